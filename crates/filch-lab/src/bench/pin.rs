@@ -1,0 +1,30 @@
+//! Which core a thread runs on. A thread that wanders between cores measures its own moves.
+
+use core_affinity::CoreId;
+
+/// A core for the owner and one for the thief.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cores {
+    owner: Option<CoreId>,
+    thief: Option<CoreId>,
+}
+
+impl Cores {
+    /// The first two cores that this thread may use. With only one, nothing is pinned: the threads have to share it anyway.
+    pub(crate) fn choose() -> Cores {
+        match core_affinity::get_core_ids().as_deref() {
+            Some([owner, thief, ..]) => Cores { owner: Some(*owner), thief: Some(*thief) },
+            _ => Cores { owner: None, thief: None },
+        }
+    }
+
+    /// Pins the calling thread to the owner's core. Returns whether that worked.
+    pub(crate) fn pin_owner(&self) -> bool {
+        self.owner.is_some_and(core_affinity::set_for_current)
+    }
+
+    /// Pins the calling thread to the thief's core. Returns whether that worked.
+    pub(crate) fn pin_thief(&self) -> bool {
+        self.thief.is_some_and(core_affinity::set_for_current)
+    }
+}

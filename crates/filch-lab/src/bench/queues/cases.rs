@@ -1,0 +1,393 @@
+//! The cases: what is timed, and the check that nothing was lost meanwhile.
+//!
+//! Each loop is a function of its own for each contender, so that the contender's fast path is inlined into it and nothing
+//! else is.
+
+use std::fmt;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, Result};
+use filch_queue::Steal;
+
+use super::contenders::Contender;
+use super::plan::Plan;
+use super::theft;
+use super::work::{Busy, Sum, Work};
+use crate::bench::busy::Calibration;
+use crate::bench::pin::Cores;
+
+/// How many tasks are pushed, and then popped, in a burst.
+pub(crate) const BURST: usize = 64;
+
+/// Room for queues that cannot grow, in the cases that work in bursts: a few, since a thief may hold on to slots for a while.
+pub(crate) const ROOM: usize = 4 * BURST;
+
+/// How many tasks are left when stealing ends: far more than a thief of a fence-free queue must leave alone.
+const LEFT_ALONE: usize = 1024;
+
+/// Something to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// Push 64, pop 64, over and over. An operation is a push and a pop.
+    Burst,
+    /// Fill a fresh queue, empty it. An operation is a push and a pop.
+    PushThenPop,
+    /// Fill a fresh queue that has to grow. An operation is a push.
+    PushGrow,
+    /// Empty a full queue. An operation is a pop.
+    PopOnly,
+    /// Steal from a queue that nobody else touches. An operation is a steal.
+    Steal,
+    /// Bursts while a thief on another thread steals. An operation is a push and, unless a thief was faster, a pop.
+    PushUnderTheft,
+    /// Bursts with tasks that take so many nanoseconds. An operation is a push, a pop and the task.
+    TaskCost(u64),
+}
+
+impl Case {
+    /// How many threads take part.
+    pub(crate) fn threads(self) -> usize {
+        if self == Case::PushUnderTheft {
+            2
+        } else {
+            1
+        }
+    }
+
+    /// What an operation is, for people.
+    pub(crate) fn operation(self) -> &'static str {
+        match self {
+            Case::Burst | Case::PushThenPop => "a push and a pop",
+            Case::PushGrow => "a push",
+            Case::PopOnly => "a pop",
+            Case::Steal => "a steal",
+            Case::PushUnderTheft => "a push and a pop, beside a thief",
+            Case::TaskCost(_) => "a push, a pop and the task",
+        }
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Case::Burst => f.write_str("burst-64"),
+            Case::PushThenPop => f.write_str("push-then-pop"),
+            Case::PushGrow => f.write_str("push-grow"),
+            Case::PopOnly => f.write_str("pop-only"),
+            Case::Steal => f.write_str("steal"),
+            Case::PushUnderTheft => f.write_str("push-under-theft"),
+            Case::TaskCost(nanos) => write!(f, "task-cost-{nanos}"),
+        }
+    }
+}
+
+/// What all contenders are measured with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setup {
+    /// How much to measure.
+    pub(crate) plan: Plan,
+    /// What a step of a task costs.
+    pub(crate) calibration: Calibration,
+    /// Where the threads run.
+    pub(crate) cores: Cores,
+}
+
+/// One measurement.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    /// Nanoseconds an operation.
+    pub(crate) nanos: f64,
+    /// What the thief did, if there was one.
+    pub(crate) theft: Option<theft::Theft>,
+}
+
+impl Sample {
+    pub(super) fn new(elapsed: Duration, operations: usize) -> Sample {
+        Sample { nanos: elapsed.as_nanos() as f64 / operations as f64, theft: None }
+    }
+}
+
+/// Measures `case` once; `None` if this contender has no part in it.
+pub(crate) fn measure<C: Contender>(case: Case, setup: &Setup) -> Result<Option<Sample>> {
+    let plan = &setup.plan;
+    let sample = match case {
+        Case::Burst => burst::<C, Sum>(plan.bursts, 0),
+        Case::PushThenPop => push_then_pop::<C>(plan.tasks),
+        Case::PushGrow if !C::GROWS => return Ok(None),
+        Case::PushGrow => push_grow::<C>(plan.tasks),
+        Case::PopOnly => pop_only::<C>(plan.tasks),
+        Case::Steal => steal::<C>(if C::DEAR_STEALS { plan.dear_steals } else { plan.steals }),
+        Case::PushUnderTheft => theft::push_under_theft::<C>(plan.bursts_under_theft, setup.cores),
+        Case::TaskCost(nanos) => burst::<C, Busy>(plan.bursts_of(nanos), setup.calibration.steps(nanos)),
+    };
+    sample.map(Some)
+}
+
+fn burst<C: Contender, W: Work>(bursts: usize, steps: u64) -> Result<Sample> {
+    let (owner, _thief) = C::fresh(ROOM)?;
+    let sample = time_bursts(bursts, steps, |bursts, steps| run_bursts::<C, W>(&owner, bursts, steps))?;
+    check_empty::<C>(&owner)?;
+    Ok(sample)
+}
+
+/// Times `bursts` bursts of tasks of `steps` steps, after some to warm up.
+pub(super) fn time_bursts(bursts: usize, steps: u64, run: impl Fn(usize, u64) -> Popped) -> Result<Sample> {
+    let warm_up = bursts.div_ceil(10);
+    run(black_box(warm_up), black_box(steps)).check(warm_up * BURST)?;
+
+    let start = Instant::now();
+    let popped = run(black_box(bursts), black_box(steps));
+    let elapsed = start.elapsed();
+    popped.check(bursts * BURST)?;
+    Ok(Sample::new(elapsed, bursts * BURST))
+}
+
+fn push_then_pop<C: Contender>(tasks: usize) -> Result<Sample> {
+    let (owner, _thief) = C::fresh(tasks)?;
+    let start = Instant::now();
+    run_pushes::<C>(&owner, black_box(tasks));
+    let popped = run_pops::<C>(&owner, black_box(tasks));
+    let elapsed = start.elapsed();
+    popped.check(tasks)?;
+    check_empty::<C>(&owner)?;
+    Ok(Sample::new(elapsed, tasks))
+}
+
+fn push_grow<C: Contender>(tasks: usize) -> Result<Sample> {
+    let (owner, _thief) = C::fresh(tasks)?;
+    let start = Instant::now();
+    run_pushes::<C>(&owner, black_box(tasks));
+    let elapsed = start.elapsed();
+    run_pops::<C>(&owner, tasks).check(tasks)?;
+    check_empty::<C>(&owner)?;
+    Ok(Sample::new(elapsed, tasks))
+}
+
+fn pop_only<C: Contender>(tasks: usize) -> Result<Sample> {
+    let (owner, _thief) = C::fresh(tasks)?;
+    run_pushes::<C>(&owner, tasks);
+    let start = Instant::now();
+    let popped = run_pops::<C>(&owner, black_box(tasks));
+    let elapsed = start.elapsed();
+    popped.check(tasks)?;
+    check_empty::<C>(&owner)?;
+    Ok(Sample::new(elapsed, tasks))
+}
+
+fn steal<C: Contender>(steals: usize) -> Result<Sample> {
+    let tasks = steals + LEFT_ALONE;
+    let (owner, thief) = C::fresh(tasks)?;
+    run_pushes::<C>(&owner, tasks);
+    let start = Instant::now();
+    let mut stolen = run_steals::<C>(&thief, black_box(steals));
+    let elapsed = start.elapsed();
+
+    let left = run_pops::<C>(&owner, LEFT_ALONE);
+    stolen.complete &= left.complete;
+    stolen.sum = stolen.sum.wrapping_add(left.sum);
+    stolen.check(tasks)?;
+    check_empty::<C>(&owner)?;
+    Ok(Sample::new(elapsed, steals))
+}
+
+/// What came back of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Popped {
+    /// The wrapping sum of the tasks.
+    sum: usize,
+    /// Whether a task was found each time. A loop ends at the first that is not: to count them would put arithmetic where a
+    /// branch is free.
+    complete: bool,
+}
+
+impl Popped {
+    /// All tasks of a run.
+    #[inline(always)]
+    pub(super) fn all(work: impl Work) -> Popped {
+        Popped { sum: work.sum(), complete: true }
+    }
+
+    /// The tasks of a run that came to an end too early.
+    #[inline(always)]
+    pub(super) fn some(work: impl Work) -> Popped {
+        Popped { sum: work.sum(), complete: false }
+    }
+
+    /// Whether it was the tasks 0 to `pushed` and no others.
+    pub(super) fn check(&self, pushed: usize) -> Result<()> {
+        if !self.complete {
+            bail!("a task was lost: {pushed} were pushed and fewer came back");
+        }
+        let sum = (0..pushed).fold(0, usize::wrapping_add);
+        if self.sum != sum {
+            bail!("as many tasks came back as were pushed, {pushed}, but not the same ones");
+        }
+        Ok(())
+    }
+}
+
+/// Whether the queue is empty after all that was pushed came back. Alone on its thread, no queue has an excuse for more.
+fn check_empty<C: Contender>(owner: &C::Owner) -> Result<()> {
+    match C::pop(owner) {
+        Some(task) => bail!("more tasks came back than were pushed: task {task} is one too many"),
+        None => Ok(()),
+    }
+}
+
+#[inline(never)]
+fn run_bursts<C: Contender, W: Work>(owner: &C::Owner, bursts: usize, steps: u64) -> Popped {
+    let mut work = W::new(steps);
+    for burst in 0..bursts {
+        // Once a burst, so that no burst is computed from the one before.
+        let owner = black_box(owner);
+        for place in 0..BURST {
+            // There is room for a burst. If not, the task is missed when it is popped.
+            let _ = C::push(owner, burst * BURST + place);
+        }
+        for _ in 0..BURST {
+            match C::pop(owner) {
+                Some(task) => work.execute(task),
+                None => return Popped::some(work),
+            }
+        }
+    }
+    Popped::all(work)
+}
+
+#[inline(never)]
+fn run_pushes<C: Contender>(owner: &C::Owner, tasks: usize) {
+    let owner = black_box(owner);
+    for task in 0..tasks {
+        // Room was made for all of them. If not, the task is missed when they are popped.
+        let _ = C::push(owner, task);
+    }
+}
+
+#[inline(never)]
+fn run_pops<C: Contender>(owner: &C::Owner, tasks: usize) -> Popped {
+    let owner = black_box(owner);
+    let mut work = Sum::new(0);
+    for _ in 0..tasks {
+        match C::pop(owner) {
+            Some(task) => work.execute(task),
+            None => return Popped::some(work),
+        }
+    }
+    Popped::all(work)
+}
+
+#[inline(never)]
+fn run_steals<C: Contender>(thief: &C::Thief, steals: usize) -> Popped {
+    let thief = black_box(thief);
+    let mut work = Sum::new(0);
+    for _ in 0..steals {
+        loop {
+            match C::steal(thief) {
+                Steal::Success(task) => work.execute(task),
+                // A weak compare-and-swap may fail for no reason.
+                Steal::Retry => continue,
+                // Nobody else is there: nothing can have emptied the queue, and it is long enough to prove it.
+                Steal::Empty | Steal::Abort => return Popped::some(work),
+            }
+            break;
+        }
+    }
+    Popped::all(work)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::bench::queues::contenders;
+
+    pub(crate) fn tiny() -> Setup {
+        let plan = Plan {
+            rounds: 1,
+            tasks: 3_000,
+            steals: 500,
+            dear_steals: 50,
+            bursts: 20,
+            bursts_under_theft: 2_000,
+            time_a_sample: Duration::from_micros(100),
+        };
+        Setup { plan, calibration: Calibration::measure(), cores: Cores::choose() }
+    }
+
+    #[test]
+    fn names_are_those_that_plots_know() {
+        let names: Vec<String> = Plan::cases(2, &[0, 1000]).iter().map(Case::to_string).collect();
+        assert_eq!(
+            names,
+            [
+                "burst-64",
+                "push-then-pop",
+                "push-grow",
+                "pop-only",
+                "steal",
+                "push-under-theft",
+                "task-cost-0",
+                "task-cost-1000"
+            ]
+        );
+    }
+
+    #[test]
+    fn everyone_gets_through_every_case() {
+        let setup = tiny();
+        for case in Plan::cases(2, &[0, 10]) {
+            for entry in contenders::all() {
+                if let Err(error) = (entry.measure)(case, &setup) {
+                    panic!("{} in {case}: {error:#}", entry.name);
+                }
+            }
+        }
+    }
+
+    /// Loses the task 100.
+    enum Careless {}
+
+    impl Contender for Careless {
+        const NAME: &'static str = "careless";
+        const EXACTLY_ONCE: bool = true;
+        type Owner = RefCell<Vec<usize>>;
+        type Thief = ();
+
+        fn fresh(_room: usize) -> Result<(Self::Owner, Self::Thief)> {
+            Ok((RefCell::default(), ()))
+        }
+
+        fn push(owner: &Self::Owner, task: usize) -> bool {
+            if task != 100 {
+                owner.borrow_mut().push(task);
+            }
+            true
+        }
+
+        fn pop(owner: &Self::Owner) -> Option<usize> {
+            owner.borrow_mut().pop()
+        }
+
+        fn steal((): &Self::Thief) -> Steal<usize> {
+            Steal::Empty
+        }
+    }
+
+    #[test]
+    fn a_lost_task_is_an_error_in_every_case() {
+        let setup = tiny();
+        for case in Plan::cases(2, &[10]) {
+            let error = measure::<Careless>(case, &setup).expect_err("a task was lost");
+            assert!(error.to_string().contains("lost"), "{case}: {error:#}");
+        }
+    }
+
+    #[test]
+    fn a_task_swapped_for_another_is_an_error() {
+        let mut work = Sum::new(0);
+        [0, 1, 1].into_iter().for_each(|task| work.execute(task));
+        assert!(Popped::all(work).check(3).unwrap_err().to_string().contains("not the same ones"));
+    }
+}

@@ -1,0 +1,361 @@
+//! Every queue, ours and the peers', in one shape that compiles to direct calls.
+
+use anyhow::Result;
+use filch_queue::bound::{Bound, Delta, Trusted, Untrusted};
+use filch_queue::{asymmetric, Steal};
+
+use super::cases::{self, Case, Sample, Setup};
+use super::floors;
+
+/// A queue that takes part. All of it is static, so that the owner's fast path is inlined into the measuring loop.
+pub(crate) trait Contender {
+    /// The name that plots know it by.
+    const NAME: &'static str;
+    /// Whether a task extracted twice is an error.
+    const EXACTLY_ONCE: bool;
+    /// Whether it starts small and grows.
+    const GROWS: bool = true;
+    /// Whether a steal is a system call.
+    const DEAR_STEALS: bool = false;
+
+    /// The owner's side.
+    type Owner;
+    /// The thief's side.
+    type Thief: Send;
+
+    /// A new queue of the default size; one that cannot grow has room for `room` tasks.
+    fn fresh(room: usize) -> Result<(Self::Owner, Self::Thief)>;
+
+    /// A new queue from which one can steal while it holds a single burst.
+    fn stealable(room: usize) -> Result<(Self::Owner, Self::Thief)> {
+        Self::fresh(room)
+    }
+
+    /// Adds a task. Returns whether there was room for it, as there always is in a queue that grows.
+    #[must_use]
+    fn push(owner: &Self::Owner, task: usize) -> bool;
+
+    /// Takes a task.
+    fn pop(owner: &Self::Owner) -> Option<usize>;
+
+    /// Tries once to take a task from the other side.
+    fn steal(thief: &Self::Thief) -> Steal<usize>;
+
+    /// What a reader should know about this queue in this case.
+    fn note(_case: Case) -> Option<String> {
+        None
+    }
+}
+
+/// A contender, or a floor under them, as the suite sees it.
+pub(crate) struct Entry {
+    /// The name that plots know it by.
+    pub(crate) name: &'static str,
+    /// Whether it is a floor: too little for a queue, and left out where queues are compared with each other.
+    pub(crate) floor: bool,
+    /// Measures one case once; `None` if it does not take part in that case.
+    pub(crate) measure: fn(Case, &Setup) -> Result<Option<Sample>>,
+    /// What a reader should know about it in this case.
+    pub(crate) note: fn(Case) -> Option<String>,
+}
+
+impl Entry {
+    fn of<C: Contender>() -> Entry {
+        Entry { name: C::NAME, floor: false, measure: cases::measure::<C>, note: C::note }
+    }
+}
+
+/// All that are compared: ours, the peers, the floors.
+pub(crate) fn all() -> Vec<Entry> {
+    let mut entries = vec![
+        Entry::of::<ChaseLev>(),
+        Entry::of::<The>(),
+        Entry::of::<FfThe>(),
+        Entry::of::<FfTheUntrusted>(),
+        Entry::of::<FfCl>(),
+        Entry::of::<FfClUntrusted>(),
+        Entry::of::<Thep>(),
+        Entry::of::<ThepUntrusted>(),
+        Entry::of::<Asymmetric>(),
+        Entry::of::<IdempotentLifo>(),
+        Entry::of::<IdempotentFifo>(),
+        Entry::of::<IdempotentDoubleEnded>(),
+        Entry::of::<CrossbeamLifo>(),
+        Entry::of::<CrossbeamFifo>(),
+        Entry::of::<St3Lifo>(),
+        Entry::of::<St3Fifo>(),
+    ];
+    entries.extend(floors::entries());
+    entries
+}
+
+/// The push, pop and steal of a queue of ours.
+macro_rules! our_operations {
+    () => {
+        #[inline(always)]
+        fn push(owner: &Self::Owner, task: usize) -> bool {
+            owner.push(task);
+            true
+        }
+
+        #[inline(always)]
+        fn pop(owner: &Self::Owner) -> Option<usize> {
+            owner.pop()
+        }
+
+        #[inline(always)]
+        fn steal(thief: &Self::Thief) -> Steal<usize> {
+            thief.steal()
+        }
+    };
+}
+
+macro_rules! ours {
+    ($contender:ident, $name:literal, $($module:ident)::+, exactly_once: $exactly_once:literal) => {
+        #[doc = concat!("`", $name, "`.")]
+        pub(crate) enum $contender {}
+
+        impl Contender for $contender {
+            const NAME: &'static str = $name;
+            const EXACTLY_ONCE: bool = $exactly_once;
+            type Owner = filch_queue::$($module)::+::Owner<usize>;
+            type Thief = filch_queue::$($module)::+::Thief<usize>;
+
+            fn fresh(_room: usize) -> Result<(Self::Owner, Self::Thief)> {
+                Ok(filch_queue::$($module)::+::new())
+            }
+
+            our_operations!();
+        }
+    };
+}
+
+ours!(ChaseLev, "chase_lev", chase_lev, exactly_once: true);
+ours!(The, "the", the, exactly_once: true);
+ours!(IdempotentLifo, "idempotent::lifo", idempotent::lifo, exactly_once: false);
+ours!(IdempotentFifo, "idempotent::fifo", idempotent::fifo, exactly_once: false);
+ours!(IdempotentDoubleEnded, "idempotent::double_ended", idempotent::double_ended, exactly_once: false);
+
+/// `asymmetric`.
+pub(crate) enum Asymmetric {}
+
+impl Contender for Asymmetric {
+    const NAME: &'static str = "asymmetric";
+    const EXACTLY_ONCE: bool = true;
+    const DEAR_STEALS: bool = true;
+    type Owner = asymmetric::Owner<usize>;
+    type Thief = asymmetric::Thief<usize>;
+
+    fn fresh(_room: usize) -> Result<(Self::Owner, Self::Thief)> {
+        Ok(asymmetric::new())
+    }
+
+    fn note(_case: Case) -> Option<String> {
+        let (owner, _thief) = asymmetric::new::<usize>();
+        Some(owner.mode().to_string())
+    }
+
+    our_operations!();
+}
+
+/// One extra store a pop: the fastest owner.
+fn swift_delta() -> Result<Delta> {
+    Ok(Delta::new(Bound::GENEROUS, 1)?)
+}
+
+/// Enough extra stores that a thief steals from a queue of one burst, which the swift delta does not allow.
+fn eager_delta() -> Result<Delta> {
+    Ok(Delta::new(Bound::GENEROUS, 3)?)
+}
+
+fn delta_note(case: Case) -> Option<String> {
+    let delta = if case == Case::PushUnderTheft { eager_delta() } else { swift_delta() };
+    delta.ok().map(|delta| format!("delta {}", delta.get()))
+}
+
+macro_rules! fence_free {
+    ($trusted:ident, $untrusted:ident, $name:literal, $module:ident) => {
+        #[doc = concat!("`", $name, "`, vouched for: exactly once.")]
+        pub(crate) enum $trusted {}
+
+        impl Contender for $trusted {
+            const NAME: &'static str = $name;
+            const EXACTLY_ONCE: bool = true;
+            type Owner = filch_queue::$module::Owner<usize, Trusted>;
+            type Thief = filch_queue::$module::Thief<usize, Trusted>;
+
+            fn fresh(_room: usize) -> Result<(Self::Owner, Self::Thief)> {
+                // SAFETY: the bound is above every store buffer published so far. Were it wrong, a number would come out
+                // twice, and the check after each round would say so.
+                Ok(unsafe { filch_queue::$module::new_trusted(swift_delta()?) })
+            }
+
+            fn stealable(_room: usize) -> Result<(Self::Owner, Self::Thief)> {
+                // SAFETY: as in `fresh`: it is the same bound.
+                Ok(unsafe { filch_queue::$module::new_trusted(eager_delta()?) })
+            }
+
+            fn note(case: Case) -> Option<String> {
+                delta_note(case)
+            }
+
+            our_operations!();
+        }
+
+        #[doc = concat!("`", $name, "`, with nobody to vouch for the bound: at least once.")]
+        pub(crate) enum $untrusted {}
+
+        impl Contender for $untrusted {
+            const NAME: &'static str = concat!($name, "-untrusted");
+            const EXACTLY_ONCE: bool = false;
+            type Owner = filch_queue::$module::Owner<usize, Untrusted>;
+            type Thief = filch_queue::$module::Thief<usize, Untrusted>;
+
+            fn fresh(_room: usize) -> Result<(Self::Owner, Self::Thief)> {
+                Ok(filch_queue::$module::new(swift_delta()?))
+            }
+
+            fn stealable(_room: usize) -> Result<(Self::Owner, Self::Thief)> {
+                Ok(filch_queue::$module::new(eager_delta()?))
+            }
+
+            fn note(case: Case) -> Option<String> {
+                delta_note(case)
+            }
+
+            our_operations!();
+        }
+    };
+}
+
+fence_free!(FfThe, FfTheUntrusted, "ff_the", ff_the);
+fence_free!(FfCl, FfClUntrusted, "ff_cl", ff_cl);
+fence_free!(Thep, ThepUntrusted, "thep", thep);
+
+macro_rules! crossbeam {
+    ($contender:ident, $name:literal, $new:ident) => {
+        #[doc = concat!("crossbeam-deque's worker, made by `", stringify!($new), "`.")]
+        pub(crate) enum $contender {}
+
+        impl Contender for $contender {
+            const NAME: &'static str = $name;
+            const EXACTLY_ONCE: bool = true;
+            type Owner = crossbeam_deque::Worker<usize>;
+            type Thief = crossbeam_deque::Stealer<usize>;
+
+            fn fresh(_room: usize) -> Result<(Self::Owner, Self::Thief)> {
+                let worker = crossbeam_deque::Worker::$new();
+                let stealer = worker.stealer();
+                Ok((worker, stealer))
+            }
+
+            #[inline(always)]
+            fn push(owner: &Self::Owner, task: usize) -> bool {
+                owner.push(task);
+                true
+            }
+
+            #[inline(always)]
+            fn pop(owner: &Self::Owner) -> Option<usize> {
+                owner.pop()
+            }
+
+            #[inline(always)]
+            fn steal(thief: &Self::Thief) -> Steal<usize> {
+                match thief.steal() {
+                    crossbeam_deque::Steal::Success(task) => Steal::Success(task),
+                    crossbeam_deque::Steal::Empty => Steal::Empty,
+                    crossbeam_deque::Steal::Retry => Steal::Retry,
+                }
+            }
+        }
+    };
+}
+
+crossbeam!(CrossbeamLifo, "crossbeam-lifo", new_lifo);
+crossbeam!(CrossbeamFifo, "crossbeam-fifo", new_fifo);
+
+macro_rules! st3 {
+    ($contender:ident, $name:literal, $module:ident) => {
+        #[doc = concat!("st3's `", stringify!($module), "` queue, which has a fixed size.")]
+        pub(crate) enum $contender {}
+
+        impl Contender for $contender {
+            const NAME: &'static str = $name;
+            const EXACTLY_ONCE: bool = true;
+            const GROWS: bool = false;
+            type Owner = st3::$module::Worker<usize>;
+            /// It steals into a queue of the thief's own, which stays empty as long as it takes one task at a time.
+            type Thief = (st3::$module::Stealer<usize>, st3::$module::Worker<usize>);
+
+            fn fresh(room: usize) -> Result<(Self::Owner, Self::Thief)> {
+                let worker = st3::$module::Worker::new(room);
+                let stealer = worker.stealer();
+                Ok((worker, (stealer, st3::$module::Worker::new(1))))
+            }
+
+            #[inline(always)]
+            fn push(owner: &Self::Owner, task: usize) -> bool {
+                owner.push(task).is_ok()
+            }
+
+            #[inline(always)]
+            fn pop(owner: &Self::Owner) -> Option<usize> {
+                owner.pop()
+            }
+
+            #[inline(always)]
+            fn steal((stealer, own): &Self::Thief) -> Steal<usize> {
+                match stealer.steal_and_pop(own, |_| 1) {
+                    Ok((task, _)) => Steal::Success(task),
+                    Err(st3::StealError::Empty) => Steal::Empty,
+                    Err(st3::StealError::Busy) => Steal::Retry,
+                }
+            }
+
+            fn note(case: Case) -> Option<String> {
+                (case == Case::PushThenPop).then(|| "no growth: all room up front".to_owned())
+            }
+        }
+    };
+}
+
+st3!(St3Lifo, "st3-lifo", lifo);
+st3!(St3Fifo, "st3-fifo", fifo);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_that_plots_know() {
+        let names: Vec<&str> = all().iter().filter(|entry| !entry.floor).map(|entry| entry.name).collect();
+        assert_eq!(
+            names,
+            [
+                "chase_lev",
+                "the",
+                "ff_the",
+                "ff_the-untrusted",
+                "ff_cl",
+                "ff_cl-untrusted",
+                "thep",
+                "thep-untrusted",
+                "asymmetric",
+                "idempotent::lifo",
+                "idempotent::fifo",
+                "idempotent::double_ended",
+                "crossbeam-lifo",
+                "crossbeam-fifo",
+                "st3-lifo",
+                "st3-fifo",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_thief_can_steal_from_a_burst_with_the_eager_delta_only() {
+        assert!(eager_delta().unwrap().get() < cases::BURST);
+        assert!(swift_delta().unwrap().get() >= cases::BURST);
+    }
+}

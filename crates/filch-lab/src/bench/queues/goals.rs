@@ -1,0 +1,162 @@
+//! What we want of our queues, in numbers, beside what was measured. A report: nothing depends on it.
+
+use std::fmt;
+
+use crate::report::{self, Series};
+use crate::stats;
+
+/// What is wanted of a ratio.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Wanted {
+    /// The other takes at least so many times as long as ours.
+    Faster(f64),
+    /// Ours takes at most so many times as long as the other.
+    Within(f64),
+    /// How many times as long the other takes, for information.
+    Known,
+}
+
+impl Wanted {
+    fn is_met(self, ratio: f64) -> Option<bool> {
+        match self {
+            Wanted::Faster(least) => Some(ratio >= least),
+            Wanted::Within(most) => Some(ratio <= most),
+            Wanted::Known => None,
+        }
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wanted::Faster(least) => write!(f, ">= {least:.2}"),
+            Wanted::Within(most) => write!(f, "<= {most:.2}"),
+            Wanted::Known => Ok(()),
+        }
+    }
+}
+
+/// One of our queues beside another, in a case.
+#[derive(Clone, Copy, Debug)]
+struct Goal {
+    case: &'static str,
+    ours: &'static str,
+    other: &'static str,
+    wanted: Wanted,
+}
+
+/// Our queues, all of which should grow as fast as crossbeam's.
+const OURS: [&str; 12] = [
+    "chase_lev",
+    "the",
+    "ff_the",
+    "ff_the-untrusted",
+    "ff_cl",
+    "ff_cl-untrusted",
+    "thep",
+    "thep-untrusted",
+    "asymmetric",
+    "idempotent::lifo",
+    "idempotent::fifo",
+    "idempotent::double_ended",
+];
+
+fn goals() -> Vec<Goal> {
+    let burst = |ours, other, wanted| Goal { case: "burst-64", ours, other, wanted };
+    let mut goals = Vec::new();
+    for ours in ["idempotent::lifo", "idempotent::fifo"] {
+        goals.push(burst(ours, "crossbeam-lifo", Wanted::Faster(4.0)));
+        goals.push(burst(ours, "crossbeam-fifo", Wanted::Known));
+        goals.push(burst(ours, "chase_lev", Wanted::Faster(3.0)));
+    }
+    for other in ["crossbeam-lifo", "chase_lev"] {
+        goals.push(burst("idempotent::double_ended", other, Wanted::Faster(2.5)));
+    }
+    for ours in ["ff_cl", "ff_the", "thep", "asymmetric"] {
+        goals.push(burst(ours, "idempotent::lifo", Wanted::Within(1.4)));
+    }
+    for case in ["burst-64", "push-grow", "pop-only", "steal"] {
+        goals.push(Goal { case, ours: "chase_lev", other: "crossbeam-lifo", wanted: Wanted::Within(1.0) });
+    }
+    goals.push(burst("chase_lev", "floor-lock", Wanted::Within(1.15)));
+    for ours in OURS.into_iter().filter(|&ours| ours != "chase_lev") {
+        goals.push(Goal { case: "push-grow", ours, other: "crossbeam-lifo", wanted: Wanted::Within(1.0) });
+    }
+    goals
+}
+
+/// All goals for which there are figures, as text.
+pub(crate) fn summary(series: &[Series]) -> String {
+    let header = ["goal", "ours", "other", "ratio", "95 % interval", "wanted", ""].map(str::to_owned);
+    let lines: Vec<_> = goals().iter().filter_map(|goal| line(goal, series)).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!(
+        "Goals: ratios round by round. `other / ours` says how many times as fast ours is, `ours / other` how many times as long it takes.\n\
+         The interval encloses the median of the ratios with a confidence of 95 %; of fewer than 6 rounds it is the whole range.\n\n{}",
+        report::grid(&header, &lines)
+    )
+}
+
+fn line(goal: &Goal, series: &[Series]) -> Option<Vec<String>> {
+    let find = |name| series.iter().find(|series| series.case == goal.case && series.name == name);
+    let (ours, other) = (find(goal.ours)?, find(goal.other)?);
+    let (text, ratios) = match goal.wanted {
+        Wanted::Within(_) => {
+            (format!("{} / {}", goal.ours, goal.other), stats::paired_ratios(&ours.samples, &other.samples))
+        }
+        Wanted::Faster(_) | Wanted::Known => {
+            (format!("{} / {}", goal.other, goal.ours), stats::paired_ratios(&other.samples, &ours.samples))
+        }
+    };
+    let interval = stats::interval(&ratios)?;
+    let verdict = match goal.wanted.is_met(interval.median) {
+        Some(true) => "met",
+        Some(false) => "not met",
+        None => "",
+    };
+    Some(vec![
+        format!("{}: {text}", goal.case),
+        report::number(ours.median()),
+        report::number(other.median()),
+        format!("{:.2}", interval.median),
+        format!("{:.2} to {:.2}", interval.low, interval.high),
+        goal.wanted.to_string(),
+        verdict.to_owned(),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::queues::contenders;
+    use crate::report::tests::series;
+
+    #[test]
+    fn goals_speak_only_of_what_is_measured() {
+        let names: Vec<&str> = contenders::all().iter().map(|entry| entry.name).collect();
+        for goal in goals() {
+            assert!(names.contains(&goal.ours), "{goal:?}");
+            assert!(names.contains(&goal.other), "{goal:?}");
+        }
+    }
+
+    #[test]
+    fn a_goal_is_judged_by_the_median_of_paired_ratios() {
+        let ours = series("idempotent::lifo", &[1.0, 10.0, 1.0]);
+        let other = series("crossbeam-lifo", &[5.0, 41.0, 5.0]);
+        let goal = |wanted| Goal { case: "burst-64", ours: "idempotent::lifo", other: "crossbeam-lifo", wanted };
+        let verdict = |wanted| line(&goal(wanted), &[ours.clone(), other.clone()]).unwrap();
+
+        assert_eq!(verdict(Wanted::Faster(4.0))[3..], ["5.00", "4.10 to 5.00", ">= 4.00", "met"]);
+        assert_eq!(verdict(Wanted::Faster(5.5))[6], "not met");
+        assert_eq!(verdict(Wanted::Within(0.2))[3..], ["0.20", "0.20 to 0.24", "<= 0.20", "met"]);
+        assert_eq!(verdict(Wanted::Known)[6], "");
+    }
+
+    #[test]
+    fn without_figures_there_is_nothing_to_say() {
+        assert!(summary(&[]).is_empty());
+    }
+}

@@ -1,0 +1,99 @@
+//! How dear a task must be before it no longer matters which queue carried it.
+
+use super::cases::Case;
+use super::contenders::Entry;
+use crate::bench::busy::Calibration;
+use crate::report::{self, Series};
+
+/// Below this share of the time of an operation, the choice of the queue is lost in the noise of most machines.
+const NEGLIGIBLE: f64 = 0.05;
+
+/// The limit study as text: a column for each cost, and below it what the choice of the queue makes of the whole.
+pub(super) fn summary(series: &[Series], cases: &[Case], entries: &[Entry], calibration: Calibration) -> String {
+    let mut costs: Vec<u64> = cases
+        .iter()
+        .filter_map(|case| match case {
+            Case::TaskCost(nanos) => Some(*nanos),
+            _ => None,
+        })
+        .collect();
+    if costs.is_empty() {
+        return String::new();
+    }
+    costs.sort_unstable();
+
+    let median = |entry: &Entry, cost: u64| {
+        let name = Case::TaskCost(cost).to_string();
+        series.iter().find(|series| series.case == name && series.name == entry.name).map(Series::median)
+    };
+    let mut header = vec!["impl".to_owned()];
+    header.extend(costs.iter().map(|cost| format!("{cost} ns")));
+    header.push(String::new());
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    for entry in entries {
+        let figures = costs.iter().map(|&cost| median(entry, cost).map_or_else(String::new, report::number));
+        lines.push(std::iter::once(entry.name.to_owned()).chain(figures).collect());
+    }
+    let spreads: Vec<f64> = costs
+        .iter()
+        .map(|&cost| {
+            let queues = entries.iter().filter(|entry| !entry.floor);
+            spread(&queues.filter_map(|entry| median(entry, cost)).collect::<Vec<_>>())
+        })
+        .collect();
+    let shares = spreads.iter().map(|spread| format!("{:.0} %", 100.0 * spread));
+    lines.push(std::iter::once("spread".to_owned()).chain(shares).collect());
+
+    let verdict = match stops_mattering(&costs, &spreads) {
+        Some(cost) => format!(
+            "The choice of the queue stops mattering (a spread below {:.0} %) at tasks of {cost} ns.",
+            100.0 * NEGLIGIBLE
+        ),
+        None => "The choice of the queue matters at all of these costs.".to_owned(),
+    };
+    format!(
+        "task-cost-N: {}, medians by what the task costs (in steps of {:.2} ns).\n\
+         The spread is what the slowest queue, floors aside, takes longer than the fastest, as a share of its time.\n\n{}\n  {verdict}\n",
+        Case::TaskCost(0).operation(),
+        calibration.nanos_per_step(),
+        report::grid(&header, &lines)
+    )
+}
+
+/// What the slowest takes longer than the fastest, as a share of the slowest's time.
+fn spread(medians: &[f64]) -> f64 {
+    let slowest = medians.iter().copied().fold(0.0, f64::max);
+    let fastest = medians.iter().copied().fold(f64::INFINITY, f64::min);
+    if slowest > 0.0 {
+        (slowest - fastest) / slowest
+    } else {
+        0.0
+    }
+}
+
+/// The lowest cost from which on every spread is negligible. `costs` ascend.
+fn stops_mattering(costs: &[u64], spreads: &[f64]) -> Option<u64> {
+    let negligible = spreads.iter().rev().take_while(|&&spread| spread < NEGLIGIBLE).count();
+    (negligible > 0).then(|| costs[costs.len() - negligible])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spread_is_a_share_of_the_slowest() {
+        assert_eq!(spread(&[2.0, 8.0, 4.0]), 0.75);
+        assert_eq!(spread(&[5.0]), 0.0);
+        assert_eq!(spread(&[]), 0.0);
+    }
+
+    #[test]
+    fn the_queue_stops_mattering_where_it_never_matters_again() {
+        let costs = [0, 10, 100, 1000];
+        assert_eq!(stops_mattering(&costs, &[0.8, 0.01, 0.2, 0.04]), Some(1000));
+        assert_eq!(stops_mattering(&costs, &[0.8, 0.3, 0.04, 0.01]), Some(100));
+        assert_eq!(stops_mattering(&costs, &[0.8, 0.3, 0.2, 0.1]), None);
+        assert_eq!(stops_mattering(&[], &[]), None);
+    }
+}

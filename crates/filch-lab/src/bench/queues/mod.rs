@@ -1,0 +1,168 @@
+//! The `queues` suite: what push, pop and steal cost on every queue, ours and the peers'.
+//!
+//! Each case is measured in rounds. A round measures every contender once, starting one further along the list each time, so
+//! that a noisy moment hurts all of them alike and none is always the first after it.
+
+mod cases;
+mod contenders;
+mod floors;
+mod goals;
+mod limit_study;
+mod plan;
+mod theft;
+mod work;
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use super::busy::Calibration;
+use super::pin::Cores;
+use crate::report::{self, Series};
+use crate::say;
+use cases::{Case, Setup};
+use contenders::Entry;
+use plan::Plan;
+use theft::Theft;
+
+/// The suite's name.
+pub(crate) const SUITE: &str = "queues";
+
+/// The owner and one thief.
+pub(crate) const MOST_THREADS: usize = 2;
+
+/// What tasks of the limit study cost, in nanoseconds, unless told otherwise.
+pub(crate) const TASK_COSTS: [u64; 8] = [0, 1, 3, 10, 30, 100, 300, 1000];
+
+/// The dearest task that a user may ask for, in nanoseconds: a sample is at least a burst of them, for each queue and round.
+pub(crate) const DEAREST_TASK: u64 = 1_000_000;
+
+/// What a user may choose.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// Smaller counts and fewer rounds.
+    pub(crate) quick: bool,
+    /// 1 leaves out what needs a thief's thread.
+    pub(crate) threads: usize,
+    /// Where the figures go, besides being printed.
+    pub(crate) json: Option<PathBuf>,
+    /// What tasks of the limit study cost, in nanoseconds.
+    pub(crate) task_costs: Vec<u64>,
+}
+
+impl Options {
+    /// A quick run of everything.
+    pub(crate) fn quick() -> Options {
+        Options { quick: true, threads: MOST_THREADS, json: None, task_costs: TASK_COSTS.to_vec() }
+    }
+}
+
+/// What a run found out.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    /// The figures.
+    pub(crate) series: Vec<Series>,
+    /// The same for people.
+    pub(crate) text: String,
+}
+
+/// Runs the suite on the calling thread, which is pinned from then on.
+pub(crate) fn run(options: &Options) -> Result<Measured> {
+    let cores = Cores::choose();
+    let pinned = cores.pin_owner();
+    let plan = if options.quick { Plan::QUICK } else { Plan::FULL };
+    let setup = Setup { plan, calibration: Calibration::measure(), cores };
+    let entries = contenders::all();
+    let cases = Plan::cases(options.threads, &options.task_costs);
+
+    let mut series = Vec::new();
+    for (done, &case) in cases.iter().enumerate() {
+        say(&format!("[{}/{}] {case}, {} rounds", done + 1, cases.len(), plan.rounds));
+        series.extend(measure_case(case, &entries, &setup)?);
+    }
+
+    let mut text = String::new();
+    let speed = if options.quick { "quick" } else { "full" };
+    writeln!(
+        text,
+        "Suite {SUITE}, {speed}: {} rounds, queues of {} tasks where one is filled. All figures are nanoseconds an operation.",
+        plan.rounds, plan.tasks
+    )?;
+    if !pinned {
+        writeln!(text, "Threads could not be pinned to two cores: figures scatter more than they would have to.")?;
+    }
+    for &case in cases.iter().filter(|case| !matches!(case, Case::TaskCost(_))) {
+        let name = case.to_string();
+        let of_case: Vec<&Series> = series.iter().filter(|series| series.case == name).collect();
+        writeln!(text, "\n{name}: {}\n", case.operation())?;
+        text.push_str(&report::comparison(&of_case, &["crossbeam-lifo", "chase_lev", "idempotent::lifo"]));
+    }
+    if options.threads < MOST_THREADS {
+        writeln!(text, "\n{} was left out: it needs 2 threads.", Case::PushUnderTheft)?;
+    }
+    text.push('\n');
+    text.push_str(&limit_study::summary(&series, &cases, &entries, setup.calibration));
+    text.push('\n');
+    text.push_str(&goals::summary(&series));
+    Ok(Measured { series, text })
+}
+
+/// All rounds of a case, interleaved. Who has no part in it has no series.
+fn measure_case(case: Case, entries: &[Entry], setup: &Setup) -> Result<Vec<Series>> {
+    let mut samples = vec![Vec::new(); entries.len()];
+    let mut thefts = vec![None::<Theft>; entries.len()];
+    for round in 0..setup.plan.rounds {
+        for turn in 0..entries.len() {
+            let index = (round + turn) % entries.len();
+            let entry = &entries[index];
+            let sample = (entry.measure)(case, setup)
+                .with_context(|| format!("{} failed in round {} of {case}", entry.name, round + 1))?;
+            let Some(sample) = sample else { continue };
+            samples[index].push(sample.nanos);
+            if let Some(theft) = sample.theft {
+                thefts[index].get_or_insert_with(Theft::default).add(theft);
+            }
+        }
+    }
+
+    let series = entries.iter().zip(samples).zip(thefts).filter(|((_, samples), _)| !samples.is_empty());
+    Ok(series
+        .map(|((entry, samples), theft)| Series {
+            case: case.to_string(),
+            name: entry.name,
+            threads: case.threads(),
+            unit: "ns/op",
+            samples,
+            note: note((entry.note)(case), theft),
+        })
+        .collect())
+}
+
+/// What is known of a contender, and what a thief did to it.
+fn note(known: Option<String>, theft: Option<Theft>) -> Option<String> {
+    let theft = theft.map(|Theft { pushed, stolen, repeated }| {
+        let share = 100.0 * stolen as f64 / pushed as f64;
+        match repeated {
+            0 => format!("{stolen} stolen ({share:.1} %)"),
+            _ => format!("{stolen} stolen ({share:.1} %), {repeated} repeats"),
+        }
+    });
+    let parts: Vec<String> = known.into_iter().chain(theft).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_joins_what_is_known_and_what_was_stolen() {
+        let theft = Theft { pushed: 1000, stolen: 25, repeated: 0 };
+        assert_eq!(note(None, None), None);
+        assert_eq!(note(Some("membarrier".to_owned()), None).unwrap(), "membarrier");
+        assert_eq!(note(Some("delta 32".to_owned()), Some(theft)).unwrap(), "delta 32, 25 stolen (2.5 %)");
+        let repeated = Theft { repeated: 3, ..theft };
+        assert_eq!(note(None, Some(repeated)).unwrap(), "25 stolen (2.5 %), 3 repeats");
+    }
+}

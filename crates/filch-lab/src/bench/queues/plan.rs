@@ -1,0 +1,96 @@
+//! How much is measured: a quick run and a full one.
+
+use std::time::Duration;
+
+use super::cases::{Case, BURST};
+
+/// Counts and rounds of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// How often each contender is measured in each case.
+    pub(crate) rounds: usize,
+    /// Tasks in the cases that fill a queue.
+    pub(crate) tasks: usize,
+    /// Steals a sample.
+    pub(crate) steals: usize,
+    /// Steals a sample where each is a system call.
+    pub(crate) dear_steals: usize,
+    /// Bursts a sample, with tasks that cost nothing.
+    pub(crate) bursts: usize,
+    /// Bursts a sample while a thief is at work.
+    pub(crate) bursts_under_theft: usize,
+    /// Roughly how long a sample of the limit study may take.
+    pub(crate) time_a_sample: Duration,
+}
+
+impl Plan {
+    /// For figures to publish: enough rounds for an interval around ratios close to 1.
+    pub(crate) const FULL: Plan = Plan {
+        rounds: 15,
+        tasks: 10_000_000,
+        steals: 1_000_000,
+        dear_steals: 20_000,
+        bursts: 30_000,
+        bursts_under_theft: 20_000,
+        time_a_sample: Duration::from_millis(5),
+    };
+
+    /// For a first look. Six rounds are the fewest that give a 95 % interval; a seventh makes the median one of them.
+    pub(crate) const QUICK: Plan = Plan {
+        rounds: 7,
+        tasks: 1_000_000,
+        steals: 200_000,
+        dear_steals: 2_000,
+        bursts: 10_000,
+        bursts_under_theft: 5_000,
+        time_a_sample: Duration::from_millis(3),
+    };
+
+    /// How many bursts of tasks that cost `nanos` each make a sample.
+    pub(crate) fn bursts_of(&self, nanos: u64) -> usize {
+        // No queue here takes less than a nanosecond or so for a push and a pop.
+        let burst = (nanos + 1).saturating_mul(BURST as u64);
+        let affordable = self.time_a_sample.as_nanos() / u128::from(burst);
+        usize::try_from(affordable).unwrap_or(usize::MAX).clamp(1, self.bursts)
+    }
+
+    /// All cases, in the order in which they are measured and printed.
+    pub(crate) fn cases(threads: usize, task_costs: &[u64]) -> Vec<Case> {
+        let mut cases = vec![Case::Burst, Case::PushThenPop, Case::PushGrow, Case::PopOnly, Case::Steal];
+        if threads >= 2 {
+            cases.push(Case::PushUnderTheft);
+        }
+        for &cost in task_costs {
+            let case = Case::TaskCost(cost);
+            if !cases.contains(&case) {
+                cases.push(case);
+            }
+        }
+        cases
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dear_tasks_come_in_fewer_bursts() {
+        let plan = Plan::FULL;
+        assert_eq!(plan.bursts_of(0), plan.bursts);
+        assert!(plan.bursts_of(1_000) < plan.bursts_of(100));
+        assert_eq!(plan.bursts_of(u64::MAX - 1), 1);
+    }
+
+    #[test]
+    fn a_cost_given_twice_is_measured_once() {
+        let cases = Plan::cases(2, &[10, 0, 10]);
+        assert_eq!(cases[6..], [Case::TaskCost(10), Case::TaskCost(0)]);
+    }
+
+    #[test]
+    fn one_thread_leaves_out_theft_from_another() {
+        assert!(Plan::cases(2, &[]).contains(&Case::PushUnderTheft));
+        assert!(!Plan::cases(1, &[]).contains(&Case::PushUnderTheft));
+    }
+}

@@ -1,0 +1,173 @@
+//! The filch program: measures the queues of this workspace beside their peers, on the machine it runs on.
+//!
+//! Without arguments it runs the quick `queues` suite, so that `cargo run --release` shows something useful at once.
+
+mod bench;
+mod machine;
+mod report;
+mod stats;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use bench::queues;
+
+/// Work stealing, measured.
+///
+/// Without a command, runs the quick form of `filch bench queues`.
+#[derive(Debug, Parser)]
+#[command(name = "filch", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure, with every peer in the same run.
+    Bench {
+        #[command(subcommand)]
+        suite: Suite,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum Suite {
+    /// What push, pop and steal cost on every queue.
+    Queues(QueuesArguments),
+}
+
+#[derive(Args, Debug)]
+struct QueuesArguments {
+    /// Smaller counts and fewer rounds: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    /// 2 for an owner and one thief; 1 leaves out the case that needs the thief's thread.
+    #[arg(long, value_name = "N", default_value = "2", value_parser = threads)]
+    threads: usize,
+
+    /// Also write the figures to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// What a task costs in the limit study, in nanoseconds.
+    #[arg(long, value_name = "NS,NS,...", value_delimiter = ',', value_parser = task_cost,
+          default_values_t = queues::TASK_COSTS)]
+    task_cost: Vec<u64>,
+}
+
+impl From<QueuesArguments> for queues::Options {
+    fn from(arguments: QueuesArguments) -> Self {
+        let QueuesArguments { quick, threads, json, task_cost } = arguments;
+        queues::Options { quick, threads, json, task_costs: task_cost }
+    }
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads @ 1..=queues::MOST_THREADS) => Ok(threads),
+        Ok(0) => Err("the owner needs a thread; give 1 or 2".to_owned()),
+        Ok(_) => Err("this suite uses at most 2 threads, the owner and one thief; give 1 or 2".to_owned()),
+        Err(_) => Err("this is not a number of threads; give 1 or 2".to_owned()),
+    }
+}
+
+fn task_cost(text: &str) -> Result<u64, String> {
+    match text.trim().parse() {
+        Ok(cost) if cost <= queues::DEAREST_TASK => Ok(cost),
+        Ok(_) => Err(format!("a task may cost at most {} ns here", queues::DEAREST_TASK)),
+        Err(_) => Err("this is not a whole number of nanoseconds; an example is 0,10,100".to_owned()),
+    }
+}
+
+fn main() -> ExitCode {
+    let options = match Cli::parse().command {
+        Some(Command::Bench { suite: Suite::Queues(arguments) }) => arguments.into(),
+        None => {
+            say("No command was given: this is `filch bench queues --quick`. `filch --help` lists what there is.");
+            queues::Options::quick()
+        }
+    };
+    match bench::run_queues(&options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Says something on standard error. Unlike `eprintln`, it does not panic when nobody listens.
+fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn options(arguments: &[&str]) -> Result<queues::Options, String> {
+        let words = ["filch", "bench", "queues"].iter().chain(arguments);
+        match Cli::try_parse_from(words).map_err(|error| error.to_string())?.command {
+            Some(Command::Bench { suite: Suite::Queues(arguments) }) => Ok(arguments.into()),
+            None => Err("no command".to_owned()),
+        }
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn no_command_is_allowed() {
+        assert!(Cli::try_parse_from(["filch"]).unwrap().command.is_none());
+    }
+
+    #[test]
+    fn what_is_left_out_has_a_default() {
+        let options = options(&[]).unwrap();
+        assert!(!options.quick);
+        assert_eq!(options.threads, 2);
+        assert_eq!(options.json, None);
+        assert_eq!(options.task_costs, queues::TASK_COSTS);
+    }
+
+    #[test]
+    fn options_are_taken_as_given() {
+        let options = options(&["--quick", "--threads", "1", "--json", "out.json", "--task-cost", "5,0, 20"]).unwrap();
+        assert!(options.quick);
+        assert_eq!(options.threads, 1);
+        assert_eq!(options.json, Some(PathBuf::from("out.json")));
+        assert_eq!(options.task_costs, [5, 0, 20]);
+    }
+
+    #[test]
+    fn bad_input_is_refused_with_a_reason() {
+        for (arguments, reason) in [
+            (["--threads", "0"], "the owner needs a thread"),
+            (["--threads", "3"], "at most 2 threads, the owner and one thief"),
+            (["--threads", "two"], "not a number of threads"),
+            (["--threads", "-1"], "unexpected argument"),
+            (["--task-cost", "ten"], "not a whole number of nanoseconds"),
+            (["--task-cost", "1,,2"], "not a whole number of nanoseconds"),
+            (["--task-cost", "1000000001"], "at most"),
+            (["--rounds", "3"], "unexpected argument"),
+        ] {
+            let refusal = options(&arguments).unwrap_err();
+            assert!(refusal.contains(reason), "{arguments:?}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_suite_is_refused() {
+        assert!(Cli::try_parse_from(["filch", "bench", "nothing"]).is_err());
+        assert!(Cli::try_parse_from(["filch", "bench"]).is_err());
+    }
+}

@@ -1,0 +1,88 @@
+//! Plain text tables.
+
+use super::Series;
+use crate::stats;
+
+/// A case as a table: one line an implementation, with the ratio of its median to that of each name in `against`.
+///
+/// A name that is not among the series gets no column.
+pub(crate) fn comparison(series: &[&Series], against: &[&str]) -> String {
+    let peers: Vec<&Series> =
+        against.iter().filter_map(|name| series.iter().copied().find(|series| series.name == *name)).collect();
+
+    let mut header = vec!["impl".to_owned(), "median".to_owned(), "min".to_owned(), "p90".to_owned()];
+    header.extend(peers.iter().map(|peer| format!("/ {}", peer.name)));
+    header.push(String::new());
+
+    let lines = series.iter().map(|series| {
+        let of = |statistic: fn(&[f64]) -> Option<f64>| statistic(&series.samples).map_or_else(String::new, number);
+        let mut line = vec![series.name.to_owned(), of(stats::median), of(stats::min), of(stats::p90)];
+        line.extend(peers.iter().map(|peer| format!("{:.2}", series.median() / peer.median())));
+        line.push(series.note.clone().unwrap_or_default());
+        line
+    });
+    grid(&header, &lines.collect::<Vec<_>>())
+}
+
+/// Lines under a header, in columns: the first and the last to the left, all others to the right.
+pub(crate) fn grid(header: &[String], lines: &[Vec<String>]) -> String {
+    let last = header.len() - 1;
+    let width = |column: usize| {
+        let cells = std::iter::once(header).chain(lines.iter().map(Vec::as_slice));
+        cells.filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+
+    let mut text = String::new();
+    for line in std::iter::once(header).chain(lines.iter().map(Vec::as_slice)) {
+        let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            if column == 0 || column == last {
+                format!("{cell:<width$}")
+            } else {
+                format!("{cell:>width$}")
+            }
+        });
+        text.push_str("  ");
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A figure with about three digits.
+pub(crate) fn number(value: f64) -> String {
+    match value.abs() {
+        size if size < 10.0 => format!("{value:.2}"),
+        size if size < 100.0 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::series;
+    use super::*;
+
+    #[test]
+    fn ratios_are_to_the_named_peer_and_missing_peers_have_no_column() {
+        let (ours, peer) = (series("the", &[2.0, 2.0, 9.0]), series("crossbeam-lifo", &[4.0, 5.0, 3.0]));
+        let text = comparison(&[&ours, &peer], &["crossbeam-lifo", "nobody"]);
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        assert_eq!(
+            lines,
+            [
+                "impl            median   min   p90  / crossbeam-lifo",
+                "the               2.00  2.00  9.00              0.50",
+                "crossbeam-lifo    4.00  3.00  5.00              1.00",
+            ]
+        );
+    }
+
+    #[test]
+    fn figures_keep_three_digits() {
+        assert_eq!(number(1.234), "1.23");
+        assert_eq!(number(12.34), "12.3");
+        assert_eq!(number(1234.5), "1234");
+        assert_eq!(number(0.0), "0.00");
+    }
+}

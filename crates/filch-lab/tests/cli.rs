@@ -1,0 +1,37 @@
+//! The program as a user meets it.
+
+use std::fs;
+use std::process::{Command, Output};
+
+fn filch(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_filch")).args(arguments).output().expect("the program starts")
+}
+
+fn refused(arguments: &[&str], reason: &str) {
+    let output = filch(arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{arguments:?} was accepted");
+    assert!(said.contains(reason), "{arguments:?}: {said}");
+    assert!(!said.contains("panicked"), "{arguments:?}: {said}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn bad_input_is_refused_before_anything_is_measured() {
+    refused(&["bench", "queues", "--threads", "0"], "the owner needs a thread");
+    refused(&["bench", "queues", "--threads", "64"], "at most 2 threads");
+    refused(&["bench", "queues", "--task-cost", "1,x"], "whole number of nanoseconds");
+    refused(&["bench", "nothing"], "unrecognized subcommand");
+}
+
+#[test]
+fn figures_that_cannot_be_written_are_not_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nowhere").join("figures.json");
+    let output = filch(&["bench", "queues", "--json", path.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(said.contains("cannot be written"), "{said}");
+    assert!(!said.contains("burst-64"), "it was measured all the same: {said}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}

@@ -1,0 +1,193 @@
+//! The array of slots: a power of two of them, behind a header, in one allocation.
+
+use alloc::alloc::{alloc_zeroed, dealloc};
+use core::alloc::Layout;
+use core::cell::Cell;
+use core::marker::PhantomData;
+use core::ptr;
+use core::ptr::NonNull;
+
+use crate::sync::AtomicPtr;
+use crate::task::{Slot, Word};
+use crate::CapacityError;
+
+/// What stands before the slots. `A` is what an algorithm wants to live and die with the array; most want nothing.
+///
+/// It is as long as two cache lines, so that the anchor shares none with the slots.
+#[repr(C, align(128))]
+pub(crate) struct Header<A> {
+    anchor: A,
+    mask: usize,
+    /// Only the owner touches it: with at most this many tasks left, its pop takes the slow path.
+    low_water: Cell<isize>,
+    /// Every use of the array reads it and the end of the array writes it, so that loom sees a use that is not before the end.
+    #[cfg(loom)]
+    alive: loom::cell::UnsafeCell<()>,
+}
+
+/// A pointer to an array. Whoever holds one knows why it is still allocated.
+pub(crate) struct Array<T, A> {
+    header: NonNull<Header<A>>,
+    tasks: PhantomData<T>,
+}
+
+impl<T, A> Clone for Array<T, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, A> Copy for Array<T, A> {}
+
+impl<T, A> Array<T, A> {
+    /// The fewest slots that an array has. One of them is always spare.
+    pub(crate) const SMALLEST: usize = 2;
+
+    /// The most slots that fit into the address space: a power of two.
+    pub(crate) fn largest() -> usize {
+        let bytes = isize::MAX as usize - size_of::<Header<A>>() - align_of::<Header<A>>();
+        let slots = bytes / (Slot::<T>::WORDS.max(1) * size_of::<Word>());
+        1 << slots.ilog2()
+    }
+
+    fn layout(slots: usize) -> Layout {
+        let words = Layout::array::<Word>(slots * Slot::<T>::WORDS);
+        let whole = words.and_then(|words| Layout::new::<Header<A>>().extend(words));
+        whole.expect("the caller asks for no more than `largest`").0
+    }
+
+    /// An array of `slots` slots, which must be a power of two and at most [`largest`](Array::largest).
+    pub(crate) fn allocate(slots: usize, anchor: A) -> Result<Self, CapacityError> {
+        debug_assert!(slots.is_power_of_two() && (Self::SMALLEST..=Self::largest()).contains(&slots));
+        // Zeroed: a thief may read a slot that was never written, and must find initialised words there. Large arrays come
+        // zeroed from the system at no cost.
+        // SAFETY: the layout is not of zero size, it has a header.
+        let memory = unsafe { alloc_zeroed(Self::layout(slots)) }.cast::<Header<A>>();
+        let header = NonNull::new(memory).ok_or(CapacityError::OutOfMemory { requested: slots })?;
+        // SAFETY: freshly allocated with the layout of a header followed by the words.
+        unsafe {
+            header.write(Header {
+                anchor,
+                mask: slots - 1,
+                low_water: Cell::new(0),
+                #[cfg(loom)]
+                alive: loom::cell::UnsafeCell::new(()),
+            });
+        }
+        let array = Array { header, tasks: PhantomData };
+        #[cfg(loom)]
+        for n in 0..slots * Slot::<T>::WORDS {
+            // SAFETY: the words lie behind the header. Those of loom are not valid as zeroes.
+            unsafe { array.words().cast_mut().add(n).write(Word::new(ptr::null_mut())) };
+        }
+        Ok(array)
+    }
+
+    /// Gives the memory back.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else uses the array any more.
+    pub(crate) unsafe fn free(self) {
+        // SAFETY: still allocated, and this is the only use.
+        let slots = unsafe { (*self.header.as_ptr()).mask } + 1;
+        #[cfg(loom)]
+        {
+            // SAFETY: still allocated. Under loom it stays so, for a use that should not be.
+            unsafe { (*self.header.as_ptr()).alive.with_mut(|_| ()) };
+            return;
+        }
+        #[allow(unreachable_code)]
+        // SAFETY: written by `allocate` with this layout, and nobody uses it any more.
+        unsafe {
+            ptr::drop_in_place(self.header.as_ptr());
+            dealloc(self.header.as_ptr().cast(), Self::layout(slots));
+        }
+    }
+
+    /// The array that `published` points to.
+    ///
+    /// # Safety
+    ///
+    /// It came from [`as_ptr`](Array::as_ptr) of an array with the same types.
+    #[inline(always)]
+    pub(crate) unsafe fn from_ptr(published: *mut Header<A>) -> Self {
+        // SAFETY: arrays are never null.
+        Array { header: unsafe { NonNull::new_unchecked(published) }, tasks: PhantomData }
+    }
+
+    pub(crate) fn as_ptr(self) -> *mut Header<A> {
+        self.header.as_ptr()
+    }
+
+    /// The first word of the first slot.
+    #[inline(always)]
+    pub(crate) fn words(self) -> *const Word {
+        // SAFETY: the words begin right behind the header, in the same allocation; the header is aligned more strictly.
+        unsafe { self.header.as_ptr().add(1).cast_const().cast() }
+    }
+
+    /// One less than the number of slots.
+    ///
+    /// # Safety
+    ///
+    /// The array is still allocated.
+    #[inline(always)]
+    pub(crate) unsafe fn mask(self) -> usize {
+        #[cfg(loom)]
+        // SAFETY: promised.
+        unsafe {
+            (*self.header.as_ptr()).alive.with(|_| ())
+        };
+        // SAFETY: promised. The mask is written before the array is published and never after.
+        unsafe { (*self.header.as_ptr()).mask }
+    }
+
+    /// With at most this many tasks left, a pop takes its slow path. Never negative.
+    ///
+    /// # Safety
+    ///
+    /// The array is still allocated, and only the owner calls it.
+    #[inline(always)]
+    pub(crate) unsafe fn low_water<'a>(self) -> &'a Cell<isize> {
+        // SAFETY: promised.
+        unsafe { &(*self.header.as_ptr()).low_water }
+    }
+
+    /// What lives with the array.
+    ///
+    /// # Safety
+    ///
+    /// The array stays allocated for as long as the anchor is used.
+    #[inline(always)]
+    pub(crate) unsafe fn anchor<'a>(self) -> &'a A {
+        // SAFETY: promised.
+        unsafe { &(*self.header.as_ptr()).anchor }
+    }
+
+    /// The slot of a task's index, wherever that is in the round.
+    ///
+    /// # Safety
+    ///
+    /// The array stays allocated for as long as the slot is used.
+    #[inline(always)]
+    pub(crate) unsafe fn slot<'a>(self, index: usize) -> Slot<'a, T> {
+        // SAFETY: promised; and the mask keeps any index within the array.
+        unsafe { Slot::at(self.words().add((index & self.mask()) * Slot::<T>::WORDS)) }
+    }
+
+    /// Copies the tasks of `count` indices, from `first` on, into another array.
+    ///
+    /// # Safety
+    ///
+    /// Both arrays are still allocated, and only the caller writes to either.
+    pub(crate) unsafe fn copy_to(self, other: Array<T, A>, first: usize, count: usize) {
+        for index in (0..count).map(|n| first.wrapping_add(n)) {
+            // SAFETY: promised.
+            unsafe { self.slot(index).copy_to(&other.slot(index)) };
+        }
+    }
+}
+
+/// An array that thieves can find.
+pub(crate) type Published<A> = AtomicPtr<Header<A>>;

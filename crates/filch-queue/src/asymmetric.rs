@@ -1,0 +1,259 @@
+//! Chase-Lev whose owner has no fence on any CPU: a thief has the kernel make the owner's stores visible. Exactly once.
+//!
+//! Source: ours; the algorithm is [`chase_lev`](crate::chase_lev) with both barriers on the thief's side, by `membarrier(2)`.
+//!
+//! # Invariant
+//!
+//! That of [`chase_lev`](crate::chase_lev). The owner's barrier between its store of the tail and its load of the head only stops the
+//! compiler; the thief's, between its load of the head and its load of the tail, is a full barrier on every thread of the process at once. An
+//! owner that is interrupted by it has either done both, and then the thief sees the tail, or has yet to load the head, and then sees it as
+//! the thief did.
+//!
+//! # Modes
+//!
+//! A process registers with the kernel once, when it makes its first such queue. Where there is no such call or it is refused, the
+//! queue is [`Fenced`](Mode::Fenced) from the start: the owner pays a fence and thieves pay no call. If the kernel refuses only later (a
+//! seccomp filter was installed meanwhile), thieves ask the owner for the fence and abort until its next pop has granted it; the mode
+//! is then fenced for good. `--cfg filch_no_membarrier` builds a queue that never tries.
+//!
+//! # Cost
+//!
+//! A steal makes a system call that interrupts every running thread of the process: microseconds instead of nanoseconds. It
+//! is for owners that pop millions of times for each steal.
+//!
+//! # Memory
+//!
+//! As in [`chase_lev`](crate::chase_lev).
+
+use core::cell::Cell;
+use core::fmt;
+use core::ops::Deref;
+
+use crossbeam_utils::CachePadded;
+
+use crate::barrier;
+use crate::deque::Deque;
+use crate::handle::Handle;
+use crate::ring::{self, distance, Ring};
+use crate::sync::{AtomicU8, Ordering};
+use crate::traits::queue_shape;
+use crate::visitors::{Visited, Visiting, Visitors};
+use crate::{CapacityError, PushError, Steal};
+
+/// Who pays for the order between the owner's stores and loads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The thief, by a system call.
+    Membarrier,
+    /// The owner, by a fence.
+    Fenced,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mode::Membarrier => "membarrier",
+            Mode::Fenced => "fenced",
+        })
+    }
+}
+
+/// The thief pays.
+const MEMBARRIER: u8 = 0;
+/// A thief could not, and asks the owner to.
+const FENCE_WANTED: u8 = 1;
+/// The owner pays, for good.
+const FENCED: u8 = 2;
+
+struct Shared<T> {
+    deque: Deque<T>,
+    /// One of the three above; it only grows. The owner sets the last.
+    mode: CachePadded<AtomicU8>,
+}
+
+/// The owner's side: pushes, and pops the youngest task without a fence.
+pub struct Owner<T> {
+    shared: Handle<Shared<T>>,
+    /// The owner's own copy of the tail, which nobody else writes.
+    tail: Cell<usize>,
+    ring: Cell<Ring<T>>,
+}
+
+/// A thief's side: steals the oldest task by a system call.
+pub struct Thief<T> {
+    shared: Visiting<Shared<T>>,
+}
+
+/// A new queue.
+///
+/// ```
+/// use filch_queue::{asymmetric, Steal};
+///
+/// let (owner, thief) = asymmetric::new();
+/// owner.push("first");
+/// owner.push("second");
+/// println!("the price of a pop: {}", owner.mode());
+/// std::thread::spawn(move || assert_eq!(thief.steal(), Steal::Success("first"))).join().unwrap();
+/// assert_eq!(owner.pop(), Some("second"));
+/// ```
+pub fn new<T: Send>() -> (Owner<T>, Thief<T>) {
+    with_capacity(ring::DEFAULT_CAPACITY).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A new queue with room for `capacity` tasks before it first grows; 0 is as good as 1.
+///
+/// # Errors
+///
+/// If there is no memory or no address space for so many.
+pub fn with_capacity<T: Send>(capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
+    starting_at(0, capacity)
+}
+
+/// A new queue whose first task has this index.
+#[doc(hidden)]
+pub fn starting_at<T: Send>(index: usize, capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
+    let (deque, ring) = Deque::starting_at(index, capacity)?;
+    let mode = if barrier::register() { MEMBARRIER } else { FENCED };
+    let shared = Handle::new(Shared { deque, mode: CachePadded::new(AtomicU8::new(mode)) });
+    let thief = Thief { shared: Visiting::new(shared.clone()) };
+    Ok((Owner { shared, tail: Cell::new(index), ring: Cell::new(ring) }, thief))
+}
+
+impl<T> Owner<T> {
+    /// Adds a task, or gives it back if there is no memory left to grow.
+    #[inline]
+    pub fn try_push(&self, task: T) -> Result<(), PushError<T>> {
+        let tail = self.tail.get();
+        if !self.ring.get().has_room(tail) {
+            match self.shared.make_room(self.ring.get(), tail) {
+                Ok(ring) => self.ring.set(ring),
+                Err(cause) => return Err(PushError::new(task, cause)),
+            }
+        }
+        self.ring.get().slot(tail).write(task);
+        self.tail.set(tail.wrapping_add(1));
+        // Release: a thief that sees the tail sees the task, and the array it is in.
+        self.shared.tail.store(tail.wrapping_add(1), Ordering::Release);
+        Ok(())
+    }
+
+    /// Takes the youngest task.
+    #[inline]
+    pub fn pop(&self) -> Option<T> {
+        let tail = self.tail.get().wrapping_sub(1);
+        // Release: a thief may read the tail from here.
+        self.shared.tail.store(tail, Ordering::Release);
+        // Pairs with the heavy barrier in `steal`.
+        barrier::light();
+        // Relaxed: only the owner leaves the first mode's way of popping, and it does so by a fence.
+        if self.shared.mode.load(Ordering::Relaxed) != MEMBARRIER {
+            self.shared.fence();
+        }
+        // Relaxed: ordered behind the store by the barrier.
+        let head = self.shared.head.load(Ordering::Relaxed);
+        if distance(head, tail) > self.ring.get().low_water() {
+            self.tail.set(tail);
+            // SAFETY: the task was pushed here, and the head has not reached it: no thief can take it any more.
+            return Some(unsafe { self.ring.get().slot(tail).read().assume_init() });
+        }
+        let (task, tail, ring) = self.shared.pop_near_empty(self.ring.get(), head, tail);
+        self.tail.set(tail);
+        self.ring.set(ring);
+        task
+    }
+
+    /// Who pays for the order between the owner's stores and loads, at the moment.
+    pub fn mode(&self) -> Mode {
+        self.shared.mode()
+    }
+}
+
+impl<T> Thief<T> {
+    /// Tries once to take the oldest task.
+    ///
+    /// [`Steal::Abort`] only if the kernel has begun to refuse the barrier, until the owner's next pop.
+    #[inline]
+    pub fn steal(&self) -> Steal<T> {
+        // Acquire: the tail is loaded after it. Pairs with the CAS of whoever moved the head.
+        let head = self.shared.head.load(Ordering::Acquire);
+        // Relaxed: a look that spares an empty queue the call.
+        if distance(head, self.shared.tail.load(Ordering::Relaxed)) <= 0 {
+            return Steal::Empty;
+        }
+        // A barrier between head and tail, which is enough where the owner has one too.
+        let _visit = self.shared.enter();
+        if !self.shared.see_the_owner() {
+            return Steal::Abort;
+        }
+        // Acquire: pairs with the release in `try_push`; what is below the tail is in its slot.
+        if distance(head, self.shared.tail.load(Ordering::Acquire)) <= 0 {
+            return Steal::Empty;
+        }
+        self.shared.take(head)
+    }
+
+    /// Who pays for the order between the owner's stores and loads, at the moment.
+    pub fn mode(&self) -> Mode {
+        self.shared.mode()
+    }
+}
+
+impl<T> Shared<T> {
+    fn mode(&self) -> Mode {
+        // Relaxed: a hint.
+        match self.mode.load(Ordering::Relaxed) {
+            FENCED => Mode::Fenced,
+            _ => Mode::Membarrier,
+        }
+    }
+
+    /// The owner pays, after its store of the tail, and says so.
+    #[cold]
+    #[inline(never)]
+    fn fence(&self) {
+        barrier::full();
+        // Release: a thief that sees the mode sees every tail that was stored without a fence.
+        self.mode.store(FENCED, Ordering::Release);
+    }
+
+    /// Makes sure that the thief sees every pop that has not yet seen the thief; says whether it could.
+    #[inline]
+    fn see_the_owner(&self) -> bool {
+        // Acquire: pairs with the release in `fence` and `close`.
+        self.mode.load(Ordering::Acquire) == FENCED || barrier::heavy().is_ok() || self.ask_for_the_fence()
+    }
+
+    #[cold]
+    fn ask_for_the_fence(&self) -> bool {
+        // Acquire on failure: the owner may just have granted it, as in `see_the_owner`. Relaxed on success: a wish carries nothing.
+        self.mode.compare_exchange(MEMBARRIER, FENCE_WANTED, Ordering::Relaxed, Ordering::Acquire) == Err(FENCED)
+    }
+}
+
+impl<T> Drop for Owner<T> {
+    fn drop(&mut self) {
+        // The owner pops no more, so its stores need no further barrier. Release: as in `fence`.
+        self.shared.mode.store(FENCED, Ordering::Release);
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = Deque<T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Deque<T> {
+        &self.deque
+    }
+}
+
+impl<T> Visited for Shared<T> {
+    fn visitors(&self) -> &Visitors {
+        self.deque.visitors()
+    }
+}
+
+queue_shape!("asymmetric", <T>);
+// SAFETY: see the invariant; in either mode one side's barrier covers both.
+unsafe impl<T> crate::ExactlyOnce for Owner<T> {}
+// SAFETY: as above.
+unsafe impl<T> crate::ExactlyOnce for Thief<T> {}

@@ -1,0 +1,129 @@
+//! Full barriers: the owner's, the thief's, and the one that a thief makes the owner pay for.
+//!
+//! A queue needs a store and a later load kept in order on both sides. Either both sides fence, or, in the asymmetric
+//! queue, the owner only stops the compiler ([`light`]) and the thief has the kernel interrupt every other running thread
+//! of the process ([`heavy`]), which is a full barrier there.
+//!
+//! Under loom the light barrier is a full one, because loom knows no barrier on behalf of another thread.
+
+#[cfg(not(all(target_arch = "x86_64", not(loom))))]
+use crate::sync::fence;
+use crate::sync::{compiler_fence, Ordering};
+
+/// A full barrier.
+///
+/// On x86-64 a locked instruction on the stack, which compilers emit as readily as `mfence` and which is never slower.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn full() {
+    #[cfg(all(target_arch = "x86_64", not(loom)))]
+    // SAFETY: adds nothing to a word of the caller's own stack. Without `nomem`, the compiler moves no access past it.
+    unsafe {
+        core::arch::asm!("lock or dword ptr [rsp - 64], 0", options(nostack));
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(loom))))]
+    fence(Ordering::SeqCst);
+}
+
+/// Keeps every later load behind an exchange that was just made with SeqCst.
+///
+/// On x86-64 the exchange itself, which is a locked instruction, has done it.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn after_exchange() {
+    #[cfg(all(target_arch = "x86_64", not(loom)))]
+    compiler_fence(Ordering::SeqCst);
+    #[cfg(not(all(target_arch = "x86_64", not(loom))))]
+    fence(Ordering::SeqCst);
+}
+
+/// The owner's half of the asymmetric barrier: stops the compiler only.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn light() {
+    compiler_fence(Ordering::SeqCst);
+    #[cfg(loom)]
+    fence(Ordering::SeqCst);
+}
+
+/// The kernel will not, or can no longer, interrupt the other threads.
+#[derive(Debug)]
+pub(crate) struct Refused;
+
+/// The thief's half: when it returns, every other running thread of the process has passed a full barrier, and so has
+/// this one.
+#[track_caller]
+pub(crate) fn heavy() -> Result<(), Refused> {
+    #[cfg(loom)]
+    {
+        fence(Ordering::SeqCst);
+        Ok(())
+    }
+    #[cfg(not(loom))]
+    kernel::barrier()
+}
+
+/// Registers the process for [`heavy`], once; says whether it can be used.
+pub(crate) fn register() -> bool {
+    cfg!(loom) || kernel::register()
+}
+
+#[cfg(all(target_os = "linux", not(filch_no_membarrier)))]
+mod kernel {
+    //! `membarrier(2)`, private and expedited (Linux 4.14).
+
+    use core::sync::atomic::{AtomicU8, Ordering};
+
+    use super::Refused;
+
+    const UNKNOWN: u8 = 0;
+    const REGISTERED: u8 = 1;
+    const REFUSED: u8 = 2;
+
+    /// What the kernel said. Not part of any protocol: registering twice does no harm.
+    static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+    fn membarrier(command: libc::c_int) -> bool {
+        let (flags, cpu): (libc::c_uint, libc::c_int) = (0, 0);
+        // SAFETY: the call takes three integers and touches no memory of ours.
+        unsafe { libc::syscall(libc::SYS_membarrier, command, flags, cpu) == 0 }
+    }
+
+    pub(super) fn register() -> bool {
+        match ANSWER.load(Ordering::Relaxed) {
+            REGISTERED => true,
+            REFUSED => false,
+            _ => {
+                let registered = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+                ANSWER.store(if registered { REGISTERED } else { REFUSED }, Ordering::Relaxed);
+                registered
+            }
+        }
+    }
+
+    #[cfg_attr(loom, allow(dead_code))]
+    pub(super) fn barrier() -> Result<(), Refused> {
+        let interrupt = || membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+        // A process that was forked off may have lost its parent's registration: register anew before giving up.
+        if interrupt() || (membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && interrupt()) {
+            return Ok(());
+        }
+        Err(Refused)
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(filch_no_membarrier))))]
+mod kernel {
+    //! No such call.
+
+    use super::Refused;
+
+    pub(super) fn register() -> bool {
+        false
+    }
+
+    #[cfg_attr(loom, allow(dead_code))]
+    pub(super) fn barrier() -> Result<(), Refused> {
+        Err(Refused)
+    }
+}

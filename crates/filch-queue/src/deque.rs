@@ -1,0 +1,110 @@
+//! The words of a Chase-Lev deque, and what its three queues do alike: settle the last task, grow, and end.
+//!
+//! - `head`: index of the oldest task. It only grows, by one, by CAS.
+//! - `tail`: index of the first free slot. Only the owner writes it.
+//! - `storage`: the array in use.
+
+use crossbeam_utils::CachePadded;
+
+use crate::ring::{self, distance, length, Ring};
+use crate::storage::Storage;
+use crate::sync::{AtomicUsize, Ordering};
+use crate::visitors::{Visited, Visitors};
+use crate::{CapacityError, Steal};
+
+/// The most slots: indices are compared by signed differences.
+const LIMIT: usize = isize::MAX as usize / 2 + 1;
+
+/// See the module.
+pub(crate) struct Deque<T> {
+    pub(crate) head: CachePadded<AtomicUsize>,
+    pub(crate) tail: CachePadded<AtomicUsize>,
+    pub(crate) storage: CachePadded<Storage<T, (), Visitors>>,
+}
+
+impl<T> Deque<T> {
+    /// An empty deque whose first task has this index, and its owner's view of it.
+    pub(crate) fn starting_at(index: usize, capacity: usize) -> Result<(Self, Ring<T>), CapacityError> {
+        let storage = Storage::new(capacity, LIMIT, (), Visitors::new())?;
+        let ring = Ring::new(&storage, index);
+        let deque = Deque {
+            head: CachePadded::new(AtomicUsize::new(index)),
+            tail: CachePadded::new(AtomicUsize::new(index)),
+            storage: CachePadded::new(storage),
+        };
+        Ok((deque, ring))
+    }
+
+    /// The end of a pop that has lowered the tail to `tail`, then found the head close to it or past it: for the last task a
+    /// thief may be running too. Gives back the task, if the owner has it, and the tail and the view as they are now.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn pop_near_empty(&self, ring: Ring<T>, head: usize, tail: usize) -> (Option<T>, usize, Ring<T>) {
+        let ahead = distance(head, tail);
+        if ahead > 0 {
+            // SAFETY: the head has not reached the task: no thief can take it any more.
+            let task = unsafe { ring.slot(tail).read().assume_init() };
+            return (Some(task), tail, self.relieve(ring, tail));
+        }
+        let (mut task, mut next) = (None, head);
+        if ahead == 0 {
+            next = head.wrapping_add(1);
+            // SeqCst, as in `take`: settles it with the thieves that saw the task too.
+            let race = self.head.compare_exchange(head, next, Ordering::SeqCst, Ordering::Relaxed);
+            // SAFETY: the owner's CAS has taken the task.
+            task = race.ok().map(|_| unsafe { ring.slot(tail).read().assume_init() });
+        }
+        // Release: a thief may read the tail from here, and then expects the slots below it to be written.
+        self.tail.store(next, Ordering::Release);
+        (task, next, self.relieve(ring, next))
+    }
+
+    /// The end of a steal, inside a visit: takes the task at `head`, of which the thief has made sure that the owner does not pop
+    /// it without a CAS.
+    #[inline(always)]
+    pub(crate) fn take(&self, head: usize) -> Steal<T> {
+        // SAFETY: inside a visit.
+        let task = unsafe { self.storage.current().slot(head) }.read();
+        // SeqCst: in one order with the owner's CAS and barrier. Its release half keeps the read of the slot before it, for the
+        // owner that reuses the slot once it has seen the new head.
+        match self.head.compare_exchange(head, head.wrapping_add(1), Ordering::SeqCst, Ordering::Relaxed) {
+            // SAFETY: nobody else has moved the head past the task, so it was still in its slot (see `chase_lev`).
+            Ok(_) => Steal::Success(unsafe { task.assume_init() }),
+            Err(_) => Steal::Retry,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn make_room(&self, ring: Ring<T>, tail: usize) -> Result<Ring<T>, CapacityError> {
+        // Acquire: pairs with the thieves' CAS; they have read the slots before the head.
+        ring.make_room(&self.storage, self.head.load(Ordering::Acquire), tail)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn relieve(&self, ring: Ring<T>, tail: usize) -> Ring<T> {
+        // Acquire: as in `make_room`.
+        ring.relieve(&self.storage, self.head.load(Ordering::Acquire), tail)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        // Relaxed: a hint.
+        length(self.head.load(Ordering::Relaxed), self.tail.load(Ordering::Relaxed))
+    }
+}
+
+impl<T> Visited for Deque<T> {
+    fn visitors(&self) -> &Visitors {
+        self.storage.gate()
+    }
+}
+
+impl<T> Drop for Deque<T> {
+    fn drop(&mut self) {
+        // Relaxed: no other handle is left.
+        let (head, tail) = (self.head.load(Ordering::Relaxed), self.tail.load(Ordering::Relaxed));
+        // SAFETY: no other handle is left, and what is between head and tail was pushed and taken by nobody.
+        unsafe { ring::drop_tasks(&self.storage, head, tail) };
+    }
+}

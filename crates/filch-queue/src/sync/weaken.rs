@@ -1,0 +1,129 @@
+//! loom's atomics with every ordering under test: each call site can be weakened to `Relaxed`, or its fence dropped.
+//!
+//! loom (its issue 254) forgets which came last, of a plain store by one thread and an exchange by another. A store to a contested word, one that
+//! has both, is therefore made by an exchange here. It orders no more than the store would, except that it continues a release sequence.
+//!
+//! A site is a place in the source, found by `#[track_caller]`, so that the algorithms carry no marks. A run first records
+//! the sites it meets; the mutation test then weakens them in turn and expects the models to fail.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::panic::Location;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use loom::sync::atomic as model;
+pub(crate) use loom::sync::atomic::Ordering;
+pub(crate) use loom::sync::Arc;
+
+/// An ordering in the source that could be weaker.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Site {
+    /// `file:line:column`.
+    pub place: String,
+    /// The operation and the ordering written there.
+    pub what: String,
+}
+
+std::thread_local! {
+    static SITES: RefCell<BTreeMap<&'static Location<'static>, String>> = const { RefCell::new(BTreeMap::new()) };
+    static WEAKENED: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Weakens the site at this place, on this thread's models, from now on.
+pub fn weaken(place: &str) {
+    WEAKENED.with(|weakened| *weakened.borrow_mut() = Some(place.to_string()));
+}
+
+/// The sites that this thread's models have met since the last call.
+pub fn take_sites() -> Vec<Site> {
+    SITES.with(|sites| {
+        let sites = sites.take();
+        sites.iter().map(|(place, what)| Site { place: place.to_string(), what: what.clone() }).collect()
+    })
+}
+
+/// Records the site; says whether it is the weakened one.
+fn visit(place: &'static Location<'static>, operation: &str, ordering: Ordering) -> bool {
+    if ordering == Ordering::Relaxed {
+        return false;
+    }
+    SITES.with(|sites| {
+        sites.borrow_mut().entry(place).or_insert_with(|| std::format!("{operation} {ordering:?}"));
+    });
+    WEAKENED.with(|weakened| weakened.borrow().as_deref() == Some(place.to_string().as_str()))
+}
+
+fn order(place: &'static Location<'static>, operation: &str, ordering: Ordering) -> Ordering {
+    if visit(place, operation, ordering) {
+        Ordering::Relaxed
+    } else {
+        ordering
+    }
+}
+
+#[track_caller]
+pub(crate) fn fence(ordering: Ordering) {
+    if !visit(Location::caller(), "fence", ordering) {
+        model::fence(ordering);
+    }
+}
+
+/// A compiler fence is for the hardware's memory model, which loom does not speak.
+pub(crate) fn compiler_fence(_: Ordering) {}
+
+/// Waits a turn. Who has waited twice has shown all that waiting can; after that the search of this branch ends, because it would have no
+/// end.
+pub(crate) fn pause(turn: u32) {
+    if turn >= 2 {
+        loom::skip_branch();
+    }
+    loom::thread::yield_now();
+}
+
+macro_rules! atomic {
+    ($name:ident, $model:ident, [$($generic:ident)?], $value:ty, |$word:ident, $new:ident, $order:ident| $store:expr) => {
+        #[derive(Debug)]
+        pub(crate) struct $name$(<$generic>)?(model::$model$(<$generic>)?);
+
+        impl$(<$generic>)? $name$(<$generic>)? {
+            #[track_caller]
+            pub(crate) fn new(value: $value) -> Self {
+                $name(model::$model::new(value))
+            }
+
+            #[track_caller]
+            pub(crate) fn load(&self, ordering: Ordering) -> $value {
+                self.0.load(order(Location::caller(), "load", ordering))
+            }
+
+            #[track_caller]
+            pub(crate) fn store(&self, value: $value, ordering: Ordering) {
+                let ordering = order(Location::caller(), "store", ordering);
+                let ($word, $new, $order) = (&self.0, value, ordering);
+                $store;
+            }
+
+            #[allow(dead_code)]
+            #[track_caller]
+            pub(crate) fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                let success = order(Location::caller(), "compare_exchange", success);
+                self.0.compare_exchange(current, new, success, failure)
+            }
+        }
+    };
+}
+
+atomic!(AtomicBool, AtomicBool, [], bool, |word, new, order| word.store(new, order));
+atomic!(AtomicU8, AtomicU8, [], u8, |word, new, order| word.store(new, order));
+atomic!(AtomicU64, AtomicU64, [], u64, |word, new, order| word.store(new, order));
+atomic!(AtomicUsize, AtomicUsize, [], usize, |word, new, order| word.store(new, order));
+atomic!(AtomicPtr, AtomicPtr, [T], *mut T, |word, new, order| word.store(new, order));
+atomic!(ContestedU64, AtomicU64, [], u64, |word, new, order| word.swap(new, order));
+atomic!(ContestedUsize, AtomicUsize, [], usize, |word, new, order| word.swap(new, order));

@@ -1,0 +1,169 @@
+//! How a task lies in a slot: as whole words, each an atomic.
+//!
+//! A thief reads a slot that the owner may be overwriting, and finds out only afterwards, by its CAS, whether what it read
+//! is a task. So a slot is read and written word by word with relaxed atomics: there is no data race, and a torn read is
+//! merely a wrong value that is thrown away.
+//!
+//! The words are pointer atomics, because a task may hold pointers and only those keep their provenance. Padding is the other
+//! trap: a word of a task may be uninitialised, and an uninitialised value must not be stored in an atomic. An empty `asm!` block
+//! that takes the word in and gives it out of the same register turns it into some initialised value and costs no instruction.
+
+use core::marker::PhantomData;
+use core::mem::{size_of, MaybeUninit};
+use core::ptr;
+
+use crate::sync::{AtomicPtr, Ordering};
+
+/// One word of a task.
+pub(crate) type Word = AtomicPtr<()>;
+
+#[cfg(not(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    target_arch = "arm",
+    target_arch = "aarch64",
+    target_arch = "riscv32",
+    target_arch = "riscv64",
+    target_arch = "loongarch64",
+    target_arch = "s390x",
+)))]
+compile_error!("filch-queue needs inline assembly to store tasks with padding, and Rust has none for this CPU yet");
+
+/// Some initialised value for a word that may be uninitialised in part; the word itself where it is initialised.
+#[inline(always)]
+fn freeze(word: MaybeUninit<*mut ()>) -> *mut () {
+    let frozen: *mut ();
+    // SAFETY: the block has no instruction. Its output is whatever the register holds, which is an initialised value with
+    // the provenance of the input.
+    unsafe {
+        core::arch::asm!("/* {0} */", inout(reg) word => frozen, options(pure, nomem, nostack, preserves_flags));
+    }
+    frozen
+}
+
+/// Where a task lies: its first word.
+pub(crate) struct Slot<'a, T> {
+    first: *const Word,
+    array: PhantomData<(&'a Word, T)>,
+}
+
+impl<T> Slot<'_, T> {
+    /// How many words a task takes up.
+    pub(crate) const WORDS: usize = size_of::<T>().div_ceil(size_of::<*mut ()>());
+    const WHOLE_WORDS: usize = size_of::<T>() / size_of::<*mut ()>();
+    const BYTES_LEFT: usize = size_of::<T>() % size_of::<*mut ()>();
+
+    /// The slot that starts at `first`.
+    ///
+    /// # Safety
+    ///
+    /// `WORDS` words from `first` on are live for as long as the slot is used.
+    #[inline(always)]
+    pub(crate) unsafe fn at<'a>(first: *const Word) -> Slot<'a, T> {
+        Slot { first, array: PhantomData }
+    }
+
+    #[inline(always)]
+    fn word(&self, n: usize) -> &Word {
+        debug_assert!(n < Self::WORDS);
+        // SAFETY: within the slot, by the promise of `at`.
+        unsafe { &*self.first.add(n) }
+    }
+
+    /// Puts a task in.
+    ///
+    /// Only the owner writes. Relaxed: a thief learns of the task by the index that is stored afterwards with release.
+    #[inline(always)]
+    pub(crate) fn write(&self, task: T) {
+        let task = MaybeUninit::new(task);
+        let words = task.as_ptr().cast::<MaybeUninit<*mut ()>>();
+        for n in 0..Self::WHOLE_WORDS {
+            // SAFETY: the n-th whole word lies within the task; it may be unaligned and uninitialised.
+            let word = unsafe { words.add(n).read_unaligned() };
+            self.word(n).store(freeze(word), Ordering::Relaxed);
+        }
+        if Self::BYTES_LEFT > 0 {
+            let mut word = MaybeUninit::<*mut ()>::uninit();
+            // SAFETY: the rest of the task lies behind its whole words and is shorter than a word.
+            unsafe {
+                let rest = words.add(Self::WHOLE_WORDS).cast::<MaybeUninit<u8>>();
+                ptr::copy_nonoverlapping(rest, word.as_mut_ptr().cast(), Self::BYTES_LEFT);
+            }
+            self.word(Self::WHOLE_WORDS).store(freeze(word), Ordering::Relaxed);
+        }
+    }
+
+    /// What lies there, which is a task only if nobody wrote meanwhile.
+    ///
+    /// Relaxed: whether it is one is decided by what the caller reads before and exchanges afterwards.
+    #[inline(always)]
+    pub(crate) fn read(&self) -> MaybeUninit<T> {
+        let mut task = MaybeUninit::<T>::uninit();
+        let words = task.as_mut_ptr().cast::<*mut ()>();
+        for n in 0..Self::WHOLE_WORDS {
+            // SAFETY: the n-th whole word lies within the task.
+            unsafe { words.add(n).write_unaligned(self.word(n).load(Ordering::Relaxed)) };
+        }
+        if Self::BYTES_LEFT > 0 {
+            let word = self.word(Self::WHOLE_WORDS).load(Ordering::Relaxed);
+            // SAFETY: the rest of the task lies behind its whole words and is shorter than a word.
+            unsafe {
+                let rest = words.add(Self::WHOLE_WORDS).cast::<u8>();
+                ptr::copy_nonoverlapping(ptr::addr_of!(word).cast::<u8>(), rest, Self::BYTES_LEFT);
+            }
+        }
+        task
+    }
+
+    /// Copies whatever lies here into another slot, word by word.
+    pub(crate) fn copy_to(&self, other: &Slot<'_, T>) {
+        for n in 0..Self::WORDS {
+            // Relaxed: the owner copies between arrays that only it writes to.
+            other.word(n).store(self.word(n).load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use alloc::boxed::Box;
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    fn there_and_back<T>(task: T) -> T {
+        let words: Vec<Word> = (0..Slot::<T>::WORDS).map(|_| Word::new(ptr::null_mut())).collect();
+        // SAFETY: `words` has the words of one task and outlives the slot.
+        let slot = unsafe { Slot::<T>::at(words.as_ptr()) };
+        slot.write(task);
+        // SAFETY: a whole task was just written, and it is read once.
+        unsafe { slot.read().assume_init() }
+    }
+
+    #[test]
+    fn tasks_of_every_size_come_back_whole() {
+        there_and_back(());
+        assert_eq!(there_and_back(0xA5_u8), 0xA5);
+        assert_eq!(there_and_back(0xDEAD_BEEF_u32), 0xDEAD_BEEF);
+        assert_eq!(there_and_back([1_u8, 2, 3, 4, 5, 6, 7, 8, 9]), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(there_and_back([7_u64; 13]), [7; 13]);
+        assert_eq!(there_and_back((1_u8, 2_u64, 3_u16)), (1, 2, 3));
+        assert_eq!(there_and_back(u128::MAX - 5), u128::MAX - 5);
+    }
+
+    #[test]
+    fn pointers_survive() {
+        assert_eq!(*there_and_back(Box::new(17)), 17);
+        assert_eq!(there_and_back("borrowed"), "borrowed");
+        assert_eq!(there_and_back(Some(Box::new([1, 2]))).unwrap()[1], 2);
+    }
+
+    #[test]
+    fn a_task_of_padding_alone_is_fine() {
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        #[repr(C, align(16))]
+        struct Sparse(u8, u64);
+        assert_eq!(there_and_back(Sparse(1, 2)), Sparse(1, 2));
+        assert_eq!(there_and_back(None::<u64>), None);
+    }
+}

@@ -1,0 +1,432 @@
+//! THEP: FF-THE whose owner echoes the thief, so that no steal need abort. Exactly once, given delta; a thief may wait for the owner.
+//!
+//! Source: figure 5 of the fence-free paper.
+//!
+//! # Shared words
+//!
+//! - head: the index of the oldest task (its low 32 bits) and a counter of steals (32 bits), in one word. Only a thief that holds the lock writes it.
+//! - tail: index of the first free slot. Only the owner writes it.
+//! - echo: the counter that the owner saw at its last pop, or none. Only the owner writes it.
+//! - a lock, which thieves always take and the owner only in a conflict.
+//! - the array in use.
+//!
+//! # Invariant
+//!
+//! As in [`ff_the`](crate::ff_the) if the tail is more than delta away. Otherwise the thief, which has announced index i with a new counter, waits until the echo is
+//! that counter. The owner stores the tail, loads the head, stores the echo, in this order, so the tail that the thief loads after the echo
+//! was stored by a pop that saw the announcement, or later: it is exact as far as index i goes, and the thief decides as in [`the`](crate::the). That part
+//! needs no bound. The thief also stops waiting when the tail says that the queue is empty, that it has grown past delta, or when the owner is gone.
+//!
+//! The store of the echo is the first of the x extra stores of a pop: it is to another cache line than the tail.
+//!
+//! # Widths
+//!
+//! Indices are compared modulo 2^32, so a queue holds fewer than 2^30 tasks; a push beyond that is refused. The counter wraps after 2^32 steals. An echo
+//! that old could be taken for a new one only if the owner had not popped since; the thief skips a counter that equals the
+//! echo, so a wrapped counter is never taken for an answer.
+//!
+//! # Progress
+//!
+//! **A thief that finds at most delta tasks waits, holding the lock, until the owner pops, drains the queue, fills it or is dropped.** It is only for owners that keep
+//! popping. An owner that is inside a long task keeps such a thief, and those behind it, waiting. The owner itself waits for the lock only when a thief is after
+//! its last task, and such a thief does not wait. Forgetting an owner (`mem::forget`) with tasks in the queue leaves thieves waiting for ever.
+//!
+//! # If delta is too small
+//!
+//! As in [`ff_the`](crate::ff_the): the safe constructors' queue then gives a task twice, and loses none.
+//!
+//! # Platforms
+//!
+//! The fence is left out on x86-64 only. Elsewhere, or with `--cfg filch_fenced`, the owner keeps it and thieves never wait for it; see
+//! [`FENCE_FREE`](crate::bound::FENCE_FREE). The module needs 64-bit atomics.
+//!
+//! # Memory
+//!
+//! As in [`the`](crate::the).
+
+use core::cell::Cell;
+use core::marker::PhantomData;
+
+use crossbeam_utils::CachePadded;
+
+use crate::barrier;
+use crate::bound::{pop_barrier, Delta, Sight, Spacer, Trust, Trusted, Untrusted};
+use crate::handle::Handle;
+use crate::ring::{self, Ring};
+use crate::storage::Storage;
+use crate::sync::{pause, AtomicU64, AtomicUsize, Ordering};
+use crate::traits::queue_shape;
+use crate::turnstile::Turnstile;
+use crate::{CapacityError, PushError, Steal};
+
+/// The most slots, so that differences of 32-bit indices have a sign.
+const LIMIT: usize = 1 << 30;
+
+/// An echo of nobody.
+const NONE: u64 = u64::MAX;
+
+/// The head's word, taken apart.
+#[derive(Clone, Copy)]
+struct Head {
+    counter: u32,
+    index: u32,
+}
+
+impl Head {
+    #[inline(always)]
+    fn unpack(word: u64) -> Head {
+        Head { counter: (word >> 32) as u32, index: word as u32 }
+    }
+
+    #[inline(always)]
+    fn pack(self) -> u64 {
+        u64::from(self.counter) << 32 | u64::from(self.index)
+    }
+
+    /// How far the tail is ahead of this head; negative if it is behind.
+    #[inline(always)]
+    fn distance(self, tail: usize) -> isize {
+        (tail as u32).wrapping_sub(self.index) as i32 as isize
+    }
+
+    /// The head as an index like the tail.
+    #[inline(always)]
+    fn full(self, tail: usize) -> usize {
+        tail.wrapping_sub(self.distance(tail) as usize)
+    }
+}
+
+struct Shared<T> {
+    head: CachePadded<AtomicU64>,
+    tail: CachePadded<AtomicUsize>,
+    echo: CachePadded<AtomicU64>,
+    storage: CachePadded<Storage<T, (), Turnstile>>,
+    sight: CachePadded<Sight>,
+    spacer: Spacer,
+}
+
+/// The owner's side: pushes, and pops the youngest task without a fence.
+pub struct Owner<T, B: Trust = Untrusted> {
+    shared: Handle<Shared<T>>,
+    /// The owner's own copy of the tail, which nobody else writes.
+    tail: Cell<usize>,
+    /// Whether a task was popped since the owner last made sure that its tail is seen. Of no use where the bound is trusted.
+    unsettled: Cell<bool>,
+    ring: Cell<Ring<T>>,
+    kind: PhantomData<B>,
+}
+
+/// A thief's side: steals the oldest task under a lock, and may wait for the owner.
+pub struct Thief<T, B: Trust = Untrusted> {
+    shared: Handle<Shared<T>>,
+    kind: PhantomData<B>,
+}
+
+/// A new queue that is at least once, whether or not `delta` is right for this CPU.
+///
+/// ```
+/// use filch_queue::bound::{Bound, Delta};
+/// use filch_queue::thep;
+///
+/// let delta = Delta::new(Bound::GENEROUS, 1)?;
+/// let (owner, thief) = thep::new(delta);
+/// for task in 0..1000 {
+///     owner.push(task);
+/// }
+/// assert_eq!(thief.steal().success(), Some(0));
+/// assert_eq!(owner.pop(), Some(999));
+/// # Ok::<(), filch_queue::BoundError>(())
+/// ```
+pub fn new<T: Copy + Send>(delta: Delta) -> (Owner<T>, Thief<T>) {
+    with_capacity(delta, ring::DEFAULT_CAPACITY).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The same with room for `capacity` tasks before it first grows; 0 is as good as 1.
+///
+/// # Errors
+///
+/// If there is no memory for so many, or they are 2^30 or more.
+pub fn with_capacity<T: Copy + Send>(delta: Delta, capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
+    starting_at(0, delta, capacity)
+}
+
+/// A new queue whose first task has this index.
+#[doc(hidden)]
+pub fn starting_at<T: Copy + Send>(
+    index: usize,
+    delta: Delta,
+    capacity: usize,
+) -> Result<(Owner<T>, Thief<T>), CapacityError> {
+    make(index, delta, capacity)
+}
+
+/// A new queue that is exactly once, on the caller's word.
+///
+/// # Safety
+///
+/// On every CPU that the owner runs on, a load overtakes at most as many of its thread's stores as the [`Bound`](crate::bound::Bound) that
+/// `delta` was made from says.
+pub unsafe fn new_trusted<T: Send>(delta: Delta) -> (Owner<T, Trusted>, Thief<T, Trusted>) {
+    make(0, delta, ring::DEFAULT_CAPACITY).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The same with room for `capacity` tasks before it first grows; 0 is as good as 1.
+///
+/// # Errors
+///
+/// If there is no memory for so many, or they are 2^30 or more.
+///
+/// # Safety
+///
+/// As for [`new_trusted`].
+pub unsafe fn with_capacity_trusted<T: Send>(
+    delta: Delta,
+    capacity: usize,
+) -> Result<(Owner<T, Trusted>, Thief<T, Trusted>), CapacityError> {
+    make(0, delta, capacity)
+}
+
+/// A new queue whose first task has this index.
+///
+/// # Safety
+///
+/// As for [`new_trusted`].
+#[doc(hidden)]
+pub unsafe fn starting_at_trusted<T: Send>(
+    index: usize,
+    delta: Delta,
+    capacity: usize,
+) -> Result<(Owner<T, Trusted>, Thief<T, Trusted>), CapacityError> {
+    make(index, delta, capacity)
+}
+
+fn make<T: Send, B: Trust>(
+    index: usize,
+    delta: Delta,
+    capacity: usize,
+) -> Result<(Owner<T, B>, Thief<T, B>), CapacityError> {
+    let storage = Storage::new(capacity, LIMIT, (), Turnstile::new())?;
+    let ring = Cell::new(Ring::new(&storage, index));
+    let shared = Handle::new(Shared {
+        head: CachePadded::new(AtomicU64::new(Head { counter: 0, index: index as u32 }.pack())),
+        tail: CachePadded::new(AtomicUsize::new(index)),
+        echo: CachePadded::new(AtomicU64::new(NONE)),
+        storage: CachePadded::new(storage),
+        sight: CachePadded::new(Sight::new(delta)),
+        spacer: Spacer::new(),
+    });
+    let thief = Thief { shared: shared.clone(), kind: PhantomData };
+    let (tail, unsettled) = (Cell::new(index), Cell::new(false));
+    Ok((Owner { shared, tail, unsettled, ring, kind: PhantomData }, thief))
+}
+
+impl<T, B: Trust> Owner<T, B> {
+    /// Adds a task, or gives it back if the queue holds 2^30 - 1 already or there is no memory left to grow.
+    #[inline]
+    pub fn try_push(&self, task: T) -> Result<(), PushError<T>> {
+        if !B::TRUSTED && self.unsettled.get() {
+            let (tail, ring) = self.shared.settle(self.ring.get(), self.tail.get());
+            self.tail.set(tail);
+            self.ring.set(ring);
+            self.unsettled.set(false);
+        }
+        let tail = self.tail.get();
+        if !self.ring.get().has_room(tail) {
+            match self.shared.make_room(self.ring.get(), tail) {
+                Ok(ring) => self.ring.set(ring),
+                Err(cause) => return Err(PushError::new(task, cause)),
+            }
+        }
+        self.ring.get().slot(tail).write(task);
+        self.tail.set(tail.wrapping_add(1));
+        // Release: a thief that sees the tail sees the task, and the array it is in.
+        self.shared.tail.store(tail.wrapping_add(1), Ordering::Release);
+        Ok(())
+    }
+
+    /// Takes the youngest task.
+    #[inline]
+    pub fn pop(&self) -> Option<T> {
+        let tail = self.tail.get().wrapping_sub(1);
+        // Release: a thief may read the tail from here.
+        self.shared.tail.store(tail, Ordering::Release);
+        pop_barrier::<B>();
+        // Relaxed: it may be an old head, by as much as delta allows for.
+        let head = Head::unpack(self.shared.head.load(Ordering::Relaxed));
+        if head.distance(tail) > self.ring.get().low_water() {
+            // Release: a thief that sees the echo sees the tail that was stored before it.
+            self.shared.echo.store(u64::from(head.counter), Ordering::Release);
+            self.shared.spacer.space(self.shared.sight.extra_stores() - 1, tail);
+            self.tail.set(tail);
+            if !B::TRUSTED {
+                self.unsettled.set(true);
+            }
+            // SAFETY: the task was pushed here, and a thief that goes for it either waits for an echo, or does not believe the tail, or,
+            // where nobody vouched for the bound, takes a copy, since the task is `Copy`.
+            return Some(unsafe { self.ring.get().slot(tail).read().assume_init() });
+        }
+        let (task, tail, ring) = self.shared.pop_near_empty(self.ring.get(), head, tail);
+        self.tail.set(tail);
+        self.ring.set(ring);
+        self.unsettled.set(true);
+        task
+    }
+}
+
+impl<T, B: Trust> Thief<T, B> {
+    /// Takes the oldest task, waiting for another thief if one is at it, and for the owner's next pop if at most delta tasks are left.
+    #[inline]
+    pub fn steal(&self) -> Steal<T> {
+        // Relaxed: a look that spares an empty queue the lock.
+        if self.is_empty() {
+            return Steal::Empty;
+        }
+        let _lock = self.shared.storage.gate().enter();
+        // Relaxed: only who holds the lock writes it.
+        let head = Head::unpack(self.shared.head.load(Ordering::Relaxed));
+        let announced = Head { counter: self.shared.new_counter(head), index: head.index.wrapping_add(1) };
+        // Release: an owner that sees this head may reuse the slots before the one that is being stolen; they have been read.
+        self.shared.head.store(announced.pack(), Ordering::Release);
+        // Pairs with the barrier in `pop` where there is one, with `settle`, and with the one after an array was replaced.
+        barrier::full();
+        let hidden = self.shared.sight.hidden::<B>();
+        // Acquire: pairs with the release in `try_push`; what is below the tail is in its slot.
+        let ahead = head.distance(self.shared.tail.load(Ordering::Acquire));
+        if (ahead > 0 && ahead as usize > hidden) || self.shared.wait_for_the_owner::<B>(head, announced) {
+            // SAFETY: under the lock the array stays allocated; the task was pushed, the owner will not pop it without the lock, and the
+            // spare slot keeps it from being overwritten.
+            return Steal::Success(unsafe { self.shared.storage.current().slot(head.index as usize).read().assume_init() });
+        }
+        let withdrawn = Head { counter: announced.counter, index: head.index };
+        // Release: as above.
+        self.shared.head.store(withdrawn.pack(), Ordering::Release);
+        Steal::Empty
+    }
+}
+
+impl<T> Shared<T> {
+    /// The counter for the next steal: one more, but never one that an old echo already gives.
+    #[inline(always)]
+    fn new_counter(&self, head: Head) -> u32 {
+        let next = head.counter.wrapping_add(1);
+        // Relaxed: the owner can store this value only after the counter has been announced.
+        if self.echo.load(Ordering::Relaxed) == u64::from(next) {
+            return next.wrapping_add(1);
+        }
+        next
+    }
+
+    /// Waits until it is certain whether the announced task can be stolen; says whether it can.
+    #[cold]
+    #[inline(never)]
+    fn wait_for_the_owner<B: Trust>(&self, head: Head, announced: Head) -> bool {
+        let mut turn = 0;
+        loop {
+            // Acquire: pairs with the release of the echo; the tail that is loaded next was stored before it or later.
+            let answered = self.echo.load(Ordering::Acquire) == u64::from(announced.counter);
+            let hidden = if answered { 0 } else { self.sight.hidden::<B>() };
+            // Acquire: as in `steal`.
+            let ahead = head.distance(self.tail.load(Ordering::Acquire));
+            if ahead <= 0 {
+                return false;
+            }
+            if ahead as usize > hidden {
+                return true;
+            }
+            pause(turn);
+            turn = turn.saturating_add(1);
+        }
+    }
+
+    /// The end of a pop that has lowered the tail to `tail`, then found the head close to it or past it.
+    #[cold]
+    #[inline(never)]
+    fn pop_near_empty(&self, ring: Ring<T>, head: Head, tail: usize) -> (Option<T>, usize, Ring<T>) {
+        let mut echo = u64::from(head.counter);
+        if head.distance(tail) < 0 {
+            let _lock = self.storage.gate().enter();
+            echo = NONE;
+            // Relaxed: only who holds the lock writes it.
+            let head = Head::unpack(self.head.load(Ordering::Relaxed));
+            if head.distance(tail) < 0 {
+                let tail = head.full(tail);
+                // Release: a thief that sees the echo, which is none, or the tail sees what was written before.
+                self.echo.store(echo, Ordering::Release);
+                self.tail.store(tail, Ordering::Release);
+                return (None, tail, self.relieve(ring, tail));
+            }
+        }
+        // Release: as in `pop`.
+        self.echo.store(echo, Ordering::Release);
+        self.spacer.space(self.sight.extra_stores() - 1, tail);
+        // SAFETY: a thief that announces this task from now on sees the tail and withdraws.
+        let task = unsafe { ring.slot(tail).read().assume_init() };
+        (Some(task), tail, self.relieve(ring, tail))
+    }
+
+    /// Makes up for the fences that pops went without, before an index of theirs is reused. Gives back the tail to go on from, and
+    /// the view from there.
+    #[cold]
+    #[inline(never)]
+    fn settle(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
+        // Pairs with the barrier in `steal`: a thief that did not see this tail has announced itself before the load here.
+        barrier::full();
+        // Relaxed: if it is past the tail, the lock decides.
+        if Head::unpack(self.head.load(Ordering::Relaxed)).distance(tail) >= 0 {
+            return (tail, ring);
+        }
+        let _lock = self.storage.gate().enter();
+        // Relaxed: only who holds the lock writes it.
+        let head = Head::unpack(self.head.load(Ordering::Relaxed));
+        if head.distance(tail) >= 0 {
+            return (tail, ring);
+        }
+        let tail = head.full(tail);
+        // Release: a thief may read the tail from here.
+        self.tail.store(tail, Ordering::Release);
+        (tail, ring.seen_from(tail))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&self, ring: Ring<T>, tail: usize) -> Result<Ring<T>, CapacityError> {
+        // Acquire: pairs with the release in `steal`; thieves have read the slots before the one before the head.
+        let head = Head::unpack(self.head.load(Ordering::Acquire));
+        ring.make_room(&self.storage, head.full(tail), tail)
+    }
+
+    fn relieve(&self, ring: Ring<T>, tail: usize) -> Ring<T> {
+        // Acquire: as in `make_room`.
+        let head = Head::unpack(self.head.load(Ordering::Acquire));
+        ring.relieve(&self.storage, head.full(tail), tail)
+    }
+
+    fn len(&self) -> usize {
+        // Relaxed: a hint.
+        let (head, tail) = (self.head.load(Ordering::Relaxed), self.tail.load(Ordering::Relaxed));
+        Head::unpack(head).distance(tail).max(0) as usize
+    }
+}
+
+impl<T, B: Trust> Drop for Owner<T, B> {
+    fn drop(&mut self) {
+        self.shared.sight.close();
+    }
+}
+
+impl<T> Drop for Shared<T> {
+    fn drop(&mut self) {
+        // Relaxed: no other handle is left.
+        let tail = self.tail.load(Ordering::Relaxed);
+        let head = Head::unpack(self.head.load(Ordering::Relaxed)).full(tail);
+        // SAFETY: no other handle is left, and what is between head and tail was pushed and taken by nobody.
+        unsafe { ring::drop_tasks(&self.storage, head, tail) };
+    }
+}
+
+queue_shape!("thep", <T, B: Trust>);
+// SAFETY: only `unsafe` constructors make this type, and their callers vouch for the bound that the invariant rests on. Where the fence
+// is kept it is `the`.
+unsafe impl<T> crate::ExactlyOnce for Owner<T, Trusted> {}
+// SAFETY: as above.
+unsafe impl<T> crate::ExactlyOnce for Thief<T, Trusted> {}

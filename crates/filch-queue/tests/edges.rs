@@ -1,0 +1,597 @@
+//! The edges: sizes that cannot be, handles that outlive each other, threads that may have them, and a kernel that says no.
+#![cfg(not(loom))]
+
+mod common;
+
+use std::cell::Cell;
+use std::error::Error;
+use std::rc::Rc;
+use std::thread;
+
+use common::{claim, delta, for_every_exact_queue, for_every_queue, steal, End, ExactQueue, Made, Queue, Setup};
+use filch_queue::bound::{Bound, Delta, Trusted, Untrusted, FENCE_FREE};
+use filch_queue::idempotent::{double_ended, fifo, lifo};
+use filch_queue::{asymmetric, chase_lev, ff_cl, ff_the, the, thep};
+use filch_queue::{AtLeastOnce, BoundError, CapacityError, ExactlyOnce, Owner, Steal, Thief};
+
+fn with_capacity<Q: Queue, T: Copy + Send>(capacity: usize) -> Made<Q::Owner<T>, Q::Thief<T>> {
+    Q::make(Setup { capacity, ..Setup::small() })
+}
+
+/// The message is for people: it begins with a letter, has several words, and names the number that was asked for.
+fn is_a_sentence(error: &dyn Error, requested: Option<usize>) {
+    let message = error.to_string();
+    assert!(message.split(' ').count() > 5, "no sentence: {message}");
+    if let Some(requested) = requested {
+        assert!(message.contains(&requested.to_string()), "{requested} is not in: {message}");
+    }
+}
+
+fn takes_tasks_at_any_small_capacity<Q: Queue>() {
+    for capacity in 0..=9 {
+        let (owner, thief) = with_capacity::<Q, usize>(capacity).unwrap();
+        assert_eq!((owner.pop(), thief.steal()), (None, Steal::Empty));
+        for task in 0..100 {
+            owner.push(task);
+        }
+        assert_eq!((owner.len(), thief.len()), (100, 100));
+        let mut popped: Vec<_> = std::iter::from_fn(|| owner.pop()).collect();
+        popped.sort_unstable();
+        assert!(popped.into_iter().eq(0..100));
+        assert!(owner.is_empty() && thief.is_empty());
+    }
+}
+
+for_every_queue!(a_capacity_of_next_to_nothing_will_do, takes_tasks_at_any_small_capacity);
+
+fn refuses_absurd_capacities<Q: Queue>() {
+    for capacity in [usize::MAX, usize::MAX - 1, usize::MAX / 2, 1 << 63, 1 << 62, 1 << 61, 1 << 60] {
+        let error = with_capacity::<Q, usize>(capacity).unwrap_err();
+        let CapacityError::TooLarge { requested, limit } = error else { panic!("{capacity} tasks: {error}") };
+        assert_eq!(requested, capacity);
+        assert!(limit < capacity);
+        is_a_sentence(&error, Some(capacity));
+        is_a_sentence(&error, Some(limit));
+        // Tasks that take up no room are still counted, and many large ones have none.
+        for error in
+            [with_capacity::<Q, ()>(capacity).unwrap_err(), with_capacity::<Q, [u64; 100]>(capacity).unwrap_err()]
+        {
+            assert!(matches!(error, CapacityError::TooLarge { .. }), "{capacity} tasks: {error}");
+        }
+    }
+}
+
+for_every_queue!(an_absurd_capacity_is_refused_in_a_sentence, refuses_absurd_capacities);
+
+/// More than an address has bits for, though less than the queue can count.
+fn survives_a_refusal_of_memory<Q: Queue>() {
+    let (capacity, error) = match with_capacity::<Q, usize>(1 << 44) {
+        // It counts no further than 2^27 or 2^30, but tasks may be large.
+        Err(CapacityError::TooLarge { limit, .. }) => (limit, with_capacity::<Q, [u64; 1 << 20]>(limit).err()),
+        other => (1 << 44, other.err()),
+    };
+    let error = error.expect("no machine has petabytes of memory");
+    let CapacityError::OutOfMemory { requested } = error else { panic!("{capacity} tasks: {error}") };
+    assert!(requested >= capacity);
+    is_a_sentence(&error, Some(requested));
+}
+
+for_every_queue!(memory_that_the_system_refuses_is_an_error, survives_a_refusal_of_memory);
+
+/// Tasks without size take up no memory, so that a queue can be filled to what its index fields can count.
+fn refuses_one_task_too_many<Q: Queue>(limit: usize) {
+    let (owner, thief) = with_capacity::<Q, ()>(0).unwrap();
+    for _ in 0..limit {
+        owner.push(());
+    }
+    assert_eq!((owner.len(), thief.len()), (limit, limit));
+    let error = owner.try_push(()).unwrap_err();
+    assert_eq!(error.cause(), CapacityError::TooLarge { requested: limit + 1, limit });
+    is_a_sentence(&error, Some(limit));
+    assert_eq!((owner.len(), owner.pop(), thief.steal()), (limit, Some(()), Steal::Success(())));
+    owner.push(());
+    owner.push(());
+    assert!(owner.try_push(()).is_err());
+    assert_eq!(owner.len(), limit);
+}
+
+#[test]
+fn a_double_ended_queue_counts_to_its_limit_and_no_further() {
+    refuses_one_task_too_many::<common::DoubleEnded>((1 << 27) - 1);
+}
+
+#[test]
+fn a_lifo_queue_counts_to_its_limit_and_no_further() {
+    refuses_one_task_too_many::<common::Lifo>((1 << 30) - 1);
+}
+
+#[test]
+fn a_thep_queue_counts_to_its_limit_and_no_further() {
+    refuses_one_task_too_many::<common::ThepTrusted>((1 << 30) - 1);
+}
+
+#[test]
+fn a_task_that_was_refused_comes_back_and_a_push_that_cannot_give_it_back_says_why() {
+    let (owner, _thief) = lifo::limited_to::<usize>(4, 2).unwrap();
+    (0..3).for_each(|task| owner.push(task));
+    let error = owner.try_push(3).unwrap_err();
+    is_a_sentence(&error, Some(3));
+    assert!(format!("{error:?}").contains("TooLarge"));
+    assert_eq!(error.into_task(), 3);
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| owner.push(3))).unwrap_err();
+    assert_eq!(
+        panic.downcast_ref::<String>().unwrap(),
+        "the task was not pushed: a queue for 4 tasks was asked for, but this kind holds at most 3"
+    );
+    assert_eq!((owner.len(), owner.pop()), (3, Some(2)));
+}
+
+#[test]
+fn a_delta_that_would_not_be_safe_is_refused_in_a_sentence() {
+    let refused = [
+        (Bound::new(0).unwrap_err(), BoundError::ZeroBound),
+        (Bound::of_store_buffer(0).unwrap_err(), BoundError::ZeroBound),
+        (Delta::new(Bound::GENEROUS, 0).unwrap_err(), BoundError::NoExtraStore),
+        (Delta::new(Bound::GENEROUS, 65).unwrap_err(), BoundError::TooManyExtraStores { requested: 65, limit: 64 }),
+    ];
+    for (error, expected) in refused {
+        assert_eq!(error, expected);
+        is_a_sentence(&error, None);
+    }
+    assert_eq!(Delta::new(Bound::of_store_buffer(72).unwrap(), 1).unwrap().get(), 37);
+    assert_eq!((delta(1).get(), delta(1).extra_stores()), (64, 1));
+    assert_eq!((delta(63).get(), delta(63).extra_stores()), (2, 63));
+}
+
+/// The last tasks too, of which a thief could not be sure before.
+fn leaves_all_to_the_thief<Q: Queue>() {
+    for tasks in [0, 1, 2, 63, 64, 65, 3000] {
+        let (owner, thief) = Q::make::<usize>(Setup::wrapping_after(100)).unwrap();
+        // A pop and a push that settles it, so that the owner has been in every state.
+        (0..tasks).for_each(|task| owner.push(task));
+        owner.push(tasks);
+        assert_eq!(owner.pop(), Some(if Q::POP == End::Oldest { 0 } else { tasks }));
+        let left = if Q::POP == End::Oldest { 1..tasks + 1 } else { 0..tasks };
+        drop(owner);
+        assert_eq!(thief.len(), tasks);
+        let stolen: Vec<_> = std::iter::from_fn(|| thief.clone().steal().success()).collect();
+        match Q::STEAL {
+            End::Oldest => assert!(stolen.into_iter().eq(left)),
+            End::Youngest => assert!(stolen.into_iter().eq(left.rev())),
+        }
+        assert_eq!((thief.len(), thief.steal()), (0, Steal::Empty));
+    }
+}
+
+for_every_queue!(a_thief_that_outlives_the_owner_gets_every_task_that_is_left, leaves_all_to_the_thief);
+
+fn does_without_thieves<Q: Queue>() {
+    let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
+    drop(thief.clone());
+    (0..5000).for_each(|task| owner.push(task));
+    drop(thief);
+    (5000..9000).for_each(|task| owner.push(task));
+    assert_eq!(std::iter::from_fn(|| owner.pop()).count(), 9000);
+}
+
+for_every_queue!(an_owner_that_outlives_its_thieves_gets_every_task, does_without_thieves);
+
+/// A task that exists once and is missed when it is gone.
+type Precious = std::sync::Arc<()>;
+
+fn drops_what_is_left<Q: ExactQueue>() {
+    for (tasks, pops) in [(1, 0), (100, 10), (3000, 1), (3000, 2999)] {
+        let precious = Precious::new(());
+        let held = || Precious::strong_count(&precious) - 1;
+        let (owner, thief) = Q::make_exact(Setup::wrapping_after(50)).unwrap();
+        let other = thief.clone();
+        (0..tasks).for_each(|_| owner.push(precious.clone()));
+        (0..pops).for_each(|_| drop(owner.pop()));
+        drop(owner);
+        assert_eq!(held(), tasks - pops, "the thieves may still want them");
+        drop(other);
+        assert_eq!(held(), tasks - pops, "there is one more thief");
+        let stolen = usize::from(thief.steal().is_success());
+        assert_eq!((held(), stolen), (tasks - pops - 1, 1));
+        drop(thief);
+        assert_eq!(held(), 0);
+    }
+}
+
+for_every_exact_queue!(the_last_handle_drops_what_is_left, drops_what_is_left);
+
+fn goes_where_it_is_sent<Q: Queue>() {
+    let (mut owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
+    for threads in 1..=8 {
+        owner = thread::scope(|scope| {
+            let elsewhere = scope.spawn(move || {
+                (0..500).for_each(|task| owner.push(task));
+                (0..100).for_each(|_| assert!(owner.pop().is_some()));
+                owner
+            });
+            elsewhere.join().unwrap()
+        });
+        assert_eq!((owner.len(), thief.len()), (400 * threads, 400 * threads));
+    }
+}
+
+for_every_queue!(an_owner_goes_on_on_the_thread_that_it_is_moved_to, goes_where_it_is_sent);
+
+/// A thief that waits for the owner is let go by a pop, by a push too many, and by the owner's end.
+fn lets_a_waiting_thief_go<Q: Queue>() {
+    for release in 0..3 {
+        let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
+        (0..10).for_each(|task| owner.push(task));
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| steal(&thief));
+            match release {
+                0 => {
+                    while !waiting.is_finished() {
+                        owner.push(10);
+                        assert_eq!(owner.pop(), Some(10));
+                        thread::yield_now();
+                    }
+                }
+                1 => (10..10 + delta(1).get()).for_each(|task| owner.push(task)),
+                _ => drop(owner),
+            }
+            assert_eq!(waiting.join().unwrap(), Steal::Success(0));
+        });
+    }
+}
+
+claim!(a_thief_that_waits_for_the_owner_does_not_wait_for_ever, lets_a_waiting_thief_go, thep Thep, thep_trusted ThepTrusted);
+
+/// The owner takes all; whichever moment the thief comes at, it is not left waiting.
+fn tells_a_waiting_thief_that_nothing_is_left<Q: Queue>() {
+    for _ in 0..1000 {
+        let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
+        (0..10).for_each(|task| owner.push(task));
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| steal(&thief));
+            let popped = std::iter::from_fn(|| owner.pop()).count();
+            let stolen = waiting.join().unwrap();
+            assert!(matches!(stolen, Steal::Empty | Steal::Success(0)), "{stolen:?}");
+            assert_eq!(popped + usize::from(stolen.is_success()), 10);
+        });
+    }
+}
+
+claim!(a_thief_that_waits_for_the_owner_sees_it_take_the_last_task, tells_a_waiting_thief_that_nothing_is_left, thep Thep,
+    thep_trusted ThepTrusted);
+
+fn describes_itself<Q: Queue>() {
+    let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
+    owner.push(1);
+    owner.push(2);
+    let module = Q::NAME.split(',').next().unwrap();
+    assert_eq!(format!("{owner:?}"), format!("{module}::Owner {{ len: 2, .. }}"));
+    assert_eq!(format!("{thief:?}"), format!("{module}::Thief {{ len: 2, .. }}"));
+}
+
+for_every_queue!(handles_say_which_queue_they_are_of_and_how_long_it_is, describes_itself);
+
+#[test]
+fn a_thief_tries_one_victim_after_the_other() {
+    let (first, first_thief) = chase_lev::new();
+    let (second, second_thief) = fifo::new();
+    let (doubtful, doubtful_thief) = ff_cl::new(delta(1));
+    let round = || first_thief.steal().or_else(|| doubtful_thief.steal()).or_else(|| second_thief.steal());
+    assert_eq!(round(), Steal::Empty);
+    doubtful.push(1);
+    let doubt = if FENCE_FREE { Steal::Abort } else { Steal::Success(1) };
+    assert_eq!(round(), doubt);
+    doubtful.push(1);
+    second.push(2);
+    let next = if FENCE_FREE { Steal::Success(2) } else { Steal::Success(1) };
+    assert_eq!(round(), next);
+    first.push(3);
+    assert_eq!(round().map(|task: usize| task * 10), Steal::Success(30));
+    // A victim that comes after a success is not robbed.
+    (4..7).for_each(|task| first.push(task));
+    let thieves = [&first_thief, &first_thief, &first_thief];
+    let found: Steal<usize> = thieves.into_iter().map(Thief::steal).collect();
+    assert_eq!((found.success(), first.len()), (Some(4), 2));
+}
+
+/// Generic code that asks for a promise, and gets it from the types that make it.
+fn run_once<O, W>((owner, thief): (O, W)) -> usize
+where
+    O: Owner<Task = Box<usize>> + ExactlyOnce,
+    W: Thief<Task = Box<usize>> + ExactlyOnce,
+{
+    (0..100).for_each(|task| owner.push(Box::new(task)));
+    let stolen = thief.steal().success().map_or(0, |task| *task);
+    stolen + std::iter::from_fn(|| owner.pop()).map(|task| *task).sum::<usize>()
+}
+
+fn run_at_least_once<O, W>((owner, thief): (O, W)) -> usize
+where
+    O: Owner<Task = usize> + AtLeastOnce,
+    W: Thief<Task = usize> + AtLeastOnce,
+{
+    (0..100).for_each(|task| owner.push(task));
+    let stolen = thief.steal().success().unwrap_or(0);
+    stolen + std::iter::from_fn(|| owner.pop()).sum::<usize>()
+}
+
+fn serves_code_that_asks_for_exactly_once<Q: ExactQueue>() {
+    assert_eq!(run_once(Q::make_exact(Setup::small()).unwrap()), 4950);
+}
+
+fn serves_code_that_asks_for_at_least_once<Q: Queue>() {
+    assert_eq!(run_at_least_once(Q::make(Setup::small()).unwrap()), 4950);
+}
+
+for_every_exact_queue!(code_that_asks_for_exactly_once_is_served, serves_code_that_asks_for_exactly_once);
+for_every_queue!(code_that_asks_for_at_least_once_is_served, serves_code_that_asks_for_at_least_once);
+
+/// What a type must not be, said so that the compiler objects if it is: then there are two ways to read `_`.
+mod not {
+    use filch_queue::ExactlyOnce;
+
+    pub(crate) enum Known {}
+
+    macro_rules! not {
+        ($name:ident, $what:path) => {
+            pub(crate) trait $name<Way> {
+                fn check() {}
+            }
+            impl<T: ?Sized> $name<()> for T {}
+            impl<T: ?Sized + $what> $name<Known> for T {}
+        };
+    }
+
+    not!(NotSend, Send);
+    not!(NotSync, Sync);
+    not!(NotClone, Clone);
+    not!(NotExactlyOnce, ExactlyOnce);
+}
+
+macro_rules! handles {
+    ($($owner:ident, $thief:ident: $module:ident <Task $(, $kind:ty)?>;)+) => {
+        $(
+            type $owner<Task> = $module::Owner<Task $(, $kind)?>;
+            type $thief<Task> = $module::Thief<Task $(, $kind)?>;
+        )+
+    };
+}
+
+handles! {
+    ChaseLevOwner, ChaseLevThief: chase_lev<Task>;
+    TheOwner, TheThief: the<Task>;
+    AsymmetricOwner, AsymmetricThief: asymmetric<Task>;
+    FfClOwner, FfClThief: ff_cl<Task>;
+    FfTheOwner, FfTheThief: ff_the<Task>;
+    ThepOwner, ThepThief: thep<Task>;
+    TrustedFfClOwner, TrustedFfClThief: ff_cl<Task, Trusted>;
+    TrustedFfTheOwner, TrustedFfTheThief: ff_the<Task, Trusted>;
+    TrustedThepOwner, TrustedThepThief: thep<Task, Trusted>;
+    LifoOwner, LifoThief: lifo<Task>;
+    FifoOwner, FifoThief: fifo<Task>;
+    DoubleEndedOwner, DoubleEndedThief: double_ended<Task>;
+}
+
+/// Compiling it is the test.
+#[test]
+fn handles_go_to_the_threads_that_may_have_them_and_to_no_others() {
+    use not::{NotClone, NotSend, NotSync};
+
+    fn send<T: Send>() {}
+    fn send_and_sync<T: Send + Sync>() {}
+
+    macro_rules! check {
+        ($task:ty, $rc:ty: $($owner:ident $thief:ident),+) => {$(
+            send::<$owner<$task>>();
+            <$owner<$task> as NotSync<_>>::check();
+            <$owner<$task> as NotClone<_>>::check();
+            send_and_sync::<$thief<$task>>();
+            // A task that must stay where it is keeps the handles there.
+            <$owner<$rc> as NotSend<_>>::check();
+            <$owner<$rc> as NotSync<_>>::check();
+            <$thief<$rc> as NotSend<_>>::check();
+            <$thief<$rc> as NotSync<_>>::check();
+        )+};
+    }
+
+    // A cell may go to another thread, if only one at a time has it, and that is all that a queue needs.
+    check!(Cell<usize>, Rc<usize>: ChaseLevOwner ChaseLevThief, TheOwner TheThief, AsymmetricOwner AsymmetricThief,
+        TrustedFfClOwner TrustedFfClThief, TrustedFfTheOwner TrustedFfTheThief, TrustedThepOwner TrustedThepThief,
+        FfClOwner FfClThief, FfTheOwner FfTheThief, ThepOwner ThepThief);
+    // Of what can be copied, a reference to a cell must stay where it is.
+    check!(usize, &'static Cell<usize>: LifoOwner LifoThief, FifoOwner FifoThief, DoubleEndedOwner DoubleEndedThief);
+}
+
+/// Compiling it is the test.
+#[test]
+fn a_queue_promises_exactly_once_only_if_it_keeps_it() {
+    use not::NotExactlyOnce;
+
+    fn exactly_once<T: ExactlyOnce>() {}
+
+    macro_rules! check {
+        ($($once:ident)+; $($more:ident)+) => {
+            $(exactly_once::<$once<usize>>();)+
+            $(<$more<usize> as NotExactlyOnce<_>>::check();)+
+        };
+    }
+
+    check!(
+        ChaseLevOwner ChaseLevThief TheOwner TheThief AsymmetricOwner AsymmetricThief TrustedFfClOwner TrustedFfClThief
+        TrustedFfTheOwner TrustedFfTheThief TrustedThepOwner TrustedThepThief;
+        FfClOwner FfClThief FfTheOwner FfTheThief ThepOwner ThepThief LifoOwner LifoThief FifoOwner FifoThief
+        DoubleEndedOwner DoubleEndedThief
+    );
+    // What the safe constructors return is what nobody vouches for.
+    let _: (ff_cl::Owner<usize, Untrusted>, ff_cl::Thief<usize, Untrusted>) = ff_cl::new(delta(1));
+    let _: (ff_the::Owner<usize, Untrusted>, ff_the::Thief<usize, Untrusted>) = ff_the::new(delta(1));
+    let _: (thep::Owner<usize, Untrusted>, thep::Thief<usize, Untrusted>) = thep::new(delta(1));
+}
+
+#[test]
+fn the_modes_of_the_asymmetric_queue_have_names() {
+    assert_eq!(asymmetric::Mode::Membarrier.to_string(), "membarrier");
+    assert_eq!(asymmetric::Mode::Fenced.to_string(), "fenced");
+}
+
+#[cfg(any(filch_no_membarrier, not(target_os = "linux")))]
+#[test]
+fn an_asymmetric_queue_that_may_not_ask_the_kernel_is_fenced_from_the_start() {
+    let (owner, thief) = asymmetric::new();
+    assert_eq!((owner.mode(), thief.mode()), (asymmetric::Mode::Fenced, asymmetric::Mode::Fenced));
+    owner.push(1);
+    owner.push(2);
+    assert_eq!((thief.steal(), owner.pop(), owner.pop()), (Steal::Success(1), Some(2), None));
+}
+
+/// Tests that change what the system grants their process, and therefore have one of their own.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod a_process_of_its_own {
+    use std::env;
+    use std::process::Command;
+
+    use super::*;
+
+    const CHILD: &str = "FILCH_QUEUE_TEST_CHILD";
+    const DONE: &str = "the child has checked everything";
+
+    /// Runs the test of this name again, in a new process, in which `check` is called.
+    fn in_a_new_process(test: &str, check: fn()) {
+        if env::var_os(CHILD).is_some() {
+            check();
+            println!("{DONE}");
+            return;
+        }
+        let child = Command::new(env::current_exe().unwrap())
+            .args(["--exact", &format!("a_process_of_its_own::{test}"), "--nocapture", "--test-threads=1"])
+            .env(CHILD, "1")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&child.stdout);
+        let complained = String::from_utf8_lossy(&child.stderr);
+        assert!(child.status.success() && said.contains(DONE), "{}\n{said}\n{complained}", child.status);
+    }
+
+    /// From now on the kernel gives EPERM to this thread, and to those that it starts, for `membarrier`.
+    #[cfg(not(filch_no_membarrier))]
+    fn forbid_membarrier() {
+        use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W};
+
+        let instruction = |code, jf, k| libc::sock_filter { code: code as u16, jt: 0, jf, k };
+        let mut program = [
+            // The number of the system call is the first word of what the filter sees.
+            instruction(BPF_LD | BPF_W | BPF_ABS, 0, 0),
+            instruction(BPF_JMP | BPF_JEQ | BPF_K, 1, libc::SYS_membarrier as u32),
+            instruction(BPF_RET | BPF_K, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+            instruction(BPF_RET | BPF_K, 0, libc::SECCOMP_RET_ALLOW),
+        ];
+        let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+        // SAFETY: the filter and its program outlive the calls, which copy them.
+        unsafe {
+            assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0, "{}", std::io::Error::last_os_error());
+            let installed = libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, std::ptr::addr_of!(filter));
+            assert_eq!(installed, 0, "no filter could be installed: {}", std::io::Error::last_os_error());
+        }
+        // SAFETY: the call takes three integers.
+        let answer = unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_QUERY, 0, 0) };
+        let error = std::io::Error::last_os_error();
+        assert_eq!((answer, error.raw_os_error()), (-1, Some(libc::EPERM)), "the filter does not work");
+    }
+
+    /// Whether the kernel, as it is, has the call that the asymmetric queue makes.
+    #[cfg(not(filch_no_membarrier))]
+    fn has_membarrier() -> bool {
+        // SAFETY: the call takes three integers.
+        let commands = unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_QUERY, 0, 0) };
+        commands > 0 && commands & i64::from(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0
+    }
+
+    #[cfg(not(filch_no_membarrier))]
+    #[test]
+    fn an_asymmetric_queue_that_the_kernel_refuses_at_first_is_fenced_from_the_start() {
+        in_a_new_process("an_asymmetric_queue_that_the_kernel_refuses_at_first_is_fenced_from_the_start", || {
+            forbid_membarrier();
+            let (owner, thief) = asymmetric::new();
+            assert_eq!((owner.mode(), thief.mode()), (asymmetric::Mode::Fenced, asymmetric::Mode::Fenced));
+            (0..4).for_each(|task| owner.push(task));
+            assert_eq!((thief.steal(), owner.pop()), (Steal::Success(0), Some(3)));
+            thread::scope(|scope| {
+                assert_eq!(scope.spawn(|| thief.steal()).join().unwrap(), Steal::Success(1));
+            });
+            assert_eq!((owner.pop(), owner.pop(), thief.steal()), (Some(2), None, Steal::Empty));
+        });
+    }
+
+    #[cfg(not(filch_no_membarrier))]
+    #[test]
+    fn an_asymmetric_queue_that_the_kernel_refuses_later_has_its_owner_pay() {
+        in_a_new_process("an_asymmetric_queue_that_the_kernel_refuses_later_has_its_owner_pay", || {
+            use asymmetric::Mode;
+
+            let (owner, thief) = asymmetric::new();
+            if !has_membarrier() {
+                assert_eq!(owner.mode(), Mode::Fenced);
+                return;
+            }
+            assert_eq!((owner.mode(), thief.mode()), (Mode::Membarrier, Mode::Membarrier));
+            (0..9).for_each(|task| owner.push(task));
+            assert_eq!((thief.steal(), owner.pop()), (Steal::Success(0), Some(8)));
+
+            forbid_membarrier();
+            assert_eq!((thief.steal(), thief.steal(), owner.mode()), (Steal::Abort, Steal::Abort, Mode::Membarrier));
+            // A push grants nothing, a pop does.
+            owner.push(8);
+            assert_eq!(thief.steal(), Steal::Abort);
+            assert_eq!((owner.pop(), owner.mode(), thief.mode()), (Some(8), Mode::Fenced, Mode::Fenced));
+            assert_eq!((thief.steal(), thief.steal(), owner.pop()), (Steal::Success(1), Steal::Success(2), Some(7)));
+            assert_eq!(owner.mode(), Mode::Fenced, "for good");
+
+            // The next queue still believes in the registration, and finds out. Its owner goes without a pop, which is as good.
+            let (owner, thief) = asymmetric::new();
+            owner.push(1);
+            assert_eq!((owner.mode(), thief.steal()), (Mode::Membarrier, Steal::Abort));
+            drop(owner);
+            assert_eq!((thief.steal(), thief.steal()), (Steal::Success(1), Steal::Empty));
+        });
+    }
+
+    /// Fills the queue until the system has no more memory for it.
+    fn gives_the_task_back<Q: Queue>() {
+        type Large = [usize; 64];
+        let (owner, thief) = Q::make::<Large>(Setup::small()).unwrap();
+        let refused = (0..).find_map(|n| owner.try_push([n; 64]).err()).unwrap();
+        let cause = refused.cause();
+        assert!(matches!(cause, CapacityError::OutOfMemory { .. }), "{}: {cause}", Q::NAME);
+        is_a_sentence(&refused, None);
+        let tasks = refused.into_task()[0];
+        assert_eq!((owner.len(), thief.len()), (tasks, tasks), "{}", Q::NAME);
+        // One out, and there is room for one.
+        let youngest = owner.pop().unwrap();
+        owner.try_push(youngest).unwrap();
+        assert!(owner.try_push(youngest).is_err(), "{}", Q::NAME);
+        let mut left: Vec<usize> = std::iter::from_fn(|| owner.pop()).map(|task| task[0]).collect();
+        left.sort_unstable();
+        assert!(left.into_iter().eq(0..tasks), "{}", Q::NAME);
+    }
+
+    #[test]
+    fn a_push_that_finds_no_memory_gives_its_task_back_and_the_queue_is_as_it_was() {
+        in_a_new_process("a_push_that_finds_no_memory_gives_its_task_back_and_the_queue_is_as_it_was", || {
+            let megabytes = libc::rlimit { rlim_cur: 256 << 20, rlim_max: 256 << 20 };
+            // SAFETY: the limit outlives the call.
+            assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, std::ptr::addr_of!(megabytes)) }, 0);
+            gives_the_task_back::<common::ChaseLev>();
+            gives_the_task_back::<common::The>();
+            gives_the_task_back::<common::Asymmetric>();
+            gives_the_task_back::<common::FfCl>();
+            gives_the_task_back::<common::FfThe>();
+            gives_the_task_back::<common::Thep>();
+            gives_the_task_back::<common::FfClTrusted>();
+            gives_the_task_back::<common::FfTheTrusted>();
+            gives_the_task_back::<common::ThepTrusted>();
+            gives_the_task_back::<common::Lifo>();
+            gives_the_task_back::<common::Fifo>();
+            gives_the_task_back::<common::DoubleEnded>();
+        });
+    }
+}

@@ -1,0 +1,247 @@
+//! What a queue takes from the allocator it gives back: to within a little when it is drained, to the byte when it is dropped.
+#![cfg(not(loom))]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
+use std::thread;
+
+use common::{claim, for_every_queue, steal, Doubt, Queue, Setup};
+use filch_queue::{Owner, Steal, Thief};
+
+/// Keeps books on behalf of the tests, which run side by side: every allocation has a note before it which says who pays for it, so that it
+/// does not matter which thread gives it back.
+struct Bookkeeper;
+
+/// The bytes that a test has taken and not given back.
+type Book = AtomicIsize;
+
+thread_local! {
+    /// Who pays for what this thread allocates; null if nobody keeps a book.
+    static BOOK: Cell<*const Book> = const { Cell::new(ptr::null()) };
+}
+
+/// What lies directly before a block.
+struct Note {
+    book: *const Book,
+    bytes: usize,
+}
+
+impl Bookkeeper {
+    /// The layout with room for a note, and how much room that is.
+    fn with_note(layout: Layout) -> (Layout, usize) {
+        let room = size_of::<Note>().max(layout.align());
+        let noted = Layout::from_size_align(room + layout.size(), layout.align().max(align_of::<Note>()));
+        (noted.expect("allocations of tests are not that large"), room)
+    }
+
+    /// # Safety
+    ///
+    /// `allocate` gives memory of the layout that it is given, or null.
+    unsafe fn take(layout: Layout, allocate: impl FnOnce(Layout) -> *mut u8) -> *mut u8 {
+        let (noted, room) = Bookkeeper::with_note(layout);
+        let start = allocate(noted);
+        if start.is_null() {
+            return start;
+        }
+        let book = BOOK.get();
+        // SAFETY: books are never freed.
+        if let Some(book) = unsafe { book.as_ref() } {
+            book.fetch_add(layout.size() as isize, Ordering::Relaxed);
+        }
+        // SAFETY: the memory begins with room for a note, aligned as the layout with the note is.
+        unsafe {
+            let block = start.add(room);
+            block.cast::<Note>().sub(1).write(Note { book, bytes: layout.size() });
+            block
+        }
+    }
+}
+
+// SAFETY: the system's allocator does the work; each block is preceded by a note of its own.
+unsafe impl GlobalAlloc for Bookkeeper {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the layout with the note is not of zero size.
+        unsafe { Bookkeeper::take(layout, |noted| System.alloc(noted)) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        unsafe { Bookkeeper::take(layout, |noted| System.alloc_zeroed(noted)) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        let (noted, room) = Bookkeeper::with_note(layout);
+        // SAFETY: the caller gives back what `take` gave out, with the note before it.
+        unsafe {
+            let note = block.cast::<Note>().sub(1).read();
+            if let Some(book) = note.book.as_ref() {
+                book.fetch_sub(note.bytes as isize, Ordering::Relaxed);
+            }
+            System.dealloc(block.sub(room), noted);
+        }
+    }
+}
+
+#[global_allocator]
+static BOOKKEEPER: Bookkeeper = Bookkeeper;
+
+/// A new book, which lives for ever.
+fn new_book() -> &'static Book {
+    Box::leak(Box::new(Book::new(0)))
+}
+
+/// Has the book pay for what this thread allocates meanwhile.
+fn on<R>(book: &'static Book, work: impl FnOnce() -> R) -> R {
+    struct Before(*const Book);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            BOOK.set(self.0);
+        }
+    }
+    let _before = Before(BOOK.replace(book));
+    work()
+}
+
+fn live(book: &Book) -> isize {
+    book.load(Ordering::Relaxed)
+}
+
+#[test]
+fn the_books_are_right() {
+    let book = new_book();
+    let kept = on(book, || {
+        drop(vec![0_u8; 1000]);
+        vec![0_u64; 100]
+    });
+    assert_eq!(live(book), 800);
+    // Somebody else gives it back, at nobody's cost.
+    thread::spawn(move || drop(kept)).join().unwrap();
+    assert_eq!(live(book), 0);
+}
+
+const TASKS: usize = 10_000_000;
+const LITTLE: isize = 256 << 10;
+
+fn gives_back_after_pops<Q: Queue>() {
+    let book = new_book();
+    on(book, || {
+        let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
+        (0..TASKS).for_each(|task| owner.push(task));
+        assert!(live(book) >= (TASKS * size_of::<usize>()) as isize, "the tasks must be somewhere");
+        for _ in 0..TASKS {
+            assert!(owner.pop().is_some());
+        }
+        assert!(live(book) < LITTLE, "{} bytes are held for no task", live(book));
+        drop((owner, thief));
+    });
+    assert_eq!(live(book), 0, "bytes leaked");
+}
+
+for_every_queue!(a_queue_that_held_ten_million_tasks_gives_its_memory_back_to_pops, gives_back_after_pops);
+
+fn gives_back_after_steals<Q: Queue>() {
+    // A million is enough where each steal is a system call.
+    let tasks = if Q::SLOW_STEAL { TASKS / 10 } else { TASKS };
+    let book = new_book();
+    on(book, || {
+        let setup = Setup::small();
+        let (owner, thief) = Q::make::<usize>(setup).unwrap();
+        (0..tasks).for_each(|task| owner.push(task));
+        assert!(live(book) >= (tasks * size_of::<usize>()) as isize, "the tasks must be somewhere");
+        let doubtful = Q::DOUBT.reach(setup.delta);
+        for _ in doubtful..tasks {
+            assert!(steal(&thief).is_success());
+        }
+        if doubtful > 0 && Q::DOUBT == Doubt::Aborts {
+            assert_eq!(thief.steal(), Steal::Abort);
+        }
+        // Thieves free nothing; the owner does when it next looks.
+        for _ in 0..doubtful {
+            assert!(owner.pop().is_some());
+        }
+        assert_eq!(owner.pop(), None);
+        assert!(live(book) < LITTLE, "{} bytes are held for no task", live(book));
+        drop((owner, thief));
+    });
+    assert_eq!(live(book), 0, "bytes leaked");
+}
+
+for_every_queue!(a_queue_that_held_ten_million_tasks_gives_its_memory_back_after_steals, gives_back_after_steals);
+
+/// An owner that only pushes shrinks the array when it runs into the end of it.
+fn gives_back_to_pushes<Q: Queue>() {
+    let tasks = 1_000_000;
+    let book = new_book();
+    on(book, || {
+        let setup = Setup::small();
+        let (owner, thief) = Q::make::<usize>(setup).unwrap();
+        (0..tasks).for_each(|task| owner.push(task));
+        for _ in Q::DOUBT.reach(setup.delta)..tasks {
+            assert!(steal(&thief).is_success());
+        }
+        // More than once around the array.
+        for task in 0..3 * tasks {
+            owner.push(task);
+            assert!(steal(&thief).is_success());
+        }
+        assert!(live(book) < LITTLE, "{} bytes are held for {} tasks", live(book), owner.len());
+        drop((owner, thief));
+    });
+    assert_eq!(live(book), 0, "bytes leaked");
+}
+
+// The other two idempotent queues have no end to run into, and wait for a pop; in the asymmetric one so many steals take too long.
+claim!(a_queue_that_thieves_keep_short_gives_its_memory_back_to_pushes, gives_back_to_pushes, chase_lev ChaseLev, the The,
+    ff_cl_trusted FfClTrusted, ff_the_trusted FfTheTrusted, thep_trusted ThepTrusted, ff_cl FfCl, ff_the FfThe, thep Thep,
+    fifo Fifo);
+
+/// Growth and shrinking while thieves are inside arrays that are replaced under them.
+fn leaks_nothing<Q: Queue>() {
+    let book = new_book();
+    let done = AtomicBool::new(false);
+    let (owner, thief) = on(book, || Q::make::<usize>(Setup::wrapping_after(100_000)).unwrap());
+    thread::scope(|scope| {
+        let robbers: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(|| {
+                    on(book, || {
+                        let mut own = thief.clone();
+                        let mut steals = 0;
+                        while !done.load(Ordering::Acquire) {
+                            if !own.steal().is_success() {
+                                thread::yield_now();
+                            }
+                            steals += 1;
+                            if steals % 1000 == 0 {
+                                own = thief.clone();
+                            }
+                        }
+                    });
+                })
+            })
+            .collect();
+        on(book, || {
+            for round in 0..200 {
+                (0..100 << (round % 9)).for_each(|task| owner.push(task));
+                while owner.pop().is_some() {}
+            }
+        });
+        done.store(true, Ordering::Release);
+        // For a thief that waits for a pop.
+        while robbers.iter().any(|robber| !robber.is_finished()) {
+            on(book, || owner.pop());
+            thread::yield_now();
+        }
+    });
+    on(book, || owner.pop());
+    assert!(live(book) < LITTLE, "{} bytes are held for no task", live(book));
+    drop(thief);
+    drop(owner);
+    assert_eq!(live(book), 0, "bytes leaked");
+}
+
+for_every_queue!(a_queue_that_grew_and_shrank_under_thieves_leaks_nothing, leaks_nothing);

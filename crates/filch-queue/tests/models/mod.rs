@@ -1,0 +1,250 @@
+//! Small worlds for loom: an owner and two thieves on every queue, each world small enough to be searched.
+
+use std::panic::{RefUnwindSafe, UnwindSafe};
+
+use filch_queue::bound::{Bound, Delta};
+use filch_queue::{asymmetric, chase_lev, ff_cl, ff_the, idempotent, the, thep, Owner, Steal, Thief};
+use loom::thread;
+
+/// A task of two words, so that a torn one shows.
+pub type Task = (usize, usize);
+
+fn task(id: usize) -> Task {
+    (id, !id)
+}
+
+fn id_of((id, check): Task) -> usize {
+    assert_eq!(check, !id, "a torn task");
+    id
+}
+
+/// What the owner does while the thieves steal.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    Push,
+    Pop,
+}
+use Step::{Pop, Push};
+
+/// A world: tasks that are there from the start, what the owner does, how often each of the two thieves steals.
+#[derive(Clone, Copy, Debug)]
+pub struct World {
+    pub name: &'static str,
+    pub start: usize,
+    pub capacity: usize,
+    pub steps: &'static [Step],
+    pub steals: [usize; 2],
+    /// Whether the owner is gone before the thieves are done.
+    pub leaves: bool,
+}
+
+/// All are after the last tasks.
+const LAST: World = World { name: "last", start: 2, capacity: 3, steps: &[Pop, Pop], steals: [1, 1], leaves: false };
+/// The array is replaced while thieves read it.
+const GROW: World =
+    World { name: "grow", start: 1, capacity: 1, steps: &[Push, Push, Pop], steals: [1, 1], leaves: false };
+/// The index of a popped task is used again.
+const REUSE: World =
+    World { name: "reuse", start: 2, capacity: 3, steps: &[Pop, Push, Pop], steals: [1, 1], leaves: false };
+/// Slots are used again after a whole round.
+const ROUND: World =
+    World { name: "round", start: 1, capacity: 1, steps: &[Pop, Push, Pop, Push], steals: [2, 0], leaves: false };
+/// The owner goes and the thieves stay.
+const LEAVE: World = World { name: "leave", start: 2, capacity: 3, steps: &[Pop], steals: [1, 1], leaves: true };
+
+const WORLDS: [World; 5] = [LAST, GROW, REUSE, ROUND, LEAVE];
+
+/// The same with one thief in the longer ones, for queues whose threads wait for each other in so many ways that two would take minutes.
+const WAITING: [World; 5] = [
+    LAST,
+    World { steals: [1, 0], ..GROW },
+    World { steals: [1, 0], ..REUSE },
+    ROUND,
+    LEAVE,
+];
+
+/// A queue to be checked: its name, and how to search a world on it.
+pub struct Subject {
+    pub name: &'static str,
+    /// How many preemptions an order may have so that all orders take seconds: fewer where threads wait for each other.
+    pub preemptions: usize,
+    /// The worlds to be searched.
+    pub worlds: &'static [World],
+    pub search: fn(World, usize),
+}
+
+/// Every queue, each with the promise it makes.
+pub const SUBJECTS: [Subject; 12] = [
+    Subject {
+        name: "chase_lev",
+        preemptions: 2,
+        worlds: &WORLDS,
+        search: |world, bound| exactly(world, bound, |n| chase_lev::with_capacity(n).unwrap()),
+    },
+    Subject {
+        name: "the",
+        preemptions: 2,
+        worlds: &WORLDS,
+        search: |world, bound| exactly(world, bound, |n| the::with_capacity(n).unwrap()),
+    },
+    Subject {
+        name: "asymmetric",
+        preemptions: 2,
+        worlds: &WORLDS,
+        search: |world, bound| exactly(world, bound, |n| asymmetric::with_capacity(n).unwrap()),
+    },
+    // Where loom runs there is no bound to trust, so the trusted queues keep their fence.
+    Subject {
+        name: "ff_cl",
+        preemptions: 2,
+        worlds: &WORLDS,
+        // SAFETY: the owner is fenced, so that any delta is right.
+        search: |world, bound| exactly(world, bound, |n| unsafe { ff_cl::with_capacity_trusted(delta(), n).unwrap() }),
+    },
+    Subject {
+        name: "ff_the",
+        preemptions: 1,
+        worlds: &WORLDS,
+        // SAFETY: as above.
+        search: |world, bound| exactly(world, bound, |n| unsafe { ff_the::with_capacity_trusted(delta(), n).unwrap() }),
+    },
+    Subject {
+        name: "thep",
+        preemptions: 1,
+        worlds: &WAITING,
+        // SAFETY: as above.
+        search: |world, bound| exactly(world, bound, |n| unsafe { thep::with_capacity_trusted(delta(), n).unwrap() }),
+    },
+    Subject {
+        name: "ff_cl-untrusted",
+        preemptions: 1,
+        worlds: &WORLDS,
+        search: |world, bound| at_least(world, bound, |n| ff_cl::with_capacity(delta(), n).unwrap()),
+    },
+    Subject {
+        name: "ff_the-untrusted",
+        preemptions: 1,
+        worlds: &WAITING,
+        search: |world, bound| at_least(world, bound, |n| ff_the::with_capacity(delta(), n).unwrap()),
+    },
+    Subject {
+        name: "thep-untrusted",
+        preemptions: 1,
+        worlds: &WAITING,
+        search: |world, bound| at_least(world, bound, |n| thep::with_capacity(delta(), n).unwrap()),
+    },
+    Subject {
+        name: "idempotent::lifo",
+        preemptions: 2,
+        worlds: &WORLDS,
+        search: |world, bound| at_least(world, bound, |n| idempotent::lifo::with_capacity(n).unwrap()),
+    },
+    Subject {
+        name: "idempotent::fifo",
+        preemptions: 2,
+        worlds: &WORLDS,
+        search: |world, bound| at_least(world, bound, |n| idempotent::fifo::with_capacity(n).unwrap()),
+    },
+    Subject {
+        name: "idempotent::double_ended",
+        preemptions: 2,
+        worlds: &WORLDS,
+        search: |world, bound| at_least(world, bound, |n| idempotent::double_ended::with_capacity(n).unwrap()),
+    },
+];
+
+/// One pop may be hidden, however many there are: the least that can be said, so that thieves dare most.
+fn delta() -> Delta {
+    Delta::new(Bound::new(1).unwrap(), 1).unwrap()
+}
+
+fn exactly<O, T>(world: World, bound: usize, make: fn(usize) -> (O, T))
+where
+    O: Owner<Task = Task> + filch_queue::ExactlyOnce + 'static,
+    T: Thief<Task = Task> + filch_queue::ExactlyOnce + Send + 'static,
+{
+    search(bound, move || {
+        for (id, times) in run(world, make).into_iter().enumerate() {
+            assert_eq!(times, 1, "task {id} was extracted {times} times");
+        }
+    });
+}
+
+fn at_least<O, T>(world: World, bound: usize, make: fn(usize) -> (O, T))
+where
+    O: Owner<Task = Task> + 'static,
+    T: Thief<Task = Task> + Send + 'static,
+{
+    search(bound, move || {
+        for (id, times) in run(world, make).into_iter().enumerate() {
+            assert!(times > 0, "task {id} was lost");
+        }
+    });
+}
+
+fn search(bound: usize, world: impl Fn() + Sync + Send + UnwindSafe + RefUnwindSafe + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(bound);
+    builder.max_branches = 10_000;
+    builder.check(world);
+}
+
+/// Lives through the world once; says how often each task was extracted.
+fn run<O, T>(world: World, make: fn(usize) -> (O, T)) -> Vec<usize>
+where
+    O: Owner<Task = Task> + 'static,
+    T: Thief<Task = Task> + Send + 'static,
+{
+    let (owner, thief) = make(world.capacity);
+    let mut pushed = 0;
+    let mut push = |owner: &O| {
+        owner.push(task(pushed));
+        pushed += 1;
+    };
+    for _ in 0..world.start {
+        push(&owner);
+    }
+    let thieves: Vec<_> = world
+        .steals
+        .into_iter()
+        .filter(|&steals| steals > 0)
+        .map(|steals| {
+            let thief = thief.clone();
+            thread::spawn(move || (0..steals).filter_map(|_| thief.steal().success()).map(id_of).collect::<Vec<_>>())
+        })
+        .collect();
+    let mut extracted = Vec::new();
+    for step in world.steps {
+        match step {
+            Push => push(&owner),
+            Pop => extracted.extend(owner.pop().map(id_of)),
+        }
+    }
+    let owner = if world.leaves {
+        drop(owner);
+        None
+    } else {
+        // A thief of THEP may wait for the owner to pop, so the owner goes on until the queue is empty.
+        extracted.extend(std::iter::from_fn(|| owner.pop()).map(id_of));
+        Some(owner)
+    };
+    for thief in thieves {
+        extracted.extend(thief.join().unwrap());
+    }
+    // A steal that was undone by a pop, or given up, leaves its task behind.
+    match owner {
+        Some(owner) => extracted.extend(std::iter::from_fn(|| owner.pop()).map(id_of)),
+        None => loop {
+            match thief.steal() {
+                Steal::Success(task) => extracted.push(id_of(task)),
+                Steal::Empty => break,
+                Steal::Retry | Steal::Abort => panic!("nobody else is left, and yet there is doubt"),
+            }
+        },
+    }
+    let mut times = vec![0; pushed];
+    for id in extracted {
+        times[id] += 1;
+    }
+    times
+}

@@ -1,0 +1,594 @@
+//! Every queue on real threads: an owner, one to four thieves, and an account of every task afterwards.
+//!
+//! `FILCH_STRESS_TASKS` is how many tasks each queue carries in `no_task_is_lost…`, ten million unless it says otherwise.
+#![cfg(not(loom))]
+
+mod common;
+
+use std::hint;
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, ScopedJoinHandle};
+
+use common::{claim, delta, for_every_exact_queue, for_every_relaxed_queue, steal, ExactQueue, Queue, Setup, Shape};
+use filch_queue::bound::{Bound, Delta, FENCE_FREE};
+use filch_queue::{Owner, Steal, Thief};
+
+/// One test at a time: an owner and a thief should have a core each.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn tasks_per_queue() -> usize {
+    match std::env::var("FILCH_STRESS_TASKS") {
+        Ok(tasks) => tasks.replace('_', "").parse().expect("FILCH_STRESS_TASKS is a number of tasks"),
+        Err(_) => 10_000_000,
+    }
+}
+
+/// xorshift64*.
+struct Dice(u64);
+
+impl Dice {
+    fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// A number in the range.
+    fn roll(&mut self, range: Range<usize>) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let high = (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32) as usize;
+        range.start + high % range.len()
+    }
+}
+
+/// Three words, each of which gives away a mixture of two tasks. Whole words: to read a part of one back from the stack, or two at once, waits
+/// for all stores before it, and would be the fence that an owner lacks.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Task {
+    id: u64,
+    check: u64,
+    mirror: u64,
+}
+
+impl Task {
+    fn new(id: usize) -> Task {
+        let id = id as u64;
+        let check = (id ^ 0xA5A5_5A5A_C3C3_3C3C).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+        Task { id, check, mirror: !id }
+    }
+
+    /// Its number, once it has proved to be whole.
+    fn id(self) -> usize {
+        let whole = Task::new(self.id as usize);
+        let fields = |task: Task| (task.id, task.check, task.mirror);
+        assert_eq!(fields(self), fields(whole), "a task came out torn");
+        self.id as usize
+    }
+}
+
+/// What one thread has got. Each thread keeps its own, without an atomic instruction, which would be the fence that an owner lacks.
+struct Account {
+    times: Vec<u8>,
+    taken: usize,
+}
+
+impl Account {
+    fn new(tasks: usize) -> Account {
+        Account { times: vec![0; tasks], taken: 0 }
+    }
+
+    fn enter(&mut self, task: Task) {
+        let times = &mut self.times[task.id()];
+        *times = times.saturating_add(1);
+        self.taken += 1;
+    }
+
+    fn add(&mut self, other: &Account) {
+        self.taken += other.taken;
+        for (sum, times) in self.times.iter_mut().zip(&other.times) {
+            *sum = sum.saturating_add(*times);
+        }
+    }
+
+    /// How many tasks came out this often, and the first of them.
+    fn tasks(&self, often: impl Fn(u8) -> bool) -> (usize, Option<usize>) {
+        let mut ids = (0..self.times.len()).filter(|id| often(self.times[*id]));
+        let first = ids.next();
+        (usize::from(first.is_some()) + ids.count(), first)
+    }
+}
+
+/// Says that the owner is done, even if it panics.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Pops until nothing is left.
+fn drain<Q: Owner>(owner: &Q, mut take: impl FnMut(Q::Task)) {
+    while let Some(task) = owner.pop() {
+        take(task);
+    }
+    expect_nothing(owner);
+}
+
+/// The owner has found the queue empty, and nobody else pushes.
+fn expect_nothing(owner: &impl Owner) {
+    for _ in 0..4 {
+        assert!(
+            owner.pop().is_none(),
+            "a pop gave nothing, and the next one a task, though nothing was pushed between"
+        );
+    }
+}
+
+/// Memory that is in no cache. Stores wait behind a store to it, and are hidden from the other cores all the while.
+struct Cold(Vec<AtomicU8>);
+
+impl Cold {
+    const BYTES: usize = 64 << 20;
+
+    fn new() -> Cold {
+        // Written once, so that later stores meet no page fault, which would have them all out.
+        let cold = Cold((0..Cold::BYTES).map(|_| AtomicU8::new(1)).collect());
+        cold.0.iter().step_by(4096).for_each(|byte| byte.store(2, Ordering::Relaxed));
+        cold
+    }
+
+    fn write(&self, stores: usize, dice: &mut Dice) {
+        for _ in 0..stores {
+            self.0[dice.roll(0..Cold::BYTES)].store(3, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Pushes the tasks of these numbers in changing rhythms, pops many of them, and leaves some.
+fn own<Q: Owner>(
+    owner: &Q,
+    ids: Range<usize>,
+    make: impl Fn(usize) -> Q::Task,
+    dice: &mut Dice,
+    mut take: impl FnMut(Q::Task),
+) {
+    let cold = Cold::new();
+    let mut next = ids.start;
+    let mut push = |count: usize| {
+        let end = ids.end.min(next + count);
+        (next..end).for_each(|id| owner.push(make(id)));
+        next = end;
+        next < ids.end
+    };
+    let mut more = true;
+    while more {
+        let rhythm = dice.roll(0..100);
+        let turns = if rhythm < 45 { dice.roll(1..4000) } else { dice.roll(1..200) };
+        for _ in 0..turns {
+            match rhythm {
+                // The owner and the thieves are after the same last task.
+                0..=22 => {
+                    more = push(dice.roll(1..4));
+                    drain(owner, &mut take);
+                }
+                // The owner's pops stay hidden from the thieves for a while.
+                23..=44 => {
+                    more = push(dice.roll(1..9));
+                    (0..dice.roll(0..30)).for_each(|_| hint::spin_loop());
+                    cold.write(dice.roll(1..9), dice);
+                    drain(owner, &mut take);
+                }
+                // The same at the distance of a delta.
+                45..=54 => {
+                    more = push(dice.roll(60..80));
+                    (0..dice.roll(0..30)).for_each(|_| hint::spin_loop());
+                    cold.write(dice.roll(1..9), dice);
+                    drain(owner, &mut take);
+                }
+                55..=69 => {
+                    more = push(dice.roll(1..200));
+                    drain(owner, &mut take);
+                }
+                // There is always something.
+                70..=89 => {
+                    more = push(dice.roll(1..9));
+                    (0..dice.roll(1..9)).filter_map(|_| owner.pop()).for_each(&mut take);
+                }
+                // The thieves have time.
+                90..=97 => {
+                    more = push(dice.roll(1..100));
+                    (0..dice.roll(1..2000)).for_each(|_| hint::spin_loop());
+                    drain(owner, &mut take);
+                }
+                // The array grows far, and shrinks.
+                _ => {
+                    more = push(dice.roll(10_000..40_000));
+                    if dice.roll(0..2) == 0 {
+                        (0..dice.roll(1..20_000)).filter_map(|_| owner.pop()).for_each(&mut take);
+                    } else {
+                        drain(owner, &mut take);
+                    }
+                    break;
+                }
+            }
+            if !more {
+                break;
+            }
+        }
+    }
+}
+
+/// Steals until the owner is done and nothing is left.
+fn rob<S: Shape, Q: Thief>(thief: &Q, done: &AtomicBool, mut take: impl FnMut(Q::Task)) {
+    let (mut idle, mut empty) = (0, 0);
+    while empty < 3 {
+        // Before the steal: what was pushed before that is seen.
+        let over = done.load(Ordering::Acquire);
+        match thief.steal() {
+            Steal::Success(task) => {
+                take(task);
+                (idle, empty) = (0, 0);
+                if S::SLOW_STEAL && !over {
+                    (0..200).for_each(|_| hint::spin_loop());
+                }
+            }
+            Steal::Retry => hint::spin_loop(),
+            Steal::Empty | Steal::Abort => {
+                empty += usize::from(over);
+                idle += 1;
+                if idle % 64 == 0 {
+                    thread::yield_now();
+                }
+            }
+        }
+    }
+}
+
+/// Has the calling thread stay on one core: an owner and a thief on the same one would hardly ever meet. Only for threads that a test
+/// starts, because those that they start stay there too.
+fn stay_on_core(n: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
+        let bytes = size_of::<libc::cpu_set_t>();
+        let cores = ALLOWED.get_or_init(|| {
+            // SAFETY: a set of CPUs is a bitmap, valid as zeroes, and the call writes no more than its size.
+            unsafe {
+                let mut set: libc::cpu_set_t = std::mem::zeroed();
+                libc::sched_getaffinity(0, bytes, &mut set);
+                (0..libc::CPU_SETSIZE as usize).filter(|core| libc::CPU_ISSET(*core, &set)).collect()
+            }
+        });
+        if !cores.is_empty() {
+            // SAFETY: as above; the call reads the set. If it fails, the scheduler decides, as it would have.
+            unsafe {
+                let mut set: libc::cpu_set_t = std::mem::zeroed();
+                libc::CPU_SET(cores[n % cores.len()], &mut set);
+                libc::sched_setaffinity(0, bytes, &set);
+            }
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = n;
+}
+
+fn join<R>(thread: ScopedJoinHandle<'_, R>) -> R {
+    thread.join().unwrap_or_else(|cause| resume_unwind(cause))
+}
+
+/// One queue, made small, whose indices wrap on the way, and whose owner moves from one thread to another in the middle.
+fn carry<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> Account {
+    let (owner, thief) = Q::make::<Task>(Setup { delta, ..Setup::wrapping_after(tasks / 8) }).unwrap();
+    // One or three thieves share a handle by reference; of two or four, every second has a clone.
+    let handles = match thieves % 2 {
+        0 => vec![thief.clone(), thief],
+        _ => vec![thief],
+    };
+    let done = AtomicBool::new(false);
+    let (sum, popped) = thread::scope(|scope| {
+        let mut robbers = Vec::new();
+        for n in 0..thieves {
+            let (handle, done) = (&handles[n % handles.len()], &done);
+            robbers.push(scope.spawn(move || {
+                stay_on_core(n + 1);
+                let mut account = Account::new(tasks);
+                rob::<Q, _>(handle, done, |task| account.enter(task));
+                account
+            }));
+        }
+        let done = Done(&done);
+        let mut mine = (owner, Account::new(tasks), Dice::new(thieves as u64));
+        for half in [0..tasks / 2, tasks / 2..tasks] {
+            mine = join(scope.spawn(move || {
+                stay_on_core(0);
+                let (owner, mut account, mut dice) = mine;
+                own(&owner, half, Task::new, &mut dice, |task| account.enter(task));
+                (owner, account, dice)
+            }));
+        }
+        let (owner, mut account, _) = mine;
+        // What is left is for an even number of thieves; an odd number finds nothing.
+        if thieves % 2 != 0 {
+            drain(&owner, |task| account.enter(task));
+        }
+        drop(owner);
+        drop(done);
+        let popped = account.taken;
+        robbers.into_iter().for_each(|robber| account.add(&join(robber)));
+        (account, popped)
+    });
+    let stolen = sum.taken - popped;
+    let redundant = 100.0 * sum.taken.saturating_sub(tasks) as f64 / tasks as f64;
+    eprintln!("{}, thieves: {thieves}, tasks: {tasks}, stolen: {stolen}, redundant: {redundant:.4} %", Q::NAME);
+    assert!(stolen > 0, "the thieves got nothing, so nothing was tested");
+    sum
+}
+
+fn loses_and_doubles_nothing<Q: Queue>() {
+    let _alone = alone();
+    for thieves in 1..=4 {
+        let account = carry::<Q>(tasks_per_queue() / 4, thieves, delta(1));
+        assert_eq!(account.tasks(|times| times == 0), (0, None), "tasks were lost: how many, and the first");
+        assert_eq!(account.tasks(|times| times > 1), (0, None), "tasks came out twice: how many, and the first");
+    }
+}
+
+fn loses_nothing<Q: Queue>() {
+    let _alone = alone();
+    for thieves in 1..=4 {
+        let account = carry::<Q>(tasks_per_queue() / 4, thieves, delta(1));
+        assert_eq!(account.tasks(|times| times == 0), (0, None), "tasks were lost: how many, and the first");
+    }
+}
+
+for_every_exact_queue!(no_task_is_lost_doubled_or_torn, loses_and_doubles_nothing);
+for_every_relaxed_queue!(no_task_is_lost_or_torn, loses_nothing);
+
+/// Every CPU hides more pops than this from a thief.
+fn too_small() -> Delta {
+    Delta::new(Bound::new(1).unwrap(), 1).unwrap()
+}
+
+/// Tasks come out twice then; but they do come out.
+fn loses_nothing_to_a_delta_that_is_too_small<Q: Queue>() {
+    let _alone = alone();
+    for thieves in 1..=4 {
+        let account = carry::<Q>(tasks_per_queue() / 4, thieves, too_small());
+        assert_eq!(account.tasks(|times| times == 0), (0, None), "tasks were lost: how many, and the first");
+    }
+}
+
+claim!(no_task_is_lost_or_torn_if_delta_is_too_small, loses_nothing_to_a_delta_that_is_too_small, ff_cl FfCl, ff_the FfThe,
+    thep Thep);
+
+/// A task that exists once, and says in the book when it ceases to.
+struct Parcel<'a> {
+    id: Box<usize>,
+    dropped: &'a [AtomicU8],
+}
+
+impl Drop for Parcel<'_> {
+    fn drop(&mut self) {
+        self.dropped[*self.id].fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn book(tasks: usize) -> Vec<AtomicU8> {
+    (0..tasks).map(|_| AtomicU8::new(0)).collect()
+}
+
+fn count(book: &[AtomicU8], times: u8) -> usize {
+    book.iter().filter(|drops| drops.load(Ordering::Relaxed) == times).count()
+}
+
+/// Thieves that outlive the owner and come and go; one of them stops early, and some tasks are left to the queue itself.
+fn drops_each_task_once<Q: ExactQueue>() {
+    const TASKS: usize = 200_000;
+    const LEFT: usize = 5_000;
+    let _alone = alone();
+    for thieves in 1..=4 {
+        let dropped = book(TASKS + LEFT);
+        let new = |id| Parcel { id: Box::new(id), dropped: &dropped };
+        let (owner, thief) = Q::make_exact(Setup::wrapping_after(TASKS / 2)).unwrap();
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for n in 0..thieves {
+                let (mut own, thief, done) = (thief.clone(), &thief, &done);
+                scope.spawn(move || {
+                    let mut stolen = 0;
+                    while !done.load(Ordering::Acquire) {
+                        stolen += usize::from(steal(&own).is_success());
+                        if stolen % (100 * (n + 1)) == 0 {
+                            own = thief.clone();
+                        }
+                        if stolen % 64 == 0 {
+                            thread::yield_now();
+                        }
+                    }
+                });
+            }
+            let _done = Done(&done);
+            own(&owner, 0..TASKS, new, &mut Dice::new(thieves as u64), drop);
+            (TASKS..TASKS + LEFT).for_each(|id| owner.push(new(id)));
+            drop(owner);
+        });
+        // The owner is gone, and the last thief takes half of what the others left behind.
+        let left = thief.len();
+        for _ in 0..left / 2 {
+            assert!(steal(&thief).is_success());
+        }
+        assert_eq!(count(&dropped, 0), left - left / 2, "only tasks in the queue have not been dropped yet");
+        drop(thief);
+        assert_eq!(count(&dropped, 1), TASKS + LEFT, "every task was dropped, and none twice");
+    }
+}
+
+for_every_exact_queue!(every_task_is_dropped_once, drops_each_task_once);
+
+/// What became of the tasks of a race.
+struct Race {
+    pushed: usize,
+    popped: usize,
+    stolen: usize,
+    /// The numbers of the tasks that were pushed, less those of the tasks that came out: not 0 if one is missing or there twice.
+    difference: usize,
+}
+
+/// Rounds in which the owner pushes a few tasks more than thieves must leave to it, and pops them all, until enough were stolen, or
+/// until it is clear that the thief has no core today. Nobody keeps an account, so that a pop makes no stores but its own.
+fn race<Q: Queue>(delta: Delta) -> Race {
+    const ROUNDS: usize = 1_000_000;
+    // A system call takes longer than the owner would leave its tasks alone otherwise.
+    let (enough, patience) = if Q::SLOW_STEAL { (10_000, 500) } else { (100_000, 30) };
+    let _alone = alone();
+    let (owner, thief) = Q::make::<usize>(Setup { delta, ..Setup::small() }).unwrap();
+    let (done, stolen) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (mut pushed, mut popped) = (0, 0);
+    let difference = thread::scope(|scope| {
+        let robber = scope.spawn(|| {
+            stay_on_core(1);
+            let mut sum = 0_usize;
+            while !done.load(Ordering::Acquire) {
+                if let Steal::Success(task) = thief.steal() {
+                    sum = sum.wrapping_add(task);
+                    // Relaxed: only this thread writes it, and the owner wants to know roughly.
+                    stolen.store(stolen.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                }
+            }
+            sum
+        });
+        let (done, stolen, pushed, popped) = (&done, &stolen, &mut pushed, &mut popped);
+        let winner = scope.spawn(move || {
+            stay_on_core(0);
+            let _done = Done(done);
+            let (cold, mut dice, mut sum) = (Cold::new(), Dice::new(1), 0_usize);
+            for _ in 0..ROUNDS {
+                for _ in 0..Q::DOUBT.reach(delta) + dice.roll(1..5) {
+                    owner.push(*pushed);
+                    sum = sum.wrapping_add(*pushed);
+                    *pushed += 1;
+                }
+                (0..dice.roll(0..patience)).for_each(|_| hint::spin_loop());
+                if dice.roll(0..2) == 0 {
+                    cold.write(4, &mut dice);
+                }
+                while let Some(task) = owner.pop() {
+                    sum = sum.wrapping_sub(task);
+                    *popped += 1;
+                }
+                expect_nothing(&owner);
+                if stolen.load(Ordering::Relaxed) >= enough {
+                    break;
+                }
+            }
+            sum
+        });
+        join(winner).wrapping_sub(join(robber))
+    });
+    let race = Race { pushed, popped, stolen: stolen.into_inner(), difference };
+    let redundant = 100.0 * (race.popped + race.stolen).saturating_sub(pushed) as f64 / pushed as f64;
+    eprintln!(
+        "{}, delta {}: {pushed} pushed, {popped} popped, {} stolen, {redundant:.4} % redundant",
+        Q::NAME,
+        delta.get(),
+        race.stolen
+    );
+    race
+}
+
+fn gives_the_last_tasks_to_one<Q: Queue>() {
+    let race = race::<Q>(delta(1));
+    assert_eq!((race.popped + race.stolen, race.difference), (race.pushed, 0), "each task once");
+}
+
+for_every_exact_queue!(a_thief_never_returns_what_the_owner_popped, gives_the_last_tasks_to_one);
+
+fn stays_empty<Q: Queue>() {
+    let race = race::<Q>(delta(1));
+    assert!(race.popped + race.stolen >= race.pushed, "each task at least once");
+}
+
+for_every_relaxed_queue!(a_queue_that_its_owner_found_empty_stays_so_until_it_pushes, stays_empty);
+
+/// If this never happened, then the two claims above would say nothing about the fence-free queues.
+fn may_double_a_task_if_delta_is_too_small<Q: Queue>() {
+    let race = race::<Q>(too_small());
+    assert!(race.popped + race.stolen >= race.pushed, "each task at least once");
+    if FENCE_FREE && race.popped + race.stolen == race.pushed {
+        eprintln!("{}: no task came out twice, though delta was too small; was there one core only?", Q::NAME);
+    }
+}
+
+claim!(a_delta_that_is_too_small_doubles_tasks_and_loses_none, may_double_a_task_if_delta_is_too_small, ff_cl FfCl,
+    ff_the FfThe, thep Thep);
+
+/// One task lies there all the time, too near to the tail for any thief.
+fn is_not_called_empty<Q: Queue>() {
+    const STEALS: usize = 1_000_000;
+    let _alone = alone();
+    let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
+    owner.push(1);
+    let empty = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for n in 0..2 {
+            let (thief, empty) = (&thief, &empty);
+            scope.spawn(move || {
+                stay_on_core(n);
+                for _ in 0..STEALS {
+                    match steal(thief) {
+                        Steal::Abort => {}
+                        Steal::Empty => drop(empty.fetch_add(1, Ordering::Relaxed)),
+                        other => panic!("a thief cannot know that it may have the task, and yet gave {other:?}"),
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(empty.into_inner(), 0, "a thief called the queue empty so often, and there was a task in it");
+    assert_eq!(owner.pop(), Some(1));
+}
+
+#[cfg(all(target_arch = "x86_64", not(filch_fenced)))]
+claim!(a_queue_with_a_task_that_no_thief_may_have_is_not_called_empty, is_not_called_empty, ff_cl FfCl, ff_the FfThe,
+    ff_cl_trusted FfClTrusted, ff_the_trusted FfTheTrusted);
+
+/// One task lies there until the owner is gone, and thieves wait for it.
+fn is_not_called_empty_meanwhile<Q: Queue>() {
+    const ROUNDS: usize = 300;
+    let _alone = alone();
+    for _ in 0..ROUNDS {
+        let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
+        owner.push(1);
+        let gone = AtomicBool::new(false);
+        let outcomes = thread::scope(|scope| {
+            let waiting = [(); 2].map(|()| {
+                scope.spawn(|| {
+                    let outcome = steal(&thief);
+                    (outcome, gone.load(Ordering::Acquire))
+                })
+            });
+            (0..100).for_each(|_| thread::yield_now());
+            gone.store(true, Ordering::Release);
+            drop(owner);
+            waiting.map(join)
+        });
+        let mut stolen = 0;
+        for (outcome, gone) in outcomes {
+            stolen += usize::from(outcome.is_success());
+            assert!(gone || !outcome.is_empty(), "a thief called the queue empty, and there was a task in it");
+        }
+        assert_eq!(stolen, 1);
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(filch_fenced)))]
+claim!(a_queue_with_a_task_that_a_thief_waits_for_is_not_called_empty, is_not_called_empty_meanwhile, thep Thep,
+    thep_trusted ThepTrusted);

@@ -1,0 +1,101 @@
+//! Weakens every ordering of the crate in turn and says which of the broken crates the models catch.
+//!
+//! Every queue must have at least one broken variant of its own that is caught. The rest is a report: an ordering that survives is
+//! either implied by others on these small worlds, or beyond loom (see ARCHITECTURE.md). A world that does not fail within the time
+//! limit counts as a survivor.
+#![cfg(loom)]
+
+mod models;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use filch_queue::weaken::{self, Site};
+use models::{Subject, SUBJECTS};
+
+const PLACE: &str = "FILCH_WEAKENED_PLACE";
+const QUEUES: &str = "FILCH_WEAKENED_QUEUES";
+
+/// How long a broken crate may run before it counts as a survivor.
+fn limit() -> Duration {
+    let seconds = env::var("FILCH_WEAKEN_SECONDS").ok().and_then(|value| value.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(4))
+}
+
+/// Which queues meet each site, the quickest to search first.
+fn sites() -> BTreeMap<Site, Vec<&'static str>> {
+    let mut met: BTreeMap<Site, Vec<_>> = BTreeMap::new();
+    for subject in &SUBJECTS {
+        for &world in subject.worlds {
+            (subject.search)(world, 0);
+        }
+        for site in weaken::take_sites() {
+            met.entry(site).or_default().push(subject);
+        }
+    }
+    let names = |mut subjects: Vec<&Subject>| {
+        subjects.sort_by_key(|subject| usize::MAX - subject.preemptions);
+        subjects.into_iter().map(|subject| subject.name).collect()
+    };
+    met.into_iter().map(|(site, subjects)| (site, names(subjects))).collect()
+}
+
+/// Runs this very test program on a crate with one site weakened.
+fn search(site: &Site, queues: &[&str]) -> Option<ExitStatus> {
+    let mut child = Command::new(env::current_exe().expect("a test knows its own program"))
+        .args(["--exact", "one_weakened_crate", "--test-threads=1"])
+        .env(PLACE, &site.place)
+        .env(QUEUES, queues.join(","))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a test can start its own program");
+    let start = Instant::now();
+    while start.elapsed() < limit() {
+        if let Some(status) = child.try_wait().expect("a child can be waited for") {
+            return Some(status);
+        }
+        sleep(Duration::from_millis(20));
+    }
+    child.kill().expect("a child can be stopped");
+    child.wait().expect("a child can be waited for");
+    None
+}
+
+#[test]
+fn every_queue_has_a_broken_variant_that_is_caught() {
+    let mut caught_in: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut caught, mut all) = (0, 0);
+    for (site, queues) in sites() {
+        let fails = search(&site, &queues).is_some_and(|status| !status.success());
+        println!("{:9} {} ({})", if fails { "caught" } else { "survived" }, site.place, site.what);
+        all += 1;
+        caught += usize::from(fails);
+        let file = site.place.split(':').next().unwrap_or_default();
+        *caught_in.entry(file.to_string()).or_default() += usize::from(fails);
+    }
+    println!("{caught} of {all} weakened orderings were caught");
+    // FF-THE's own orderings are those of the words it shares with THE.
+    for file in ["deque", "locked", "chase_lev", "the", "asymmetric", "ff_cl", "ff_the", "thep", "lifo", "fifo", "double_ended", "storage"] {
+        let caught: usize =
+            caught_in.iter().filter(|(path, _)| path.ends_with(&format!("/{file}.rs"))).map(|(_, caught)| caught).sum();
+        assert!(caught > 0, "no weakened ordering in {file}.rs was caught");
+    }
+}
+
+#[test]
+fn one_weakened_crate() {
+    let (Ok(place), Ok(queues)) = (env::var(PLACE), env::var(QUEUES)) else {
+        return;
+    };
+    weaken::weaken(&place);
+    for name in queues.split(',') {
+        let subject = SUBJECTS.iter().find(|subject| subject.name == name).expect("a queue of that name");
+        for &world in subject.worlds {
+            (subject.search)(world, subject.preemptions);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! A command line that can be run and shown: what is printed is what a person can paste to repeat it.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Output, Stdio};
+
+use anyhow::{Context as _, Result};
+
+/// One program with its arguments, the environment variables it adds, and the folder it runs in.
+///
+/// Everything else is inherited, so `CARGO_TERM_COLOR` and the like reach the child.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    program: OsString,
+    args: Vec<OsString>,
+    env: Vec<(String, OsString)>,
+    dir: PathBuf,
+}
+
+/// A command that ran and did not succeed, or could not be started.
+#[derive(Debug)]
+pub(crate) struct CallFailed {
+    /// The command line that repeats it.
+    pub(crate) command: String,
+    how: String,
+}
+
+impl fmt::Display for CallFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.how)
+    }
+}
+
+impl std::error::Error for CallFailed {}
+
+impl Call {
+    /// `program`, to be run in `dir`.
+    pub(crate) fn new(program: impl AsRef<OsStr>, dir: &Path) -> Self {
+        Self { program: program.as_ref().into(), args: Vec::new(), env: Vec::new(), dir: dir.into() }
+    }
+
+    /// Adds one argument.
+    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().into());
+        self
+    }
+
+    /// Adds the words of `line`, split at white space.
+    pub(crate) fn words(mut self, line: &str) -> Self {
+        self.args.extend(line.split_whitespace().map(OsString::from));
+        self
+    }
+
+    /// Sets an environment variable for the child.
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((name.to_owned(), value.as_ref().into()));
+        self
+    }
+
+    /// Shows the command and runs it; its output goes where ours goes.
+    pub(crate) fn run(&self) -> Result<()> {
+        println!("$ {self}");
+        let status = self.command().status();
+        self.judge(status.with_context(|| self.not_started())?)
+    }
+
+    /// Shows the command, runs it and returns its standard output; its standard error goes where ours goes.
+    pub(crate) fn read(&self) -> Result<Vec<u8>> {
+        println!("$ {self}");
+        let output = self.command().stderr(Stdio::inherit()).output().with_context(|| self.not_started())?;
+        self.judge(output.status)?;
+        Ok(output.stdout)
+    }
+
+    /// Runs the command in silence and returns all that it said, whether or not it succeeded.
+    pub(crate) fn output(&self) -> Result<Output> {
+        self.command().output().with_context(|| self.not_started())
+    }
+
+    /// Whether the program exists and the command succeeds. Says nothing.
+    pub(crate) fn succeeds(&self) -> bool {
+        self.command()
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|s| s.success())
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.args).current_dir(&self.dir);
+        if self.env.iter().any(|(name, _)| name == "RUSTFLAGS") {
+            // Cargo prefers this one, and would ignore the flags that the step is about.
+            command.env_remove("CARGO_ENCODED_RUSTFLAGS");
+        }
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    fn judge(&self, status: ExitStatus) -> Result<()> {
+        if status.success() {
+            return Ok(());
+        }
+        let program = self.program.to_string_lossy();
+        Err(CallFailed { command: self.to_string(), how: format!("`{program}` ended with {status}") }.into())
+    }
+
+    fn not_started(&self) -> CallFailed {
+        let program = self.program.to_string_lossy();
+        CallFailed {
+            command: self.to_string(),
+            how: format!("`{program}` could not be started; check that it is installed and on the PATH"),
+        }
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, value) in &self.env {
+            write!(f, "{name}={} ", quoted(value))?;
+        }
+        f.write_str(&quoted(&self.program))?;
+        self.args.iter().try_for_each(|arg| write!(f, " {}", quoted(arg)))
+    }
+}
+
+/// `word` as a shell would need it.
+fn quoted(word: &OsStr) -> String {
+    let word = word.to_string_lossy();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_as_a_shell_would_need_it() {
+        let call = Call::new("cargo", Path::new("/"))
+            .words("test -p filch-queue")
+            .arg("it's")
+            .env("RUSTFLAGS", "--cfg loom")
+            .env("CARGO_TARGET_DIR", "target/loom");
+        assert_eq!(
+            call.to_string(),
+            r"RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=target/loom cargo test -p filch-queue 'it'\''s'"
+        );
+    }
+
+    #[test]
+    fn an_empty_argument_is_not_lost() {
+        assert_eq!(Call::new("a", Path::new("/")).arg("").to_string(), "a ''");
+    }
+
+    #[test]
+    fn a_failure_carries_the_command_that_repeats_it() {
+        let error = Call::new("false", Path::new("/")).arg("x y").run().unwrap_err();
+        assert_eq!(error.downcast_ref::<CallFailed>().unwrap().command, "false 'x y'");
+    }
+
+    #[test]
+    fn a_missing_program_is_told_from_a_failing_one() {
+        let here = Path::new("/");
+        let how = |program: &str| Call::new(program, here).run().unwrap_err().downcast::<CallFailed>().unwrap().how;
+        assert!(how("filch-no-such-program").contains("could not be started"));
+        assert!(how("false").contains("exit status: 1"));
+    }
+}

@@ -1,0 +1,83 @@
+//! The project's chores.
+//!
+//! `cargo xtask test` is everything that continuous integration runs. Each of its steps is also a command of its
+//! own, and `cargo xtask deep` repeats the searching ones at greater length.
+
+mod artifact;
+mod call;
+mod steps;
+mod summary;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::steps::{asm, Context, Effort, Step};
+
+/// The chores of filch: what continuous integration runs, as a whole and step by step.
+#[derive(Parser)]
+#[command(name = "xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Everything that continuous integration runs, in order, up to the first failure
+    Test,
+    /// The same tests for longer: more tasks, more cases, more preemptions
+    Deep {
+        /// How many preemptions loom explores in every model
+        #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=8))]
+        preemptions: u8,
+    },
+    #[command(flatten)]
+    Step(Step),
+    /// The fast paths that promise no fence contain none, and those that need one have it
+    Asm {
+        /// Print the disassembly of one fast path instead, for example `ff_cl_pop`
+        #[arg(long, value_name = "NAME")]
+        print: Option<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Test => steps::run(Step::ALL, &Context::new(Effort::Usual)),
+        Command::Deep { preemptions } => steps::run(Step::DEEP, &Context::new(Effort::Deep { preemptions })),
+        Command::Asm { print: Some(name) } => match asm::print(&Context::new(Effort::Usual), &name) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error:#}");
+                ExitCode::FAILURE
+            }
+        },
+        Command::Asm { print: None } => steps::run(&[Step::Asm], &Context::new(Effort::Usual)),
+        Command::Step(step) => steps::run(&[step], &Context::new(Effort::Usual)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_step_is_a_command_under_its_own_name() {
+        for step in Step::ALL {
+            let cli = Cli::try_parse_from(["xtask", step.name()]).unwrap_or_else(|error| panic!("{error}"));
+            match cli.command {
+                Command::Step(parsed) => assert_eq!(parsed, *step),
+                Command::Asm { print: None } => assert_eq!(Step::Asm, *step),
+                _ => panic!("`{}` is parsed as another command", step.name()),
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What the compiler made of the fast paths, read from the disassembly of an example that has one function for each.
+//!
+//! A queue whose owner pays no fence must show none in `push` and `pop`. Chase-Lev and THE cannot do without one in
+//! `pop`: finding it there shows that the check can fail.
+
+mod listing;
+
+use std::fmt::Write as _;
+
+use anyhow::{bail, Context as _, Result};
+
+use self::listing::{functions, Function};
+use super::{Context, Outcome};
+use crate::artifact;
+use crate::call::Call;
+
+/// Queues whose owner pays no fence, neither in `push` nor in `pop`.
+const FENCE_FREE: [&str; 7] =
+    ["ff_the", "ff_cl", "thep", "asymmetric", "idempotent_lifo", "idempotent_fifo", "idempotent_double_ended"];
+
+/// Queues whose `pop` needs a fence: the control.
+const FENCED: [&str; 2] = ["chase_lev", "the"];
+
+const PREFIX: &str = "fast_path_";
+
+/// Checks all fast paths and prints how long each is.
+pub(super) fn run(context: &Context) -> Result<Outcome> {
+    if !cfg!(target_arch = "x86_64") {
+        return context
+            .leave_out("the check of the fast paths was left out, because it reads x86-64 assembly: run it there");
+    }
+    if !objdump_is_here(context) {
+        return context.leave_out(
+            "the check of the fast paths was left out, because it needs objdump: `apt-get install binutils`",
+        );
+    }
+    let (table, problems) = judge(&fast_paths(context)?);
+    print!("{table}");
+    if !problems.is_empty() {
+        bail!("the fast paths are not what they should be:\n- {}", problems.join(";\n- "));
+    }
+    Ok(Outcome::Passed)
+}
+
+/// Prints the disassembly of the fast path called `name`, with or without the common prefix.
+pub(crate) fn print(context: &Context, name: &str) -> Result<()> {
+    if !objdump_is_here(context) {
+        bail!("Printing a fast path needs objdump: `apt-get install binutils`.");
+    }
+    let found = fast_paths(context)?;
+    let full = if name.starts_with(PREFIX) { name.to_owned() } else { format!("{PREFIX}{name}") };
+    let Some(function) = found.iter().find(|function| function.is_called(&full)) else {
+        let mut names: Vec<&str> = found.iter().flat_map(|f| &f.names).filter_map(|n| n.strip_prefix(PREFIX)).collect();
+        names.sort_unstable();
+        bail!("There is no fast path called `{name}`; there are: {}.", names.join(", "));
+    };
+    println!("{}:", function.names.join(", "));
+    for instruction in &function.instructions {
+        println!("    {instruction}");
+    }
+    Ok(())
+}
+
+fn fast_paths(context: &Context) -> Result<Vec<Function>> {
+    let build = context.cargo("build --release -p filch-queue --example fast_paths");
+    let program = artifact::build(build, "fast_paths", None)?;
+    let listing = Call::new("objdump", &context.root).words("-t -d --no-show-raw-insn").arg(program).read()?;
+    let listing = String::from_utf8(listing).context("objdump wrote something that is not text")?;
+    let is_fast_path = |function: &Function| function.names.iter().any(|name| name.starts_with(PREFIX));
+    Ok(functions(&listing).into_iter().filter(is_fast_path).collect())
+}
+
+/// A table of all fast paths, and a sentence for each that is not what it should be.
+fn judge(found: &[Function]) -> (String, Vec<String>) {
+    let mut table = format!("{:<38} {:>12} {:>6}  fence\n", "fast path", "instructions", "calls");
+    let (mut problems, mut missing) = (Vec::new(), Vec::new());
+    for queue in FENCED.iter().chain(&FENCE_FREE) {
+        for operation in ["push", "pop"] {
+            let name = format!("{PREFIX}{queue}_{operation}");
+            let Some(function) = found.iter().find(|function| function.is_called(&name)) else {
+                missing.push(format!("`{name}`"));
+                continue;
+            };
+            let fences: Vec<&str> = function.fences().collect();
+            let seen = if fences.is_empty() { "none".to_owned() } else { fences.join("; ") };
+            let (instructions, calls) = (function.instructions.len(), function.calls());
+            writeln!(table, "{name:<38} {instructions:>12} {calls:>6}  {seen}").expect("a string grows as needed");
+
+            if !function.decides_before_it_leaves() {
+                problems.push(format!(
+                    "`{name}` calls another function before it decides anything, so the operation was not inlined \
+                     and this check sees nothing of it"
+                ));
+            }
+            if FENCE_FREE.contains(queue) && !fences.is_empty() {
+                problems.push(format!("`{name}` must have no fence, but has: {seen}"));
+            }
+            if FENCED.contains(queue) && operation == "pop" && fences.is_empty() {
+                problems
+                    .push(format!("`{name}` needs a fence and shows none: either it lost it or this check is blind"));
+            }
+        }
+    }
+    if !missing.is_empty() {
+        problems.push(format!(
+            "missing from the program: {}; crates/filch-queue/examples/fast_paths.rs must define each with #[no_mangle] \
+             and #[inline(never)], and call it",
+            missing.join(", ")
+        ));
+    }
+    (table, problems)
+}
+
+/// Whether objdump is there, after trying to install it where that needs no questions.
+fn objdump_is_here(context: &Context) -> bool {
+    let objdump = Call::new("objdump", &context.root).arg("--version");
+    objdump.succeeds() || (install_binutils(context) && objdump.succeeds())
+}
+
+fn install_binutils(context: &Context) -> bool {
+    let call = |program: &str, line: &str| Call::new(program, &context.root).words(line);
+    if !call("apt-get", "--version").succeeds() {
+        return false;
+    }
+    let is_root = call("id", "-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0");
+    let apt = if is_root {
+        "apt-get"
+    } else if call("sudo", "-n true").succeeds() {
+        "sudo -n apt-get"
+    } else {
+        return false;
+    };
+    println!("objdump is missing; installing binutils");
+    let apt_get = |line: &str| call("env", &format!("DEBIAN_FRONTEND=noninteractive {apt} {line}")).run().is_ok();
+    let install = "install -y --no-install-recommends binutils";
+    // A machine that has no package lists yet fails the first time.
+    apt_get(install) || (apt_get("update") && apt_get(install))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A listing in which every fast path is as it should be.
+    fn good() -> Vec<(String, String)> {
+        let plain = "cmp %rsi,(%rdi)\njae 1050 <NAME+0x10>\nmov %rsi,(%rdi)\nret\ncall 2000 <grow>\nret";
+        let fenced = "mfence\ncmp %rsi,(%rdi)\nje 1050 <NAME+0x10>\nret";
+        let mut all = Vec::new();
+        for queue in FENCED.iter().chain(&FENCE_FREE) {
+            for operation in ["push", "pop"] {
+                let body = if FENCED.contains(queue) && operation == "pop" { fenced } else { plain };
+                let name = format!("fast_path_{queue}_{operation}");
+                all.push((name.clone(), body.replace("NAME", &name)));
+            }
+        }
+        all
+    }
+
+    fn problems(all: &[(String, String)]) -> Vec<String> {
+        let mut listing = String::new();
+        for (name, body) in all {
+            writeln!(listing, "\n0000000000001040 <{name}>:").unwrap();
+            for line in body.lines() {
+                writeln!(listing, "    1040:\t{line}").unwrap();
+            }
+        }
+        judge(&functions(&listing)).1
+    }
+
+    fn with(name: &str, body: &str) -> Vec<String> {
+        let mut all = good();
+        all.iter_mut().find(|(other, _)| other == name).unwrap().1 = body.to_owned();
+        problems(&all)
+    }
+
+    #[test]
+    fn fast_paths_as_they_should_be_pass() {
+        assert_eq!(problems(&good()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn one_fence_in_a_fence_free_queue_is_named() {
+        let body = "cmp %rsi,(%rdi)\nje 1050 <fast_path_ff_cl_pop+0x10>\nlock cmpxchg %rcx,(%rdi)\nret";
+        let found = with("fast_path_ff_cl_pop", body);
+        assert_eq!(found, ["`fast_path_ff_cl_pop` must have no fence, but has: lock cmpxchg %rcx,(%rdi)"]);
+    }
+
+    #[test]
+    fn a_control_without_its_fence_fails() {
+        let body = "cmp %rsi,(%rdi)\nje 1050 <fast_path_chase_lev_pop+0x10>\nret";
+        let found = with("fast_path_chase_lev_pop", body);
+        assert!(found.len() == 1 && found[0].contains("needs a fence"), "{found:?}");
+    }
+
+    #[test]
+    fn a_fast_path_that_is_only_a_call_fails() {
+        let found = with("fast_path_thep_push", "push %rax\ncall 2000 <really_push>\npop %rcx\nret");
+        assert!(found.len() == 1 && found[0].contains("not inlined"), "{found:?}");
+    }
+
+    #[test]
+    fn a_missing_fast_path_fails() {
+        let all: Vec<_> = good().into_iter().filter(|(name, _)| name != "fast_path_the_push").collect();
+        let found = problems(&all);
+        assert!(found.len() == 1 && found[0].contains("`fast_path_the_push`"), "{found:?}");
+    }
+
+    #[test]
+    fn an_empty_program_fails() {
+        assert!(judge(&[]).1[0].contains("`fast_path_chase_lev_push`, `fast_path_chase_lev_pop`"));
+    }
+}

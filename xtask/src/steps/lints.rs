@@ -1,0 +1,38 @@
+//! What can be judged without running anything: formatting, lints, documentation.
+
+use anyhow::Result;
+
+use super::tests::{FENCED, LOOM};
+use super::{Context, Outcome};
+
+/// The sources are formatted.
+pub(super) fn fmt(context: &Context) -> Result<Outcome> {
+    context.cargo("fmt --all --check").run()?;
+    Ok(Outcome::Passed)
+}
+
+/// Lints every configuration that some step builds: code behind a `cfg` is seen only when the `cfg` is set.
+pub(super) fn clippy(context: &Context) -> Result<Outcome> {
+    let deny = "-- -D warnings";
+    context.cargo("clippy --workspace --all-targets --all-features").words(deny).run()?;
+    context.cargo("clippy -p filch-queue --no-default-features --lib --tests").words(deny).run()?;
+    context
+        .cargo("clippy -p filch-queue --all-targets")
+        .words(deny)
+        .env("RUSTFLAGS", FENCED)
+        .env("CARGO_TARGET_DIR", context.target("fallback"))
+        .run()?;
+    context
+        .cargo("clippy -p filch-queue --release --lib --test loom --test weaken")
+        .words(deny)
+        .env("RUSTFLAGS", LOOM)
+        .env("CARGO_TARGET_DIR", context.target("loom"))
+        .run()?;
+    Ok(Outcome::Passed)
+}
+
+/// The documentation builds, and its links lead somewhere.
+pub(super) fn doc(context: &Context) -> Result<Outcome> {
+    context.cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings").run()?;
+    Ok(Outcome::Passed)
+}

@@ -1,0 +1,144 @@
+//! The queues' tests under ThreadSanitizer.
+//!
+//! The standard library is not instrumented: what it orders by itself (a contended `Mutex`, a `Barrier`, a channel,
+//! the implicit joins at the end of `thread::scope`) is invisible to the sanitizer, and memory handed over that way
+//! is reported as a race. Thread creation and explicit joins are seen, and so are atomics; tests that run here
+//! use those. Fences are not understood either. What the library does with its own memory is in `xtask/tsan.supp`.
+
+use std::path::Path;
+
+use anyhow::{ensure, Context as _, Result};
+
+use super::{Context, Effort, Outcome};
+use crate::call::Call;
+
+/// Instruments our code, and lets it link to a standard library that is not.
+const FLAGS: &str = "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer";
+
+/// Tests that panic on purpose print no backtrace: the library keeps what it needs for one behind a lock that the
+/// sanitizer does not see, and is reported for it.
+const BACKTRACE: &str = "0";
+
+/// Checks that the sanitizer can see a race here, then runs the queues' tests under it.
+pub(super) fn run(context: &Context) -> Result<Outcome> {
+    let Some(host) = nightly_host(&context.root) else {
+        return context.leave_out(
+            "the tests under ThreadSanitizer were left out, because they need the nightly toolchain: \
+             `rustup toolchain install nightly`",
+        );
+    };
+    controls(context, &host)?;
+    let (tasks, cases) = match context.effort {
+        Effort::Usual => ("200000", "32"),
+        Effort::Deep { .. } => ("2000000", "1000"),
+    };
+    context
+        .cargo("+nightly test -p filch-queue --lib --tests --target")
+        .arg(&host)
+        .env("RUSTFLAGS", FLAGS)
+        .env("CARGO_TARGET_DIR", context.target("tsan"))
+        .env("TSAN_OPTIONS", options(&context.root))
+        .env("RUST_BACKTRACE", BACKTRACE)
+        .env("FILCH_STRESS_TASKS", tasks)
+        .env("PROPTEST_CASES", cases)
+        .run()?;
+    Ok(Outcome::Passed)
+}
+
+/// A deliberate race must be reported and its harmless twin must not, with the flags, options and suppressions that
+/// the queues' tests get: a silent sanitizer would pass anything.
+fn controls(context: &Context, host: &str) -> Result<()> {
+    let folder = context.target("tsan");
+    std::fs::create_dir_all(context.root.join(&folder))
+        .with_context(|| format!("the folder {} could not be made", folder.display()))?;
+    let program = folder.join("race");
+    Call::new("rustc", &context.root)
+        .words("+nightly --edition 2021 --test -O -g")
+        .words(FLAGS)
+        .arg("--target")
+        .arg(host)
+        .arg("xtask/controls/race.rs")
+        .arg("-o")
+        .arg(&program)
+        .run()?;
+
+    let control = |test: &str| {
+        Call::new(context.root.join(&program), &context.root)
+            .arg("--exact")
+            .arg(test)
+            .env("TSAN_OPTIONS", options(&context.root))
+            .env("RUST_BACKTRACE", BACKTRACE)
+            .output()
+    };
+    let racy = control("two_threads_write_one_plain_word")?;
+    let said = String::from_utf8_lossy(&racy.stderr);
+    ensure!(
+        !racy.status.success() && reports_a_race_in(&said, "race.rs"),
+        "ThreadSanitizer said\n\n{said}\nabout the deliberate race in xtask/controls/race.rs and did not report it, so \
+         its silence about the queues would mean nothing; look for a line in xtask/tsan.supp that is too wide"
+    );
+    let clean = control("two_threads_write_one_atomic_word")?;
+    ensure!(
+        clean.status.success() && String::from_utf8_lossy(&clean.stdout).contains("1 passed"),
+        "ThreadSanitizer said\n\n{}\nabout a test without a race in xtask/controls/race.rs; if the report is about the \
+         standard library alone, xtask/tsan.supp needs a line for it",
+        String::from_utf8_lossy(&clean.stderr)
+    );
+    println!("control: the deliberate race was reported, its harmless twin was not");
+    Ok(())
+}
+
+/// Stops at the first report, and leaves out the standard library's own.
+fn options(root: &Path) -> String {
+    format!("halt_on_error=1 suppressions=\"{}\"", root.join("xtask/tsan.supp").display())
+}
+
+fn reports_a_race_in(said: &str, file: &str) -> bool {
+    said.lines().any(|line| line.starts_with("SUMMARY: ThreadSanitizer: data race") && line.contains(file))
+}
+
+/// The triple that nightly compiles for, or nothing where there is no nightly.
+fn nightly_host(root: &Path) -> Option<String> {
+    let output = Call::new("rustc", root).words("+nightly -vV").output().ok()?;
+    let version = String::from_utf8(output.stdout).ok()?;
+    if output.status.success() {
+        host_in(&version)
+    } else {
+        None
+    }
+}
+
+fn host_in(version: &str) -> Option<String> {
+    // A compiler that was not installed by rustup takes `+nightly` for nothing and answers all the same.
+    let is_nightly = version.lines().any(|line| line.starts_with("release: ") && line.contains("nightly"));
+    if !is_nightly {
+        return None;
+    }
+    version.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_is_read_from_a_nightly_compilers_version_only() {
+        let nightly = "rustc 1.97.0-nightly (e50aa6fba 2026-05-19)\nbinary: rustc\n\
+                       host: x86_64-unknown-linux-gnu\nrelease: 1.97.0-nightly\n";
+        assert_eq!(host_in(nightly).as_deref(), Some("x86_64-unknown-linux-gnu"));
+        assert_eq!(host_in(&nightly.replace("-nightly", "")), None);
+        assert_eq!(host_in("error: toolchain 'nightly' is not installed"), None);
+    }
+
+    #[test]
+    fn only_a_race_in_the_control_itself_counts() {
+        let ours = "WARNING: ThreadSanitizer: data race (pid=1)\n\
+                    SUMMARY: ThreadSanitizer: data race xtask/controls/race.rs:23:5 in race::plain\n";
+        let theirs = "WARNING: ThreadSanitizer: data race (pid=1)\n  #1 race::plain xtask/controls/race.rs:23:5\n\
+                      SUMMARY: ThreadSanitizer: data race library/alloc/src/sync.rs:2874:18 in drop\n";
+        assert!(reports_a_race_in(ours, "race.rs"));
+        assert!(!reports_a_race_in(theirs, "race.rs"));
+        assert!(!reports_a_race_in("test result: ok. 1 passed; 0 failed", "race.rs"));
+        assert!(!reports_a_race_in("FATAL: ThreadSanitizer: unexpected memory mapping", "race.rs"));
+    }
+}
