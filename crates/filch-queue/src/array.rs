@@ -1,6 +1,8 @@
 //! The array of slots: a power of two of them, behind a header, in one allocation.
 
-use alloc::alloc::{alloc_zeroed, dealloc};
+use alloc::alloc::alloc_zeroed;
+#[cfg(not(loom))]
+use alloc::alloc::dealloc;
 use core::alloc::Layout;
 use core::cell::Cell;
 use core::marker::PhantomData;
@@ -13,9 +15,11 @@ use crate::CapacityError;
 
 /// What stands before the slots. `A` is what an algorithm wants to live and die with the array; most want nothing.
 ///
-/// It is as long as two cache lines, so that the anchor shares none with the slots.
-#[repr(C, align(128))]
+/// Padding keeps the anchor off the cache lines of the slots and of whatever lies before the array. It is not done by alignment, because memory
+/// that is aligned beyond what the allocator gives anyway is zeroed by hand, page by page, where the rest comes zeroed.
+#[repr(C, align(16))]
 pub(crate) struct Header<A> {
+    _before: [usize; 8],
     anchor: A,
     mask: usize,
     /// Only the owner touches it: with at most this many tasks left, its pop takes the slow path.
@@ -23,6 +27,7 @@ pub(crate) struct Header<A> {
     /// Every use of the array reads it and the end of the array writes it, so that loom sees a use that is not before the end.
     #[cfg(loom)]
     alive: loom::cell::UnsafeCell<()>,
+    _after: [usize; 8],
 }
 
 /// A pointer to an array. Whoever holds one knows why it is still allocated.
@@ -67,11 +72,13 @@ impl<T, A> Array<T, A> {
         // SAFETY: freshly allocated with the layout of a header followed by the words.
         unsafe {
             header.write(Header {
+                _before: [0; 8],
                 anchor,
                 mask: slots - 1,
                 low_water: Cell::new(0),
                 #[cfg(loom)]
                 alive: loom::cell::UnsafeCell::new(()),
+                _after: [0; 8],
             });
         }
         let array = Array { header, tasks: PhantomData };
@@ -89,19 +96,18 @@ impl<T, A> Array<T, A> {
     ///
     /// Nobody else uses the array any more.
     pub(crate) unsafe fn free(self) {
-        // SAFETY: still allocated, and this is the only use.
-        let slots = unsafe { (*self.header.as_ptr()).mask } + 1;
+        // Under loom the memory is kept, for a use that should not be and that loom then reports.
         #[cfg(loom)]
-        {
-            // SAFETY: still allocated. Under loom it stays so, for a use that should not be.
-            unsafe { (*self.header.as_ptr()).alive.with_mut(|_| ()) };
-            return;
-        }
-        #[allow(unreachable_code)]
-        // SAFETY: written by `allocate` with this layout, and nobody uses it any more.
+        // SAFETY: still allocated.
         unsafe {
+            (*self.header.as_ptr()).alive.with_mut(|_| ());
+        }
+        #[cfg(not(loom))]
+        // SAFETY: written by `allocate` with this layout, and nobody uses it any more. The words need no drop.
+        unsafe {
+            let layout = Self::layout(self.mask() + 1);
             ptr::drop_in_place(self.header.as_ptr());
-            dealloc(self.header.as_ptr().cast(), Self::layout(slots));
+            dealloc(self.header.as_ptr().cast(), layout);
         }
     }
 
@@ -176,15 +182,49 @@ impl<T, A> Array<T, A> {
         unsafe { Slot::at(self.words().add((index & self.mask()) * Slot::<T>::WORDS)) }
     }
 
-    /// Copies the tasks of `count` indices, from `first` on, into another array.
+    /// Copies the tasks of `count` indices, from `first` on, into another array that nobody else knows yet.
     ///
     /// # Safety
     ///
-    /// Both arrays are still allocated, and only the caller writes to either.
+    /// Both arrays are still allocated and hold that many; only the caller writes to this one, and only the caller uses the other.
     pub(crate) unsafe fn copy_to(self, other: Array<T, A>, first: usize, count: usize) {
-        for index in (0..count).map(|n| first.wrapping_add(n)) {
-            // SAFETY: promised.
-            unsafe { self.slot(index).copy_to(&other.slot(index)) };
+        // SAFETY: promised.
+        let (mask, other_mask) = unsafe { (self.mask(), other.mask()) };
+        let mut copied = 0;
+        while copied < count {
+            let index = first.wrapping_add(copied);
+            let (from, to) = (index & mask, index & other_mask);
+            // Up to where either array goes round.
+            let run = (count - copied).min(mask + 1 - from).min(other_mask + 1 - to);
+            // SAFETY: the run lies within both arrays. Nobody writes to the words that are read, and nobody else has the others, so they need
+            // not be accessed as atomics.
+            unsafe {
+                let (from, to) = (self.words().add(from * Slot::<T>::WORDS), other.words().add(to * Slot::<T>::WORDS));
+                copy_words(from, to.cast_mut(), run * Slot::<T>::WORDS);
+            }
+            copied += run;
+        }
+    }
+}
+
+/// Copies words that nobody writes to words that nobody else has.
+///
+/// # Safety
+///
+/// As it says; and both are allocated and do not overlap.
+unsafe fn copy_words(from: *const Word, to: *mut Word, count: usize) {
+    #[cfg(not(loom))]
+    // SAFETY: promised.
+    unsafe {
+        ptr::copy_nonoverlapping(from, to, count);
+    }
+    #[cfg(loom)]
+    for n in 0..count {
+        // loom's words know where they are, so only their values are copied. Relaxed: as plain as it gets.
+        // SAFETY: promised.
+        unsafe {
+            let value = (*from.add(n)).load(crate::sync::Ordering::Relaxed);
+            (*to.add(n)).store(value, crate::sync::Ordering::Relaxed);
         }
     }
 }

@@ -90,9 +90,7 @@ impl Delta {
     pub fn new(bound: Bound, extra_stores: usize) -> Result<Delta, BoundError> {
         match extra_stores {
             0 => Err(BoundError::NoExtraStore),
-            1..=Delta::MAX_EXTRA_STORES => {
-                Ok(Delta { pops: bound.get().div_ceil(extra_stores + 1), extra_stores })
-            }
+            1..=Delta::MAX_EXTRA_STORES => Ok(Delta { pops: bound.get().div_ceil(extra_stores + 1), extra_stores }),
             requested => Err(BoundError::TooManyExtraStores { requested, limit: Delta::MAX_EXTRA_STORES }),
         }
     }
@@ -183,14 +181,16 @@ impl Sight {
     }
 }
 
-/// Keeps the load of the head behind the store of the tail in a pop: a fence, or where the bound takes its place a promise of the
-/// compiler only.
+/// Stores the lowered tail in a pop, with release, and keeps the load of the head behind it: by a barrier, or where the bound takes its place
+/// as far as the compiler is concerned.
 #[inline(always)]
-pub(crate) fn pop_barrier<B: Trust>() {
+pub(crate) fn lower_tail<B: Trust>(word: &AtomicUsize, tail: usize) {
     if B::UNFENCED {
+        // Release: a thief may read the tail from here.
+        word.store(tail, Ordering::Release);
         compiler_fence(Ordering::SeqCst);
     } else {
-        barrier::full();
+        barrier::store_then_full(word, tail);
     }
 }
 

@@ -24,8 +24,8 @@
 //!
 //! # Memory
 //!
-//! The array doubles when full and is exchanged for a smaller one when seven eighths of it are empty, but never for one
-//! of fewer than 1,024 slots. An array that was replaced is freed at once if no thief is inside a steal at that moment. Otherwise it
+//! The array grows fourfold when full and is exchanged for a smaller one when no more than a sixteenth of it is used, but never
+//! for one of fewer than 1,024 slots. An array that was replaced is freed at once if no thief is inside a steal at that moment. Otherwise it
 //! waits until those steals are over, and goes at the next change of array or when the owner next finds few tasks or
 //! none. Arrays that wait after growth are together smaller than the one in use.
 
@@ -114,10 +114,9 @@ impl<T> Owner<T> {
             return None;
         }
         let tail = self.tail.get().wrapping_sub(1);
-        // Raises the flag: a thief from now on sees that the task is spoken for. Release, because it may read the tail from here.
-        self.shared.tail.store(tail, Ordering::Release);
-        // Pairs with the barrier in `steal`.
-        barrier::full();
+        // Raises the flag: a thief from now on sees that the task is spoken for. Release, because it may read the tail from here. The barrier
+        // pairs with the one in `steal`.
+        barrier::store_then_full(&self.shared.tail, tail);
         // Relaxed: ordered behind the store by the barrier.
         let head = self.shared.head.load(Ordering::Relaxed);
         if distance(head, tail) > self.ring.get().low_water() {

@@ -36,7 +36,7 @@ use core::ops::Deref;
 use crossbeam_utils::CachePadded;
 
 use crate::barrier;
-use crate::bound::{pop_barrier, Delta, Sight, Spacer, Trust, Trusted, Untrusted};
+use crate::bound::{lower_tail, Delta, Sight, Spacer, Trust, Trusted, Untrusted};
 use crate::deque::Deque;
 use crate::handle::Handle;
 use crate::ring::{self, distance, Ring};
@@ -186,9 +186,7 @@ impl<T, B: Trust> Owner<T, B> {
     #[inline]
     pub fn pop(&self) -> Option<T> {
         let tail = self.tail.get().wrapping_sub(1);
-        // Release: a thief may read the tail from here.
-        self.shared.tail.store(tail, Ordering::Release);
-        pop_barrier::<B>();
+        lower_tail::<B>(&self.shared.tail, tail);
         // Relaxed: it may be an old head, by as much as delta allows for.
         let head = self.shared.head.load(Ordering::Relaxed);
         self.shared.spacer.space(self.shared.sight.extra_stores(), tail);

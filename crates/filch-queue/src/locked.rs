@@ -65,10 +65,9 @@ impl<T> Locked<T> {
     pub(crate) fn announce(&self) -> usize {
         // Relaxed: only who holds the lock writes it.
         let head = self.head.load(Ordering::Relaxed);
-        // Release: an owner that sees this head may reuse the slots before the one that is being stolen; they have been read.
-        self.head.store(head.wrapping_add(1), Ordering::Release);
-        // Pairs with the barrier in the owner's pop, and with the one after an array was replaced.
-        barrier::full();
+        // Release: an owner that sees this head may reuse the slots before the one that is being stolen; they have been read. The barrier
+        // pairs with the one in the owner's pop, and with the one after an array was replaced.
+        barrier::store_then_full(&self.head, head.wrapping_add(1));
         head
     }
 

@@ -117,11 +117,12 @@ impl<T, A: Anchor> Ring<T, A> {
         if length(head, tail) < self.mask() {
             return Ok(seen.shrink(storage, head, tail));
         }
-        let slots = (self.mask() + 1) * 2;
-        if slots > storage.limit {
-            return Err(CapacityError::TooLarge { requested: self.mask() + 1, limit: storage.limit - 1 });
+        let slots = self.mask() + 1;
+        if slots >= storage.limit {
+            return Err(CapacityError::TooLarge { requested: slots, limit: storage.limit - 1 });
         }
-        self.change(storage, head, tail, slots)
+        // Fourfold: fewer copies than doubling, and the pages at the end that are not yet used are not there yet.
+        self.change(storage, head, tail, slots.saturating_mul(4).min(storage.limit))
     }
 
     /// Gives memory back: to be called when few tasks, or none, are left.
@@ -135,13 +136,13 @@ impl<T, A: Anchor> Ring<T, A> {
         self.seen_from(head).shrink(storage, head, tail)
     }
 
-    /// Takes an array of twice to four times the tasks that are left, if this one is eight times too large.
+    /// Takes an array of four to eight times the tasks that are left, if this one is sixteen times too large.
     fn shrink<G: Gate>(self, storage: &Storage<T, A, G>, head: usize, tail: usize) -> Self {
         let (left, capacity) = (length(head, tail), self.mask() + 1);
-        if capacity <= storage.kept || left > capacity / 8 {
+        if capacity <= storage.kept || left > capacity / 16 {
             return self;
         }
-        let slots = (left * 2).next_power_of_two().max(storage.kept);
+        let slots = (left * 4).next_power_of_two().max(storage.kept);
         self.change(storage, head, tail, slots).unwrap_or_else(|_| {
             // No memory for less memory: stay, and do not ask again at every pop.
             // SAFETY: as in `mask`; the ring is the owner's.
@@ -172,10 +173,10 @@ impl<T, A: Anchor> Ring<T, A> {
         // From one before the head: a thief of the THE family may move the head back by one.
         let (first, count) = (head.wrapping_sub(1), length(head, tail) + 1);
         debug_assert!(count <= slots);
-        // SAFETY: whoever has the ring is the owner, who alone writes to the array in use and to the new one.
+        // SAFETY: whoever has the ring is the owner, who alone writes to the array in use; the new one is nobody else's yet.
         unsafe {
             self.array.copy_to(array, first, count);
-            array.low_water().set(if slots > storage.kept { (slots / 8) as isize } else { 0 });
+            array.low_water().set(if slots > storage.kept { (slots / 16) as isize } else { 0 });
             storage.replace(array);
         }
         Ok(Ring { array, end: head }.seen_from(head))

@@ -131,10 +131,7 @@ mod tests {
     #[test]
     fn collecting_stops_at_the_first_success() {
         let mut tried = 0;
-        let found: Steal<u8> = [Empty, Retry, Success(3), Success(4)]
-            .into_iter()
-            .inspect(|_| tried += 1)
-            .collect();
+        let found: Steal<u8> = [Empty, Retry, Success(3), Success(4)].into_iter().inspect(|_| tried += 1).collect();
         assert_eq!(found, Success(3));
         assert_eq!(tried, 3);
     }

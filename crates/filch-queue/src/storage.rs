@@ -8,7 +8,7 @@
 //! owner that retires, at least one sees the other, because each has a full barrier between its store (the visit; the new
 //! array) and its load (the array; the visits). So either the thief finds the new array or the owner waits for it.
 //!
-//! Cost: doubling keeps the retired arrays together smaller than the one in use after growth. They go at the next change of
+//! Cost: growing fourfold keeps the retired arrays together at half of the one in use, or less. They go at the next change of
 //! array, or when the owner next finds the queue empty, whichever is first; a thief that is suspended inside a visit keeps
 //! those that were retired before it left. All go with the last handle.
 

@@ -114,14 +114,6 @@ impl<T> Slot<'_, T> {
         }
         task
     }
-
-    /// Copies whatever lies here into another slot, word by word.
-    pub(crate) fn copy_to(&self, other: &Slot<'_, T>) {
-        for n in 0..Self::WORDS {
-            // Relaxed: the owner copies between arrays that only it writes to.
-            other.word(n).store(self.word(n).load(Ordering::Relaxed), Ordering::Relaxed);
-        }
-    }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -30,8 +30,8 @@
 //!
 //! # Memory
 //!
-//! The array doubles when full and is exchanged for a smaller one when seven eighths of it are empty, but never for one of fewer
-//! than 1,024 slots. An array that was replaced is freed at once, unless a thief holds the lock at that moment; then it goes at the
+//! The array grows fourfold when full and is exchanged for a smaller one when no more than a sixteenth of it is used, but never for one of
+//! fewer than 1,024 slots. An array that was replaced is freed at once, unless a thief holds the lock at that moment; then it goes at the
 //! next change of array or when the owner next finds few tasks or none.
 
 use core::cell::Cell;
@@ -118,10 +118,9 @@ impl<T> Owner<T> {
             return None;
         }
         let tail = self.tail.get().wrapping_sub(1);
-        // Release: a thief may read the tail from here.
-        self.shared.tail.store(tail, Ordering::Release);
-        // Pairs with the barrier in `Locked::announce`.
-        barrier::full();
+        // Raises the flag: a thief from now on sees that the task is spoken for. Release, because it may read the tail from here. The barrier
+        // pairs with the one in `Locked::announce`.
+        barrier::store_then_full(&self.shared.tail, tail);
         // Relaxed: ordered behind the store by the barrier.
         let head = self.shared.head.load(Ordering::Relaxed);
         if distance(head, tail) > self.ring.get().low_water() {

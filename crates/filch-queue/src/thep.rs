@@ -50,7 +50,7 @@ use core::marker::PhantomData;
 use crossbeam_utils::CachePadded;
 
 use crate::barrier;
-use crate::bound::{pop_barrier, Delta, Sight, Spacer, Trust, Trusted, Untrusted};
+use crate::bound::{lower_tail, Delta, Sight, Spacer, Trust, Trusted, Untrusted};
 use crate::handle::Handle;
 use crate::ring::{self, Ring};
 use crate::storage::Storage;
@@ -248,9 +248,7 @@ impl<T, B: Trust> Owner<T, B> {
     #[inline]
     pub fn pop(&self) -> Option<T> {
         let tail = self.tail.get().wrapping_sub(1);
-        // Release: a thief may read the tail from here.
-        self.shared.tail.store(tail, Ordering::Release);
-        pop_barrier::<B>();
+        lower_tail::<B>(&self.shared.tail, tail);
         // Relaxed: it may be an old head, by as much as delta allows for.
         let head = Head::unpack(self.shared.head.load(Ordering::Relaxed));
         if head.distance(tail) > self.ring.get().low_water() {
@@ -295,7 +293,9 @@ impl<T, B: Trust> Thief<T, B> {
         if (ahead > 0 && ahead as usize > hidden) || self.shared.wait_for_the_owner::<B>(head, announced) {
             // SAFETY: under the lock the array stays allocated; the task was pushed, the owner will not pop it without the lock, and the
             // spare slot keeps it from being overwritten.
-            return Steal::Success(unsafe { self.shared.storage.current().slot(head.index as usize).read().assume_init() });
+            return Steal::Success(unsafe {
+                self.shared.storage.current().slot(head.index as usize).read().assume_init()
+            });
         }
         let withdrawn = Head { counter: announced.counter, index: head.index };
         // Release: as above.

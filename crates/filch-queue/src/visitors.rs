@@ -69,8 +69,7 @@ impl Visitors {
             unsafe { (*visitor.as_ptr()).next = first };
             // Release: whoever finds the visitor finds it complete, and the older ones behind it. Pairs with `find`.
             // Acquire, in AcqRel: the older visitors are published again by this exchange.
-            let linked =
-                self.first.compare_exchange(first, visitor.as_ptr(), Ordering::AcqRel, Ordering::Relaxed);
+            let linked = self.first.compare_exchange(first, visitor.as_ptr(), Ordering::AcqRel, Ordering::Relaxed);
             if linked.is_ok() {
                 return visitor;
             }

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
 
 use common::{
-    delta, for_every_exact_queue, for_every_queue, Doubt, End, ExactQueue, Padded, Queue, Sample, Setup, Shape,
+    delta, for_every_exact_queue, for_every_queue, Doubt, End, ExactQueue, Padded, Queue, Sample, Setup, Shape, Uneven,
 };
 use filch_queue::bound::Delta;
 use filch_queue::idempotent::{double_ended, lifo};
@@ -192,6 +192,10 @@ fn follows_the_model_with_padding<Q: Queue>() {
     follows_the_model::<Q, Padded>();
 }
 
+fn follows_the_model_with_uneven_sizes<Q: Queue>() {
+    follows_the_model::<Q, Uneven>();
+}
+
 fn follows_the_model_with_bytes<Q: Queue>() {
     follows_the_model::<Q, u8>();
 }
@@ -203,6 +207,8 @@ fn follows_the_model_with_nothing<Q: Queue>() {
 for_every_queue!(a_queue_of_words_follows_its_model, follows_the_model_with_words);
 
 for_every_queue!(a_queue_of_tasks_with_padding_follows_its_model, follows_the_model_with_padding);
+
+for_every_queue!(a_queue_of_tasks_of_uneven_size_follows_its_model, follows_the_model_with_uneven_sizes);
 
 for_every_queue!(a_queue_of_bytes_follows_its_model, follows_the_model_with_bytes);
 

@@ -5,6 +5,8 @@
 
 mod common;
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fmt;
 use std::hint;
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -28,6 +30,33 @@ fn tasks_per_queue() -> usize {
         Err(_) => 10_000_000,
     }
 }
+
+/// What is freed is overwritten, so that a thief that reads on in an array that is no longer there finds no task in it.
+struct Shredder;
+
+// SAFETY: the system's allocator does the work.
+unsafe impl GlobalAlloc for Shredder {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise; until it is given back the block is ours to write to.
+        unsafe {
+            block.write_bytes(0x5A, layout.size());
+            System.dealloc(block, layout);
+        }
+    }
+}
+
+#[global_allocator]
+static SHREDDER: Shredder = Shredder;
 
 /// xorshift64*.
 struct Dice(u64);
@@ -203,9 +232,14 @@ fn own<Q: Owner>(
                     (0..dice.roll(1..9)).filter_map(|_| owner.pop()).for_each(&mut take);
                 }
                 // The thieves have time.
-                90..=97 => {
+                90..=95 => {
                     more = push(dice.roll(1..100));
                     (0..dice.roll(1..2000)).for_each(|_| hint::spin_loop());
+                    drain(owner, &mut take);
+                }
+                // The array is exchanged for a larger one and back, again and again.
+                96..=97 => {
+                    more = push(dice.roll(1000..5000));
                     drain(owner, &mut take);
                 }
                 // The array grows far, and shrinks.
@@ -451,8 +485,7 @@ fn race<Q: Queue>(delta: Delta) -> Race {
     let _alone = alone();
     let (owner, thief) = Q::make::<usize>(Setup { delta, ..Setup::small() }).unwrap();
     let (done, stolen) = (AtomicBool::new(false), AtomicUsize::new(0));
-    let (mut pushed, mut popped) = (0, 0);
-    let difference = thread::scope(|scope| {
+    let race = thread::scope(|scope| {
         let robber = scope.spawn(|| {
             stay_on_core(1);
             let mut sum = 0_usize;
@@ -465,43 +498,50 @@ fn race<Q: Queue>(delta: Delta) -> Race {
             }
             sum
         });
-        let (done, stolen, pushed, popped) = (&done, &stolen, &mut pushed, &mut popped);
+        let (done, stolen) = (&done, &stolen);
         let winner = scope.spawn(move || {
             stay_on_core(0);
             let _done = Done(done);
-            let (cold, mut dice, mut sum) = (Cold::new(), Dice::new(1), 0_usize);
+            let (cold, mut dice) = (Cold::new(), Dice::new(1));
+            let (mut pushed, mut popped, mut difference) = (0_usize, 0_usize, 0_usize);
             for _ in 0..ROUNDS {
-                for _ in 0..Q::DOUBT.reach(delta) + dice.roll(1..5) {
-                    owner.push(*pushed);
-                    sum = sum.wrapping_add(*pushed);
-                    *pushed += 1;
+                // As many as a thief must leave to the owner, and a few more; or fewer, which it must leave alone.
+                let most = Q::DOUBT.reach(delta) + dice.roll(1..5);
+                let tasks = if dice.roll(0..2) == 0 { most } else { dice.roll(1..most + 1) };
+                for _ in 0..tasks {
+                    owner.push(pushed);
+                    difference = difference.wrapping_add(pushed);
+                    pushed += 1;
                 }
                 (0..dice.roll(0..patience)).for_each(|_| hint::spin_loop());
                 if dice.roll(0..2) == 0 {
                     cold.write(4, &mut dice);
                 }
                 while let Some(task) = owner.pop() {
-                    sum = sum.wrapping_sub(task);
-                    *popped += 1;
+                    difference = difference.wrapping_sub(task);
+                    popped += 1;
                 }
                 expect_nothing(&owner);
                 if stolen.load(Ordering::Relaxed) >= enough {
                     break;
                 }
             }
-            sum
+            Race { pushed, popped, stolen: 0, difference }
         });
-        join(winner).wrapping_sub(join(robber))
+        let race = join(winner);
+        let difference = race.difference.wrapping_sub(join(robber));
+        Race { stolen: stolen.load(Ordering::Relaxed), difference, ..race }
     });
-    let race = Race { pushed, popped, stolen: stolen.into_inner(), difference };
-    let redundant = 100.0 * (race.popped + race.stolen).saturating_sub(pushed) as f64 / pushed as f64;
-    eprintln!(
-        "{}, delta {}: {pushed} pushed, {popped} popped, {} stolen, {redundant:.4} % redundant",
-        Q::NAME,
-        delta.get(),
-        race.stolen
-    );
+    eprintln!("{}, delta {}: {race}", Q::NAME, delta.get());
     race
+}
+
+impl fmt::Display for Race {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Race { pushed, popped, stolen, .. } = self;
+        let redundant = 100.0 * (popped + stolen).saturating_sub(*pushed) as f64 / *pushed as f64;
+        write!(f, "{pushed} pushed, {popped} popped, {stolen} stolen, {redundant:.4} % redundant")
+    }
 }
 
 fn gives_the_last_tasks_to_one<Q: Queue>() {

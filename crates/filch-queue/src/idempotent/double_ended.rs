@@ -73,6 +73,12 @@ fn count(anchor: u64) -> usize {
     (anchor >> HEAD_BITS & ((1 << COUNT_BITS) - 1)) as usize
 }
 
+/// The index behind the youngest task, in its low 27 bits. An array's mask drops the rest.
+#[inline(always)]
+fn tail(anchor: u64) -> usize {
+    anchor.wrapping_add(anchor >> HEAD_BITS) as usize
+}
+
 /// The lowest bit of the tag, which is in the highest bits and wraps by falling off.
 #[inline(always)]
 fn one_tag<W: Width>() -> u64 {
@@ -185,10 +191,7 @@ fn make<T: Copy + Send, W: Width>(
     let anchor = index as u64 & HEAD;
     let storage = Storage::new(capacity, limit, ContestedU64::new(anchor), Visitors::new())?;
     let ring = Cell::new(Ring::new(&storage, 0));
-    let shared = Handle::new(Shared {
-        storage: CachePadded::new(storage),
-        seen: UnsafeCell::new(Vec::new()),
-    });
+    let shared = Handle::new(Shared { storage: CachePadded::new(storage), seen: UnsafeCell::new(Vec::new()) });
     let thief = Thief { shared: Visiting::new(shared.clone()), kind: PhantomData };
     Ok((Owner { shared, anchor: Cell::new(anchor), ring, kind: PhantomData }, thief))
 }
@@ -209,7 +212,7 @@ impl<T: Copy, W: Width> Owner<T, W> {
         }
         // Release: the anchor that a pop stored is seen by a thief that reads anything of this task (see the parent module).
         fence(Ordering::Release);
-        self.ring.get().slot(head(anchor) + count(anchor)).write(task);
+        self.ring.get().slot(tail(anchor)).write(task);
         let next = pushed::<W>(anchor);
         self.anchor.set(next);
         // Release: a thief that sees the anchor sees the task.
@@ -223,7 +226,7 @@ impl<T: Copy, W: Width> Owner<T, W> {
         // Acquire: as in `try_push`.
         let anchor = expect::word(self.ring.get().anchor().load(Ordering::Acquire), self.anchor.get());
         if count(anchor) as isize > self.ring.get().low_water() {
-            let task = self.ring.get().slot(head(anchor) + count(anchor) - 1).read();
+            let task = self.ring.get().slot(tail(anchor).wrapping_sub(1)).read();
             self.anchor.set(popped(anchor));
             // Release: a thief may read the anchor from here, and then expects the slots that it counts to be written.
             self.ring.get().anchor().store(popped(anchor), Ordering::Release);
@@ -428,11 +431,12 @@ mod tests {
     fn the_fields_of_an_anchor_do_not_spill() {
         let full = (u64::MAX >> 10) & !HEAD | HEAD;
         assert_eq!((head(full), count(full)), ((1 << 27) - 1, (1 << 27) - 1));
+        assert_eq!(tail(full) & ((1 << 27) - 1), (head(full) + count(full)) & ((1 << 27) - 1));
         // A steal at the last index goes on at the first.
         assert_eq!((head(stolen(full)), count(stolen(full))), (0, (1 << 27) - 2));
         // The highest tag is followed by the first, and count and head stay as they are.
-        let highest = 1023 << 54 | ONE_TASK | 5;
-        assert_eq!(pushed::<Wide>(highest), 2 * ONE_TASK | 5);
+        let highest = (1023 << 54) | ONE_TASK | 5;
+        assert_eq!(pushed::<Wide>(highest), (2 * ONE_TASK) | 5);
     }
 
     #[test]

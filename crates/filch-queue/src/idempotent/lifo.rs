@@ -116,16 +116,11 @@ pub fn limited_to<T: Copy + Send>(limit: usize, capacity: usize) -> Result<(Owne
     make(capacity, limit)
 }
 
-fn make<T: Copy + Send, W: Width>(
-    capacity: usize,
-    limit: usize,
-) -> Result<(Owner<T, W>, Thief<T, W>), CapacityError> {
+fn make<T: Copy + Send, W: Width>(capacity: usize, limit: usize) -> Result<(Owner<T, W>, Thief<T, W>), CapacityError> {
     let storage = Storage::new(capacity, limit, (), Visitors::new())?;
     let ring = Cell::new(Ring::new(&storage, 0));
-    let shared = Handle::new(Shared {
-        anchor: CachePadded::new(ContestedU64::new(0)),
-        storage: CachePadded::new(storage),
-    });
+    let shared =
+        Handle::new(Shared { anchor: CachePadded::new(ContestedU64::new(0)), storage: CachePadded::new(storage) });
     let thief = Thief { shared: Visiting::new(shared.clone()), kind: PhantomData };
     Ok((Owner { shared, anchor: Cell::new(0), ring, kind: PhantomData }, thief))
 }

@@ -30,7 +30,7 @@ impl Width for Wide {
 /// Tags that wrap after four pushes, unguarded: a broken variant for the tests.
 #[cfg(all(test, not(loom)))]
 #[derive(Clone, Copy, Debug)]
-pub enum Narrow {}
+pub(super) enum Narrow {}
 
 #[cfg(all(test, not(loom)))]
 impl sealed::Sealed for Narrow {}
@@ -45,7 +45,7 @@ impl Width for Narrow {
 /// The same tags, guarded.
 #[cfg(all(test, not(loom)))]
 #[derive(Clone, Copy, Debug)]
-pub enum NarrowWatched {}
+pub(super) enum NarrowWatched {}
 
 #[cfg(all(test, not(loom)))]
 impl sealed::Sealed for NarrowWatched {}
@@ -60,7 +60,7 @@ impl Width for NarrowWatched {
 /// No tag at all: a broken variant for the tests.
 #[cfg(all(test, not(loom)))]
 #[derive(Clone, Copy, Debug)]
-pub enum Untagged {}
+pub(super) enum Untagged {}
 
 #[cfg(all(test, not(loom)))]
 impl sealed::Sealed for Untagged {}

@@ -276,6 +276,17 @@ impl Sample for Padded {
     }
 }
 
+/// A word and a part of one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Uneven([u8; 11]);
+
+impl Sample for Uneven {
+    fn sample(n: usize) -> Self {
+        let bytes = n.wrapping_mul(0x9E37_79B9).to_le_bytes();
+        Uneven(std::array::from_fn(|at| bytes[at % bytes.len()] ^ at as u8))
+    }
+}
+
 /// Steals once more for as long as another thread is in the way.
 pub(crate) fn steal<Q: Thief>(thief: &Q) -> Steal<Q::Task> {
     loop {

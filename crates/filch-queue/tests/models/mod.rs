@@ -1,5 +1,8 @@
 //! Small worlds for loom: an owner and two thieves on every queue, each world small enough to be searched.
 
+// Each of the two test programs uses a part.
+#![allow(dead_code)]
+
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use filch_queue::bound::{Bound, Delta};
@@ -7,7 +10,7 @@ use filch_queue::{asymmetric, chase_lev, ff_cl, ff_the, idempotent, the, thep, O
 use loom::thread;
 
 /// A task of two words, so that a torn one shows.
-pub type Task = (usize, usize);
+pub(crate) type Task = (usize, usize);
 
 fn task(id: usize) -> Task {
     (id, !id)
@@ -20,7 +23,7 @@ fn id_of((id, check): Task) -> usize {
 
 /// What the owner does while the thieves steal.
 #[derive(Clone, Copy, Debug)]
-pub enum Step {
+pub(crate) enum Step {
     Push,
     Pop,
 }
@@ -28,14 +31,14 @@ use Step::{Pop, Push};
 
 /// A world: tasks that are there from the start, what the owner does, how often each of the two thieves steals.
 #[derive(Clone, Copy, Debug)]
-pub struct World {
-    pub name: &'static str,
-    pub start: usize,
-    pub capacity: usize,
-    pub steps: &'static [Step],
-    pub steals: [usize; 2],
+pub(crate) struct World {
+    pub(crate) name: &'static str,
+    pub(crate) start: usize,
+    pub(crate) capacity: usize,
+    pub(crate) steps: &'static [Step],
+    pub(crate) steals: [usize; 2],
     /// Whether the owner is gone before the thieves are done.
-    pub leaves: bool,
+    pub(crate) leaves: bool,
 }
 
 /// All are after the last tasks.
@@ -49,32 +52,42 @@ const REUSE: World =
 /// Slots are used again after a whole round.
 const ROUND: World =
     World { name: "round", start: 1, capacity: 1, steps: &[Pop, Push, Pop, Push], steals: [2, 0], leaves: false };
+/// The same, when a thief may have seen the tail before several pops.
+const DEEP: World =
+    World { name: "deep", start: 3, capacity: 3, steps: &[Pop, Pop, Push], steals: [2, 0], leaves: false };
 /// The owner goes and the thieves stay.
 const LEAVE: World = World { name: "leave", start: 2, capacity: 3, steps: &[Pop], steals: [1, 1], leaves: true };
 
-const WORLDS: [World; 5] = [LAST, GROW, REUSE, ROUND, LEAVE];
+const WORLDS: [World; 6] = [LAST, GROW, REUSE, ROUND, DEEP, LEAVE];
 
 /// The same with one thief in the longer ones, for queues whose threads wait for each other in so many ways that two would take minutes.
-const WAITING: [World; 5] = [
-    LAST,
-    World { steals: [1, 0], ..GROW },
-    World { steals: [1, 0], ..REUSE },
-    ROUND,
+const WAITING: [World; 6] =
+    [LAST, World { steals: [1, 0], ..GROW }, World { steals: [1, 0], ..REUSE }, ROUND, DEEP, LEAVE];
+
+/// Small worlds with a sharp eye, for a crate that is broken on purpose: tasks are handed over, into a new array, at an index used before, and
+/// so on.
+pub(crate) const SHARP: [World; 7] = [
+    World { name: "hand over", start: 0, capacity: 3, steps: &[Push, Push], steals: [2, 0], leaves: false },
+    World { name: "grow for one", start: 1, capacity: 1, steps: &[Push, Push], steals: [1, 0], leaves: false },
+    World { name: "reuse for one", start: 2, capacity: 3, steps: &[Pop, Push], steals: [2, 0], leaves: false },
+    DEEP,
     LEAVE,
+    ROUND,
+    LAST,
 ];
 
 /// A queue to be checked: its name, and how to search a world on it.
-pub struct Subject {
-    pub name: &'static str,
+pub(crate) struct Subject {
+    pub(crate) name: &'static str,
     /// How many preemptions an order may have so that all orders take seconds: fewer where threads wait for each other.
-    pub preemptions: usize,
+    pub(crate) preemptions: usize,
     /// The worlds to be searched.
-    pub worlds: &'static [World],
-    pub search: fn(World, usize),
+    pub(crate) worlds: &'static [World],
+    pub(crate) search: fn(World, usize),
 }
 
 /// Every queue, each with the promise it makes.
-pub const SUBJECTS: [Subject; 12] = [
+pub(crate) const SUBJECTS: [Subject; 12] = [
     Subject {
         name: "chase_lev",
         preemptions: 2,

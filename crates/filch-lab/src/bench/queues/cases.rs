@@ -31,6 +31,8 @@ const LEFT_ALONE: usize = 1024;
 pub(crate) enum Case {
     /// Push 64, pop 64, over and over. An operation is a push and a pop.
     Burst,
+    /// The same through a reference to the owner, which keeps a compiler from holding the owner in registers.
+    BurstByReference,
     /// Fill a fresh queue, empty it. An operation is a push and a pop.
     PushThenPop,
     /// Fill a fresh queue that has to grow. An operation is a push.
@@ -58,7 +60,7 @@ impl Case {
     /// What an operation is, for people.
     pub(crate) fn operation(self) -> &'static str {
         match self {
-            Case::Burst | Case::PushThenPop => "a push and a pop",
+            Case::Burst | Case::BurstByReference | Case::PushThenPop => "a push and a pop",
             Case::PushGrow => "a push",
             Case::PopOnly => "a pop",
             Case::Steal => "a steal",
@@ -72,6 +74,7 @@ impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Case::Burst => f.write_str("burst-64"),
+            Case::BurstByReference => f.write_str("burst-64-by-reference"),
             Case::PushThenPop => f.write_str("push-then-pop"),
             Case::PushGrow => f.write_str("push-grow"),
             Case::PopOnly => f.write_str("pop-only"),
@@ -113,6 +116,7 @@ pub(crate) fn measure<C: Contender>(case: Case, setup: &Setup) -> Result<Option<
     let plan = &setup.plan;
     let sample = match case {
         Case::Burst => burst::<C, Sum>(plan.bursts, 0),
+        Case::BurstByReference => burst_by_reference::<C>(plan.bursts),
         Case::PushThenPop => push_then_pop::<C>(plan.tasks),
         Case::PushGrow if !C::GROWS => return Ok(None),
         Case::PushGrow => push_grow::<C>(plan.tasks),
@@ -125,8 +129,15 @@ pub(crate) fn measure<C: Contender>(case: Case, setup: &Setup) -> Result<Option<
 }
 
 fn burst<C: Contender, W: Work>(bursts: usize, steps: u64) -> Result<Sample> {
+    let warm_up = bursts.div_ceil(10);
+    let (popped, elapsed) = run_owned_bursts::<C, W>(black_box(warm_up), black_box(bursts), black_box(steps))?;
+    popped.check(bursts * BURST)?;
+    Ok(Sample::new(elapsed, bursts * BURST))
+}
+
+fn burst_by_reference<C: Contender>(bursts: usize) -> Result<Sample> {
     let (owner, _thief) = C::fresh(ROOM)?;
-    let sample = time_bursts(bursts, steps, |bursts, steps| run_bursts::<C, W>(&owner, bursts, steps))?;
+    let sample = time_bursts(bursts, 0, |bursts, steps| run_bursts::<C, Sum>(&owner, bursts, steps))?;
     check_empty::<C>(&owner)?;
     Ok(sample)
 }
@@ -235,15 +246,34 @@ fn check_empty<C: Contender>(owner: &C::Owner) -> Result<()> {
     }
 }
 
+/// Bursts on an owner that is a variable of this function, as it is in a worker's loop.
+#[inline(never)]
+fn run_owned_bursts<C: Contender, W: Work>(warm_up: usize, bursts: usize, steps: u64) -> Result<(Popped, Duration)> {
+    let (owner, _thief) = C::fresh(ROOM)?;
+    bursts_of_tasks::<C, W>(&owner, warm_up, steps).check(warm_up * BURST)?;
+    let start = Instant::now();
+    let popped = bursts_of_tasks::<C, W>(&owner, bursts, steps);
+    let elapsed = start.elapsed();
+    match C::pop(&owner) {
+        Some(task) => bail!("more tasks came back than were pushed: task {task} is one too many"),
+        None => Ok((popped, elapsed)),
+    }
+}
+
 #[inline(never)]
 fn run_bursts<C: Contender, W: Work>(owner: &C::Owner, bursts: usize, steps: u64) -> Popped {
+    bursts_of_tasks::<C, W>(black_box(owner), bursts, steps)
+}
+
+#[inline(always)]
+fn bursts_of_tasks<C: Contender, W: Work>(owner: &C::Owner, bursts: usize, steps: u64) -> Popped {
     let mut work = W::new(steps);
-    for burst in 0..bursts {
-        // Once a burst, so that no burst is computed from the one before.
-        let owner = black_box(owner);
-        for place in 0..BURST {
+    let mut task = 0;
+    for _ in 0..bursts {
+        for _ in 0..BURST {
             // There is room for a burst. If not, the task is missed when it is popped.
-            let _ = C::push(owner, burst * BURST + place);
+            let _ = C::push(owner, task);
+            task += 1;
         }
         for _ in 0..BURST {
             match C::pop(owner) {
@@ -323,6 +353,7 @@ mod tests {
             names,
             [
                 "burst-64",
+                "burst-64-by-reference",
                 "push-then-pop",
                 "push-grow",
                 "pop-only",

@@ -56,7 +56,8 @@ impl Plan {
 
     /// All cases, in the order in which they are measured and printed.
     pub(crate) fn cases(threads: usize, task_costs: &[u64]) -> Vec<Case> {
-        let mut cases = vec![Case::Burst, Case::PushThenPop, Case::PushGrow, Case::PopOnly, Case::Steal];
+        let mut cases =
+            vec![Case::Burst, Case::BurstByReference, Case::PushThenPop, Case::PushGrow, Case::PopOnly, Case::Steal];
         if threads >= 2 {
             cases.push(Case::PushUnderTheft);
         }
