@@ -1,8 +1,8 @@
 //! The array of slots: a power of two of them, behind a header, in one allocation.
 
-use alloc::alloc::alloc_zeroed;
 #[cfg(not(loom))]
 use alloc::alloc::dealloc;
+use alloc::alloc::{alloc, alloc_zeroed};
 use core::alloc::Layout;
 use core::cell::Cell;
 use core::marker::PhantomData;
@@ -15,13 +15,15 @@ use crate::CapacityError;
 
 /// What stands before the slots. `A` is what an algorithm wants to live and die with the array; most want nothing.
 ///
-/// Padding keeps the anchor off the cache lines of the slots and of whatever lies before the array. It is not done by alignment, because memory
-/// that is aligned beyond what the allocator gives anyway is zeroed by hand, page by page, where the rest comes zeroed.
+/// Padding, not alignment, keeps the anchor off the cache lines of the slots and of whatever lies before the array: memory that is aligned beyond
+/// what the allocator gives anyway is zeroed by hand, page by page, where the rest comes zeroed from the system.
 #[repr(C, align(16))]
 pub(crate) struct Header<A> {
     _before: [usize; 8],
     anchor: A,
     mask: usize,
+    /// The lowest index whose slot was ever written.
+    base: usize,
     /// Only the owner touches it: with at most this many tasks left, its pop takes the slow path.
     low_water: Cell<isize>,
     /// Every use of the array reads it and the end of the array writes it, so that loom sees a use that is not before the end.
@@ -61,13 +63,23 @@ impl<T, A> Array<T, A> {
         whole.expect("the caller asks for no more than `largest`").0
     }
 
-    /// An array of `slots` slots, which must be a power of two and at most [`largest`](Array::largest).
-    pub(crate) fn allocate(slots: usize, anchor: A) -> Result<Self, CapacityError> {
+    /// An array of `slots` slots, which must be a power of two and at most [`largest`](Array::largest). No thief may look for a task whose index
+    /// is below `base` ([`is_past`](Array::is_past)).
+    ///
+    /// The slots are zeroed, unless whoever reads one is certain that it was written: an unwritten slot must not be read, even to find out
+    /// that it held no task.
+    pub(crate) fn allocate(slots: usize, base: usize, zeroed: bool, anchor: A) -> Result<Self, CapacityError> {
         debug_assert!(slots.is_power_of_two() && (Self::SMALLEST..=Self::largest()).contains(&slots));
-        // Zeroed: a thief may read a slot that was never written, and must find initialised words there. Large arrays come
-        // zeroed from the system at no cost.
+        let layout = Self::layout(slots);
         // SAFETY: the layout is not of zero size, it has a header.
-        let memory = unsafe { alloc_zeroed(Self::layout(slots)) }.cast::<Header<A>>();
+        let memory = unsafe {
+            if zeroed {
+                alloc_zeroed(layout)
+            } else {
+                alloc(layout)
+            }
+        }
+        .cast::<Header<A>>();
         let header = NonNull::new(memory).ok_or(CapacityError::OutOfMemory { requested: slots })?;
         // SAFETY: freshly allocated with the layout of a header followed by the words.
         unsafe {
@@ -75,6 +87,7 @@ impl<T, A> Array<T, A> {
                 _before: [0; 8],
                 anchor,
                 mask: slots - 1,
+                base,
                 low_water: Cell::new(0),
                 #[cfg(loom)]
                 alive: loom::cell::UnsafeCell::new(()),
@@ -147,6 +160,18 @@ impl<T, A> Array<T, A> {
         };
         // SAFETY: promised. The mask is written before the array is published and never after.
         unsafe { (*self.header.as_ptr()).mask }
+    }
+
+    /// Whether an index is of a task that was gone before the array came into use, so that it has no slot here.
+    ///
+    /// # Safety
+    ///
+    /// The array is still allocated.
+    #[inline(always)]
+    pub(crate) unsafe fn is_past(self, index: usize) -> bool {
+        // SAFETY: promised. The base is written before the array is published and never after.
+        let base = unsafe { (*self.header.as_ptr()).base };
+        (index.wrapping_sub(base) as isize) < 0
     }
 
     /// With at most this many tasks left, a pop takes its slow path. Never negative.

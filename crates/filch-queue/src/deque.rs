@@ -25,7 +25,7 @@ pub(crate) struct Deque<T> {
 impl<T> Deque<T> {
     /// An empty deque whose first task has this index, and its owner's view of it.
     pub(crate) fn starting_at(index: usize, capacity: usize) -> Result<(Self, Ring<T>), CapacityError> {
-        let storage = Storage::new(capacity, LIMIT, (), Visitors::new())?;
+        let storage = Storage::new(index, capacity, LIMIT, (), Visitors::new())?;
         let ring = Ring::new(&storage, index);
         let deque = Deque {
             head: CachePadded::new(AtomicUsize::new(index)),
@@ -63,8 +63,13 @@ impl<T> Deque<T> {
     /// it without a CAS.
     #[inline(always)]
     pub(crate) fn take(&self, head: usize) -> Steal<T> {
+        let array = self.storage.current();
         // SAFETY: inside a visit.
-        let task = unsafe { self.storage.current().slot(head) }.read();
+        if unsafe { array.is_past(head) } {
+            return Steal::Retry;
+        }
+        // SAFETY: inside a visit. The slot was written: the task is below the tail and not past.
+        let task = unsafe { array.slot(head) }.read();
         // SeqCst: in one order with the owner's CAS and barrier. Its release half keeps the read of the slot before it, for the
         // owner that reuses the slot once it has seen the new head.
         match self.head.compare_exchange(head, head.wrapping_add(1), Ordering::SeqCst, Ordering::Relaxed) {

@@ -29,7 +29,7 @@ pub(crate) struct Locked<T> {
 impl<T> Locked<T> {
     /// An empty queue whose first task has this index, and its owner's view of it.
     pub(crate) fn starting_at(index: usize, capacity: usize) -> Result<(Self, Ring<T>), CapacityError> {
-        let storage = Storage::new(capacity, LIMIT, (), Turnstile::new())?;
+        let storage = Storage::new(index, capacity, LIMIT, (), Turnstile::new())?;
         let ring = Ring::new(&storage, index);
         let locked = Locked {
             head: CachePadded::new(AtomicUsize::new(index)),

@@ -169,9 +169,12 @@ impl<T, A: Anchor> Ring<T, A> {
         tail: usize,
         slots: usize,
     ) -> Result<Self, CapacityError> {
-        let array = Array::allocate(slots, self.anchor().successor())?;
         // From one before the head: a thief of the THE family may move the head back by one.
         let (first, count) = (head.wrapping_sub(1), length(head, tail) + 1);
+        // A thief that is behind the times asks for a task before `first`, which it can tell. In a queue of which only the end moves it may also ask for
+        // one behind the last; then a larger array has its slot, and a smaller one, which may not, is zeroed.
+        let zeroed = slots <= self.mask();
+        let array = Array::allocate(slots, first, zeroed, self.anchor().successor())?;
         debug_assert!(count <= slots);
         // SAFETY: whoever has the ring is the owner, who alone writes to the array in use; the new one is nobody else's yet.
         unsafe {

@@ -58,8 +58,8 @@ pub(crate) struct Storage<T, A, G: Gate> {
 }
 
 impl<T, A, G: Gate> Storage<T, A, G> {
-    /// A storage with a first array, of as many slots as `capacity` tasks need but no more than `limit`.
-    pub(crate) fn new(capacity: usize, limit: usize, anchor: A, gate: G) -> Result<Self, CapacityError> {
+    /// A storage with a first array, of as many slots as `capacity` tasks need but no more than `limit`, for tasks from index `base` on.
+    pub(crate) fn new(base: usize, capacity: usize, limit: usize, anchor: A, gate: G) -> Result<Self, CapacityError> {
         let limit = limit.min(Array::<T, A>::largest());
         let too_large = CapacityError::TooLarge { requested: capacity, limit: limit - 1 };
         let slots = capacity.checked_add(1).and_then(usize::checked_next_power_of_two).ok_or(too_large)?;
@@ -67,7 +67,7 @@ impl<T, A, G: Gate> Storage<T, A, G> {
             return Err(too_large);
         }
         let slots = slots.max(Array::<T, A>::SMALLEST);
-        let first = Array::<T, A>::allocate(slots, anchor)?;
+        let first = Array::<T, A>::allocate(slots, base, true, anchor)?;
         Ok(Storage {
             current: Published::new(first.as_ptr()),
             kept: slots.max(KEPT_CAPACITY),

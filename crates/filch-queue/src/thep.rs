@@ -205,7 +205,7 @@ fn make<T: Send, B: Trust>(
     delta: Delta,
     capacity: usize,
 ) -> Result<(Owner<T, B>, Thief<T, B>), CapacityError> {
-    let storage = Storage::new(capacity, LIMIT, (), Turnstile::new())?;
+    let storage = Storage::new(index, capacity, LIMIT, (), Turnstile::new())?;
     let ring = Cell::new(Ring::new(&storage, index));
     let shared = Handle::new(Shared {
         head: CachePadded::new(AtomicU64::new(Head { counter: 0, index: index as u32 }.pack())),

@@ -164,7 +164,7 @@ where
 }
 
 fn check(run: impl Fn(Setup, &[Step]) -> TestCaseResult) {
-    let config = ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() };
+    let config = ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() };
     let scripts = (setup(), prop::collection::vec(step(), 1..120));
     let outcome = TestRunner::new(config).run(&scripts, |(setup, steps)| run(setup, &steps));
     outcome.unwrap_or_else(|failure| panic!("{failure}"));

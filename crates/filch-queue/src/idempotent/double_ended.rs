@@ -189,7 +189,7 @@ fn make<T: Copy + Send, W: Width>(
     limit: usize,
 ) -> Result<(Owner<T, W>, Thief<T, W>), CapacityError> {
     let anchor = index as u64 & HEAD;
-    let storage = Storage::new(capacity, limit, ContestedU64::new(anchor), Visitors::new())?;
+    let storage = Storage::new(0, capacity, limit, ContestedU64::new(anchor), Visitors::new())?;
     let ring = Cell::new(Ring::new(&storage, 0));
     let shared = Handle::new(Shared { storage: CachePadded::new(storage), seen: UnsafeCell::new(Vec::new()) });
     let thief = Thief { shared: Visiting::new(shared.clone()), kind: PhantomData };

@@ -86,7 +86,7 @@ pub fn with_capacity<T: Copy + Send>(capacity: usize) -> Result<(Owner<T>, Thief
 /// A new queue whose first task has this index.
 #[doc(hidden)]
 pub fn starting_at<T: Copy + Send>(index: usize, capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
-    let storage = Storage::new(capacity, LIMIT, (), Visitors::new())?;
+    let storage = Storage::new(index, capacity, LIMIT, (), Visitors::new())?;
     let ring = Cell::new(Ring::new(&storage, index));
     let shared = Handle::new(Shared {
         head: CachePadded::new(ContestedUsize::new(index)),
@@ -163,8 +163,13 @@ impl<T: Copy> Thief<T> {
         if distance(head, self.shared.tail.load(Ordering::Acquire)) <= 0 {
             return Err(Steal::Empty);
         }
+        let array = self.shared.storage.current();
         // SAFETY: inside a visit.
-        let task = unsafe { self.shared.storage.current().slot(head) }.read();
+        if unsafe { array.is_past(head) } {
+            return Err(Steal::Retry);
+        }
+        // SAFETY: inside a visit. The slot was written: the task is below the tail and not past.
+        let task = unsafe { array.slot(head) }.read();
         Ok(Glimpse { task, head, _visit: visit })
     }
 

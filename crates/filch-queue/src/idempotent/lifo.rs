@@ -117,7 +117,7 @@ pub fn limited_to<T: Copy + Send>(limit: usize, capacity: usize) -> Result<(Owne
 }
 
 fn make<T: Copy + Send, W: Width>(capacity: usize, limit: usize) -> Result<(Owner<T, W>, Thief<T, W>), CapacityError> {
-    let storage = Storage::new(capacity, limit, (), Visitors::new())?;
+    let storage = Storage::new(0, capacity, limit, (), Visitors::new())?;
     let ring = Cell::new(Ring::new(&storage, 0));
     let shared =
         Handle::new(Shared { anchor: CachePadded::new(ContestedU64::new(0)), storage: CachePadded::new(storage) });
