@@ -156,9 +156,9 @@ impl<T> Owner<T> {
             // SAFETY: the task was pushed here, and the head has not reached it: no thief can take it any more.
             return Some(unsafe { self.ring.get().slot(tail).read().assume_init() });
         }
-        let (task, tail, ring) = self.shared.pop_near_empty(self.ring.get(), head, tail);
+        let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
         self.tail.set(tail);
-        self.ring.set(ring);
+        self.ring.set(self.shared.relieve(self.ring.get(), tail));
         task
     }
 
@@ -219,7 +219,7 @@ impl<T> Shared<T> {
     /// Makes sure that the thief sees every pop that has not yet seen the thief; says whether it could.
     #[inline]
     fn see_the_owner(&self) -> bool {
-        // Acquire: pairs with the release in `fence` and `close`.
+        // Acquire: pairs with the release in `fence` and in the owner's drop.
         self.mode.load(Ordering::Acquire) == FENCED || barrier::heavy().is_ok() || self.ask_for_the_fence()
     }
 

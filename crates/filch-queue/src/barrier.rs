@@ -6,22 +6,12 @@
 //!
 //! Under loom the light barrier is a full one, because loom knows no barrier on behalf of another thread.
 
-#[cfg(not(all(target_arch = "x86_64", not(loom))))]
-use crate::sync::fence;
-use crate::sync::{compiler_fence, AtomicUsize, Ordering};
+use crate::sync::{compiler_fence, fence, AtomicUsize, Ordering};
 
 /// A full barrier.
-///
-/// On x86-64 a locked instruction on the stack, which compilers emit as readily as `mfence` and which is never slower.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn full() {
-    #[cfg(all(target_arch = "x86_64", not(loom)))]
-    // SAFETY: adds nothing to a word of the caller's own stack. Without `nomem`, the compiler moves no access past it.
-    unsafe {
-        core::arch::asm!("lock or dword ptr [rsp - 64], 0", options(nostack));
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(loom))))]
     fence(Ordering::SeqCst);
 }
 

@@ -124,9 +124,9 @@ impl<T> Owner<T> {
             // SAFETY: the task was pushed here, and the head has not reached it: no thief can take it any more.
             return Some(unsafe { self.ring.get().slot(tail).read().assume_init() });
         }
-        let (task, tail, ring) = self.shared.pop_near_empty(self.ring.get(), head, tail);
+        let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
         self.tail.set(tail);
-        self.ring.set(ring);
+        self.ring.set(self.shared.relieve(self.ring.get(), tail));
         task
     }
 }

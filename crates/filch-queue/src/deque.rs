@@ -36,15 +36,15 @@ impl<T> Deque<T> {
     }
 
     /// The end of a pop that has lowered the tail to `tail`, then found the head close to it or past it: for the last task a
-    /// thief may be running too. Gives back the task, if the owner has it, and the tail and the view as they are now.
+    /// thief may be running too. Gives back the task, if the owner has it, and the tail as it is now.
     #[cold]
     #[inline(never)]
-    pub(crate) fn pop_near_empty(&self, ring: Ring<T>, head: usize, tail: usize) -> (Option<T>, usize, Ring<T>) {
+    pub(crate) fn pop_near_empty(&self, ring: Ring<T>, head: usize, tail: usize) -> (Option<T>, usize) {
         let ahead = distance(head, tail);
         if ahead > 0 {
-            // SAFETY: the head has not reached the task: no thief can take it any more.
-            let task = unsafe { ring.slot(tail).read().assume_init() };
-            return (Some(task), tail, self.relieve(ring, tail));
+            // SAFETY: the task was pushed here, and the head has not reached it: no thief can take it any more, or, in a queue without a fence, one does
+            // not believe the tail, or takes a copy of a task that is `Copy`.
+            return (Some(unsafe { ring.slot(tail).read().assume_init() }), tail);
         }
         let (mut task, mut next) = (None, head);
         if ahead == 0 {
@@ -56,7 +56,7 @@ impl<T> Deque<T> {
         }
         // Release: a thief may read the tail from here, and then expects the slots below it to be written.
         self.tail.store(next, Ordering::Release);
-        (task, next, self.relieve(ring, next))
+        (task, next)
     }
 
     /// The end of a steal, inside a visit: takes the task at `head`, of which the thief has made sure that the owner does not pop
@@ -94,8 +94,8 @@ impl<T> Deque<T> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        // Relaxed: a hint.
-        length(self.head.load(Ordering::Relaxed), self.tail.load(Ordering::Relaxed))
+        // Acquire, relaxed: a hint, but the tail is not older than the head.
+        length(self.head.load(Ordering::Acquire), self.tail.load(Ordering::Relaxed))
     }
 }
 

@@ -24,15 +24,7 @@ macro_rules! expect {
 }
 
 expect!(index, usize);
-#[cfg(all(target_has_atomic = "64", target_pointer_width = "64"))]
 expect!(word, u64);
-
-/// A register of such a machine does not hold the word, so there is nothing to gain.
-#[cfg(all(target_has_atomic = "64", not(target_pointer_width = "64")))]
-#[inline(always)]
-pub(crate) fn word(found: u64, _expected: u64) -> u64 {
-    found
-}
 
 /// Keeps the branch a branch: a conditional move would wait for the load after all.
 #[cold]

@@ -202,7 +202,8 @@ impl<T, B: Trust> Owner<T, B> {
             // nobody vouched for the bound, takes a copy, since the task is `Copy`.
             return Some(unsafe { self.ring.get().slot(tail).read().assume_init() });
         }
-        let (task, tail, ring) = self.shared.pop_near_empty(self.ring.get(), head, tail);
+        let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
+        let (tail, ring) = self.shared.relieve_settled::<B>(self.ring.get(), tail);
         self.tail.set(tail);
         self.ring.set(ring);
         self.unsettled.set(true);
@@ -214,9 +215,8 @@ impl<T, B: Trust> Thief<T, B> {
     /// Tries to take the oldest task, waiting for another thief if one is at it.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
-        // Relaxed: a look that spares an empty queue the lock.
-        if self.is_empty() {
-            return Steal::Empty;
+        if let Some(outcome) = self.shared.look() {
+            return outcome;
         }
         let _lock = self.shared.storage.gate().enter();
         let head = self.shared.announce();
@@ -236,6 +236,16 @@ impl<T, B: Trust> Thief<T, B> {
 }
 
 impl<T> Shared<T> {
+    /// Gives memory back after a pop. A smaller array has no slots for tasks that are thought popped, so where nobody vouched for the bound that is made
+    /// sure first. Gives back the tail to go on from, and the view from there.
+    #[cold]
+    #[inline(never)]
+    fn relieve_settled<B: Trust>(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
+        let (tail, ring) =
+            if !B::TRUSTED && ring.may_shrink(&self.storage) { self.settle(ring, tail) } else { (tail, ring) };
+        (tail, self.relieve(ring, tail))
+    }
+
     /// Makes up for the fences that pops went without, before an index of theirs is reused. Gives back the tail to go on from, and
     /// the view from there.
     #[cold]

@@ -44,8 +44,8 @@
 //! | [`idempotent::fifo`] | at least once | oldest / oldest | nothing | a CAS and a fence | retry | all |
 //! | [`idempotent::double_ended`] | at least once | youngest / oldest | nothing | a CAS and a fence | retry | all |
 //!
-//! "Nothing" is nothing beyond plain loads and stores. A push costs no fence anywhere, except the first after a pop in the `ff_*` and `thep` queues that are at
-//! least once. Owners are lock-free but for the last task in the locked queues; so are the thieves of the queues that retry. All grow without bound while thieves
+//! "Nothing" is nothing beyond plain loads and stores. A push costs no fence between store and load, except the first after a pop in the `ff_*` and `thep` queues that
+//! are at least once, and every 256th in [`idempotent::double_ended`]. Owners are lock-free but for the last task in the locked queues; so are the thieves of the queues that retry. All grow without bound while thieves
 //! steal, and give memory back as they drain; [`idempotent::lifo`] and [`thep`] hold fewer than 2^30 tasks and [`idempotent::double_ended`] fewer than 2^27. One owner, any
 //! number of thieves; [`Steal`] says what an attempt came to.
 //!
@@ -64,7 +64,7 @@
 //! - `len` and `is_empty` are hints: another thread may be at work.
 //! - Off x86-64, or with `RUSTFLAGS="--cfg filch_fenced"`, the fence-free queues have a fence. `--cfg filch_no_membarrier` does the same to [`asymmetric`].
 //! - The crate is `no_std` and needs `alloc`. With the default feature `std`, a thread that waits gives its time slice away.
-//! - CPUs: those for which Rust has inline assembly (x86, Arm, RISC-V, LoongArch, s390x). Rust 1.81 or newer.
+//! - CPUs: x86-64, AArch64, RISC-V 64, LoongArch 64. Elsewhere the crate does not compile, and says why. Rust 1.81 or newer.
 #![no_std]
 
 extern crate alloc;
@@ -90,7 +90,6 @@ mod storage;
 mod sync;
 mod task;
 pub mod the;
-#[cfg(target_has_atomic = "64")]
 pub mod thep;
 mod traits;
 mod turnstile;

@@ -14,7 +14,7 @@ use crate::ring::{self, distance, length, Ring};
 use crate::storage::Storage;
 use crate::sync::{AtomicUsize, Ordering};
 use crate::turnstile::Turnstile;
-use crate::CapacityError;
+use crate::{CapacityError, Steal};
 
 /// The most slots: indices are compared by signed differences.
 const LIMIT: usize = isize::MAX as usize / 2 + 1;
@@ -40,10 +40,10 @@ impl<T> Locked<T> {
     }
 
     /// The end of a pop that has lowered the tail to `tail`, then found the head close to it or past it. Gives back the task, if the
-    /// owner has it, and the tail and the view as they are now.
+    /// owner has it, and the tail as it is now.
     #[cold]
     #[inline(never)]
-    pub(crate) fn pop_near_empty(&self, ring: Ring<T>, head: usize, tail: usize) -> (Option<T>, usize, Ring<T>) {
+    pub(crate) fn pop_near_empty(&self, ring: Ring<T>, head: usize, tail: usize) -> (Option<T>, usize) {
         if distance(head, tail) < 0 {
             let _lock = self.storage.gate().enter();
             // Relaxed: only who holds the lock writes it.
@@ -51,12 +51,26 @@ impl<T> Locked<T> {
             if distance(head, tail) < 0 {
                 // Release: a thief may read the tail from here, and then expects the slots below it to be written.
                 self.tail.store(head, Ordering::Release);
-                return (None, head, self.relieve(ring, head));
+                return (None, head);
             }
         }
-        // SAFETY: a thief that announces this task from now on sees the tail and gives up.
-        let task = unsafe { ring.slot(tail).read().assume_init() };
-        (Some(task), tail, self.relieve(ring, tail))
+        // SAFETY: the task was pushed here. A thief that announces it from now on sees the tail and gives up; or, in a queue without a fence, does not believe
+        // it, or takes a copy of a task that is `Copy`.
+        (Some(unsafe { ring.slot(tail).read().assume_init() }), tail)
+    }
+
+    /// What a thief can say without the lock: that the queue is empty, or that another thief has it just now.
+    #[inline]
+    pub(crate) fn look(&self) -> Option<Steal<T>> {
+        let before = self.storage.gate().visits();
+        // Acquire: the tail is loaded after it, and the visits again after both.
+        let head = self.head.load(Ordering::Acquire);
+        if distance(head, self.tail.load(Ordering::Acquire)) > 0 {
+            return None;
+        }
+        // A thief that is inside, or was meanwhile, may have announced the last task and withdraw.
+        let quiet = before % 2 == 0 && self.storage.gate().visits() == before;
+        Some(if quiet { Steal::Empty } else { Steal::Retry })
     }
 
     /// The start of a steal, under the lock: announces that the oldest task will be taken, and makes sure that an owner who
@@ -74,8 +88,8 @@ impl<T> Locked<T> {
     /// The end of a steal that was announced and is safe.
     #[inline(always)]
     pub(crate) fn take(&self, head: usize) -> T {
-        // SAFETY: under the lock the array stays allocated; the task was pushed, the owner will not pop it without the lock, and the spare
-        // slot keeps it from being overwritten.
+        // SAFETY: under the lock the array stays allocated; the task was pushed, and the spare slot keeps it from being overwritten. The owner does not pop
+        // it without the lock, or, where nobody vouched for the bound, has had a copy of a task that is `Copy`.
         unsafe { self.storage.current().slot(head).read().assume_init() }
     }
 
@@ -101,8 +115,8 @@ impl<T> Locked<T> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        // Relaxed: a hint.
-        length(self.head.load(Ordering::Relaxed), self.tail.load(Ordering::Relaxed))
+        // Acquire, relaxed: a hint, but the tail is not older than the head.
+        length(self.head.load(Ordering::Acquire), self.tail.load(Ordering::Relaxed))
     }
 }
 

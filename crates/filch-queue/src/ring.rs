@@ -136,10 +136,15 @@ impl<T, A: Anchor> Ring<T, A> {
         self.seen_from(head).shrink(storage, head, tail)
     }
 
+    /// Whether the array is larger than it need be when the queue is empty.
+    pub(crate) fn may_shrink<G: Gate>(&self, storage: &Storage<T, A, G>) -> bool {
+        self.mask() + 1 > storage.kept
+    }
+
     /// Takes an array of four to eight times the tasks that are left, if this one is sixteen times too large.
     fn shrink<G: Gate>(self, storage: &Storage<T, A, G>, head: usize, tail: usize) -> Self {
         let (left, capacity) = (length(head, tail), self.mask() + 1);
-        if capacity <= storage.kept || left > capacity / 16 {
+        if !self.may_shrink(storage) || left > capacity / 16 {
             return self;
         }
         let slots = (left * 4).next_power_of_two().max(storage.kept);
@@ -152,7 +157,6 @@ impl<T, A: Anchor> Ring<T, A> {
     }
 
     /// Takes an array of the same size.
-    #[cfg(target_has_atomic = "64")]
     pub(crate) fn renew<G: Gate>(
         self,
         storage: &Storage<T, A, G>,

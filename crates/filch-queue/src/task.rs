@@ -18,16 +18,12 @@ use crate::sync::{AtomicPtr, Ordering};
 pub(crate) type Word = AtomicPtr<()>;
 
 #[cfg(not(any(
-    target_arch = "x86",
     target_arch = "x86_64",
-    target_arch = "arm",
     target_arch = "aarch64",
-    target_arch = "riscv32",
     target_arch = "riscv64",
     target_arch = "loongarch64",
-    target_arch = "s390x",
 )))]
-compile_error!("filch-queue needs inline assembly to store tasks with padding, and Rust has none for this CPU yet");
+compile_error!("filch-queue is for x86-64, AArch64, RISC-V 64 and LoongArch 64: it needs inline assembly, and indices of 64 bits that do not wrap");
 
 /// Some initialised value for a word that may be uninitialised in part; the word itself where it is initialised.
 #[inline(always)]

@@ -22,7 +22,8 @@
 //! # Differences from the figure
 //!
 //! When the queue is empty the owner sets the tail to the head; the figure sets it to what it was, which is the same. A thief looks at both
-//! indices before it takes the lock, and an owner before it lowers the tail, so that neither pays for an empty queue.
+//! indices before it takes the lock, so that an empty queue costs it none. An owner must not: a head that has reached the tail may be that of a thief
+//! which is about to withdraw.
 //!
 //! # Progress
 //!
@@ -112,11 +113,6 @@ impl<T> Owner<T> {
     /// Takes the youngest task.
     #[inline]
     pub fn pop(&self) -> Option<T> {
-        // Relaxed: a head at the tail may go one further for a moment and come back, but there is no task. Spares an idle owner the barrier.
-        if self.shared.head.load(Ordering::Relaxed) == self.tail.get() {
-            self.ring.set(self.shared.relieve(self.ring.get(), self.tail.get()));
-            return None;
-        }
         let tail = self.tail.get().wrapping_sub(1);
         // Raises the flag: a thief from now on sees that the task is spoken for. Release, because it may read the tail from here. The barrier
         // pairs with the one in `Locked::announce`.
@@ -128,9 +124,9 @@ impl<T> Owner<T> {
             // SAFETY: the task was pushed here, and a thief that announces it from now on sees the tail and withdraws.
             return Some(unsafe { self.ring.get().slot(tail).read().assume_init() });
         }
-        let (task, tail, ring) = self.shared.pop_near_empty(self.ring.get(), head, tail);
+        let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
         self.tail.set(tail);
-        self.ring.set(ring);
+        self.ring.set(self.shared.relieve(self.ring.get(), tail));
         task
     }
 }
@@ -139,9 +135,8 @@ impl<T> Thief<T> {
     /// Takes the oldest task, waiting for another thief if one is at it.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
-        // Relaxed: a look that spares an empty queue the lock.
-        if self.is_empty() {
-            return Steal::Empty;
+        if let Some(outcome) = self.shared.look() {
+            return outcome;
         }
         let _lock = self.shared.storage.gate().enter();
         let head = self.shared.announce();

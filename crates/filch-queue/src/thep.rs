@@ -38,7 +38,7 @@
 //! # Platforms
 //!
 //! The fence is left out on x86-64 only. Elsewhere, or with `--cfg filch_fenced`, the owner keeps it and thieves never wait for it; see
-//! [`FENCE_FREE`](crate::bound::FENCE_FREE). The module needs 64-bit atomics.
+//! [`FENCE_FREE`](crate::bound::FENCE_FREE).
 //!
 //! # Memory
 //!
@@ -263,7 +263,8 @@ impl<T, B: Trust> Owner<T, B> {
             // where nobody vouched for the bound, takes a copy, since the task is `Copy`.
             return Some(unsafe { self.ring.get().slot(tail).read().assume_init() });
         }
-        let (task, tail, ring) = self.shared.pop_near_empty(self.ring.get(), head, tail);
+        let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
+        let (tail, ring) = self.shared.relieve_settled::<B>(self.ring.get(), tail);
         self.tail.set(tail);
         self.ring.set(ring);
         self.unsettled.set(true);
@@ -275,9 +276,8 @@ impl<T, B: Trust> Thief<T, B> {
     /// Takes the oldest task, waiting for another thief if one is at it, and for the owner's next pop if at most delta tasks are left.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
-        // Relaxed: a look that spares an empty queue the lock.
-        if self.is_empty() {
-            return Steal::Empty;
+        if let Some(outcome) = self.shared.look() {
+            return outcome;
         }
         let _lock = self.shared.storage.gate().enter();
         // Relaxed: only who holds the lock writes it.
@@ -291,8 +291,8 @@ impl<T, B: Trust> Thief<T, B> {
         // Acquire: pairs with the release in `try_push`; what is below the tail is in its slot.
         let ahead = head.distance(self.shared.tail.load(Ordering::Acquire));
         if (ahead > 0 && ahead as usize > hidden) || self.shared.wait_for_the_owner::<B>(head, announced) {
-            // SAFETY: under the lock the array stays allocated; the task was pushed, the owner will not pop it without the lock, and the
-            // spare slot keeps it from being overwritten.
+            // SAFETY: under the lock the array stays allocated; the task was pushed, and the spare slot keeps it from being overwritten. The owner does
+            // not pop it without the lock, or, where nobody vouched for the bound, has had a copy of a task that is `Copy`.
             return Steal::Success(unsafe {
                 self.shared.storage.current().slot(head.index as usize).read().assume_init()
             });
@@ -338,10 +338,25 @@ impl<T> Shared<T> {
         }
     }
 
-    /// The end of a pop that has lowered the tail to `tail`, then found the head close to it or past it.
+    /// What a thief can say without the lock: that the queue is empty, or that another thief has it just now.
+    #[inline]
+    fn look(&self) -> Option<Steal<T>> {
+        let before = self.storage.gate().visits();
+        // Acquire: the tail is loaded after it, and the visits again after both.
+        let head = Head::unpack(self.head.load(Ordering::Acquire));
+        if head.distance(self.tail.load(Ordering::Acquire)) > 0 {
+            return None;
+        }
+        // A thief that is inside, or was meanwhile, may have announced the last task and withdraw.
+        let quiet = before % 2 == 0 && self.storage.gate().visits() == before;
+        Some(if quiet { Steal::Empty } else { Steal::Retry })
+    }
+
+    /// The end of a pop that has lowered the tail to `tail`, then found the head close to it or past it. Gives back the task, if the
+    /// owner has it, and the tail as it is now.
     #[cold]
     #[inline(never)]
-    fn pop_near_empty(&self, ring: Ring<T>, head: Head, tail: usize) -> (Option<T>, usize, Ring<T>) {
+    fn pop_near_empty(&self, ring: Ring<T>, head: Head, tail: usize) -> (Option<T>, usize) {
         let mut echo = u64::from(head.counter);
         if head.distance(tail) < 0 {
             let _lock = self.storage.gate().enter();
@@ -353,15 +368,25 @@ impl<T> Shared<T> {
                 // Release: a thief that sees the echo, which is none, or the tail sees what was written before.
                 self.echo.store(echo, Ordering::Release);
                 self.tail.store(tail, Ordering::Release);
-                return (None, tail, self.relieve(ring, tail));
+                return (None, tail);
             }
         }
         // Release: as in `pop`.
         self.echo.store(echo, Ordering::Release);
         self.spacer.space(self.sight.extra_stores() - 1, tail);
-        // SAFETY: a thief that announces this task from now on sees the tail and withdraws.
-        let task = unsafe { ring.slot(tail).read().assume_init() };
-        (Some(task), tail, self.relieve(ring, tail))
+        // SAFETY: the task was pushed here. A thief that announces it from now on sees the tail and gives up, waits for an echo, or, where nobody vouched for
+        // the bound, takes a copy of a task that is `Copy`.
+        (Some(unsafe { ring.slot(tail).read().assume_init() }), tail)
+    }
+
+    /// Gives memory back after a pop. A smaller array has no slots for tasks that are thought popped, so where nobody vouched for the bound that is made
+    /// sure first. Gives back the tail to go on from, and the view from there.
+    #[cold]
+    #[inline(never)]
+    fn relieve_settled<B: Trust>(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
+        let (tail, ring) =
+            if !B::TRUSTED && ring.may_shrink(&self.storage) { self.settle(ring, tail) } else { (tail, ring) };
+        (tail, self.relieve(ring, tail))
     }
 
     /// Makes up for the fences that pops went without, before an index of theirs is reused. Gives back the tail to go on from, and
@@ -402,8 +427,8 @@ impl<T> Shared<T> {
     }
 
     fn len(&self) -> usize {
-        // Relaxed: a hint.
-        let (head, tail) = (self.head.load(Ordering::Relaxed), self.tail.load(Ordering::Relaxed));
+        // Acquire, relaxed: a hint, but the tail is not older than the head.
+        let (head, tail) = (self.head.load(Ordering::Acquire), self.tail.load(Ordering::Relaxed));
         Head::unpack(head).distance(tail).max(0) as usize
     }
 }

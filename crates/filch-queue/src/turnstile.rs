@@ -6,6 +6,7 @@
 
 use core::ptr;
 
+use crate::barrier;
 use crate::sync::{pause, AtomicPtr, AtomicUsize, Ordering};
 
 /// A word that one thread at a time may be inside of.
@@ -57,16 +58,21 @@ impl Turnstile {
         }
     }
 
+    /// A number that is odd while somebody is inside, and changes whenever somebody enters or leaves.
+    pub(crate) fn visits(&self) -> usize {
+        // Acquire: what is loaded next is loaded after it.
+        self.visits.load(Ordering::Acquire)
+    }
+
     /// The number of the visit that is under way, if one is.
     pub(crate) fn visit_under_way(&self) -> Option<usize> {
         // Acquire: an even number, or a later one, pairs with the release store in `Visit::drop`: all that the visit read
         // was read before whatever the caller does next.
-        let visits = self.visits.load(Ordering::Acquire);
+        let visits = self.visits();
         (visits % 2 != 0).then_some(visits)
     }
 
-    /// What the visitor that is under way has in view; null if it has not said.
-    #[cfg(target_has_atomic = "64")]
+    /// What the visitor that is under way has in view; null if it has not looked yet, or no longer looks.
     pub(crate) fn view(&self) -> *mut () {
         // Relaxed: whoever asks has found the visit under way with acquire, and so sees no view of an earlier visit.
         self.view.load(Ordering::Relaxed)
@@ -82,13 +88,13 @@ pub(crate) struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    /// Says what the visitor is looking at.
-    #[cfg(target_has_atomic = "64")]
+    /// Says what the visitor will look at from now on. A full barrier: who does not see it yet is seen by what the visitor loads next.
     #[inline(always)]
     pub(crate) fn look_at(&mut self, view: *mut ()) {
         self.has_view = true;
-        // Relaxed: who sees it late takes the visitor for one that has not said.
+        // Relaxed: ordered by the barrier.
         self.turnstile.view.store(view, Ordering::Relaxed);
+        barrier::full();
     }
 }
 

@@ -161,23 +161,14 @@ fn expect_nothing(owner: &impl Owner) {
     }
 }
 
-/// Memory that is in no cache. Stores wait behind a store to it, and are hidden from the other cores all the while.
-struct Cold(Vec<AtomicU8>);
-
-impl Cold {
+/// Makes stores to memory that is in no cache. Those that follow wait behind them, hidden from the other cores all the while.
+fn pile_up(stores: usize, dice: &mut Dice) {
     const BYTES: usize = 64 << 20;
-
-    fn new() -> Cold {
-        // Written once, so that later stores meet no page fault, which would have them all out.
-        let cold = Cold((0..Cold::BYTES).map(|_| AtomicU8::new(1)).collect());
-        cold.0.iter().step_by(4096).for_each(|byte| byte.store(2, Ordering::Relaxed));
-        cold
-    }
-
-    fn write(&self, stores: usize, dice: &mut Dice) {
-        for _ in 0..stores {
-            self.0[dice.roll(0..Cold::BYTES)].store(3, Ordering::Relaxed);
-        }
+    static COLD: OnceLock<Vec<AtomicU8>> = OnceLock::new();
+    // Written to beforehand: a page fault would have all stores out.
+    let cold = COLD.get_or_init(|| (0..BYTES).map(|_| AtomicU8::new(1)).collect());
+    for _ in 0..stores {
+        cold[dice.roll(0..BYTES)].store(2, Ordering::Relaxed);
     }
 }
 
@@ -189,7 +180,6 @@ fn own<Q: Owner>(
     dice: &mut Dice,
     mut take: impl FnMut(Q::Task),
 ) {
-    let cold = Cold::new();
     let mut next = ids.start;
     let mut push = |count: usize| {
         let end = ids.end.min(next + count);
@@ -212,14 +202,14 @@ fn own<Q: Owner>(
                 23..=44 => {
                     more = push(dice.roll(1..9));
                     (0..dice.roll(0..30)).for_each(|_| hint::spin_loop());
-                    cold.write(dice.roll(1..9), dice);
+                    pile_up(dice.roll(1..9), dice);
                     drain(owner, &mut take);
                 }
                 // The same at the distance of a delta.
                 45..=54 => {
                     more = push(dice.roll(60..80));
                     (0..dice.roll(0..30)).for_each(|_| hint::spin_loop());
-                    cold.write(dice.roll(1..9), dice);
+                    pile_up(dice.roll(1..9), dice);
                     drain(owner, &mut take);
                 }
                 55..=69 => {
@@ -362,7 +352,7 @@ fn carry<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> Account {
     let stolen = sum.taken - popped;
     let redundant = 100.0 * sum.taken.saturating_sub(tasks) as f64 / tasks as f64;
     eprintln!("{}, thieves: {thieves}, tasks: {tasks}, stolen: {stolen}, redundant: {redundant:.4} %", Q::NAME);
-    assert!(stolen > 0, "the thieves got nothing, so nothing was tested");
+    assert!(stolen > 0 || tasks < 100_000, "the thieves got nothing, so nothing was tested");
     sum
 }
 
@@ -502,7 +492,7 @@ fn race<Q: Queue>(delta: Delta) -> Race {
         let winner = scope.spawn(move || {
             stay_on_core(0);
             let _done = Done(done);
-            let (cold, mut dice) = (Cold::new(), Dice::new(1));
+            let mut dice = Dice::new(1);
             let (mut pushed, mut popped, mut difference) = (0_usize, 0_usize, 0_usize);
             for _ in 0..ROUNDS {
                 // As many as a thief must leave to the owner, and a few more; or fewer, which it must leave alone.
@@ -515,7 +505,7 @@ fn race<Q: Queue>(delta: Delta) -> Race {
                 }
                 (0..dice.roll(0..patience)).for_each(|_| hint::spin_loop());
                 if dice.roll(0..2) == 0 {
-                    cold.write(4, &mut dice);
+                    pile_up(4, &mut dice);
                 }
                 while let Some(task) = owner.pop() {
                     difference = difference.wrapping_sub(task);
@@ -553,7 +543,7 @@ for_every_exact_queue!(a_thief_never_returns_what_the_owner_popped, gives_the_la
 
 fn stays_empty<Q: Queue>() {
     let race = race::<Q>(delta(1));
-    assert!(race.popped + race.stolen >= race.pushed, "each task at least once");
+    assert!(race.popped + race.stolen >= race.pushed, "fewer tasks came out than went in");
 }
 
 for_every_relaxed_queue!(a_queue_that_its_owner_found_empty_stays_so_until_it_pushes, stays_empty);
@@ -561,7 +551,7 @@ for_every_relaxed_queue!(a_queue_that_its_owner_found_empty_stays_so_until_it_pu
 /// If this never happened, then the two claims above would say nothing about the fence-free queues.
 fn may_double_a_task_if_delta_is_too_small<Q: Queue>() {
     let race = race::<Q>(too_small());
-    assert!(race.popped + race.stolen >= race.pushed, "each task at least once");
+    assert!(race.popped + race.stolen >= race.pushed, "fewer tasks came out than went in");
     if FENCE_FREE && race.popped + race.stolen == race.pushed {
         eprintln!("{}: no task came out twice, though delta was too small; was there one core only?", Q::NAME);
     }
@@ -573,6 +563,9 @@ claim!(a_delta_that_is_too_small_doubles_tasks_and_loses_none, may_double_a_task
 /// One task lies there all the time, too near to the tail for any thief.
 fn is_not_called_empty<Q: Queue>() {
     const STEALS: usize = 1_000_000;
+    if !FENCE_FREE {
+        return;
+    }
     let _alone = alone();
     let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
     owner.push(1);
@@ -596,13 +589,15 @@ fn is_not_called_empty<Q: Queue>() {
     assert_eq!(owner.pop(), Some(1));
 }
 
-#[cfg(all(target_arch = "x86_64", not(filch_fenced)))]
 claim!(a_queue_with_a_task_that_no_thief_may_have_is_not_called_empty, is_not_called_empty, ff_cl FfCl, ff_the FfThe,
     ff_cl_trusted FfClTrusted, ff_the_trusted FfTheTrusted);
 
 /// One task lies there until the owner is gone, and thieves wait for it.
 fn is_not_called_empty_meanwhile<Q: Queue>() {
     const ROUNDS: usize = 300;
+    if !FENCE_FREE {
+        return;
+    }
     let _alone = alone();
     for _ in 0..ROUNDS {
         let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
@@ -629,6 +624,5 @@ fn is_not_called_empty_meanwhile<Q: Queue>() {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", not(filch_fenced)))]
 claim!(a_queue_with_a_task_that_a_thief_waits_for_is_not_called_empty, is_not_called_empty_meanwhile, thep Thep,
     thep_trusted ThepTrusted);

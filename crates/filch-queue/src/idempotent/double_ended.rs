@@ -304,7 +304,7 @@ impl<T: Copy> Shared<T> {
     ) -> Result<Ring<T, ContestedU64>, CapacityError> {
         let (head, tail) = (head(anchor), head(anchor) + count(anchor));
         if count(anchor) == ring.mask() {
-            // A new array has a new anchor, so what was seen at the old one does not matter; but who has not said where it is may be at the new one.
+            // A new array has a new anchor, so what was seen at the old one does not matter.
             return ring.make_room(&self.storage, head, tail);
         }
         if watch && self.is_somebody_held_up(ring.array()) {
@@ -315,7 +315,7 @@ impl<T: Copy> Shared<T> {
 
     /// Whether a thief has been in one steal, from this array, since the last call; remembers who is in one now.
     fn is_somebody_held_up(&self, array: Array<T, ContestedU64>) -> bool {
-        // Pairs with the barrier in `Visiting::enter`: a thief that is not seen below will see the anchors stored so far.
+        // Pairs with the barriers in `Visiting::enter` and `look_at`: a thief whose visit or view is not seen below will see the anchors stored so far.
         fence(Ordering::SeqCst);
         // SAFETY: only the owner, who pushes, touches it.
         let seen = unsafe { &mut *self.seen.get() };
@@ -325,7 +325,8 @@ impl<T: Copy> Shared<T> {
             let Some(visit) = turnstile.visit_under_way() else { return };
             let view = turnstile.view();
             let this: Seen = (NonNull::from(turnstile), visit);
-            held_up |= seen.contains(&this) && (view.is_null() || view == array.as_ptr().cast());
+            // Who has nothing in view has loaded no anchor yet, or needs none any more.
+            held_up |= seen.contains(&this) && view == array.as_ptr().cast();
             now.push(this);
         });
         *seen = now;

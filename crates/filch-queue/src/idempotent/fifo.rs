@@ -13,8 +13,8 @@
 //!
 //! The head never falls below a value that the owner has loaded or stored: the owner stores one more than it loaded, and a
 //! thief one more than there is. The owner overwrites a slot only when it has seen the head past it. So if a thief's CAS finds the head at i
-//! again, slot i still holds the task with index i, in whichever array it was read; no tag is needed. Indices have the width of a
-//! pointer; on 64-bit machines they do not wrap within centuries, and where they do only differences count.
+//! again, slot i still holds the task with index i, in whichever array it was read; no tag is needed. Indices have 64 bits: with a push a
+//! nanosecond they wrap after 584 years.
 //!
 //! # Memory
 //!
@@ -220,8 +220,8 @@ impl<T: Copy> Shared<T> {
     }
 
     fn len(&self) -> usize {
-        // Relaxed: a hint.
-        length(self.head.load(Ordering::Relaxed), self.tail.load(Ordering::Relaxed))
+        // Acquire, relaxed: a hint, but the tail is not older than the head.
+        length(self.head.load(Ordering::Acquire), self.tail.load(Ordering::Relaxed))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Queues that give each task at least once, and whose owner needs neither fence nor atomic read-modify-write on any CPU.
+//! Queues that give each task at least once, and whose owner needs neither a fence between store and load nor an atomic read-modify-write, on any CPU.
 //!
 //! They are for work that may be done twice: marking, relaxing, visiting. In return a push and a pop are a few plain loads and stores.
 //! Tasks are `Copy`, of any size; what comes out is always a whole task that went in.
@@ -10,13 +10,9 @@
 //! show the difference, because its CAS always meets the newest value; the argument is C11's: the two fences synchronise through the word of the
 //! slot, so the pop's store happens before the CAS, which must read it or something newer.
 
-#[cfg(target_has_atomic = "64")]
 pub mod double_ended;
 pub mod fifo;
-#[cfg(target_has_atomic = "64")]
 pub mod lifo;
-#[cfg(target_has_atomic = "64")]
 mod width;
 
-#[cfg(target_has_atomic = "64")]
 pub use width::{Wide, Width};

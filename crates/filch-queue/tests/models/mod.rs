@@ -96,7 +96,7 @@ pub(crate) const SUBJECTS: [Subject; 12] = [
     },
     Subject {
         name: "the",
-        preemptions: 2,
+        preemptions: 1,
         worlds: &WORLDS,
         search: |world, bound| exactly(world, bound, |n| the::with_capacity(n).unwrap()),
     },
@@ -177,9 +177,11 @@ where
     T: Thief<Task = Task> + filch_queue::ExactlyOnce + Send + 'static,
 {
     search(bound, move || {
-        for (id, times) in run(world, make).into_iter().enumerate() {
+        let (extracted, left) = run(world, make);
+        for (id, times) in extracted.into_iter().enumerate() {
             assert_eq!(times, 1, "task {id} was extracted {times} times");
         }
+        assert!(world.leaves || left == 0, "the owner was told that the queue is empty, and it was not");
     });
 }
 
@@ -189,7 +191,7 @@ where
     T: Thief<Task = Task> + Send + 'static,
 {
     search(bound, move || {
-        for (id, times) in run(world, make).into_iter().enumerate() {
+        for (id, times) in run(world, make).0.into_iter().enumerate() {
             assert!(times > 0, "task {id} was lost");
         }
     });
@@ -202,8 +204,9 @@ fn search(bound: usize, world: impl Fn() + Sync + Send + UnwindSafe + RefUnwindS
     builder.check(world);
 }
 
-/// Lives through the world once; says how often each task was extracted.
-fn run<O, T>(world: World, make: fn(usize) -> (O, T)) -> Vec<usize>
+/// Lives through the world once; says how often each task was extracted, and how many tasks were left when the owner had found the queue empty
+/// and the thieves were done.
+fn run<O, T>(world: World, make: fn(usize) -> (O, T)) -> (Vec<usize>, usize)
 where
     O: Owner<Task = Task> + 'static,
     T: Thief<Task = Task> + Send + 'static,
@@ -244,7 +247,8 @@ where
     for thief in thieves {
         extracted.extend(thief.join().unwrap());
     }
-    // A steal that was undone by a pop, or given up, leaves its task behind.
+    let before = extracted.len();
+    // A steal that was undone by a pop leaves its task behind.
     match owner {
         Some(owner) => extracted.extend(std::iter::from_fn(|| owner.pop()).map(id_of)),
         None => loop {
@@ -255,9 +259,10 @@ where
             }
         },
     }
+    let left = extracted.len() - before;
     let mut times = vec![0; pushed];
     for id in extracted {
         times[id] += 1;
     }
-    times
+    (times, left)
 }
