@@ -67,7 +67,8 @@ impl<T, A, G: Gate> Storage<T, A, G> {
             return Err(too_large);
         }
         let slots = slots.max(Array::<T, A>::SMALLEST);
-        let first = Array::<T, A>::allocate(slots, base, true, anchor)?;
+        let first = Array::<T, A>::allocate(slots, base, true, anchor)
+            .map_err(|_| CapacityError::OutOfMemory { requested: capacity })?;
         Ok(Storage {
             current: Published::new(first.as_ptr()),
             kept: slots.max(KEPT_CAPACITY),

@@ -30,7 +30,8 @@
 //!
 //! # Memory
 //!
-//! As in [`chase_lev`](crate::chase_lev).
+//! As in [`chase_lev`](crate::chase_lev), except that an owner that only pushes, and leaves it to thieves to drain the queue, keeps a large array until
+//! its next pop.
 
 use alloc::vec::Vec;
 use core::cell::{Cell, UnsafeCell};

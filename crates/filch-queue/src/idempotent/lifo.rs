@@ -21,7 +21,8 @@
 //!
 //! # Memory
 //!
-//! As in [`chase_lev`](crate::chase_lev).
+//! As in [`chase_lev`](crate::chase_lev), except that an owner that only pushes, and leaves it to thieves to drain the queue, keeps a large array until
+//! its next pop.
 
 use core::cell::Cell;
 use core::marker::PhantomData;

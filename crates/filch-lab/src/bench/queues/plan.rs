@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn a_cost_given_twice_is_measured_once() {
         let cases = Plan::cases(2, &[10, 0, 10]);
-        assert_eq!(cases[6..], [Case::TaskCost(10), Case::TaskCost(0)]);
+        assert!(cases.ends_with(&[Case::PushUnderTheft, Case::TaskCost(10), Case::TaskCost(0)]));
     }
 
     #[test]
