@@ -424,9 +424,10 @@ fn drops_each_task_once<Q: ExactQueue>() {
         let (owner, thief) = Q::make_exact(Setup::wrapping_after(TASKS / 2)).unwrap();
         let done = AtomicBool::new(false);
         thread::scope(|scope| {
+            let mut robbers = Vec::new();
             for n in 0..thieves {
                 let (mut own, thief, done) = (thief.clone(), &thief, &done);
-                scope.spawn(move || {
+                robbers.push(scope.spawn(move || {
                     let mut stolen = 0;
                     while !done.load(Ordering::Acquire) {
                         stolen += usize::from(steal(&own).is_success());
@@ -437,12 +438,14 @@ fn drops_each_task_once<Q: ExactQueue>() {
                             thread::yield_now();
                         }
                     }
-                });
+                }));
             }
-            let _done = Done(&done);
+            let end = Done(&done);
             own(&owner, 0..TASKS, new, &mut Dice::new(thieves as u64), drop);
             (TASKS..TASKS + LEFT).for_each(|id| owner.push(new(id)));
             drop(owner);
+            drop(end);
+            robbers.into_iter().for_each(join);
         });
         // The owner is gone, and the last thief takes half of what the others left behind.
         let left = thief.len();
@@ -571,7 +574,7 @@ fn is_not_called_empty<Q: Queue>() {
     owner.push(1);
     let empty = AtomicUsize::new(0);
     thread::scope(|scope| {
-        for n in 0..2 {
+        let robbers = [0, 1].map(|n| {
             let (thief, empty) = (&thief, &empty);
             scope.spawn(move || {
                 stay_on_core(n);
@@ -582,8 +585,9 @@ fn is_not_called_empty<Q: Queue>() {
                         other => panic!("a thief cannot know that it may have the task, and yet gave {other:?}"),
                     }
                 }
-            });
-        }
+            })
+        });
+        robbers.map(join);
     });
     assert_eq!(empty.into_inner(), 0, "a thief called the queue empty so often, and there was a task in it");
     assert_eq!(owner.pop(), Some(1));
