@@ -587,7 +587,7 @@ fn is_not_called_empty<Q: Queue>() {
                 }
             })
         });
-        robbers.map(join);
+        robbers.into_iter().for_each(join);
     });
     assert_eq!(empty.into_inner(), 0, "a thief called the queue empty so often, and there was a task in it");
     assert_eq!(owner.pop(), Some(1));
