@@ -204,15 +204,27 @@ impl Spacer {
         Spacer { lines: [CachePadded::new(AtomicUsize::new(0)), CachePadded::new(AtomicUsize::new(0))] }
     }
 
-    /// Makes `stores` stores, none of which can be merged with its neighbours or with the store to the tail around them.
+    /// Makes `stores` stores, at least one, none of which can be merged with its neighbours or with the store to the tail around them.
     #[inline(always)]
     pub(crate) fn space(&self, stores: usize, value: usize) {
-        for n in 0..stores {
-            // The compiler may not merge or drop it either.
-            compiler_fence(Ordering::SeqCst);
-            // Relaxed: nobody reads it; it only has to take up an entry of the store buffer.
-            self.lines[n % 2].store(value, Ordering::Relaxed);
+        self.touch(0, value);
+        if stores > 1 {
+            self.space_further(stores, value);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn space_further(&self, stores: usize, value: usize) {
+        (1..stores).for_each(|n| self.touch(n % 2, value));
+    }
+
+    #[inline(always)]
+    fn touch(&self, line: usize, value: usize) {
+        // The compiler may not merge or drop it either.
+        compiler_fence(Ordering::SeqCst);
+        // Relaxed: nobody reads it; it only has to take up an entry of the store buffer.
+        self.lines[line].store(value, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
     }
 }

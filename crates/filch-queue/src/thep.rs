@@ -254,7 +254,9 @@ impl<T, B: Trust> Owner<T, B> {
         if head.distance(tail) > self.ring.get().low_water() {
             // Release: a thief that sees the echo sees the tail that was stored before it.
             self.shared.echo.store(u64::from(head.counter), Ordering::Release);
-            self.shared.spacer.space(self.shared.sight.extra_stores() - 1, tail);
+            if self.shared.sight.extra_stores() > 1 {
+                self.shared.spacer.space(self.shared.sight.extra_stores() - 1, tail);
+            }
             self.tail.set(tail);
             if !B::TRUSTED {
                 self.unsettled.set(true);
@@ -373,7 +375,9 @@ impl<T> Shared<T> {
         }
         // Release: as in `pop`.
         self.echo.store(echo, Ordering::Release);
-        self.spacer.space(self.sight.extra_stores() - 1, tail);
+        if self.sight.extra_stores() > 1 {
+            self.spacer.space(self.sight.extra_stores() - 1, tail);
+        }
         // SAFETY: the task was pushed here. A thief that announces it from now on sees the tail and gives up, waits for an echo, or, where nobody vouched for
         // the bound, takes a copy of a task that is `Copy`.
         (Some(unsafe { ring.slot(tail).read().assume_init() }), tail)
