@@ -35,11 +35,11 @@
 //! | queue | guarantee | pop / steal takes | owner's pop costs | steal costs | a steal may | platforms |
 //! |---|---|---|---|---|---|---|
 //! | [`chase_lev`] | exactly once | youngest / oldest | a fence | a CAS and a fence | retry | all |
-//! | [`the`] | exactly once | youngest / oldest | a fence | a lock and a fence | wait for a thief | all |
+//! | [`the`] | exactly once | youngest / oldest | a fence | a lock and a fence | retry, wait for a thief | all |
 //! | [`asymmetric`] | exactly once | youngest / oldest | nothing | a system call | retry | no fence on Linux; fenced elsewhere |
 //! | [`ff_cl`] | exactly once given delta (`unsafe`), or at least once | youngest / oldest | a spare store | a CAS and a fence | retry, abort | no fence on x86-64; fenced elsewhere |
-//! | [`ff_the`] | the same | youngest / oldest | a spare store | a lock and a fence | wait for a thief, abort | the same |
-//! | [`thep`] | the same | youngest / oldest | an echo | a lock and a fence | wait for a thief or the owner | the same |
+//! | [`ff_the`] | the same | youngest / oldest | a spare store | a lock and a fence | retry, wait for a thief, abort | the same |
+//! | [`thep`] | the same | youngest / oldest | an echo | a lock and a fence | retry, wait for a thief or the owner | the same |
 //! | [`idempotent::lifo`] | at least once | youngest / youngest | nothing | a CAS and a fence | retry | all |
 //! | [`idempotent::fifo`] | at least once | oldest / oldest | nothing | a CAS and a fence | retry | all |
 //! | [`idempotent::double_ended`] | at least once | youngest / oldest | nothing | a CAS and a fence | retry | all |
