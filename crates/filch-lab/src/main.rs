@@ -1,6 +1,6 @@
-//! The filch program: measures the queues of this workspace beside their peers, on the machine it runs on.
+//! The filch program: measures the queues and the runtime of this workspace beside their peers, on the machine it runs on.
 //!
-//! Without arguments it runs the quick `queues` suite, so that `cargo run --release` shows something useful at once.
+//! Without arguments it runs the quick form of every suite, so that `cargo run --release` shows something useful at once.
 
 mod bench;
 mod machine;
@@ -13,11 +13,11 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use bench::queues;
+use bench::{fork_join, queues};
 
 /// Work stealing, measured.
 ///
-/// Without a command, runs the quick form of `filch bench queues`.
+/// Without a command, runs the quick forms of `filch bench queues` and `filch bench fork-join`.
 #[derive(Debug, Parser)]
 #[command(name = "filch", version)]
 struct Cli {
@@ -38,6 +38,8 @@ enum Command {
 enum Suite {
     /// What push, pop and steal cost on every queue.
     Queues(QueuesArguments),
+    /// What a join costs, and what a pool costs that has little to do.
+    ForkJoin(ForkJoinArguments),
 }
 
 #[derive(Args, Debug)]
@@ -47,7 +49,7 @@ struct QueuesArguments {
     quick: bool,
 
     /// 2 for an owner and one thief; 1 leaves out the case that needs the thief's thread.
-    #[arg(long, value_name = "N", default_value = "2", value_parser = threads)]
+    #[arg(long, value_name = "N", default_value = "2", value_parser = queue_threads)]
     threads: usize,
 
     /// Also write the figures to this file, as JSON.
@@ -67,12 +69,47 @@ impl From<QueuesArguments> for queues::Options {
     }
 }
 
-fn threads(text: &str) -> Result<usize, String> {
+#[derive(Args, Debug)]
+struct ForkJoinArguments {
+    /// Fewer rounds: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    /// How many threads a pool has; everything is also measured with 1. The goals are for 2.
+    #[arg(long, value_name = "N", default_value_t = fork_join::THREADS, value_parser = pool_threads)]
+    threads: usize,
+
+    /// Also write the figures to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Also draw what a join costs to this file, as SVG.
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+impl From<ForkJoinArguments> for fork_join::Options {
+    fn from(arguments: ForkJoinArguments) -> Self {
+        let ForkJoinArguments { quick, threads, json, plot } = arguments;
+        fork_join::Options { quick, threads, json, plot }
+    }
+}
+
+fn queue_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads @ 1..=queues::MOST_THREADS) => Ok(threads),
         Ok(0) => Err("the owner needs a thread; give 1 or 2".to_owned()),
         Ok(_) => Err("this suite uses at most 2 threads, the owner and one thief; give 1 or 2".to_owned()),
         Err(_) => Err("this is not a number of threads; give 1 or 2".to_owned()),
+    }
+}
+
+fn pool_threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads @ 1..=fork_join::MOST_THREADS) => Ok(threads),
+        Ok(0) => Err("a pool needs a thread; give 1 or more".to_owned()),
+        Ok(_) => Err(format!("a pool may have at most {} threads here", fork_join::MOST_THREADS)),
+        Err(_) => Err("this is not a number of threads; an example is 2".to_owned()),
     }
 }
 
@@ -85,14 +122,17 @@ fn task_cost(text: &str) -> Result<u64, String> {
 }
 
 fn main() -> ExitCode {
-    let options = match Cli::parse().command {
-        Some(Command::Bench { suite: Suite::Queues(arguments) }) => arguments.into(),
+    let result = match Cli::parse().command {
+        Some(Command::Bench { suite: Suite::Queues(arguments) }) => bench::run_queues(&arguments.into()),
+        Some(Command::Bench { suite: Suite::ForkJoin(arguments) }) => bench::run_fork_join(&arguments.into()),
         None => {
-            say("No command was given: this is `filch bench queues --quick`. `filch --help` lists what there is.");
-            queues::Options::quick()
+            say("No command was given: this is `filch bench queues --quick` and then `filch bench fork-join --quick`.");
+            say("`filch --help` lists what there is.");
+            bench::run_queues(&queues::Options::quick())
+                .and_then(|()| bench::run_fork_join(&fork_join::Options::quick()))
         }
     };
-    match bench::run_queues(&options) {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             say(&format!("error: {error:#}"));
@@ -116,7 +156,15 @@ mod tests {
         let words = ["filch", "bench", "queues"].iter().chain(arguments);
         match Cli::try_parse_from(words).map_err(|error| error.to_string())?.command {
             Some(Command::Bench { suite: Suite::Queues(arguments) }) => Ok(arguments.into()),
-            None => Err("no command".to_owned()),
+            _ => Err("another command".to_owned()),
+        }
+    }
+
+    fn fork_join_options(arguments: &[&str]) -> Result<fork_join::Options, String> {
+        let words = ["filch", "bench", "fork-join"].iter().chain(arguments);
+        match Cli::try_parse_from(words).map_err(|error| error.to_string())?.command {
+            Some(Command::Bench { suite: Suite::ForkJoin(arguments) }) => Ok(arguments.into()),
+            _ => Err("another command".to_owned()),
         }
     }
 
@@ -162,6 +210,21 @@ mod tests {
         ] {
             let refusal = options(&arguments).unwrap_err();
             assert!(refusal.contains(reason), "{arguments:?}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn a_pool_may_have_more_threads_than_a_queue() {
+        let options = fork_join_options(&[]).unwrap();
+        assert!(!options.quick);
+        assert_eq!((options.threads, options.json, options.plot), (2, None, None));
+        let options = fork_join_options(&["--quick", "--threads", "64", "--json", "a", "--plot", "b.svg"]).unwrap();
+        assert!(options.quick);
+        assert_eq!(options.threads, 64);
+        assert_eq!((options.json, options.plot), (Some(PathBuf::from("a")), Some(PathBuf::from("b.svg"))));
+        for (threads, reason) in [("0", "a pool needs a thread"), ("1025", "at most 1024"), ("x", "not a number")] {
+            let refusal = fork_join_options(&["--threads", threads]).unwrap_err();
+            assert!(refusal.contains(reason), "{threads}: {refusal}");
         }
     }
 

@@ -1,9 +1,13 @@
-//! Rows of figures, as JSON and as tables for people.
+//! Rows of figures, as JSON, and for people as tables and drawings.
 
+mod file;
 mod json;
+mod plot;
 mod table;
 
-pub(crate) use json::{check_writable, write_json};
+pub(crate) use file::check_writable;
+pub(crate) use json::write_json;
+pub(crate) use plot::write_plot;
 pub(crate) use table::{comparison, grid, number};
 
 use serde::Serialize;

@@ -21,17 +21,23 @@ fn bad_input_is_refused_before_anything_is_measured() {
     refused(&["bench", "queues", "--threads", "0"], "the owner needs a thread");
     refused(&["bench", "queues", "--threads", "64"], "at most 2 threads");
     refused(&["bench", "queues", "--task-cost", "1,x"], "whole number of nanoseconds");
+    refused(&["bench", "fork-join", "--threads", "0"], "a pool needs a thread");
+    refused(&["bench", "fork-join", "--threads", "many"], "not a number of threads");
     refused(&["bench", "nothing"], "unrecognized subcommand");
 }
 
 #[test]
 fn figures_that_cannot_be_written_are_not_measured() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("nowhere").join("figures.json");
-    let output = filch(&["bench", "queues", "--json", path.to_str().unwrap()]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success());
-    assert!(said.contains("cannot be written"), "{said}");
-    assert!(!said.contains("burst-64"), "it was measured all the same: {said}");
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    for (suite, option, first_case) in
+        [("queues", "--json", "burst-64"), ("fork-join", "--json", "fib-38"), ("fork-join", "--plot", "fib-38")]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nowhere").join("figures");
+        let output = filch(&["bench", suite, option, path.to_str().unwrap()]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success());
+        assert!(said.contains("cannot be written"), "{said}");
+        assert!(!said.contains(first_case), "it was measured all the same: {said}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 }

@@ -1,5 +1,8 @@
 //! Full barriers: the owner's, the thief's, and the one that a thief makes the owner pay for.
 //!
+//! Public is the asymmetric pair, [`light`] and [`heavy`], for whoever builds a protocol in which one side runs often and the
+//! other seldom: [`register`] first, and where that says no, have both sides fence.
+//!
 //! A queue needs a store and a later load kept in order on both sides. Either both sides fence, or, in the asymmetric
 //! queue, the owner only stops the compiler ([`light`]) and the thief has the kernel interrupt every other running thread
 //! of the process ([`heavy`]), which is a full barrier there.
@@ -51,7 +54,7 @@ pub(crate) fn after_exchange() {
 /// The owner's half of the asymmetric barrier: stops the compiler only.
 #[inline(always)]
 #[track_caller]
-pub(crate) fn light() {
+pub fn light() {
     compiler_fence(Ordering::SeqCst);
     #[cfg(loom)]
     fence(Ordering::SeqCst);
@@ -59,12 +62,12 @@ pub(crate) fn light() {
 
 /// The kernel will not, or can no longer, interrupt the other threads.
 #[derive(Debug)]
-pub(crate) struct Refused;
+pub struct Refused;
 
 /// The thief's half: when it returns, every other running thread of the process has passed a full barrier, and so has
 /// this one.
 #[track_caller]
-pub(crate) fn heavy() -> Result<(), Refused> {
+pub fn heavy() -> Result<(), Refused> {
     #[cfg(loom)]
     {
         fence(Ordering::SeqCst);
@@ -75,7 +78,7 @@ pub(crate) fn heavy() -> Result<(), Refused> {
 }
 
 /// Registers the process for [`heavy`], once; says whether it can be used.
-pub(crate) fn register() -> bool {
+pub fn register() -> bool {
     cfg!(loom) || kernel::register()
 }
 
@@ -123,7 +126,27 @@ mod kernel {
     }
 }
 
-#[cfg(not(all(target_os = "linux", not(filch_no_membarrier))))]
+#[cfg(all(windows, not(filch_no_membarrier)))]
+mod kernel {
+    //! `FlushProcessWriteBuffers` (Windows Vista): needs no registration and cannot fail.
+
+    use windows_sys::Win32::System::Threading::FlushProcessWriteBuffers;
+
+    use super::Refused;
+
+    pub(super) fn register() -> bool {
+        true
+    }
+
+    #[cfg_attr(loom, allow(dead_code))]
+    pub(super) fn barrier() -> Result<(), Refused> {
+        // SAFETY: the call takes nothing and touches no memory of ours.
+        unsafe { FlushProcessWriteBuffers() };
+        Ok(())
+    }
+}
+
+#[cfg(not(all(any(target_os = "linux", windows), not(filch_no_membarrier))))]
 mod kernel {
     //! No such call.
 

@@ -73,7 +73,7 @@ extern crate std;
 
 mod array;
 pub mod asymmetric;
-mod barrier;
+pub mod barrier;
 pub mod bound;
 pub mod chase_lev;
 mod deque;

@@ -10,8 +10,13 @@ pub(crate) struct Calibration {
 }
 
 impl Calibration {
-    /// Measures it: the fastest of several runs, since whatever disturbs a run makes it slower.
+    /// Measures it where [`spin`] is inlined.
     pub(crate) fn measure() -> Calibration {
+        Calibration::of(spin)
+    }
+
+    /// Measures a function that spins: the fastest of several runs, since whatever disturbs a run makes it slower.
+    pub(crate) fn of(spin: impl Fn(u64, u64) -> u64) -> Calibration {
         const RUNS: u32 = 20;
         const STEPS: u64 = 500_000;
 

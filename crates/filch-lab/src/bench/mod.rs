@@ -1,10 +1,14 @@
-//! The suites, and what they have in common: where figures go, which core a thread runs on, what a task costs.
+//! The suites, and what they have in common: where figures go, which core a thread runs on, what a task and what
+//! the process cost.
 
 mod busy;
+mod cpu;
+pub(crate) mod fork_join;
 mod pin;
 pub(crate) mod queues;
 
 use std::io::{self, ErrorKind, Write};
+use std::thread;
 
 use anyhow::{Context, Result};
 
@@ -17,11 +21,32 @@ pub(crate) fn run_queues(options: &queues::Options) -> Result<()> {
         report::check_writable(path)?;
     }
     let machine = Machine::here();
-    let measured = queues::run(options)?;
+    // On a thread of its own, since it pins it.
+    let measured = thread::scope(|scope| match scope.spawn(|| queues::run(options)).join() {
+        Ok(measured) => measured,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })?;
 
     // Before anything is printed: whoever closes the pipe early still has the file.
     if let Some(path) = &options.json {
         report::write_json(path, &report::rows(queues::SUITE, &measured.series, &machine))?;
+    }
+    print(&format!("{machine}\n\n{}", measured.text))
+}
+
+/// Runs the `fork-join` suite, writes its figures and draws them where that is wanted, and prints them.
+pub(crate) fn run_fork_join(options: &fork_join::Options) -> Result<()> {
+    for path in options.json.iter().chain(&options.plot) {
+        report::check_writable(path)?;
+    }
+    let machine = Machine::here();
+    let measured = fork_join::run(options)?;
+
+    if let Some(path) = &options.json {
+        report::write_json(path, &report::rows(fork_join::SUITE, &measured.series, &machine))?;
+    }
+    if let Some(path) = &options.plot {
+        report::write_plot(path, &measured.series, fork_join::NANOS_A_JOIN, &machine)?;
     }
     print(&format!("{machine}\n\n{}", measured.text))
 }

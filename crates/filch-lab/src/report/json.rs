@@ -1,99 +1,37 @@
-//! A file of rows that is either whole or not there.
+//! Rows as JSON.
 
-use std::fs;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{bail, Context, Result};
+use anyhow::Result;
 use serde::Serialize;
-use tempfile::{Builder, NamedTempFile};
 
-/// Whether the rows can be written to `path` once they are there: a benchmark that ran for minutes should not end in
-/// "permission denied". Leaves nothing behind.
-pub(crate) fn check_writable(path: &Path) -> Result<()> {
-    draft(path).map(drop)
-}
+use super::file;
 
 /// Writes `rows` to `path`, in place of what is there.
-///
-/// They are written beside it and moved, so that no reader sees half of them and a failure leaves the old file as it was.
 pub(crate) fn write_json<R: Serialize>(path: &Path, rows: &[R]) -> Result<()> {
-    let (target, file) = draft(path)?;
-    let context = || format!("the figures could not be written to {}", path.display());
-
-    let mut writer = BufWriter::new(file);
-    serde_json::to_writer_pretty(&mut writer, rows).with_context(context)?;
-    writer.write_all(b"\n").with_context(context)?;
-    let file = writer.into_inner().map_err(std::io::IntoInnerError::into_error).with_context(context)?;
-    file.as_file().sync_all().with_context(context)?;
-    file.persist(target).map_err(|failure| failure.error).with_context(context)?;
-    Ok(())
-}
-
-/// An empty file beside the target, and where it is to go.
-fn draft(path: &Path) -> Result<(PathBuf, NamedTempFile)> {
-    // A link stays a link: the file that it points to is replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    if target.is_dir() {
-        bail!("the figures cannot be written to {}: it is a folder; give a file", path.display());
-    }
-    if target.exists() && !target.is_file() {
-        bail!("the figures cannot be written to {}: it is not a regular file", path.display());
-    }
-    let Some(name) = target.file_name() else {
-        bail!("the figures cannot be written to '{}': that is not the name of a file", path.display());
-    };
-    let folder = match target.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    if !folder.is_dir() {
-        bail!("the figures cannot be written to {}: there is no folder {}", path.display(), folder.display());
-    }
-    let mut prefix = std::ffi::OsString::from(".");
-    prefix.push(name);
-    let mut builder = Builder::new();
-    builder.prefix(&prefix).suffix(".part");
-    // Figures are no secret: they get what any new file gets, where a temporary file would be for its owner only.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    match builder.tempfile_in(folder) {
-        Ok(file) => Ok((target, file)),
-        // The kind alone: the whole error names a temporary file that the user never heard of.
-        Err(error) => bail!("the figures cannot be written to {}: {}", path.display(), error.kind()),
-    }
+    file::write(path, |writer| {
+        serde_json::to_writer_pretty(&mut *writer, rows)?;
+        writer.write_all(b"\n")?;
+        Ok(())
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
-    fn listing(folder: &Path) -> Vec<String> {
-        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<_> = names.collect();
-        names.sort();
-        names
-    }
-
     #[test]
-    fn a_check_leaves_nothing_behind() {
-        let folder = tempfile::tempdir().unwrap();
-        check_writable(&folder.path().join("figures.json")).unwrap();
-        assert!(listing(folder.path()).is_empty());
-    }
-
-    #[test]
-    fn rows_replace_what_was_there() {
+    fn rows_are_an_array() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("figures.json");
-        fs::write(&path, "old and rather longer than what follows").unwrap();
         write_json(&path, &[1, 2]).unwrap();
         assert_eq!(serde_json::from_slice::<Vec<u8>>(&fs::read(&path).unwrap()).unwrap(), [1, 2]);
-        assert_eq!(listing(folder.path()), ["figures.json"]);
     }
 
     #[test]
-    fn a_failure_keeps_the_old_file_and_leaves_no_part() {
+    fn rows_that_cannot_be_told_leave_no_file() {
         struct Broken;
         impl Serialize for Broken {
             fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
@@ -102,42 +40,7 @@ mod tests {
         }
 
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("figures.json");
-        fs::write(&path, "old").unwrap();
-        assert!(write_json(&path, &[Broken]).is_err());
-        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-        assert_eq!(listing(folder.path()), ["figures.json"]);
-    }
-
-    #[test]
-    fn what_is_not_a_file_is_refused_with_a_reason() {
-        let folder = tempfile::tempdir().unwrap();
-        for (path, reason) in [
-            (folder.path().to_owned(), "it is a folder"),
-            (folder.path().join("nowhere").join("figures.json"), "there is no folder"),
-            (PathBuf::new(), "not the name of a file"),
-        ] {
-            let refusal = format!("{:#}", check_writable(&path).unwrap_err());
-            assert!(refusal.contains(reason), "{}: {refusal}", path.display());
-        }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_device_is_not_replaced_by_a_file() {
-        let refusal = check_writable(Path::new("/dev/null")).unwrap_err().to_string();
-        assert!(refusal.contains("not a regular file"), "{refusal}");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_still_points_to_the_figures() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, link) = (folder.path().join("figures.json"), folder.path().join("link.json"));
-        fs::write(&file, "old").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        write_json(&link, &[1]).unwrap();
-        assert!(link.is_symlink());
-        assert_eq!(serde_json::from_slice::<Vec<u8>>(&fs::read(&file).unwrap()).unwrap(), [1]);
+        assert!(write_json(&folder.path().join("figures.json"), &[Broken]).is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

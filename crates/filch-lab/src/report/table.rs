@@ -17,11 +17,20 @@ pub(crate) fn comparison(series: &[&Series], against: &[&str]) -> String {
     let lines = series.iter().map(|series| {
         let of = |statistic: fn(&[f64]) -> Option<f64>| statistic(&series.samples).map_or_else(String::new, number);
         let mut line = vec![series.name.to_owned(), of(stats::median), of(stats::min), of(stats::p90)];
-        line.extend(peers.iter().map(|peer| format!("{:.2}", series.median() / peer.median())));
+        line.extend(peers.iter().map(|peer| ratio(series.median() / peer.median())));
         line.push(series.note.clone().unwrap_or_default());
         line
     });
     grid(&header, &lines.collect::<Vec<_>>())
+}
+
+/// Nothing divided by nothing, or by what has no figures, is not a number to show.
+fn ratio(value: f64) -> String {
+    if value.is_finite() {
+        format!("{value:.2}")
+    } else {
+        "-".to_owned()
+    }
 }
 
 /// Lines under a header, in columns: the first and the last to the left, all others to the right.
@@ -76,6 +85,12 @@ mod tests {
                 "crossbeam-lifo    4.00  3.00  5.00              1.00",
             ]
         );
+    }
+
+    #[test]
+    fn a_ratio_to_nothing_is_left_blank() {
+        let nothing = series("rayon", &[0.0]);
+        assert!(comparison(&[&nothing], &["rayon"]).contains("0.00        -"));
     }
 
     #[test]

@@ -1,0 +1,108 @@
+//! What this process cost the machine: CPU time and context switches.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+/// Whether this operating system tells.
+pub(crate) const IS_KNOWN: bool = cfg!(target_os = "linux");
+
+/// CPU time that all threads of this process have used, those that ended included.
+#[cfg(target_os = "linux")]
+pub(crate) fn time() -> Result<Duration> {
+    clock(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// CPU time that the calling thread has used.
+#[cfg(target_os = "linux")]
+pub(crate) fn time_of_this_thread() -> Result<Duration> {
+    clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+#[cfg(target_os = "linux")]
+fn clock(which: libc::clockid_t) -> Result<Duration> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a timespec of ours, which the call fills.
+    if unsafe { libc::clock_gettime(which, &mut time) } != 0 {
+        return Err(anyhow::Error::new(std::io::Error::last_os_error()).context("there is no clock for CPU time"));
+    }
+    Ok(Duration::new(u64::try_from(time.tv_sec)?, u32::try_from(time.tv_nsec)?))
+}
+
+/// How often the threads of this process were switched out, of their own will or not. The calling thread, which has to sleep
+/// while it watches the others, does not count.
+#[cfg(target_os = "linux")]
+pub(crate) fn switches_of_others() -> Result<u64> {
+    let all = switches(libc::RUSAGE_SELF)?;
+    let own = switches(libc::RUSAGE_THREAD)?;
+    Ok(all.saturating_sub(own))
+}
+
+#[cfg(target_os = "linux")]
+fn switches(whose: libc::c_int) -> Result<u64> {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to an rusage of ours, which the call fills.
+    if unsafe { libc::getrusage(whose, usage.as_mut_ptr()) } != 0 {
+        return Err(
+            anyhow::Error::new(std::io::Error::last_os_error()).context("context switches are not counted here")
+        );
+    }
+    // SAFETY: it was filled, and all zeroes would be valid as well.
+    let usage = unsafe { usage.assume_init() };
+    Ok(u64::try_from(usage.ru_nvcsw)? + u64::try_from(usage.ru_nivcsw)?)
+}
+
+/// Not known here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn time() -> Result<Duration> {
+    anyhow::bail!("the CPU time of a process is measured only on Linux")
+}
+
+/// Not known here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn time_of_this_thread() -> Result<Duration> {
+    time()
+}
+
+/// Not known here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn switches_of_others() -> Result<u64> {
+    anyhow::bail!("the context switches of other threads are counted only on Linux")
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+    use crate::bench::busy;
+
+    #[test]
+    fn computing_costs_cpu_time() {
+        let before = (time().unwrap(), time_of_this_thread().unwrap());
+        std::hint::black_box(busy::spin(std::hint::black_box(10_000_000), 1));
+        assert!(time().unwrap() > before.0);
+        assert!(time_of_this_thread().unwrap() > before.1);
+    }
+
+    #[test]
+    fn a_thread_that_waits_is_switched_out() {
+        let before = switches_of_others().unwrap();
+        let (ask, asked) = mpsc::channel::<()>();
+        let (answer, answered) = mpsc::channel();
+        let other = thread::spawn(move || {
+            for () in asked {
+                answer.send(()).unwrap();
+            }
+        });
+        // It may find the next question before it went to wait for it, but not a thousand times.
+        for _ in 0..1000 {
+            ask.send(()).unwrap();
+            answered.recv().unwrap();
+        }
+        drop(ask);
+        other.join().unwrap();
+        assert!(switches_of_others().unwrap() > before);
+    }
+}

@@ -1,0 +1,273 @@
+//! The cases: what is measured, in which units, and who takes part.
+
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::contenders::{
+    Chili, Contender, Filch, FilchFenced, FilchMaybe, FilchNoRaid, FilchWorker, Rayon, Serial, SerialCall,
+};
+use super::measure;
+use super::plan::Plan;
+use super::rounds::{interleave, Runner};
+use super::work::{self, BusyTree, Fib, Queens, Quicksort, Skewed, Tree, Work};
+use crate::report::Series;
+
+/// Time, by the number of joins.
+pub(crate) const NANOS_A_JOIN: &str = "ns/join";
+/// Time, by the number of arrays sorted.
+pub(crate) const MILLIS_A_SORT: &str = "ms/sort";
+/// CPU time of the process, by the number of runs and their gaps.
+pub(crate) const CPU_MICROS_A_CALL: &str = "cpu-us/call";
+/// CPU time of the process while its pool is idle, the thread that watches it included.
+pub(crate) const CPU_MILLIS_A_SECOND: &str = "cpu-ms/s";
+/// CPU time of an idle pool's threads.
+pub(crate) const POOL_CPU_MILLIS_A_SECOND: &str = "pool-cpu-ms/s";
+/// Context switches of an idle pool's threads.
+pub(crate) const SWITCHES_A_SECOND: &str = "switches/s";
+/// CPU time of the process, by the number of ticks.
+pub(crate) const CPU_MICROS_A_TICK: &str = "cpu-us/tick";
+/// The same beyond the work itself.
+pub(crate) const EXTRA_CPU_MICROS_A_TICK: &str = "extra-cpu-us/tick";
+/// Time from entering a pool to the first instruction inside.
+pub(crate) const NANOS_A_WAKE: &str = "ns/wake";
+
+/// Two independent serial runs side by side, and two that cannot be inlined.
+pub(crate) const SERIAL_PAIR: &str = "serial-pair";
+/// See [`SERIAL_PAIR`].
+pub(crate) const SERIAL_CALL_PAIR: &str = "serial-call-pair";
+
+/// The work of a tick, in nanoseconds.
+const TICK: u64 = 50_000;
+
+/// Something to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// A Fibonacci number by its definition.
+    Fib(u32),
+    /// The sum of a binary tree.
+    Tree { layers: u32 },
+    /// The same, each time after a millisecond in which there was nothing to do.
+    TreeAfterGaps { layers: u32 },
+    /// All ways to place so many queens.
+    Queens(u32),
+    /// Random numbers to sort.
+    Quicksort { millions: u64 },
+    /// A search of an unbalanced tree.
+    Skewed,
+    /// A pool with nothing to do.
+    Idle,
+    /// A pool with 50 microseconds of work that can be shared each millisecond.
+    Tick,
+    /// The same with work that cannot be shared.
+    TickSerial,
+    /// From entering a sleeping pool to the first instruction inside.
+    Wake,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nodes = |layers: u32| match (1u64 << layers) - 1 {
+            nodes if nodes >= 1_000_000 => format!("{}m", nodes / 1_000_000),
+            nodes => nodes.to_string(),
+        };
+        match *self {
+            Case::Fib(n) => write!(f, "fib-{n}"),
+            Case::Tree { layers } => write!(f, "tree-{}", nodes(layers)),
+            Case::TreeAfterGaps { layers } => write!(f, "tree-{}-gap", nodes(layers)),
+            Case::Queens(n) => write!(f, "queens-{n}"),
+            Case::Quicksort { millions } => write!(f, "quicksort-{millions}m"),
+            Case::Skewed => f.write_str("skewed"),
+            Case::Idle => f.write_str("idle"),
+            Case::Tick => f.write_str("tick"),
+            Case::TickSerial => f.write_str("tick-serial"),
+            Case::Wake => f.write_str("wake"),
+        }
+    }
+}
+
+impl Case {
+    /// What it is, for people.
+    pub(crate) fn description(self) -> &'static str {
+        match self {
+            Case::Fib(_) => "nothing but joins",
+            Case::Tree { .. } => "the sum of a binary tree of boxes, called back to back from inside the pool",
+            Case::TreeAfterGaps { .. } => "the same sum, each time after the caller slept for 1 ms inside the pool",
+            Case::Queens(_) => "a search that joins wherever a row offers a choice",
+            Case::Quicksort { .. } => "random numbers, joined down to 32 of them",
+            Case::Skewed => "a search of a tree that nobody can divide evenly in advance",
+            Case::Idle => "a pool that has worked and has nothing to do any more",
+            Case::Tick => "50 us of work in 64 parts, entered from outside each ms",
+            Case::TickSerial => "50 us of work in one part, entered from outside each ms",
+            Case::Wake => "from entering a sleeping pool to the first instruction inside",
+        }
+    }
+
+    /// Whether the operating system has to tell CPU times for it.
+    pub(crate) fn needs_cpu_time(self) -> bool {
+        matches!(self, Case::TreeAfterGaps { .. } | Case::Idle | Case::Tick | Case::TickSerial)
+    }
+
+    /// Measures it, with 1 thread and with `threads`.
+    pub(crate) fn measure(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
+        match self {
+            Case::Fib(n) => self.throughput(plan, threads, &Fib(n)),
+            Case::Tree { layers } => self.throughput(plan, threads, &Tree::new(layers)),
+            Case::TreeAfterGaps { layers } => self.after_gaps(plan, threads, &Tree::new(layers)),
+            Case::Queens(n) => self.throughput(plan, threads, &Queens(n)),
+            Case::Quicksort { millions } => self.throughput(plan, threads, &Quicksort::new(millions * 1_000_000)),
+            Case::Skewed => self.throughput(plan, threads, &Skewed::new()),
+            Case::Idle => self.idle(plan, threads),
+            Case::Tick => self.tick(plan, threads, &BusyTree::lasting(TICK, 64)),
+            Case::TickSerial => self.tick(plan, threads, &BusyTree::lasting(TICK, 1)),
+            Case::Wake => self.wake(plan, threads),
+        }
+    }
+
+    fn throughput<W: Work>(self, plan: &Plan, threads: usize, work: &W) -> Result<Vec<Series>> {
+        let joins = work::joins(work)?;
+        let calls = match self {
+            Case::Tree { .. } => usize::try_from(plan.joins_a_sample / joins.max(1))?.max(1),
+            _ => 1,
+        };
+        let (unit, divisor) = match self {
+            Case::Quicksort { .. } => (MILLIS_A_SORT, 1e6),
+            _ => (NANOS_A_JOIN, joins as f64),
+        };
+
+        let runner = |name, threads, measure: fn(&W, usize, usize) -> Result<f64>| Runner {
+            name,
+            threads,
+            measure: Box::new(move || Ok(vec![measure(work, threads, calls)? / divisor])),
+        };
+        let mut runners = vec![
+            runner(Serial::NAME, 1, measure::back_to_back::<Serial, W>),
+            runner(SerialCall::NAME, 1, measure::back_to_back::<SerialCall, W>),
+        ];
+        for threads in thread_counts(threads) {
+            runners.extend([
+                runner(FilchWorker::NAME, threads, measure::back_to_back::<FilchWorker, W>),
+                runner(Filch::NAME, threads, measure::back_to_back::<Filch, W>),
+                runner(FilchMaybe::NAME, threads, measure::back_to_back::<FilchMaybe, W>),
+                runner(FilchFenced::NAME, threads, measure::back_to_back::<FilchFenced, W>),
+                runner(FilchNoRaid::NAME, threads, measure::back_to_back::<FilchNoRaid, W>),
+                runner(Rayon::NAME, threads, measure::back_to_back::<Rayon, W>),
+                runner(Chili::NAME, threads, measure::back_to_back::<Chili, W>),
+            ]);
+        }
+        if threads == 2 {
+            runners.extend([
+                runner(SERIAL_PAIR, threads, measure::side_by_side::<Serial, W>),
+                runner(SERIAL_CALL_PAIR, threads, measure::side_by_side::<SerialCall, W>),
+            ]);
+        }
+        interleave(&self.to_string(), &[unit], &runners, plan.effort(self))
+    }
+
+    fn after_gaps<W: Work>(self, plan: &Plan, threads: usize, work: &W) -> Result<Vec<Series>> {
+        let joins = work::joins(work)? as f64;
+        let runner = |name, threads, measure: fn(&W, usize, usize) -> Result<measure::AfterGaps>| Runner {
+            name,
+            threads,
+            measure: Box::new(move || {
+                let sample = measure(work, threads, plan.gaps)?;
+                Ok(vec![sample.nanos / joins, sample.cpu_micros])
+            }),
+        };
+        let runners = [
+            runner(Serial::NAME, 1, measure::after_gaps::<Serial, W>),
+            runner(FilchWorker::NAME, threads, measure::after_gaps::<FilchWorker, W>),
+            runner(Filch::NAME, threads, measure::after_gaps::<Filch, W>),
+            runner(FilchMaybe::NAME, threads, measure::after_gaps::<FilchMaybe, W>),
+            runner(FilchFenced::NAME, threads, measure::after_gaps::<FilchFenced, W>),
+            runner(FilchNoRaid::NAME, threads, measure::after_gaps::<FilchNoRaid, W>),
+            runner(Rayon::NAME, threads, measure::after_gaps::<Rayon, W>),
+            runner(Chili::NAME, threads, measure::after_gaps::<Chili, W>),
+        ];
+        interleave(&self.to_string(), &[NANOS_A_JOIN, CPU_MICROS_A_CALL], &runners, plan.effort(self))
+    }
+
+    fn idle(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
+        let runner = |name, measure: fn(usize, Duration) -> Result<measure::Idle>| Runner {
+            name,
+            threads,
+            measure: Box::new(move || {
+                let sample = measure(threads, plan.watch)?;
+                Ok(vec![sample.cpu_millis, sample.pool_cpu_millis, sample.switches])
+            }),
+        };
+        let runners = [
+            runner(Filch::NAME, measure::idle::<Filch>),
+            runner(Rayon::NAME, measure::idle::<Rayon>),
+            runner(Chili::NAME, measure::idle::<Chili>),
+        ];
+        let units = [CPU_MILLIS_A_SECOND, POOL_CPU_MILLIS_A_SECOND, SWITCHES_A_SECOND];
+        interleave(&self.to_string(), &units, &runners, plan.effort(self))
+    }
+
+    fn tick<W: Work>(self, plan: &Plan, threads: usize, work: &W) -> Result<Vec<Series>> {
+        let runner = |name, threads, measure: fn(&W, usize, u32) -> Result<f64>| Runner {
+            name,
+            threads,
+            measure: Box::new(move || Ok(vec![measure(work, threads, plan.ticks)?])),
+        };
+        let runners = [
+            runner(Serial::NAME, 1, measure::tick::<Serial, W>),
+            runner(Filch::NAME, threads, measure::tick::<Filch, W>),
+            runner(FilchFenced::NAME, threads, measure::tick::<FilchFenced, W>),
+            runner(FilchNoRaid::NAME, threads, measure::tick::<FilchNoRaid, W>),
+            runner(Rayon::NAME, threads, measure::tick::<Rayon, W>),
+            runner(Chili::NAME, threads, measure::tick::<Chili, W>),
+        ];
+        let mut series = interleave(&self.to_string(), &[CPU_MICROS_A_TICK], &runners, plan.effort(self))?;
+        series.extend(measure::beyond_the_work(&series, EXTRA_CPU_MICROS_A_TICK));
+        Ok(series)
+    }
+
+    /// chili has no part in it: whoever enters its pool runs on.
+    fn wake(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
+        let runner = |name, threads, measure: fn(usize, usize, Duration) -> Result<f64>| Runner {
+            name,
+            threads,
+            measure: Box::new(move || Ok(vec![measure(threads, plan.wakes, plan.pause)?])),
+        };
+        let runners: Vec<Runner<'_>> = thread_counts(threads)
+            .into_iter()
+            .flat_map(|threads| {
+                [
+                    runner(Filch::NAME, threads, measure::wake::<Filch>),
+                    runner(Rayon::NAME, threads, measure::wake::<Rayon>),
+                ]
+            })
+            .collect();
+        interleave(&self.to_string(), &[NANOS_A_WAKE], &runners, plan.effort(self))
+    }
+}
+
+/// 1, and as many as are wanted.
+fn thread_counts(threads: usize) -> Vec<usize> {
+    if threads == 1 {
+        vec![1]
+    } else {
+        vec![1, threads]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_have_the_names_that_plots_know() {
+        let names: Vec<String> = Plan::FULL.cases().iter().map(Case::to_string).collect();
+        for name in ["fib-38", "tree-1023", "tree-32767", "tree-16m", "queens-13", "quicksort-10m", "skewed", "wake"] {
+            assert!(names.contains(&name.to_owned()), "{name} is not in {names:?}");
+        }
+        if crate::bench::cpu::IS_KNOWN {
+            for name in ["tree-32767-gap", "idle", "tick", "tick-serial"] {
+                assert!(names.contains(&name.to_owned()), "{name} is not in {names:?}");
+            }
+        }
+    }
+}

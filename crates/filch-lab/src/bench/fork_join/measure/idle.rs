@@ -1,0 +1,62 @@
+//! What a pool costs while it has nothing to do.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::warm_pool;
+use crate::bench::cpu;
+use crate::bench::fork_join::contenders::Contender;
+
+/// How long a pool that has worked may take to fall asleep before it is watched. What that costs is seen in `tick`.
+const SETTLING: Duration = Duration::from_millis(100);
+
+/// What an idle pool cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Idle {
+    /// CPU time of the whole process, in milliseconds a second. The thread that watches is part of it, and sleeps.
+    pub(crate) cpu_millis: f64,
+    /// CPU time of all other threads, in milliseconds a second.
+    pub(crate) pool_cpu_millis: f64,
+    /// Context switches of the pool's threads, a second.
+    pub(crate) switches: f64,
+}
+
+/// Watches a pool for so long after it has worked a bit.
+pub(crate) fn idle<C: Contender>(threads: usize, watch: Duration) -> Result<Idle> {
+    let _pool = warm_pool::<C>(threads)?;
+    thread::sleep(SETTLING);
+
+    let before = Reading::take()?;
+    thread::sleep(watch);
+    let after = Reading::take()?;
+
+    let seconds = after.instant.duration_since(before.instant).as_secs_f64();
+    let cpu = after.cpu.saturating_sub(before.cpu);
+    let watcher = after.watcher.saturating_sub(before.watcher);
+    Ok(Idle {
+        cpu_millis: cpu.as_secs_f64() * 1e3 / seconds,
+        pool_cpu_millis: cpu.saturating_sub(watcher).as_secs_f64() * 1e3 / seconds,
+        switches: after.switches.saturating_sub(before.switches) as f64 / seconds,
+    })
+}
+
+struct Reading {
+    instant: Instant,
+    cpu: Duration,
+    watcher: Duration,
+    switches: u64,
+}
+
+impl Reading {
+    /// Always in this order, so that what reading costs cancels out.
+    fn take() -> Result<Reading> {
+        Ok(Reading {
+            watcher: cpu::time_of_this_thread()?,
+            cpu: cpu::time()?,
+            switches: cpu::switches_of_others()?,
+            instant: Instant::now(),
+        })
+    }
+}

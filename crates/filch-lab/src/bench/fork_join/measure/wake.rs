@@ -1,0 +1,38 @@
+//! How long it takes to get a sleeping pool to work.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+
+use super::warm_pool;
+use crate::bench::fork_join::contenders::Contender;
+use crate::stats;
+
+/// The median time from entering a pool that has been idle for `pause` to the first instruction inside, in nanoseconds.
+pub(crate) fn wake<C: Contender>(threads: usize, wakes: usize, pause: Duration) -> Result<f64> {
+    let pool = warm_pool::<C>(threads)?;
+    let nanos: Vec<f64> = (0..wakes)
+        .map(|_| {
+            thread::sleep(pause);
+            let start = Instant::now();
+            let inside = C::enter(&pool, |_| Instant::now());
+            inside.duration_since(start).as_nanos() as f64
+        })
+        .collect();
+    stats::median(&nanos).context("nothing was woken")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::fork_join::contenders::{Filch, Rayon};
+
+    #[test]
+    fn waking_takes_time() {
+        let pause = Duration::from_millis(1);
+        assert!(wake::<Filch>(2, 3, pause).unwrap() > 0.0);
+        assert!(wake::<Rayon>(2, 3, pause).unwrap() > 0.0);
+        assert!(wake::<Filch>(2, 0, pause).is_err());
+    }
+}

@@ -1,0 +1,121 @@
+//! How much is measured: a quick run and a full one.
+
+use std::time::Duration;
+
+use super::cases::Case;
+use super::rounds::Effort;
+use crate::bench::cpu;
+
+/// Counts and sizes of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// Whether this is a first look.
+    quick: bool,
+    /// A tree is summed over and over until a sample has about so many joins.
+    pub(crate) joins_a_sample: u64,
+    /// Runs a sample, each after a gap.
+    pub(crate) gaps: usize,
+    /// How long an idle pool is watched.
+    pub(crate) watch: Duration,
+    /// Ticks a sample.
+    pub(crate) ticks: u32,
+    /// Wakes a sample.
+    pub(crate) wakes: usize,
+    /// How long a pool is idle before it is woken.
+    pub(crate) pause: Duration,
+}
+
+impl Plan {
+    /// For figures to publish: enough rounds for an interval around ratios close to 1.
+    pub(crate) const FULL: Plan = Plan {
+        quick: false,
+        joins_a_sample: 2_000_000,
+        gaps: 60,
+        watch: Duration::from_secs(1),
+        ticks: 100,
+        wakes: 40,
+        pause: Duration::from_millis(5),
+    };
+
+    /// For a first look: the same cases, in fewer rounds.
+    pub(crate) const QUICK: Plan = Plan {
+        quick: true,
+        joins_a_sample: 500_000,
+        gaps: 30,
+        watch: Duration::from_secs(1),
+        ticks: 60,
+        wakes: 20,
+        pause: Duration::from_millis(3),
+    };
+
+    /// All cases, in the order in which they are measured and printed. What the operating system does not tell is left out.
+    pub(crate) fn cases(&self) -> Vec<Case> {
+        let mut cases = vec![
+            Case::Fib(38),
+            Case::Tree { layers: 10 },
+            Case::Tree { layers: 15 },
+            Case::TreeAfterGaps { layers: 15 },
+            Case::Tree { layers: 24 },
+            Case::Queens(13),
+            // Ten million numbers would take half of a quick run.
+            Case::Quicksort { millions: if self.quick { 1 } else { 10 } },
+            Case::Skewed,
+            Case::Idle,
+            Case::Tick,
+            Case::TickSerial,
+            Case::Wake,
+        ];
+        cases.retain(|case| cpu::IS_KNOWN || !case.needs_cpu_time());
+        cases
+    }
+
+    /// How many rounds of a case.
+    pub(crate) fn effort(&self, case: Case) -> Effort {
+        let seconds = Duration::from_secs;
+        if self.quick {
+            let time = match case {
+                Case::Fib(_) => seconds(13),
+                Case::Tree { layers: 16.. } => seconds(5),
+                // A single round, which takes a second for everybody.
+                Case::Idle => seconds(0),
+                Case::TreeAfterGaps { .. } | Case::Queens(_) => seconds(2),
+                _ => Duration::from_millis(1_500),
+            };
+            return Effort { rounds: 7, at_least: 1, time };
+        }
+        match case {
+            // No bar is close, and a round is long.
+            Case::Quicksort { .. } => Effort { rounds: 5, at_least: 3, time: seconds(30) },
+            Case::Idle => Effort { rounds: 5, at_least: 5, time: seconds(0) },
+            _ => Effort { rounds: 15, at_least: 15, time: seconds(0) },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_run_has_fifteen_rounds_where_a_ratio_may_be_close_to_one() {
+        for case in Plan::FULL.cases() {
+            let far = matches!(case, Case::Quicksort { .. } | Case::Idle);
+            assert!(far || Plan::FULL.effort(case).at_least >= 15, "{case}");
+        }
+    }
+
+    #[test]
+    fn optional_rounds_leave_a_quick_run_time_for_what_is_not_optional() {
+        let time: Duration = Plan::QUICK.cases().into_iter().map(|case| Plan::QUICK.effort(case).time).sum();
+        assert!(time < Duration::from_secs(35), "{time:?}");
+    }
+
+    #[test]
+    fn only_the_sort_is_smaller_in_a_quick_run() {
+        let (quick, full) = (Plan::QUICK.cases(), Plan::FULL.cases());
+        assert_eq!(quick.len(), full.len());
+        for (quick, full) in quick.iter().zip(&full) {
+            assert!(quick == full || quick.to_string() == "quicksort-1m", "{quick}, {full}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! A file that is either whole or not there.
+
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{bail, Context, Result};
+use tempfile::{Builder, NamedTempFile};
+
+/// Whether figures can be written to `path` once they are there: a benchmark that ran for minutes should not end in
+/// "permission denied". Leaves nothing behind.
+pub(crate) fn check_writable(path: &Path) -> Result<()> {
+    draft(path).map(drop)
+}
+
+/// Writes what `contents` writes to `path`, in place of what is there.
+///
+/// It is written beside it and moved, so that no reader sees half of it and a failure leaves the old file as it was.
+pub(super) fn write(path: &Path, contents: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let (target, file) = draft(path)?;
+    let context = || format!("the figures could not be written to {}", path.display());
+
+    let mut writer = BufWriter::new(file);
+    contents(&mut writer).with_context(context)?;
+    let file = writer.into_inner().map_err(std::io::IntoInnerError::into_error).with_context(context)?;
+    file.as_file().sync_all().with_context(context)?;
+    file.persist(target).map_err(|failure| failure.error).with_context(context)?;
+    Ok(())
+}
+
+/// An empty file beside the target, and where it is to go.
+fn draft(path: &Path) -> Result<(PathBuf, NamedTempFile)> {
+    // A link stays a link: the file that it points to is replaced.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if target.is_dir() {
+        bail!("the figures cannot be written to {}: it is a folder; give a file", path.display());
+    }
+    if target.exists() && !target.is_file() {
+        bail!("the figures cannot be written to {}: it is not a regular file", path.display());
+    }
+    let Some(name) = target.file_name() else {
+        bail!("the figures cannot be written to '{}': that is not the name of a file", path.display());
+    };
+    let folder = match target.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        bail!("the figures cannot be written to {}: there is no folder {}", path.display(), folder.display());
+    }
+    let mut prefix = std::ffi::OsString::from(".");
+    prefix.push(name);
+    let mut builder = Builder::new();
+    builder.prefix(&prefix).suffix(".part");
+    // Figures are no secret: they get what any new file gets, where a temporary file would be for its owner only.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    match builder.tempfile_in(folder) {
+        Ok(file) => Ok((target, file)),
+        // The kind alone: the whole error names a temporary file that the user never heard of.
+        Err(error) => bail!("the figures cannot be written to {}: {}", path.display(), error.kind()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listing(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_check_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        check_writable(&folder.path().join("figures.json")).unwrap();
+        assert!(listing(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn what_is_written_replaces_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("figures.json");
+        fs::write(&path, "old and rather longer than what follows").unwrap();
+        write(&path, |writer| Ok(writer.write_all(b"new")?)).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(listing(folder.path()), ["figures.json"]);
+    }
+
+    #[test]
+    fn a_failure_keeps_the_old_file_and_leaves_no_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("figures.json");
+        fs::write(&path, "old").unwrap();
+        let broken = write(&path, |writer| {
+            writer.write_all(b"half")?;
+            bail!("broken")
+        });
+        assert!(broken.is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(listing(folder.path()), ["figures.json"]);
+    }
+
+    #[test]
+    fn what_is_not_a_file_is_refused_with_a_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, reason) in [
+            (folder.path().to_owned(), "it is a folder"),
+            (folder.path().join("nowhere").join("figures.json"), "there is no folder"),
+            (PathBuf::new(), "not the name of a file"),
+        ] {
+            let refusal = format!("{:#}", check_writable(&path).unwrap_err());
+            assert!(refusal.contains(reason), "{}: {refusal}", path.display());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_not_replaced_by_a_file() {
+        let refusal = check_writable(Path::new("/dev/null")).unwrap_err().to_string();
+        assert!(refusal.contains("not a regular file"), "{refusal}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_still_points_to_the_figures() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("figures.json"), folder.path().join("link.json"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write(&link, |writer| Ok(writer.write_all(b"new")?)).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+    }
+}

@@ -1,0 +1,130 @@
+//! One closure on every worker.
+
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::Arc;
+
+use crate::global;
+use crate::job::Job;
+use crate::latch::{Completion, Gate, Waiter};
+use crate::pool::Shared;
+use crate::post::Post;
+use crate::sync::{lock, AtomicUsize, Mutex, Ordering};
+use crate::unwind::{self, Payload};
+use crate::wait::{self, Awaited};
+use crate::worker::Worker;
+
+/// Runs a closure once on each worker of the current pool, or the global one, and returns the results in the order of the workers.
+///
+/// Nobody else can run a worker's part for it, so each runs it when it next looks for work or waits for something, whatever the waiting policy.
+///
+/// ```
+/// let squares = filch::broadcast(|part| part.index() * part.index());
+/// assert_eq!(squares.len(), filch::threads());
+/// ```
+///
+/// # Panics
+///
+/// If the closure panics on some workers, the others run it all the same, and then one of the panics goes on.
+pub fn broadcast<F, R>(f: F) -> Vec<R>
+where
+    F: Fn(Broadcast) -> R + Sync,
+    R: Send,
+{
+    match Post::current() {
+        Some(post) => broadcast_in(post.pool(), f),
+        None => global::pool().broadcast(f),
+    }
+}
+
+/// Which part of a broadcast a closure is.
+#[derive(Clone, Copy, Debug)]
+pub struct Broadcast {
+    index: usize,
+    threads: usize,
+}
+
+impl Broadcast {
+    /// The worker that runs this part.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// How many parts there are.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+}
+
+struct State<F, R> {
+    f: F,
+    results: Vec<UnsafeCell<MaybeUninit<R>>>,
+    panic: Mutex<Option<Payload>>,
+    unfinished: AtomicUsize,
+    completion: Completion,
+}
+
+impl<F, R> State<F, R>
+where
+    F: Fn(Broadcast) -> R + Sync,
+{
+    /// # Safety
+    ///
+    /// `data` points to a `State` of this type that waits, and this is the first run on this worker.
+    unsafe fn execute(data: *const (), worker: &mut Worker) {
+        // SAFETY: the caller's word.
+        let this = unsafe { &*data.cast::<Self>() };
+        let part = Broadcast { index: worker.index(), threads: worker.threads() };
+        match unwind::catch(|| (this.f)(part)) {
+            // SAFETY: each worker writes its own, once, and they are read when all are done.
+            Ok(result) => unsafe {
+                (*this.results[part.index].get()).write(result);
+            },
+            Err(panic) => {
+                lock(&this.panic).get_or_insert(panic);
+            }
+        }
+        // AcqRel: the last one's completion carries all results.
+        if this.unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // SAFETY: not done before this.
+            unsafe { Completion::set(&raw const this.completion) };
+        }
+    }
+}
+
+pub(crate) fn broadcast_in<F, R>(pool: &Shared, f: F) -> Vec<R>
+where
+    F: Fn(Broadcast) -> R + Sync,
+    R: Send,
+{
+    let gate = Arc::new(Gate::new());
+    let caller = Post::current();
+    let waiter = match caller {
+        Some(post) => Waiter::Worker(post.pool().hold(), post.index),
+        None => Waiter::Thread(gate.clone()),
+    };
+    let state = State {
+        f,
+        results: pool.posts.iter().map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect(),
+        panic: Mutex::new(None),
+        unfinished: AtomicUsize::new(pool.posts.len()),
+        completion: Completion::new(waiter),
+    };
+    let data = ptr::from_ref(&state).cast();
+    let origin = caller.map_or(crate::origin::Origin::NONE, Post::origin);
+    for post in pool.posts() {
+        // SAFETY: waited for below; each worker gets one and runs it once.
+        post.deliver(unsafe { Job::from_parts(data, State::<F, R>::execute, origin) });
+    }
+    match caller {
+        Some(post) => wait::until(post, &Awaited::Flag(&state.completion.done)),
+        None => gate.pass(),
+    }
+    if let Some(panic) = lock(&state.panic).take() {
+        // What the others returned is leaked rather than guessed at.
+        unwind::resume(panic);
+    }
+    // SAFETY: no panic, so each worker has written its own.
+    state.results.into_iter().map(|result| unsafe { result.into_inner().assume_init() }).collect()
+}

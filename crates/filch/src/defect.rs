@@ -1,0 +1,55 @@
+//! Deliberate defects, for the checkers alone: each must be caught by one of the models, or the models prove nothing.
+
+/// A way to be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(all(test, any(loom, shuttle))), allow(dead_code))]
+pub(crate) enum Defect {
+    /// The owner's half of the barrier is nothing at all, as far as releases go. No defect where there is no raid, and the control for the next.
+    LightIsNothing,
+    /// The same, and a share does not publish what it shares.
+    ShareWithoutRelease,
+    /// A raider, or one who goes to sleep, has the owner pass no barrier.
+    NoBarrier,
+    /// A raid goes on although the owner has settled meanwhile.
+    RaidAfterSettle,
+    /// Who goes to sleep does not look once more.
+    SleepWithoutLook,
+}
+
+/// Whether the code is to be wrong in this way. Never, outside of the checkers.
+#[cfg(not(all(test, any(loom, shuttle))))]
+#[inline(always)]
+pub(crate) fn defect(_: Defect) -> bool {
+    false
+}
+
+#[cfg(all(test, any(loom, shuttle)))]
+pub(crate) use chosen::{defect, with};
+
+#[cfg(all(test, any(loom, shuttle)))]
+mod chosen {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::Mutex;
+
+    use super::Defect;
+
+    static CHOSEN: AtomicUsize = AtomicUsize::new(0);
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+    pub(crate) fn defect(defect: Defect) -> bool {
+        CHOSEN.load(Ordering::Relaxed) == defect as usize + 1
+    }
+
+    /// Runs a model with a defect or without, and says whether it passed. Models run one at a time: a defect is everybody's.
+    pub(crate) fn with(defect: Option<Defect>, model: impl FnOnce() + std::panic::UnwindSafe) -> bool {
+        let _one = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        CHOSEN.store(defect.map_or(0, |defect| defect as usize + 1), Ordering::Relaxed);
+        let passed = std::panic::catch_unwind(model);
+        CHOSEN.store(0, Ordering::Relaxed);
+        match passed {
+            Ok(()) => true,
+            Err(panic) if defect.is_none() => std::panic::resume_unwind(panic),
+            Err(_) => false,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The same fork and join on any exactly-once queue of [`filch_queue`], chosen by type.
+//!
+//! [`filch::Pool`](crate::Pool) has a queue of its own, which is part of its `join`. Here the queue is a parameter and everything else is the same: jobs in the
+//! frames of their joins, random victims, the sleep protocol. So what differs between two pools of this module is the queue alone, and the comparison
+//! of the fence-free paper can be repeated in a runtime that is not a simulation.
+//!
+//! ```
+//! use filch::engine::{ChaseLev, Pool, Queue, Worker};
+//!
+//! fn fib<Q: Queue>(worker: &Worker<Q>, n: u32) -> u64 {
+//!     if n < 2 {
+//!         return n.into();
+//!     }
+//!     let (a, b) = worker.join(|worker| fib(worker, n - 1), |worker| fib(worker, n - 2));
+//!     a + b
+//! }
+//!
+//! # fn main() -> Result<(), filch::BuildError> {
+//! let fenced = Pool::<ChaseLev>::new(2)?;
+//! let default: Pool = Pool::new(2)?;
+//! assert_eq!(fenced.install(|worker| fib(worker, 15)), default.install(|worker| fib(worker, 15)));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Which queue
+//!
+//! | kind | a join's fence | always stealable | safe |
+//! |---|---|---|---|
+//! | [`Asymmetric`], the default | none with `membarrier(2)`, otherwise one | yes | on every CPU |
+//! | [`ChaseLev`] | one | yes | on every CPU |
+//! | [`The`] | one | yes | on every CPU |
+//! | [`FfCl`], [`FfThe`] | none on x86-64 | **no**: a steal aborts while at most delta jobs are queued | given the CPU's bound |
+//! | [`Thep`] | none on x86-64 | **no**: a thief waits for the owner's next pop while at most delta jobs are queued | given the CPU's bound |
+//!
+//! The default is the fastest one that is safe on every CPU. The last three rest on a number that only a person can vouch for, so their values are made by an `unsafe`
+//! function; with a number that is too small a job may run twice, in a frame that is gone.
+//!
+//! *Always stealable* means that a forked job can be taken whatever its owner does, so that two closures of a join may wait for each other. On a queue
+//! whose steal may abort or wait nobody can promise that: closures that wait for each other can wait for ever, and a program that never has more than delta jobs
+//! queued on one worker runs on that worker alone. A worker that is refused does not sleep as long as there is a job that it cannot have; it yields its
+//! time slice and tries again. A thief of [`Thep`] that waits does nothing else meanwhile, not even start what is [installed](Pool::install).
+//!
+//! # What it lacks
+//!
+//! It is for measuring and studying, and has what that takes: [`install`](Pool::install) and [`join`](Worker::join). While it waits for a stolen job a worker
+//! runs whatever it finds ([`Waiting::Any`](crate::Waiting::Any) and nothing else), with all that this can lead to. A thread that installs blocks, be it a worker of another
+//! pool. A pool does not survive `fork(2)`.
+
+mod job;
+mod pool;
+mod queue;
+mod worker;
+
+pub use pool::{Pool, Thefts};
+pub use queue::{Asymmetric, ChaseLev, FfCl, FfThe, Queue, The, Thep};
+pub use worker::Worker;

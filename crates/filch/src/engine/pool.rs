@@ -1,0 +1,267 @@
+//! A pool of workers that have one kind of queue, and what they share.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use crossbeam_utils::CachePadded;
+use filch_queue::{barrier, Thief};
+
+use super::job::{Installed, Job};
+use super::queue::{Asymmetric, Queue};
+use super::worker::Worker;
+use crate::error::BuildError;
+use crate::sleep::{Bed, Rest, Sleep};
+use crate::sync::{fence, lock, thread, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering};
+
+/// The most workers: as many as the counters of the sleep protocol can tell apart.
+const MOST_THREADS: usize = u16::MAX as usize - 1;
+
+/// A pool whose workers have queues of kind `Q`. See the [module](super).
+pub struct Pool<Q: Queue = Asymmetric> {
+    shared: Arc<Shared<Q>>,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+impl<Q: Queue + Default> Pool<Q> {
+    /// A pool of so many workers.
+    ///
+    /// # Errors
+    ///
+    /// If there are to be none, or too many, or a thread cannot be started; then those that were have ended again.
+    pub fn new(threads: usize) -> Result<Pool<Q>, BuildError> {
+        Pool::with_queue(threads, Q::default())
+    }
+}
+
+impl<Q: Queue> Pool<Q> {
+    /// A pool of so many workers, with queues that `queue` makes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Pool::new).
+    pub fn with_queue(threads: usize, queue: Q) -> Result<Pool<Q>, BuildError> {
+        match threads {
+            0 => return Err(BuildError::NoThreads),
+            asked if asked > MOST_THREADS => return Err(BuildError::TooManyThreads { asked, most: MOST_THREADS }),
+            _ => {}
+        }
+        let (owners, thieves): (Vec<_>, Vec<_>) = (0..threads).map(|_| queue.make()).unzip();
+        let shared = Arc::new(Shared {
+            seats: thieves.into_iter().map(Seat::new).collect(),
+            injector: Injector { len: AtomicUsize::new(0), jobs: Mutex::new(VecDeque::new()) },
+            sleep: Sleep::new(),
+            fenced: !barrier::register(),
+            leaving: AtomicBool::new(false),
+        });
+        // From here on, dropping the pool ends what has been started.
+        let mut pool = Pool { shared, threads: Vec::new() };
+        for (index, owner) in owners.into_iter().enumerate() {
+            let shared = pool.shared.clone();
+            let started = thread::Builder::new()
+                .name(format!("filch-engine-{index}"))
+                .spawn(move || Worker::work(shared, index, owner))
+                .map_err(|error| BuildError::Thread { index, error })?;
+            pool.threads.push(started);
+        }
+        Ok(pool)
+    }
+
+    /// How many workers it has.
+    pub fn threads(&self) -> usize {
+        self.shared.seats.len()
+    }
+
+    /// How often its workers have stolen so far, and how often they were refused.
+    pub fn thefts(&self) -> Thefts {
+        let seats = &self.shared.seats;
+        Thefts {
+            steals: seats.iter().map(|seat| seat.tally.steals.get()).sum(),
+            aborts: seats.iter().map(|seat| seat.tally.aborts.get()).sum(),
+        }
+    }
+
+    /// Runs a closure on one of the workers, hands it that worker, and waits for it. On a worker of this pool the closure runs in place; any other thread blocks.
+    ///
+    /// # Panics
+    ///
+    /// If the closure does.
+    pub fn install<F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&Worker<Q>) -> R + Send,
+        R: Send,
+    {
+        // SAFETY: kept for the call of the closure only.
+        if let Some(worker) = unsafe { Worker::current(&self.shared) } {
+            return f(worker);
+        }
+        let installed = Installed::new(f);
+        // SAFETY: waited for below.
+        self.shared.inject(unsafe { installed.job() });
+        // SAFETY: injected above, and waited for once.
+        unsafe { installed.wait() }
+    }
+}
+
+impl<Q: Queue> Drop for Pool<Q> {
+    /// Ends the threads and waits for them. Nothing is queued any more: whoever has installed something borrows the pool until it is done.
+    fn drop(&mut self) {
+        self.shared.leave();
+        for thread in self.threads.drain(..) {
+            // Jobs do not unwind into their worker, and a worker that unwinds itself ends the process.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl<Q: Queue> fmt::Debug for Pool<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("threads", &self.threads()).finish_non_exhaustive()
+    }
+}
+
+/// What became of a pool's attempts to steal; see [`Pool::thefts`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Thefts {
+    /// Jobs taken from other workers.
+    pub steals: u64,
+    /// Attempts that a queue refused because the thief could not be certain.
+    pub aborts: u64,
+}
+
+/// A count that only its worker raises.
+pub(super) struct Count(AtomicU64);
+
+impl Count {
+    pub(super) fn add(&self, more: u64) {
+        // Relaxed, and no exchange: nobody else writes, and nobody draws conclusions.
+        self.0.store(self.0.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        // Relaxed: as above.
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What the others see of a worker.
+pub(super) struct Seat<Q: Queue> {
+    pub(super) thief: Q::Thief<Job<Q>>,
+    pub(super) bed: Bed,
+    /// On a line of its own: the worker writes it at each attempt while others read the rest.
+    pub(super) tally: CachePadded<Tally>,
+}
+
+/// What came of the worker's attempts to steal.
+pub(super) struct Tally {
+    pub(super) steals: Count,
+    pub(super) aborts: Count,
+}
+
+impl<Q: Queue> Seat<Q> {
+    fn new(thief: Q::Thief<Job<Q>>) -> Self {
+        let count = || Count(AtomicU64::new(0));
+        Seat { thief, bed: Bed::new(), tally: CachePadded::new(Tally { steals: count(), aborts: count() }) }
+    }
+}
+
+/// What the workers of a pool have in common.
+pub(super) struct Shared<Q: Queue> {
+    pub(super) seats: Vec<Seat<Q>>,
+    pub(super) injector: Injector<Q>,
+    pub(super) sleep: Sleep,
+    /// Whether forks have a fence of their own, because the kernel makes none for them.
+    pub(super) fenced: bool,
+    leaving: AtomicBool,
+}
+
+impl<Q: Queue> Shared<Q> {
+    /// Every worker passes a full barrier before this returns true.
+    pub(super) fn barrier(&self) -> bool {
+        if self.fenced {
+            // SeqCst: pairs with the fence of a fork.
+            fence(Ordering::SeqCst);
+            return true;
+        }
+        barrier::heavy().is_ok()
+    }
+
+    /// Whether there is a job in some queue, whether it can be stolen or not.
+    pub(super) fn has_work(&self) -> bool {
+        !self.injector.is_empty() || self.seats.iter().any(|seat| !seat.thief.is_empty())
+    }
+
+    /// Wakes one who sleeps, if anybody does.
+    fn wake_one(&self) {
+        self.seats.iter().any(|seat| seat.bed.rest() == Rest::Idle && self.sleep.wake(&seat.bed, Rest::Idle));
+    }
+
+    /// A job was forked and somebody sleeps. Who searches will find it, or sees to it when it stops.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn wake_if_nobody_searches(&self) {
+        if self.sleep.counts().searching() == 0 {
+            self.wake_one();
+        }
+    }
+
+    /// The last searcher has stopped while others sleep. A fork may have relied on it: that fork's push is before the barrier, or it sees that nobody searches now.
+    #[cold]
+    pub(super) fn leave_nothing_to_nobody(&self) {
+        if self.has_work() || !self.barrier() || self.has_work() {
+            self.wake_one();
+        }
+    }
+
+    fn inject(&self, job: Job<Q>) {
+        self.injector.push(job);
+        let counts = self.sleep.event();
+        if counts.searching() == 0 && counts.sleeping() != 0 {
+            self.wake_one();
+        }
+    }
+
+    fn leave(&self) {
+        // SeqCst: before the calls; a worker that lies down looks at it afterwards.
+        self.leaving.store(true, Ordering::SeqCst);
+        self.seats.iter().for_each(|seat| seat.bed.call());
+    }
+
+    pub(super) fn is_leaving(&self) -> bool {
+        // SeqCst: see `leave`.
+        self.leaving.load(Ordering::SeqCst)
+    }
+}
+
+/// Jobs from outside, first in, first out.
+pub(super) struct Injector<Q: Queue> {
+    /// So that nobody locks for nothing.
+    len: AtomicUsize,
+    jobs: Mutex<VecDeque<Job<Q>>>,
+}
+
+impl<Q: Queue> Injector<Q> {
+    fn is_empty(&self) -> bool {
+        // SeqCst: after the counters of the sleep protocol.
+        self.len.load(Ordering::SeqCst) == 0
+    }
+
+    fn push(&self, job: Job<Q>) {
+        let mut jobs = lock(&self.jobs);
+        jobs.push_back(job);
+        // SeqCst: before the event of the sleep protocol.
+        self.len.store(jobs.len(), Ordering::SeqCst);
+    }
+
+    pub(super) fn take(&self) -> Option<Job<Q>> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut jobs = lock(&self.jobs);
+        let job = jobs.pop_front();
+        // SeqCst: as in `push`.
+        self.len.store(jobs.len(), Ordering::SeqCst);
+        job
+    }
+}

@@ -1,0 +1,262 @@
+//! A worker: forks, joins, looks for work, sleeps.
+
+use std::cell::Cell;
+use std::fmt;
+use std::ptr;
+use std::sync::Arc;
+
+use filch_queue::{barrier, Owner, Steal, Thief};
+
+use super::job::{Forked, Job};
+use super::pool::{Seat, Shared};
+use super::queue::{Asymmetric, Queue};
+use crate::search::Backoff;
+use crate::sync::{fence, thread_local, Ordering};
+use crate::unwind::{self, NoUnwind, Payload};
+
+/// Which pool this thread is a worker of, and the worker; their types are known to who knows the pool.
+type Current = Cell<(*const (), *const ())>;
+
+fn nobody() -> Current {
+    Cell::new((ptr::null(), ptr::null()))
+}
+
+thread_local! {
+    static CURRENT: Current = nobody();
+}
+
+/// The thread that runs this code, as a worker of its pool.
+///
+/// There is no way to own one or to send it to another thread; a closure gets that of the thread it runs on.
+pub struct Worker<Q: Queue = Asymmetric> {
+    owner: Q::Owner<Job<Q>>,
+    shared: Arc<Shared<Q>>,
+    index: usize,
+    /// Whether a fork has a fence, because the kernel makes no barrier for those that go to sleep.
+    fenced: bool,
+    random: Cell<u64>,
+}
+
+impl<Q: Queue> Worker<Q> {
+    /// The life of a worker.
+    pub(super) fn work(shared: Arc<Shared<Q>>, index: usize, owner: Q::Owner<Job<Q>>) {
+        // Any odd constant: no two workers start alike.
+        let random = Cell::new((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let worker = Worker { owner, fenced: shared.fenced, shared, index, random };
+        let pool: *const Shared<Q> = &*worker.shared;
+        CURRENT.with(|current| current.set((pool.cast(), ptr::from_ref(&worker).cast())));
+        let guard = NoUnwind("a worker unwound");
+        worker.until(&|| worker.shared.is_leaving(), &|| true);
+        guard.disarm();
+        CURRENT.with(|current| current.set((ptr::null(), ptr::null())));
+    }
+
+    /// The worker that the calling thread is in this pool, if it is.
+    ///
+    /// # Safety
+    ///
+    /// The reference is not kept beyond what runs on that worker now.
+    pub(super) unsafe fn current<'a>(pool: &Shared<Q>) -> Option<&'a Worker<Q>> {
+        let (own, worker) = CURRENT.with(Cell::get);
+        // SAFETY: set by `work` for this pool, so of this type, and the thread is still inside of it.
+        ptr::eq(own, ptr::from_ref(pool).cast()).then(|| unsafe { &*worker.cast() })
+    }
+
+    /// Which worker of its pool this is, counted from 0.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// How many workers the pool has.
+    pub fn threads(&self) -> usize {
+        self.shared.seats.len()
+    }
+
+    fn seat(&self) -> &Seat<Q> {
+        &self.shared.seats[self.index]
+    }
+
+    /// Runs two closures, at once if another worker takes the second, and returns both results.
+    ///
+    /// # Panics
+    ///
+    /// If a closure panics, the other one is run or waited for all the same, and then the panic goes on; if both do, that of the first. And if there is no memory for
+    /// another job in the queue: then neither closure is run.
+    #[inline]
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&Worker<Q>) -> RA + Send,
+        B: FnOnce(&Worker<Q>) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        let job = Forked::new(b, self.seat());
+        // SAFETY: this frame stays until the job was popped below, or waited for.
+        self.fork(unsafe { job.job() });
+        match unwind::catch(|| a(self)) {
+            Ok(first) => {
+                if self.take_back(job.data()) {
+                    // SAFETY: taken back.
+                    let b = unsafe { job.take() };
+                    (first, b(self))
+                } else {
+                    match self.wait_for(&job) {
+                        Ok(second) => (first, second),
+                        Err(panic) => unwind::resume(panic),
+                    }
+                }
+            }
+            Err(panic) => self.finish_panicked(&job, panic),
+        }
+    }
+
+    /// Puts a job into the queue, and wakes a worker if all that are not at work sleep.
+    #[inline(always)]
+    fn fork(&self, job: Job<Q>) {
+        self.owner.push(job);
+        // Who goes to sleep says so, has a barrier made here, and looks into the queues once more: if the load below is too early to see the sleeper,
+        // the push is before the barrier and is seen.
+        if self.fenced {
+            // SeqCst: nobody makes that barrier, so it is here.
+            fence(Ordering::SeqCst);
+        } else {
+            barrier::light();
+        }
+        if self.shared.sleep.counts().sleeping() != 0 {
+            self.shared.wake_if_nobody_searches();
+        }
+    }
+
+    /// Whether the job at `data`, the youngest that this worker has forked, is its own again. If not, it was stolen.
+    #[inline(always)]
+    fn take_back(&self, data: *const ()) -> bool {
+        match self.owner.pop() {
+            Some(job) if job.is_at(data) => true,
+            Some(other) => self.take_back_from_below(other, data),
+            None => false,
+        }
+    }
+
+    /// Joins are nested, so an owner that pops its youngest job never comes here; in another order nothing must be lost either.
+    #[cold]
+    #[inline(never)]
+    fn take_back_from_below(&self, other: Job<Q>, data: *const ()) -> bool {
+        other.run(self);
+        self.take_back(data)
+    }
+
+    /// The result of a job that was stolen. Runs whatever there is until then.
+    #[cold]
+    #[inline(never)]
+    fn wait_for<B, RB>(&self, job: &Forked<Q, B, RB>) -> Result<RB, Payload>
+    where
+        B: FnOnce(&Worker<Q>) -> RB,
+    {
+        self.until(&|| job.is_done(), &|| job.call_me());
+        // SAFETY: done, and asked once.
+        unsafe { job.take_result() }
+    }
+
+    /// The first closure has panicked: the second is run or waited for, and then the panic goes on.
+    #[cold]
+    #[inline(never)]
+    fn finish_panicked<B, RB>(&self, job: &Forked<Q, B, RB>, panic: Payload) -> !
+    where
+        B: FnOnce(&Worker<Q>) -> RB,
+    {
+        // What the second closure comes to is of no interest any more, be it a panic of its own.
+        drop(if self.take_back(job.data()) {
+            // SAFETY: taken back.
+            let b = unsafe { job.take() };
+            unwind::catch(|| b(self))
+        } else {
+            self.wait_for(job)
+        });
+        unwind::resume(panic)
+    }
+
+    /// Runs whatever there is until `has_come`. `announce` says that this worker is to be called then, or returns false if it has come already.
+    ///
+    /// The worker's own queue is empty here and whenever this goes on: either nothing was forked, or a job was stolen, and with it all older ones. That is why
+    /// no two thieves of a queue that makes them wait can wait for each other's owners.
+    fn until(&self, has_come: &dyn Fn() -> bool, announce: &dyn Fn() -> bool) {
+        while !has_come() {
+            self.shared.sleep.start_searching();
+            let mut backoff = Backoff::new();
+            let job = loop {
+                if has_come() {
+                    break None;
+                }
+                if let Some(job) = self.steal().or_else(|| self.shared.injector.take()) {
+                    break Some(job);
+                }
+                if !backoff.snooze() {
+                    self.sleep(has_come, announce);
+                    backoff = Backoff::new();
+                }
+            };
+            if self.shared.sleep.stop_searching() {
+                self.shared.leave_nothing_to_nobody();
+            }
+            if let Some(job) = job {
+                job.run(self);
+            }
+        }
+    }
+
+    /// A job of another worker: a random one's, or that of the next who has one.
+    fn steal(&self) -> Option<Job<Q>> {
+        let seats = &self.shared.seats;
+        let start = self.random(seats.len());
+        let (after, before) = (seats[start..].iter(), seats[..start].iter());
+        after.chain(before).filter(|seat| !ptr::eq(*seat, self.seat())).find_map(|victim| match victim.thief.steal() {
+            Steal::Success(job) => {
+                self.seat().tally.steals.add(1);
+                Some(job)
+            }
+            Steal::Abort => {
+                self.seat().tally.aborts.add(1);
+                None
+            }
+            // One who has to come back does so in the next round.
+            Steal::Empty | Steal::Retry => None,
+        })
+    }
+
+    /// A number below `bound`, which is not 0.
+    fn random(&self, bound: usize) -> usize {
+        // Marsaglia's xorshift.
+        let mut x = self.random.get();
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        self.random.set(x);
+        ((u128::from(x) * bound as u128) >> 64) as usize
+    }
+
+    /// A searching worker sleeps, if after all precautions there is still nothing to do.
+    fn sleep(&self, has_come: &dyn Fn() -> bool, announce: &dyn Fn() -> bool) {
+        let (shared, bed) = (&*self.shared, &self.seat().bed);
+        let seen = shared.sleep.counts();
+        if shared.has_work() || !announce() || !shared.sleep.lie_down(bed, seen) {
+            return;
+        }
+        // The fork that did not see the sleeper is before the barrier: then it is seen now.
+        let certain = shared.barrier();
+        if !(has_come() || shared.has_work()) {
+            if certain {
+                shared.sleep.sleep(bed);
+            } else {
+                // The kernel has broken its word about barriers: look again soon.
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        }
+        shared.sleep.get_up(bed);
+    }
+}
+
+impl<Q: Queue> fmt::Debug for Worker<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker").field("index", &self.index).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,261 @@
+//! Fork and join.
+
+use crate::global;
+use crate::job::Forked;
+use crate::unwind;
+use crate::wait::{self, Beyond};
+use crate::worker::Worker;
+
+/// How many private jobs are enough for [`maybe_join`] to make no more.
+const ENOUGH: usize = 3;
+
+/// Runs two closures, at once if somebody is free to take the second, and returns both results.
+///
+/// On a worker's thread the second closure is put where any idle worker can take it, at any time, whatever this thread does
+/// meanwhile: two closures may wait for each other as long as there are two workers. If nobody takes it, this thread runs it after the first. Called
+/// from outside a pool it runs in the global one.
+///
+/// ```
+/// fn sum(numbers: &[u64]) -> u64 {
+///     if numbers.len() < 1000 {
+///         return numbers.iter().sum();
+///     }
+///     let (left, right) = numbers.split_at(numbers.len() / 2);
+///     let (a, b) = filch::join(|| sum(left), || sum(right));
+///     a + b
+/// }
+/// assert_eq!(sum(&(0..100_000).collect::<Vec<_>>()), 4_999_950_000);
+/// ```
+///
+/// # Panics
+///
+/// If a closure panics, the other one is run or waited for all the same, and then the panic goes on; if both do, that of the first.
+#[inline]
+pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    match Worker::current() {
+        Some(worker) => worker.fork(|_, _| a(), |_, _| b()),
+        None => global::pool().with_worker(|worker| worker.fork(|_, _| a(), |_, _| b())),
+    }
+}
+
+/// As [`join`], and tells each closure whether it was taken by another worker.
+///
+/// ```
+/// let (first, second) = filch::join_context(|_| 1, |context| if context.migrated() { 3 } else { 2 });
+/// assert!(first == 1 && second >= 2);
+/// ```
+#[inline]
+pub fn join_context<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(Context) -> RA + Send,
+    B: FnOnce(Context) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    match Worker::current() {
+        Some(worker) => worker.fork(|_, m| a(Context::new(m)), |_, m| b(Context::new(m))),
+        // Both moved here from outside.
+        None => {
+            global::pool().with_worker(|worker| worker.fork(|_, _| a(Context::new(true)), |_, _| b(Context::new(true))))
+        }
+    }
+}
+
+/// As [`join`], but for closures that never wait for each other: when this worker has a few jobs queued already and nobody wants
+/// one, it runs both closures in place and makes no job at all.
+///
+/// What is given up is that the second closure can always be taken. Where the first waits for the second, by a lock, a channel or a barrier, `maybe_join` may wait
+/// forever; and where the first takes long, nobody can help with the second meanwhile. What is gained is a cheaper fork on
+/// large trees of small closures.
+///
+/// ```
+/// fn count(n: u32) -> u64 {
+///     if n == 0 {
+///         return 1;
+///     }
+///     let (a, b) = filch::maybe_join(|| count(n - 1), || count(n - 1));
+///     a + b
+/// }
+/// assert_eq!(count(10), 1024);
+/// ```
+#[inline]
+pub fn maybe_join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    match Worker::current() {
+        Some(worker) => worker.maybe_join(|_| a(), |_| b()),
+        None => global::pool().with_worker(|worker| worker.maybe_join(|_| a(), |_| b())),
+    }
+}
+
+/// What a closure of [`join_context`] is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Context {
+    migrated: bool,
+}
+
+impl Context {
+    pub(crate) fn new(migrated: bool) -> Context {
+        Context { migrated }
+    }
+
+    /// Whether the closure runs on another thread than the one that forked it.
+    pub fn migrated(&self) -> bool {
+        self.migrated
+    }
+}
+
+impl Worker {
+    /// As [`join`](crate::join()), without looking for the worker: each closure gets the worker that runs it.
+    #[inline]
+    pub fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut Worker) -> RA + Send,
+        B: FnOnce(&mut Worker) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        self.fork(|worker, _| a(worker), |worker, _| b(worker))
+    }
+
+    /// As [`join_context`]: each closure gets its worker, and is told whether it was taken by another one.
+    #[inline]
+    pub fn join_context<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut Worker, Context) -> RA + Send,
+        B: FnOnce(&mut Worker, Context) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        self.fork(|worker, m| a(worker, Context::new(m)), |worker, m| b(worker, Context::new(m)))
+    }
+
+    /// As [`maybe_join`](crate::maybe_join()), for closures that never wait for each other: may run both in place and fork nothing.
+    #[inline]
+    pub fn maybe_join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut Worker) -> RA + Send,
+        B: FnOnce(&mut Worker) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        if !self.post().stack.is_rich(self.slot(), ENOUGH) {
+            return self.join(a, b);
+        }
+        match unwind::catch(|| a(self)) {
+            Ok(a) => (a, b(self)),
+            Err(panic) => {
+                let _ = unwind::catch(|| b(self));
+                unwind::resume(panic)
+            }
+        }
+    }
+
+    /// The join that all the others are. Each closure gets its worker, and whether it runs on another thread than this.
+    #[inline(always)]
+    pub(crate) fn fork<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut Worker, bool) -> RA,
+        B: FnOnce(&mut Worker, bool) -> RB,
+    {
+        let (post, slot) = (self.post(), self.slot());
+        let job = Forked::new(b);
+        if post.stack.push(slot, job.data(), Forked::<B, RB>::execute) && wait::answer(post, slot).is_full() {
+            return self.fork_beyond_the_end(a, &job);
+        }
+        // SAFETY: the job was forked.
+        match unwind::catch(|| a(unsafe { self.above() }, false)) {
+            Ok(first) => {
+                if post.stack.pop(slot) || post.stack.settle(slot) {
+                    // SAFETY: nobody has taken the job, and from now on nobody can.
+                    (first, unsafe { job.run_here(self) })
+                } else {
+                    wait::for_stolen(post, slot);
+                    // SAFETY: done, and looked at once.
+                    both(Ok(first), unsafe { job.take_result() })
+                }
+            }
+            Err(panic) => self.finish_panicked(&job, panic),
+        }
+    }
+
+    /// The first closure has panicked: the second is run or waited for, and then the panic goes on.
+    #[cold]
+    #[inline(never)]
+    fn finish_panicked<B, RB>(&mut self, job: &Forked<B, RB>, panic: unwind::Payload) -> !
+    where
+        B: FnOnce(&mut Worker, bool) -> RB,
+    {
+        let (post, slot) = (self.post(), self.slot());
+        // What the second closure comes to is of no interest any more, be it a panic of its own.
+        if post.stack.pop(slot) || post.stack.settle(slot) {
+            // SAFETY: as in `fork`.
+            drop(unwind::catch(|| unsafe { job.run_here(self) }));
+        } else {
+            wait::for_stolen(post, slot);
+            // SAFETY: as in `fork`.
+            drop(unsafe { job.take_result() });
+        }
+        unwind::resume(panic)
+    }
+
+    /// A fork deeper than the stack has slots: the job goes through the injector, where it can be taken like any other.
+    #[cold]
+    #[inline(never)]
+    fn fork_beyond_the_end<A, B, RA, RB>(&mut self, a: A, job: &Forked<B, RB>) -> (RA, RB)
+    where
+        A: FnOnce(&mut Worker, bool) -> RA,
+        B: FnOnce(&mut Worker, bool) -> RB,
+    {
+        let post = self.post();
+        let beyond = Beyond::new(post, job.data(), Forked::<B, RB>::execute);
+        // SAFETY: waited for below, whatever the first closure does.
+        unsafe { beyond.inject() };
+        let first = unwind::catch(|| a(self, false));
+        wait::for_beyond(post, &beyond);
+        // SAFETY: done, and looked at once.
+        unsafe { both(first, job.take_result()) }
+    }
+}
+
+/// Both results, or the first panic.
+fn both<RA, RB>(first: Result<RA, unwind::Payload>, second: Result<RB, unwind::Payload>) -> (RA, RB) {
+    match (first, second) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Err(panic), _) | (_, Err(panic)) => unwind::resume(panic),
+    }
+}
+
+/// [`join`](crate::join()) for any number of closures: a tuple of their results.
+///
+/// ```
+/// let (a, b, c) = filch::join!(|| 1, || "two", || 3.0);
+/// assert_eq!((a, b, c), (1, "two", 3.0));
+/// ```
+#[macro_export]
+macro_rules! join {
+    // Every step of the recursion introduces another `result`: same letters, different name.
+    (@ [$($names:ident)*] [$($done:expr,)*] $next:expr, $($rest:expr,)*) => {
+        $crate::join!(@ [$($names)* result] [$($done,)* $next,] $($rest,)*)
+    };
+    (@ [$($names:ident)*] [$($done:expr,)*]) => {{
+        let $crate::join!(@pattern $($names)*) = $crate::join!(@call $($done,)*);
+        ($($names,)*)
+    }};
+    (@pattern $last:ident) => { $last };
+    (@pattern $first:ident $($rest:ident)+) => { ($first, $crate::join!(@pattern $($rest)+)) };
+    (@call $last:expr,) => { ($last)() };
+    (@call $first:expr, $last:expr,) => { $crate::join($first, $last) };
+    (@call $first:expr, $($rest:expr,)+) => { $crate::join($first, || $crate::join!(@call $($rest,)+)) };
+    ($($closures:expr),+ $(,)?) => { $crate::join!(@ [] [] $($closures,)+) };
+}

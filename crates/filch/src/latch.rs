@@ -1,0 +1,73 @@
+//! Completions: how whoever waits for a job outside the fork stack learns that it is done.
+
+use std::sync::Arc;
+
+use crate::pool::Shared;
+use crate::sync::{lock, AtomicBool, Condvar, Mutex, Ordering};
+
+/// A gate that a thread outside every pool waits at.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    open: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Gate {
+    pub(crate) fn new() -> Gate {
+        Gate { open: Mutex::new(false), opened: Condvar::new() }
+    }
+
+    pub(crate) fn open(&self) {
+        *lock(&self.open) = true;
+        self.opened.notify_all();
+    }
+
+    pub(crate) fn pass(&self) {
+        let mut open = lock(&self.open);
+        while !*open {
+            open = match self.opened.wait(open) {
+                Ok(open) => open,
+                Err(poisoned) => poisoned.into_inner(),
+            };
+        }
+    }
+}
+
+/// Who waits.
+#[derive(Clone, Debug)]
+pub(crate) enum Waiter {
+    /// A worker, of whatever pool.
+    Worker(Arc<Shared>, usize),
+    /// Any other thread.
+    Thread(Arc<Gate>),
+}
+
+/// Done or not, and whom to call. It may lie in the waiter's frame.
+#[derive(Debug)]
+pub(crate) struct Completion {
+    pub(crate) done: AtomicBool,
+    waiter: Waiter,
+}
+
+impl Completion {
+    pub(crate) fn new(waiter: Waiter) -> Completion {
+        Completion { done: AtomicBool::new(false), waiter }
+    }
+
+    /// It is done. The completion may be gone when this returns.
+    ///
+    /// # Safety
+    ///
+    /// `this` is valid until it is done, and called once.
+    pub(crate) unsafe fn set(this: *const Completion) {
+        // SAFETY: not done yet.
+        let waiter = unsafe { (*this).waiter.clone() };
+        // Release: the results. The last access: what wakes the waiter is the waiter's pool, or its gate, both held by a count.
+        // SAFETY: as above.
+        unsafe { (*this).done.store(true, Ordering::Release) };
+        match waiter {
+            Waiter::Worker(pool, worker) => pool.post(worker).bed.call(),
+            Waiter::Thread(gate) => gate.open(),
+        }
+    }
+}

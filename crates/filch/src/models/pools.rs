@@ -1,0 +1,168 @@
+//! Whole pools, in random orders: shuttle picks which thread goes next.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+
+use shuttle::sync::Barrier;
+
+use crate::defect::{self, Defect};
+use crate::{Builder, Fences, Pool, Waiting, Worker};
+
+/// How many random orders; `FILCH_SHUTTLE_ORDERS`, or this.
+fn orders(usual: usize) -> usize {
+    std::env::var("FILCH_SHUTTLE_ORDERS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+fn explore(usual: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut config = shuttle::Config::new();
+    config.stack_size = 256 * 1024;
+    config.max_steps = shuttle::MaxSteps::FailAfter(200_000);
+    let scheduler = shuttle::scheduler::RandomScheduler::new(orders(usual));
+    shuttle::Runner::new(scheduler, config).run(model);
+}
+
+fn pool(threads: usize, waiting: Waiting, fences: Fences) -> Pool {
+    Builder::new().threads(threads).waiting(waiting).fences(fences).build().expect("a pool in a model")
+}
+
+fn fib(worker: &mut Worker, n: u32) -> u32 {
+    if n < 2 {
+        return n;
+    }
+    let (a, b) = worker.join(|worker| fib(worker, n - 1), |worker| fib(worker, n - 2));
+    a + b
+}
+
+fn meet(barrier: &Barrier) {
+    barrier.wait();
+}
+
+const KINDS: [(Waiting, Fences); 4] = [
+    (Waiting::Strict, Fences::Automatic),
+    (Waiting::Strict, Fences::Owner),
+    (Waiting::Any, Fences::Automatic),
+    (Waiting::Any, Fences::Owner),
+];
+
+fn joins(threads: usize, waiting: Waiting, fences: Fences) {
+    explore(150, move || {
+        let pool = pool(threads, waiting, fences);
+        assert_eq!(pool.with_worker(|worker| fib(worker, 6)), 8);
+        // Once more, when everybody may have gone to sleep.
+        assert_eq!(pool.with_worker(|worker| fib(worker, 4)), 3);
+    });
+}
+
+/// Two closures that wait for each other.
+fn meets(waiting: Waiting, fences: Fences) {
+    explore(300, move || {
+        let pool = pool(2, waiting, fences);
+        let barrier = Arc::new(Barrier::new(2));
+        for _ in 0..2 {
+            let (first, second) = (barrier.clone(), barrier.clone());
+            pool.join(move || meet(&first), move || meet(&second));
+        }
+    });
+}
+
+#[test]
+fn joins_come_to_the_right_result() {
+    for (waiting, fences) in KINDS {
+        for threads in 1..=3 {
+            assert!(defect::with(None, move || joins(threads, waiting, fences)));
+        }
+    }
+}
+
+#[test]
+fn closures_that_wait_for_each_other_meet() {
+    for (waiting, fences) in KINDS {
+        assert!(defect::with(None, move || meets(waiting, fences)));
+    }
+}
+
+#[test]
+fn scopes_end_after_their_tasks() {
+    for (waiting, fences) in KINDS {
+        assert!(defect::with(None, move || {
+            explore(150, move || {
+                let pool = pool(2, waiting, fences);
+                let count = AtomicUsize::new(0);
+                pool.scope(|scope| {
+                    for _ in 0..2 {
+                        scope.spawn(|scope| {
+                            count.fetch_add(1, Ordering::Relaxed);
+                            scope.spawn(|_| {
+                                crate::join(
+                                    || count.fetch_add(1, Ordering::Relaxed),
+                                    || count.fetch_add(1, Ordering::Relaxed),
+                                );
+                            });
+                        });
+                    }
+                });
+                assert_eq!(count.load(Ordering::Relaxed), 6);
+            });
+        }));
+    }
+}
+
+#[test]
+fn a_pool_finishes_what_was_spawned_before_it_ends() {
+    assert!(defect::with(None, || {
+        explore(300, || {
+            let count = Arc::new(AtomicUsize::new(0));
+            {
+                let pool = pool(2, Waiting::Strict, Fences::Automatic);
+                for _ in 0..3 {
+                    let count = count.clone();
+                    pool.spawn(move || {
+                        let inner = count.clone();
+                        crate::spawn(move || {
+                            inner.fetch_add(1, Ordering::Relaxed);
+                        });
+                        count.fetch_add(1, Ordering::Relaxed);
+                    });
+                }
+            }
+            assert_eq!(count.load(Ordering::Relaxed), 6);
+        });
+    }));
+}
+
+#[test]
+fn installs_go_there_and_back() {
+    for waiting in [Waiting::Strict, Waiting::Any] {
+        assert!(defect::with(None, move || {
+            explore(200, move || {
+                let (first, second) = (pool(1, waiting, Fences::Automatic), pool(1, waiting, Fences::Automatic));
+                let answer = first.install(|| second.install(|| first.install(|| second.install(|| 42))));
+                assert_eq!(answer, 42);
+            });
+        }));
+    }
+}
+
+#[test]
+fn broadcasts_reach_everybody() {
+    assert!(defect::with(None, || {
+        explore(200, || {
+            let pool = pool(3, Waiting::Strict, Fences::Automatic);
+            let (one, two) =
+                pool.join(|| crate::broadcast(|part| part.index()), || crate::broadcast(|part| part.index()));
+            assert_eq!((one, two), (vec![0, 1, 2], vec![0, 1, 2]));
+        });
+    }));
+}
+
+#[test]
+fn a_sleeper_that_does_not_look_again_is_caught() {
+    assert!(!defect::with(Some(Defect::SleepWithoutLook), || {
+        explore(3000, || {
+            let pool = pool(2, Waiting::Strict, Fences::Automatic);
+            let barrier = Arc::new(Barrier::new(2));
+            let (first, second) = (barrier.clone(), barrier);
+            pool.join(move || meet(&first), move || meet(&second));
+        });
+    }));
+}

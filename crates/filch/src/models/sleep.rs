@@ -1,0 +1,169 @@
+//! The sleep protocol, as the pool uses it: one worker falls asleep while something comes up.
+
+use std::sync::Arc;
+
+use loom::sync::atomic::{AtomicBool, Ordering};
+use loom::thread;
+
+use super::explore;
+use crate::defect::{self, Defect};
+use crate::job::Job;
+use crate::origin::Origin;
+use crate::pool::{Handlers, Shared};
+use crate::post::Post;
+use crate::search;
+use crate::stack::Mode;
+use crate::wait::{self, Waiting};
+use crate::worker::Worker;
+
+fn pool(mode: Mode) -> Arc<Shared> {
+    Shared::new(2, 4, mode, Waiting::Strict, true, Handlers::default()).expect("memory for a model")
+}
+
+/// Worker 1 looks for work until `flag` is set, by a job that it has to find.
+fn idle_worker(pool: &Arc<Shared>, flag: &Arc<AtomicBool>) -> thread::JoinHandle<()> {
+    let (pool, flag) = (pool.clone(), flag.clone());
+    thread::spawn(move || {
+        let post = pool.post(1);
+        Post::set_current(Some(post));
+        search::until(post, &pool, &mut || flag.load(Ordering::Acquire), &mut || true, &mut || None);
+        Post::set_current(None);
+    })
+}
+
+unsafe fn set_flag(data: *const (), _: &mut Worker) {
+    // SAFETY: the flag outlives the model's threads.
+    unsafe { &*data.cast::<AtomicBool>() }.store(true, Ordering::Release);
+}
+
+/// Worker 0 forks one job and then does not look at it again. Without a wake-up, or a raid, worker 1 sleeps forever and the model deadlocks.
+fn forks(mode: Mode) {
+    explore(2, move || {
+        let (pool, flag) = (pool(mode), Arc::new(AtomicBool::new(false)));
+        let sleeper = idle_worker(&pool, &flag);
+        let post = pool.post(0);
+        // SAFETY: this thread is worker 0 of the model.
+        let slot = unsafe { Worker::at(post.stack.bottom()) }.slot();
+        if post.stack.push(slot, Arc::as_ptr(&flag).cast(), set_flag) {
+            wait::answer(post, slot);
+        }
+        sleeper.join().unwrap();
+    });
+}
+
+/// A job comes from outside.
+fn injects() {
+    explore(2, || {
+        let (pool, flag) = (pool(Mode::Asymmetric), Arc::new(AtomicBool::new(false)));
+        let sleeper = idle_worker(&pool, &flag);
+        // SAFETY: run once, while the flag is there.
+        pool.inject(unsafe { Job::from_parts(Arc::as_ptr(&flag).cast(), set_flag, Origin::NONE) });
+        sleeper.join().unwrap();
+    });
+}
+
+/// A job for this worker alone.
+fn delivers() {
+    explore(2, || {
+        let (pool, flag) = (pool(Mode::Asymmetric), Arc::new(AtomicBool::new(false)));
+        let sleeper = idle_worker(&pool, &flag);
+        // SAFETY: run once, while the flag is there.
+        pool.post(1).deliver(unsafe { Job::from_parts(Arc::as_ptr(&flag).cast(), set_flag, Origin::NONE) });
+        sleeper.join().unwrap();
+    });
+}
+
+/// Worker 0 waits for a stolen job, strictly; worker 1 completes it.
+fn completes() {
+    explore(2, || {
+        let pool = pool(Mode::Asymmetric);
+        let flag = Arc::new(AtomicBool::new(false));
+        let post = pool.post(0);
+        // SAFETY: this thread is worker 0 of the model.
+        let slot = unsafe { Worker::at(post.stack.bottom()) }.slot();
+        post.stack.push(slot, Arc::as_ptr(&flag).cast(), set_flag);
+        post.stack.share();
+        let sleeper = idle_worker(&pool, &flag);
+        if post.stack.pop(slot) || post.stack.settle(slot) {
+            flag.store(true, Ordering::Release);
+            pool.post(1).bed.call();
+        } else {
+            wait::for_stolen(post, slot);
+            assert!(flag.load(Ordering::Acquire));
+        }
+        sleeper.join().unwrap();
+    });
+}
+
+#[test]
+fn a_fork_is_not_overlooked_by_one_who_falls_asleep() {
+    for mode in [Mode::Asymmetric, Mode::Fenced] {
+        assert!(defect::with(None, move || forks(mode)));
+    }
+}
+
+#[test]
+fn an_injected_job_is_not_overlooked() {
+    assert!(defect::with(None, injects));
+}
+
+#[test]
+fn a_delivered_job_is_not_overlooked() {
+    assert!(defect::with(None, delivers));
+}
+
+#[test]
+fn the_end_of_a_stolen_job_is_not_overlooked_by_its_owner() {
+    assert!(defect::with(None, completes));
+}
+
+#[test]
+fn a_sleeper_that_does_not_look_again_is_caught() {
+    assert!(!defect::with(Some(Defect::SleepWithoutLook), || forks(Mode::Asymmetric)));
+}
+
+#[test]
+fn a_sleeper_without_the_barrier_is_caught() {
+    assert!(!defect::with(Some(Defect::NoBarrier), || forks(Mode::Asymmetric)));
+}
+
+/// Two jobs are forked by a worker that then looks at neither again, and each of two others is to run one: as if the two waited for each
+/// other. Whoever takes the first must not leave the second to nobody.
+fn forks_two() {
+    unsafe fn tick_off(data: *const (), worker: &mut Worker) {
+        // SAFETY: the flags outlive the model's threads.
+        let flags = unsafe { &*data.cast::<[AtomicBool; 3]>() };
+        flags[worker.index()].store(true, Ordering::Release);
+    }
+    explore(2, || {
+        let pool = Shared::new(3, 4, Mode::Asymmetric, Waiting::Strict, true, Handlers::default()).expect("memory");
+        let flags = Arc::new([AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false)]);
+        let idle: Vec<_> = [1, 2]
+            .into_iter()
+            .map(|index| {
+                let (pool, flags) = (pool.clone(), flags.clone());
+                thread::spawn(move || {
+                    let post = pool.post(index);
+                    Post::set_current(Some(post));
+                    let mut done = || flags[index].load(Ordering::Acquire);
+                    search::until(post, &pool, &mut done, &mut || true, &mut || None);
+                    Post::set_current(None);
+                })
+            })
+            .collect();
+        let post = pool.post(0);
+        for _ in 0..2 {
+            // SAFETY: this thread is worker 0 of the model.
+            let slot = unsafe { Worker::at(post.stack.bottom()) }.slot();
+            if post.stack.push(slot, Arc::as_ptr(&flags).cast(), tick_off) {
+                wait::answer(post, slot);
+            }
+        }
+        idle.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
+#[test]
+fn who_takes_one_job_does_not_leave_another_to_nobody() {
+    assert!(defect::with(None, forks_two));
+}

@@ -1,0 +1,221 @@
+//! The fork stack: an owner that forks and returns, thieves that steal, and one that raids. Every job is run once, as it was forked.
+
+use std::sync::Arc;
+
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+
+use super::explore;
+use crate::defect::{self, Defect};
+use crate::stack::{Mode, Slot, Stack, Theft, STRIDE};
+use crate::worker::Worker;
+
+/// A stack, its slots, and how often each job was run.
+struct World {
+    stack: Stack,
+    slots: Vec<Slot>,
+    runs: Vec<AtomicUsize>,
+}
+
+unsafe fn never(_: *const (), _: &mut Worker) {
+    unreachable!("models look at the job and do not run it")
+}
+
+impl World {
+    fn new(jobs: usize, mode: Mode) -> Arc<World> {
+        let slots: Vec<Slot> = (0..4).map(|_| Slot::new()).collect();
+        let base = slots.as_ptr().expose_provenance();
+        // SAFETY: the slots live in the same world.
+        let stack = unsafe { Stack::new(base, slots.len(), mode) };
+        Arc::new(World { stack, slots, runs: (0..jobs).map(|_| AtomicUsize::new(0)).collect() })
+    }
+
+    /// Job `job` into slot `depth`. The pointer is its number and one, so that a slot nobody filled is told apart.
+    fn fork(&self, depth: usize, job: usize) -> bool {
+        self.stack.push(&self.slots[depth], std::ptr::without_provenance(job + 1), never)
+    }
+
+    fn run(&self, job: usize) {
+        self.runs[job].fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn run_slot(&self, slot: &Slot) {
+        let number = slot.job_data().addr();
+        assert_ne!(number, 0, "a slot was stolen that nobody had filled");
+        self.run(number - 1);
+        slot.complete();
+    }
+
+    /// The owner comes back to job `job` in slot `depth`. Returns whether it had to wait.
+    fn finish(&self, depth: usize, job: usize) -> bool {
+        let slot = &self.slots[depth];
+        if self.stack.pop(slot) || self.stack.settle(slot) {
+            self.run(job);
+            return false;
+        }
+        while !slot.is_done() {
+            thread::yield_now();
+        }
+        self.stack.reset(slot);
+        true
+    }
+
+    fn steal(&self) {
+        if let Theft::Job(slot) = self.stack.steal() {
+            self.run_slot(slot);
+        }
+    }
+
+    fn check(&self) {
+        for (job, runs) in self.runs.iter().enumerate() {
+            assert_eq!(runs.load(Ordering::Relaxed), 1, "runs of job {job}");
+        }
+    }
+}
+
+/// The owner forks two jobs and shares; one or two thieves.
+fn shares(mode: Mode, thieves: usize) {
+    explore(3 - thieves.min(2) + 1, move || {
+        let world = World::new(2, mode);
+        let thieves: Vec<_> = (0..thieves)
+            .map(|_| {
+                let world = world.clone();
+                thread::spawn(move || world.steal())
+            })
+            .collect();
+        world.fork(0, 0);
+        world.fork(1, 1);
+        world.stack.share();
+        world.finish(1, 1);
+        world.finish(0, 0);
+        thieves.into_iter().for_each(|thief| thief.join().unwrap());
+        world.check();
+    });
+}
+
+/// The owner uses a slot again after its first job was taken, or not.
+fn reuses(mode: Mode) {
+    explore(2, move || {
+        let world = World::new(2, mode);
+        let thief = {
+            let world = world.clone();
+            thread::spawn(move || {
+                world.steal();
+                world.steal();
+            })
+        };
+        for job in 0..2 {
+            world.fork(0, job);
+            world.stack.share();
+            world.finish(0, job);
+        }
+        thief.join().unwrap();
+        world.check();
+    });
+}
+
+/// The owner forks, returns and forks again, and shares nothing; a thief raids and steals, and perhaps another one does.
+fn raids(mode: Mode, raiders: usize) {
+    explore(if raiders > 1 { 2 } else { 3 }, move || {
+        let world = World::new(3, mode);
+        let raiders: Vec<_> = (0..raiders)
+            .map(|_| {
+                let world = world.clone();
+                thread::spawn(move || {
+                    world.stack.raid();
+                    world.steal();
+                })
+            })
+            .collect();
+        world.fork(0, 0);
+        world.fork(1, 1);
+        world.finish(1, 1);
+        world.fork(1, 2);
+        world.finish(1, 2);
+        world.finish(0, 0);
+        raiders.into_iter().for_each(|raider| raider.join().unwrap());
+        world.check();
+    });
+}
+
+/// A thief raids while the owner shares and takes back.
+fn raids_and_shares(mode: Mode) {
+    explore(2, move || {
+        let world = World::new(2, mode);
+        let raider = {
+            let world = world.clone();
+            thread::spawn(move || {
+                world.stack.raid();
+                world.steal();
+            })
+        };
+        let thief = {
+            let world = world.clone();
+            thread::spawn(move || world.steal())
+        };
+        world.fork(0, 0);
+        world.fork(1, 1);
+        world.stack.share();
+        world.finish(1, 1);
+        world.finish(0, 0);
+        raider.join().unwrap();
+        thief.join().unwrap();
+        world.check();
+    });
+}
+
+const MODES: [Mode; 2] = [Mode::Asymmetric, Mode::Fenced];
+
+#[test]
+fn what_is_shared_is_run_once() {
+    for mode in MODES {
+        for thieves in 1..=2 {
+            assert!(defect::with(None, move || shares(mode, thieves)));
+        }
+    }
+}
+
+#[test]
+fn a_slot_can_be_used_again_when_its_stolen_job_is_done() {
+    for mode in MODES {
+        assert!(defect::with(None, move || reuses(mode)));
+    }
+}
+
+#[test]
+fn a_raid_takes_nothing_that_the_owner_has_taken() {
+    for mode in MODES {
+        for raiders in 1..=2 {
+            assert!(defect::with(None, move || raids(mode, raiders)));
+        }
+    }
+}
+
+#[test]
+fn a_raid_and_a_share_do_not_offer_a_job_twice() {
+    for mode in MODES {
+        assert!(defect::with(None, move || raids_and_shares(mode)));
+    }
+}
+
+#[test]
+fn a_share_that_does_not_release_is_caught() {
+    assert!(defect::with(Some(Defect::LightIsNothing), || shares(Mode::Asymmetric, 1)));
+    assert!(!defect::with(Some(Defect::ShareWithoutRelease), || shares(Mode::Asymmetric, 1)));
+}
+
+#[test]
+fn a_raid_without_the_barrier_is_caught() {
+    assert!(!defect::with(Some(Defect::NoBarrier), || raids(Mode::Asymmetric, 1)));
+    assert!(!defect::with(Some(Defect::LightIsNothing), || raids(Mode::Asymmetric, 1)));
+}
+
+#[test]
+fn a_raid_that_goes_on_after_a_settlement_is_caught() {
+    assert!(!defect::with(Some(Defect::RaidAfterSettle), || raids(Mode::Asymmetric, 1)));
+}
+
+#[test]
+fn slots_lie_in_a_row() {
+    assert_eq!(std::mem::size_of::<[Slot; 3]>(), 3 * STRIDE);
+}

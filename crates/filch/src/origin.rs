@@ -1,0 +1,93 @@
+//! Which wait a job descends from, across pools.
+//!
+//! A worker that installs into another pool waits, and may meanwhile run only what descends from that wait: a job that comes back to its own pool from there, at any
+//! distance. So the wait is a [`Frame`] in the waiter's stack, every job that the installed closure gives rise to knows that frame, and frames know
+//! the one that they descend from themselves. A frame outlives all that descends from it, because somebody waits for each of those.
+//!
+//! Nothing of this is paid for by a program with one pool: there, every origin is null.
+
+use std::ptr;
+
+use crate::pool::Shared;
+use crate::sync::{lock, AtomicUsize, Mutex, Ordering};
+
+/// A wait for another pool, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Origin(*const Frame);
+
+// SAFETY: a pointer to a frame that is only read, and outlives what descends from it.
+unsafe impl Send for Origin {}
+
+/// A wait of one worker for another pool.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    /// Where the waiting worker's own work comes from.
+    pub(crate) parent: Origin,
+    pub(crate) pool: *const Shared,
+    pub(crate) worker: usize,
+}
+
+impl Origin {
+    pub(crate) const NONE: Origin = Origin(ptr::null());
+
+    pub(crate) fn new(frame: &Frame) -> Origin {
+        Origin(frame)
+    }
+
+    pub(crate) fn is_none(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The frame and those that it descends from, nearest first.
+    pub(crate) fn frames<'a>(self) -> impl Iterator<Item = &'a Frame> {
+        // SAFETY: a frame outlives what descends from it, and whoever asks holds a job that does.
+        let get = |origin: Origin| unsafe { origin.0.as_ref() };
+        std::iter::successors(get(self), move |frame| get(frame.parent))
+    }
+
+    /// Whether this is `frame`, or descends from it.
+    pub(crate) fn descends_from(self, frame: &Frame) -> bool {
+        self.frames().any(|ancestor| ptr::eq(ancestor, frame))
+    }
+}
+
+/// The origins of what stands on a fork stack: from which depth on, which.
+#[derive(Debug)]
+pub(crate) struct Origins {
+    /// Whether there are any; so that nobody locks for nothing.
+    count: AtomicUsize,
+    entries: Mutex<Vec<(usize, Origin)>>,
+}
+
+impl Origins {
+    pub(crate) fn new() -> Origins {
+        Origins { count: AtomicUsize::new(0), entries: Mutex::new(Vec::new()) }
+    }
+
+    /// The origin of a job at an address of the stack. Stable for a stolen job until it is done: its owner cannot leave that depth before.
+    pub(crate) fn at(&self, address: usize) -> Origin {
+        // Acquire: who has stolen a job has seen the entry that was made before it was forked.
+        if self.count.load(Ordering::Acquire) == 0 {
+            return Origin::NONE;
+        }
+        let entries = lock(&self.entries);
+        entries.iter().rev().find(|&&(from, _)| from <= address).map_or(Origin::NONE, |&(_, origin)| origin)
+    }
+
+    /// What the worker runs from now on, at `bottom` and above, has this origin. Returns whether [`leave`](Origins::leave) is due.
+    pub(crate) fn enter(&self, bottom: usize, origin: Origin) -> bool {
+        // Relaxed: only the worker itself changes it.
+        if origin.is_none() && self.count.load(Ordering::Relaxed) == 0 {
+            return false;
+        }
+        lock(&self.entries).push((bottom, origin));
+        self.count.fetch_add(1, Ordering::Release);
+        true
+    }
+
+    /// Back to what it was.
+    pub(crate) fn leave(&self) {
+        lock(&self.entries).pop();
+        self.count.fetch_sub(1, Ordering::Release);
+    }
+}

@@ -1,0 +1,288 @@
+//! What kind of pool, and how its threads come about.
+
+use std::env;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use filch_queue::barrier;
+
+use super::shared::{Handlers, Shared};
+use super::Pool;
+use crate::error::BuildError;
+use crate::global;
+use crate::latch::Gate;
+use crate::post::Post;
+use crate::stack::{Mode, Region};
+use crate::sync::{thread, Mutex};
+use crate::unwind::Payload;
+use crate::wait::Waiting;
+
+/// The smallest stack that a worker gets by.
+const LEAST_STACK: usize = 64 * 1024;
+
+/// The most workers of a pool: as many as the counters of the sleep protocol can tell apart.
+const MOST_THREADS: usize = u16::MAX as usize - 1;
+
+/// The variable that says how many workers a pool has if its builder does not.
+const THREADS_VARIABLE: &str = "FILCH_NUM_THREADS";
+
+/// Who keeps a fork in order with what a thief does; see [`Builder::fences`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fences {
+    /// The thief has the kernel make the barrier; where the kernel does not, the owner has a fence.
+    #[default]
+    Automatic,
+    /// The owner has a fence at each fork and each return.
+    Owner,
+}
+
+/// For pools of all kinds.
+///
+/// ```
+/// # fn main() -> Result<(), filch::BuildError> {
+/// let pool = filch::Builder::new()
+///     .threads(2)
+///     .name(|index| format!("worker-{index}"))
+///     .stack_size(8 << 20)
+///     .build()?;
+/// assert_eq!(pool.threads(), 2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Default)]
+#[must_use = "a builder builds nothing until it is told to"]
+pub struct Builder {
+    threads: Option<usize>,
+    name: Option<Box<dyn FnMut(usize) -> String>>,
+    stack_size: Option<usize>,
+    fork_depth: Option<usize>,
+    pin: bool,
+    waiting: Waiting,
+    fences: Fences,
+    raids_off: bool,
+    handlers: Handlers,
+    spawner: Option<Box<dyn FnMut(Thread) -> io::Result<()>>>,
+}
+
+impl Builder {
+    /// With all defaults.
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    /// How many workers. Default: the environment variable `FILCH_NUM_THREADS`, or else as many as there are CPUs for this process.
+    pub fn threads(mut self, threads: usize) -> Builder {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// What the threads are called, given the index of the worker.
+    pub fn name(mut self, name: impl FnMut(usize) -> String + 'static) -> Builder {
+        self.name = Some(Box::new(name));
+        self
+    }
+
+    /// How large the threads' stacks are, in bytes: at least 64 KiB. Default: that of the standard library.
+    pub fn stack_size(mut self, bytes: usize) -> Builder {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// How many joins may be nested on one worker before further ones take a slower way, through the pool's injector. Default and maximum: about
+    /// half a million, more than fit into the usual stack of a thread. Address space for them is reserved, memory only used as they are reached.
+    pub fn fork_depth(mut self, joins: usize) -> Builder {
+        self.fork_depth = Some(joins);
+        self
+    }
+
+    /// Called on each worker's thread before its first job.
+    pub fn on_start(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Builder {
+        self.handlers.start = Some(Box::new(handler));
+        self
+    }
+
+    /// Called on each worker's thread after its last job.
+    pub fn on_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Builder {
+        self.handlers.exit = Some(Box::new(handler));
+        self
+    }
+
+    /// Called with the panic of a spawned job, or of a start or exit handler. Without it such a panic ends the process.
+    pub fn on_panic(mut self, handler: impl Fn(Payload) + Send + Sync + 'static) -> Builder {
+        self.handlers.panic = Some(Box::new(handler));
+        self
+    }
+
+    /// Starts threads in a way of one's own: the closure gets each [`Thread`] and has some thread call [`Thread::run`]. Stack size and name are then only advice.
+    pub fn spawner(mut self, spawner: impl FnMut(Thread) -> io::Result<()> + 'static) -> Builder {
+        self.spawner = Some(Box::new(spawner));
+        self
+    }
+
+    /// Whether each worker stays on one CPU of its own, as far as there are enough.
+    pub fn pin(mut self, pin: bool) -> Builder {
+        self.pin = pin;
+        self
+    }
+
+    /// What workers may run while they wait. Default: [`Waiting::Strict`].
+    pub fn waiting(mut self, waiting: Waiting) -> Builder {
+        self.waiting = waiting;
+        self
+    }
+
+    /// Who pays for the order between a fork and a theft. The default is faster; the other is here to measure how much.
+    pub fn fences(mut self, fences: Fences) -> Builder {
+        self.fences = fences;
+        self
+    }
+
+    /// Whether a thief may help itself to the jobs of a worker that does not answer. Without it, a forked job is *not* always stealable: one whose worker blocks is
+    /// stuck with it. Default: true. The other is here to measure what it costs.
+    pub fn raid(mut self, raid: bool) -> Builder {
+        self.raids_off = !raid;
+        self
+    }
+
+    /// Starts the pool.
+    pub fn build(mut self) -> Result<Pool, BuildError> {
+        let threads = match self.threads {
+            Some(threads) => threads,
+            None => default_threads()?,
+        };
+        match threads {
+            0 => return Err(BuildError::NoThreads),
+            _ if threads > MOST_THREADS => {
+                return Err(BuildError::TooManyThreads { asked: threads, most: MOST_THREADS })
+            }
+            _ => {}
+        }
+        if let Some(asked) = self.stack_size.filter(|&bytes| bytes < LEAST_STACK) {
+            return Err(BuildError::StackTooSmall { asked, least: LEAST_STACK });
+        }
+        let mode = match self.fences {
+            Fences::Automatic if barrier::register() => Mode::Asymmetric,
+            _ => Mode::Fenced,
+        };
+        let slots = self.fork_depth.map_or(Region::<Post>::MOST_SLOTS, |joins| joins.saturating_add(1));
+        let shared =
+            Shared::new(threads, slots, mode, self.waiting, !self.raids_off, std::mem::take(&mut self.handlers))?;
+        let left: Vec<Arc<Gate>> = (0..threads).map(|_| Arc::new(Gate::new())).collect();
+        let cores = if self.pin { core_affinity::get_core_ids().unwrap_or_default() } else { Vec::new() };
+
+        // From here on, dropping the pool ends what has been started.
+        let mut pool = Pool { shared: shared.clone(), threads: Mutex::new(Vec::new()), left: Vec::new() };
+        for (index, gate) in left.into_iter().enumerate() {
+            let thread = Thread {
+                index,
+                name: self.name.as_mut().map(|name| name(index)),
+                stack_size: self.stack_size,
+                core: (!cores.is_empty()).then(|| cores[index % cores.len()]),
+                pool: shared.clone(),
+                _left: Left(gate.clone()),
+            };
+            let started = match &mut self.spawner {
+                Some(spawner) => spawner(thread),
+                None => thread.start().map(|handle| pool.keep(handle)),
+            };
+            started.map_err(|error| BuildError::Thread { index, error })?;
+            pool.left.push(gate);
+        }
+        Ok(pool)
+    }
+
+    /// Starts the pool and makes it the global one, which functions outside of any pool use.
+    pub fn build_global(self) -> Result<(), BuildError> {
+        global::set(self)
+    }
+}
+
+impl Pool {
+    fn keep(&mut self, handle: thread::JoinHandle<()>) {
+        crate::sync::lock(&self.threads).push(handle);
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("threads", &self.threads)
+            .field("stack_size", &self.stack_size)
+            .field("fork_depth", &self.fork_depth)
+            .field("pin", &self.pin)
+            .field("waiting", &self.waiting)
+            .field("fences", &self.fences)
+            .field("raid", &!self.raids_off)
+            .finish_non_exhaustive()
+    }
+}
+
+fn default_threads() -> Result<usize, BuildError> {
+    match env::var_os(THREADS_VARIABLE) {
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+        Some(value) => value
+            .to_str()
+            .and_then(|text| text.trim().parse().ok())
+            .filter(|&threads| threads > 0)
+            .ok_or(BuildError::Variable { name: THREADS_VARIABLE, value }),
+    }
+}
+
+/// A worker's thread that is yet to be started; see [`Builder::spawner`].
+#[derive(Debug)]
+#[must_use = "a worker whose thread does not run never leaves, and its pool cannot be dropped"]
+pub struct Thread {
+    index: usize,
+    name: Option<String>,
+    stack_size: Option<usize>,
+    core: Option<core_affinity::CoreId>,
+    pool: Arc<Shared>,
+    /// Dropped last: the pool has no worker of this index any more.
+    _left: Left,
+}
+
+impl Thread {
+    /// The index of the worker.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// What it is to be called, if the builder says.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// How large its stack is to be, if the builder says.
+    pub fn stack_size(&self) -> Option<usize> {
+        self.stack_size
+    }
+
+    /// Is the worker, until the pool is dropped.
+    pub fn run(self) {
+        if let Some(core) = self.core {
+            core_affinity::set_for_current(core);
+        }
+        self.pool.work(self.index);
+    }
+
+    fn start(self) -> io::Result<thread::JoinHandle<()>> {
+        let mut builder = thread::Builder::new();
+        let name = self.name.clone().unwrap_or_else(|| format!("filch-{}", self.index));
+        builder = builder.name(name);
+        if let Some(bytes) = self.stack_size {
+            builder = builder.stack_size(bytes);
+        }
+        builder.spawn(|| self.run())
+    }
+}
+
+/// Opens the gate when the worker has left, or when it never came.
+#[derive(Debug)]
+struct Left(Arc<Gate>);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        self.0.open();
+    }
+}

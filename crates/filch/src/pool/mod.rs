@@ -1,0 +1,245 @@
+//! Pools of workers.
+
+mod builder;
+mod injector;
+mod shared;
+
+use std::fmt;
+use std::mem;
+use std::ptr;
+use std::sync::Arc;
+
+pub use builder::{Builder, Fences, Thread};
+#[cfg(all(test, loom))]
+pub(crate) use shared::Handlers;
+pub(crate) use shared::Shared;
+
+use crate::broadcast::{self, Broadcast};
+use crate::error::BuildError;
+use crate::job::{Forked, Job};
+use crate::latch::{Completion, Gate, Waiter};
+use crate::origin::{Frame, Origin};
+use crate::post::Post;
+use crate::scope::Scope;
+use crate::spawn;
+use crate::stats::Stats;
+use crate::sync::{lock, thread, Mutex};
+use crate::unwind;
+use crate::wait::{self, Awaited};
+use crate::worker::Worker;
+
+/// A pool of workers.
+///
+/// ```
+/// # fn main() -> Result<(), filch::BuildError> {
+/// let pool = filch::Pool::builder().threads(3).build()?;
+/// let (a, b) = pool.join(|| 1 + 1, || 2 + 2);
+/// assert_eq!((a, b), (2, 4));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A pool that is dropped finishes what was spawned into it, and its threads have ended when the drop is over; unless one of its own
+/// workers drops it, which cannot wait for itself.
+pub struct Pool {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<thread::JoinHandle<()>>>,
+    /// One for each worker, opened when it has left.
+    left: Vec<Arc<Gate>>,
+}
+
+impl Pool {
+    /// A pool with a worker for each CPU that this process may use, or as `FILCH_NUM_THREADS` says.
+    pub fn new() -> Result<Pool, BuildError> {
+        Builder::new().build()
+    }
+
+    /// For a pool of another kind.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    /// How many workers it has.
+    pub fn threads(&self) -> usize {
+        self.shared.posts.len()
+    }
+
+    /// Which of its workers the calling thread is, if it is one.
+    pub fn index(&self) -> Option<usize> {
+        self.own_post().map(|post| post.index)
+    }
+
+    /// What the workers have done so far.
+    pub fn stats(&self) -> Stats {
+        Stats::of(&self.shared)
+    }
+
+    /// Everything that was recorded so far, for a trace viewer. With the feature `trace` only.
+    #[cfg(feature = "trace")]
+    pub fn trace(&self) -> crate::trace::Trace {
+        crate::trace::Trace::of(&self.shared)
+    }
+
+    fn own_post(&self) -> Option<&'static Post> {
+        Post::current().filter(|post| ptr::eq(post.pool(), &*self.shared))
+    }
+
+    /// Runs a closure on one of the workers and waits for it. Inside, [`join`](crate::join()) and [`scope`](crate::scope()) use this pool.
+    ///
+    /// On a worker of this pool the closure runs in place. A worker of another pool runs meanwhile only what descends from this call (see
+    /// [`Waiting`](crate::Waiting)).
+    ///
+    /// # Panics
+    ///
+    /// If the closure does.
+    pub fn install<F, R>(&self, f: F) -> R
+    where
+        F: FnOnce() -> R + Send,
+        R: Send,
+    {
+        self.with_worker(|_| f())
+    }
+
+    /// As [`install`](Pool::install), and hands the worker to the closure.
+    pub fn with_worker<F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&mut Worker) -> R + Send,
+        R: Send,
+    {
+        match Post::current() {
+            Some(post) if ptr::eq(post.pool(), &*self.shared) => {
+                // SAFETY: the calling worker's own.
+                f(unsafe { Worker::at(post.stack.bottom()) })
+            }
+            Some(post) => self.install_from(post, f),
+            None => self.install_from_outside(f),
+        }
+    }
+
+    fn install_from_outside<F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&mut Worker) -> R + Send,
+        R: Send,
+    {
+        self.shared.check_process();
+        let gate = Arc::new(Gate::new());
+        let installed = Installed::new(|worker, _| f(worker), Waiter::Thread(gate.clone()));
+        // SAFETY: waited for.
+        self.shared.inject(unsafe { installed.job(Origin::NONE) });
+        gate.pass();
+        installed.into_result()
+    }
+
+    fn install_from<F, R>(&self, post: &Post, f: F) -> R
+    where
+        F: FnOnce(&mut Worker) -> R + Send,
+        R: Send,
+    {
+        let frame = Frame { parent: post.origin(), pool: post.pool(), worker: post.index };
+        let installed = Installed::new(|worker, _| f(worker), Waiter::Worker(post.pool().hold(), post.index));
+        // SAFETY: waited for.
+        self.shared.inject(unsafe { installed.job(Origin::new(&frame)) });
+        wait::until(post, &Awaited::Installed(&frame, &installed.completion.done));
+        installed.into_result()
+    }
+
+    /// [`join`](crate::join()) in this pool.
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        self.with_worker(|worker| worker.join(|_| a(), |_| b()))
+    }
+
+    /// [`scope`](crate::scope()) in this pool.
+    pub fn scope<'scope, F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&Scope<'scope>) -> R + Send,
+        R: Send,
+    {
+        self.with_worker(|worker| Scope::run(worker, f))
+    }
+
+    /// [`spawn`](crate::spawn()) in this pool.
+    pub fn spawn<F>(&self, f: F)
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        spawn::spawn_in(&self.shared, f);
+    }
+
+    /// Runs a closure once on each worker and returns the results in the order of the workers. See [`broadcast`](crate::broadcast()).
+    pub fn broadcast<F, R>(&self, f: F) -> Vec<R>
+    where
+        F: Fn(Broadcast) -> R + Sync,
+        R: Send,
+    {
+        self.shared.check_process();
+        broadcast::broadcast_in(&self.shared, f)
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("threads", &self.threads()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.leave();
+        // A worker of the pool cannot wait for itself; and a child process has none of its parent's threads.
+        if self.own_post().is_some() || !self.shared.is_in_its_process() {
+            return;
+        }
+        self.left.iter().for_each(|gate| gate.pass());
+        for thread in mem::take(&mut *lock(&self.threads)) {
+            // The panic of a worker is dealt with where it happens.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A closure that another thread runs while this one waits.
+struct Installed<F, R> {
+    closure: Forked<F, R>,
+    completion: Completion,
+}
+
+impl<F, R> Installed<F, R>
+where
+    F: FnOnce(&mut Worker, bool) -> R,
+{
+    fn new(closure: F, waiter: Waiter) -> Self {
+        Installed { closure: Forked::new(closure), completion: Completion::new(waiter) }
+    }
+
+    /// # Safety
+    ///
+    /// The caller waits for the completion.
+    unsafe fn job(&self, origin: Origin) -> Job {
+        unsafe fn execute<F, R>(data: *const (), worker: &mut Worker)
+        where
+            F: FnOnce(&mut Worker, bool) -> R,
+        {
+            let this = data.cast::<Installed<F, R>>();
+            // SAFETY: waited for, and run once.
+            unsafe { Forked::<F, R>::execute((*this).closure.data(), worker) };
+            // SAFETY: not yet done.
+            unsafe { Completion::set(&raw const (*this).completion) };
+        }
+        // SAFETY: the caller's word.
+        unsafe { Job::from_parts(ptr::from_ref(self).cast(), execute::<F, R>, origin) }
+    }
+
+    fn into_result(self) -> R {
+        // SAFETY: the completion was waited for.
+        match unsafe { self.closure.take_result() } {
+            Ok(result) => result,
+            Err(panic) => unwind::resume(panic),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What the workers of a pool have in common.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use super::injector::Injector;
+use crate::error::BuildError;
+use crate::job::Job;
+use crate::post::Post;
+use crate::scope::Scopes;
+use crate::search;
+use crate::sleep::{Bed, Rest, Sleep};
+use crate::stack::{Mode, Region, Slot};
+use crate::sync::{fence, AtomicBool, AtomicUsize, Ordering};
+use crate::unwind::{self, NoUnwind, Payload};
+use crate::wait::Waiting;
+
+/// Called with what a panic carried.
+pub(crate) type PanicHandler = Box<dyn Fn(Payload) + Send + Sync>;
+/// Called with the index of a worker.
+pub(crate) type IndexHandler = Box<dyn Fn(usize) + Send + Sync>;
+
+/// What a user may have done about events of a pool.
+#[derive(Default)]
+pub(crate) struct Handlers {
+    pub(crate) start: Option<IndexHandler>,
+    pub(crate) exit: Option<IndexHandler>,
+    pub(crate) panic: Option<PanicHandler>,
+}
+
+impl fmt::Debug for Handlers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handlers").finish_non_exhaustive()
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) posts: Vec<Region<Post>>,
+    pub(crate) injector: Injector,
+    pub(crate) scopes: Scopes,
+    pub(crate) sleep: Sleep,
+    pub(crate) waiting: Waiting,
+    /// Whether thieves raid.
+    pub(crate) raids: bool,
+    pub(crate) handlers: Handlers,
+    /// Spawned jobs that are not over.
+    unfinished: AtomicUsize,
+    /// Whether the workers are to leave when there is nothing left to do.
+    leaving: AtomicBool,
+    process: u32,
+    me: Weak<Shared>,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        threads: usize,
+        slots: usize,
+        mode: Mode,
+        waiting: Waiting,
+        raids: bool,
+        handlers: Handlers,
+    ) -> Result<Arc<Shared>, BuildError> {
+        let post = |index| {
+            // SAFETY: the region holds the slots and the post, and exposes its memory.
+            Region::new(slots, |base, slots| unsafe { Post::new(index, base, slots, mode) })
+        };
+        let posts = (0..threads).map(post).collect::<Result<Vec<_>, _>>().map_err(BuildError::Memory)?;
+        let shared = Arc::new_cyclic(|me| Shared {
+            posts,
+            injector: Injector::new(),
+            scopes: Scopes::new(),
+            sleep: Sleep::new(),
+            waiting,
+            raids,
+            handlers,
+            unfinished: AtomicUsize::new(0),
+            leaving: AtomicBool::new(false),
+            process: std::process::id(),
+            me: me.clone(),
+        });
+        shared.posts().for_each(|post| post.set_pool(&shared));
+        Ok(shared)
+    }
+
+    pub(crate) fn posts(&self) -> impl Iterator<Item = &Post> {
+        self.posts.iter().map(Region::post)
+    }
+
+    pub(crate) fn post(&self, index: usize) -> &Post {
+        self.posts[index].post()
+    }
+
+    /// A count of the pool.
+    pub(crate) fn hold(&self) -> Arc<Shared> {
+        self.me.upgrade().expect("a pool is held by whoever runs on it")
+    }
+
+    /// Whether this is the process in which the pool was built, and not a child that `fork(2)` made of it.
+    pub(crate) fn is_in_its_process(&self) -> bool {
+        self.process == std::process::id()
+    }
+
+    /// Whoever would wait for threads that a `fork(2)` has not taken along is told so.
+    pub(crate) fn check_process(&self) {
+        assert!(
+            self.is_in_its_process(),
+            "this pool was started before fork(2), and the child process has none of its threads: build a new pool there"
+        );
+    }
+
+    /// Somebody asleep who may take what `post` forks: the idle first.
+    pub(crate) fn find_sleeper(&self, post: &Post) -> Option<(&Bed, Rest)> {
+        let eligible = |bed: &Bed, rest: Rest| match rest {
+            Rest::Awake | Rest::Waking => false,
+            Rest::Idle => true,
+            // SAFETY: a slot of this pool.
+            Rest::Stolen(address) => {
+                unsafe { &*std::ptr::with_exposed_provenance::<Slot>(address) }.runner() == Some(post.index)
+            }
+            Rest::Scope(number) => post.scope() == number && bed.rest() == rest,
+        };
+        let mut waiter = None;
+        for other in self.posts().filter(|other| other.index != post.index) {
+            let rest = other.bed.rest();
+            if rest == Rest::Idle {
+                return Some((&other.bed, rest));
+            }
+            if waiter.is_none() && eligible(&other.bed, rest) {
+                waiter = Some((&other.bed, rest));
+            }
+        }
+        waiter
+    }
+
+    /// Wakes one worker that takes anything.
+    pub(crate) fn wake_idle(&self) -> bool {
+        self.posts().any(|post| post.bed.rest() == Rest::Idle && self.sleep.wake(&post.bed, Rest::Idle))
+    }
+
+    /// Something was queued for everybody: wakes somebody idle, unless one searches already.
+    pub(crate) fn event(&self) {
+        let counts = self.sleep.event();
+        if counts.searching() == 0 && counts.sleeping() > 0 {
+            self.wake_idle();
+        }
+    }
+
+    /// The last searcher has stopped while others sleep: what was queued or forked in the belief that it would find it is left to one
+    /// of those.
+    pub(crate) fn leave_nothing_to_nobody(&self) {
+        // SeqCst: what a worker did before it saw a searcher is seen by that searcher when it has stopped.
+        fence(Ordering::SeqCst);
+        if self.has_visible_work() || self.posts().any(|post| post.stack.has_private()) {
+            self.wake_idle();
+        }
+    }
+
+    fn has_visible_work(&self) -> bool {
+        !self.injector.is_empty()
+            || self.scopes.are_queued()
+            || self.posts().any(|post| post.stack.has_public() || post.has_spawned())
+    }
+
+    /// Whether the worker of `post` would find something.
+    pub(crate) fn has_work(&self, post: &Post) -> bool {
+        post.has_mail() || self.has_visible_work()
+    }
+
+    /// Puts a job where any worker takes it, and wakes who should.
+    pub(crate) fn inject(&self, job: Job) {
+        self.injector.push(job);
+        self.event();
+        // A worker that waits for what this descends from may be the only one that can run it.
+        for frame in job.origin.frames().filter(|frame| std::ptr::eq(frame.pool, self)) {
+            self.post(frame.worker).bed.call();
+        }
+    }
+
+    /// Puts a job that nobody waits for where the calling worker, or any worker, takes it.
+    pub(crate) fn spawn(&self, job: Job) {
+        match crate::post::Post::current() {
+            Some(post) if std::ptr::eq(post.pool(), self) => {
+                // SAFETY: the calling worker's own.
+                unsafe { post.push_spawned(job) };
+                self.event();
+            }
+            _ => self.inject(job),
+        }
+    }
+
+    /// A spawned job begins its life.
+    pub(crate) fn count_spawned(&self) {
+        // Relaxed: whoever spawns holds the pool.
+        self.unfinished.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A spawned job is over.
+    pub(crate) fn count_finished(&self) {
+        // SeqCst: against `leave`.
+        if self.unfinished.fetch_sub(1, Ordering::SeqCst) == 1 && self.leaving.load(Ordering::SeqCst) {
+            self.call_all();
+        }
+    }
+
+    /// The workers leave as soon as nothing is left to do.
+    pub(crate) fn leave(&self) {
+        self.leaving.store(true, Ordering::SeqCst);
+        self.call_all();
+    }
+
+    fn call_all(&self) {
+        self.posts().for_each(|post| post.bed.call());
+    }
+
+    fn may_leave(&self) -> bool {
+        self.leaving.load(Ordering::SeqCst) && self.unfinished.load(Ordering::SeqCst) == 0
+    }
+
+    /// A panic that nobody waits for. Without a handler the process ends, as it does with an uncaught panic on the main thread.
+    pub(crate) fn handle_panic(&self, payload: Payload) {
+        match &self.handlers.panic {
+            Some(handler) => {
+                let guard = NoUnwind("the panic handler of a pool panicked");
+                handler(payload);
+                guard.disarm();
+            }
+            None => drop(NoUnwind("a spawned job panicked, and its pool has no panic handler")),
+        }
+    }
+
+    /// The life of a worker.
+    pub(crate) fn work(&self, index: usize) {
+        let post = self.post(index);
+        Post::set_current(Some(post));
+        let call = |handler: &Option<IndexHandler>| {
+            if let Some(handler) = handler {
+                if let Err(panic) = unwind::catch(|| handler(index)) {
+                    self.handle_panic(panic);
+                }
+            }
+        };
+        call(&self.handlers.start);
+        let guard = NoUnwind("a worker unwound");
+        search::until(post, self, &mut || self.may_leave(), &mut || true, &mut || None);
+        guard.disarm();
+        call(&self.handlers.exit);
+        Post::set_current(None);
+    }
+}

@@ -1,0 +1,188 @@
+//! A worker's post: all that the pool keeps for it, at the start of its region.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+use filch_queue::{chase_lev, Steal};
+
+use crate::job::Job;
+use crate::origin::Origins;
+use crate::pool::Shared;
+use crate::sleep::Bed;
+use crate::stack::{Mode, Stack};
+use crate::stats::Tally;
+use crate::sync::{lock, spin_loop, AtomicPtr, AtomicUsize, Mutex, Ordering};
+use crate::trace::Log;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Post {
+    /// The jobs that its joins have forked.
+    pub(crate) stack: Stack,
+    pub(crate) bed: Bed,
+    pub(crate) index: usize,
+    /// Set once, before the thread starts.
+    pool: AtomicPtr<Shared>,
+    spawned: OwnersOnly<chase_lev::Owner<Job>>,
+    /// The other end of what it has spawned.
+    spawned_thief: chase_lev::Thief<Job>,
+    random: OwnersOnly<Cell<u64>>,
+    /// Jobs that only this worker may run.
+    inbox: Inbox,
+    /// The scope whose task is at the bottom of all that runs here, or 0.
+    scope: AtomicUsize,
+    /// Where the jobs on the stack come from, if from another pool.
+    pub(crate) origins: Origins,
+    pub(crate) tally: Tally,
+    pub(crate) log: Log,
+}
+
+impl Post {
+    /// # Safety
+    ///
+    /// As for [`Stack::new`].
+    pub(crate) unsafe fn new(index: usize, base: usize, slots: usize, mode: Mode) -> Post {
+        let (spawned, spawned_thief) = chase_lev::new();
+        Post {
+            // SAFETY: the caller's word.
+            stack: unsafe { Stack::new(base, slots, mode) },
+            bed: Bed::new(),
+            index,
+            pool: AtomicPtr::new(std::ptr::null_mut()),
+            spawned: OwnersOnly(spawned),
+            spawned_thief,
+            // Any odd constant: no two workers start alike.
+            random: OwnersOnly(Cell::new((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))),
+            inbox: Inbox::new(),
+            scope: AtomicUsize::new(0),
+            origins: Origins::new(),
+            tally: Tally::new(),
+            log: Log::new(),
+        }
+    }
+
+    pub(crate) fn set_pool(&self, pool: &Shared) {
+        // Relaxed: threads start later.
+        self.pool.store(std::ptr::from_ref(pool).cast_mut(), Ordering::Relaxed);
+    }
+
+    /// The pool.
+    pub(crate) fn pool<'a>(&self) -> &'a Shared {
+        // SAFETY: the pool owns its posts, and outlives what runs on them.
+        unsafe { &*self.pool.load(Ordering::Relaxed) }
+    }
+
+    /// Puts a job into the worker's own queue.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this post.
+    pub(crate) unsafe fn push_spawned(&self, job: Job) {
+        self.spawned.0.push(job);
+    }
+
+    /// Takes the youngest job of the worker's own queue.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this post.
+    pub(crate) unsafe fn pop_spawned(&self) -> Option<Job> {
+        self.spawned.0.pop()
+    }
+
+    /// Takes the oldest job of another worker's queue.
+    pub(crate) fn steal_spawned(&self) -> Option<Job> {
+        loop {
+            match self.spawned_thief.steal() {
+                Steal::Success(job) => return Some(job),
+                Steal::Empty | Steal::Abort => return None,
+                Steal::Retry => spin_loop(),
+            }
+        }
+    }
+
+    pub(crate) fn has_spawned(&self) -> bool {
+        !self.spawned_thief.is_empty()
+    }
+
+    /// A number below `bound`, which is not 0.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this post.
+    pub(crate) unsafe fn random(&self, bound: usize) -> usize {
+        // Marsaglia's xorshift.
+        let mut x = self.random.0.get();
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        self.random.0.set(x);
+        ((u128::from(x) * bound as u128) >> 64) as usize
+    }
+
+    /// Leaves a job for this worker alone, and wakes it.
+    pub(crate) fn deliver(&self, job: Job) {
+        self.inbox.push(job);
+        self.bed.call();
+    }
+
+    /// Takes the oldest of the jobs for this worker alone.
+    pub(crate) fn collect(&self) -> Option<Job> {
+        self.inbox.pop()
+    }
+
+    /// Whether there are jobs for this worker alone.
+    pub(crate) fn has_mail(&self) -> bool {
+        // SeqCst: after `Bed::rest` was set.
+        self.inbox.len.load(Ordering::SeqCst) != 0
+    }
+
+    /// The scope whose task is at the bottom of all that runs here.
+    pub(crate) fn scope(&self) -> usize {
+        // SeqCst: against `Bed::rest`, and against the scope's end, which reads it before and after a theft.
+        self.scope.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn set_scope(&self, number: usize) {
+        self.scope.store(number, Ordering::SeqCst);
+    }
+}
+
+/// What only the worker itself may touch.
+#[derive(Debug)]
+struct OwnersOnly<T>(T);
+
+// SAFETY: the functions that reach inside are unsafe and say who may call them.
+unsafe impl<T: Send> Sync for OwnersOnly<T> {}
+
+/// Jobs for one worker, in order.
+#[derive(Debug)]
+struct Inbox {
+    /// So that nobody locks for nothing.
+    len: AtomicUsize,
+    jobs: Mutex<VecDeque<Job>>,
+}
+
+impl Inbox {
+    fn new() -> Inbox {
+        Inbox { len: AtomicUsize::new(0), jobs: Mutex::new(VecDeque::new()) }
+    }
+
+    fn push(&self, job: Job) {
+        let mut jobs = lock(&self.jobs);
+        jobs.push_back(job);
+        // SeqCst: before the call that wakes; see `has_mail`.
+        self.len.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn pop(&self) -> Option<Job> {
+        // Acquire: pairs with the release above.
+        if self.len.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let mut jobs = lock(&self.jobs);
+        let job = jobs.pop_front()?;
+        self.len.fetch_sub(1, Ordering::Relaxed);
+        Some(job)
+    }
+}

@@ -1,0 +1,239 @@
+//! Looking for work, and running what was found.
+
+use crate::defect::{defect, Defect};
+use crate::job::Job;
+use crate::origin::Origin;
+use crate::pool::Shared;
+use crate::post::Post;
+use crate::scope::Task;
+use crate::stack::{Slot, Theft};
+use crate::sync::{spin_loop, thread};
+use crate::worker::Worker;
+
+/// Something to run.
+#[derive(Debug)]
+pub(crate) enum Work<'p> {
+    /// A job stolen from a fork stack.
+    Forked(&'p Slot, &'p Post),
+    /// A job from a queue.
+    Job(Job),
+    /// A task of a scope, and the scope's number.
+    Task(Task, usize),
+}
+
+/// Runs it on the calling worker, at the bottom of its stack or above what it waits for.
+pub(crate) fn run(post: &Post, work: Work<'_>) {
+    // The first fork looks whether anybody sleeps, which one that has run nothing until now could not know.
+    post.stack.alarm();
+    let bottom = post.stack.bottom();
+    // SAFETY: this is the worker of the post, and nothing else uses it until the work is done.
+    let worker = unsafe { Worker::at(bottom) };
+    let origin = match &work {
+        Work::Forked(slot, victim) => victim.origins.at(std::ptr::from_ref(*slot).addr()),
+        Work::Job(job) => job.origin,
+        Work::Task(task, _) => task.origin(),
+    };
+    let entered = post.origins.enter(bottom, origin);
+    post.tally.jobs.add(1);
+    match work {
+        Work::Forked(slot, victim) => {
+            post.tally.steals.add(1);
+            let _span = post.log.stolen(victim.index);
+            // SAFETY: stolen, so ours to run.
+            unsafe { run_forked(slot, worker) };
+        }
+        Work::Job(job) => {
+            let _span = post.log.job();
+            // SAFETY: taken from a queue that gives each job once.
+            unsafe { job.run(worker) };
+        }
+        Work::Task(task, number) => {
+            let _span = post.log.task();
+            let outermost = post.stack.is_empty_at(bottom);
+            if outermost {
+                post.set_scope(number);
+            }
+            task.run(worker);
+            if outermost {
+                post.set_scope(0);
+            }
+        }
+    }
+    if entered {
+        post.origins.leave();
+    }
+}
+
+/// Runs the stolen job in `slot` and tells its owner.
+///
+/// # Safety
+///
+/// The caller has stolen it, or has it from one who did.
+pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
+    // SAFETY: a slot of this pool.
+    let owner = unsafe { Worker::at(std::ptr::from_ref(slot).addr()) }.post();
+    slot.run_by(worker.index());
+    let (data, execute) = slot.job();
+    // SAFETY: the caller's word: once, and the frame it points to waits.
+    unsafe { execute(data, worker) };
+    if slot.complete() {
+        owner.bed.call();
+    }
+}
+
+/// Any work that there is, for one who may run anything.
+pub(crate) fn find<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
+    // SAFETY: this is the worker of the post.
+    let own = post.collect().or_else(|| unsafe { post.pop_spawned() });
+    own.map(Work::Job)
+        .or_else(|| steal_forked(post, pool))
+        .or_else(|| pool.scopes.take().map(|(task, number)| Work::Task(task, number)))
+        .or_else(|| pool.injector.take().map(Work::Job))
+        .or_else(|| steal_spawned(post, pool))
+}
+
+/// The other workers, from a random one on.
+fn victims<'p>(post: &Post, pool: &'p Shared) -> impl Iterator<Item = &'p Post> {
+    let count = pool.posts.len();
+    // SAFETY: this is the worker of the post.
+    let start = unsafe { post.random(count) };
+    let own = post.index;
+    (0..count).map(move |turn| (start + turn) % count).filter(move |&index| index != own).map(|index| pool.post(index))
+}
+
+fn steal_forked<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
+    victims(post, pool).find_map(|victim| match victim.stack.steal() {
+        Theft::Job(slot) => Some(Work::Forked(slot, victim)),
+        Theft::Lost => {
+            post.tally.aborts.add(1);
+            None
+        }
+        Theft::Nothing => {
+            victim.stack.demand();
+            None
+        }
+    })
+}
+
+fn steal_spawned<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
+    victims(post, pool).filter(|victim| victim.has_spawned()).find_map(Post::steal_spawned).map(Work::Job)
+}
+
+/// Spin, then yield, then give up.
+#[derive(Debug)]
+pub(crate) struct Backoff {
+    turn: u32,
+}
+
+impl Backoff {
+    const SPINS: u32 = 24;
+    const YIELDS: u32 = 6;
+
+    pub(crate) fn new() -> Backoff {
+        Backoff { turn: 0 }
+    }
+
+    /// One that hardly waits: too many search already.
+    fn short() -> Backoff {
+        Backoff { turn: Self::SPINS + Self::YIELDS - 1 }
+    }
+
+    /// Waits a little. Returns false if it is time to sleep.
+    pub(crate) fn snooze(&mut self) -> bool {
+        self.turn += 1;
+        if cfg!(any(loom, shuttle)) {
+            thread::yield_now();
+            return self.turn < 2;
+        }
+        if self.turn <= Self::SPINS {
+            // Up to 32 pauses, some 40 cycles each on recent CPUs.
+            for _ in 0..1u32 << (self.turn / 4).min(5) {
+                spin_loop();
+            }
+        } else {
+            thread::yield_now();
+        }
+        self.turn < Self::SPINS + Self::YIELDS
+    }
+}
+
+/// Runs whatever there is until `has_come`. `announce` says that this worker is to be called then; `find_own` finds what others could not.
+pub(crate) fn until<'p>(
+    post: &Post,
+    pool: &'p Shared,
+    has_come: &mut dyn FnMut() -> bool,
+    announce: &mut dyn FnMut() -> bool,
+    find_own: &mut dyn FnMut() -> Option<Work<'p>>,
+) {
+    while !has_come() {
+        let most = (pool.posts.len() as u64 / 2).max(1);
+        let crowded = pool.sleep.start_searching().searching() > most;
+        let mut backoff = if crowded { Backoff::short() } else { Backoff::new() };
+        let work = loop {
+            if has_come() {
+                break None;
+            }
+            if let Some(work) = find_own().or_else(|| find(post, pool)) {
+                break Some(work);
+            }
+            if !backoff.snooze() {
+                sleep(post, pool, has_come, announce);
+                backoff = Backoff::new();
+            }
+        };
+        if pool.sleep.stop_searching() {
+            pool.leave_nothing_to_nobody();
+        }
+        if let Some(work) = work {
+            run(post, work);
+        }
+    }
+}
+
+/// A searching worker sleeps, if after all precautions there is still nothing to do.
+fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announce: &mut dyn FnMut() -> bool) {
+    let seen = pool.sleep.counts();
+    if pool.has_work(post) || !announce() || !pool.sleep.lie_down(&post.bed, seen) {
+        return;
+    }
+    let others = || pool.posts().filter(|other| other.index != post.index);
+    others().for_each(|other| other.stack.demand());
+    // The fork that did not see the demand is before the barrier: then it is seen now.
+    let certain = post.stack.barrier_for_owner();
+    let private = others().find(|other| !other.stack.has_public() && other.stack.has_private());
+    if let (Some(victim), true) = (private, pool.raids) {
+        post.raid(victim);
+    }
+    // A raid that was called off, or had more than one victim to choose from, leaves private jobs behind: look again.
+    let left = pool.raids && others().any(|other| other.stack.has_private());
+    if defect(Defect::SleepWithoutLook) || !(left || has_come() || post.has_mail() || pool.has_work(post)) {
+        nap(post, pool, certain);
+    }
+    pool.sleep.get_up(&post.bed);
+}
+
+/// Sleeps until called; or, where the kernel has broken its word about barriers, for a moment.
+pub(crate) fn nap(post: &Post, pool: &Shared, certain: bool) {
+    if certain {
+        post.tally.sleeps.add(1);
+        let _span = post.log.asleep();
+        pool.sleep.sleep(&post.bed);
+        post.tally.wakes.add(1);
+    } else {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+impl Post {
+    /// Publishes jobs of a worker that does not answer.
+    pub(crate) fn raid(&self, victim: &Post) {
+        self.tally.raids.add(1);
+        let _span = self.log.raid(victim.index);
+        victim.stack.raid();
+    }
+
+    /// Where what runs here now comes from.
+    pub(crate) fn origin(&self) -> Origin {
+        self.origins.at(usize::MAX)
+    }
+}

@@ -1,0 +1,208 @@
+//! Who sleeps, who searches, and why no wake-up is lost: the README of this folder has the argument.
+#![doc = include_str!("README.md")]
+
+mod parker;
+
+use crossbeam_utils::CachePadded;
+
+pub(crate) use parker::Parker;
+
+use crate::stack::Slot;
+use crate::sync::{fence, thread, AtomicU64, AtomicUsize, Ordering};
+
+/// What a worker that sleeps may be woken for, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// It does not sleep.
+    Awake,
+    /// Somebody is about to wake it, and has not counted it as searching yet.
+    Waking,
+    /// Any work at all.
+    Idle,
+    /// Work that descends from the stolen job in the slot at this address.
+    Stolen(usize),
+    /// Work that descends from the scope of this number.
+    Scope(usize),
+}
+
+impl Rest {
+    fn pack(self) -> usize {
+        match self {
+            Rest::Awake => 0,
+            Rest::Idle => 1,
+            Rest::Waking => 4,
+            // Slots are aligned to more than the tag.
+            Rest::Stolen(address) => address | 2,
+            Rest::Scope(number) => number << 2 | 3,
+        }
+    }
+
+    fn unpack(word: usize) -> Rest {
+        match word & 3 {
+            0 if word == 0 => Rest::Awake,
+            0 => Rest::Waking,
+            1 => Rest::Idle,
+            2 => Rest::Stolen(word & !3),
+            _ => Rest::Scope(word >> 2),
+        }
+    }
+
+    /// A worker that waits for the job in `slot`.
+    pub(crate) fn on(slot: &Slot) -> Rest {
+        Rest::Stolen(std::ptr::from_ref(slot).addr())
+    }
+}
+
+/// One worker's bed.
+#[derive(Debug)]
+pub(crate) struct Bed {
+    rest: CachePadded<AtomicUsize>,
+    parker: Parker,
+}
+
+impl Bed {
+    pub(crate) fn new() -> Bed {
+        Bed { rest: CachePadded::new(AtomicUsize::new(0)), parker: Parker::default() }
+    }
+
+    /// What it may be woken for.
+    pub(crate) fn rest(&self) -> Rest {
+        // SeqCst: after the publisher's own write, in the one order that both sides agree on.
+        Rest::unpack(self.rest.load(Ordering::SeqCst))
+    }
+
+    /// Wakes the worker, whatever it sleeps for; it sees for itself why.
+    pub(crate) fn call(&self) {
+        self.parker.unpark();
+    }
+}
+
+/// The counters of a pool: `events`, `searching` and `sleeping` in one word.
+#[derive(Debug)]
+pub(crate) struct Sleep {
+    counters: CachePadded<AtomicU64>,
+}
+
+const SLEEPING: u64 = 1;
+const SEARCHING: u64 = 1 << 16;
+const EVENT: u64 = 1 << 32;
+
+/// The counters at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counts(u64);
+
+impl Counts {
+    pub(crate) fn sleeping(self) -> u64 {
+        self.0 & 0xffff
+    }
+
+    pub(crate) fn searching(self) -> u64 {
+        self.0 >> 16 & 0xffff
+    }
+
+    fn events(self) -> u64 {
+        self.0 >> 32
+    }
+}
+
+impl Sleep {
+    pub(crate) fn new() -> Sleep {
+        Sleep { counters: CachePadded::new(AtomicU64::new(0)) }
+    }
+
+    /// The counters now.
+    pub(crate) fn counts(&self) -> Counts {
+        // SeqCst: see the README; also acquires what was queued before the last event.
+        Counts(self.counters.load(Ordering::SeqCst))
+    }
+
+    /// A worker has nothing to do and starts to look.
+    pub(crate) fn start_searching(&self) -> Counts {
+        Counts(self.counters.fetch_add(SEARCHING, Ordering::SeqCst) + SEARCHING)
+    }
+
+    /// A searching worker stops: it has found something, or what it waited for has come. Returns whether it was the last to search while others sleep: then
+    /// it must see to it that nothing visible is left to nobody.
+    pub(crate) fn stop_searching(&self) -> bool {
+        let counts = Counts(self.counters.fetch_sub(SEARCHING, Ordering::SeqCst));
+        counts.searching() == 1 && counts.sleeping() > 0
+    }
+
+    /// Something was put into a queue that everybody may take from. Returns the counters.
+    pub(crate) fn event(&self) -> Counts {
+        let counts = Counts(self.counters.fetch_add(EVENT, Ordering::SeqCst));
+        // The beds are looked at after this.
+        fence(Ordering::SeqCst);
+        counts
+    }
+
+    /// A searching worker lies down, unless there was an event since `seen`. It may be called from here on, but has to look once more itself.
+    pub(crate) fn lie_down(&self, bed: &Bed, seen: Counts) -> bool {
+        let mut now = self.counts();
+        loop {
+            if now.events() != seen.events() {
+                return false;
+            }
+            let next = now.0 - SEARCHING + SLEEPING;
+            match self.counters.compare_exchange(now.0, next, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(_) => break,
+                Err(other) => now = Counts(other),
+            }
+        }
+        // After the counters: whoever flips it back corrects them.
+        self.lie_down_for(bed, Rest::Idle);
+        true
+    }
+
+    /// A worker that waits for something of its own lies down. The counters are for those that take anything.
+    pub(crate) fn lie_down_for(&self, bed: &Bed, rest: Rest) {
+        bed.rest.swap(rest.pack(), Ordering::SeqCst);
+        // What the worker looks at next, it looks at after this: an alarm that is still up was answered by nobody who has not seen it lie here.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Sleeps until called.
+    pub(crate) fn sleep(&self, bed: &Bed) {
+        bed.parker.park();
+    }
+
+    /// Gets up, called or not. One that lay down idle is searching again.
+    pub(crate) fn get_up(&self, bed: &Bed) {
+        let awake = Rest::Awake.pack();
+        let mut now = bed.rest();
+        loop {
+            match now {
+                Rest::Awake => return,
+                // Whoever lies down again must have been counted before.
+                Rest::Waking => {
+                    thread::yield_now();
+                    now = bed.rest();
+                    continue;
+                }
+                _ => {}
+            }
+            match bed.rest.compare_exchange(now.pack(), awake, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(_) => break,
+                Err(other) => now = Rest::unpack(other),
+            }
+        }
+        if now == Rest::Idle {
+            self.counters.fetch_add(SEARCHING - SLEEPING, Ordering::SeqCst);
+        }
+    }
+
+    /// Wakes the worker in `bed` if it still sleeps for what `rest` says. One that was idle counts as searching from now on.
+    pub(crate) fn wake(&self, bed: &Bed, rest: Rest) -> bool {
+        let idle = rest == Rest::Idle;
+        let next = if idle { Rest::Waking } else { Rest::Awake };
+        if bed.rest.compare_exchange(rest.pack(), next.pack(), Ordering::SeqCst, Ordering::SeqCst).is_err() {
+            return false;
+        }
+        if idle {
+            self.counters.fetch_add(SEARCHING - SLEEPING, Ordering::SeqCst);
+            bed.rest.swap(Rest::Awake.pack(), Ordering::SeqCst);
+        }
+        bed.parker.unpark();
+        true
+    }
+}

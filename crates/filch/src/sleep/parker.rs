@@ -1,0 +1,95 @@
+//! A place to sleep, with one token: who is woken before it sleeps does not.
+//!
+//! Not `std::thread::park`, whose token belongs to whoever's code runs on the thread.
+
+#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+pub(crate) use futex::Parker;
+#[cfg(not(all(target_os = "linux", not(any(loom, shuttle)))))]
+pub(crate) use portable::Parker;
+
+#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+mod futex {
+    use std::ptr;
+
+    use crate::sync::{AtomicU32, Ordering};
+
+    const EMPTY: u32 = 0;
+    const TOKEN: u32 = 1;
+    const ASLEEP: u32 = 2;
+
+    /// See the module.
+    #[derive(Debug, Default)]
+    pub(crate) struct Parker {
+        state: AtomicU32,
+    }
+
+    impl Parker {
+        /// Sleeps until there is a token, and takes it. May return without one.
+        pub(crate) fn park(&self) {
+            // Acquire: what was done before the token was given. A token or nothing becomes nothing or sleep.
+            if self.state.compare_exchange(EMPTY, ASLEEP, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                let timeout = ptr::null::<libc::timespec>();
+                // SAFETY: the word lives as long as the call; no timeout.
+                unsafe {
+                    libc::syscall(
+                        libc::SYS_futex,
+                        self.state.as_ptr(),
+                        libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                        ASLEEP,
+                        timeout,
+                    )
+                };
+            }
+            self.state.swap(EMPTY, Ordering::Acquire);
+        }
+
+        /// Gives the token. Touches nothing but this parker.
+        pub(crate) fn unpark(&self) {
+            // Release: pairs with the acquire above.
+            if self.state.swap(TOKEN, Ordering::Release) == ASLEEP {
+                // SAFETY: wakes whoever waits on the address.
+                unsafe {
+                    libc::syscall(libc::SYS_futex, self.state.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1)
+                };
+            }
+        }
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(any(loom, shuttle)))))]
+mod portable {
+    use crate::sync::{lock, Condvar, Mutex};
+
+    /// See the module.
+    #[derive(Debug)]
+    pub(crate) struct Parker {
+        token: Mutex<bool>,
+        given: Condvar,
+    }
+
+    impl Default for Parker {
+        fn default() -> Parker {
+            Parker { token: Mutex::new(false), given: Condvar::new() }
+        }
+    }
+
+    impl Parker {
+        /// Sleeps until there is a token, and takes it.
+        pub(crate) fn park(&self) {
+            let mut token = lock(&self.token);
+            while !*token {
+                token = match self.given.wait(token) {
+                    Ok(token) => token,
+                    Err(poisoned) => poisoned.into_inner(),
+                };
+            }
+            *token = false;
+        }
+
+        /// Gives the token. Touches nothing but this parker.
+        pub(crate) fn unpark(&self) {
+            *lock(&self.token) = true;
+            self.given.notify_one();
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Where a worker's post and its fork stack lie: address space that is reserved at once and filled as it is used.
+//!
+//! A region is as large as its alignment, so that the address of any slot leads to the post at the region's start by one `and`. That is how a
+//! [`Worker`](crate::Worker) can be nothing but the address of a slot.
+
+use std::io;
+use std::marker::PhantomData;
+use std::mem;
+use std::ptr;
+
+use super::slot::{Slot, STRIDE};
+
+/// The size of a region, and its alignment.
+const SIZE: usize = 1 << 24;
+
+/// A post and the slots behind it.
+#[derive(Debug)]
+pub(crate) struct Region<P> {
+    start: *mut u8,
+    slots: usize,
+    _memory: memory::Memory,
+    _post: PhantomData<P>,
+}
+
+// SAFETY: a region is memory and one `P` in it, which it owns.
+unsafe impl<P: Send> Send for Region<P> {}
+// SAFETY: as above; slots are atomics.
+unsafe impl<P: Sync> Sync for Region<P> {}
+
+impl<P> Region<P> {
+    /// Where the slots begin, from the region's start.
+    const SLOTS: usize = mem::size_of::<P>().next_multiple_of(128);
+
+    /// As many slots as fit: deeper than the usual thread stack can nest joins.
+    pub(crate) const MOST_SLOTS: usize = if cfg!(loom) {
+        4
+    } else if cfg!(shuttle) {
+        64
+    } else {
+        (SIZE - Self::SLOTS) / STRIDE
+    };
+
+    /// Reserves a region of so many slots and puts what `post` makes at its start. `post` is told where the slots begin, and how
+    /// many there are; it must not look at them yet.
+    pub(crate) fn new(slots: usize, post: impl FnOnce(usize, usize) -> P) -> io::Result<Region<P>> {
+        const { assert!(mem::align_of::<P>() <= SIZE) };
+        let slots = slots.clamp(2, Self::MOST_SLOTS);
+        let (start, memory) = memory::reserve(Self::SLOTS + slots * STRIDE)?;
+        let address = start.expose_provenance();
+        let base = address + Self::SLOTS;
+        if cfg!(any(loom, shuttle)) {
+            for index in 0..slots {
+                // SAFETY: within the memory; on real memory zero bytes are free slots already, but not for a checker's atomics.
+                unsafe { ptr::with_exposed_provenance_mut::<Slot>(base + index * STRIDE).write(Slot::new()) };
+            }
+        }
+        // SAFETY: the memory begins with room for a `P`, aligned for it.
+        unsafe { start.cast::<P>().write(post(base, slots)) };
+        Ok(Region { start, slots, _memory: memory, _post: PhantomData })
+    }
+
+    /// The post.
+    pub(crate) fn post(&self) -> &P {
+        // SAFETY: written by `new`, dropped with the region.
+        unsafe { &*self.start.cast::<P>() }
+    }
+}
+
+impl<P> Drop for Region<P> {
+    fn drop(&mut self) {
+        if cfg!(any(loom, shuttle)) {
+            for index in 0..self.slots {
+                // SAFETY: written by `new`.
+                unsafe { self.start.add(Self::SLOTS + index * STRIDE).cast::<Slot>().drop_in_place() };
+            }
+        }
+        // SAFETY: written by `new`, and nobody borrows a region that is dropped.
+        unsafe { self.start.cast::<P>().drop_in_place() };
+    }
+}
+
+/// The start of the region in which an address of one of its slots lies.
+#[inline(always)]
+pub(crate) fn start_of(address: usize) -> usize {
+    address & !(SIZE - 1)
+}
+
+#[cfg(not(any(loom, shuttle)))]
+mod memory {
+    use std::io;
+
+    use memmap2::{MmapMut, MmapOptions};
+
+    use super::SIZE;
+
+    /// Unmapped when dropped.
+    pub(super) type Memory = MmapMut;
+
+    /// Zeroed memory that is not there before it is touched, aligned to the size of a region.
+    pub(super) fn reserve(_size: usize) -> io::Result<(*mut u8, Memory)> {
+        let mut memory = MmapOptions::new().len(2 * SIZE).no_reserve_swap().map_anon()?;
+        let start = memory.as_mut_ptr();
+        // SAFETY: by less than the one half of what was mapped.
+        let start = unsafe { start.add(start.align_offset(SIZE)) };
+        Ok((start, memory))
+    }
+}
+
+#[cfg(any(loom, shuttle))]
+mod memory {
+    use std::alloc::{alloc_zeroed, dealloc, Layout};
+    use std::io;
+
+    use super::SIZE;
+
+    /// Freed when dropped.
+    #[derive(Debug)]
+    pub(super) struct Memory(*mut u8, Layout);
+
+    impl Drop for Memory {
+        fn drop(&mut self) {
+            // SAFETY: allocated with this layout.
+            unsafe { dealloc(self.0, self.1) };
+        }
+    }
+
+    pub(super) fn reserve(size: usize) -> io::Result<(*mut u8, Memory)> {
+        let layout = Layout::from_size_align(size, SIZE).map_err(io::Error::other)?;
+        // SAFETY: not of size zero.
+        let start = unsafe { alloc_zeroed(layout) };
+        if start.is_null() {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        Ok((start, Memory(start, layout)))
+    }
+}

@@ -1,0 +1,139 @@
+//! What the workers have done.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::pool::Shared;
+
+/// A count that only its worker raises.
+#[derive(Debug)]
+pub(crate) struct Count(AtomicU64);
+
+impl Count {
+    fn new() -> Count {
+        Count(AtomicU64::new(0))
+    }
+
+    /// Only called by the worker it belongs to.
+    pub(crate) fn add(&self, more: u64) {
+        // Relaxed, and no exchange: nobody else writes, and nobody draws conclusions.
+        self.0.store(self.0.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// One worker's counts.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    pub(crate) jobs: Count,
+    pub(crate) shares: Count,
+    pub(crate) steals: Count,
+    pub(crate) raids: Count,
+    pub(crate) aborts: Count,
+    pub(crate) sleeps: Count,
+    pub(crate) wakes: Count,
+}
+
+impl Tally {
+    pub(crate) fn new() -> Tally {
+        Tally {
+            jobs: Count::new(),
+            shares: Count::new(),
+            steals: Count::new(),
+            raids: Count::new(),
+            aborts: Count::new(),
+            sleeps: Count::new(),
+            wakes: Count::new(),
+        }
+    }
+}
+
+/// What one worker has done since its pool was built.
+///
+/// A forked job that its own worker runs leaves no trace here: to count it would cost as much as to run it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerStats {
+    /// Jobs run that came from elsewhere: stolen, spawned, installed, tasks of scopes, parts of broadcasts.
+    pub jobs: u64,
+    /// Forked jobs that it made public because somebody wanted work.
+    pub shares: u64,
+    /// Jobs that it took from the fork stacks of others.
+    pub steals: u64,
+    /// How often it helped itself to the jobs of a worker that did not answer.
+    pub raids: u64,
+    /// Thefts that came to nothing: another thief was faster, or the strict waiting policy forbade the prize.
+    pub aborts: u64,
+    /// How often it went to sleep.
+    pub sleeps: u64,
+    /// How often it woke up.
+    pub wakes: u64,
+}
+
+impl WorkerStats {
+    fn of(tally: &Tally) -> WorkerStats {
+        WorkerStats {
+            jobs: tally.jobs.get(),
+            shares: tally.shares.get(),
+            steals: tally.steals.get(),
+            raids: tally.raids.get(),
+            aborts: tally.aborts.get(),
+            sleeps: tally.sleeps.get(),
+            wakes: tally.wakes.get(),
+        }
+    }
+}
+
+/// What a pool's workers have done; see [`Pool::stats`](crate::Pool::stats).
+///
+/// ```
+/// # fn main() -> Result<(), filch::BuildError> {
+/// let pool = filch::Pool::builder().threads(2).build()?;
+/// pool.install(|| ());
+/// assert!(pool.stats().total().jobs >= 1);
+/// println!("{}", pool.stats());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    workers: Vec<WorkerStats>,
+}
+
+impl Stats {
+    pub(crate) fn of(pool: &Shared) -> Stats {
+        Stats { workers: pool.posts().map(|post| WorkerStats::of(&post.tally)).collect() }
+    }
+
+    /// Worker by worker.
+    pub fn workers(&self) -> &[WorkerStats] {
+        &self.workers
+    }
+
+    /// All workers together.
+    pub fn total(&self) -> WorkerStats {
+        self.workers.iter().fold(WorkerStats::default(), |sum, one| WorkerStats {
+            jobs: sum.jobs + one.jobs,
+            shares: sum.shares + one.shares,
+            steals: sum.steals + one.steals,
+            raids: sum.raids + one.raids,
+            aborts: sum.aborts + one.aborts,
+            sleeps: sum.sleeps + one.sleeps,
+            wakes: sum.wakes + one.wakes,
+        })
+    }
+}
+
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "worker       jobs     shares     steals      raids     aborts     sleeps      wakes")?;
+        for (index, worker) in self.workers.iter().enumerate() {
+            let WorkerStats { jobs, shares, steals, raids, aborts, sleeps, wakes } = worker;
+            writeln!(f, "{index:6} {jobs:10} {shares:10} {steals:10} {raids:10} {aborts:10} {sleeps:10} {wakes:10}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,322 @@
+//! Waiting: for a stolen job, for the tasks of a scope, for another pool; and what a worker may run meanwhile.
+//!
+//! A worker that waits and runs whatever it finds can meet a lock that is held below it on its own stack, can pile up frames without bound,
+//! and can be kept by unrelated work from going on when what it waited for is there. So under [`Waiting::Strict`] it runs only what its own wait needs:
+//!
+//! - for a stolen job, jobs from the fork stack of the worker that runs it. They descend from it if it is still undone *after* the theft:
+//!   all that could be taken from that stack at that moment was forked by it. If it is done by then, the prize goes unrun to the injector.
+//! - for a scope, the scope's own tasks, and jobs from the stacks of workers that run one of those at their bottom, with the same proof.
+//! - for another pool, what came back from there (see [`origin`](crate::origin)).
+//!
+//! Jobs that are addressed to one worker, as those of a broadcast, are run by that worker in any wait: nobody else could.
+
+use std::cell::UnsafeCell;
+
+use crate::job::Job;
+use crate::origin::{Frame, Origin};
+use crate::pool::Shared;
+use crate::post::Post;
+use crate::scope::Tasks;
+use crate::search::{self, Backoff, Work};
+use crate::sleep::Rest;
+use crate::stack::{Execute, Slot, Theft};
+use crate::sync::{AtomicBool, Ordering};
+use crate::worker::Worker;
+
+/// What a worker may run while it waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waiting {
+    /// Only work that the wait needs. A lock that is held across a join cannot meet itself, the stack stays bounded by the depth of the
+    /// program, and no unrelated work delays the join. In some shapes of programs workers idle that could have run something else.
+    #[default]
+    Strict,
+    /// Whatever there is, as rayon does. No worker idles while there is work; all that the strict policy excludes can happen.
+    Any,
+}
+
+/// What became of a fork on the slow path.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Forked,
+    Full,
+}
+
+impl Answer {
+    pub(crate) fn is_full(&self) -> bool {
+        *self == Answer::Full
+    }
+}
+
+/// A fork found the alarm raised, or the stack full. If somebody wants work, the oldest jobs become public and, if nobody awake looks for
+/// them, a sleeper is woken.
+#[cold]
+#[inline(never)]
+pub(crate) fn answer(post: &Post, slot: &Slot) -> Answer {
+    if post.stack.is_full_at(slot) {
+        post.stack.withdraw(slot);
+        return Answer::Full;
+    }
+    let hungry = post.stack.answer();
+    let pool = post.pool();
+    let sleeper = pool.find_sleeper(post);
+    if !hungry && sleeper.is_none() {
+        return Answer::Forked;
+    }
+    let (published, _) = post.stack.share();
+    if published > 0 {
+        post.tally.shares.add(published.into());
+        post.log.shared(published);
+    }
+    if let Some((bed, rest)) = sleeper {
+        // Who searches will find what is public now, or sees to it when it stops. Others cannot take what a waiter may.
+        if rest != Rest::Idle || pool.sleep.counts().searching() == 0 {
+            pool.sleep.wake(bed, rest);
+        }
+        // As long as anybody sleeps who could take a job, each fork offers one.
+        if pool.find_sleeper(post).is_some() {
+            post.stack.alarm();
+        }
+    }
+    Answer::Forked
+}
+
+/// What a worker waits for.
+#[derive(Debug)]
+pub(crate) enum Awaited<'a> {
+    /// A stolen job, in a slot of the worker's own stack.
+    Stolen(&'a Slot),
+    /// A job that went through the injector because the stack was full.
+    Beyond(&'a Beyond),
+    /// The end of all tasks of a scope.
+    Scope(&'a Tasks),
+    /// A job in another pool.
+    Installed(&'a Frame, &'a AtomicBool),
+    /// The other workers' part in a broadcast.
+    Flag(&'a AtomicBool),
+}
+
+impl Awaited<'_> {
+    fn has_come(&self) -> bool {
+        match self {
+            Awaited::Stolen(slot) => slot.is_done(),
+            Awaited::Beyond(beyond) => beyond.slot.is_done(),
+            Awaited::Scope(tasks) => tasks.are_done(),
+            // Acquire: pairs with the release of whoever has done it.
+            Awaited::Installed(_, done) | Awaited::Flag(done) => done.load(Ordering::Acquire),
+        }
+    }
+
+    /// Something that the strict policy lets a worker run in this wait.
+    fn find<'p>(&self, post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
+        match *self {
+            Awaited::Stolen(slot) => find_for_slot(post, pool, slot, std::ptr::from_ref(slot).cast()),
+            Awaited::Beyond(beyond) => find_for_slot(post, pool, &beyond.slot, beyond.data()),
+            Awaited::Scope(tasks) => tasks.take_youngest().map(|task| Work::Task(task, tasks.number())).or_else(|| {
+                pool.posts()
+                    .filter(|other| other.index != post.index && other.scope() == tasks.number())
+                    .find_map(|victim| leapfrog(post, pool, victim, || victim.scope() == tasks.number()))
+            }),
+            Awaited::Installed(frame, _) => pool.injector.take_descendant(frame).map(Work::Job),
+            Awaited::Flag(_) => None,
+        }
+    }
+
+    /// Workers whose forks can be of use.
+    fn victims<'p>(&self, post: &Post, pool: &'p Shared) -> Vec<&'p Post> {
+        let slot = match *self {
+            Awaited::Stolen(slot) => slot,
+            Awaited::Beyond(beyond) => &beyond.slot,
+            Awaited::Scope(tasks) => {
+                let runs_one = |other: &&Post| other.index != post.index && other.scope() == tasks.number();
+                return pool.posts().filter(runs_one).collect();
+            }
+            Awaited::Installed(..) | Awaited::Flag(_) => return Vec::new(),
+        };
+        slot.runner().filter(|&runner| runner != post.index).map(|runner| pool.post(runner)).into_iter().collect()
+    }
+
+    /// Whether something is there for which it is not worth lying down.
+    fn sees_something(&self, pool: &Shared) -> bool {
+        match self {
+            Awaited::Stolen(slot) => slot.is_given_back(),
+            Awaited::Scope(tasks) => tasks.are_queued(),
+            Awaited::Installed(frame, _) => pool.injector.has_descendant(frame),
+            Awaited::Beyond(_) | Awaited::Flag(_) => false,
+        }
+    }
+
+    /// Says that a sleeper is to be called when it comes. Returns false if it has come.
+    fn announce(&self) -> bool {
+        match self {
+            Awaited::Stolen(slot) => slot.sleep_on(),
+            Awaited::Beyond(beyond) => beyond.slot.sleep_on(),
+            // These call whether one sleeps or not.
+            Awaited::Scope(_) | Awaited::Installed(..) | Awaited::Flag(_) => !self.has_come(),
+        }
+    }
+
+    fn rest(&self) -> Rest {
+        match self {
+            Awaited::Stolen(slot) => Rest::on(slot),
+            Awaited::Scope(tasks) => Rest::Scope(tasks.number()),
+            // Nothing that others fork can be of use, or, beyond the end, the slot is not memory that others may look at.
+            Awaited::Beyond(_) | Awaited::Installed(..) | Awaited::Flag(_) => Rest::Awake,
+        }
+    }
+}
+
+fn find_for_slot<'p>(post: &Post, pool: &'p Shared, slot: &Slot, data: *const ()) -> Option<Work<'p>> {
+    match slot.runner() {
+        Some(runner) if runner != post.index => leapfrog(post, pool, pool.post(runner), || !slot.is_done()),
+        Some(_) => None,
+        None => pool.injector.take_back(data).map(Work::Job),
+    }
+}
+
+/// Takes a job from `victim` if `still` holds after the theft.
+fn leapfrog<'p>(post: &Post, pool: &'p Shared, victim: &'p Post, still: impl Fn() -> bool) -> Option<Work<'p>> {
+    match victim.stack.steal() {
+        Theft::Job(slot) if still() => Some(Work::Forked(slot, victim)),
+        Theft::Job(slot) => {
+            post.tally.aborts.add(1);
+            give_back(pool, slot, victim);
+            None
+        }
+        Theft::Lost => {
+            post.tally.aborts.add(1);
+            None
+        }
+        Theft::Nothing => {
+            victim.stack.demand();
+            None
+        }
+    }
+}
+
+/// A stolen job that must not be run here goes to the injector, for anybody idle; or back to its owner, should it wait for it.
+fn give_back(pool: &Shared, slot: &Slot, victim: &Post) {
+    unsafe fn execute(data: *const (), worker: &mut Worker) {
+        // SAFETY: a slot of the pool; its job is waited for until it is done.
+        unsafe { search::run_forked(&*data.cast::<Slot>(), worker) };
+    }
+    let address = std::ptr::from_ref(slot);
+    // SAFETY: whoever takes it out of the injector runs it, once.
+    pool.inject(unsafe { Job::from_parts(address.cast(), execute, victim.origins.at(address.addr())) });
+    if slot.give_back() {
+        victim.bed.call();
+    }
+}
+
+/// Waits until the stolen job in `slot` is done, and frees the slot.
+#[cold]
+#[inline(never)]
+pub(crate) fn for_stolen(post: &Post, slot: &Slot) {
+    post.stack.stand_above(slot);
+    until(post, &Awaited::Stolen(slot));
+    post.stack.reset(slot);
+}
+
+/// Waits until what went through the injector is done.
+pub(crate) fn for_beyond(post: &Post, beyond: &Beyond) {
+    until(post, &Awaited::Beyond(beyond));
+}
+
+/// Waits, on the worker of `post`, and works as the pool's policy allows.
+pub(crate) fn until(post: &Post, awaited: &Awaited<'_>) {
+    let pool = post.pool();
+    if awaited.has_come() {
+        return;
+    }
+    match pool.waiting {
+        Waiting::Strict => until_strictly(post, pool, awaited),
+        Waiting::Any => search::until(post, pool, &mut || awaited.has_come(), &mut || awaited.announce(), &mut || {
+            awaited.find(post, pool)
+        }),
+    }
+}
+
+fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
+    let mut backoff = Backoff::new();
+    while !awaited.has_come() {
+        if let Some(work) = post.collect().map(Work::Job).or_else(|| awaited.find(post, pool)) {
+            search::run(post, work);
+            backoff = Backoff::new();
+        } else if !backoff.snooze() {
+            sleep_strictly(post, pool, awaited);
+            backoff = Backoff::new();
+        }
+    }
+}
+
+fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
+    if !awaited.announce() {
+        return;
+    }
+    pool.sleep.lie_down_for(&post.bed, awaited.rest());
+    let victims = awaited.victims(post, pool);
+    victims.iter().for_each(|victim| victim.stack.demand());
+    // The fork that did not see the demand is before the barrier: then it is seen now. See the sleep protocol.
+    let certain = post.stack.barrier_for_owner();
+    let private = victims.iter().find(|victim| !victim.stack.has_public() && victim.stack.has_private());
+    if let (Some(victim), true) = (private, pool.raids) {
+        post.raid(victim);
+    }
+    let stay_up = awaited.has_come()
+        || awaited.sees_something(pool)
+        || post.has_mail()
+        || victims.iter().any(|victim| victim.stack.has_public() || (pool.raids && victim.stack.has_private()));
+    if !stay_up {
+        search::nap(post, pool, certain);
+    }
+    pool.sleep.get_up(&post.bed);
+}
+
+/// A fork beyond the end of the stack: what the injector carries, and where the result is announced.
+pub(crate) struct Beyond {
+    slot: Slot,
+    post: *const Post,
+    job: UnsafeCell<(*const (), Execute)>,
+}
+
+impl std::fmt::Debug for Beyond {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Beyond").finish_non_exhaustive()
+    }
+}
+
+impl Beyond {
+    pub(crate) fn new(post: &Post, data: *const (), execute: Execute) -> Beyond {
+        Beyond { slot: Slot::new(), post, job: UnsafeCell::new((data, execute)) }
+    }
+
+    fn data(&self) -> *const () {
+        std::ptr::from_ref(self).cast()
+    }
+
+    /// Puts the job into the injector.
+    ///
+    /// # Safety
+    ///
+    /// The caller waits for it before anything of it goes away.
+    pub(crate) unsafe fn inject(&self) {
+        unsafe fn execute(data: *const (), worker: &mut Worker) {
+            // SAFETY: waited for.
+            let beyond = unsafe { &*data.cast::<Beyond>() };
+            beyond.slot.run_by(worker.index());
+            // SAFETY: written before it was injected, and not since.
+            let (data, execute) = unsafe { *beyond.job.get() };
+            // SAFETY: run once, by whoever took it from the injector.
+            unsafe { execute(data, worker) };
+            // SAFETY: pool memory; read before the completion, after which the frame may be gone.
+            let post = unsafe { &*beyond.post };
+            if beyond.slot.complete() {
+                post.bed.call();
+            }
+        }
+        // SAFETY: made from a reference to the worker's own post.
+        let post = unsafe { &*self.post };
+        let origin: Origin = post.origin();
+        // SAFETY: the caller's word.
+        post.pool().inject(unsafe { Job::from_parts(self.data(), execute, origin) });
+    }
+}

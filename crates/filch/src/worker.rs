@@ -1,0 +1,137 @@
+//! The worker as user code sees it.
+
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr;
+
+use crate::post::Post;
+use crate::stack::{start_of, Slot, STRIDE};
+use crate::sync::thread_local;
+
+#[cfg(not(any(loom, shuttle)))]
+thread_local! {
+    /// The post of this thread, if it is a worker.
+    static POST: Cell<*const Post> = const { Cell::new(ptr::null()) };
+}
+
+// The checkers' thread-locals know no constants.
+#[cfg(any(loom, shuttle))]
+thread_local! {
+    static POST: Cell<*const Post> = Cell::new(ptr::null());
+}
+
+/// The thread that runs this code, as a worker of its pool.
+///
+/// A closure that gets its worker passes it on to the next [`join`](Worker::join), which then need not look for it: the fastest way to
+/// fork and join.
+///
+/// ```
+/// fn fib(worker: &mut filch::Worker, n: u32) -> u64 {
+///     if n < 2 {
+///         return n.into();
+///     }
+///     let (a, b) = worker.join(|worker| fib(worker, n - 1), |worker| fib(worker, n - 2));
+///     a + b
+/// }
+/// assert_eq!(filch::with_worker(|worker| fib(worker, 20)), 6765);
+/// ```
+///
+/// There is no way to own one, to send it to another thread, or to use an outer one inside an inner closure:
+///
+/// ```compile_fail
+/// filch::with_worker(|worker| {
+///     worker.join(|_| worker.join(|_| (), |_| ()), |_| ());
+/// });
+/// ```
+//
+// A reference to a `Worker` is the address of the first free slot of the thread's fork stack, and nothing else: to hand it on costs no store and no load. The type has
+// no size, so the reference claims no memory; the slot is reached by exposed provenance.
+//
+// It must not be `Send`: a forked closure that captured an outer worker would fork into slots that are in use. All closures that run above a
+// forked job are `Send`, so none of them can hold one.
+pub struct Worker {
+    _not_send: PhantomData<*mut ()>,
+}
+
+impl Worker {
+    /// The worker at an address.
+    ///
+    /// # Safety
+    ///
+    /// `address` is `bottom` of the fork stack of the calling thread, as long as the reference is used to fork.
+    #[inline(always)]
+    pub(crate) unsafe fn at<'a>(address: usize) -> &'a mut Worker {
+        // SAFETY: no size, so no memory is claimed; not null and aligned.
+        unsafe { &mut *ptr::with_exposed_provenance_mut::<Worker>(address) }
+    }
+
+    #[inline(always)]
+    fn address(&self) -> usize {
+        ptr::from_ref(self).addr()
+    }
+
+    /// The first free slot.
+    #[inline(always)]
+    pub(crate) fn slot<'a>(&self) -> &'a Slot {
+        // SAFETY: see `at`. A slot lives as long as its pool, which outlives what runs on it.
+        unsafe { &*ptr::with_exposed_provenance::<Slot>(self.address()) }
+    }
+
+    /// The post, at the start of the region in which the slot lies.
+    #[inline(always)]
+    pub(crate) fn post<'a>(&self) -> &'a Post {
+        // SAFETY: as above.
+        unsafe { &*ptr::with_exposed_provenance::<Post>(start_of(self.address())) }
+    }
+
+    /// The worker one job higher.
+    ///
+    /// # Safety
+    ///
+    /// A job was forked into this worker's slot.
+    #[inline(always)]
+    pub(crate) unsafe fn above<'a>(&self) -> &'a mut Worker {
+        // SAFETY: then `bottom` is the next slot.
+        unsafe { Worker::at(self.address() + STRIDE) }
+    }
+
+    /// The worker of the calling thread, if it is one.
+    #[inline(always)]
+    pub(crate) fn current<'a>() -> Option<&'a mut Worker> {
+        let post = Post::current()?;
+        // SAFETY: the thread's own `bottom`.
+        Some(unsafe { Worker::at(post.stack.bottom()) })
+    }
+
+    /// Which worker of its pool this is, counted from 0.
+    pub fn index(&self) -> usize {
+        self.post().index
+    }
+
+    /// How many workers the pool has.
+    pub fn threads(&self) -> usize {
+        self.post().pool().posts.len()
+    }
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker").field("index", &self.index()).finish_non_exhaustive()
+    }
+}
+
+impl Post {
+    /// The post of the calling thread.
+    #[inline(always)]
+    pub(crate) fn current<'a>() -> Option<&'a Post> {
+        let post = POST.with(Cell::get);
+        // SAFETY: set for as long as the thread runs its pool's main loop, which holds the pool.
+        unsafe { post.as_ref() }
+    }
+
+    /// Makes the calling thread the worker of this post, or of none.
+    pub(crate) fn set_current(post: Option<&Post>) {
+        POST.with(|current| current.set(post.map_or(ptr::null(), ptr::from_ref)));
+    }
+}

@@ -1,0 +1,196 @@
+//! What the tests of the runtime share.
+// Each test file uses its own part of this.
+#![allow(dead_code)]
+
+use std::any::Any;
+use std::env;
+use std::hint;
+use std::io::{self, Write};
+use std::panic::{self, AssertUnwindSafe};
+use std::process::{self, Command, Output};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use filch::{Builder, Fences, Pool, Waiting};
+
+/// Ends the process if the test that holds it takes too long: a hang must not stop CI.
+#[must_use = "a watchdog that is dropped at once watches nothing"]
+pub(crate) struct Watchdog {
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A minute, or five if the stress tests were asked for more than usual.
+pub(crate) fn watchdog() -> Watchdog {
+    let seconds = if env::var_os("FILCH_STRESS_JOINS").is_some() { 300 } else { 60 };
+    watchdog_for(Duration::from_secs(seconds))
+}
+
+/// For so long.
+pub(crate) fn watchdog_for(limit: Duration) -> Watchdog {
+    let test = thread::current().name().unwrap_or("a test").to_string();
+    let over = Arc::new(AtomicBool::new(false));
+    let seen = over.clone();
+    let start = Instant::now();
+    let thread = thread::spawn(move || {
+        while !seen.load(Ordering::Acquire) {
+            if start.elapsed() > limit {
+                // Not `eprintln`, which the test harness keeps to itself.
+                let _ = writeln!(io::stderr(), "\n{test} hangs: it is not over after {limit:?}, and the process ends");
+                process::abort();
+            }
+            thread::park_timeout(limit / 10);
+        }
+    });
+    Watchdog { over, thread: Some(thread) }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A pool of so many workers.
+pub(crate) fn pool(threads: usize) -> Pool {
+    build(Pool::builder().threads(threads))
+}
+
+/// The pool, or the reason why there is none.
+pub(crate) fn build(builder: Builder) -> Pool {
+    match builder.build() {
+        Ok(pool) => pool,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Every fence mode with every waiting policy.
+pub(crate) const KINDS: [(Fences, Waiting); 4] = [
+    (Fences::Automatic, Waiting::Strict),
+    (Fences::Automatic, Waiting::Any),
+    (Fences::Owner, Waiting::Strict),
+    (Fences::Owner, Waiting::Any),
+];
+
+/// A pool of each kind, one after the other.
+pub(crate) fn for_each_kind(threads: usize, f: impl Fn(&Pool)) {
+    for (fences, waiting) in KINDS {
+        f(&build(Pool::builder().threads(threads).fences(fences).waiting(waiting)));
+    }
+}
+
+/// Computes until it is so, and gives way to others now and then: some tests have more threads than the machine has CPUs.
+pub(crate) fn spin_until(so: impl Fn() -> bool) {
+    let mut turn = 0u32;
+    while !so() {
+        turn += 1;
+        if turn % 64 == 0 {
+            thread::yield_now();
+        } else {
+            hint::spin_loop();
+        }
+    }
+}
+
+/// As [`spin_until`], but not forever. Returns whether it was so. Only for what must *not* happen.
+pub(crate) fn spins_until(limit: Duration, so: impl Fn() -> bool) -> bool {
+    let start = Instant::now();
+    spin_until(|| so() || start.elapsed() > limit);
+    so()
+}
+
+/// A meeting of so many, each of which computes until all are there.
+pub(crate) struct Meeting {
+    missing: AtomicUsize,
+}
+
+impl Meeting {
+    pub(crate) fn of(count: usize) -> Meeting {
+        Meeting { missing: AtomicUsize::new(count) }
+    }
+
+    pub(crate) fn attend(&self) {
+        self.missing.fetch_sub(1, Ordering::AcqRel);
+        spin_until(|| self.missing.load(Ordering::Acquire) == 0);
+    }
+}
+
+/// Panics with a payload, without a word on the terminal.
+pub(crate) fn panic_with(payload: impl Any + Send) -> ! {
+    panic::resume_unwind(Box::new(payload))
+}
+
+/// What the closure panics with.
+pub(crate) fn panic_of<T: 'static, R>(f: impl FnOnce() -> R) -> T {
+    match panic::catch_unwind(AssertUnwindSafe(f)) {
+        Ok(_) => panic!("it should have panicked"),
+        Err(payload) => *payload.downcast::<T>().expect("another payload than this"),
+    }
+}
+
+/// The message that the closure panics with.
+pub(crate) fn message_of<R>(f: impl FnOnce() -> R) -> String {
+    match panic::catch_unwind(AssertUnwindSafe(f)) {
+        Ok(_) => panic!("it should have panicked"),
+        Err(payload) => match payload.downcast::<String>() {
+            Ok(message) => *message,
+            Err(payload) => payload.downcast::<&str>().expect("a message").to_string(),
+        },
+    }
+}
+
+/// Counts how often it and its clones were dropped.
+#[derive(Clone, Default)]
+pub(crate) struct Drops(Arc<AtomicUsize>);
+
+impl Drops {
+    /// Something that counts when it is dropped.
+    pub(crate) fn one(&self) -> Counted {
+        Counted(self.0.clone())
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Counts its drop.
+#[derive(Debug)]
+pub(crate) struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+const CHILD: &str = "FILCH_TEST_CHILD";
+
+/// Runs `body` in a process of its own, which is this program and the named test again, with more variables; returns what came of it. In
+/// that process, `None`.
+pub(crate) fn in_child(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> Option<Output> {
+    if env::var(CHILD).is_ok_and(|name| name == test) {
+        let _watchdog = watchdog_for(Duration::from_secs(30));
+        body();
+        return None;
+    }
+    let program = env::current_exe().expect("this program");
+    let mut command = Command::new(program);
+    command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, test).envs(variables.iter().copied());
+    Some(command.output().expect("the same program again"))
+}
+
+/// The child's test has passed.
+#[track_caller]
+pub(crate) fn assert_passed(child: Option<Output>) {
+    let Some(output) = child else { return };
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}\n{}{}", output.status, said(&output.stdout), said(&output.stderr));
+    assert!(said(&output.stdout).contains("1 passed"), "no such test: {}", said(&output.stdout));
+}

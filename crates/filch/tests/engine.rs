@@ -1,0 +1,355 @@
+//! Fork and join on every exactly-once queue: results as of plain recursion, panics, sleep, the end of a pool.
+#![cfg(not(any(loom, shuttle)))]
+
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
+
+use filch::engine::{Asymmetric, ChaseLev, FfCl, FfThe, Pool, Queue, The, Thep, Worker};
+use filch::BuildError;
+use filch_queue::bound::{Bound, Delta};
+
+/// Above every known store buffer, with so many extra stores that thieves are refused only the last two jobs: short queues are stolen from too.
+fn delta() -> Delta {
+    Delta::new(Bound::GENEROUS, Delta::MAX_EXTRA_STORES).unwrap()
+}
+
+/// A name, and how to make a kind of queue.
+trait Kind: Queue {
+    const NAME: &'static str;
+    /// Whether a thief is never refused.
+    const ALWAYS_STEALABLE: bool;
+    fn kind() -> Self;
+}
+
+macro_rules! kinds {
+    ($($queue:ty, $stealable:literal, $kind:expr;)*) => {
+        $(impl Kind for $queue {
+            const NAME: &'static str = stringify!($queue);
+            const ALWAYS_STEALABLE: bool = $stealable;
+            fn kind() -> $queue {
+                $kind
+            }
+        })*
+
+        /// Calls a function, generic over the kind, for all kinds.
+        macro_rules! for_all_kinds {
+            ($claim:ident) => {{ $($claim::<$queue>();)* }};
+        }
+    };
+}
+
+kinds! {
+    Asymmetric, true, Asymmetric;
+    ChaseLev, true, ChaseLev;
+    The, true, The;
+    // SAFETY: no x86 CPU is known whose store buffer holds as many as 128 stores; elsewhere the queue has a fence.
+    FfThe, false, unsafe { FfThe::trusting(delta()) };
+    // SAFETY: as above.
+    FfCl, false, unsafe { FfCl::trusting(delta()) };
+    // SAFETY: as above.
+    Thep, false, unsafe { Thep::trusting(delta()) };
+}
+
+/// Fails, and ends the whole run, if the claim takes absurdly long: a lost wake-up or a lost job would otherwise hang it.
+fn within_a_minute(claim: impl FnOnce() + Send + 'static) {
+    let (sender, receiver) = mpsc::channel();
+    let test = thread::spawn(move || {
+        claim();
+        let _ = sender.send(());
+    });
+    if receiver.recv_timeout(Duration::from_secs(60)) == Err(RecvTimeoutError::Timeout) {
+        eprintln!("a test of the engine hangs");
+        std::process::abort();
+    }
+    if let Err(panic) = test.join() {
+        panic::resume_unwind(panic);
+    }
+}
+
+fn fib<Q: Queue>(worker: &Worker<Q>, n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    let (a, b) = worker.join(|worker| fib(worker, n - 1), |worker| fib(worker, n - 2));
+    a + b
+}
+
+fn serial_fib(n: u32) -> u64 {
+    match n {
+        0 | 1 => n.into(),
+        _ => serial_fib(n - 1) + serial_fib(n - 2),
+    }
+}
+
+/// A node of a random tree is a number, from which its children follow.
+#[derive(Clone, Copy)]
+struct Node(u64);
+
+impl Node {
+    fn next(self) -> Node {
+        // SplitMix64.
+        let mut z = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Node(z ^ (z >> 31))
+    }
+
+    fn children(self, depth: u32) -> Option<(Node, Node)> {
+        // Four of five branch: trees of all shapes, with an end.
+        (depth > 0 && self.0 % 5 != 0).then(|| (self.next(), Node(!self.0).next()))
+    }
+
+    /// A little work, more for some.
+    fn value(self) -> u64 {
+        (0..self.0 % 64).fold(self.0, |x, _| Node(x).next().0)
+    }
+
+    fn serial_sum(self, depth: u32) -> u64 {
+        let below = self
+            .children(depth)
+            .map_or(0, |(left, right)| left.serial_sum(depth - 1).wrapping_add(right.serial_sum(depth - 1)));
+        self.value().wrapping_add(below)
+    }
+
+    fn sum<Q: Queue>(self, worker: &Worker<Q>, depth: u32) -> u64 {
+        let below = self.children(depth).map_or(0, |(left, right)| {
+            let (left, right) =
+                worker.join(|worker| left.sum(worker, depth - 1), |worker| right.sum(worker, depth - 1));
+            left.wrapping_add(right)
+        });
+        self.value().wrapping_add(below)
+    }
+}
+
+#[test]
+fn fib_is_fib_on_every_queue() {
+    fn claim<Q: Kind>() {
+        for threads in [1, 2, 3] {
+            let pool = Pool::with_queue(threads, Q::kind()).unwrap();
+            for n in [0, 1, 2, 10, 23] {
+                assert_eq!(pool.install(|worker| fib(worker, n)), serial_fib(n), "{} on {threads}", Q::NAME);
+            }
+        }
+    }
+    within_a_minute(|| for_all_kinds!(claim));
+}
+
+#[test]
+fn random_trees_sum_as_they_do_in_sequence() {
+    fn claim<Q: Kind>() {
+        for threads in [1, 2, 3] {
+            let pool = Pool::with_queue(threads, Q::kind()).unwrap();
+            for seed in 0..60 {
+                let root = Node(seed).next();
+                let sum = pool.install(|worker| root.sum(worker, 14));
+                assert_eq!(sum, root.serial_sum(14), "{} on {threads}, seed {seed}", Q::NAME);
+            }
+        }
+    }
+    within_a_minute(|| for_all_kinds!(claim));
+}
+
+#[test]
+fn every_closure_runs_once() {
+    fn touch<Q: Queue>(worker: &Worker<Q>, cells: &[AtomicU64]) {
+        match cells {
+            [] => {}
+            [cell] => {
+                // Relaxed: read after all joins.
+                cell.fetch_add(1, Ordering::Relaxed);
+            }
+            _ => {
+                // Lopsided, so that the queue gets long enough to be stolen from.
+                let (left, right) = cells.split_at(cells.len().div_ceil(8));
+                worker.join(|worker| touch(worker, right), |worker| touch(worker, left));
+            }
+        }
+    }
+    fn claim<Q: Kind>() {
+        for threads in [2, 3] {
+            let pool = Pool::with_queue(threads, Q::kind()).unwrap();
+            for _ in 0..20 {
+                let cells: Vec<_> = (0..3000).map(|_| AtomicU64::new(0)).collect();
+                pool.install(|worker| touch(worker, &cells));
+                assert!(cells.iter().all(|cell| cell.load(Ordering::Relaxed) == 1), "{} on {threads}", Q::NAME);
+            }
+        }
+    }
+    within_a_minute(|| for_all_kinds!(claim));
+}
+
+#[test]
+fn work_is_stolen_on_every_queue() {
+    fn claim<Q: Kind>() {
+        let pool = Pool::with_queue(2, Q::kind()).unwrap();
+        // A queue that refuses thieves its last jobs gives the others away in time.
+        while pool.thefts().steals == 0 {
+            pool.install(|worker| fib(worker, 20));
+        }
+    }
+    within_a_minute(|| for_all_kinds!(claim));
+}
+
+#[test]
+fn closures_that_wait_for_each_other_meet_where_jobs_are_always_stealable() {
+    fn claim<Q: Kind>() {
+        if !Q::ALWAYS_STEALABLE {
+            return;
+        }
+        let pool = Pool::with_queue(3, Q::kind()).unwrap();
+        for _ in 0..200 {
+            let meeting = Barrier::new(3);
+            pool.install(|worker| {
+                worker.join(
+                    |worker| worker.join(|_| meeting.wait().is_leader(), |_| meeting.wait().is_leader()),
+                    |_| meeting.wait().is_leader(),
+                )
+            });
+        }
+    }
+    within_a_minute(|| for_all_kinds!(claim));
+}
+
+#[test]
+fn a_sleeping_pool_wakes_for_every_install() {
+    fn claim<Q: Kind>() {
+        let pool = Pool::with_queue(2, Q::kind()).unwrap();
+        for round in 0..300 {
+            // Long enough for both workers to lie down, at times.
+            thread::sleep(Duration::from_micros(round % 7 * 50));
+            assert_eq!(pool.install(|worker| worker.join(|_| round, |_| round + 1)), (round, round + 1));
+        }
+    }
+    within_a_minute(|| for_all_kinds!(claim));
+}
+
+#[test]
+fn many_threads_may_install_at_once() {
+    fn claim<Q: Kind>() {
+        let pool = Pool::with_queue(2, Q::kind()).unwrap();
+        thread::scope(|scope| {
+            for n in 10..14 {
+                let pool = &pool;
+                scope.spawn(move || {
+                    for _ in 0..50 {
+                        assert_eq!(pool.install(|worker| fib(worker, n)), serial_fib(n));
+                    }
+                });
+            }
+        });
+    }
+    within_a_minute(|| for_all_kinds!(claim));
+}
+
+#[test]
+fn an_install_from_inside_runs_in_place() {
+    fn claim<Q: Kind>() {
+        let pool = Pool::with_queue(1, Q::kind()).unwrap();
+        let inner = pool.install(|outer| {
+            let outer = outer.index();
+            pool.install(|inner| (inner.index() == outer, inner.threads(), inner.join(|_| 1, |_| 2)))
+        });
+        assert_eq!(inner, (true, 1, (1, 2)));
+    }
+    within_a_minute(|| for_all_kinds!(claim));
+}
+
+fn payload(run: impl FnOnce()) -> u32 {
+    let panic = panic::catch_unwind(AssertUnwindSafe(run)).expect_err("it should have panicked");
+    *panic.downcast::<u32>().expect("its own payload")
+}
+
+#[test]
+fn a_panic_goes_on_with_its_payload_when_both_closures_are_over() {
+    fn claim<Q: Kind>() {
+        for threads in [1, 2, 3] {
+            let pool = Pool::with_queue(threads, Q::kind()).unwrap();
+            for (first, second, expected) in [(true, false, 1), (false, true, 2), (true, true, 1)] {
+                let over = [AtomicBool::new(false), AtomicBool::new(false)];
+                let end = |which: usize, panics: bool| {
+                    over[which].store(true, Ordering::SeqCst);
+                    if panics {
+                        panic::panic_any(which as u32 + 1);
+                    }
+                };
+                let got = payload(|| {
+                    pool.install(|worker| {
+                        worker.join(
+                            |worker| {
+                                // Deep enough for the other closure to be stolen, at times.
+                                fib(worker, 12);
+                                end(0, first);
+                            },
+                            |_| end(1, second),
+                        )
+                    });
+                });
+                assert_eq!(got, expected, "{} on {threads}", Q::NAME);
+                assert!(over.iter().all(|over| over.load(Ordering::SeqCst)));
+            }
+            assert_eq!(pool.install(|worker| fib(worker, 15)), serial_fib(15), "the pool lives on");
+        }
+    }
+    panic::set_hook(Box::new(|info| {
+        if !info.payload().is::<u32>() {
+            eprintln!("{info}");
+        }
+    }));
+    within_a_minute(|| for_all_kinds!(claim));
+}
+
+#[test]
+fn panics_anywhere_in_a_tree_come_out_and_leave_the_pool_whole() {
+    fn tree<Q: Queue>(worker: &Worker<Q>, depth: u32, node: Node) -> u64 {
+        if depth == 0 {
+            if node.0 % 97 == 0 {
+                panic::panic_any(7_u32);
+            }
+            return 1;
+        }
+        let (left, right) = (node.next(), Node(!node.0).next());
+        let (a, b) = worker.join(|worker| tree(worker, depth - 1, left), |worker| tree(worker, depth - 1, right));
+        a + b
+    }
+    fn claim<Q: Kind>() {
+        let pool = Pool::with_queue(3, Q::kind()).unwrap();
+        let mut panicked = 0;
+        for seed in 0..100 {
+            let run = || pool.install(|worker| tree(worker, 6, Node(seed).next()));
+            match panic::catch_unwind(AssertUnwindSafe(run)) {
+                Ok(leaves) => assert_eq!(leaves, 64, "{}", Q::NAME),
+                Err(panic) => {
+                    assert_eq!(*panic.downcast::<u32>().unwrap(), 7);
+                    panicked += 1;
+                }
+            }
+        }
+        assert!(panicked > 10 && panicked < 90);
+    }
+    within_a_minute(|| for_all_kinds!(claim));
+}
+
+#[test]
+fn a_pool_that_is_dropped_has_no_threads_left() {
+    fn claim<Q: Kind>() {
+        for threads in [1, 2, 3] {
+            for round in 0..30 {
+                let pool = Pool::with_queue(threads, Q::kind()).unwrap();
+                if round % 2 == 0 {
+                    pool.install(|worker| fib(worker, 8));
+                }
+            }
+        }
+    }
+    within_a_minute(|| for_all_kinds!(claim));
+}
+
+#[test]
+fn impossible_numbers_of_threads_are_refused() {
+    assert!(matches!(Pool::<Asymmetric>::new(0), Err(BuildError::NoThreads)));
+    assert!(matches!(Pool::<The>::new(1 << 20), Err(BuildError::TooManyThreads { asked: 0x10_0000, .. })));
+}

@@ -1,0 +1,150 @@
+//! An idle pool costs nothing: no CPU time, and not one context switch.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use common::{build, pool, spin_until, watchdog};
+use filch::{Fences, Pool, Waiting};
+
+/// What the kernel says about one thread.
+#[derive(Debug, PartialEq, Eq)]
+struct Account {
+    name: String,
+    state: String,
+    voluntary: u64,
+    involuntary: u64,
+    /// In ticks of the kernel's clock, for user and system together.
+    ticks: u64,
+}
+
+/// Of all threads of this process whose name begins so, in their order.
+fn accounts(prefix: &str) -> Vec<Account> {
+    let mut accounts: Vec<Account> = fs::read_dir("/proc/self/task")
+        .expect("the threads of this process")
+        .filter_map(|entry| {
+            let folder = entry.ok()?.path();
+            let status = fs::read_to_string(folder.join("status")).ok()?;
+            let field = |name: &str| Some(status.lines().find_map(|line| line.strip_prefix(name))?.trim().to_string());
+            let name = field("Name:")?;
+            if !name.starts_with(prefix) {
+                return None;
+            }
+            let stat = fs::read_to_string(folder.join("stat")).ok()?;
+            // The fields behind the name, which is in brackets: state, and eleven further on the times.
+            let mut times = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+            let mut time = || times.next()?.parse::<u64>().ok();
+            Some(Account {
+                state: field("State:")?,
+                voluntary: field("voluntary_ctxt_switches:")?.parse().ok()?,
+                involuntary: field("nonvoluntary_ctxt_switches:")?.parse().ok()?,
+                ticks: time()? + time()?,
+                name,
+            })
+        })
+        .collect();
+    accounts.sort_by(|a, b| a.name.cmp(&b.name));
+    accounts
+}
+
+/// All workers sleep, by their own account and by the kernel's.
+fn let_sleep(pool: &Pool, prefix: &str) {
+    spin_until(|| {
+        let total = pool.stats().total();
+        total.sleeps == total.wakes + pool.threads() as u64
+    });
+    spin_until(|| accounts(prefix).iter().all(|thread| thread.state.starts_with('S')));
+}
+
+fn assert_idle(pool: &Pool, prefix: &str) {
+    let_sleep(pool, prefix);
+    let before = accounts(prefix);
+    assert_eq!(before.len(), pool.threads());
+    // Not to make a race likely: this is the time over which nothing is to happen.
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!(accounts(prefix), before);
+}
+
+fn tree(depth: u32) -> u64 {
+    if depth == 0 {
+        return 1;
+    }
+    let (a, b) = filch::join(|| tree(depth - 1), || tree(depth - 1));
+    a + b
+}
+
+#[test]
+fn a_pool_that_has_had_nothing_to_do_is_idle() {
+    let _watchdog = watchdog();
+    for (round, fences) in [Fences::Automatic, Fences::Owner].into_iter().enumerate() {
+        let prefix = format!("new{round}-");
+        let name = prefix.clone();
+        let pool = build(Pool::builder().threads(8).fences(fences).name(move |index| format!("{name}{index}")));
+        assert_idle(&pool, &prefix);
+    }
+}
+
+#[test]
+fn a_pool_is_idle_after_its_work() {
+    let _watchdog = watchdog();
+    for (round, (fences, waiting)) in common::KINDS.into_iter().enumerate() {
+        let prefix = format!("work{round}-");
+        let name = prefix.clone();
+        let builder = Pool::builder().threads(8).fences(fences).waiting(waiting);
+        let pool = build(builder.name(move |index| format!("{name}{index}")));
+        assert_eq!(pool.install(|| tree(16)), 1 << 16);
+        pool.scope(|scope| {
+            for _ in 0..100 {
+                scope.spawn(|_| assert_eq!(tree(4), 16));
+            }
+        });
+        pool.broadcast(|_| ());
+        assert_idle(&pool, &prefix);
+    }
+}
+
+#[test]
+fn workers_without_work_are_idle_while_one_waits_for_another_pool() {
+    // The one that waits, and those beside it.
+    let _watchdog = watchdog();
+    for (round, waiting) in [Waiting::Strict, Waiting::Any].into_iter().enumerate() {
+        let prefix = format!("wait{round}-");
+        let name = prefix.clone();
+        let here = build(Pool::builder().threads(4).waiting(waiting).name(move |index| format!("{name}{index}")));
+        let there = pool(1);
+        here.install(|| there.install(|| assert_idle(&here, &prefix)));
+    }
+}
+
+#[test]
+fn workers_without_work_are_idle_while_one_computes() {
+    let _watchdog = watchdog();
+    for (round, (fences, waiting)) in common::KINDS.into_iter().enumerate() {
+        let prefix = format!("busy{round}-");
+        let name = prefix.clone();
+        let builder = Pool::builder().threads(4).fences(fences).waiting(waiting);
+        let pool = build(builder.name(move |index| format!("{name}{index}")));
+        pool.install(|| {
+            // Nothing is left to take from it.
+            assert_eq!(tree(10), 1 << 10);
+            let own = thread::current().name().map(str::to_string);
+            let others = || {
+                let mut accounts = accounts(&prefix);
+                accounts.retain(|thread| Some(&thread.name) != own.as_ref());
+                accounts
+            };
+            spin_until(|| {
+                let total = pool.stats().total();
+                total.sleeps == total.wakes + 3
+            });
+            spin_until(|| others().iter().all(|thread| thread.state.starts_with('S')));
+            let before = others();
+            assert_eq!(before.len(), 3);
+            thread::sleep(Duration::from_millis(200));
+            assert_eq!(others(), before);
+        });
+    }
+}

@@ -1,0 +1,714 @@
+//! Pools: how they are built and dropped, and how they work with one another.
+
+mod common;
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+
+use common::{
+    assert_passed, build, for_each_kind, in_child, message_of, panic_of, panic_with, pool, spin_until, watchdog, Drops,
+    Meeting, KINDS,
+};
+use filch::{BuildError, Builder, Fences, Pool, Waiting};
+
+fn fib(n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    let (a, b) = filch::join(|| fib(n - 1), || fib(n - 2));
+    a + b
+}
+
+#[test]
+fn install_runs_on_a_worker_and_returns_the_result() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        assert_eq!(pool.index(), None);
+        let (index, threads, own) = pool.install(|| (filch::index(), filch::threads(), pool.index()));
+        assert!(index.is_some_and(|index| index < 2));
+        assert_eq!((threads, own), (2, index));
+    });
+}
+
+#[test]
+fn install_on_the_pools_own_worker_runs_in_place() {
+    let _watchdog = watchdog();
+    let pool = pool(2);
+    pool.install(|| {
+        let home = thread::current().id();
+        assert_eq!(pool.install(|| thread::current().id()), home);
+        assert_eq!(filch::join(|| pool.install(|| thread::current().id()), || ()).0, home);
+    });
+}
+
+#[test]
+fn a_panic_goes_through_install_with_its_payload() {
+    let _watchdog = watchdog();
+    let (here, there) = (pool(1), pool(1));
+    assert_eq!(panic_of::<u8, _>(|| here.install(|| panic_with(1u8))), 1);
+    assert_eq!(panic_of::<u8, _>(|| here.install(|| there.install(|| panic_with(2u8)))), 2);
+    assert_eq!(panic_of::<u8, _>(|| here.install(|| there.install(|| here.install(|| panic_with(3u8))))), 3);
+    assert_eq!(here.install(|| there.install(|| 4)), 4);
+}
+
+#[test]
+fn what_install_moves_in_and_out_is_dropped_once() {
+    let _watchdog = watchdog();
+    let (here, there) = (pool(1), pool(1));
+    let drops = Drops::default();
+    for round in 1..=100 {
+        let (owned, other) = (drops.one(), drops.one());
+        let back = here.install(move || {
+            drop(owned);
+            there_and_back(other)
+        });
+        assert_eq!(drops.count(), 2 * round - 1);
+        drop(back);
+        assert_eq!(drops.count(), 2 * round);
+    }
+    fn there_and_back<T>(value: T) -> T {
+        value
+    }
+    let owned = drops.one();
+    let payload: u8 = panic_of(|| {
+        here.install(|| {
+            there.install(move || {
+                let _owned = owned;
+                panic_with(1u8)
+            })
+        })
+    });
+    assert_eq!((payload, drops.count()), (1, 201));
+}
+
+#[test]
+fn functions_inside_an_install_use_that_pool() {
+    let _watchdog = watchdog();
+    let (here, there) = (pool(1), pool(3));
+    here.install(|| {
+        assert_eq!(filch::threads(), 1);
+        there.install(|| {
+            assert_eq!(filch::threads(), 3);
+            assert_eq!(filch::broadcast(|part| part.threads()), [3, 3, 3]);
+            here.install(|| assert_eq!(filch::threads(), 1));
+        });
+        assert_eq!(filch::threads(), 1);
+    });
+}
+
+#[test]
+fn a_pool_can_be_built_used_and_dropped_inside_another() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |outer| {
+        for _ in 0..20 {
+            let sums = outer.join(|| pool(2).install(|| fib(10)), || pool(1).install(|| fib(11)));
+            assert_eq!(sums, (55, 89));
+        }
+    });
+}
+
+#[test]
+fn installing_forth_and_back_does_not_deadlock() {
+    let _watchdog = watchdog();
+    for (fences, waiting) in KINDS {
+        let new = || build(Pool::builder().threads(1).fences(fences).waiting(waiting));
+        let (here, there) = (new(), new());
+        for _ in 0..200 {
+            let result = here.install(|| there.install(|| here.install(|| there.install(|| here.install(|| 42)))));
+            assert_eq!(result, 42);
+        }
+    }
+}
+
+/// From pool to pool, around and around, with joins on the way.
+fn round_and_round(pools: &[&Pool], turns: usize) -> usize {
+    if turns == 0 {
+        return 1;
+    }
+    pools[turns % pools.len()].install(|| {
+        let (a, b) = filch::join(|| round_and_round(pools, turns - 1), || round_and_round(pools, turns - 1));
+        a + b
+    })
+}
+
+#[test]
+fn three_pools_in_a_ring_do_not_deadlock() {
+    let _watchdog = watchdog();
+    for threads in [1, 2] {
+        for (fences, waiting) in KINDS {
+            let new = || build(Pool::builder().threads(threads).fences(fences).waiting(waiting));
+            let pools = [new(), new(), new()];
+            let pools = [&pools[0], &pools[1], &pools[2]];
+            for _ in 0..5 {
+                assert_eq!(round_and_round(&pools, 7), 128);
+            }
+        }
+    }
+}
+
+#[test]
+fn two_pools_that_install_into_each_other_at_once_do_not_deadlock_where_workers_run_anything() {
+    // Under the strict policy they do: each waits for a worker of the other, and none may run what does not descend from its own wait.
+    let _watchdog = watchdog();
+    for threads in [1, 2] {
+        for fences in [Fences::Automatic, Fences::Owner] {
+            let new = || build(Pool::builder().threads(threads).fences(fences).waiting(Waiting::Any));
+            let (here, there) = (new(), new());
+            thread::scope(|scope| {
+                for turn in 0..4 {
+                    let pools = if turn % 2 == 0 { [&here, &there] } else { [&there, &here] };
+                    scope.spawn(move || {
+                        for _ in 0..20 {
+                            assert_eq!(round_and_round(&pools, 5), 32);
+                        }
+                    });
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn scopes_and_jobs_beyond_the_end_go_through_pools_and_back() {
+    fn down(depth: usize, pools: &[&Pool]) -> usize {
+        if depth == 0 {
+            return pools[0].install(|| pools[1].install(|| 1));
+        }
+        let over = AtomicUsize::new(0);
+        filch::scope(|scope| {
+            scope.spawn(|_| {
+                over.fetch_add(pools[depth % 2].install(|| down(depth - 1, pools)), Ordering::Relaxed);
+            });
+            let (a, b) = filch::join(|| down(depth - 1, pools), || pools[depth % 2].install(|| 1));
+            over.fetch_add(a + b, Ordering::Relaxed);
+        });
+        over.into_inner()
+    }
+    let _watchdog = watchdog();
+    for threads in [1, 2] {
+        for (fences, waiting) in KINDS {
+            let new = || build(Pool::builder().threads(threads).fences(fences).waiting(waiting).fork_depth(2));
+            let (here, there) = (new(), new());
+            for _ in 0..5 {
+                assert_eq!(here.install(|| down(6, &[&here, &there])), 127);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_broadcast_runs_once_on_each_worker_and_keeps_their_order() {
+    let _watchdog = watchdog();
+    for threads in [1, 2, 5] {
+        for_each_kind(threads, |pool| {
+            for _ in 0..50 {
+                let runs = AtomicUsize::new(0);
+                let indices = pool.broadcast(|part| {
+                    runs.fetch_add(1, Ordering::Relaxed);
+                    assert_eq!((Some(part.index()), part.threads()), (filch::index(), threads));
+                    part.index()
+                });
+                assert_eq!(indices, (0..threads).collect::<Vec<_>>());
+                assert_eq!(runs.into_inner(), threads);
+            }
+        });
+    }
+}
+
+#[test]
+fn the_parts_of_a_broadcast_meet() {
+    let _watchdog = watchdog();
+    for_each_kind(3, |pool| {
+        let barrier = Barrier::new(3);
+        for _ in 0..100 {
+            pool.broadcast(|_| barrier.wait());
+            pool.install(|| filch::broadcast(|_| barrier.wait()));
+        }
+    });
+}
+
+#[test]
+fn broadcasts_nest_and_cross() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..100 {
+            // Both workers broadcast to both at once, from a broadcast.
+            let meeting = Meeting::of(2);
+            let sums = pool.broadcast(|part| {
+                meeting.attend();
+                filch::broadcast(|inner| 10 * part.index() + inner.index()).iter().sum::<usize>()
+            });
+            assert_eq!(sums, [1, 21]);
+            // And from two closures of a join.
+            let meeting = Meeting::of(2);
+            let all = || {
+                meeting.attend();
+                filch::broadcast(|part| part.index())
+            };
+            assert_eq!(pool.join(all, all), (vec![0, 1], vec![0, 1]));
+        }
+    });
+}
+
+#[test]
+fn a_broadcast_reaches_workers_that_wait() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..100 {
+            let meeting = Meeting::of(2);
+            // The second is stolen, and broadcasts to the one that waits for it.
+            let ((), indices) = pool.join(
+                || meeting.attend(),
+                || {
+                    meeting.attend();
+                    filch::broadcast(|part| part.index())
+                },
+            );
+            assert_eq!(indices, [0, 1]);
+            let other = common::pool(1);
+            let indices = pool.install(|| other.install(|| pool.broadcast(|part| part.index())));
+            assert_eq!(indices, [0, 1]);
+        }
+    });
+}
+
+#[test]
+fn a_broadcast_into_another_pool_can_install_back() {
+    let _watchdog = watchdog();
+    for (fences, waiting) in KINDS {
+        let new = |threads| build(Pool::builder().threads(threads).fences(fences).waiting(waiting));
+        let (here, there) = (new(1), new(2));
+        for _ in 0..50 {
+            let indices = here.install(|| there.broadcast(|part| here.install(|| part.index())));
+            assert_eq!(indices, [0, 1]);
+        }
+    }
+}
+
+#[test]
+fn a_panic_in_a_broadcast_goes_on_after_all_parts_have_run() {
+    let _watchdog = watchdog();
+    for_each_kind(3, |pool| {
+        let runs = AtomicUsize::new(0);
+        let payload: &str = panic_of(|| {
+            pool.broadcast(|part| {
+                runs.fetch_add(1, Ordering::SeqCst);
+                if part.index() == 1 {
+                    panic_with("part");
+                }
+            })
+        });
+        assert_eq!((payload, runs.into_inner()), ("part", 3));
+        assert_eq!(pool.broadcast(|part| part.index()), [0, 1, 2]);
+    });
+}
+
+#[test]
+fn results_of_a_broadcast_are_dropped_once() {
+    let _watchdog = watchdog();
+    let (pool, drops) = (pool(3), Drops::default());
+    let results = pool.broadcast(|_| drops.one());
+    assert_eq!(drops.count(), 0);
+    drop(results);
+    assert_eq!(drops.count(), 3);
+}
+
+#[test]
+fn handlers_are_called_once_on_each_workers_thread() {
+    let _watchdog = watchdog();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (starts, exits) = (seen.clone(), seen.clone());
+    let pool = build(
+        Pool::builder()
+            .threads(3)
+            .on_start(move |index| {
+                assert_eq!(filch::index(), Some(index));
+                starts.lock().unwrap().push((0, index, thread::current().id()));
+            })
+            .on_exit(move |index| {
+                assert_eq!(filch::index(), Some(index));
+                exits.lock().unwrap().push((1, index, thread::current().id()));
+            }),
+    );
+    let ids = pool.broadcast(|_| thread::current().id());
+    drop(pool);
+    let mut seen = std::mem::take(&mut *seen.lock().unwrap());
+    seen.sort_unstable_by_key(|&(which, index, _)| (which, index));
+    let expected: Vec<_> = (0..2).flat_map(|which| (0..3).map(move |index| (which, index))).collect();
+    let expected: Vec<_> = expected.into_iter().map(|(which, index)| (which, index, ids[index])).collect();
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn panics_of_the_start_and_exit_handlers_go_to_the_panic_handler() {
+    let _watchdog = watchdog();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let list = seen.clone();
+    let pool = build(
+        Pool::builder()
+            .threads(2)
+            .on_start(|index| panic_with(("start", index)))
+            .on_exit(|index| panic_with(("exit", index)))
+            .on_panic(move |payload| list.lock().unwrap().push(*payload.downcast::<(&str, usize)>().unwrap())),
+    );
+    assert_eq!(pool.install(|| fib(10)), 55);
+    drop(pool);
+    let mut seen = std::mem::take(&mut *seen.lock().unwrap());
+    seen.sort_unstable();
+    assert_eq!(seen, [("exit", 0), ("exit", 1), ("start", 0), ("start", 1)]);
+}
+
+#[test]
+fn threads_are_called_as_the_builder_says() {
+    let _watchdog = watchdog();
+    let name = |_| thread::current().name().map(str::to_string);
+    let pool = build(Pool::builder().threads(2).name(|index| format!("mine-{index}")));
+    assert_eq!(pool.broadcast(name), [Some("mine-0".into()), Some("mine-1".into())]);
+    assert_eq!(common::pool(2).broadcast(name), [Some("filch-0".into()), Some("filch-1".into())]);
+}
+
+#[test]
+fn stacks_are_as_large_as_the_builder_says() {
+    fn deep(depth: usize) -> usize {
+        let frame = std::hint::black_box([depth; 128]);
+        if depth == 0 {
+            0
+        } else {
+            frame[0] - depth + 1 + deep(depth - 1)
+        }
+    }
+    let _watchdog = watchdog();
+    // 20 MiB of frames at least.
+    assert_eq!(build(Pool::builder().threads(1).stack_size(64 << 20)).install(|| deep(20_000)), 20_000);
+    // The least there may be.
+    assert_eq!(build(Pool::builder().threads(1).stack_size(64 << 10)).install(|| 1), 1);
+}
+
+#[test]
+fn a_pool_can_be_pinned() {
+    let _watchdog = watchdog();
+    let pool = build(Pool::builder().threads(3).pin(true));
+    assert_eq!(pool.install(|| fib(15)), 610);
+    #[cfg(target_os = "linux")]
+    for cpus in pool.broadcast(|_| thread::available_parallelism().map(usize::from).unwrap()) {
+        assert_eq!(cpus, 1);
+    }
+}
+
+#[test]
+fn threads_can_be_started_in_a_way_of_ones_own() {
+    let _watchdog = watchdog();
+    let (handles, seen) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+    let (keep, note) = (handles.clone(), seen.clone());
+    let builder = Pool::builder().threads(3).name(|index| format!("asked-{index}")).stack_size(1 << 20);
+    let pool = build(builder.spawner(move |worker| {
+        note.lock().unwrap().push((worker.index(), worker.name().map(str::to_string), worker.stack_size()));
+        let thread = thread::Builder::new().name(format!("given-{}", worker.index()));
+        keep.lock().unwrap().push(thread.spawn(|| worker.run())?);
+        Ok(())
+    }));
+    let names = pool.broadcast(|_| thread::current().name().map(str::to_string));
+    assert_eq!(names, [0, 1, 2].map(|index| Some(format!("given-{index}"))));
+    let asked = [0, 1, 2].map(|index| (index, Some(format!("asked-{index}")), Some(1 << 20)));
+    assert_eq!(*seen.lock().unwrap(), asked);
+    assert_eq!(pool.install(|| fib(15)), 610);
+    drop(pool);
+    // They have come back from `run`.
+    for handle in std::mem::take(&mut *handles.lock().unwrap()) {
+        handle.join().unwrap();
+    }
+}
+
+#[test]
+fn a_thread_that_cannot_be_started_ends_those_before_it() {
+    let _watchdog = watchdog();
+    for fails_at in 0..4 {
+        let (started, left) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (start, exit) = (started.clone(), left.clone());
+        let result = Pool::builder()
+            .threads(4)
+            .on_start(move |_| {
+                start.fetch_add(1, Ordering::SeqCst);
+            })
+            .on_exit(move |_| {
+                exit.fetch_add(1, Ordering::SeqCst);
+            })
+            .spawner(move |worker| {
+                if worker.index() == fails_at {
+                    return Err(io::Error::new(io::ErrorKind::OutOfMemory, "no more"));
+                }
+                thread::spawn(|| worker.run());
+                Ok(())
+            })
+            .build();
+        match result {
+            Err(BuildError::Thread { index, error }) => {
+                assert_eq!((index, error.to_string().as_str()), (fails_at, "no more"));
+            }
+            other => panic!("{other:?}"),
+        }
+        // Already, and not only some time later.
+        assert_eq!((started.load(Ordering::SeqCst), left.load(Ordering::SeqCst)), (fails_at, fails_at));
+    }
+}
+
+#[test]
+fn a_thread_that_the_system_refuses_is_an_error() {
+    let _watchdog = watchdog();
+    // Larger than any address space.
+    match Pool::builder().threads(2).stack_size(1 << 60).build() {
+        Err(BuildError::Thread { index: 0, .. }) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_pool_of_no_threads_is_an_error() {
+    let error = Pool::builder().threads(0).build().unwrap_err();
+    assert!(matches!(error, BuildError::NoThreads));
+    assert_eq!(error.to_string(), "a pool needs at least one thread; 0 were asked for");
+}
+
+#[test]
+fn a_pool_of_too_many_threads_is_an_error() {
+    let error = Pool::builder().threads(1_000_000).build().unwrap_err();
+    assert!(matches!(error, BuildError::TooManyThreads { asked: 1_000_000, .. }));
+}
+
+#[test]
+fn a_stack_too_small_is_an_error() {
+    let error = Pool::builder().threads(1).stack_size(1000).build().unwrap_err();
+    assert!(matches!(error, BuildError::StackTooSmall { asked: 1000, least: 65536 }));
+    assert!(error.to_string().contains("65536") && error.to_string().contains("1000"));
+}
+
+#[test]
+fn the_environment_says_how_many_threads() {
+    let child = in_child("the_environment_says_how_many_threads", &[("FILCH_NUM_THREADS", "3")], || {
+        assert_eq!(Pool::new().unwrap().threads(), 3);
+        assert_eq!(filch::threads(), 3);
+        assert_eq!(Pool::builder().threads(2).build().unwrap().threads(), 2);
+    });
+    assert_passed(child);
+}
+
+#[test]
+fn without_the_variable_there_is_a_worker_for_each_cpu() {
+    let _watchdog = watchdog();
+    if std::env::var_os("FILCH_NUM_THREADS").is_none() {
+        let cpus = thread::available_parallelism().map_or(1, usize::from);
+        assert_eq!(Pool::new().unwrap().threads(), cpus);
+    }
+}
+
+/// The environment says something else than a number above 0.
+fn assert_refused(test: &str, value: &str) {
+    let child = in_child(test, &[("FILCH_NUM_THREADS", value)], || {
+        let value = std::env::var("FILCH_NUM_THREADS").unwrap();
+        let error = Pool::new().unwrap_err();
+        assert!(matches!(&error, BuildError::Variable { name: "FILCH_NUM_THREADS", value: said } if **said == *value));
+        assert!(error.to_string().contains(&format!("{value:?}")));
+        assert!(matches!(Builder::new().build_global(), Err(BuildError::Variable { .. })));
+        // Nobody can ask the global pool for an error, so it panics with it.
+        let message = message_of(|| filch::join(|| (), || ()));
+        assert!(message.contains("the global pool could not be started: FILCH_NUM_THREADS is"), "{message}");
+    });
+    assert_passed(child);
+}
+
+#[test]
+fn a_number_of_threads_that_is_none_is_an_error() {
+    assert_refused("a_number_of_threads_that_is_none_is_an_error", "many");
+}
+
+#[test]
+fn an_environment_that_says_0_threads_is_an_error() {
+    assert_refused("an_environment_that_says_0_threads_is_an_error", "0");
+}
+
+#[test]
+fn an_environment_that_says_a_negative_number_of_threads_is_an_error() {
+    assert_refused("an_environment_that_says_a_negative_number_of_threads_is_an_error", "-1");
+}
+
+#[test]
+fn the_global_pool_is_built_once() {
+    let child = in_child("the_global_pool_is_built_once", &[], || {
+        Pool::builder().threads(3).build_global().unwrap();
+        assert_eq!(filch::threads(), 3);
+        assert!(matches!(Pool::builder().threads(2).build_global(), Err(BuildError::GlobalIsRunning)));
+        assert_eq!(filch::threads(), 3);
+        assert_eq!(filch::join(|| filch::threads(), || fib(10)), (3, 55));
+    });
+    assert_passed(child);
+}
+
+#[test]
+fn a_global_pool_that_was_started_by_use_cannot_be_built() {
+    let child = in_child("a_global_pool_that_was_started_by_use_cannot_be_built", &[], || {
+        assert_eq!(filch::join(|| 1, || 2), (1, 2));
+        let error = Pool::builder().build_global().unwrap_err();
+        assert_eq!(error.to_string(), "the global pool is already running and cannot be built anew");
+    });
+    assert_passed(child);
+}
+
+#[test]
+fn stats_count_what_was_done() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        assert_eq!(pool.stats().workers().len(), 2);
+        let before = pool.stats().total();
+        for _ in 0..100 {
+            let meeting = Meeting::of(2);
+            pool.join(|| meeting.attend(), || meeting.attend());
+        }
+        let after = pool.stats().total();
+        // Each was installed, and its second closure stolen.
+        assert_eq!((after.jobs - before.jobs, after.steals - before.steals), (200, 100));
+        assert!(after.shares + after.raids >= before.shares + before.raids);
+        spin_until(|| {
+            let total = pool.stats().total();
+            total.sleeps == total.wakes + 2
+        });
+        assert!(pool.stats().to_string().lines().count() == 3);
+    });
+}
+
+#[test]
+fn pools_come_and_go() {
+    let _watchdog = watchdog();
+    for round in 0..200 {
+        let pool = pool(1 + round % 4);
+        if round % 3 != 0 {
+            assert_eq!(pool.install(|| fib(5)), 5);
+        }
+    }
+}
+
+#[test]
+fn the_threads_of_a_pool_have_ended_when_its_drop_is_over() {
+    let _watchdog = watchdog();
+    for threads in [1, 2, 8] {
+        let left = Arc::new(AtomicUsize::new(0));
+        let count = left.clone();
+        let pool = build(Pool::builder().threads(threads).on_exit(move |_| {
+            count.fetch_add(1, Ordering::SeqCst);
+        }));
+        drop(pool);
+        assert_eq!(left.load(Ordering::SeqCst), threads);
+        assert_eq!(Arc::strong_count(&left), 1, "a handler outlives its pool");
+    }
+}
+
+#[test]
+fn a_pool_dropped_by_another_pools_worker_ends() {
+    let _watchdog = watchdog();
+    let here = pool(2);
+    for _ in 0..50 {
+        let (there, over) = (pool(2), Arc::new(AtomicBool::new(false)));
+        let done = over.clone();
+        there.spawn(move || {
+            assert_eq!(fib(10), 55);
+            done.store(true, Ordering::SeqCst);
+        });
+        here.install(move || drop(there));
+        assert!(over.load(Ordering::SeqCst));
+    }
+}
+
+/// Forks the process, and says whether the child has ended well.
+#[cfg(target_os = "linux")]
+fn ends_well_after_fork(child: impl FnOnce()) -> bool {
+    // SAFETY: the child runs the closure and ends; nothing that it uses is left locked by a thread that is not there (the tests below
+    // fork only when the pool is asleep).
+    match unsafe { libc::fork() } {
+        -1 => panic!("{}", io::Error::last_os_error()),
+        0 => {
+            // A hang would be for good: the watchdog's thread is not in the child.
+            // SAFETY: ends the process after so many seconds.
+            unsafe { libc::alarm(20) };
+            let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
+            // SAFETY: ends the child, without the destructors that are the parent's to run.
+            unsafe { libc::_exit(if ended.is_ok() { 0 } else { 1 }) }
+        }
+        process => {
+            let mut status = 0;
+            // SAFETY: waits for the child.
+            assert_eq!(unsafe { libc::waitpid(process, &mut status, 0) }, process);
+            libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn let_sleep(pool: &Pool) {
+    spin_until(|| {
+        let total = pool.stats().total();
+        total.sleeps == total.wakes + pool.threads() as u64
+    });
+}
+
+#[cfg(target_os = "linux")]
+const AFTER_FORK: &str =
+    "this pool was started before fork(2), and the child process has none of its threads: build a new pool there";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn after_a_fork_the_child_is_told_that_the_pool_has_no_threads() {
+    let child = in_child("after_a_fork_the_child_is_told_that_the_pool_has_no_threads", &[], || {
+        let pool = pool(2);
+        assert_eq!(pool.install(|| fib(10)), 55);
+        let_sleep(&pool);
+        assert!(ends_well_after_fork(|| {
+            assert_eq!(message_of(|| pool.install(|| ())), AFTER_FORK);
+            assert_eq!(message_of(|| pool.join(|| (), || ())), AFTER_FORK);
+            assert_eq!(message_of(|| pool.scope(|_| ())), AFTER_FORK);
+            assert_eq!(message_of(|| pool.spawn(|| ())), AFTER_FORK);
+            assert_eq!(message_of(|| pool.broadcast(|_| ())), AFTER_FORK);
+        }));
+        // The parent's pool is as before.
+        assert_eq!(pool.install(|| fib(10)), 55);
+    });
+    assert_passed(child);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn after_a_fork_the_child_can_drop_the_pool_and_build_another() {
+    let child = in_child("after_a_fork_the_child_can_drop_the_pool_and_build_another", &[], || {
+        let old = pool(2);
+        assert_eq!(old.install(|| fib(10)), 55);
+        let_sleep(&old);
+        let mut old = Some(old);
+        assert!(ends_well_after_fork(|| {
+            drop(old.take());
+            let new = pool(2);
+            let barrier = Barrier::new(2);
+            for _ in 0..100 {
+                new.join(|| barrier.wait(), || barrier.wait());
+            }
+            assert_eq!(new.install(|| fib(15)), 610);
+        }));
+        assert_eq!(old.take().map(|old| old.install(|| fib(10))), Some(55));
+    });
+    assert_passed(child);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn after_a_fork_on_a_worker_the_child_is_told_about_other_pools() {
+    let child = in_child("after_a_fork_on_a_worker_the_child_is_told_about_other_pools", &[], || {
+        let (here, there) = (pool(1), pool(1));
+        there.install(|| ());
+        let_sleep(&there);
+        here.install(|| {
+            assert!(ends_well_after_fork(|| {
+                assert_eq!(message_of(|| there.install(|| ())), AFTER_FORK);
+            }));
+        });
+    });
+    assert_passed(child);
+}

@@ -1,0 +1,389 @@
+//! Scopes: all tasks are over when the scope is, whoever ran them and whatever they did.
+
+mod common;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Barrier;
+use std::thread;
+
+use common::{build, for_each_kind, panic_of, panic_with, pool, spin_until, watchdog, Drops};
+use filch::{Pool, Scope};
+
+#[test]
+fn a_scope_returns_what_its_closure_does() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        assert_eq!(pool.scope(|_| "result"), "result");
+        assert_eq!(pool.install(|| filch::scope(|scope| scope.spawn(|_| ()))), ());
+    });
+    assert_eq!(filch::scope(|_| 1), 1);
+}
+
+#[test]
+fn every_task_is_over_when_the_scope_is() {
+    let _watchdog = watchdog();
+    for threads in [1, 2, 5] {
+        for_each_kind(threads, |pool| {
+            for tasks in [0, 1, 2, 100, 3000] {
+                let over = AtomicUsize::new(0);
+                pool.scope(|scope| {
+                    for _ in 0..tasks {
+                        scope.spawn(|_| {
+                            over.fetch_add(1, Ordering::Relaxed);
+                        });
+                    }
+                });
+                assert_eq!(over.into_inner(), tasks);
+            }
+        });
+    }
+}
+
+#[test]
+fn tasks_borrow_and_change_what_outlives_the_scope() {
+    let _watchdog = watchdog();
+    let mut numbers: Vec<usize> = vec![0; 500];
+    pool(2).scope(|scope| {
+        for (index, number) in numbers.iter_mut().enumerate() {
+            scope.spawn(move |_| *number = index);
+        }
+    });
+    assert_eq!(numbers, (0..500).collect::<Vec<_>>());
+}
+
+fn spread<'scope>(scope: &Scope<'scope>, depth: u32, over: &'scope AtomicUsize) {
+    over.fetch_add(1, Ordering::Relaxed);
+    if depth > 0 {
+        for _ in 0..2 {
+            scope.spawn(move |scope| spread(scope, depth - 1, over));
+        }
+    }
+}
+
+#[test]
+fn tasks_spawn_tasks() {
+    let _watchdog = watchdog();
+    for threads in [1, 2, 5] {
+        for_each_kind(threads, |pool| {
+            let over = AtomicUsize::new(0);
+            pool.scope(|scope| spread(scope, 10, &over));
+            assert_eq!(over.into_inner(), 2047);
+        });
+    }
+}
+
+#[test]
+fn scopes_nest_in_tasks_joins_and_each_other() {
+    fn nest(depth: u32, over: &AtomicUsize) {
+        if depth == 0 {
+            over.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        filch::scope(|scope| {
+            scope.spawn(|_| nest(depth - 1, over));
+            scope.spawn(|_| {
+                filch::join(|| nest(depth - 1, over), || nest(depth - 1, over));
+            });
+        });
+    }
+    let _watchdog = watchdog();
+    for threads in [1, 2, 5] {
+        for_each_kind(threads, |pool| {
+            let over = AtomicUsize::new(0);
+            pool.install(|| nest(6, &over));
+            assert_eq!(over.into_inner(), 729);
+        });
+    }
+}
+
+#[test]
+fn an_inner_scopes_task_can_spawn_into_the_outer_scope() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..100 {
+            let over = AtomicUsize::new(0);
+            let count = &over;
+            pool.scope(|outer| {
+                for _ in 0..4 {
+                    filch::scope(|inner| {
+                        inner.spawn(|_| {
+                            outer.spawn(|outer| {
+                                count.fetch_add(1, Ordering::Relaxed);
+                                outer.spawn(|_| {
+                                    count.fetch_add(1, Ordering::Relaxed);
+                                });
+                            });
+                        });
+                    });
+                }
+            });
+            assert_eq!(over.into_inner(), 8);
+        }
+    });
+}
+
+#[test]
+fn tasks_wait_for_each_other_over_enough_workers() {
+    let _watchdog = watchdog();
+    for_each_kind(3, |pool| {
+        let barrier = Barrier::new(3);
+        for _ in 0..300 {
+            pool.scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|_| {
+                        barrier.wait();
+                    });
+                }
+                barrier.wait();
+            });
+        }
+    });
+}
+
+#[test]
+fn a_task_added_from_elsewhere_while_the_owner_waits_is_run() {
+    // The last worker that is free is the one at the scope's end, asleep.
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..200 {
+            let (taken, over) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            pool.scope(|scope| {
+                scope.spawn(|scope| {
+                    taken.store(1, Ordering::Release);
+                    scope.spawn(|_| over.store(1, Ordering::Release));
+                    spin_until(|| over.load(Ordering::Acquire) == 1);
+                });
+                spin_until(|| taken.load(Ordering::Acquire) == 1);
+            });
+        }
+    });
+}
+
+#[test]
+fn threads_outside_of_the_pool_spawn_into_a_scope() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        let over = AtomicUsize::new(0);
+        let count = &over;
+        pool.scope(|scope| {
+            thread::scope(|threads| {
+                for _ in 0..4 {
+                    threads.spawn(|| {
+                        for _ in 0..100 {
+                            scope.spawn(|_| {
+                                count.fetch_add(1, Ordering::Relaxed);
+                            });
+                        }
+                    });
+                }
+            });
+        });
+        assert_eq!(over.into_inner(), 400);
+    });
+}
+
+#[test]
+fn another_pools_worker_spawns_into_a_scope() {
+    // The task outlives the call through which its spawner came to be there: nothing of that call's frame may be needed any more.
+    #[inline(never)]
+    fn deep_down(depth: usize, f: &mut (dyn FnMut() + Send)) {
+        // What a later call leaves where an earlier one has been.
+        let frame = std::hint::black_box([usize::MAX / 5; 64]);
+        if depth == 0 {
+            f();
+        } else {
+            deep_down(depth - 1, f);
+        }
+        std::hint::black_box(frame);
+    }
+    let _watchdog = watchdog();
+    for _ in 0..200 {
+        let (here, there) = (pool(1), pool(1));
+        let over = AtomicUsize::new(0);
+        let (count, there) = (&over, &there);
+        here.scope(|scope| {
+            deep_down(8, &mut || {
+                there.install(|| {
+                    scope.spawn(move |_| {
+                        count.fetch_add(there.install(|| 1), Ordering::Relaxed);
+                    });
+                });
+            });
+            deep_down(16, &mut || ());
+        });
+        assert_eq!(over.into_inner(), 1);
+    }
+}
+
+#[test]
+fn a_panic_in_a_task_goes_on_after_every_task_has_run() {
+    let _watchdog = watchdog();
+    for threads in [1, 3] {
+        for_each_kind(threads, |pool| {
+            for _ in 0..50 {
+                let (over, tasks) = (AtomicUsize::new(0), 50);
+                let payload: &str = panic_of(|| {
+                    pool.scope(|scope| {
+                        for index in 0..tasks {
+                            let over = &over;
+                            scope.spawn(move |_| {
+                                over.fetch_add(1, Ordering::Relaxed);
+                                if index == 20 {
+                                    panic_with("task");
+                                }
+                            });
+                        }
+                    })
+                });
+                assert_eq!(payload, "task");
+                assert_eq!(over.into_inner(), tasks);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_panic_in_the_closure_goes_on_after_every_task_has_run() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..50 {
+            let over = AtomicUsize::new(0);
+            let payload: &str = panic_of(|| {
+                pool.scope(|scope| {
+                    for _ in 0..20 {
+                        scope.spawn(|_| {
+                            over.fetch_add(1, Ordering::Relaxed);
+                        });
+                    }
+                    panic_with("closure")
+                })
+            });
+            assert_eq!(payload, "closure");
+            assert_eq!(over.into_inner(), 20);
+        }
+    });
+}
+
+#[test]
+fn one_panic_goes_on_when_all_tasks_panic() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        let over = AtomicUsize::new(0);
+        let payload: usize = panic_of(|| {
+            pool.scope(|scope| {
+                for index in 0..50usize {
+                    let over = &over;
+                    scope.spawn(move |_| {
+                        over.fetch_add(1, Ordering::Relaxed);
+                        panic_with(index)
+                    });
+                }
+            })
+        });
+        assert!(payload < 50);
+        assert_eq!(over.into_inner(), 50);
+    });
+}
+
+#[test]
+fn the_first_panic_of_a_single_worker_is_that_of_the_youngest_task() {
+    // Which is run first, and so panics first.
+    let _watchdog = watchdog();
+    let payload: usize = panic_of(|| {
+        pool(1).scope(|scope| {
+            for index in 0..10usize {
+                scope.spawn(move |_| panic_with(index));
+            }
+        })
+    });
+    assert_eq!(payload, 9);
+}
+
+#[test]
+fn what_tasks_own_is_dropped_once_before_the_scope_ends() {
+    let _watchdog = watchdog();
+    for threads in [1, 3] {
+        for_each_kind(threads, |pool| {
+            let drops = Drops::default();
+            for round in 1..=100 {
+                pool.scope(|scope| {
+                    for _ in 0..10 {
+                        let owned = drops.one();
+                        scope.spawn(move |_| drop(owned));
+                    }
+                    for _ in 0..10 {
+                        let owned = drops.one();
+                        scope.spawn(move |_| {
+                            let _owned = owned;
+                        });
+                    }
+                });
+                assert_eq!(drops.count(), 20 * round);
+            }
+        });
+    }
+}
+
+#[test]
+fn what_a_panicking_task_owns_is_dropped_once() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        let drops = Drops::default();
+        for round in 1..=100 {
+            let payload: &str = panic_of(|| {
+                pool.scope(|scope| {
+                    for _ in 0..10 {
+                        let owned = drops.one();
+                        scope.spawn(move |_| {
+                            let _owned = owned;
+                            panic_with("task")
+                        });
+                    }
+                })
+            });
+            assert_eq!((payload, drops.count()), ("task", 10 * round));
+        }
+    });
+}
+
+#[test]
+fn many_scopes_live_at_once() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        let over = AtomicUsize::new(0);
+        thread::scope(|threads| {
+            for _ in 0..6 {
+                threads.spawn(|| {
+                    for _ in 0..100 {
+                        pool.scope(|scope| spread(scope, 4, &over));
+                    }
+                });
+            }
+        });
+        assert_eq!(over.into_inner(), 6 * 100 * 31);
+    });
+}
+
+#[test]
+fn tasks_join_beyond_the_end_of_the_fork_stack() {
+    fn tree(depth: u32) -> u64 {
+        if depth == 0 {
+            return 1;
+        }
+        let (a, b) = filch::join(|| tree(depth - 1), || tree(depth - 1));
+        a + b
+    }
+    let _watchdog = watchdog();
+    for (fences, waiting) in common::KINDS {
+        let pool = build(Pool::builder().threads(3).fences(fences).waiting(waiting).fork_depth(3));
+        let sum = AtomicUsize::new(0);
+        pool.scope(|scope| {
+            for _ in 0..50 {
+                scope.spawn(|_| {
+                    sum.fetch_add(tree(8) as usize, Ordering::Relaxed);
+                });
+            }
+        });
+        assert_eq!(sum.into_inner(), 50 * 256);
+    }
+}

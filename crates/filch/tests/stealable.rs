@@ -1,0 +1,237 @@
+//! Always stealable: a forked job can be taken by an idle worker whatever its owner does.
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
+
+use common::{build, for_each_kind, spin_until, watchdog, Meeting};
+use filch::{Pool, Waiting};
+
+/// The pool's workers are all asleep, as far as can be seen from outside.
+fn let_sleep(pool: &Pool) {
+    let threads = pool.threads() as u64;
+    let asleep = || {
+        let total = pool.stats().total();
+        total.sleeps - total.wakes == threads
+    };
+    spin_until(asleep);
+}
+
+#[test]
+fn two_closures_wait_for_each_other_over_two_workers() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        let barrier = Barrier::new(2);
+        for _ in 0..1000 {
+            pool.install(|| filch::join(|| barrier.wait(), || barrier.wait()));
+        }
+        for _ in 0..1000 {
+            pool.with_worker(|worker| worker.join(|_| barrier.wait(), |_| barrier.wait()));
+        }
+    });
+}
+
+#[test]
+fn two_closures_that_compute_wait_for_each_other() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..1000 {
+            let meeting = Meeting::of(2);
+            pool.join(|| meeting.attend(), || meeting.attend());
+        }
+    });
+}
+
+#[test]
+fn a_job_forked_while_the_others_sleep_is_taken() {
+    let _watchdog = watchdog();
+    for_each_kind(3, |pool| {
+        let barrier = Barrier::new(3);
+        for _ in 0..200 {
+            let_sleep(pool);
+            pool.install(|| filch::join!(|| barrier.wait(), || barrier.wait(), || barrier.wait()));
+        }
+    });
+}
+
+#[test]
+fn a_job_is_taken_though_its_owner_never_forks_again() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..200 {
+            // The other worker is asleep or about to be when the job is there, and nothing happens after that.
+            let_sleep(pool);
+            let taken = AtomicBool::new(false);
+            pool.join(|| spin_until(|| taken.load(Ordering::Acquire)), || taken.store(true, Ordering::Release));
+        }
+    });
+}
+
+/// Jobs that keep workers busy until the gate opens.
+fn keep_busy<'env>(scope: &filch::Scope<'env>, workers: usize, busy: &'env AtomicUsize, open: &'env AtomicBool) {
+    for _ in 0..workers {
+        scope.spawn(|_| {
+            busy.fetch_add(1, Ordering::AcqRel);
+            spin_until(|| open.load(Ordering::Acquire));
+        });
+    }
+}
+
+#[test]
+fn jobs_forked_while_every_worker_was_busy_are_taken_later() {
+    let _watchdog = watchdog();
+    for_each_kind(3, |pool| {
+        for _ in 0..200 {
+            let (busy, open, barrier) = (AtomicUsize::new(0), AtomicBool::new(false), Barrier::new(3));
+            pool.scope(|scope| {
+                keep_busy(scope, 2, &busy, &open);
+                spin_until(|| busy.load(Ordering::Acquire) == 2);
+                // Nobody is idle: the outer two are forked in private, and nobody forks after that.
+                filch::join(
+                    || {
+                        filch::join(
+                            || {
+                                open.store(true, Ordering::Release);
+                                barrier.wait();
+                            },
+                            || barrier.wait(),
+                        )
+                    },
+                    || barrier.wait(),
+                );
+            });
+        }
+    });
+}
+
+#[test]
+fn jobs_forked_deep_down_while_every_worker_was_busy_are_taken_later() {
+    fn down(depth: usize, leaf: &(dyn Fn() + Sync), meet: &(dyn Fn() + Sync)) {
+        if depth == 0 {
+            leaf();
+        } else {
+            filch::join(|| down(depth - 1, leaf, meet), meet);
+        }
+    }
+    let _watchdog = watchdog();
+    for_each_kind(4, |pool| {
+        for _ in 0..100 {
+            let (busy, open, barrier) = (AtomicUsize::new(0), AtomicBool::new(false), Barrier::new(4));
+            let leaf = || {
+                open.store(true, Ordering::Release);
+                barrier.wait();
+            };
+            let meet = || {
+                barrier.wait();
+            };
+            pool.scope(|scope| {
+                keep_busy(scope, 3, &busy, &open);
+                spin_until(|| busy.load(Ordering::Acquire) == 3);
+                down(3, &leaf, &meet);
+            });
+        }
+    });
+}
+
+#[test]
+fn jobs_of_several_blocked_owners_are_all_taken() {
+    let _watchdog = watchdog();
+    for_each_kind(6, |pool| {
+        let barriers = [Barrier::new(3), Barrier::new(3)];
+        let started = AtomicUsize::new(0);
+        for round in 1..=100 {
+            // Two owners, each with two jobs that wait for it; four workers to take them.
+            thread::scope(|scope| {
+                for barrier in &barriers {
+                    let started = &started;
+                    scope.spawn(move || {
+                        pool.install(|| {
+                            started.fetch_add(1, Ordering::AcqRel);
+                            spin_until(|| started.load(Ordering::Acquire) == 2 * round);
+                            filch::join!(|| barrier.wait(), || barrier.wait(), || barrier.wait());
+                        });
+                    });
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_thiefs_own_job_is_taken_too() {
+    let _watchdog = watchdog();
+    for_each_kind(3, |pool| {
+        let barrier = Barrier::new(3);
+        for _ in 0..300 {
+            // The second closure forks where it was taken to.
+            pool.join(|| barrier.wait(), || filch::join(|| barrier.wait(), || barrier.wait()));
+        }
+    });
+}
+
+#[test]
+fn a_job_that_a_waiting_worker_forked_is_taken() {
+    // The one who waits at a join may run what descends from it, and forks there.
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..300 {
+            let (taken, barrier) = (Meeting::of(2), Barrier::new(2));
+            pool.join(
+                || taken.attend(),
+                || {
+                    taken.attend();
+                    // Its owner waits now, and is the only one who could take this.
+                    filch::join(|| barrier.wait(), || barrier.wait());
+                },
+            );
+        }
+    });
+}
+
+#[test]
+fn jobs_are_taken_while_others_come_and_go() {
+    let _watchdog = watchdog();
+    for_each_kind(3, |pool| {
+        let (stop, barrier) = (AtomicBool::new(false), Barrier::new(2));
+        thread::scope(|scope| {
+            // One worker at a time is lost to short jobs from outside.
+            scope.spawn(|| {
+                while !stop.load(Ordering::Acquire) {
+                    pool.install(|| filch::join(|| (), || ()));
+                }
+            });
+            for _ in 0..1000 {
+                pool.join(|| barrier.wait(), || barrier.wait());
+            }
+            stop.store(true, Ordering::Release);
+        });
+    });
+}
+
+#[test]
+fn without_raids_a_blocked_owner_keeps_its_job() {
+    let _watchdog = watchdog();
+    let pool = build(Pool::builder().threads(2).raid(false).waiting(Waiting::Strict));
+    let (busy, open) = (AtomicUsize::new(0), AtomicBool::new(false));
+    pool.scope(|scope| {
+        keep_busy(scope, 1, &busy, &open);
+        spin_until(|| busy.load(Ordering::Acquire) == 1);
+        let home = filch::index();
+        // Answers whatever the other has asked for while it was idle.
+        filch::join(|| (), || ());
+        filch::join(
+            || {
+                open.store(true, Ordering::Release);
+                // Long enough for a raid, if there were one.
+                thread::sleep(Duration::from_millis(20));
+            },
+            || {
+                assert_eq!(filch::index(), home);
+            },
+        );
+    });
+    assert_eq!(pool.stats().total().raids, 0);
+}

@@ -1,0 +1,280 @@
+//! Random trees of everything there is, on more workers than CPUs, against what a single thread comes to.
+//!
+//! `FILCH_STRESS_JOINS` says how many joins each kind of pool makes; by default, two million.
+// Atomics only, and threads that are joined: ThreadSanitizer sees no further into a standard library that it has not built.
+
+mod common;
+
+use std::env;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+use common::{build, panic_with, watchdog, KINDS};
+use filch::{Pool, Worker};
+
+/// How many joins are in one tree.
+const SIZE: u64 = 20_000;
+
+fn joins() -> u64 {
+    match env::var("FILCH_STRESS_JOINS") {
+        Ok(number) => number.parse().expect("FILCH_STRESS_JOINS is a number of joins"),
+        Err(_) => 2_000_000,
+    }
+}
+
+/// Marsaglia's xorshift, and a multiplication: what follows from a seed.
+fn mix(mut x: u64) -> u64 {
+    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x ^= x >> 30;
+    x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x ^= x >> 27;
+    x = x.wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+fn both(a: u64, b: u64) -> u64 {
+    mix(a).wrapping_mul(3) ^ mix(b)
+}
+
+/// A tree, or part of one: what it does follows from the seed, and it has `size` leaves.
+#[derive(Clone, Copy)]
+struct Tree {
+    seed: u64,
+    size: u64,
+}
+
+/// What a tree does at its root.
+enum Kind {
+    /// A value, or a panic with it.
+    Leaf {
+        panics: bool,
+    },
+    /// A value that a spawned job adds to a sum, some time.
+    Spawn,
+    Join,
+    WorkerJoin,
+    MaybeJoin,
+    /// Each part is a task, or the closure itself.
+    Scope,
+    /// Catches the panics of its part.
+    Catch,
+    /// Its part is done in the other pool.
+    Install,
+}
+
+impl Tree {
+    fn kind(self) -> Kind {
+        let dice = mix(self.seed) % 1024;
+        if self.size <= 1 {
+            return match dice {
+                0..=1 => Kind::Leaf { panics: true },
+                2..=9 => Kind::Spawn,
+                _ => Kind::Leaf { panics: false },
+            };
+        }
+        match dice {
+            0..=399 => Kind::Join,
+            400..=699 => Kind::WorkerJoin,
+            700..=969 => Kind::MaybeJoin,
+            970..=999 => Kind::Scope,
+            1000..=1022 => Kind::Catch,
+            _ => Kind::Install,
+        }
+    }
+
+    fn value(self) -> u64 {
+        mix(self.seed ^ 0x5555)
+    }
+
+    /// The same leaves under another root.
+    fn inner(self) -> Tree {
+        Tree { seed: mix(self.seed ^ 1), size: self.size }
+    }
+
+    /// Two parts, mostly of about the same size.
+    fn halves(self) -> (Tree, Tree) {
+        let dice = mix(self.seed ^ 2);
+        let left = if dice % 4 == 0 { 1 + (dice >> 8) % (self.size - 1) } else { self.size / 2 };
+        (Tree { seed: mix(self.seed ^ 3), size: left }, Tree { seed: mix(self.seed ^ 4), size: self.size - left })
+    }
+
+    /// What it comes to, or panics with; and what its spawned jobs add up to.
+    fn alone(self, spawned: &mut u64) -> Result<u64, u64> {
+        match self.kind() {
+            Kind::Leaf { panics: false } => Ok(self.value()),
+            Kind::Leaf { panics: true } => Err(self.value()),
+            Kind::Spawn => {
+                *spawned = spawned.wrapping_add(self.value());
+                Ok(0)
+            }
+            Kind::Join | Kind::WorkerJoin | Kind::MaybeJoin => {
+                let (left, right) = self.halves();
+                let (a, b) = (left.alone(spawned), right.alone(spawned));
+                Ok(both(a?, b?))
+            }
+            Kind::Scope => {
+                let ((first, second), third) = self.thirds();
+                let parts = [first, second, third].map(|part| part.map_or(Ok(1), |part| part.alone(spawned)));
+                // Which of several panics is the first, nobody knows.
+                let [a, b, c] = parts;
+                match (a, b, c) {
+                    (Ok(a), Ok(b), Ok(c)) => Ok(a.wrapping_add(b).wrapping_add(c)),
+                    _ => Err(self.value()),
+                }
+            }
+            Kind::Catch => Ok(mix(match self.inner().alone(spawned) {
+                Ok(value) => value,
+                Err(panic) => !panic,
+            })),
+            Kind::Install => self.inner().alone(spawned),
+        }
+    }
+
+    /// Three parts, of which some may be missing.
+    fn thirds(self) -> ((Option<Tree>, Option<Tree>), Option<Tree>) {
+        let (left, right) = self.halves();
+        if left.size > 1 {
+            let (first, second) = left.halves();
+            ((Some(first), Some(second)), Some(right))
+        } else {
+            ((Some(left), None), Some(right))
+        }
+    }
+}
+
+/// Where a tree is evaluated.
+struct World<'a> {
+    pools: [&'a Pool; 2],
+    spawned: &'a Arc<AtomicU64>,
+}
+
+impl World<'_> {
+    fn run(&self, tree: Tree, pool: usize) -> u64 {
+        match tree.kind() {
+            Kind::Leaf { panics: false } => tree.value(),
+            Kind::Leaf { panics: true } => panic_with(tree.value()),
+            Kind::Spawn => {
+                let spawned = self.spawned.clone();
+                filch::spawn(move || {
+                    spawned.fetch_add(tree.value(), Ordering::Relaxed);
+                });
+                0
+            }
+            Kind::Join => {
+                let (left, right) = tree.halves();
+                let (a, b) = filch::join(|| self.run(left, pool), || self.run(right, pool));
+                both(a, b)
+            }
+            Kind::WorkerJoin => filch::with_worker(|worker| self.run_on(worker, tree, pool)),
+            Kind::MaybeJoin => {
+                let (left, right) = tree.halves();
+                let (a, b) = filch::maybe_join(|| self.run(left, pool), || self.run(right, pool));
+                both(a, b)
+            }
+            Kind::Scope => self.run_scope(tree, pool),
+            Kind::Catch => mix(match catch(|| self.run(tree.inner(), pool)) {
+                Ok(value) => value,
+                Err(panic) => !panic,
+            }),
+            Kind::Install => self.pools[1 - pool].install(|| self.run(tree.inner(), 1 - pool)),
+        }
+    }
+
+    fn run_on(&self, worker: &mut Worker, tree: Tree, pool: usize) -> u64 {
+        let (left, right) = match tree.kind() {
+            Kind::WorkerJoin | Kind::Join => tree.halves(),
+            Kind::MaybeJoin => {
+                let (left, right) = tree.halves();
+                let (a, b) = worker
+                    .maybe_join(|worker| self.run_on(worker, left, pool), |worker| self.run_on(worker, right, pool));
+                return both(a, b);
+            }
+            _ => return self.run(tree, pool),
+        };
+        let (a, b) = worker.join(|worker| self.run_on(worker, left, pool), |worker| self.run_on(worker, right, pool));
+        both(a, b)
+    }
+
+    fn run_scope(&self, tree: Tree, pool: usize) -> u64 {
+        let ((first, second), third) = tree.thirds();
+        let sum = AtomicU64::new(0);
+        let add = |part: Option<Tree>| {
+            let value = part.map_or(1, |part| self.run(part, pool));
+            sum.fetch_add(value, Ordering::Relaxed);
+        };
+        let add = &add;
+        let result = catch(|| {
+            filch::scope(|scope| {
+                scope.spawn(move |scope| {
+                    // A task of a task.
+                    scope.spawn(move |_| add(first));
+                    add(second);
+                });
+                add(third);
+            });
+        });
+        match result {
+            Ok(()) => sum.into_inner(),
+            Err(_) => panic_with(tree.value()),
+        }
+    }
+}
+
+fn catch<R>(f: impl FnOnce() -> R) -> Result<R, u64> {
+    panic::catch_unwind(AssertUnwindSafe(f)).map_err(|payload| *payload.downcast::<u64>().expect("a panic of ours"))
+}
+
+/// Runs so many joins' worth of random trees in a pool of each kind.
+fn stress(threads: usize, fork_depth: Option<usize>, joins: u64) {
+    for (kind, (fences, waiting)) in KINDS.into_iter().enumerate() {
+        let new = |threads| {
+            let builder = Pool::builder().threads(threads).fences(fences).waiting(waiting).raid(true);
+            build(match fork_depth {
+                Some(joins) => builder.fork_depth(joins),
+                None => builder,
+            })
+        };
+        let pools = [new(threads), new(1 + threads % 2)];
+        let (spawned, mut expected) = (Arc::new(AtomicU64::new(0)), 0);
+        for round in 0..joins.div_ceil(SIZE) {
+            let tree = Tree { seed: mix(round << 8 | (threads as u64) << 3 | kind as u64), size: SIZE };
+            let world = World { pools: [&pools[0], &pools[1]], spawned: &spawned };
+            let result = catch(|| pools[0].install(|| world.run(tree, 0)));
+            assert_eq!(result, tree.alone(&mut expected), "{fences:?} {waiting:?} {threads} workers, round {round}");
+        }
+        drop(pools);
+        assert_eq!(spawned.load(Ordering::Relaxed), expected, "what spawned jobs have added up to");
+    }
+}
+
+#[test]
+fn random_trees_on_one_worker_come_to_what_they_do_alone() {
+    let _watchdog = watchdog();
+    stress(1, None, joins());
+}
+
+#[test]
+fn random_trees_on_two_workers_come_to_what_they_do_alone() {
+    let _watchdog = watchdog();
+    stress(2, None, joins());
+}
+
+#[test]
+fn random_trees_on_three_workers_come_to_what_they_do_alone() {
+    let _watchdog = watchdog();
+    stress(3, None, joins());
+}
+
+#[test]
+fn random_trees_on_eight_workers_come_to_what_they_do_alone() {
+    let _watchdog = watchdog();
+    stress(8, None, joins());
+}
+
+#[test]
+fn random_trees_beyond_the_end_of_the_fork_stack_come_to_what_they_do_alone() {
+    // Every join at the end takes the slow way.
+    let _watchdog = watchdog();
+    stress(3, Some(6), joins() / 20);
+}

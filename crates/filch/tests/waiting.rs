@@ -1,0 +1,443 @@
+//! What a worker runs while it waits: under the strict policy, only what its wait needs.
+
+mod common;
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use common::{build, pool, spin_until, spins_until, watchdog, Meeting};
+use filch::{Fences, Pool, Waiting};
+
+thread_local! {
+    /// How many frames of this thread hold what must not be met again above them.
+    static INSIDE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Runs `f`, during which this thread must not get to [`assert_outside`].
+fn inside<R>(f: impl FnOnce() -> R) -> R {
+    INSIDE.set(INSIDE.get() + 1);
+    let result = f();
+    INSIDE.set(INSIDE.get() - 1);
+    result
+}
+
+fn is_inside() -> bool {
+    INSIDE.get() > 0
+}
+
+/// The strict pools.
+fn for_each_fence(threads: usize, f: impl Fn(&Pool)) {
+    for fences in [Fences::Automatic, Fences::Owner] {
+        f(&build(Pool::builder().threads(threads).fences(fences).waiting(Waiting::Strict)));
+    }
+}
+
+fn tree(depth: u32, leaf: &(dyn Fn() + Sync)) {
+    if depth == 0 {
+        leaf();
+    } else {
+        filch::join(|| tree(depth - 1, leaf), || tree(depth - 1, leaf));
+    }
+}
+
+#[test]
+fn the_strict_policy_is_the_default() {
+    assert_eq!(Waiting::default(), Waiting::Strict);
+}
+
+#[test]
+fn a_mutex_held_across_a_join_never_meets_itself() {
+    let _watchdog = watchdog();
+    for threads in [2, 4] {
+        for_each_fence(threads, |pool| {
+            let total = Mutex::new(0u64);
+            let rounds = 20;
+            for _ in 0..rounds {
+                pool.install(|| {
+                    // Each of the leaves wants the lock, and forks while it has it.
+                    tree(6, &|| {
+                        let mut total = total.lock().unwrap();
+                        let (a, b) = filch::join(
+                            || {
+                                let sum = AtomicUsize::new(0);
+                                tree(4, &|| {
+                                    sum.fetch_add(1, Ordering::Relaxed);
+                                });
+                                sum.into_inner() as u64
+                            },
+                            || 1,
+                        );
+                        *total += a + b;
+                    });
+                });
+            }
+            assert_eq!(total.into_inner().unwrap(), rounds * 64 * 17);
+        });
+    }
+}
+
+#[test]
+fn a_mutex_held_across_a_scope_never_meets_itself() {
+    let _watchdog = watchdog();
+    for_each_fence(3, |pool| {
+        let total = Mutex::new(0usize);
+        for _ in 0..20 {
+            pool.scope(|outer| {
+                for _ in 0..16 {
+                    outer.spawn(|_| {
+                        let mut total = total.lock().unwrap();
+                        let inner_total = AtomicUsize::new(0);
+                        filch::scope(|inner| {
+                            for _ in 0..4 {
+                                inner.spawn(|_| {
+                                    tree(3, &|| {
+                                        inner_total.fetch_add(1, Ordering::Relaxed);
+                                    });
+                                });
+                            }
+                        });
+                        *total += inner_total.into_inner();
+                    });
+                }
+            });
+        }
+        assert_eq!(total.into_inner().unwrap(), 20 * 16 * 4 * 8);
+    });
+}
+
+#[test]
+fn a_mutex_held_across_an_install_never_meets_itself() {
+    let _watchdog = watchdog();
+    let (here, there) = (pool(2), pool(1));
+    let total = Mutex::new(0usize);
+    for _ in 0..50 {
+        here.scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|_| {
+                    let mut total = total.lock().unwrap();
+                    // Forth, back, and joins on both sides.
+                    *total += there.install(|| {
+                        let (a, b) = filch::join(|| here.install(|| filch::join(|| 1, || 2)), || 3);
+                        a.0 + a.1 + b
+                    });
+                });
+            }
+        });
+    }
+    assert_eq!(total.into_inner().unwrap(), 50 * 8 * 6);
+}
+
+/// Waits long enough for a worker to fall asleep, or for the opposite of what the test claims.
+fn patience(so: impl Fn() -> bool) -> bool {
+    spins_until(Duration::from_millis(20), so)
+}
+
+#[test]
+fn a_worker_that_waits_for_a_stolen_job_leaves_unrelated_spawns_alone() {
+    let _watchdog = watchdog();
+    for_each_fence(2, |pool| {
+        for _ in 0..20 {
+            let (ran, stop, meeting) = (&*leak(AtomicUsize::new(0)), AtomicBool::new(false), Meeting::of(2));
+            pool.install(|| {
+                inside(|| {
+                    filch::join(
+                        || {
+                            meeting.attend();
+                            // On this worker's own queue.
+                            filch::spawn(|| {
+                                ran.fetch_add(if is_inside() { 1000 } else { 1 }, Ordering::AcqRel);
+                            });
+                        },
+                        || {
+                            meeting.attend();
+                            patience(|| ran.load(Ordering::Acquire) != 0);
+                            stop.store(true, Ordering::Release);
+                        },
+                    );
+                });
+            });
+            spin_until(|| ran.load(Ordering::Acquire) != 0);
+            assert_eq!(ran.load(Ordering::Acquire), 1);
+        }
+    });
+}
+
+#[test]
+fn a_join_does_not_wait_for_unrelated_spawned_work() {
+    let _watchdog = watchdog();
+    for_each_fence(2, |pool| {
+        for _ in 0..100 {
+            let (open, over) = (leak(AtomicBool::new(false)), leak(AtomicBool::new(false)));
+            let meeting = Meeting::of(2);
+            pool.install(|| {
+                filch::join(
+                    || {
+                        meeting.attend();
+                        filch::spawn(|| {
+                            spin_until(|| open.load(Ordering::Acquire));
+                            over.store(true, Ordering::Release);
+                        });
+                    },
+                    || {
+                        meeting.attend();
+                        // Its owner waits now, or soon.
+                        tree(6, &|| ());
+                    },
+                );
+            });
+            // Whoever runs the spawned job, it was not the join.
+            assert!(!over.load(Ordering::Acquire));
+            open.store(true, Ordering::Release);
+            spin_until(|| over.load(Ordering::Acquire));
+        }
+    });
+}
+
+#[test]
+fn a_worker_that_waits_for_a_stolen_job_leaves_unrelated_installs_and_tasks_alone() {
+    let _watchdog = watchdog();
+    for_each_fence(2, |pool| {
+        for _ in 0..20 {
+            let (met, waits) = (AtomicBool::new(false), AtomicBool::new(false));
+            let meeting = Meeting::of(2);
+            std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    spin_until(|| waits.load(Ordering::Acquire));
+                    pool.scope(|scope| {
+                        met.fetch_or(is_inside(), Ordering::AcqRel);
+                        scope.spawn(|_| {
+                            met.fetch_or(is_inside(), Ordering::AcqRel);
+                        });
+                    });
+                });
+                pool.install(|| {
+                    inside(|| {
+                        filch::join(
+                            || meeting.attend(),
+                            || {
+                                meeting.attend();
+                                waits.store(true, Ordering::Release);
+                                patience(|| met.load(Ordering::Acquire));
+                            },
+                        );
+                    });
+                });
+            });
+            assert!(!met.into_inner());
+        }
+    });
+}
+
+#[test]
+fn the_end_of_a_scope_runs_only_its_own_tasks() {
+    let _watchdog = watchdog();
+    for_each_fence(2, |pool| {
+        for _ in 0..20 {
+            let (met, ran, taken, open) =
+                (AtomicBool::new(false), leak(AtomicUsize::new(0)), AtomicBool::new(false), AtomicBool::new(false));
+            let unrelated = || {
+                met.fetch_or(is_inside(), Ordering::AcqRel);
+                ran.fetch_add(1, Ordering::AcqRel);
+            };
+            pool.scope(|outer| {
+                // The other worker is lost to the inner scope's task until the end.
+                filch::scope(|inner| {
+                    inner.spawn(|_| {
+                        taken.store(true, Ordering::Release);
+                        spin_until(|| open.load(Ordering::Acquire));
+                    });
+                    spin_until(|| taken.load(Ordering::Acquire));
+                    for _ in 0..3 {
+                        outer.spawn(|_| unrelated());
+                        filch::spawn(|| {
+                            ran.fetch_add(if is_inside() { 1000 } else { 1 }, Ordering::AcqRel);
+                        });
+                    }
+                    inner.spawn(|_| {
+                        // On the scope's own worker, because the other is not free.
+                        assert!(is_inside());
+                        patience(|| ran.load(Ordering::Acquire) != 0);
+                        open.store(true, Ordering::Release);
+                    });
+                    INSIDE.set(1);
+                });
+                INSIDE.set(0);
+            });
+            assert!(!met.into_inner());
+            spin_until(|| ran.load(Ordering::Acquire) >= 6);
+            assert_eq!(ran.load(Ordering::Acquire), 6);
+        }
+    });
+}
+
+#[test]
+fn a_worker_that_waits_for_another_pool_leaves_its_own_pools_work_alone() {
+    let _watchdog = watchdog();
+    for_each_fence(1, |here| {
+        let there = pool(1);
+        for _ in 0..20 {
+            let ran = leak(AtomicUsize::new(0));
+            here.install(|| {
+                inside(|| {
+                    filch::spawn(|| {
+                        ran.fetch_add(if is_inside() { 1000 } else { 1 }, Ordering::AcqRel);
+                    });
+                    there.install(|| patience(|| ran.load(Ordering::Acquire) != 0));
+                });
+            });
+            spin_until(|| ran.load(Ordering::Acquire) != 0);
+            assert_eq!(ran.load(Ordering::Acquire), 1);
+        }
+    });
+}
+
+#[test]
+fn a_worker_at_a_scopes_end_lends_nothing_older_to_those_it_helps() {
+    // One worker forks `older`, opens a scope, and at its end helps the task of that scope, which the other worker runs and which has forked
+    // `helped`. When the other then waits for `helped`, it may take from the helper what descends from `helped`, but not `older`, which
+    // does not.
+    let _watchdog = watchdog();
+    for_each_fence(2, |pool| {
+        for _ in 0..20 {
+            let (busy, open) = (AtomicBool::new(false), AtomicBool::new(false));
+            let (started, helping) = (AtomicBool::new(false), AtomicBool::new(false));
+            let met = AtomicBool::new(false);
+            pool.scope(|outermost| {
+                outermost.spawn(|_| {
+                    busy.store(true, Ordering::Release);
+                    spin_until(|| open.load(Ordering::Acquire));
+                });
+                spin_until(|| busy.load(Ordering::Acquire));
+                // Answers what the other has asked for while it was idle, so that `older` is private.
+                filch::join(|| (), || ());
+                let task = || {
+                    started.store(true, Ordering::Release);
+                    inside(|| {
+                        filch::join(
+                            || spin_until(|| helping.load(Ordering::Acquire)),
+                            || {
+                                helping.store(true, Ordering::Release);
+                                patience(|| met.load(Ordering::Acquire));
+                            },
+                        );
+                    });
+                };
+                let older = || {
+                    met.fetch_or(is_inside(), Ordering::AcqRel);
+                };
+                filch::join(
+                    || {
+                        filch::scope(|scope| {
+                            scope.spawn(|_| task());
+                            open.store(true, Ordering::Release);
+                            spin_until(|| started.load(Ordering::Acquire));
+                        });
+                    },
+                    older,
+                );
+            });
+            assert!(!met.into_inner(), "a worker that waited for a job ran one that is older than it");
+        }
+    });
+}
+
+/// Where the stack of the calling thread is.
+fn here() -> usize {
+    let local = 0u8;
+    std::ptr::from_ref(std::hint::black_box(&local)).addr()
+}
+
+thread_local! {
+    /// The highest address seen on this thread.
+    static HIGHEST: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The most stack that a run of a skewed tree takes on any of the pool's threads, in bytes.
+fn deepest(pool: &Pool, depth: u32) -> usize {
+    fn note(most: &AtomicUsize) {
+        HIGHEST.set(HIGHEST.get().max(here()));
+        most.fetch_max(HIGHEST.get() - here(), Ordering::Relaxed);
+    }
+    fn grow(depth: u32, seed: u64, most: &AtomicUsize) {
+        note(most);
+        if depth == 0 {
+            return;
+        }
+        let next = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        // One side is short, so that waits are frequent.
+        let short = (depth - 1).min((next >> 60) as u32);
+        if next >> 40 & 1 == 0 {
+            filch::join(|| grow(depth - 1, next, most), || grow(short, !next, most));
+        } else {
+            filch::join(|| grow(short, !next, most), || grow(depth - 1, next, most));
+        }
+    }
+    let most = AtomicUsize::new(0);
+    pool.broadcast(|_| HIGHEST.set(here()));
+    for seed in 0..30 {
+        pool.install(|| grow(depth, seed, &most));
+    }
+    most.into_inner()
+}
+
+#[test]
+fn the_stack_stays_within_what_the_depth_of_the_program_needs() {
+    let _watchdog = watchdog();
+    let depth = 60;
+    let alone = deepest(&pool(1), depth);
+    for threads in [2, 4, 8] {
+        for_each_fence(threads, |pool| {
+            let most = deepest(pool, depth);
+            // Each level of the program is at most once on a stack. A stolen one stands on the frames of a wait, which may be larger than those of the
+            // level itself: hence the factor.
+            assert!(most <= 4 * alone, "{most} bytes over {threads} workers, {alone} alone");
+        });
+    }
+}
+
+#[test]
+fn waiting_workers_do_not_pile_up_tasks() {
+    // Every task waits for a stolen job while there are many more tasks: one who ran those meanwhile would nest them without bound.
+    let _watchdog = watchdog();
+    for_each_fence(3, |pool| {
+        let nested = AtomicUsize::new(0);
+        pool.scope(|scope| {
+            for _ in 0..2000 {
+                scope.spawn(|_| {
+                    nested.fetch_max(INSIDE.get(), Ordering::Relaxed);
+                    inside(|| tree(4, &|| ()));
+                });
+            }
+        });
+        assert_eq!(nested.into_inner(), 0);
+    });
+}
+
+#[test]
+fn under_the_other_policy_a_waiting_worker_runs_whatever_there_is() {
+    let _watchdog = watchdog();
+    let pool = build(Pool::builder().threads(2).waiting(Waiting::Any));
+    for _ in 0..50 {
+        let (ran, meeting) = (leak(AtomicBool::new(false)), Meeting::of(2));
+        pool.install(|| {
+            filch::join(
+                || {
+                    meeting.attend();
+                    filch::spawn(|| ran.store(true, Ordering::Release));
+                },
+                || {
+                    meeting.attend();
+                    // Only the one who waits for this can run it.
+                    spin_until(|| ran.load(Ordering::Acquire));
+                },
+            );
+        });
+    }
+}
+
+/// For spawned jobs, which borrow nothing shorter.
+fn leak<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}
