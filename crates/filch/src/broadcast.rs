@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::global;
 use crate::job::Job;
 use crate::latch::{Completion, Gate, Waiter};
+use crate::origin::{Frame, Origin};
 use crate::pool::Shared;
 use crate::post::Post;
 use crate::sync::{lock, AtomicUsize, Mutex, Ordering};
@@ -72,7 +73,7 @@ where
     /// # Safety
     ///
     /// `data` points to a `State` of this type that waits, and this is the first run on this worker.
-    unsafe fn execute(data: *const (), worker: &mut Worker) {
+    unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
         // SAFETY: the caller's word.
         let this = unsafe { &*data.cast::<Self>() };
         let part = Broadcast { index: worker.index(), threads: worker.threads() };
@@ -98,6 +99,7 @@ where
     F: Fn(Broadcast) -> R + Sync,
     R: Send,
 {
+    pool.check_process();
     let gate = Arc::new(Gate::new());
     let caller = Post::current();
     let waiter = match caller {
@@ -112,13 +114,14 @@ where
         completion: Completion::new(waiter),
     };
     let data = ptr::from_ref(&state).cast();
-    let origin = caller.map_or(crate::origin::Origin::NONE, Post::origin);
+    let frame = caller.map(Frame::of);
+    let origin = frame.as_ref().map_or(Origin::NONE, Origin::new);
     for post in pool.posts() {
         // SAFETY: waited for below; each worker gets one and runs it once.
         post.deliver(unsafe { Job::from_parts(data, State::<F, R>::execute, origin) });
     }
-    match caller {
-        Some(post) => wait::until(post, &Awaited::Flag(&state.completion.done)),
+    match caller.zip(frame.as_ref()) {
+        Some((post, frame)) => wait::until(post, &Awaited::Installed(frame, &state.completion.done)),
         None => gate.pass(),
     }
     if let Some(panic) = lock(&state.panic).take() {

@@ -28,7 +28,7 @@ impl Job {
     ///
     /// It is run exactly once, and before anything that `f` borrows is gone.
     pub(crate) unsafe fn boxed<F: FnOnce(&mut Worker) + Send>(f: F, origin: Origin) -> Job {
-        unsafe fn execute<F: FnOnce(&mut Worker)>(data: *const (), worker: &mut Worker) {
+        unsafe fn execute<F: FnOnce(&mut Worker)>(data: *const (), worker: &mut Worker, _: bool) {
             // SAFETY: from `Box::into_raw`, and run once.
             let f = unsafe { Box::from_raw(data.cast_mut().cast::<F>()) };
             f(worker);
@@ -56,8 +56,9 @@ impl Job {
     ///
     /// Once for each job.
     pub(crate) unsafe fn run(self, worker: &mut Worker) {
+        // What comes out of a queue has been elsewhere; what was put there by its own worker knows better itself.
         // SAFETY: the constructors' contract.
-        unsafe { (self.execute)(self.data, worker) }
+        unsafe { (self.execute)(self.data, worker, true) }
     }
 }
 
@@ -97,12 +98,12 @@ where
     /// # Safety
     ///
     /// `data` points to a `Forked` of this type, in a frame that waits, and nobody else has run it or will.
-    pub(crate) unsafe fn execute(data: *const (), worker: &mut Worker) {
+    pub(crate) unsafe fn execute(data: *const (), worker: &mut Worker, migrated: bool) {
         // SAFETY: the caller's word.
         let this = unsafe { &*data.cast::<Self>() };
         // SAFETY: the same; so the closure is taken once.
         let closure = unsafe { ManuallyDrop::take(&mut *this.closure.get()) };
-        let result = unwind::catch(|| closure(worker, true));
+        let result = unwind::catch(|| closure(worker, migrated));
         // SAFETY: the frame waits for the job and reads the result only afterwards.
         unsafe { (*this.result.get()).write(result) };
     }

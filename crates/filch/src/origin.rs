@@ -9,6 +9,7 @@
 use std::ptr;
 
 use crate::pool::Shared;
+use crate::post::Post;
 use crate::sync::{lock, AtomicUsize, Mutex, Ordering};
 
 /// A wait for another pool, or none.
@@ -22,9 +23,16 @@ unsafe impl Send for Origin {}
 #[derive(Debug)]
 pub(crate) struct Frame {
     /// Where the waiting worker's own work comes from.
-    pub(crate) parent: Origin,
+    parent: Origin,
     pub(crate) pool: *const Shared,
     pub(crate) worker: usize,
+}
+
+impl Frame {
+    /// A wait of the worker of `post`.
+    pub(crate) fn of(post: &Post) -> Frame {
+        Frame { parent: post.origin(), pool: post.pool(), worker: post.index }
+    }
 }
 
 impl Origin {

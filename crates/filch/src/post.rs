@@ -9,7 +9,7 @@ use crate::job::Job;
 use crate::origin::Origins;
 use crate::pool::Shared;
 use crate::sleep::Bed;
-use crate::stack::{Mode, Stack};
+use crate::stack::{Mode, Slot, Stack};
 use crate::stats::Tally;
 use crate::sync::{lock, spin_loop, AtomicPtr, AtomicUsize, Mutex, Ordering};
 use crate::trace::Log;
@@ -33,6 +33,8 @@ pub(crate) struct Post {
     scope: AtomicUsize,
     /// Where the jobs on the stack come from, if from another pool.
     pub(crate) origins: Origins,
+    /// For forks beyond the end of the stack.
+    pub(crate) spare_slots: SpareSlots,
     pub(crate) tally: Tally,
     pub(crate) log: Log,
 }
@@ -56,6 +58,7 @@ impl Post {
             inbox: Inbox::new(),
             scope: AtomicUsize::new(0),
             origins: Origins::new(),
+            spare_slots: SpareSlots(Mutex::new(Vec::new())),
             tally: Tally::new(),
             log: Log::new(),
         }
@@ -186,3 +189,37 @@ impl Inbox {
         Some(job)
     }
 }
+
+/// Slots that do not belong to the stack and live as long as the pool.
+#[derive(Debug)]
+pub(crate) struct SpareSlots(Mutex<Vec<*mut Slot>>);
+
+impl SpareSlots {
+    /// A free slot, until it is put back.
+    pub(crate) fn take(&self) -> *const Slot {
+        let slot = lock(&self.0).pop().unwrap_or_else(|| Box::into_raw(Box::new(Slot::new())));
+        slot.expose_provenance();
+        slot
+    }
+
+    /// Nobody will run or wait for the job in it any more.
+    pub(crate) fn put_back(&self, slot: *const Slot) {
+        // SAFETY: one of ours, and alive.
+        unsafe { &*slot }.clear();
+        lock(&self.0).push(slot.cast_mut());
+    }
+}
+
+impl Drop for SpareSlots {
+    fn drop(&mut self) {
+        for slot in lock(&self.0).drain(..) {
+            // SAFETY: from `Box::into_raw`; all are back when nothing runs any more.
+            drop(unsafe { Box::from_raw(slot) });
+        }
+    }
+}
+
+// SAFETY: slots are atomics, and a slot in the list is nobody's.
+unsafe impl Sync for SpareSlots {}
+// SAFETY: as above.
+unsafe impl Send for SpareSlots {}

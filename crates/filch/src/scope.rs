@@ -85,12 +85,8 @@ impl<'scope> Scope<'scope> {
             }
             scope.tasks.finish();
         };
-        let origin = match Post::current() {
-            Some(post) => post.origin(),
-            None => Origin::NONE,
-        };
         // SAFETY: the scope waits for its tasks, so all that they borrow, and the scope itself, are still there; each is run once.
-        let job = unsafe { Job::boxed(run, origin) };
+        let job = unsafe { Job::boxed(run, self.tasks.origin) };
         self.tasks.add(Task { job });
     }
 }
@@ -138,6 +134,8 @@ impl Task {
 #[derive(Debug)]
 pub(crate) struct Tasks {
     number: usize,
+    /// Of the scope, and so of its tasks, wherever they are spawned.
+    origin: Origin,
     /// Of the worker that waits at the end.
     owner: *const Post,
     queue: Mutex<VecDeque<Task>>,
@@ -157,6 +155,7 @@ impl Tasks {
     fn new(owner: &Post) -> Tasks {
         Tasks {
             number: NUMBER.fetch_add(1, plain::Ordering::Relaxed),
+            origin: owner.origin(),
             owner,
             queue: Mutex::new(VecDeque::new()),
             queued: AtomicUsize::new(0),

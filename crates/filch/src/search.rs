@@ -49,13 +49,14 @@ pub(crate) fn run(post: &Post, work: Work<'_>) {
         }
         Work::Task(task, number) => {
             let _span = post.log.task();
+            let before = post.scope();
             let outermost = post.stack.is_empty_at(bottom);
             if outermost {
                 post.set_scope(number);
             }
             task.run(worker);
             if outermost {
-                post.set_scope(0);
+                post.set_scope(before);
             }
         }
     }
@@ -72,10 +73,10 @@ pub(crate) fn run(post: &Post, work: Work<'_>) {
 pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
     // SAFETY: a slot of this pool.
     let owner = unsafe { Worker::at(std::ptr::from_ref(slot).addr()) }.post();
-    slot.run_by(worker.index());
+    slot.run_by(worker.index(), worker.depth());
     let (data, execute) = slot.job();
     // SAFETY: the caller's word: once, and the frame it points to waits.
-    unsafe { execute(data, worker) };
+    unsafe { execute(data, worker, !std::ptr::eq(owner, worker.post())) };
     if slot.complete() {
         owner.bed.call();
     }
@@ -141,7 +142,11 @@ impl Backoff {
     /// Waits a little. Returns false if it is time to sleep.
     pub(crate) fn snooze(&mut self) -> bool {
         self.turn += 1;
-        if cfg!(any(loom, shuttle)) {
+        if cfg!(loom) {
+            // After a yield loom shows a thread no old values any more, and would hide what it is there to find.
+            return false;
+        }
+        if cfg!(shuttle) {
             thread::yield_now();
             return self.turn < 2;
         }

@@ -4,7 +4,7 @@
 //! and can be kept by unrelated work from going on when what it waited for is there. So under [`Waiting::Strict`] it runs only what its own wait needs:
 //!
 //! - for a stolen job, jobs from the fork stack of the worker that runs it. They descend from it if it is still undone *after* the theft:
-//!   all that could be taken from that stack at that moment was forked by it. If it is done by then, the prize goes unrun to the injector.
+//!   all that could be taken from that stack at that moment, from the height on at which the job began, was forked by it. If it is done by then, the prize goes unrun to the injector.
 //! - for a scope, the scope's own tasks, and jobs from the stacks of workers that run one of those at their bottom, with the same proof.
 //! - for another pool, what came back from there (see [`origin`](crate::origin)).
 //!
@@ -20,7 +20,7 @@ use crate::scope::Tasks;
 use crate::search::{self, Backoff, Work};
 use crate::sleep::Rest;
 use crate::stack::{Execute, Slot, Theft};
-use crate::sync::{AtomicBool, Ordering};
+use crate::sync::{fence, AtomicBool, Ordering};
 use crate::worker::Worker;
 
 /// What a worker may run while it waits.
@@ -68,6 +68,8 @@ pub(crate) fn answer(post: &Post, slot: &Slot) -> Answer {
         post.log.shared(published);
     }
     if let Some((bed, rest)) = sleeper {
+        // What was published is so before the counters are looked at.
+        fence(Ordering::SeqCst);
         // Who searches will find what is public now, or sees to it when it stops. Others cannot take what a waiter may.
         if rest != Rest::Idle || pool.sleep.counts().searching() == 0 {
             pool.sleep.wake(bed, rest);
@@ -89,20 +91,18 @@ pub(crate) enum Awaited<'a> {
     Beyond(&'a Beyond),
     /// The end of all tasks of a scope.
     Scope(&'a Tasks),
-    /// A job in another pool.
+    /// A job in another pool, or the parts of a broadcast.
     Installed(&'a Frame, &'a AtomicBool),
-    /// The other workers' part in a broadcast.
-    Flag(&'a AtomicBool),
 }
 
 impl Awaited<'_> {
     fn has_come(&self) -> bool {
         match self {
             Awaited::Stolen(slot) => slot.is_done(),
-            Awaited::Beyond(beyond) => beyond.slot.is_done(),
+            Awaited::Beyond(beyond) => beyond.slot().is_done(),
             Awaited::Scope(tasks) => tasks.are_done(),
             // Acquire: pairs with the release of whoever has done it.
-            Awaited::Installed(_, done) | Awaited::Flag(done) => done.load(Ordering::Acquire),
+            Awaited::Installed(_, done) => done.load(Ordering::Acquire),
         }
     }
 
@@ -110,14 +110,13 @@ impl Awaited<'_> {
     fn find<'p>(&self, post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
         match *self {
             Awaited::Stolen(slot) => find_for_slot(post, pool, slot, std::ptr::from_ref(slot).cast()),
-            Awaited::Beyond(beyond) => find_for_slot(post, pool, &beyond.slot, beyond.data()),
+            Awaited::Beyond(beyond) => find_for_slot(post, pool, beyond.slot(), beyond.data()),
             Awaited::Scope(tasks) => tasks.take_youngest().map(|task| Work::Task(task, tasks.number())).or_else(|| {
                 pool.posts()
                     .filter(|other| other.index != post.index && other.scope() == tasks.number())
-                    .find_map(|victim| leapfrog(post, pool, victim, || victim.scope() == tasks.number()))
+                    .find_map(|victim| leapfrog(post, pool, victim, 0, || victim.scope() == tasks.number()))
             }),
             Awaited::Installed(frame, _) => pool.injector.take_descendant(frame).map(Work::Job),
-            Awaited::Flag(_) => None,
         }
     }
 
@@ -125,14 +124,15 @@ impl Awaited<'_> {
     fn victims<'p>(&self, post: &Post, pool: &'p Shared) -> Vec<&'p Post> {
         let slot = match *self {
             Awaited::Stolen(slot) => slot,
-            Awaited::Beyond(beyond) => &beyond.slot,
+            Awaited::Beyond(beyond) => beyond.slot(),
             Awaited::Scope(tasks) => {
                 let runs_one = |other: &&Post| other.index != post.index && other.scope() == tasks.number();
                 return pool.posts().filter(runs_one).collect();
             }
-            Awaited::Installed(..) | Awaited::Flag(_) => return Vec::new(),
+            Awaited::Installed(..) => return Vec::new(),
         };
-        slot.runner().filter(|&runner| runner != post.index).map(|runner| pool.post(runner)).into_iter().collect()
+        let other = slot.runner().filter(|&runner| runner != post.index).map(|runner| pool.post(runner));
+        other.filter(|runner| runner.stack.is_stolen_below(slot.floor())).into_iter().collect()
     }
 
     /// Whether something is there for which it is not worth lying down.
@@ -141,7 +141,7 @@ impl Awaited<'_> {
             Awaited::Stolen(slot) => slot.is_given_back(),
             Awaited::Scope(tasks) => tasks.are_queued(),
             Awaited::Installed(frame, _) => pool.injector.has_descendant(frame),
-            Awaited::Beyond(_) | Awaited::Flag(_) => false,
+            Awaited::Beyond(_) => false,
         }
     }
 
@@ -149,33 +149,42 @@ impl Awaited<'_> {
     fn announce(&self) -> bool {
         match self {
             Awaited::Stolen(slot) => slot.sleep_on(),
-            Awaited::Beyond(beyond) => beyond.slot.sleep_on(),
+            Awaited::Beyond(beyond) => beyond.slot().sleep_on(),
             // These call whether one sleeps or not.
-            Awaited::Scope(_) | Awaited::Installed(..) | Awaited::Flag(_) => !self.has_come(),
+            Awaited::Scope(_) | Awaited::Installed(..) => !self.has_come(),
         }
     }
 
     fn rest(&self) -> Rest {
         match self {
             Awaited::Stolen(slot) => Rest::on(slot),
+            Awaited::Beyond(beyond) => Rest::on(beyond.slot()),
             Awaited::Scope(tasks) => Rest::Scope(tasks.number()),
-            // Nothing that others fork can be of use, or, beyond the end, the slot is not memory that others may look at.
-            Awaited::Beyond(_) | Awaited::Installed(..) | Awaited::Flag(_) => Rest::Awake,
+            // Nothing that others fork can be of use.
+            Awaited::Installed(..) => Rest::Awake,
         }
     }
 }
 
 fn find_for_slot<'p>(post: &Post, pool: &'p Shared, slot: &Slot, data: *const ()) -> Option<Work<'p>> {
     match slot.runner() {
-        Some(runner) if runner != post.index => leapfrog(post, pool, pool.post(runner), || !slot.is_done()),
+        Some(runner) if runner != post.index => {
+            leapfrog(post, pool, pool.post(runner), slot.floor(), || !slot.is_done())
+        }
         Some(_) => None,
         None => pool.injector.take_back(data).map(Work::Job),
     }
 }
 
-/// Takes a job from `victim` if `still` holds after the theft.
-fn leapfrog<'p>(post: &Post, pool: &'p Shared, victim: &'p Post, still: impl Fn() -> bool) -> Option<Work<'p>> {
-    match victim.stack.steal() {
+/// Takes a job from `victim`, none below `floor`, if `still` holds after the theft.
+fn leapfrog<'p>(
+    post: &Post,
+    pool: &'p Shared,
+    victim: &'p Post,
+    floor: u32,
+    still: impl Fn() -> bool,
+) -> Option<Work<'p>> {
+    match victim.stack.steal_above(floor) {
         Theft::Job(slot) if still() => Some(Work::Forked(slot, victim)),
         Theft::Job(slot) => {
             post.tally.aborts.add(1);
@@ -195,14 +204,16 @@ fn leapfrog<'p>(post: &Post, pool: &'p Shared, victim: &'p Post, still: impl Fn(
 
 /// A stolen job that must not be run here goes to the injector, for anybody idle; or back to its owner, should it wait for it.
 fn give_back(pool: &Shared, slot: &Slot, victim: &Post) {
-    unsafe fn execute(data: *const (), worker: &mut Worker) {
+    unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
         // SAFETY: a slot of the pool; its job is waited for until it is done.
         unsafe { search::run_forked(&*data.cast::<Slot>(), worker) };
     }
     let address = std::ptr::from_ref(slot);
+    // Marked first: once it can be had from the injector, it may be over and the slot in use again.
+    let call_owner = slot.give_back();
     // SAFETY: whoever takes it out of the injector runs it, once.
     pool.inject(unsafe { Job::from_parts(address.cast(), execute, victim.origins.at(address.addr())) });
-    if slot.give_back() {
+    if call_owner {
         victim.bed.call();
     }
 }
@@ -264,7 +275,7 @@ fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
     let stay_up = awaited.has_come()
         || awaited.sees_something(pool)
         || post.has_mail()
-        || victims.iter().any(|victim| victim.stack.has_public() || (pool.raids && victim.stack.has_private()));
+        || victims.iter().any(|victim| (pool.raids && victim.stack.has_private()) || victim.stack.has_public());
     if !stay_up {
         search::nap(post, pool, certain);
     }
@@ -272,8 +283,10 @@ fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
 }
 
 /// A fork beyond the end of the stack: what the injector carries, and where the result is announced.
+///
+/// The slot is one of the pool's spare ones, not part of the frame: others may look at it when the frame is gone.
 pub(crate) struct Beyond {
-    slot: Slot,
+    slot: *const Slot,
     post: *const Post,
     job: UnsafeCell<(*const (), Execute)>,
 }
@@ -284,13 +297,26 @@ impl std::fmt::Debug for Beyond {
     }
 }
 
+impl Drop for Beyond {
+    fn drop(&mut self) {
+        // SAFETY: the worker's own post.
+        let post = unsafe { &*self.post };
+        post.spare_slots.put_back(self.slot);
+    }
+}
+
 impl Beyond {
     pub(crate) fn new(post: &Post, data: *const (), execute: Execute) -> Beyond {
-        Beyond { slot: Slot::new(), post, job: UnsafeCell::new((data, execute)) }
+        Beyond { slot: post.spare_slots.take(), post, job: UnsafeCell::new((data, execute)) }
     }
 
     fn data(&self) -> *const () {
         std::ptr::from_ref(self).cast()
+    }
+
+    fn slot(&self) -> &Slot {
+        // SAFETY: a spare slot of the pool, which lives as long as the pool.
+        unsafe { &*self.slot }
     }
 
     /// Puts the job into the injector.
@@ -299,17 +325,17 @@ impl Beyond {
     ///
     /// The caller waits for it before anything of it goes away.
     pub(crate) unsafe fn inject(&self) {
-        unsafe fn execute(data: *const (), worker: &mut Worker) {
+        unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
             // SAFETY: waited for.
             let beyond = unsafe { &*data.cast::<Beyond>() };
-            beyond.slot.run_by(worker.index());
+            beyond.slot().run_by(worker.index(), worker.depth());
             // SAFETY: written before it was injected, and not since.
             let (data, execute) = unsafe { *beyond.job.get() };
+            // SAFETY: pool memory, as is the slot: from the completion on the frame may be gone.
+            let (post, slot) = unsafe { (&*beyond.post, &*beyond.slot) };
             // SAFETY: run once, by whoever took it from the injector.
-            unsafe { execute(data, worker) };
-            // SAFETY: pool memory; read before the completion, after which the frame may be gone.
-            let post = unsafe { &*beyond.post };
-            if beyond.slot.complete() {
+            unsafe { execute(data, worker, !std::ptr::eq(post, worker.post())) };
+            if slot.complete() {
                 post.bed.call();
             }
         }

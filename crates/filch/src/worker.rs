@@ -96,6 +96,11 @@ impl Worker {
         unsafe { Worker::at(self.address() + STRIDE) }
     }
 
+    /// How many jobs stand below.
+    pub(crate) fn depth(&self) -> u32 {
+        self.post().stack.index_of(self.slot())
+    }
+
     /// The worker of the calling thread, if it is one.
     #[inline(always)]
     pub(crate) fn current<'a>() -> Option<&'a mut Worker> {

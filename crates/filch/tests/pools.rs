@@ -540,7 +540,7 @@ fn the_global_pool_is_built_once() {
         assert_eq!(filch::threads(), 3);
         assert!(matches!(Pool::builder().threads(2).build_global(), Err(BuildError::GlobalIsRunning)));
         assert_eq!(filch::threads(), 3);
-        assert_eq!(filch::join(|| filch::threads(), || fib(10)), (3, 55));
+        assert_eq!(filch::join(filch::threads, || fib(10)), (3, 55));
     });
     assert_passed(child);
 }

@@ -15,7 +15,7 @@ thread_local! {
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Runs `f`, during which this thread must not get to [`assert_outside`].
+/// Runs `f`, during which this thread must not get to what asks [`is_inside`].
 fn inside<R>(f: impl FnOnce() -> R) -> R {
     INSIDE.set(INSIDE.get() + 1);
     let result = f();
@@ -139,7 +139,7 @@ fn a_worker_that_waits_for_a_stolen_job_leaves_unrelated_spawns_alone() {
     let _watchdog = watchdog();
     for_each_fence(2, |pool| {
         for _ in 0..20 {
-            let (ran, stop, meeting) = (&*leak(AtomicUsize::new(0)), AtomicBool::new(false), Meeting::of(2));
+            let (ran, meeting) = (leak(AtomicUsize::new(0)), Meeting::of(2));
             pool.install(|| {
                 inside(|| {
                     filch::join(
@@ -153,7 +153,6 @@ fn a_worker_that_waits_for_a_stolen_job_leaves_unrelated_spawns_alone() {
                         || {
                             meeting.attend();
                             patience(|| ran.load(Ordering::Acquire) != 0);
-                            stop.store(true, Ordering::Release);
                         },
                     );
                 });
@@ -337,6 +336,51 @@ fn a_worker_at_a_scopes_end_lends_nothing_older_to_those_it_helps() {
                     },
                     older,
                 );
+            });
+            assert!(!met.into_inner(), "a worker that waited for a job ran one that is older than it");
+        }
+    });
+}
+
+#[test]
+fn a_worker_that_yields_lends_nothing_older_to_those_it_helps() {
+    // As above, but the helper has come to `helped` by yielding in the middle of a program of its own, to which `older` belongs.
+    let _watchdog = watchdog();
+    for_each_fence(2, |pool| {
+        for _ in 0..20 {
+            let (both, helping) = (Meeting::of(2), AtomicBool::new(false));
+            let met = AtomicBool::new(false);
+            let waiter = || {
+                both.attend();
+                inside(|| {
+                    filch::join(
+                        || {
+                            // Forks, so that it notices that somebody wants work.
+                            while !helping.load(Ordering::Acquire) {
+                                filch::join(|| (), || ());
+                            }
+                        },
+                        || {
+                            helping.store(true, Ordering::Release);
+                            patience(|| met.load(Ordering::Acquire));
+                        },
+                    );
+                });
+            };
+            let helper = || {
+                both.attend();
+                filch::join(
+                    || {
+                        while !helping.load(Ordering::Acquire) {
+                            filch::yield_now();
+                        }
+                    },
+                    || met.fetch_or(is_inside(), Ordering::AcqRel),
+                );
+            };
+            std::thread::scope(|threads| {
+                threads.spawn(|| pool.install(waiter));
+                threads.spawn(|| pool.install(helper));
             });
             assert!(!met.into_inner(), "a worker that waited for a job ran one that is older than it");
         }

@@ -31,7 +31,7 @@ fn idle_worker(pool: &Arc<Shared>, flag: &Arc<AtomicBool>) -> thread::JoinHandle
     })
 }
 
-unsafe fn set_flag(data: *const (), _: &mut Worker) {
+unsafe fn set_flag(data: *const (), _: &mut Worker, _: bool) {
     // SAFETY: the flag outlives the model's threads.
     unsafe { &*data.cast::<AtomicBool>() }.store(true, Ordering::Release);
 }
@@ -130,7 +130,7 @@ fn a_sleeper_without_the_barrier_is_caught() {
 /// Two jobs are forked by a worker that then looks at neither again, and each of two others is to run one: as if the two waited for each
 /// other. Whoever takes the first must not leave the second to nobody.
 fn forks_two() {
-    unsafe fn tick_off(data: *const (), worker: &mut Worker) {
+    unsafe fn tick_off(data: *const (), worker: &mut Worker, _: bool) {
         // SAFETY: the flags outlive the model's threads.
         let flags = unsafe { &*data.cast::<[AtomicBool; 3]>() };
         flags[worker.index()].store(true, Ordering::Release);

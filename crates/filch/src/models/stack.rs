@@ -17,7 +17,7 @@ struct World {
     runs: Vec<AtomicUsize>,
 }
 
-unsafe fn never(_: *const (), _: &mut Worker) {
+unsafe fn never(_: *const (), _: &mut Worker, _: bool) {
     unreachable!("models look at the job and do not run it")
 }
 

@@ -135,7 +135,8 @@ impl Pool {
         F: FnOnce(&mut Worker) -> R + Send,
         R: Send,
     {
-        let frame = Frame { parent: post.origin(), pool: post.pool(), worker: post.index };
+        self.shared.check_process();
+        let frame = Frame::of(post);
         let installed = Installed::new(|worker, _| f(worker), Waiter::Worker(post.pool().hold(), post.index));
         // SAFETY: waited for.
         self.shared.inject(unsafe { installed.job(Origin::new(&frame)) });
@@ -177,7 +178,6 @@ impl Pool {
         F: Fn(Broadcast) -> R + Sync,
         R: Send,
     {
-        self.shared.check_process();
         broadcast::broadcast_in(&self.shared, f)
     }
 }
@@ -221,13 +221,13 @@ where
     ///
     /// The caller waits for the completion.
     unsafe fn job(&self, origin: Origin) -> Job {
-        unsafe fn execute<F, R>(data: *const (), worker: &mut Worker)
+        unsafe fn execute<F, R>(data: *const (), worker: &mut Worker, migrated: bool)
         where
             F: FnOnce(&mut Worker, bool) -> R,
         {
             let this = data.cast::<Installed<F, R>>();
             // SAFETY: waited for, and run once.
-            unsafe { Forked::<F, R>::execute((*this).closure.data(), worker) };
+            unsafe { Forked::<F, R>::execute((*this).closure.data(), worker, migrated) };
             // SAFETY: not yet done.
             unsafe { Completion::set(&raw const (*this).completion) };
         }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 use super::injector::Injector;
 use crate::error::BuildError;
 use crate::job::Job;
+use crate::origin::Frame;
 use crate::post::Post;
 use crate::scope::Scopes;
 use crate::search;
@@ -112,14 +113,15 @@ impl Shared {
 
     /// Somebody asleep who may take what `post` forks: the idle first.
     pub(crate) fn find_sleeper(&self, post: &Post) -> Option<(&Bed, Rest)> {
-        let eligible = |bed: &Bed, rest: Rest| match rest {
+        let may_take = |rest| match rest {
             Rest::Awake | Rest::Waking => false,
             Rest::Idle => true,
-            // SAFETY: a slot of this pool.
             Rest::Stolen(address) => {
-                unsafe { &*std::ptr::with_exposed_provenance::<Slot>(address) }.runner() == Some(post.index)
+                // SAFETY: a slot of this pool, on a stack or spare.
+                let slot = unsafe { &*std::ptr::with_exposed_provenance::<Slot>(address) };
+                slot.runner() == Some(post.index) && post.stack.is_stolen_below(slot.floor())
             }
-            Rest::Scope(number) => post.scope() == number && bed.rest() == rest,
+            Rest::Scope(number) => post.scope() == number,
         };
         let mut waiter = None;
         for other in self.posts().filter(|other| other.index != post.index) {
@@ -127,7 +129,7 @@ impl Shared {
             if rest == Rest::Idle {
                 return Some((&other.bed, rest));
             }
-            if waiter.is_none() && eligible(&other.bed, rest) {
+            if waiter.is_none() && may_take(rest) {
                 waiter = Some((&other.bed, rest));
             }
         }
@@ -152,7 +154,8 @@ impl Shared {
     pub(crate) fn leave_nothing_to_nobody(&self) {
         // SeqCst: what a worker did before it saw a searcher is seen by that searcher when it has stopped.
         fence(Ordering::SeqCst);
-        if self.has_visible_work() || self.posts().any(|post| post.stack.has_private()) {
+        // In this order: what is private at the first look may be public at the second, never the other way round.
+        if self.posts().any(|post| post.stack.has_private()) || self.has_visible_work() {
             self.wake_idle();
         }
     }
@@ -170,11 +173,13 @@ impl Shared {
 
     /// Puts a job where any worker takes it, and wakes who should.
     pub(crate) fn inject(&self, job: Job) {
+        // A worker that waits for what this descends from may be the only one that can run it. Looked up before the job can be over, and the frames gone.
+        let here = |frame: &&Frame| std::ptr::eq(frame.pool, self);
+        let waiters: Vec<usize> = job.origin.frames().filter(here).map(|frame| frame.worker).collect();
         self.injector.push(job);
         self.event();
-        // A worker that waits for what this descends from may be the only one that can run it.
-        for frame in job.origin.frames().filter(|frame| std::ptr::eq(frame.pool, self)) {
-            self.post(frame.worker).bed.call();
+        for waiter in waiters {
+            self.post(waiter).bed.call();
         }
     }
 

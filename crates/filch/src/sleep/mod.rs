@@ -7,6 +7,7 @@ use crossbeam_utils::CachePadded;
 
 pub(crate) use parker::Parker;
 
+use crate::defect::{defect, Defect};
 use crate::stack::Slot;
 use crate::sync::{fence, thread, AtomicU64, AtomicUsize, Ordering};
 
@@ -158,7 +159,10 @@ impl Sleep {
     pub(crate) fn lie_down_for(&self, bed: &Bed, rest: Rest) {
         bed.rest.swap(rest.pack(), Ordering::SeqCst);
         // What the worker looks at next, it looks at after this: an alarm that is still up was answered by nobody who has not seen it lie here.
-        fence(Ordering::SeqCst);
+        // (Where a model has no barrier it has none here either: loom's owners fence, so that any fence of the sleeper's would do.)
+        if !defect(Defect::NoBarrier) {
+            fence(Ordering::SeqCst);
+        }
     }
 
     /// Sleeps until called.

@@ -294,8 +294,13 @@ impl Stack {
 
     /// A thief takes the oldest public job.
     pub(crate) fn steal(&self) -> Theft<'_> {
+        self.steal_above(0)
+    }
+
+    /// As [`steal`](Stack::steal), if the oldest one stands at this depth or above.
+    pub(crate) fn steal_above(&self, floor: u32) -> Theft<'_> {
         let now = self.public();
-        if now.top >= now.split {
+        if now.top >= now.split || now.top < floor {
             return Theft::Nothing;
         }
         let next = Public { top: now.top + 1, ..now };
@@ -323,7 +328,7 @@ impl Stack {
         let mut published = 0;
         let after = if passed {
             // Acquire: the slots below.
-            let bottom = self.index(self.bottom.load(Ordering::Acquire));
+            let bottom = self.index(self.bottom.load(Ordering::Acquire).min(self.end));
             self.move_split(&mut moves, |Public { split, .. }| {
                 published = bottom.saturating_sub(split).div_ceil(2);
                 (published > 0).then_some(split + published)
@@ -395,6 +400,11 @@ impl Stack {
         self.signs.demand.load(Ordering::Relaxed) && self.signs.demand.swap(false, Ordering::AcqRel)
     }
 
+    /// Whether all jobs below this depth are stolen.
+    pub(crate) fn is_stolen_below(&self, floor: u32) -> bool {
+        self.public().top >= floor
+    }
+
     /// Whether a thief would find something now: public jobs.
     pub(crate) fn has_public(&self) -> bool {
         let Public { top, split } = self.public();
@@ -405,7 +415,7 @@ impl Stack {
     /// see an alarm raised before the barrier.
     pub(crate) fn has_private(&self) -> bool {
         // Relaxed: a raid reads it again.
-        self.index(self.bottom.load(Ordering::Relaxed)) > self.public().split
+        self.index(self.bottom.load(Ordering::Relaxed).min(self.end)) > self.public().split
     }
 
     /// How many jobs the owner has that nobody else can see, roughly, given its first free slot; and whether nobody wants any.

@@ -23,8 +23,8 @@ const SLEEPING: usize = 2;
 const GIVEN_BACK: usize = 4;
 const RUNNER: u32 = 3;
 
-/// Runs a job, given a pointer to it, on a worker that is not the one that forked it.
-pub(crate) type Execute = unsafe fn(*const (), &mut Worker);
+/// Runs a job, given a pointer to it, the worker that runs it, and whether that is another one than forked it.
+pub(crate) type Execute = unsafe fn(*const (), &mut Worker, bool);
 
 /// See the module.
 #[repr(align(32))]
@@ -33,6 +33,8 @@ pub(crate) struct Slot {
     data: AtomicPtr<()>,
     execute: AtomicPtr<()>,
     state: AtomicUsize,
+    /// From which depth on the runner's stack holds what the job has forked.
+    floor: AtomicUsize,
 }
 
 /// How far apart two slots are.
@@ -46,6 +48,7 @@ impl Slot {
             data: AtomicPtr::new(ptr::null_mut()),
             execute: AtomicPtr::new(ptr::null_mut()),
             state: AtomicUsize::new(0),
+            floor: AtomicUsize::new(0),
         }
     }
 
@@ -72,10 +75,18 @@ impl Slot {
         self.data.load(Ordering::Relaxed)
     }
 
-    /// The thief says who it is, before it runs the job.
-    pub(crate) fn run_by(&self, worker: usize) {
+    /// The thief says who it is, before it runs the job, and how high its own stack is then.
+    pub(crate) fn run_by(&self, worker: usize, floor: u32) {
+        // Relaxed: published by the exchange below.
+        self.floor.store(floor as usize, Ordering::Relaxed);
         // AcqRel: a sleeping owner's helper reads who runs the job, and then that worker's stack.
         self.state.fetch_or((worker + 1) << RUNNER, Ordering::AcqRel);
+    }
+
+    /// From which depth on the stack of the runner holds what the job has forked. Only after [`runner`](Slot::runner) has named it.
+    pub(crate) fn floor(&self) -> u32 {
+        // Relaxed: acquired with the runner.
+        self.floor.load(Ordering::Relaxed) as u32
     }
 
     /// Who runs the job, as far as it has said so.
@@ -119,7 +130,7 @@ impl Slot {
     }
 
     /// The owner has the job, or its result: the slot is as good as new.
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         // Relaxed: nobody else looks at the slot until it is published again.
         self.state.store(0, Ordering::Relaxed);
     }
