@@ -2,6 +2,7 @@
 
 use crate::global;
 use crate::job::Forked;
+use crate::post::Post;
 use crate::unwind;
 use crate::wait::{self, Beyond};
 use crate::worker::Worker;
@@ -38,8 +39,8 @@ where
     RA: Send,
     RB: Send,
 {
-    match Worker::current() {
-        Some(worker) => worker.fork(|_, _| a(), |_, _| b()),
+    match Post::current() {
+        Some(post) => post.worker().fork(|_, _| a(), |_, _| b()),
         None => global::pool().with_worker(|worker| worker.fork(|_, _| a(), |_, _| b())),
     }
 }
@@ -58,8 +59,8 @@ where
     RA: Send,
     RB: Send,
 {
-    match Worker::current() {
-        Some(worker) => worker.fork(|_, m| a(Context::new(m)), |_, m| b(Context::new(m))),
+    match Post::current() {
+        Some(post) => post.worker().fork(|_, m| a(Context::new(m)), |_, m| b(Context::new(m))),
         // Both moved here from outside.
         None => {
             global::pool().with_worker(|worker| worker.fork(|_, _| a(Context::new(true)), |_, _| b(Context::new(true))))
@@ -92,8 +93,8 @@ where
     RA: Send,
     RB: Send,
 {
-    match Worker::current() {
-        Some(worker) => worker.maybe_join(|_| a(), |_| b()),
+    match Post::current() {
+        Some(post) => post.worker().maybe_join(|_| a(), |_| b()),
         None => global::pool().with_worker(|worker| worker.maybe_join(|_| a(), |_| b())),
     }
 }
@@ -162,31 +163,73 @@ impl Worker {
     }
 
     /// The join that all the others are. Each closure gets its worker, and whether it runs on another thread than this.
+    ///
+    /// The slow paths end the join and do not come back, so that the fast one has nothing to keep across them.
     #[inline(always)]
     pub(crate) fn fork<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce(&mut Worker, bool) -> RA,
         B: FnOnce(&mut Worker, bool) -> RB,
     {
-        let (post, slot) = (self.post(), self.slot());
         let job = Forked::new(b);
-        if post.stack.push(slot, job.data(), Forked::<B, RB>::execute) && wait::answer(post, slot).is_full() {
-            return self.fork_beyond_the_end(a, &job);
+        if self.post().stack.push(self.slot(), job.data(), Forked::<B, RB>::execute) {
+            return self.fork_alarmed(a, &job);
         }
         // SAFETY: the job was forked.
         match unwind::catch(|| a(unsafe { self.above() }, false)) {
             Ok(first) => {
-                if post.stack.pop(slot) || post.stack.settle(slot) {
-                    // SAFETY: nobody has taken the job, and from now on nobody can.
-                    (first, unsafe { job.run_here(self) })
+                let worker = self.afresh();
+                if worker.post().stack.pop(worker.slot()) {
+                    // SAFETY: nobody has taken the job, and nobody can.
+                    (first, unsafe { job.run_here(worker) })
                 } else {
-                    wait::for_stolen(post, slot);
-                    // SAFETY: done, and looked at once.
-                    both(Ok(first), unsafe { job.take_result() })
+                    worker.finish_below_limit(first, &job)
                 }
             }
             Err(panic) => self.finish_panicked(&job, panic),
         }
+    }
+
+    /// The same join, when somebody may want work or the stack is full.
+    #[cold]
+    #[inline(never)]
+    fn fork_alarmed<A, B, RA, RB>(&mut self, a: A, job: &Forked<B, RB>) -> (RA, RB)
+    where
+        A: FnOnce(&mut Worker, bool) -> RA,
+        B: FnOnce(&mut Worker, bool) -> RB,
+    {
+        if wait::answer(self.post(), self.slot()).is_full() {
+            return self.fork_beyond_the_end(a, job);
+        }
+        // SAFETY: the job was forked.
+        match unwind::catch(|| a(unsafe { self.above() }, false)) {
+            Ok(first) => {
+                if self.post().stack.pop(self.slot()) {
+                    // SAFETY: as in `fork`.
+                    (first, unsafe { job.run_here(self) })
+                } else {
+                    self.finish_below_limit(first, job)
+                }
+            }
+            Err(panic) => self.finish_panicked(job, panic),
+        }
+    }
+
+    /// The end of a join whose job may have been offered to others.
+    #[cold]
+    #[inline(never)]
+    fn finish_below_limit<B, RA, RB>(&mut self, first: RA, job: &Forked<B, RB>) -> (RA, RB)
+    where
+        B: FnOnce(&mut Worker, bool) -> RB,
+    {
+        let (post, slot) = (self.post(), self.slot());
+        if post.stack.settle(slot) {
+            // SAFETY: nobody has taken the job, and from now on nobody can.
+            return (first, unsafe { job.run_here(self) });
+        }
+        wait::for_stolen(post, slot);
+        // SAFETY: done, and looked at once.
+        both(Ok(first), unsafe { job.take_result() })
     }
 
     /// The first closure has panicked: the second is run or waited for, and then the panic goes on.

@@ -26,8 +26,7 @@ pub(crate) fn run(post: &Post, work: Work<'_>) {
     // The first fork looks whether anybody sleeps, which one that has run nothing until now could not know.
     post.stack.alarm();
     let bottom = post.stack.bottom();
-    // SAFETY: this is the worker of the post, and nothing else uses it until the work is done.
-    let worker = unsafe { Worker::at(bottom) };
+    let worker = post.worker();
     let origin = match &work {
         Work::Forked(slot, victim) => victim.origins.at(std::ptr::from_ref(*slot).addr()),
         Work::Job(job) => job.origin,

@@ -107,10 +107,7 @@ impl Pool {
         R: Send,
     {
         match Post::current() {
-            Some(post) if ptr::eq(post.pool(), &*self.shared) => {
-                // SAFETY: the calling worker's own.
-                f(unsafe { Worker::at(post.stack.bottom()) })
-            }
+            Some(post) if ptr::eq(post.pool(), &*self.shared) => f(post.worker()),
             Some(post) => self.install_from(post, f),
             None => self.install_from_outside(f),
         }
