@@ -83,6 +83,10 @@ struct ForkJoinArguments {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
+    /// Only the cases whose names begin with this; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    case: Vec<String>,
+
     /// Also draw what a join costs to this file, as SVG.
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
@@ -90,8 +94,8 @@ struct ForkJoinArguments {
 
 impl From<ForkJoinArguments> for fork_join::Options {
     fn from(arguments: ForkJoinArguments) -> Self {
-        let ForkJoinArguments { quick, threads, json, plot } = arguments;
-        fork_join::Options { quick, threads, json, plot }
+        let ForkJoinArguments { quick, threads, json, case, plot } = arguments;
+        fork_join::Options { quick, threads, json, cases: case, plot }
     }
 }
 

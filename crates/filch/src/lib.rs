@@ -1,5 +1,6 @@
 //! Fork-join for Rust.
 
+mod backoff;
 mod broadcast;
 mod defect;
 pub mod engine;

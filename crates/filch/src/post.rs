@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use filch_queue::{chase_lev, Steal};
 
+use crate::backoff::Patience;
 use crate::job::Job;
 use crate::origin::Origins;
 use crate::pool::Shared;
@@ -27,6 +28,8 @@ pub(crate) struct Post {
     /// The other end of what it has spawned.
     spawned_thief: chase_lev::Thief<Job>,
     random: OwnersOnly<Cell<u64>>,
+    /// How long this worker looks for work before it sleeps.
+    pub(crate) patience: Patience,
     /// Jobs that only this worker may run.
     inbox: Inbox,
     /// The scope whose task is at the bottom of all that runs here, or 0.
@@ -55,6 +58,7 @@ impl Post {
             spawned_thief,
             // Any odd constant: no two workers start alike.
             random: OwnersOnly(Cell::new((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))),
+            patience: Patience::new(),
             inbox: Inbox::new(),
             scope: AtomicUsize::new(0),
             origins: Origins::new(),

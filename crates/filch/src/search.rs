@@ -1,5 +1,6 @@
 //! Looking for work, and running what was found.
 
+use crate::backoff::Backoff;
 use crate::defect::{defect, Defect};
 use crate::job::Job;
 use crate::origin::Origin;
@@ -7,7 +8,6 @@ use crate::pool::Shared;
 use crate::post::Post;
 use crate::scope::Task;
 use crate::stack::{Slot, Theft};
-use crate::sync::{spin_loop, thread};
 use crate::worker::Worker;
 
 /// Something to run.
@@ -119,48 +119,6 @@ fn steal_spawned<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
     victims(post, pool).filter(|victim| victim.has_spawned()).find_map(Post::steal_spawned).map(Work::Job)
 }
 
-/// Spin, then yield, then give up.
-#[derive(Debug)]
-pub(crate) struct Backoff {
-    turn: u32,
-}
-
-impl Backoff {
-    const SPINS: u32 = 24;
-    const YIELDS: u32 = 6;
-
-    pub(crate) fn new() -> Backoff {
-        Backoff { turn: 0 }
-    }
-
-    /// One that hardly waits: too many search already.
-    fn short() -> Backoff {
-        Backoff { turn: Self::SPINS + Self::YIELDS - 1 }
-    }
-
-    /// Waits a little. Returns false if it is time to sleep.
-    pub(crate) fn snooze(&mut self) -> bool {
-        self.turn += 1;
-        if cfg!(loom) {
-            // After a yield loom shows a thread no old values any more, and would hide what it is there to find.
-            return false;
-        }
-        if cfg!(shuttle) {
-            thread::yield_now();
-            return self.turn < 2;
-        }
-        if self.turn <= Self::SPINS {
-            // Up to 32 pauses, some 40 cycles each on recent CPUs.
-            for _ in 0..1u32 << (self.turn / 4).min(5) {
-                spin_loop();
-            }
-        } else {
-            thread::yield_now();
-        }
-        self.turn < Self::SPINS + Self::YIELDS
-    }
-}
-
 /// Runs whatever there is until `has_come`. `announce` says that this worker is to be called then; `find_own` finds what others could not.
 pub(crate) fn until<'p>(
     post: &Post,
@@ -172,7 +130,7 @@ pub(crate) fn until<'p>(
     while !has_come() {
         let most = (pool.posts.len() as u64 / 2).max(1);
         let crowded = pool.sleep.start_searching().searching() > most;
-        let mut backoff = if crowded { Backoff::short() } else { Backoff::new() };
+        let mut backoff = Backoff::new(&post.patience);
         let work = loop {
             if has_come() {
                 break None;
@@ -180,11 +138,13 @@ pub(crate) fn until<'p>(
             if let Some(work) = find_own().or_else(|| find(post, pool)) {
                 break Some(work);
             }
-            if !backoff.snooze() {
+            if crowded || !backoff.snooze() {
+                backoff.disappoint(&post.patience);
                 sleep(post, pool, has_come, announce);
-                backoff = Backoff::new();
+                backoff = Backoff::new(&post.patience);
             }
         };
+        backoff.reward(&post.patience);
         if pool.sleep.stop_searching() {
             pool.leave_nothing_to_nobody();
         }

@@ -12,15 +12,16 @@
 
 use std::cell::UnsafeCell;
 
+use crate::backoff::Backoff;
 use crate::job::Job;
 use crate::origin::{Frame, Origin};
 use crate::pool::Shared;
 use crate::post::Post;
 use crate::scope::Tasks;
-use crate::search::{self, Backoff, Work};
+use crate::search::{self, Work};
 use crate::sleep::Rest;
 use crate::stack::{Execute, Slot, Theft};
-use crate::sync::{fence, AtomicBool, Ordering};
+use crate::sync::{fence, spin_loop, AtomicBool, Ordering};
 use crate::worker::Worker;
 
 /// What a worker may run while it waits.
@@ -33,6 +34,9 @@ pub enum Waiting {
     /// Whatever there is, as rayon does. No worker idles while there is work; all that the strict policy excludes can happen.
     Any,
 }
+
+/// How many pauses a worker waits before it offers its help: about a microsecond.
+const SHORT_WAIT: u32 = 24;
 
 /// What became of a fork on the slow path.
 #[derive(Debug, PartialEq, Eq)]
@@ -247,16 +251,26 @@ pub(crate) fn until(post: &Post, awaited: &Awaited<'_>) {
 }
 
 fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
-    let mut backoff = Backoff::new();
+    // What is nearly done is not worth helping with.
+    for _ in 0..if cfg!(any(loom, shuttle)) { 0 } else { SHORT_WAIT } {
+        if awaited.has_come() {
+            return;
+        }
+        spin_loop();
+    }
+    let mut backoff = Backoff::new(&post.patience);
     while !awaited.has_come() {
         if let Some(work) = post.collect().map(Work::Job).or_else(|| awaited.find(post, pool)) {
+            backoff.reward(&post.patience);
             search::run(post, work);
-            backoff = Backoff::new();
+            backoff = Backoff::new(&post.patience);
         } else if !backoff.snooze() {
+            backoff.disappoint(&post.patience);
             sleep_strictly(post, pool, awaited);
-            backoff = Backoff::new();
+            backoff = Backoff::new(&post.patience);
         }
     }
+    backoff.reward(&post.patience);
 }
 
 fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {

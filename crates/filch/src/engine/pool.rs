@@ -10,6 +10,7 @@ use filch_queue::{barrier, Thief};
 use super::job::{Installed, Job};
 use super::queue::{Asymmetric, Queue};
 use super::worker::Worker;
+use crate::backoff::Patience;
 use crate::error::BuildError;
 use crate::sleep::{Bed, Rest, Sleep};
 use crate::sync::{fence, lock, thread, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering};
@@ -149,6 +150,7 @@ impl Count {
 pub(super) struct Seat<Q: Queue> {
     pub(super) thief: Q::Thief<Job<Q>>,
     pub(super) bed: Bed,
+    pub(super) patience: Patience,
     /// On a line of its own: the worker writes it at each attempt while others read the rest.
     pub(super) tally: CachePadded<Tally>,
 }
@@ -162,7 +164,12 @@ pub(super) struct Tally {
 impl<Q: Queue> Seat<Q> {
     fn new(thief: Q::Thief<Job<Q>>) -> Self {
         let count = || Count(AtomicU64::new(0));
-        Seat { thief, bed: Bed::new(), tally: CachePadded::new(Tally { steals: count(), aborts: count() }) }
+        Seat {
+            thief,
+            bed: Bed::new(),
+            patience: Patience::new(),
+            tally: CachePadded::new(Tally { steals: count(), aborts: count() }),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use filch_queue::{barrier, Owner, Steal, Thief};
 use super::job::{Forked, Job};
 use super::pool::{Seat, Shared};
 use super::queue::{Asymmetric, Queue};
-use crate::search::Backoff;
+use crate::backoff::Backoff;
 use crate::sync::{fence, thread_local, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
 
@@ -182,7 +182,8 @@ impl<Q: Queue> Worker<Q> {
     fn until(&self, has_come: &dyn Fn() -> bool, announce: &dyn Fn() -> bool) {
         while !has_come() {
             self.shared.sleep.start_searching();
-            let mut backoff = Backoff::new();
+            let patience = &self.seat().patience;
+            let mut backoff = Backoff::new(patience);
             let job = loop {
                 if has_come() {
                     break None;
@@ -191,10 +192,12 @@ impl<Q: Queue> Worker<Q> {
                     break Some(job);
                 }
                 if !backoff.snooze() {
+                    backoff.disappoint(patience);
                     self.sleep(has_come, announce);
-                    backoff = Backoff::new();
+                    backoff = Backoff::new(patience);
                 }
             };
+            backoff.reward(patience);
             if self.shared.sleep.stop_searching() {
                 self.shared.leave_nothing_to_nobody();
             }

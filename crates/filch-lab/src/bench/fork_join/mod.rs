@@ -15,10 +15,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{bail, Result};
 
 use crate::report::{self, Series};
 use crate::say;
+use cases::Case;
 use plan::Plan;
 
 pub(crate) use cases::NANOS_A_JOIN;
@@ -41,6 +42,8 @@ pub(crate) struct Options {
     pub(crate) threads: usize,
     /// Where the figures go, besides being printed.
     pub(crate) json: Option<PathBuf>,
+    /// How the names of the cases begin that are wanted; all, if there are none.
+    pub(crate) cases: Vec<String>,
     /// Where a drawing of them goes.
     pub(crate) plot: Option<PathBuf>,
 }
@@ -48,7 +51,7 @@ pub(crate) struct Options {
 impl Options {
     /// A quick run of everything.
     pub(crate) fn quick() -> Options {
-        Options { quick: true, threads: THREADS, json: None, plot: None }
+        Options { quick: true, threads: THREADS, json: None, cases: Vec::new(), plot: None }
     }
 }
 
@@ -64,7 +67,7 @@ pub(crate) struct Measured {
 /// Runs the suite. The calling thread must not be pinned: pools inherit it.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     let plan = if options.quick { Plan::QUICK } else { Plan::FULL };
-    let cases = plan.cases();
+    let cases = wanted(plan.cases(), &options.cases)?;
 
     let mut text = String::new();
     let speed = if options.quick { "quick" } else { "full" };
@@ -84,6 +87,16 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     text.push('\n');
     text.push_str(&goals::summary(&all));
     Ok(Measured { series: all, text })
+}
+
+/// The cases whose names begin as one of the names that were asked for. One that no case begins with is an error.
+fn wanted(mut cases: Vec<Case>, names: &[String]) -> Result<Vec<Case>> {
+    if let Some(unknown) = names.iter().find(|name| !cases.iter().any(|case| case.to_string().starts_with(*name))) {
+        let known: Vec<String> = cases.iter().map(Case::to_string).collect();
+        bail!("no case begins with `{unknown}`; there are {}", known.join(", "));
+    }
+    cases.retain(|case| names.is_empty() || names.iter().any(|name| case.to_string().starts_with(name)));
+    Ok(cases)
 }
 
 /// A table for each unit and number of threads of a case. Those who always use one thread are in all of them, to compare with.
@@ -118,6 +131,17 @@ fn tables(series: &[Series]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cases_are_chosen_by_how_their_names_begin() {
+        let names = |chosen: &[&str]| {
+            let chosen: Vec<String> = chosen.iter().map(|&name| name.to_owned()).collect();
+            wanted(Plan::FULL.cases(), &chosen).map(|cases| cases.iter().map(Case::to_string).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&[]).unwrap().len(), Plan::FULL.cases().len());
+        assert_eq!(names(&["fib", "wake"]).unwrap(), ["fib-38", "wake"]);
+        assert!(names(&["fob"]).unwrap_err().to_string().contains("no case begins with `fob`; there are fib-38"));
+    }
 
     #[test]
     fn there_is_a_table_for_each_unit_and_number_of_threads() {

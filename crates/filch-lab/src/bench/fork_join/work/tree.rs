@@ -33,7 +33,12 @@ impl Node {
         *nodes += 1;
         let value = *nodes;
         let mut child = || (layers > 1).then(|| Box::new(Node::new(layers - 1, nodes)));
-        Node { value, left: child(), right: child() }
+        // Which child comes first in memory is left to chance: in one order throughout, whoever happens to walk along it would have every
+        // prefetch for free, and whoever takes the second closure first none, or the other way round.
+        let left_first = value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 0;
+        let (one, other) = (child(), child());
+        let (left, right) = if left_first { (one, other) } else { (other, one) };
+        Node { value, left, right }
     }
 }
 
