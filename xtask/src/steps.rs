@@ -29,21 +29,23 @@ pub(crate) enum Step {
     Doc,
     /// Unit, property, stress and documentation tests of all crates
     Unit,
-    /// The queues' tests with owners that pay for their fences, as on systems without membarrier
+    /// The tests with owners that pay for their fences, as on systems without membarrier
     Fallback,
     /// The queues build, link and pass their tests without the standard library
     #[command(alias = "no_std")]
     NoStd,
-    /// Every interleaving of small runs of each queue, by loom
+    /// Every interleaving of small runs of each queue, and of the runtime's protocols, by loom
     Loom,
+    /// Whole pools, in random orders of their threads' steps, by shuttle
+    Shuttle,
     /// Weakens every memory ordering in turn and reports the share that the loom models catch
     Weaken,
-    /// The queues' tests under ThreadSanitizer (needs the nightly toolchain)
+    /// The stress tests under ThreadSanitizer (needs the nightly toolchain)
     Tsan,
     /// Carries an option, so the command line spells it out.
     #[command(skip)]
     Asm,
-    /// The queue benchmark runs, and its JSON is complete
+    /// The benchmarks run, and their JSON is complete
     BenchSmoke,
 }
 
@@ -57,6 +59,7 @@ impl Step {
         Step::Fallback,
         Step::NoStd,
         Step::Loom,
+        Step::Shuttle,
         Step::Weaken,
         Step::Tsan,
         Step::Asm,
@@ -64,7 +67,7 @@ impl Step {
     ];
 
     /// The steps that search, and find more when they search for longer.
-    pub(crate) const DEEP: &'static [Step] = &[Step::Unit, Step::Fallback, Step::Loom, Step::Tsan];
+    pub(crate) const DEEP: &'static [Step] = &[Step::Unit, Step::Fallback, Step::Loom, Step::Shuttle, Step::Tsan];
 
     /// The name on the command line and in the summary.
     pub(crate) fn name(self) -> &'static str {
@@ -76,6 +79,7 @@ impl Step {
             Step::Fallback => "fallback",
             Step::NoStd => "no-std",
             Step::Loom => "loom",
+            Step::Shuttle => "shuttle",
             Step::Weaken => "weaken",
             Step::Tsan => "tsan",
             Step::Asm => "asm",
@@ -92,6 +96,7 @@ impl Step {
             Step::Fallback => tests::fallback(context),
             Step::NoStd => no_std::run(context),
             Step::Loom => tests::loom(context),
+            Step::Shuttle => tests::shuttle(context),
             Step::Weaken => tests::weaken(context),
             Step::Tsan => tsan::run(context),
             Step::Asm => asm::run(context),

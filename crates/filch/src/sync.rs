@@ -1,14 +1,22 @@
 //! The primitives, in one place, so that a checker can take their place: loom's under `--cfg loom`, shuttle's under
-//! `--cfg shuttle`, otherwise those of the standard library.
+//! `--cfg shuttle`, otherwise those of the standard library; but under `--cfg filch_tsan` locks of our own, which ThreadSanitizer can
+//! see through where it cannot see through the library's.
 
 #[cfg(not(any(loom, shuttle)))]
 mod real {
     pub(crate) use std::hint::spin_loop;
     pub(crate) use std::sync::atomic::{fence, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+    #[cfg(not(filch_tsan))]
     pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, RwLock};
     pub(crate) use std::thread;
     pub(crate) use std::thread_local;
+
+    #[cfg(filch_tsan)]
+    pub(crate) use super::visible::{Condvar, Mutex, MutexGuard, RwLock};
 }
+
+#[cfg(all(filch_tsan, not(any(loom, shuttle))))]
+mod visible;
 
 #[cfg(loom)]
 mod real {

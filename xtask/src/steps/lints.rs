@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::tests::{FENCED, LOOM};
+use super::tests::{FENCED, LOOM, SHUTTLE};
 use super::{Context, Outcome};
 
 /// The sources are formatted.
@@ -17,7 +17,7 @@ pub(super) fn clippy(context: &Context) -> Result<Outcome> {
     context.cargo("clippy --workspace --all-targets --all-features").words(deny).run()?;
     context.cargo("clippy -p filch-queue --no-default-features --lib --tests").words(deny).run()?;
     context
-        .cargo("clippy -p filch-queue --all-targets")
+        .cargo("clippy -p filch-queue -p filch --all-targets")
         .words(deny)
         .env("RUSTFLAGS", FENCED)
         .env("CARGO_TARGET_DIR", context.target("fallback"))
@@ -28,6 +28,14 @@ pub(super) fn clippy(context: &Context) -> Result<Outcome> {
         .env("RUSTFLAGS", LOOM)
         .env("CARGO_TARGET_DIR", context.target("loom"))
         .run()?;
+    for (flags, folder) in [(LOOM, "loom"), (SHUTTLE, "shuttle")] {
+        context
+            .cargo("clippy -p filch --release --lib")
+            .words(deny)
+            .env("RUSTFLAGS", flags)
+            .env("CARGO_TARGET_DIR", context.target(folder))
+            .run()?;
+    }
     Ok(Outcome::Passed)
 }
 

@@ -1,4 +1,4 @@
-//! The queue benchmark runs, and the JSON it writes is complete. Its times are not judged.
+//! The benchmarks run, and the JSON they write is complete. Their times are not judged.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,26 +9,75 @@ use serde_json::Value;
 
 use super::{Context, Outcome};
 
-const IMPLS: [&str; 12] = [
-    "chase_lev",
-    "the",
-    "ff_the",
-    "ff_cl",
-    "thep",
-    "asymmetric",
-    "idempotent::lifo",
-    "idempotent::fifo",
-    "idempotent::double_ended",
-    "crossbeam-lifo",
-    "crossbeam-fifo",
-    "st3-lifo",
+/// What a suite must have measured.
+struct Suite {
+    name: &'static str,
+    impls: &'static [&'static str],
+    cases: &'static [&'static str],
+    /// Units in which nothing, or less than nothing, is a possible figure: CPU time beyond the work itself, say.
+    any_number: &'static [&'static str],
+}
+
+const SUITES: [Suite; 2] = [
+    Suite {
+        name: "queues",
+        impls: &[
+            "chase_lev",
+            "the",
+            "ff_the",
+            "ff_cl",
+            "thep",
+            "asymmetric",
+            "idempotent::lifo",
+            "idempotent::fifo",
+            "idempotent::double_ended",
+            "crossbeam-lifo",
+            "crossbeam-fifo",
+            "st3-lifo",
+        ],
+        cases: &["burst-64", "push-then-pop", "pop-only", "steal", "push-under-theft"],
+        any_number: &[],
+    },
+    Suite {
+        name: "fork-join",
+        impls: &[
+            "serial",
+            "serial-call",
+            "filch-worker",
+            "filch",
+            "filch-maybe",
+            "filch-fenced",
+            "filch-no-raid",
+            "rayon",
+            "chili",
+        ],
+        cases: &[
+            "fib-38",
+            "tree-1023",
+            "tree-32767",
+            "tree-32767-gap",
+            "tree-16m",
+            "queens-13",
+            "quicksort-1m",
+            "skewed",
+            "idle",
+            "tick",
+            "wake",
+        ],
+        any_number: &["cpu-ms/s", "pool-cpu-ms/s", "switches/s", "extra-cpu-us/tick"],
+    },
 ];
 
-const CASES: [&str; 5] = ["burst-64", "push-then-pop", "pop-only", "steal", "push-under-theft"];
-
-/// Runs the quick queue benchmark and checks its rows.
+/// Runs the quick benchmarks and checks their rows.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
-    let relative = context.target("smoke").join("queues.json");
+    for suite in &SUITES {
+        run_suite(context, suite)?;
+    }
+    Ok(Outcome::Passed)
+}
+
+fn run_suite(context: &Context, suite: &Suite) -> Result<()> {
+    let relative = context.target("smoke").join(format!("{}.json", suite.name));
     let file = context.root.join(&relative);
     // The file of an earlier run must not pass for this one's.
     match fs::remove_file(&file) {
@@ -40,42 +89,47 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).with_context(|| format!("the folder {} could not be made", folder.display()))?;
     }
-    context.cargo("run --release -p filch-lab -- bench queues --quick --json").arg(&relative).run()?;
+    let line = format!("run --release -p filch-lab -- bench {} --quick --json", suite.name);
+    context.cargo(&line).arg(&relative).run()?;
     let json = fs::read_to_string(&file).with_context(|| format!("the benchmark did not write {}", file.display()))?;
-    let rows = check(&json).with_context(|| format!("{} is not what it should be", file.display()))?;
-    println!("{rows} rows, all queues and cases present");
-    Ok(Outcome::Passed)
-}
-
-/// Checks every row, and that every queue and every case has some. Returns how many rows there are.
-fn check(json: &str) -> Result<usize> {
-    let rows: Value = serde_json::from_str(json).context("it is not valid JSON")?;
-    let Some(rows) = rows.as_array() else {
-        bail!("it must be an array of rows");
-    };
-    for (number, row) in rows.iter().enumerate() {
-        check_row(row).with_context(|| format!("row {number}, {row}, is wrong"))?;
-    }
-    all_present(rows, "impl", &IMPLS)?;
-    all_present(rows, "case", &CASES)?;
-    Ok(rows.len())
-}
-
-fn check_row(row: &Value) -> Result<()> {
-    for key in ["suite", "case", "impl", "unit"] {
-        ensure!(row[key].as_str().is_some_and(|text| !text.is_empty()), "`{key}` must be a text that is not empty");
-    }
-    ensure!(row["suite"] == "queues", "`suite` must be `queues`");
-    for key in ["threads", "rounds"] {
-        ensure!(row[key].as_u64().is_some_and(|n| n > 0), "`{key}` must be a whole number above 0");
-    }
-    let time = |key: &str| match row[key].as_f64() {
-        Some(value) if value.is_finite() && value > 0.0 => Ok(value),
-        _ => bail!("`{key}` must be a finite number above 0"),
-    };
-    let (min, median, p90) = (time("min")?, time("median")?, time("p90")?);
-    ensure!(min <= median && median <= p90, "`min`, `median` and `p90` must rise in this order");
+    let rows = suite.check(&json).with_context(|| format!("{} is not what it should be", file.display()))?;
+    println!("{rows} rows, nobody and no case is missing");
     Ok(())
+}
+
+impl Suite {
+    /// Checks every row, and that everybody and every case has some. Returns how many rows there are.
+    fn check(&self, json: &str) -> Result<usize> {
+        let rows: Value = serde_json::from_str(json).context("it is not valid JSON")?;
+        let Some(rows) = rows.as_array() else {
+            bail!("it must be an array of rows");
+        };
+        for (number, row) in rows.iter().enumerate() {
+            self.check_row(row).with_context(|| format!("row {number}, {row}, is wrong"))?;
+        }
+        all_present(rows, "impl", self.impls)?;
+        all_present(rows, "case", self.cases)?;
+        Ok(rows.len())
+    }
+
+    fn check_row(&self, row: &Value) -> Result<()> {
+        for key in ["suite", "case", "impl", "unit"] {
+            ensure!(row[key].as_str().is_some_and(|text| !text.is_empty()), "`{key}` must be a text that is not empty");
+        }
+        ensure!(row["suite"] == self.name, "`suite` must be `{}`", self.name);
+        for key in ["threads", "rounds"] {
+            ensure!(row[key].as_u64().is_some_and(|n| n > 0), "`{key}` must be a whole number above 0");
+        }
+        let any_number = self.any_number.iter().any(|unit| row["unit"] == *unit);
+        let figure = |key: &str| match row[key].as_f64() {
+            Some(value) if value.is_finite() && (any_number || value > 0.0) => Ok(value),
+            _ if any_number => bail!("`{key}` must be a finite number"),
+            _ => bail!("`{key}` must be a finite number above 0"),
+        };
+        let (min, median, p90) = (figure("min")?, figure("median")?, figure("p90")?);
+        ensure!(min <= median && median <= p90, "`min`, `median` and `p90` must rise in this order");
+        Ok(())
+    }
 }
 
 fn all_present(rows: &[Value], key: &str, expected: &[&str]) -> Result<()> {
@@ -98,12 +152,29 @@ mod tests {
         })
     }
 
+    const QUEUES: &Suite = &SUITES[0];
+    const FORK_JOIN: &Suite = &SUITES[1];
+
     fn all_rows() -> Vec<Value> {
-        CASES.iter().flat_map(|case| IMPLS.iter().map(|imp| row(case, imp))).collect()
+        QUEUES.cases.iter().flat_map(|case| QUEUES.impls.iter().map(|imp| row(case, imp))).collect()
     }
 
     fn verdict(rows: Vec<Value>) -> Result<usize> {
-        check(&Value::Array(rows).to_string())
+        QUEUES.check(&Value::Array(rows).to_string())
+    }
+
+    #[test]
+    fn a_pool_may_burn_nothing_but_a_join_takes_time() {
+        let row = |unit: &str, median: f64| {
+            json!({
+                "suite": "fork-join", "case": "idle", "impl": "filch", "threads": 2, "unit": unit,
+                "median": median, "min": median, "p90": median, "rounds": 5
+            })
+        };
+        assert!(FORK_JOIN.check_row(&row("cpu-ms/s", 0.0)).is_ok());
+        assert!(FORK_JOIN.check_row(&row("extra-cpu-us/tick", -1.0)).is_ok());
+        assert!(FORK_JOIN.check_row(&row("ns/join", 0.0)).is_err());
+        assert!(FORK_JOIN.check_row(&row("switches/s", f64::NAN)).is_err());
     }
 
     #[test]
@@ -157,8 +228,8 @@ mod tests {
 
     #[test]
     fn what_is_not_an_array_is_rejected() {
-        assert!(check("{}").is_err());
-        assert!(check("[{]").is_err());
-        assert!(check("").is_err());
+        assert!(QUEUES.check("{}").is_err());
+        assert!(QUEUES.check("[{]").is_err());
+        assert!(QUEUES.check("").is_err());
     }
 }

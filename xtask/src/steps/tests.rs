@@ -11,18 +11,25 @@ pub(super) const FENCED: &str = "--cfg filch_fenced --cfg filch_no_membarrier";
 /// The atomics are loom's.
 pub(super) const LOOM: &str = "--cfg loom";
 
+/// The threads are shuttle's.
+pub(super) const SHUTTLE: &str = "--cfg shuttle";
+
 /// Unit, property, stress and documentation tests of all crates.
 pub(super) fn unit(context: &Context) -> Result<Outcome> {
     let tests = context.cargo("test --workspace");
     match context.effort {
         Effort::Usual => tests,
-        Effort::Deep { .. } => tests.env("FILCH_STRESS_TASKS", "100000000").env("PROPTEST_CASES", "20000"),
+        Effort::Deep { .. } => tests
+            .env("FILCH_STRESS_TASKS", "100000000")
+            .env("FILCH_STRESS_JOINS", "100000000")
+            .env("PROPTEST_CASES", "20000"),
     }
     .run()?;
+    context.cargo("test -p filch --features trace --test trace").run()?;
     Ok(Outcome::Passed)
 }
 
-/// The queues' tests on the paths that this machine would not choose by itself.
+/// The tests of queues and runtime on the paths that this machine would not choose by itself.
 pub(super) fn fallback(context: &Context) -> Result<Outcome> {
     // The algorithms are those of the unit step, so fewer tasks do: what differs is where the fences are.
     let tasks = match context.effort {
@@ -30,7 +37,7 @@ pub(super) fn fallback(context: &Context) -> Result<Outcome> {
         Effort::Deep { .. } => "10000000",
     };
     context
-        .cargo("test -p filch-queue --lib --tests")
+        .cargo("test -p filch-queue -p filch --lib --tests")
         .env("RUSTFLAGS", FENCED)
         .env("CARGO_TARGET_DIR", context.target("fallback"))
         .env("FILCH_STRESS_TASKS", tasks)
@@ -41,11 +48,31 @@ pub(super) fn fallback(context: &Context) -> Result<Outcome> {
 /// Every interleaving of the loom models.
 pub(super) fn loom(context: &Context) -> Result<Outcome> {
     let models = under_loom(context, "test -p filch-queue --release --test loom");
-    match context.effort {
-        Effort::Usual => models,
-        Effort::Deep { preemptions } => models.env("FILCH_LOOM_PREEMPTIONS", preemptions.to_string()),
+    let runtime = under_loom(context, "test -p filch --release --lib models");
+    for models in match context.effort {
+        Effort::Usual => [models, runtime],
+        Effort::Deep { preemptions } => [
+            models.env("FILCH_LOOM_PREEMPTIONS", preemptions.to_string()),
+            runtime.env("LOOM_MAX_PREEMPTIONS", preemptions.to_string()),
+        ],
+    } {
+        models.run()?;
     }
-    .run()?;
+    Ok(Outcome::Passed)
+}
+
+/// Whole pools in random orders of their threads' steps.
+pub(super) fn shuttle(context: &Context) -> Result<Outcome> {
+    let orders = match context.effort {
+        Effort::Usual => "500",
+        Effort::Deep { .. } => "20000",
+    };
+    context
+        .cargo("test -p filch --release --lib models")
+        .env("RUSTFLAGS", SHUTTLE)
+        .env("CARGO_TARGET_DIR", context.target("shuttle"))
+        .env("FILCH_SHUTTLE_ORDERS", orders)
+        .run()?;
     Ok(Outcome::Passed)
 }
 

@@ -1,0 +1,95 @@
+//! Locks that ThreadSanitizer sees: the standard library is not instrumented, and what its locks order when they are contended looks
+//! unordered. These spin. They are for that check alone.
+
+use std::cell::UnsafeCell;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LockResult, PoisonError};
+use std::thread;
+
+#[derive(Debug)]
+pub(crate) struct Mutex<T> {
+    locked: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: one guard at a time.
+unsafe impl<T: Send> Sync for Mutex<T> {}
+
+pub(crate) struct MutexGuard<'a, T>(&'a Mutex<T>);
+
+impl<T> Mutex<T> {
+    pub(crate) fn new(value: T) -> Mutex<T> {
+        Mutex { locked: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    pub(crate) fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        // Acquire: what was done under the lock before.
+        while self.locked.swap(true, Ordering::Acquire) {
+            thread::yield_now();
+        }
+        Ok(MutexGuard(self))
+    }
+}
+
+impl<T> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: locked.
+        unsafe { &*self.0.value.get() }
+    }
+}
+
+impl<T> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: locked.
+        unsafe { &mut *self.0.value.get() }
+    }
+}
+
+impl<T> Drop for MutexGuard<'_, T> {
+    fn drop(&mut self) {
+        // Release: what was done under the lock.
+        self.0.locked.store(false, Ordering::Release);
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Condvar;
+
+impl Condvar {
+    pub(crate) fn new() -> Condvar {
+        Condvar
+    }
+
+    /// Wakes up for no reason all the time, as a condition variable may.
+    pub(crate) fn wait<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+    ) -> Result<MutexGuard<'a, T>, PoisonError<MutexGuard<'a, T>>> {
+        let mutex = guard.0;
+        drop(guard);
+        thread::yield_now();
+        mutex.lock()
+    }
+
+    pub(crate) fn notify_all(&self) {}
+}
+
+#[derive(Debug)]
+pub(crate) struct RwLock<T>(Mutex<T>);
+
+impl<T> RwLock<T> {
+    pub(crate) fn new(value: T) -> RwLock<T> {
+        RwLock(Mutex::new(value))
+    }
+
+    pub(crate) fn read(&self) -> LockResult<MutexGuard<'_, T>> {
+        self.0.lock()
+    }
+
+    pub(crate) fn write(&self) -> LockResult<MutexGuard<'_, T>> {
+        self.0.lock()
+    }
+}
