@@ -12,7 +12,7 @@ use crate::pool::Shared;
 use crate::sleep::Bed;
 use crate::stack::{Mode, Slot, Stack};
 use crate::stats::Tally;
-use crate::sync::{lock, spin_loop, AtomicPtr, AtomicUsize, Mutex, Ordering};
+use crate::sync::{fence, lock, spin_loop, AtomicBool, AtomicPtr, AtomicUsize, Mutex, Ordering};
 use crate::trace::Log;
 
 /// See the module.
@@ -34,6 +34,8 @@ pub(crate) struct Post {
     inbox: Inbox,
     /// The scope whose task is at the bottom of all that runs here, or 0.
     scope: AtomicUsize,
+    /// Whether it runs something: one that does not cannot fork without looking at the beds first.
+    working: AtomicBool,
     /// Where the jobs on the stack come from, if from another pool.
     pub(crate) origins: Origins,
     /// For forks beyond the end of the stack.
@@ -61,6 +63,7 @@ impl Post {
             patience: Patience::new(),
             inbox: Inbox::new(),
             scope: AtomicUsize::new(0),
+            working: AtomicBool::new(false),
             origins: Origins::new(),
             spare_slots: SpareSlots(Mutex::new(Vec::new())),
             tally: Tally::new(),
@@ -136,6 +139,30 @@ impl Post {
     /// Takes the oldest of the jobs for this worker alone.
     pub(crate) fn collect(&self) -> Option<Job> {
         self.inbox.pop()
+    }
+
+    /// The worker begins to run something; its first fork looks at the beds. Returns whether it was running something already, for
+    /// [`end`](Post::end).
+    pub(crate) fn begin(&self) -> bool {
+        // Relaxed: only the worker itself writes it.
+        let before = self.working.load(Ordering::Relaxed);
+        self.working.store(true, Ordering::SeqCst);
+        // Whoever lies down and does not see this is seen in bed by the first fork.
+        fence(Ordering::SeqCst);
+        self.stack.alarm();
+        before
+    }
+
+    /// What began is over.
+    pub(crate) fn end(&self, before: bool) {
+        // Release: what it has forked was forked before.
+        self.working.store(before, Ordering::Release);
+    }
+
+    /// Whether it may fork without looking at the beds first: it runs something, and is not in bed itself.
+    pub(crate) fn may_fork_unseen(&self) -> bool {
+        // SeqCst: after the fence of the one who asks, which lies in bed by then.
+        self.working.load(Ordering::SeqCst) && !self.bed.is_occupied()
     }
 
     /// Whether there are jobs for this worker alone.

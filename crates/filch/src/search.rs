@@ -1,5 +1,7 @@
 //! Looking for work, and running what was found.
 
+use std::time::Duration;
+
 use crate::backoff::Backoff;
 use crate::defect::{defect, Defect};
 use crate::job::Job;
@@ -8,6 +10,7 @@ use crate::pool::Shared;
 use crate::post::Post;
 use crate::scope::Task;
 use crate::stack::{Slot, Theft};
+use crate::sync::{fence, Ordering};
 use crate::worker::Worker;
 
 /// Something to run.
@@ -23,8 +26,7 @@ pub(crate) enum Work<'p> {
 
 /// Runs it on the calling worker, at the bottom of its stack or above what it waits for.
 pub(crate) fn run(post: &Post, work: Work<'_>) {
-    // The first fork looks whether anybody sleeps, which one that has run nothing until now could not know.
-    post.stack.alarm();
+    let before = post.begin();
     let bottom = post.stack.bottom();
     let worker = post.worker();
     let origin = match &work {
@@ -62,6 +64,7 @@ pub(crate) fn run(post: &Post, work: Work<'_>) {
     if entered {
         post.origins.leave();
     }
+    post.end(before);
 }
 
 /// Runs the stolen job in `slot` and tells its owner.
@@ -163,7 +166,9 @@ fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announc
     let others = || pool.posts().filter(|other| other.index != post.index);
     others().for_each(|other| other.stack.demand());
     // The fork that did not see the demand is before the barrier: then it is seen now.
-    let certain = post.stack.barrier_for_owner();
+    let Some(certain) = pass_barrier(post, pool, others()) else {
+        return pool.sleep.get_up(&post.bed);
+    };
     let private = others().find(|other| !other.stack.has_public() && other.stack.has_private());
     if let (Some(victim), true) = (private, pool.raids) {
         post.raid(victim);
@@ -176,6 +181,52 @@ fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announc
     pool.sleep.get_up(&post.bed);
 }
 
+/// How long a worker dozes before it has the kernel interrupt others for it.
+const GRACE: Duration = Duration::from_millis(2);
+
+/// For a worker that lies down and has raised its demand: sees to it that what `others` fork from now on heeds the demand, and that what they had forked
+/// before can be seen. Returns `None` if the worker was called meanwhile, otherwise whether it worked.
+///
+/// One that is in bed as well passes a fence when it gets up, and one that runs nothing passes one when it begins to. As to the others, there is only the time
+/// that a store takes to become visible in which a fork and the demand can miss each other; so, unless there is something to take at once, this worker dozes first. Mostly it
+/// is called, or the others come to bed, before the time is over, and nobody is interrupted.
+pub(crate) fn pass_barrier<'p>(
+    post: &Post,
+    pool: &Shared,
+    others: impl Iterator<Item = &'p Post> + Clone,
+) -> Option<bool> {
+    let all_heed = || {
+        // What was demanded is so before the others are looked at.
+        if !defect(Defect::NoBarrier) {
+            fence(Ordering::SeqCst);
+        }
+        !others.clone().any(Post::may_fork_unseen)
+    };
+    if all_heed() {
+        return Some(true);
+    }
+    let something = || others.clone().any(|other| other.stack.has_private() || other.stack.has_public());
+    // A checker knows no time.
+    if !cfg!(any(loom, shuttle)) && !something() {
+        if nap_for(post, pool, GRACE) {
+            return None;
+        }
+        if all_heed() {
+            return Some(true);
+        }
+    }
+    Some(post.stack.barrier_for_owner())
+}
+
+/// Sleeps until called, for so long at most. Returns whether it was called.
+fn nap_for(post: &Post, pool: &Shared, time: Duration) -> bool {
+    post.tally.sleeps.add(1);
+    let _span = post.log.asleep();
+    let called = pool.sleep.doze(&post.bed, time);
+    post.tally.wakes.add(1);
+    called
+}
+
 /// Sleeps until called; or, where the kernel has broken its word about barriers, for a moment.
 pub(crate) fn nap(post: &Post, pool: &Shared, certain: bool) {
     if certain {
@@ -184,7 +235,7 @@ pub(crate) fn nap(post: &Post, pool: &Shared, certain: bool) {
         pool.sleep.sleep(&post.bed);
         post.tally.wakes.add(1);
     } else {
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -281,7 +281,9 @@ fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
     let victims = awaited.victims(post, pool);
     victims.iter().for_each(|victim| victim.stack.demand());
     // The fork that did not see the demand is before the barrier: then it is seen now. See the sleep protocol.
-    let certain = post.stack.barrier_for_owner();
+    let Some(certain) = search::pass_barrier(post, pool, victims.iter().copied()) else {
+        return pool.sleep.get_up(&post.bed);
+    };
     let private = victims.iter().find(|victim| !victim.stack.has_public() && victim.stack.has_private());
     if let (Some(victim), true) = (private, pool.raids) {
         post.raid(victim);

@@ -31,6 +31,12 @@ fn idle_worker(pool: &Arc<Shared>, flag: &Arc<AtomicBool>) -> thread::JoinHandle
     })
 }
 
+/// The worker of `post` runs something since before the others went to bed, and forks without looking at them.
+fn has_begun(post: &Post) {
+    post.begin();
+    post.stack.answer();
+}
+
 unsafe fn set_flag(data: *const (), _: &mut Worker, _: bool) {
     // SAFETY: the flag outlives the model's threads.
     unsafe { &*data.cast::<AtomicBool>() }.store(true, Ordering::Release);
@@ -40,6 +46,7 @@ unsafe fn set_flag(data: *const (), _: &mut Worker, _: bool) {
 fn forks(mode: Mode) {
     explore(2, move || {
         let (pool, flag) = (pool(mode), Arc::new(AtomicBool::new(false)));
+        has_begun(pool.post(0));
         let sleeper = idle_worker(&pool, &flag);
         let post = pool.post(0);
         // SAFETY: this thread is worker 0 of the model.
@@ -78,6 +85,7 @@ fn completes() {
     explore(2, || {
         let pool = pool(Mode::Asymmetric);
         let flag = Arc::new(AtomicBool::new(false));
+        has_begun(pool.post(0));
         let post = pool.post(0);
         // SAFETY: this thread is worker 0 of the model.
         let slot = unsafe { Worker::at(post.stack.bottom()) }.slot();
@@ -138,6 +146,7 @@ fn forks_two() {
     explore(2, || {
         let pool = Shared::new(3, 4, Mode::Asymmetric, Waiting::Strict, true, Handlers::default()).expect("memory");
         let flags = Arc::new([AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false)]);
+        has_begun(pool.post(0));
         let idle: Vec<_> = [1, 2]
             .into_iter()
             .map(|index| {
@@ -161,6 +170,47 @@ fn forks_two() {
         }
         idle.into_iter().for_each(|thread| thread.join().unwrap());
     });
+}
+
+/// A job from outside, run by whoever finds it, forks another and looks at it no more; the other worker is to run that. Both may be in bed when it comes, and
+/// then neither had a barrier.
+fn wakes_and_forks() {
+    unsafe fn tick_off(data: *const (), worker: &mut Worker, _: bool) {
+        // SAFETY: the flags outlive the model's threads.
+        let flags = unsafe { &*data.cast::<[AtomicBool; 2]>() };
+        flags[worker.index()].store(true, Ordering::Release);
+    }
+    unsafe fn fork(data: *const (), worker: &mut Worker, migrated: bool) {
+        let (post, slot) = (worker.post(), worker.slot());
+        if post.stack.push(slot, data, tick_off) {
+            wait::answer(post, slot);
+        }
+        // SAFETY: as above.
+        unsafe { tick_off(data, worker, migrated) };
+    }
+    explore(2, || {
+        let pool = pool(Mode::Asymmetric);
+        let flags = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
+        let idle = |index: usize| {
+            let (pool, flags) = (pool.clone(), flags.clone());
+            move || {
+                let post = pool.post(index);
+                Post::set_current(Some(post));
+                let mut done = || flags[index].load(Ordering::Acquire);
+                search::until(post, &pool, &mut done, &mut || true, &mut || None);
+                Post::set_current(None);
+            }
+        };
+        let workers = [thread::spawn(idle(0)), thread::spawn(idle(1))];
+        // SAFETY: run once, while the flags are there.
+        pool.inject(unsafe { Job::from_parts(Arc::as_ptr(&flags).cast(), fork, Origin::NONE) });
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+    });
+}
+
+#[test]
+fn who_gets_up_and_forks_is_not_overlooked_by_who_stays_in_bed() {
+    assert!(defect::with(None, wakes_and_forks));
 }
 
 #[test]

@@ -85,7 +85,7 @@ impl Shared {
         Ok(shared)
     }
 
-    pub(crate) fn posts(&self) -> impl Iterator<Item = &Post> {
+    pub(crate) fn posts(&self) -> impl Iterator<Item = &Post> + Clone {
         self.posts.iter().map(Region::post)
     }
 

@@ -3,6 +3,8 @@
 
 mod parker;
 
+use std::time::Duration;
+
 use crossbeam_utils::CachePadded;
 
 pub(crate) use parker::Parker;
@@ -70,6 +72,11 @@ impl Bed {
     pub(crate) fn rest(&self) -> Rest {
         // SeqCst: after the publisher's own write, in the one order that both sides agree on.
         Rest::unpack(self.rest.load(Ordering::SeqCst))
+    }
+
+    /// Whether it sleeps, and nobody is about to wake it.
+    pub(crate) fn is_occupied(&self) -> bool {
+        !matches!(self.rest(), Rest::Awake | Rest::Waking)
     }
 
     /// Wakes the worker, whatever it sleeps for; it sees for itself why.
@@ -170,8 +177,19 @@ impl Sleep {
         bed.parker.park();
     }
 
+    /// Sleeps until called, for so long at most. Returns whether it was called.
+    pub(crate) fn doze(&self, bed: &Bed, time: Duration) -> bool {
+        bed.parker.park_for(time)
+    }
+
     /// Gets up, called or not. One that lay down idle is searching again.
     pub(crate) fn get_up(&self, bed: &Bed) {
+        self.rise(bed);
+        // What the worker forks next, it forks after this: who looked and saw it in bed relies on that instead of a barrier.
+        fence(Ordering::SeqCst);
+    }
+
+    fn rise(&self, bed: &Bed) {
         let awake = Rest::Awake.pack();
         let mut now = bed.rest();
         loop {

@@ -10,6 +10,7 @@ pub(crate) use portable::Parker;
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
 mod futex {
     use std::ptr;
+    use std::time::Duration;
 
     use crate::sync::{AtomicU32, Ordering};
 
@@ -26,10 +27,20 @@ mod futex {
     impl Parker {
         /// Sleeps until there is a token, and takes it. May return without one.
         pub(crate) fn park(&self) {
+            self.wait(ptr::null());
+        }
+
+        /// The same, for so long at most. Returns whether there was a token.
+        pub(crate) fn park_for(&self, time: Duration) -> bool {
+            // Neither conversion can fail for the fractions of a second that we sleep.
+            let time = libc::timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos() as _ };
+            self.wait(&time)
+        }
+
+        fn wait(&self, timeout: *const libc::timespec) -> bool {
             // Acquire: what was done before the token was given. A token or nothing becomes nothing or sleep.
             if self.state.compare_exchange(EMPTY, ASLEEP, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-                let timeout = ptr::null::<libc::timespec>();
-                // SAFETY: the word lives as long as the call; no timeout.
+                // SAFETY: the word lives as long as the call; the time is null or a time.
                 unsafe {
                     libc::syscall(
                         libc::SYS_futex,
@@ -40,7 +51,7 @@ mod futex {
                     )
                 };
             }
-            self.state.swap(EMPTY, Ordering::Acquire);
+            self.state.swap(EMPTY, Ordering::Acquire) == TOKEN
         }
 
         /// Gives the token. Touches nothing but this parker.
@@ -58,6 +69,8 @@ mod futex {
 
 #[cfg(not(all(target_os = "linux", not(any(loom, shuttle)))))]
 mod portable {
+    use std::time::Duration;
+
     use crate::sync::{lock, Condvar, Mutex};
 
     /// See the module.
@@ -84,6 +97,23 @@ mod portable {
                 };
             }
             *token = false;
+        }
+
+        /// The same, for so long at most. Returns whether there was a token.
+        #[cfg(not(any(loom, shuttle)))]
+        pub(crate) fn park_for(&self, time: Duration) -> bool {
+            let waited = self.given.wait_timeout_while(lock(&self.token), time, |token| !*token);
+            let (mut token, _) = match waited {
+                Ok(waited) => waited,
+                Err(poisoned) => poisoned.into_inner(),
+            };
+            std::mem::take(&mut *token)
+        }
+
+        /// The checkers know no time: it is always over.
+        #[cfg(any(loom, shuttle))]
+        pub(crate) fn park_for(&self, _: Duration) -> bool {
+            std::mem::take(&mut *lock(&self.token))
         }
 
         /// Gives the token. Touches nothing but this parker.

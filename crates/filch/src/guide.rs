@@ -1,0 +1,21 @@
+//! A guide: what to use when, what it costs, and how it works.
+//!
+//! - [`choosing`]: join, scope, spawn or broadcast.
+//! - [`waiting`]: what a worker does while it waits, why that is a choice, and what each choice costs.
+//! - [`from_rayon`], [`from_chili`]: for those who know one of the two.
+//! - [`how_it_works`]: the fork stack, stealing, leapfrogging, sleeping; platforms and limits.
+
+#[doc = include_str!("guide/choosing.md")]
+pub mod choosing {}
+
+#[doc = include_str!("guide/waiting.md")]
+pub mod waiting {}
+
+#[doc = include_str!("guide/from_rayon.md")]
+pub mod from_rayon {}
+
+#[doc = include_str!("guide/from_chili.md")]
+pub mod from_chili {}
+
+#[doc = include_str!("guide/how_it_works.md")]
+pub mod how_it_works {}
