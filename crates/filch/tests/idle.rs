@@ -50,17 +50,25 @@ fn accounts(prefix: &str) -> Vec<Account> {
     accounts
 }
 
-/// All workers sleep, by their own account and by the kernel's.
-fn let_sleep(pool: &Pool, prefix: &str) {
-    spin_until(|| {
-        let total = pool.stats().total();
-        total.sleeps == total.wakes + pool.threads() as u64
-    });
-    spin_until(|| accounts(prefix).iter().all(|thread| thread.state.starts_with('S')));
+/// So many workers of the pool sleep, by their own account and, as far as `asleep` says, by the kernel's; and not only for a moment: a
+/// worker may doze before it goes to sleep for good.
+fn let_sleep(pool: &Pool, workers: usize, asleep: impl Fn() -> bool) {
+    for doze in [Duration::from_millis(50), Duration::ZERO] {
+        spin_until(|| {
+            let total = pool.stats().total();
+            total.sleeps == total.wakes + workers as u64
+        });
+        spin_until(&asleep);
+        thread::sleep(doze);
+    }
+}
+
+fn all_sleep(accounts: &[Account]) -> bool {
+    accounts.iter().all(|thread| thread.state.starts_with('S'))
 }
 
 fn assert_idle(pool: &Pool, prefix: &str) {
-    let_sleep(pool, prefix);
+    let_sleep(pool, pool.threads(), || all_sleep(&accounts(prefix)));
     let before = accounts(prefix);
     assert_eq!(before.len(), pool.threads());
     // Not to make a race likely: this is the time over which nothing is to happen.
@@ -136,11 +144,7 @@ fn workers_without_work_are_idle_while_one_computes() {
                 accounts.retain(|thread| Some(&thread.name) != own.as_ref());
                 accounts
             };
-            spin_until(|| {
-                let total = pool.stats().total();
-                total.sleeps == total.wakes + 3
-            });
-            spin_until(|| others().iter().all(|thread| thread.state.starts_with('S')));
+            let_sleep(&pool, 3, || all_sleep(&others()));
             let before = others();
             assert_eq!(before.len(), 3);
             thread::sleep(Duration::from_millis(200));
