@@ -3,7 +3,6 @@
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::Arc;
 
 use crate::global;
 use crate::job::Job;
@@ -100,7 +99,7 @@ where
     R: Send,
 {
     pool.check_process();
-    let gate = Arc::new(Gate::new());
+    let gate = Gate::own();
     let caller = Post::current();
     let waiter = match caller {
         Some(post) => Waiter::Worker(post.pool().hold(), post.index),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::pool::Shared;
-use crate::sync::{lock, AtomicBool, Condvar, Mutex, Ordering};
+use crate::sync::{lock, thread_local, AtomicBool, Condvar, Mutex, Ordering};
 
 /// A gate that a thread outside every pool waits at.
 #[derive(Debug)]
@@ -22,6 +22,16 @@ impl Gate {
         self.opened.notify_all();
     }
 
+    /// The calling thread's own gate, closed. It waits at one at a time.
+    pub(crate) fn own() -> Arc<Gate> {
+        thread_local! {
+            static GATE: Arc<Gate> = Arc::new(Gate::new());
+        }
+        // A thread that is about to end has lost its own.
+        GATE.try_with(Arc::clone).unwrap_or_else(|_| Arc::new(Gate::new()))
+    }
+
+    /// Waits until the gate is open, and closes it behind.
     pub(crate) fn pass(&self) {
         let mut open = lock(&self.open);
         while !*open {
@@ -30,6 +40,7 @@ impl Gate {
                 Err(poisoned) => poisoned.into_inner(),
             };
         }
+        *open = false;
     }
 }
 

@@ -67,6 +67,7 @@ mod models;
 mod origin;
 mod pool;
 mod post;
+mod process;
 mod scope;
 mod search;
 mod sleep;

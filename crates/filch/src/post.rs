@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
+use crossbeam_utils::CachePadded;
 use filch_queue::{chase_lev, Steal};
 
 use crate::backoff::Patience;
@@ -20,7 +21,8 @@ use crate::trace::Log;
 pub(crate) struct Post {
     /// The jobs that its joins have forked.
     pub(crate) stack: Stack,
-    pub(crate) bed: Bed,
+    /// On a line of its own: whoever wakes the worker needs nothing else.
+    pub(crate) bed: CachePadded<Bed>,
     pub(crate) index: usize,
     /// Set once, before the thread starts.
     pool: AtomicPtr<Shared>,
@@ -53,7 +55,7 @@ impl Post {
         Post {
             // SAFETY: the caller's word.
             stack: unsafe { Stack::new(base, slots, mode) },
-            bed: Bed::new(),
+            bed: CachePadded::new(Bed::new()),
             index,
             pool: AtomicPtr::new(std::ptr::null_mut()),
             spawned: OwnersOnly(spawned),

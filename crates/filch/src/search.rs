@@ -84,11 +84,17 @@ pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
     }
 }
 
+/// A job that only this worker can run, or that it spawned itself.
+fn own(post: &Post) -> Option<Job> {
+    // SAFETY: this is the worker of the post.
+    let spawned = || unsafe { post.pop_spawned() };
+    post.collect().or_else(|| post.has_spawned().then(spawned).flatten())
+}
+
 /// Any work that there is, for one who may run anything.
 pub(crate) fn find<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
-    // SAFETY: this is the worker of the post.
-    let own = post.collect().or_else(|| unsafe { post.pop_spawned() });
-    own.map(Work::Job)
+    own(post)
+        .map(Work::Job)
         .or_else(|| steal_forked(post, pool))
         .or_else(|| pool.scopes.take().map(|(task, number)| Work::Task(task, number)))
         .or_else(|| pool.injector.take().map(Work::Job))
@@ -144,6 +150,10 @@ pub(crate) fn until<'p>(
             if crowded || !backoff.snooze() {
                 backoff.disappoint(&post.patience);
                 sleep(post, pool, has_come, announce);
+                // What it was called for, most likely: no need to look everywhere first.
+                if let Some(job) = pool.injector.take() {
+                    break Some(Work::Job(job));
+                }
                 backoff = Backoff::new(&post.patience);
             }
         };

@@ -119,7 +119,7 @@ impl Pool {
         R: Send,
     {
         self.shared.check_process();
-        let gate = Arc::new(Gate::new());
+        let gate = Gate::own();
         let installed = Installed::new(|worker, _| f(worker), Waiter::Thread(gate.clone()));
         // SAFETY: waited for.
         self.shared.inject(unsafe { installed.job(Origin::NONE) });

@@ -3,11 +3,14 @@
 use std::fmt;
 use std::sync::{Arc, Weak};
 
+use crossbeam_utils::CachePadded;
+
 use super::injector::Injector;
 use crate::error::BuildError;
 use crate::job::Job;
 use crate::origin::Frame;
 use crate::post::Post;
+use crate::process::Process;
 use crate::scope::Scopes;
 use crate::search;
 use crate::sleep::{Bed, Rest, Sleep};
@@ -39,7 +42,7 @@ impl fmt::Debug for Handlers {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) posts: Vec<Region<Post>>,
-    pub(crate) injector: Injector,
+    pub(crate) injector: CachePadded<Injector>,
     pub(crate) scopes: Scopes,
     pub(crate) sleep: Sleep,
     pub(crate) waiting: Waiting,
@@ -50,7 +53,7 @@ pub(crate) struct Shared {
     unfinished: AtomicUsize,
     /// Whether the workers are to leave when there is nothing left to do.
     leaving: AtomicBool,
-    process: u32,
+    process: Process,
     me: Weak<Shared>,
 }
 
@@ -70,7 +73,7 @@ impl Shared {
         let posts = (0..threads).map(post).collect::<Result<Vec<_>, _>>().map_err(BuildError::Memory)?;
         let shared = Arc::new_cyclic(|me| Shared {
             posts,
-            injector: Injector::new(),
+            injector: CachePadded::new(Injector::new()),
             scopes: Scopes::new(),
             sleep: Sleep::new(),
             waiting,
@@ -78,7 +81,7 @@ impl Shared {
             handlers,
             unfinished: AtomicUsize::new(0),
             leaving: AtomicBool::new(false),
-            process: std::process::id(),
+            process: Process::current(),
             me: me.clone(),
         });
         shared.posts().for_each(|post| post.set_pool(&shared));
@@ -100,7 +103,7 @@ impl Shared {
 
     /// Whether this is the process in which the pool was built, and not a child that `fork(2)` made of it.
     pub(crate) fn is_in_its_process(&self) -> bool {
-        self.process == std::process::id()
+        self.process.is_current()
     }
 
     /// Whoever would wait for threads that a `fork(2)` has not taken along is told so.
@@ -130,7 +133,7 @@ impl Shared {
                 return Some((&other.bed, rest));
             }
             if waiter.is_none() && may_take(rest) {
-                waiter = Some((&other.bed, rest));
+                waiter = Some((&*other.bed, rest));
             }
         }
         waiter

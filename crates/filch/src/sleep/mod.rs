@@ -59,13 +59,13 @@ impl Rest {
 /// One worker's bed.
 #[derive(Debug)]
 pub(crate) struct Bed {
-    rest: CachePadded<AtomicUsize>,
+    rest: AtomicUsize,
     parker: Parker,
 }
 
 impl Bed {
     pub(crate) fn new() -> Bed {
-        Bed { rest: CachePadded::new(AtomicUsize::new(0)), parker: Parker::default() }
+        Bed { rest: AtomicUsize::new(0), parker: Parker::default() }
     }
 
     /// What it may be woken for.

@@ -1,0 +1,41 @@
+//! Which process this is: a child that `fork(2)` made has its parent's memory and none of its threads.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How many forks lie between the first pool and this process.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+/// A process, as told apart from those it forks off and is forked off from. To ask the kernel for a number would cost more than to wake a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Process(u32);
+
+impl Process {
+    pub(crate) fn current() -> Process {
+        watch();
+        // Relaxed: a child begins with one thread.
+        Process(FORKS.load(Ordering::Relaxed))
+    }
+
+    /// Whether this is still that process.
+    pub(crate) fn is_current(self) -> bool {
+        self.0 == FORKS.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(unix)]
+fn watch() {
+    use std::sync::Once;
+
+    extern "C" fn in_the_child() {
+        FORKS.fetch_add(1, Ordering::Relaxed);
+    }
+
+    static WATCH: Once = Once::new();
+    WATCH.call_once(|| {
+        // SAFETY: the handler does nothing but count. Where there is no memory to register it, forks go unnoticed.
+        unsafe { libc::pthread_atfork(None, None, Some(in_the_child)) };
+    });
+}
+
+#[cfg(not(unix))]
+fn watch() {}
