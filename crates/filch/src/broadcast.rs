@@ -82,7 +82,7 @@ where
                 (*this.results[part.index].get()).write(result);
             },
             Err(panic) => {
-                lock(&this.panic).get_or_insert(panic);
+                unwind::keep_first(&this.panic, panic);
             }
         }
         // AcqRel: the last one's completion carries all results.

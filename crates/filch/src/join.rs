@@ -41,8 +41,20 @@ where
 {
     match Post::current() {
         Some(post) => post.worker().fork(|_, _| a(), |_, _| b()),
-        None => global::pool().with_worker(|worker| worker.fork(|_, _| a(), |_, _| b())),
+        None => join_from_outside(a, b),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn join_from_outside<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    global::pool().with_worker(|worker| worker.join(|_| a(), |_| b()))
 }
 
 /// As [`join`], and tells each closure whether it was taken by another worker.
@@ -126,6 +138,7 @@ impl Worker {
         RA: Send,
         RB: Send,
     {
+        self.check();
         self.fork(|worker, _| a(worker), |worker, _| b(worker))
     }
 
@@ -138,6 +151,7 @@ impl Worker {
         RA: Send,
         RB: Send,
     {
+        self.check();
         self.fork(|worker, m| a(worker, Context::new(m)), |worker, m| b(worker, Context::new(m)))
     }
 
@@ -156,7 +170,7 @@ impl Worker {
         match unwind::catch(|| a(self)) {
             Ok(a) => (a, b(self)),
             Err(panic) => {
-                let _ = unwind::catch(|| b(self));
+                unwind::discard(unwind::catch(|| b(self)));
                 unwind::resume(panic)
             }
         }
@@ -243,11 +257,11 @@ impl Worker {
         // What the second closure comes to is of no interest any more, be it a panic of its own.
         if post.stack.pop(slot) || post.stack.settle(slot) {
             // SAFETY: as in `fork`.
-            drop(unwind::catch(|| unsafe { job.run_here(self) }));
+            unwind::discard(unwind::catch(|| unsafe { job.run_here(self) }));
         } else {
             wait::for_stolen(post, slot);
             // SAFETY: as in `fork`.
-            drop(unsafe { job.take_result() });
+            unwind::discard(unsafe { job.take_result() });
         }
         unwind::resume(panic)
     }
@@ -275,7 +289,14 @@ impl Worker {
 fn both<RA, RB>(first: Result<RA, unwind::Payload>, second: Result<RB, unwind::Payload>) -> (RA, RB) {
     match (first, second) {
         (Ok(first), Ok(second)) => (first, second),
-        (Err(panic), _) | (_, Err(panic)) => unwind::resume(panic),
+        (Err(panic), second) => {
+            unwind::discard(second);
+            unwind::resume(panic)
+        }
+        (first, Err(panic)) => {
+            unwind::discard(first);
+            unwind::resume(panic)
+        }
     }
 }
 

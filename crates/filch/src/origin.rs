@@ -72,6 +72,12 @@ impl Origins {
         Origins { count: AtomicUsize::new(0), entries: Mutex::new(Vec::new()) }
     }
 
+    /// Whether what runs here may descend from some wait: a hint.
+    pub(crate) fn are_some(&self) -> bool {
+        // Relaxed: a hint.
+        self.count.load(Ordering::Relaxed) != 0
+    }
+
     /// The origin of a job at an address of the stack. Stable for a stolen job until it is done: its owner cannot leave that depth before.
     pub(crate) fn at(&self, address: usize) -> Origin {
         // Acquire: who has stolen a job has seen the entry that was made before it was forked.

@@ -13,7 +13,7 @@ use crate::pool::Shared;
 use crate::sleep::Bed;
 use crate::stack::{Mode, Slot, Stack};
 use crate::stats::Tally;
-use crate::sync::{fence, lock, spin_loop, AtomicBool, AtomicPtr, AtomicUsize, Mutex, Ordering};
+use crate::sync::{fence, lock, spin_loop, AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Mutex, Ordering};
 use crate::trace::Log;
 
 /// See the module.
@@ -38,6 +38,8 @@ pub(crate) struct Post {
     scope: AtomicUsize,
     /// Whether it runs something: one that does not cannot fork without looking at the beds first.
     working: AtomicBool,
+    /// From which depth on the stack holds jobs of something foreign to what runs below; `u32::MAX` if nowhere.
+    foreign: AtomicU32,
     /// Where the jobs on the stack come from, if from another pool.
     pub(crate) origins: Origins,
     /// For forks beyond the end of the stack.
@@ -66,6 +68,7 @@ impl Post {
             inbox: Inbox::new(),
             scope: AtomicUsize::new(0),
             working: AtomicBool::new(false),
+            foreign: AtomicU32::new(u32::MAX),
             origins: Origins::new(),
             spare_slots: SpareSlots(Mutex::new(Vec::new())),
             tally: Tally::new(),
@@ -159,6 +162,25 @@ impl Post {
     pub(crate) fn end(&self, before: bool) {
         // Release: what it has forked was forked before.
         self.working.store(before, Ordering::Release);
+    }
+
+    /// Something foreign begins at the present height. Returns what to give back to [`leave_foreign`](Post::leave_foreign).
+    pub(crate) fn enter_foreign(&self) -> u32 {
+        // Relaxed: only the worker itself writes it; a thief acquires it with what is forked later.
+        let before = self.foreign.load(Ordering::Relaxed);
+        self.foreign.store(before.min(self.worker().depth()), Ordering::Relaxed);
+        before
+    }
+
+    /// It is over; nothing of it is left on the stack.
+    pub(crate) fn leave_foreign(&self, before: u32) {
+        self.foreign.store(before, Ordering::Relaxed);
+    }
+
+    /// Whether a job stolen from this depth belongs to something foreign. Stable until the job is done.
+    pub(crate) fn is_foreign(&self, depth: u32) -> bool {
+        // Relaxed: acquired with the theft.
+        depth >= self.foreign.load(Ordering::Relaxed)
     }
 
     /// Whether it may fork without looking at the beds first: it runs something, and is not in bed itself.

@@ -58,14 +58,18 @@ impl<'scope> Scope<'scope> {
     {
         let post = worker.post();
         let scope = Scope { tasks: Tasks::new(post), _tasks: PhantomData };
-        let result = unwind::catch(|| f(&scope));
+        let result = unwind::catch(|| f(&scope)).map_err(|panic| scope.tasks.keep_panic(panic));
         scope.tasks.finish();
         wait::until(post, &Awaited::Scope(&scope.tasks));
         post.pool().scopes.remove(&scope.tasks);
         let panic = lock(&scope.tasks.panic).take();
         match (panic, result) {
             (None, Ok(result)) => result,
-            (Some(panic), _) | (None, Err(panic)) => unwind::resume(panic),
+            (Some(panic), result) => {
+                unwind::discard(result);
+                unwind::resume(panic)
+            }
+            (None, Err(())) => unreachable!("the panic of the closure was kept"),
         }
     }
 
@@ -205,7 +209,7 @@ impl Tasks {
     }
 
     fn keep_panic(&self, panic: Payload) {
-        lock(&self.panic).get_or_insert(panic);
+        unwind::keep_first(&self.panic, panic);
     }
 
     pub(crate) fn are_done(&self) -> bool {

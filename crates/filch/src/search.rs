@@ -11,6 +11,7 @@ use crate::post::Post;
 use crate::scope::Task;
 use crate::stack::{Slot, Theft};
 use crate::sync::{fence, Ordering};
+use crate::unwind::NoUnwind;
 use crate::worker::Worker;
 
 /// Something to run.
@@ -26,6 +27,8 @@ pub(crate) enum Work<'p> {
 
 /// Runs it on the calling worker, at the bottom of its stack or above what it waits for.
 pub(crate) fn run(post: &Post, work: Work<'_>) {
+    // Jobs keep their panics to themselves. Should one get out all the same, it would unwind frames that others still work for.
+    let guard = NoUnwind("a job unwound into its worker");
     let before = post.begin();
     let bottom = post.stack.bottom();
     let worker = post.worker();
@@ -58,6 +61,8 @@ pub(crate) fn run(post: &Post, work: Work<'_>) {
             task.run(worker);
             if outermost {
                 post.set_scope(before);
+                // Who waits for the scope that is back in its place could not be seen by forks meanwhile.
+                post.stack.alarm();
             }
         }
     }
@@ -65,6 +70,14 @@ pub(crate) fn run(post: &Post, work: Work<'_>) {
         post.origins.leave();
     }
     post.end(before);
+    guard.disarm();
+}
+
+/// Runs what has nothing to do with whatever is being run here: nobody who waits for that may take a part of it.
+pub(crate) fn run_foreign(post: &Post, work: Work<'_>) {
+    let before = post.enter_foreign();
+    run(post, work);
+    post.leave_foreign(before);
 }
 
 /// Runs the stolen job in `slot` and tells its owner.
@@ -151,6 +164,9 @@ pub(crate) fn until<'p>(
                 backoff.disappoint(&post.patience);
                 sleep(post, pool, has_come, announce);
                 // What it was called for, most likely: no need to look everywhere first.
+                if has_come() {
+                    break None;
+                }
                 if let Some(job) = pool.injector.take() {
                     break Some(Work::Job(job));
                 }
@@ -184,7 +200,7 @@ fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announc
         post.raid(victim);
     }
     // A raid that was called off, or had more than one victim to choose from, leaves private jobs behind: look again.
-    let left = pool.raids && others().any(|other| other.stack.has_private());
+    let left = others().any(|other| pool.could_take_from(other));
     if defect(Defect::SleepWithoutLook) || !(left || has_come() || post.has_mail() || pool.has_work(post)) {
         nap(post, pool, certain);
     }
@@ -215,7 +231,7 @@ pub(crate) fn pass_barrier<'p>(
     if all_heed() {
         return Some(true);
     }
-    let something = || others.clone().any(|other| other.stack.has_private() || other.stack.has_public());
+    let something = || others.clone().any(|other| other.stack.has_jobs());
     // A checker knows no time.
     if !cfg!(any(loom, shuttle)) && !something() {
         if nap_for(post, pool, GRACE) {

@@ -68,7 +68,7 @@ pub fn yield_now() -> Option<Yield> {
     };
     Some(match search::find(post, post.pool()) {
         Some(work) => {
-            search::run(post, work);
+            search::run_foreign(post, work);
             Yield::Ran
         }
         None => Yield::Idle,

@@ -4,6 +4,8 @@ use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use std::process;
 
+use crate::sync::{lock, Mutex};
+
 /// What a panic carries.
 pub(crate) type Payload = Box<dyn Any + Send + 'static>;
 
@@ -18,6 +20,24 @@ pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
 #[cold]
 pub(crate) fn resume(payload: Payload) -> ! {
     panic::resume_unwind(payload)
+}
+
+/// Drops what nobody is interested in, be it a payload or a result, whose own drop may panic: that panic goes nowhere.
+pub(crate) fn discard<T>(value: T) {
+    if let Err(again) = catch(|| drop(value)) {
+        std::mem::forget(again);
+    }
+}
+
+/// Keeps the first of several panics.
+pub(crate) fn keep_first(kept: &Mutex<Option<Payload>>, panic: Payload) {
+    let mut first = lock(kept);
+    if first.is_none() {
+        *first = Some(panic);
+        return;
+    }
+    drop(first);
+    discard(panic);
 }
 
 /// Ends the process if it is dropped: around what must not unwind, because somebody waits for what comes after.

@@ -116,11 +116,19 @@ impl Awaited<'_> {
             Awaited::Stolen(slot) => find_for_slot(post, pool, slot, std::ptr::from_ref(slot).cast()),
             Awaited::Beyond(beyond) => find_for_slot(post, pool, beyond.slot(), beyond.data()),
             Awaited::Scope(tasks) => tasks.take_youngest().map(|task| Work::Task(task, tasks.number())).or_else(|| {
-                pool.posts()
-                    .filter(|other| other.index != post.index && other.scope() == tasks.number())
-                    .find_map(|victim| leapfrog(post, pool, victim, 0, || victim.scope() == tasks.number()))
+                pool.posts().filter(|other| other.index != post.index && other.scope() == tasks.number()).find_map(
+                    |victim| {
+                        leapfrog(post, pool, victim, 0, |slot| {
+                            victim.scope() == tasks.number() && !is_foreign(victim, slot)
+                        })
+                    },
+                )
             }),
-            Awaited::Installed(frame, _) => pool.injector.take_descendant(frame).map(Work::Job),
+            Awaited::Installed(frame, _) => pool.injector.take_descendant(frame).map(Work::Job).or_else(|| {
+                pool.posts()
+                    .filter(|other| other.index != post.index && other.origins.are_some())
+                    .find_map(|victim| leapfrog(post, pool, victim, 0, |slot| comes_from(victim, slot, frame)))
+            }),
         }
     }
 
@@ -133,10 +141,43 @@ impl Awaited<'_> {
                 let runs_one = |other: &&Post| other.index != post.index && other.scope() == tasks.number();
                 return pool.posts().filter(runs_one).collect();
             }
-            Awaited::Installed(..) => return Vec::new(),
+            Awaited::Installed(..) => {
+                let has_some = |other: &&Post| other.index != post.index && other.origins.are_some();
+                return pool.posts().filter(has_some).collect();
+            }
         };
         let other = slot.runner().filter(|&runner| runner != post.index).map(|runner| pool.post(runner));
         other.filter(|runner| runner.stack.is_stolen_below(slot.floor())).into_iter().collect()
+    }
+
+    /// Jobs that the runner had forked before it took the awaited one bar the way to what that one forks, and the runner may wait for this very worker to take
+    /// some of it. They go to the injector, unrun. Returns false if some are still in the way.
+    fn clear_the_way(&self, post: &Post, pool: &Shared) -> bool {
+        let slot = match self {
+            Awaited::Stolen(slot) => slot,
+            Awaited::Beyond(beyond) => beyond.slot(),
+            Awaited::Scope(_) | Awaited::Installed(..) => return true,
+        };
+        let Some(runner) = slot.runner().filter(|&runner| runner != post.index).map(|runner| pool.post(runner)) else {
+            return true;
+        };
+        while !self.has_come() && !runner.stack.is_stolen_below(slot.floor()) {
+            match runner.stack.steal() {
+                Theft::Job(older) => {
+                    post.tally.aborts.add(1);
+                    give_back(pool, older, runner);
+                }
+                Theft::Lost => post.tally.aborts.add(1),
+                Theft::Nothing if pool.raids => {
+                    post.raid(runner);
+                    if !runner.stack.has_public() {
+                        return false;
+                    }
+                }
+                Theft::Nothing => return true,
+            }
+        }
+        true
     }
 
     /// Whether something is there for which it is not worth lying down.
@@ -164,8 +205,7 @@ impl Awaited<'_> {
             Awaited::Stolen(slot) => Rest::on(slot),
             Awaited::Beyond(beyond) => Rest::on(beyond.slot()),
             Awaited::Scope(tasks) => Rest::Scope(tasks.number()),
-            // Nothing that others fork can be of use.
-            Awaited::Installed(..) => Rest::Awake,
+            Awaited::Installed(..) => Rest::Installed,
         }
     }
 }
@@ -173,7 +213,8 @@ impl Awaited<'_> {
 fn find_for_slot<'p>(post: &Post, pool: &'p Shared, slot: &Slot, data: *const ()) -> Option<Work<'p>> {
     match slot.runner() {
         Some(runner) if runner != post.index => {
-            leapfrog(post, pool, pool.post(runner), slot.floor(), || !slot.is_done())
+            let runner = pool.post(runner);
+            leapfrog(post, pool, runner, slot.floor(), |prize| !slot.is_done() && !is_foreign(runner, prize))
         }
         Some(_) => None,
         None => pool.injector.take_back(data).map(Work::Job),
@@ -186,10 +227,10 @@ fn leapfrog<'p>(
     pool: &'p Shared,
     victim: &'p Post,
     floor: u32,
-    still: impl Fn() -> bool,
+    still: impl Fn(&Slot) -> bool,
 ) -> Option<Work<'p>> {
     match victim.stack.steal_above(floor) {
-        Theft::Job(slot) if still() => Some(Work::Forked(slot, victim)),
+        Theft::Job(slot) if still(slot) => Some(Work::Forked(slot, victim)),
         Theft::Job(slot) => {
             post.tally.aborts.add(1);
             give_back(pool, slot, victim);
@@ -204,6 +245,16 @@ fn leapfrog<'p>(
             None
         }
     }
+}
+
+/// Whether the stolen job in `slot` is part of something that has nothing to do with what its owner ran before.
+fn is_foreign(victim: &Post, slot: &Slot) -> bool {
+    victim.is_foreign(victim.stack.index_of(slot))
+}
+
+/// Whether the stolen job in `slot` descends from `frame`. Stable, and the frames alive, until it is done.
+fn comes_from(victim: &Post, slot: &Slot, frame: &Frame) -> bool {
+    victim.origins.at(std::ptr::from_ref(slot).addr()).descends_from(frame)
 }
 
 /// A stolen job that must not be run here goes to the injector, for anybody idle; or back to its owner, should it wait for it.
@@ -260,7 +311,9 @@ fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
     }
     let mut backoff = Backoff::new(&post.patience);
     while !awaited.has_come() {
-        if let Some(work) = post.collect().map(Work::Job).or_else(|| awaited.find(post, pool)) {
+        if let Some(job) = post.collect() {
+            search::run_foreign(post, Work::Job(job));
+        } else if let Some(work) = awaited.find(post, pool) {
             backoff.reward(&post.patience);
             search::run(post, work);
             backoff = Backoff::new(&post.patience);
@@ -274,7 +327,7 @@ fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
 }
 
 fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
-    if !awaited.announce() {
+    if !awaited.clear_the_way(post, pool) || !awaited.announce() {
         return;
     }
     pool.sleep.lie_down_for(&post.bed, awaited.rest());
@@ -291,7 +344,7 @@ fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
     let stay_up = awaited.has_come()
         || awaited.sees_something(pool)
         || post.has_mail()
-        || victims.iter().any(|victim| (pool.raids && victim.stack.has_private()) || victim.stack.has_public());
+        || victims.iter().any(|victim| pool.could_take_from(victim));
     if !stay_up {
         search::nap(post, pool, certain);
     }

@@ -112,6 +112,17 @@ impl Worker {
         unsafe { Worker::at(address) }
     }
 
+    /// Panics if jobs stand above this worker: then it is an outer one, used inside a closure that it forked.
+    ///
+    /// No closure that is forked can own or borrow an outer worker, because it is not `Send`; but code that hands references on through thread-local
+    /// variables can get round that.
+    #[inline(always)]
+    pub(crate) fn check(&self) {
+        if self.post().stack.bottom() != self.address() {
+            misused();
+        }
+    }
+
     /// How many jobs stand below.
     pub(crate) fn depth(&self) -> u32 {
         self.post().stack.index_of(self.slot())
@@ -160,4 +171,10 @@ impl Post {
     pub(crate) fn set_current(post: Option<&Post>) {
         POST.with(|current| current.set(post.map_or(ptr::null(), ptr::from_ref)));
     }
+}
+
+#[cold]
+#[inline(never)]
+fn misused() -> ! {
+    panic!("a worker was used inside a closure that it has forked; that closure gets a worker of its own");
 }

@@ -125,14 +125,19 @@ impl Shared {
                 slot.runner() == Some(post.index) && post.stack.is_stolen_below(slot.floor())
             }
             Rest::Scope(number) => post.scope() == number,
+            // Which worker that is, is looked at below.
+            Rest::Installed => false,
         };
+        let origin = post.origin();
+        let waits_for_this =
+            |other: &Post| origin.frames().any(|frame| std::ptr::eq(frame.pool, self) && frame.worker == other.index);
         let mut waiter = None;
         for other in self.posts().filter(|other| other.index != post.index) {
             let rest = other.bed.rest();
             if rest == Rest::Idle {
                 return Some((&other.bed, rest));
             }
-            if waiter.is_none() && may_take(rest) {
+            if waiter.is_none() && (may_take(rest) || (rest == Rest::Installed && waits_for_this(other))) {
                 waiter = Some((&*other.bed, rest));
             }
         }
@@ -157,21 +162,29 @@ impl Shared {
     pub(crate) fn leave_nothing_to_nobody(&self) {
         // SeqCst: what a worker did before it saw a searcher is seen by that searcher when it has stopped.
         fence(Ordering::SeqCst);
-        // In this order: what is private at the first look may be public at the second, never the other way round.
-        if self.posts().any(|post| post.stack.has_private()) || self.has_visible_work() {
+        if self.posts().any(|post| post.stack.has_jobs()) || self.has_visible_work() {
             self.wake_idle();
         }
     }
 
+    /// Whether something is queued that any worker takes.
     fn has_visible_work(&self) -> bool {
-        !self.injector.is_empty()
-            || self.scopes.are_queued()
-            || self.posts().any(|post| post.stack.has_public() || post.has_spawned())
+        !self.injector.is_empty() || self.scopes.are_queued() || self.posts().any(Post::has_spawned)
     }
 
-    /// Whether the worker of `post` would find something.
+    /// Whether a thief would get something off this stack, by a raid if need be. One look: between two, what was private becomes public, and what was public private.
+    pub(crate) fn could_take_from(&self, post: &Post) -> bool {
+        if self.raids {
+            post.stack.has_jobs()
+        } else {
+            post.stack.has_public()
+        }
+    }
+
+    /// Whether the worker of `post` would find something without a raid. What it has made public itself is not for it to take.
     pub(crate) fn has_work(&self, post: &Post) -> bool {
-        post.has_mail() || self.has_visible_work()
+        let others = self.posts().filter(|other| other.index != post.index);
+        post.has_mail() || self.has_visible_work() || others.into_iter().any(|other| other.stack.has_public())
     }
 
     /// Puts a job where any worker takes it, and wakes who should.
@@ -241,12 +254,16 @@ impl Shared {
     /// The life of a worker.
     pub(crate) fn work(&self, index: usize) {
         let post = self.post(index);
+        // A thread may be the worker of another pool, and be that again afterwards.
+        let outer = Post::current();
         Post::set_current(Some(post));
         let call = |handler: &Option<IndexHandler>| {
             if let Some(handler) = handler {
+                let before = post.begin();
                 if let Err(panic) = unwind::catch(|| handler(index)) {
                     self.handle_panic(panic);
                 }
+                post.end(before);
             }
         };
         call(&self.handlers.start);
@@ -254,6 +271,6 @@ impl Shared {
         search::until(post, self, &mut || self.may_leave(), &mut || true, &mut || None);
         guard.disarm();
         call(&self.handlers.exit);
-        Post::set_current(None);
+        Post::set_current(outer);
     }
 }

@@ -26,6 +26,8 @@ pub(crate) enum Rest {
     Stolen(usize),
     /// Work that descends from the scope of this number.
     Scope(usize),
+    /// Work that descends from what it has installed elsewhere, or broadcast.
+    Installed,
 }
 
 impl Rest {
@@ -34,6 +36,7 @@ impl Rest {
             Rest::Awake => 0,
             Rest::Idle => 1,
             Rest::Waking => 4,
+            Rest::Installed => 8,
             // Slots are aligned to more than the tag.
             Rest::Stolen(address) => address | 2,
             Rest::Scope(number) => number << 2 | 3,
@@ -43,7 +46,8 @@ impl Rest {
     fn unpack(word: usize) -> Rest {
         match word & 3 {
             0 if word == 0 => Rest::Awake,
-            0 => Rest::Waking,
+            0 if word == 4 => Rest::Waking,
+            0 => Rest::Installed,
             1 => Rest::Idle,
             2 => Rest::Stolen(word & !3),
             _ => Rest::Scope(word >> 2),

@@ -96,7 +96,7 @@ impl Public {
     }
 }
 
-/// The two words that the owner loads on its fast path, and others store to at times.
+/// The two words that the owner loads on its fast path and others store to at times, and what stands behind them.
 #[derive(Debug)]
 struct Signs {
     alarm: AtomicUsize,
@@ -411,6 +411,13 @@ impl Stack {
         top < split
     }
 
+    /// Whether there were jobs a moment ago that nobody has taken, public or private. As one look: while a job stands, `bottom` is above it and `top` is not,
+    /// whatever moves between them.
+    pub(crate) fn has_jobs(&self) -> bool {
+        // Relaxed: a raid reads it again.
+        self.index(self.bottom.load(Ordering::Relaxed).min(self.end)) > self.public().top
+    }
+
     /// Whether there were private jobs a moment ago. After a heavy barrier: whether there are any that were forked before the owner could
     /// see an alarm raised before the barrier.
     pub(crate) fn has_private(&self) -> bool {
@@ -424,8 +431,7 @@ impl Stack {
         let address = std::ptr::from_ref(slot).addr();
         // Relaxed: a hint.
         let limit = self.signs.limit.load(Ordering::Relaxed);
-        address.wrapping_sub(limit) as isize >= (enough * STRIDE) as isize
-            && self.signs.alarm.load(Ordering::Relaxed) != 0
+        limit <= address && address - limit >= enough * STRIDE && self.signs.alarm.load(Ordering::Relaxed) != 0
     }
 }
 
