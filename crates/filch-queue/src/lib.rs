@@ -36,7 +36,7 @@
 //! |---|---|---|---|---|---|---|
 //! | [`chase_lev`] | exactly once | youngest / oldest | a fence | a CAS and a fence | retry | all |
 //! | [`the`] | exactly once | youngest / oldest | a fence | a lock and a fence | retry, wait for a thief | all |
-//! | [`asymmetric`] | exactly once | youngest / oldest | nothing | a system call | retry | no fence on Linux; fenced elsewhere |
+//! | [`asymmetric`] | exactly once | youngest / oldest | nothing | a system call | retry | no fence on Linux and Windows; fenced elsewhere |
 //! | [`ff_cl`] | exactly once given delta (`unsafe`), or at least once | youngest / oldest | a spare store | a CAS and a fence | retry, abort | no fence on x86-64; fenced elsewhere |
 //! | [`ff_the`] | the same | youngest / oldest | a spare store | a lock and a fence | retry, wait for a thief, abort | the same |
 //! | [`thep`] | the same | youngest / oldest | an echo | a lock and a fence | retry, wait for a thief or the owner | the same |

@@ -32,7 +32,7 @@ fn watch() {
 
     static WATCH: Once = Once::new();
     WATCH.call_once(|| {
-        // SAFETY: the handler does nothing but count. Where there is no memory to register it, forks go unnoticed.
+        // SAFETY: the handler does nothing but count. Where there is no memory to register it, forks go unnoticed, as do those that bypass the C library.
         unsafe { libc::pthread_atfork(None, None, Some(in_the_child)) };
     });
 }

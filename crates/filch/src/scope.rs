@@ -32,7 +32,7 @@ static NUMBER: plain::AtomicUsize = plain::AtomicUsize::new(1);
 ///
 /// # Panics
 ///
-/// If the closure or a task panics, all tasks are run all the same, and then the first panic goes on.
+/// If the closure or a task panics, all tasks are run all the same, and then the first of the panics goes on.
 pub fn scope<'scope, F, R>(f: F) -> R
 where
     F: FnOnce(&Scope<'scope>) -> R + Send,

@@ -67,7 +67,7 @@ pub struct WorkerStats {
     pub raids: u64,
     /// Thefts that came to nothing: another thief was faster, or the strict waiting policy forbade the prize.
     pub aborts: u64,
-    /// How often it went to sleep.
+    /// How often it went to sleep. One that dozes before it sleeps for good goes twice.
     pub sleeps: u64,
     /// How often it woke up.
     pub wakes: u64,

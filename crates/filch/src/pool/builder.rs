@@ -102,7 +102,7 @@ impl Builder {
         self
     }
 
-    /// Called on each worker's thread after its last job.
+    /// Called on each worker's thread after its last job. What it spawns may find nobody left to run it, and a broadcast nobody left to wait for.
     pub fn on_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Builder {
         self.handlers.exit = Some(Box::new(handler));
         self

@@ -6,7 +6,7 @@
 //! | word | holds | written by |
 //! |---|---|---|
 //! | `bottom` | address of the first free slot | the owner, at each fork and each return |
-//! | `alarm` | a fork that goes beyond this address takes the slow path: the end of the stack, or 0 | the owner; whoever wants work |
+//! | `alarm` | a fork that goes beyond this address takes the slow path: the end of the stack, or 0 | the owner, who alone switches it off; whoever wants work |
 //! | `demand` | whether somebody wants work | the same |
 //! | `limit` | a return below this address takes the slow path | who holds the lock |
 //! | `public` | `top` and `split`: the jobs in between are to be had by a CAS of `top` | thieves move `top`; who holds the lock moves `split` |

@@ -1,0 +1,247 @@
+//! Corners in which a wait, a panic or a thread's identity could go wrong, each found by reading the code rather than by running it.
+
+mod common;
+
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use common::{pool, spin_until, watchdog};
+use filch::{Pool, Worker};
+
+fn wait_for(flag: &AtomicBool) {
+    spin_until(|| flag.load(Ordering::SeqCst));
+}
+
+/// Two closures that wait for each other, on top of whatever runs here.
+fn meet() {
+    let barrier = Barrier::new(2);
+    filch::join(
+        || {
+            barrier.wait();
+        },
+        || {
+            barrier.wait();
+        },
+    );
+}
+
+/// What a panic carries whose drop panics in turn.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("the payload of a panic panicked when it was dropped");
+    }
+}
+
+#[test]
+fn a_payload_that_panics_when_dropped_does_not_end_a_scope_early() {
+    let _watchdog = watchdog();
+    let pool = pool(2);
+    let (started, finished, panicked) = (AtomicBool::new(false), AtomicBool::new(false), AtomicUsize::new(0));
+    pool.install(|| {
+        let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
+            let (started, finished, panicked) = (&started, &finished, &panicked);
+            filch::scope(|scope| {
+                scope.spawn(move |_| {
+                    started.store(true, Ordering::SeqCst);
+                    spin_until(|| panicked.load(Ordering::SeqCst) == 2);
+                    // The second panic is on its way; a scope that it ends early ends meanwhile.
+                    thread::sleep(Duration::from_millis(20));
+                    finished.store(true, Ordering::SeqCst);
+                });
+                wait_for(started);
+                // This thread runs the youngest first: a panic that is kept, then one that is not.
+                scope.spawn(move |_| {
+                    panicked.fetch_add(1, Ordering::SeqCst);
+                    panic::panic_any(Bomb)
+                });
+                scope.spawn(move |_| {
+                    panicked.fetch_add(1, Ordering::SeqCst);
+                    panic::panic_any("the first")
+                });
+            });
+        }));
+        assert!(finished.load(Ordering::SeqCst), "the scope ended before its task");
+        assert_eq!(outcome.unwrap_err().downcast_ref(), Some(&"the first"));
+    });
+}
+
+#[test]
+fn a_scope_inside_a_task_does_not_hide_the_tasks_forks_from_the_outer_scope() {
+    let _watchdog = watchdog();
+    let pool = pool(2);
+    let started = AtomicBool::new(false);
+    pool.install(|| {
+        let started = &started;
+        filch::scope(|outer| {
+            outer.spawn(move |_| {
+                started.store(true, Ordering::SeqCst);
+                filch::scope(|inner| {
+                    inner.spawn(|_| {
+                        // Long enough for the other worker to wait in its bed; if it does not, the claim holds all the same.
+                        thread::sleep(Duration::from_millis(20));
+                        filch::join(|| (), || ());
+                        filch::join(|| (), || ());
+                    });
+                });
+                meet();
+            });
+            wait_for(started);
+        });
+    });
+}
+
+#[test]
+fn older_jobs_of_the_runner_do_not_bar_the_way_to_what_a_waiter_needs() {
+    let _watchdog = watchdog();
+    let pool = pool(2);
+    let (busy, release) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (task, job) = (AtomicBool::new(false), AtomicBool::new(false));
+    pool.install(|| {
+        let (is_busy, may_go) = (busy.clone(), release.clone());
+        filch::spawn(move || {
+            is_busy.store(true, Ordering::SeqCst);
+            wait_for(&may_go);
+        });
+        wait_for(&busy);
+        let in_the_way = || ();
+        filch::join(
+            || {
+                let (task, job) = (&task, &job);
+                filch::scope(|scope| {
+                    scope.spawn(move |_| {
+                        task.store(true, Ordering::SeqCst);
+                        filch::join(
+                            || wait_for(job),
+                            move || {
+                                job.store(true, Ordering::SeqCst);
+                                meet();
+                            },
+                        );
+                    });
+                    release.store(true, Ordering::SeqCst);
+                    wait_for(task);
+                });
+            },
+            in_the_way,
+        );
+    });
+}
+
+#[test]
+fn closures_in_one_part_of_a_broadcast_can_wait_for_each_other() {
+    let _watchdog = watchdog();
+    let pool = pool(2);
+    for _ in 0..100 {
+        pool.install(|| {
+            let caller = filch::index();
+            filch::broadcast(|part| {
+                if Some(part.index()) != caller {
+                    meet();
+                }
+            });
+        });
+    }
+}
+
+#[test]
+fn closures_in_what_comes_back_from_another_pool_can_wait_for_each_other() {
+    let _watchdog = watchdog();
+    let (here, there) = (pool(2), pool(1));
+    for _ in 0..100 {
+        here.install(|| there.install(|| here.install(meet)));
+    }
+}
+
+#[test]
+fn what_a_yield_runs_is_not_lent_to_those_who_wait_for_the_yielder() {
+    let _watchdog = watchdog();
+    let pool = pool(2);
+    let lock: &'static Mutex<()> = Box::leak(Box::new(Mutex::new(())));
+    let taken = Arc::new(AtomicBool::new(false));
+    let started = AtomicBool::new(false);
+    let (holder, runner) = (AtomicUsize::new(usize::MAX), Arc::new(AtomicUsize::new(usize::MAX)));
+    pool.install(|| {
+        let _held = lock.lock().unwrap();
+        holder.store(filch::index().unwrap(), Ordering::SeqCst);
+        filch::join(
+            || wait_for(&started),
+            || {
+                let (taken, runner) = (taken.clone(), runner.clone());
+                filch::spawn(move || {
+                    let wait_a_little = || {
+                        (0..20).any(|_| {
+                            thread::sleep(Duration::from_millis(1));
+                            taken.load(Ordering::SeqCst)
+                        })
+                    };
+                    filch::join(wait_a_little, || {
+                        taken.store(true, Ordering::SeqCst);
+                        runner.store(filch::index().unwrap(), Ordering::SeqCst);
+                    });
+                });
+                started.store(true, Ordering::SeqCst);
+                filch::yield_now();
+            },
+        );
+    });
+    drop(pool);
+    assert!(taken.load(Ordering::SeqCst));
+    assert_ne!(runner.load(Ordering::SeqCst), holder.load(Ordering::SeqCst));
+}
+
+#[test]
+fn a_thread_that_was_a_worker_of_two_pools_is_that_of_the_outer_one_again() {
+    let _watchdog = watchdog();
+    let outer = Arc::new(pool(1));
+    let host = outer.clone();
+    let spawner = move |thread: filch::Thread| {
+        host.spawn(move || thread.run());
+        Ok(())
+    };
+    let inner = Pool::builder().threads(1).spawner(spawner).build().unwrap();
+    assert_eq!(inner.install(|| 1), 1);
+    drop(inner);
+    assert_eq!(outer.install(|| outer.index()), Some(0));
+    outer.install(|| outer.install(|| ()));
+}
+
+thread_local! {
+    static LENT: Cell<*mut Worker> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// Lends a worker to whatever runs on this thread, as crates for scoped thread-local variables do.
+fn lend<R>(worker: &mut Worker, f: impl FnOnce() -> R) -> R {
+    LENT.set(worker);
+    let result = f();
+    LENT.set(ptr::null_mut());
+    result
+}
+
+fn borrow<R>(f: impl FnOnce(&mut Worker) -> R) -> R {
+    // SAFETY: lent by a frame below, and to nobody else.
+    f(unsafe { &mut *LENT.get() })
+}
+
+#[test]
+fn an_outer_worker_that_finds_its_way_into_a_forked_closure_is_refused() {
+    let _watchdog = watchdog();
+    let pool = pool(2);
+    let outcome = pool.with_worker(|worker| {
+        lend(worker, || {
+            filch::with_worker(|inner| {
+                let misuse = || panic::catch_unwind(|| borrow(|outer| outer.join(|_| 1, |_| 2)));
+                inner.join(|_| misuse(), |_| ()).0
+            })
+        })
+    });
+    let payload = outcome.unwrap_err();
+    let message = payload.downcast_ref::<&str>().expect("a sentence");
+    assert!(message.contains("a worker was used inside a closure that it has forked"), "{message}");
+}
