@@ -50,6 +50,11 @@ impl Job {
         ptr::eq(self.data, data)
     }
 
+    /// Where the job lies: of one that was given back, the slot.
+    pub(crate) fn address(&self) -> usize {
+        self.data.addr()
+    }
+
     /// Runs it.
     ///
     /// # Safety

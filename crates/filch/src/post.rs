@@ -38,8 +38,10 @@ pub(crate) struct Post {
     scope: AtomicUsize,
     /// Whether it runs something: one that does not cannot fork without looking at the beds first.
     working: AtomicBool,
-    /// From which depth on the stack holds jobs of something foreign to what runs below; `u32::MAX` if nowhere.
-    foreign: AtomicU32,
+    /// What runs here on top of something that it has nothing to do with.
+    foreign: Foreign,
+    /// How much of that had begun when the task of `scope` did.
+    scope_since: AtomicU32,
     /// Where the jobs on the stack come from, if from another pool.
     pub(crate) origins: Origins,
     /// For forks beyond the end of the stack.
@@ -68,7 +70,8 @@ impl Post {
             inbox: Inbox::new(),
             scope: AtomicUsize::new(0),
             working: AtomicBool::new(false),
-            foreign: AtomicU32::new(u32::MAX),
+            foreign: Foreign { count: AtomicU32::new(0), depths: Mutex::new(Vec::new()) },
+            scope_since: AtomicU32::new(0),
             origins: Origins::new(),
             spare_slots: SpareSlots(Mutex::new(Vec::new())),
             tally: Tally::new(),
@@ -164,23 +167,30 @@ impl Post {
         self.working.store(before, Ordering::Release);
     }
 
-    /// Something foreign begins at the present height. Returns what to give back to [`leave_foreign`](Post::leave_foreign).
-    pub(crate) fn enter_foreign(&self) -> u32 {
+    /// Something begins, at the present height, that has nothing to do with what runs below.
+    pub(crate) fn enter_foreign(&self) {
+        lock(&self.foreign.depths).push(self.worker().depth());
         // Relaxed: only the worker itself writes it; a thief acquires it with what is forked later.
-        let before = self.foreign.load(Ordering::Relaxed);
-        self.foreign.store(before.min(self.worker().depth()), Ordering::Relaxed);
-        before
+        self.foreign.count.fetch_add(1, Ordering::Relaxed);
     }
 
     /// It is over; nothing of it is left on the stack.
-    pub(crate) fn leave_foreign(&self, before: u32) {
-        self.foreign.store(before, Ordering::Relaxed);
+    pub(crate) fn leave_foreign(&self) {
+        self.foreign.count.fetch_sub(1, Ordering::Relaxed);
+        lock(&self.foreign.depths).pop();
     }
 
-    /// Whether a job stolen from this depth belongs to something foreign. Stable until the job is done.
-    pub(crate) fn is_foreign(&self, depth: u32) -> bool {
-        // Relaxed: acquired with the theft.
-        depth >= self.foreign.load(Ordering::Relaxed)
+    /// How many foreign things have begun here.
+    pub(crate) fn foreigners(&self) -> u32 {
+        // Relaxed: for the worker itself; others have it from a job's slot.
+        self.foreign.count.load(Ordering::Relaxed)
+    }
+
+    /// Whether a job stolen from this depth belongs to something that began on top of what runs here since there were so many foreign things. Stable until the job is done.
+    pub(crate) fn is_foreign(&self, depth: u32, since: u32) -> bool {
+        // Relaxed: acquired with the theft. Depths do not fall from one entry to the next.
+        self.foreign.count.load(Ordering::Relaxed) > since
+            && lock(&self.foreign.depths).get(since as usize).is_some_and(|&from| from <= depth)
     }
 
     /// Whether it may fork without looking at the beds first: it runs something, and is not in bed itself.
@@ -201,9 +211,25 @@ impl Post {
         self.scope.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn set_scope(&self, number: usize) {
+    /// Says so, and how many foreign things had begun before.
+    pub(crate) fn set_scope(&self, number: usize, since: u32) {
+        // Relaxed: before the number, with which it is read.
+        self.scope_since.store(since, Ordering::Relaxed);
         self.scope.store(number, Ordering::SeqCst);
     }
+
+    /// How many foreign things had begun before the task of [`scope`](Post::scope). Only after a theft.
+    pub(crate) fn scope_since(&self) -> u32 {
+        // Relaxed: acquired with the theft.
+        self.scope_since.load(Ordering::Relaxed)
+    }
+}
+
+/// From which depths on the stack holds jobs of something foreign to what runs below.
+#[derive(Debug)]
+struct Foreign {
+    count: AtomicU32,
+    depths: Mutex<Vec<u32>>,
 }
 
 /// What only the worker itself may touch.

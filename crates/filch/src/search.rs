@@ -53,14 +53,14 @@ pub(crate) fn run(post: &Post, work: Work<'_>) {
         }
         Work::Task(task, number) => {
             let _span = post.log.task();
-            let before = post.scope();
+            let before = (post.scope(), post.scope_since());
             let outermost = post.stack.is_empty_at(bottom);
             if outermost {
-                post.set_scope(number);
+                post.set_scope(number, post.foreigners());
             }
             task.run(worker);
             if outermost {
-                post.set_scope(before);
+                post.set_scope(before.0, before.1);
                 // Who waits for the scope that is back in its place could not be seen by forks meanwhile.
                 post.stack.alarm();
             }
@@ -75,9 +75,11 @@ pub(crate) fn run(post: &Post, work: Work<'_>) {
 
 /// Runs what has nothing to do with whatever is being run here: nobody who waits for that may take a part of it.
 pub(crate) fn run_foreign(post: &Post, work: Work<'_>) {
-    let before = post.enter_foreign();
+    post.enter_foreign();
     run(post, work);
-    post.leave_foreign(before);
+    post.leave_foreign();
+    // Who waits for what runs below could not be served meanwhile.
+    post.stack.alarm();
 }
 
 /// Runs the stolen job in `slot` and tells its owner.
@@ -88,7 +90,7 @@ pub(crate) fn run_foreign(post: &Post, work: Work<'_>) {
 pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
     // SAFETY: a slot of this pool.
     let owner = unsafe { Worker::at(std::ptr::from_ref(slot).addr()) }.post();
-    slot.run_by(worker.index(), worker.depth());
+    slot.run_by(worker.index(), worker.depth(), worker.post().foreigners());
     let (data, execute) = slot.job();
     // SAFETY: the caller's word: once, and the frame it points to waits.
     unsafe { execute(data, worker, !std::ptr::eq(owner, worker.post())) };
@@ -191,6 +193,9 @@ fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announc
     }
     let others = || pool.posts().filter(|other| other.index != post.index);
     others().for_each(|other| other.stack.demand());
+    if has_come() || pool.has_work(post) {
+        return pool.sleep.get_up(&post.bed);
+    }
     // The fork that did not see the demand is before the barrier: then it is seen now.
     let Some(certain) = pass_barrier(post, pool, others()) else {
         return pool.sleep.get_up(&post.bed);

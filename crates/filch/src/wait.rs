@@ -118,9 +118,11 @@ impl Awaited<'_> {
             Awaited::Scope(tasks) => tasks.take_youngest().map(|task| Work::Task(task, tasks.number())).or_else(|| {
                 pool.posts().filter(|other| other.index != post.index && other.scope() == tasks.number()).find_map(
                     |victim| {
+                        let still = || victim.scope() == tasks.number();
                         leapfrog(post, pool, victim, 0, |slot| {
-                            victim.scope() == tasks.number() && !is_foreign(victim, slot)
+                            still() && !is_foreign(victim, slot, victim.scope_since())
                         })
+                        .or_else(|| fetch(pool, of_scope(victim), still))
                     },
                 )
             }),
@@ -146,8 +148,7 @@ impl Awaited<'_> {
                 return pool.posts().filter(has_some).collect();
             }
         };
-        let other = slot.runner().filter(|&runner| runner != post.index).map(|runner| pool.post(runner));
-        other.filter(|runner| runner.stack.is_stolen_below(slot.floor())).into_iter().collect()
+        slot.runner().filter(|&runner| runner != post.index).map(|runner| pool.post(runner)).into_iter().collect()
     }
 
     /// Jobs that the runner had forked before it took the awaited one bar the way to what that one forks, and the runner may wait for this very worker to take
@@ -183,10 +184,13 @@ impl Awaited<'_> {
     /// Whether something is there for which it is not worth lying down.
     fn sees_something(&self, pool: &Shared) -> bool {
         match self {
-            Awaited::Stolen(slot) => slot.is_given_back(),
-            Awaited::Scope(tasks) => tasks.are_queued(),
+            Awaited::Stolen(slot) => slot.is_given_back() || slot_sees_something(slot, pool),
+            Awaited::Scope(tasks) => {
+                let runs_one = |runner: &&Post| runner.scope() == tasks.number();
+                tasks.are_queued() || pool.posts().filter(runs_one).any(|runner| pool.injector.has(of_scope(runner)))
+            }
             Awaited::Installed(frame, _) => pool.injector.has_descendant(frame),
-            Awaited::Beyond(_) => false,
+            Awaited::Beyond(beyond) => slot_sees_something(beyond.slot(), pool),
         }
     }
 
@@ -210,11 +214,18 @@ impl Awaited<'_> {
     }
 }
 
+fn slot_sees_something(slot: &Slot, pool: &Shared) -> bool {
+    slot.runner().is_some_and(|runner| pool.injector.has(of_slot(slot, pool.post(runner))))
+}
+
 fn find_for_slot<'p>(post: &Post, pool: &'p Shared, slot: &Slot, data: *const ()) -> Option<Work<'p>> {
     match slot.runner() {
         Some(runner) if runner != post.index => {
             let runner = pool.post(runner);
-            leapfrog(post, pool, runner, slot.floor(), |prize| !slot.is_done() && !is_foreign(runner, prize))
+            leapfrog(post, pool, runner, slot.floor(), |prize| {
+                !slot.is_done() && !is_foreign(runner, prize, slot.foreigners())
+            })
+            .or_else(|| fetch(pool, of_slot(slot, runner), || !slot.is_done()))
         }
         Some(_) => None,
         None => pool.injector.take_back(data).map(Work::Job),
@@ -247,9 +258,36 @@ fn leapfrog<'p>(
     }
 }
 
-/// Whether the stolen job in `slot` is part of something that has nothing to do with what its owner ran before.
-fn is_foreign(victim: &Post, slot: &Slot) -> bool {
-    victim.is_foreign(victim.stack.index_of(slot))
+/// Which jobs that were given back descend from the one in `slot`, which `runner` runs, as long as that is undone: those that stand on the runner's stack since
+/// it began.
+fn of_slot<'a>(slot: &'a Slot, runner: &'a Post) -> impl Fn(&Job) -> bool + 'a {
+    move |job| {
+        let depth = runner.stack.depth_of(job.address());
+        depth.is_some_and(|depth| depth >= slot.floor() && !runner.is_foreign(depth, slot.foreigners()))
+    }
+}
+
+/// The same for a scope, one of whose tasks is at the bottom of `runner`.
+fn of_scope(runner: &Post) -> impl Fn(&Job) -> bool + '_ {
+    move |job| {
+        let depth = runner.stack.depth_of(job.address());
+        depth.is_some_and(|depth| !runner.is_foreign(depth, runner.scope_since()))
+    }
+}
+
+/// Takes such a job out of the injector, where somebody has put it who was not to run it, if `still` holds then.
+fn fetch<'p>(pool: &Shared, wanted: impl Fn(&Job) -> bool, still: impl Fn() -> bool) -> Option<Work<'p>> {
+    let job = pool.injector.take_where(wanted)?;
+    if still() {
+        return Some(Work::Job(job));
+    }
+    pool.inject(job);
+    None
+}
+
+/// Whether the stolen job in `slot` is part of something that has nothing to do with what its owner ran when so many foreign things had begun there.
+fn is_foreign(victim: &Post, slot: &Slot, since: u32) -> bool {
+    victim.is_foreign(victim.stack.index_of(slot), since)
 }
 
 /// Whether the stolen job in `slot` descends from `frame`. Stable, and the frames alive, until it is done.
@@ -270,6 +308,18 @@ fn give_back(pool: &Shared, slot: &Slot, victim: &Post) {
     pool.inject(unsafe { Job::from_parts(address.cast(), execute, victim.origins.at(address.addr())) });
     if call_owner {
         victim.bed.call();
+    }
+    // Others who wait for what the victim runs looked for it on the victim's stack.
+    for other in pool.posts().filter(|other| other.index != victim.index) {
+        let rest = other.bed.rest();
+        let waits = match rest {
+            Rest::Stolen(address) => pool.slot_at(address).runner() == Some(victim.index),
+            Rest::Scope(number) => victim.scope() == number,
+            _ => false,
+        };
+        if waits {
+            pool.sleep.wake(&other.bed, rest);
+        }
     }
 }
 
@@ -333,6 +383,9 @@ fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
     pool.sleep.lie_down_for(&post.bed, awaited.rest());
     let victims = awaited.victims(post, pool);
     victims.iter().for_each(|victim| victim.stack.demand());
+    if awaited.has_come() || awaited.sees_something(pool) || post.has_mail() {
+        return pool.sleep.get_up(&post.bed);
+    }
     // The fork that did not see the demand is before the barrier: then it is seen now. See the sleep protocol.
     let Some(certain) = search::pass_barrier(post, pool, victims.iter().copied()) else {
         return pool.sleep.get_up(&post.bed);
@@ -397,7 +450,7 @@ impl Beyond {
         unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
             // SAFETY: waited for.
             let beyond = unsafe { &*data.cast::<Beyond>() };
-            beyond.slot().run_by(worker.index(), worker.depth());
+            beyond.slot().run_by(worker.index(), worker.depth(), worker.post().foreigners());
             // SAFETY: written before it was injected, and not since.
             let (data, execute) = unsafe { *beyond.job.get() };
             // SAFETY: pool memory, as is the slot: from the completion on the frame may be gone.

@@ -151,6 +151,37 @@ fn closures_in_one_part_of_a_broadcast_can_wait_for_each_other() {
 }
 
 #[test]
+fn what_is_lent_inside_a_part_of_a_broadcast_is_lent_back() {
+    let _watchdog = watchdog();
+    let pool = pool(2);
+    for _ in 0..100 {
+        let (first, second) = (AtomicBool::new(false), AtomicBool::new(false));
+        pool.install(|| {
+            let caller = filch::index();
+            filch::broadcast(|part| {
+                if Some(part.index()) != caller {
+                    return;
+                }
+                // The other worker takes the outer second closure, this one that closure's second closure, and the other one a part of that.
+                filch::join(
+                    || wait_for(&first),
+                    || {
+                        first.store(true, Ordering::SeqCst);
+                        filch::join(
+                            || wait_for(&second),
+                            || {
+                                second.store(true, Ordering::SeqCst);
+                                meet();
+                            },
+                        );
+                    },
+                );
+            });
+        });
+    }
+}
+
+#[test]
 fn closures_in_what_comes_back_from_another_pool_can_wait_for_each_other() {
     let _watchdog = watchdog();
     let (here, there) = (pool(2), pool(1));

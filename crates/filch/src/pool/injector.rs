@@ -31,7 +31,8 @@ impl Injector {
         self.len.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn take_where(&self, wanted: impl Fn(&Job) -> bool) -> Option<Job> {
+    /// The oldest such job.
+    pub(crate) fn take_where(&self, wanted: impl Fn(&Job) -> bool) -> Option<Job> {
         if self.is_empty() {
             return None;
         }
@@ -58,6 +59,11 @@ impl Injector {
     }
 
     pub(crate) fn has_descendant(&self, frame: &Frame) -> bool {
-        !self.is_empty() && lock(&self.jobs).iter().any(|job| job.origin.descends_from(frame))
+        self.has(|job| job.origin.descends_from(frame))
+    }
+
+    /// Whether there is such a job.
+    pub(crate) fn has(&self, wanted: impl Fn(&Job) -> bool) -> bool {
+        !self.is_empty() && lock(&self.jobs).iter().any(wanted)
     }
 }

@@ -96,6 +96,12 @@ impl Shared {
         self.posts[index].post()
     }
 
+    /// The slot that a bed names.
+    pub(crate) fn slot_at(&self, address: usize) -> &Slot {
+        // SAFETY: a slot of this pool, on a stack or spare: it lives as long as the pool, and its provenance is exposed.
+        unsafe { &*std::ptr::with_exposed_provenance::<Slot>(address) }
+    }
+
     /// A count of the pool.
     pub(crate) fn hold(&self) -> Arc<Shared> {
         self.me.upgrade().expect("a pool is held by whoever runs on it")
@@ -119,11 +125,7 @@ impl Shared {
         let may_take = |rest| match rest {
             Rest::Awake | Rest::Waking => false,
             Rest::Idle => true,
-            Rest::Stolen(address) => {
-                // SAFETY: a slot of this pool, on a stack or spare.
-                let slot = unsafe { &*std::ptr::with_exposed_provenance::<Slot>(address) };
-                slot.runner() == Some(post.index) && post.stack.is_stolen_below(slot.floor())
-            }
+            Rest::Stolen(address) => self.slot_at(address).runner() == Some(post.index),
             Rest::Scope(number) => post.scope() == number,
             // Which worker that is, is looked at below.
             Rest::Installed => false,

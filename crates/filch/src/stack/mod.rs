@@ -161,6 +161,11 @@ impl Stack {
         self.base + index as usize * STRIDE
     }
 
+    /// The depth of the slot at this address, if it is one of this stack's.
+    pub(crate) fn depth_of(&self, address: usize) -> Option<u32> {
+        (self.base..self.end).contains(&address).then(|| self.index(address))
+    }
+
     /// Which slot of the stack this is.
     pub(crate) fn index_of(&self, slot: &Slot) -> u32 {
         self.index(std::ptr::from_ref(slot).addr())

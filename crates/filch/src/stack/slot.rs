@@ -15,7 +15,7 @@
 use std::mem;
 use std::ptr;
 
-use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
+use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use crate::worker::Worker;
 
 const DONE: usize = 1;
@@ -33,8 +33,8 @@ pub(crate) struct Slot {
     data: AtomicPtr<()>,
     execute: AtomicPtr<()>,
     state: AtomicUsize,
-    /// From which depth on the runner's stack holds what the job has forked.
-    floor: AtomicUsize,
+    /// From which depth on the runner's stack holds what the job has forked; in the upper half, how many foreign things had begun on it.
+    floor: AtomicU64,
 }
 
 /// How far apart two slots are.
@@ -48,7 +48,7 @@ impl Slot {
             data: AtomicPtr::new(ptr::null_mut()),
             execute: AtomicPtr::new(ptr::null_mut()),
             state: AtomicUsize::new(0),
-            floor: AtomicUsize::new(0),
+            floor: AtomicU64::new(0),
         }
     }
 
@@ -75,10 +75,10 @@ impl Slot {
         self.data.load(Ordering::Relaxed)
     }
 
-    /// The thief says who it is, before it runs the job, and how high its own stack is then.
-    pub(crate) fn run_by(&self, worker: usize, floor: u32) {
+    /// The thief says who it is, before it runs the job, how high its own stack is then, and how many foreign things have begun on it.
+    pub(crate) fn run_by(&self, worker: usize, floor: u32, foreigners: u32) {
         // Relaxed: published by the exchange below.
-        self.floor.store(floor as usize, Ordering::Relaxed);
+        self.floor.store(u64::from(foreigners) << 32 | u64::from(floor), Ordering::Relaxed);
         // AcqRel: a sleeping owner's helper reads who runs the job, and then that worker's stack.
         self.state.fetch_or((worker + 1) << RUNNER, Ordering::AcqRel);
     }
@@ -87,6 +87,11 @@ impl Slot {
     pub(crate) fn floor(&self) -> u32 {
         // Relaxed: acquired with the runner.
         self.floor.load(Ordering::Relaxed) as u32
+    }
+
+    /// How many foreign things had begun on the runner before the job. Likewise.
+    pub(crate) fn foreigners(&self) -> u32 {
+        (self.floor.load(Ordering::Relaxed) >> 32) as u32
     }
 
     /// Who runs the job, as far as it has said so.
