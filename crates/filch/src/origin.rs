@@ -64,7 +64,16 @@ impl Origin {
 pub(crate) struct Origins {
     /// Whether there are any; so that nobody locks for nothing.
     count: AtomicUsize,
-    entries: Mutex<Vec<(usize, Origin)>>,
+    entries: Mutex<Vec<Entry>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// The address of the first slot that it is about.
+    from: usize,
+    origin: Origin,
+    /// The addresses of the frames, taken while they were certainly there: an entry may outlive what it is about by a moment.
+    frames: Vec<usize>,
 }
 
 impl Origins {
@@ -72,10 +81,12 @@ impl Origins {
         Origins { count: AtomicUsize::new(0), entries: Mutex::new(Vec::new()) }
     }
 
-    /// Whether what runs here may descend from some wait: a hint.
-    pub(crate) fn are_some(&self) -> bool {
+    /// Whether something that runs here may descend from `frame`: a hint.
+    pub(crate) fn include(&self, frame: &Frame) -> bool {
+        let address = ptr::from_ref(frame).addr();
         // Relaxed: a hint.
         self.count.load(Ordering::Relaxed) != 0
+            && lock(&self.entries).iter().any(|entry| entry.frames.contains(&address))
     }
 
     /// The origin of a job at an address of the stack. Stable for a stolen job until it is done: its owner cannot leave that depth before.
@@ -85,7 +96,7 @@ impl Origins {
             return Origin::NONE;
         }
         let entries = lock(&self.entries);
-        entries.iter().rev().find(|&&(from, _)| from <= address).map_or(Origin::NONE, |&(_, origin)| origin)
+        entries.iter().rev().find(|entry| entry.from <= address).map_or(Origin::NONE, |entry| entry.origin)
     }
 
     /// What the worker runs from now on, at `bottom` and above, has this origin. Returns whether [`leave`](Origins::leave) is due.
@@ -94,7 +105,8 @@ impl Origins {
         if origin.is_none() && self.count.load(Ordering::Relaxed) == 0 {
             return false;
         }
-        lock(&self.entries).push((bottom, origin));
+        let frames = origin.frames().map(|frame| ptr::from_ref(frame).addr()).collect();
+        lock(&self.entries).push(Entry { from: bottom, origin, frames });
         self.count.fetch_add(1, Ordering::Release);
         true
     }

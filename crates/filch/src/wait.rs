@@ -128,7 +128,7 @@ impl Awaited<'_> {
             }),
             Awaited::Installed(frame, _) => pool.injector.take_descendant(frame).map(Work::Job).or_else(|| {
                 pool.posts()
-                    .filter(|other| other.index != post.index && other.origins.are_some())
+                    .filter(|other| other.index != post.index && other.origins.include(frame))
                     .find_map(|victim| leapfrog(post, pool, victim, 0, |slot| comes_from(victim, slot, frame)))
             }),
         }
@@ -143,8 +143,8 @@ impl Awaited<'_> {
                 let runs_one = |other: &&Post| other.index != post.index && other.scope() == tasks.number();
                 return pool.posts().filter(runs_one).collect();
             }
-            Awaited::Installed(..) => {
-                let has_some = |other: &&Post| other.index != post.index && other.origins.are_some();
+            Awaited::Installed(frame, _) => {
+                let has_some = |other: &&Post| other.index != post.index && other.origins.include(frame);
                 return pool.posts().filter(has_some).collect();
             }
         };
