@@ -193,7 +193,7 @@ fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announc
     }
     let others = || pool.posts().filter(|other| other.index != post.index);
     others().for_each(|other| other.stack.demand());
-    if has_come() || pool.has_work(post) {
+    if !defect(Defect::SleepWithoutLook) && (has_come() || pool.has_work(post)) {
         return pool.sleep.get_up(&post.bed);
     }
     // The fork that did not see the demand is before the barrier: then it is seen now.

@@ -14,10 +14,14 @@ fn orders(usual: usize) -> usize {
 }
 
 fn explore(usual: usize, model: impl Fn() + Sync + Send + 'static) {
+    explore_exactly(orders(usual), model);
+}
+
+fn explore_exactly(orders: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut config = shuttle::Config::new();
     config.stack_size = 256 * 1024;
     config.max_steps = shuttle::MaxSteps::FailAfter(200_000);
-    let scheduler = shuttle::scheduler::RandomScheduler::new(orders(usual));
+    let scheduler = shuttle::scheduler::RandomScheduler::new(orders);
     shuttle::Runner::new(scheduler, config).run(model);
 }
 
@@ -158,7 +162,8 @@ fn broadcasts_reach_everybody() {
 #[test]
 fn a_sleeper_that_does_not_look_again_is_caught() {
     assert!(!defect::with(Some(Defect::SleepWithoutLook), || {
-        explore(3000, || {
+        // As many as it takes, whatever was asked for: it ends at the first that fails.
+        explore_exactly(20_000, || {
             let pool = pool(2, Waiting::Strict, Fences::Automatic);
             let barrier = Arc::new(Barrier::new(2));
             let (first, second) = (barrier.clone(), barrier);
