@@ -126,17 +126,7 @@ fn victims<'p>(post: &Post, pool: &'p Shared) -> impl Iterator<Item = &'p Post> 
 }
 
 fn steal_forked<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
-    victims(post, pool).find_map(|victim| match victim.stack.steal() {
-        Theft::Job(slot) => Some(Work::Forked(slot, victim)),
-        Theft::Lost => {
-            post.tally.aborts.add(1);
-            None
-        }
-        Theft::Nothing => {
-            victim.stack.demand();
-            None
-        }
-    })
+    victims(post, pool).find_map(|victim| post.rob(victim, 0).map(|slot| Work::Forked(slot, victim)))
 }
 
 fn steal_spawned<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
@@ -206,7 +196,7 @@ fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announc
     }
     // A raid that was called off, or had more than one victim to choose from, leaves private jobs behind: look again.
     let left = others().any(|other| pool.could_take_from(other));
-    if defect(Defect::SleepWithoutLook) || !(left || has_come() || post.has_mail() || pool.has_work(post)) {
+    if defect(Defect::SleepWithoutLook) || !certain || !(left || has_come() || post.has_mail() || pool.has_work(post)) {
         nap(post, pool, certain);
     }
     pool.sleep.get_up(&post.bed);
@@ -271,6 +261,21 @@ pub(crate) fn nap(post: &Post, pool: &Shared, certain: bool) {
 }
 
 impl Post {
+    /// Takes the oldest public job of another worker, none below `floor`; where there is none, leaves a demand.
+    pub(crate) fn rob<'p>(&self, victim: &'p Post, floor: u32) -> Option<&'p Slot> {
+        match victim.stack.steal_above(floor) {
+            Theft::Job(slot) => Some(slot),
+            Theft::Lost => {
+                self.tally.aborts.add(1);
+                None
+            }
+            Theft::Nothing => {
+                victim.stack.demand();
+                None
+            }
+        }
+    }
+
     /// Publishes jobs of a worker that does not answer.
     pub(crate) fn raid(&self, victim: &Post) {
         self.tally.raids.add(1);

@@ -240,22 +240,13 @@ fn leapfrog<'p>(
     floor: u32,
     still: impl Fn(&Slot) -> bool,
 ) -> Option<Work<'p>> {
-    match victim.stack.steal_above(floor) {
-        Theft::Job(slot) if still(slot) => Some(Work::Forked(slot, victim)),
-        Theft::Job(slot) => {
-            post.tally.aborts.add(1);
-            give_back(pool, slot, victim);
-            None
-        }
-        Theft::Lost => {
-            post.tally.aborts.add(1);
-            None
-        }
-        Theft::Nothing => {
-            victim.stack.demand();
-            None
-        }
+    let slot = post.rob(victim, floor)?;
+    if still(slot) {
+        return Some(Work::Forked(slot, victim));
     }
+    post.tally.aborts.add(1);
+    give_back(pool, slot, victim);
+    None
 }
 
 /// Which jobs that were given back descend from the one in `slot`, which `runner` runs, as long as that is undone: those that stand on the runner's stack since
@@ -398,7 +389,7 @@ fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
         || awaited.sees_something(pool)
         || post.has_mail()
         || victims.iter().any(|victim| pool.could_take_from(victim));
-    if !stay_up {
+    if !stay_up || !certain {
         search::nap(post, pool, certain);
     }
     pool.sleep.get_up(&post.bed);
