@@ -190,10 +190,7 @@ fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announc
     let Some(certain) = pass_barrier(post, pool, others()) else {
         return pool.sleep.get_up(&post.bed);
     };
-    let private = others().find(|other| !other.stack.has_public() && other.stack.has_private());
-    if let (Some(victim), true) = (private, pool.raids) {
-        post.raid(victim);
-    }
+    post.raid_one_of(pool, others());
     // A raid that was called off, or had more than one victim to choose from, leaves private jobs behind: look again.
     let left = others().any(|other| pool.could_take_from(other));
     if defect(Defect::SleepWithoutLook) || !certain || !(left || has_come() || post.has_mail() || pool.has_work(post)) {
@@ -273,6 +270,16 @@ impl Post {
                 victim.stack.demand();
                 None
             }
+        }
+    }
+
+    /// Raids one of these who has jobs and has published none, where the pool raids at all.
+    pub(crate) fn raid_one_of<'p>(&self, pool: &Shared, mut others: impl Iterator<Item = &'p Post>) {
+        if !pool.raids {
+            return;
+        }
+        if let Some(victim) = others.find(|other| !other.stack.has_public() && other.stack.has_private()) {
+            self.raid(victim);
         }
     }
 

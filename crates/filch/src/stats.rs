@@ -10,7 +10,7 @@ use crate::pool::Shared;
 pub(crate) struct Count(AtomicU64);
 
 impl Count {
-    fn new() -> Count {
+    pub(crate) fn new() -> Count {
         Count(AtomicU64::new(0))
     }
 
@@ -20,7 +20,7 @@ impl Count {
         self.0.store(self.0.load(Ordering::Relaxed) + more, Ordering::Relaxed);
     }
 
-    fn get(&self) -> u64 {
+    pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }

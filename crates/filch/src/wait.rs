@@ -66,7 +66,7 @@ pub(crate) fn answer(post: &Post, slot: &Slot) -> Answer {
     if !hungry && sleeper.is_none() {
         return Answer::Forked;
     }
-    let (published, _) = post.stack.share();
+    let published = post.stack.share();
     if published > 0 {
         post.tally.shares.add(published.into());
         post.log.shared(published);
@@ -148,7 +148,7 @@ impl Awaited<'_> {
                 return pool.posts().filter(has_some).collect();
             }
         };
-        slot.runner().filter(|&runner| runner != post.index).map(|runner| pool.post(runner)).into_iter().collect()
+        runner_of(slot, post, pool).into_iter().collect()
     }
 
     /// Jobs that the runner had forked before it took the awaited one bar the way to what that one forks, and the runner may wait for this very worker to take
@@ -159,9 +159,7 @@ impl Awaited<'_> {
             Awaited::Beyond(beyond) => beyond.slot(),
             Awaited::Scope(_) | Awaited::Installed(..) => return true,
         };
-        let Some(runner) = slot.runner().filter(|&runner| runner != post.index).map(|runner| pool.post(runner)) else {
-            return true;
-        };
+        let Some(runner) = runner_of(slot, post, pool) else { return true };
         while !self.has_come() && !runner.stack.is_stolen_below(slot.floor()) {
             match runner.stack.steal() {
                 Theft::Job(older) => {
@@ -212,6 +210,11 @@ impl Awaited<'_> {
             Awaited::Installed(..) => Rest::Installed,
         }
     }
+}
+
+/// The worker that runs the job in `slot`, if it is another one than that of `post`, and has said so.
+fn runner_of<'p>(slot: &Slot, post: &Post, pool: &'p Shared) -> Option<&'p Post> {
+    slot.runner().filter(|&runner| runner != post.index).map(|runner| pool.post(runner))
 }
 
 fn slot_sees_something(slot: &Slot, pool: &Shared) -> bool {
@@ -381,10 +384,7 @@ fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
     let Some(certain) = search::pass_barrier(post, pool, victims.iter().copied()) else {
         return pool.sleep.get_up(&post.bed);
     };
-    let private = victims.iter().find(|victim| !victim.stack.has_public() && victim.stack.has_private());
-    if let (Some(victim), true) = (private, pool.raids) {
-        post.raid(victim);
-    }
+    post.raid_one_of(pool, victims.iter().copied());
     let stay_up = awaited.has_come()
         || awaited.sees_something(pool)
         || post.has_mail()

@@ -12,11 +12,9 @@ use super::queue::{Asymmetric, Queue};
 use super::worker::Worker;
 use crate::backoff::Patience;
 use crate::error::BuildError;
-use crate::sleep::{Bed, Rest, Sleep};
-use crate::sync::{fence, lock, thread, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering};
-
-/// The most workers: as many as the counters of the sleep protocol can tell apart.
-const MOST_THREADS: usize = u16::MAX as usize - 1;
+use crate::sleep::{Bed, Rest, Sleep, MOST_WORKERS};
+use crate::stats::Count;
+use crate::sync::{fence, lock, thread, AtomicBool, AtomicUsize, Mutex, Ordering};
 
 /// A pool whose workers have queues of kind `Q`. See the [module](super).
 pub struct Pool<Q: Queue = Asymmetric> {
@@ -44,7 +42,7 @@ impl<Q: Queue> Pool<Q> {
     pub fn with_queue(threads: usize, queue: Q) -> Result<Pool<Q>, BuildError> {
         match threads {
             0 => return Err(BuildError::NoThreads),
-            asked if asked > MOST_THREADS => return Err(BuildError::TooManyThreads { asked, most: MOST_THREADS }),
+            asked if asked > MOST_WORKERS => return Err(BuildError::TooManyThreads { asked, most: MOST_WORKERS }),
             _ => {}
         }
         let (owners, thieves): (Vec<_>, Vec<_>) = (0..threads).map(|_| queue.make()).unzip();
@@ -131,21 +129,6 @@ pub struct Thefts {
     pub aborts: u64,
 }
 
-/// A count that only its worker raises.
-pub(super) struct Count(AtomicU64);
-
-impl Count {
-    pub(super) fn add(&self, more: u64) {
-        // Relaxed, and no exchange: nobody else writes, and nobody draws conclusions.
-        self.0.store(self.0.load(Ordering::Relaxed) + more, Ordering::Relaxed);
-    }
-
-    fn get(&self) -> u64 {
-        // Relaxed: as above.
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// What the others see of a worker.
 pub(super) struct Seat<Q: Queue> {
     pub(super) thief: Q::Thief<Job<Q>>,
@@ -163,12 +146,11 @@ pub(super) struct Tally {
 
 impl<Q: Queue> Seat<Q> {
     fn new(thief: Q::Thief<Job<Q>>) -> Self {
-        let count = || Count(AtomicU64::new(0));
         Seat {
             thief,
             bed: Bed::new(),
             patience: Patience::new(),
-            tally: CachePadded::new(Tally { steals: count(), aborts: count() }),
+            tally: CachePadded::new(Tally { steals: Count::new(), aborts: Count::new() }),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::error::BuildError;
 use crate::global;
 use crate::latch::Gate;
 use crate::post::Post;
+use crate::sleep::MOST_WORKERS;
 use crate::stack::{Mode, Region};
 use crate::sync::{thread, Mutex};
 use crate::unwind::Payload;
@@ -20,9 +21,6 @@ use crate::wait::Waiting;
 
 /// The smallest stack that a worker gets by.
 const LEAST_STACK: usize = 64 * 1024;
-
-/// The most workers of a pool: as many as the counters of the sleep protocol can tell apart.
-const MOST_THREADS: usize = u16::MAX as usize - 1;
 
 /// The variable that says how many workers a pool has if its builder does not.
 const THREADS_VARIABLE: &str = "FILCH_NUM_THREADS";
@@ -153,8 +151,8 @@ impl Builder {
         };
         match threads {
             0 => return Err(BuildError::NoThreads),
-            _ if threads > MOST_THREADS => {
-                return Err(BuildError::TooManyThreads { asked: threads, most: MOST_THREADS })
+            _ if threads > MOST_WORKERS => {
+                return Err(BuildError::TooManyThreads { asked: threads, most: MOST_WORKERS })
             }
             _ => {}
         }

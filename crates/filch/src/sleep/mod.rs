@@ -99,6 +99,9 @@ const SLEEPING: u64 = 1;
 const SEARCHING: u64 = 1 << 16;
 const EVENT: u64 = 1 << 32;
 
+/// The most workers of a pool: as many as the counters can tell apart.
+pub(crate) const MOST_WORKERS: usize = u16::MAX as usize - 1;
+
 /// The counters at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counts(u64);

@@ -277,10 +277,9 @@ impl Stack {
         mine
     }
 
-    /// The owner publishes the older half of its private jobs, unless some are public already. Returns how many it published, and how many
-    /// are public now.
+    /// The owner publishes the older half of its private jobs, unless some are public already. Returns how many it published.
     #[cold]
-    pub(crate) fn share(&self) -> (u32, u32) {
+    pub(crate) fn share(&self) -> u32 {
         let bottom = self.index(self.bottom());
         let mut moves = lock(&self.moves);
         moves.epoch += 1;
@@ -294,7 +293,7 @@ impl Stack {
             Some(split + published)
         });
         self.set_limit(&mut moves, self.address(after.split));
-        (published, after.split.saturating_sub(after.top))
+        published
     }
 
     /// A thief takes the oldest public job.
