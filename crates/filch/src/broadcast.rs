@@ -3,6 +3,7 @@
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ptr;
+use std::sync::Arc;
 
 use crate::global;
 use crate::job::Job;
@@ -10,6 +11,7 @@ use crate::latch::{Completion, Gate, Waiter};
 use crate::origin::{Frame, Origin};
 use crate::pool::Shared;
 use crate::post::Post;
+use crate::spawn;
 use crate::sync::{lock, AtomicUsize, Mutex, Ordering};
 use crate::unwind::{self, Payload};
 use crate::wait::{self, Awaited};
@@ -17,7 +19,8 @@ use crate::worker::Worker;
 
 /// Runs a closure once on each worker of the current pool, or the global one, and returns the results in the order of the workers.
 ///
-/// Nobody else can run a worker's part for it, so each runs it when it next looks for work or waits for something, whatever the waiting policy.
+/// Nobody else can run a worker's part for it, so each runs it when it has run what it had spawned itself, or next waits for something, whatever the waiting policy. Two broadcasts
+/// run in the same order everywhere.
 ///
 /// ```
 /// let squares = filch::broadcast(|part| part.index() * part.index());
@@ -38,6 +41,41 @@ where
     }
 }
 
+/// Has a closure run once on each worker of the current pool, or the global one; nobody waits for it.
+///
+/// ```
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// filch::spawn_broadcast(move |part| sender.send(part.index()).unwrap());
+/// assert_eq!(receiver.iter().count(), filch::threads());
+/// ```
+///
+/// # Panics
+///
+/// As for [`spawn`](crate::spawn()): a panic goes to the pool's [panic handler](crate::Builder::on_panic); without one the process ends.
+pub fn spawn_broadcast<F>(f: F)
+where
+    F: Fn(Broadcast) + Send + Sync + 'static,
+{
+    match Post::current() {
+        Some(post) => spawn_broadcast_in(post.pool(), f),
+        None => global::pool().spawn_broadcast(f),
+    }
+}
+
+pub(crate) fn spawn_broadcast_in<F>(pool: &Shared, f: F)
+where
+    F: Fn(Broadcast) + Send + Sync + 'static,
+{
+    pool.check_process();
+    pool.count_spawned(pool.posts.len());
+    let f = Arc::new(f);
+    pool.deliver_to_all(|post| {
+        let f = Arc::clone(&f);
+        let part = Broadcast::of(post);
+        spawn::job_of(move || f(part))
+    });
+}
+
 /// Which part of a broadcast a closure is.
 #[derive(Clone, Copy, Debug)]
 pub struct Broadcast {
@@ -46,6 +84,11 @@ pub struct Broadcast {
 }
 
 impl Broadcast {
+    /// The part of the worker of `post`.
+    pub(crate) fn of(post: &Post) -> Broadcast {
+        Broadcast { index: post.index, threads: post.pool().posts.len() }
+    }
+
     /// The worker that runs this part.
     pub fn index(&self) -> usize {
         self.index
@@ -75,7 +118,7 @@ where
     unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
         // SAFETY: the caller's word.
         let this = unsafe { &*data.cast::<Self>() };
-        let part = Broadcast { index: worker.index(), threads: worker.threads() };
+        let part = Broadcast::of(worker.post());
         match unwind::catch(|| (this.f)(part)) {
             // SAFETY: each worker writes its own, once, and they are read when all are done.
             Ok(result) => unsafe {
@@ -113,12 +156,10 @@ where
         completion: Completion::new(waiter),
     };
     let data = ptr::from_ref(&state).cast();
-    let frame = caller.map(Frame::of);
+    let frame = caller.map(|post| Frame::new(post, pool));
     let origin = frame.as_ref().map_or(Origin::NONE, Origin::new);
-    for post in pool.posts() {
-        // SAFETY: waited for below; each worker gets one and runs it once.
-        post.deliver(unsafe { Job::from_parts(data, State::<F, R>::execute, origin) });
-    }
+    // SAFETY: waited for below; each worker gets one and runs it once.
+    pool.deliver_to_all(|_| unsafe { Job::from_parts(data, State::<F, R>::execute, origin) });
     match caller.zip(frame.as_ref()) {
         Some((post, frame)) => wait::until(post, &Awaited::Installed(frame, &state.completion.done)),
         None => gate.pass(),

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io;
 
-/// Why a pool could not be built. Whatever had been started by then has ended again.
+/// Why a pool could not be built. The threads that had been started by then have ended again; those that a [spawner](crate::Builder::spawner) had started are told to.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -41,6 +41,8 @@ pub enum BuildError {
         /// Why.
         error: io::Error,
     },
+    /// The calling thread was to be a worker of the pool, and is one of some pool already.
+    ThreadIsAWorker,
     /// The global pool is already running.
     GlobalIsRunning,
 }
@@ -60,7 +62,10 @@ impl fmt::Display for BuildError {
             }
             BuildError::Memory(_) => write!(f, "no address space could be reserved for the pool's fork stacks"),
             BuildError::Thread { index, .. } => {
-                write!(f, "the thread of worker {index} could not be started; those before it have ended again")
+                write!(f, "the thread of worker {index} could not be started; those before it end again")
+            }
+            BuildError::ThreadIsAWorker => {
+                write!(f, "this thread is already a worker of a pool, and cannot be one of another")
             }
             BuildError::GlobalIsRunning => write!(f, "the global pool is already running and cannot be built anew"),
         }

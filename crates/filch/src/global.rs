@@ -1,12 +1,15 @@
 //! The pool that is used outside of any other.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::error::BuildError;
 use crate::pool::{Builder, Pool};
 use crate::worker::Worker;
 
 static GLOBAL: OnceLock<Pool> = OnceLock::new();
+
+/// Held by who builds it, so that nobody starts a pool that then is not the global one.
+static BUILDING: Mutex<()> = Mutex::new(());
 
 /// The global pool, started now if it was not yet.
 ///
@@ -15,20 +18,30 @@ static GLOBAL: OnceLock<Pool> = OnceLock::new();
 /// If it cannot be started; [`Builder::build_global`] says why instead.
 #[cold]
 pub(crate) fn pool() -> &'static Pool {
-    GLOBAL.get_or_init(|| match Pool::new() {
-        Ok(pool) => pool,
-        Err(error) => panic!("the global pool could not be started: {}", Sentence(&error)),
+    GLOBAL.get().unwrap_or_else(|| match build(Builder::new()) {
+        Ok(pool) | Err((_, Some(pool))) => pool,
+        Err((error, None)) => panic!("the global pool could not be started: {}", Sentence(&error)),
     })
 }
 
+/// The global pool, if it runs.
+pub(crate) fn running() -> Option<&'static Pool> {
+    GLOBAL.get()
+}
+
 /// Builds the global pool.
-pub(crate) fn set(builder: Builder) -> Result<(), BuildError> {
-    let mut result = Err(BuildError::GlobalIsRunning);
-    if GLOBAL.get().is_none() {
-        let pool = builder.build()?;
-        result = GLOBAL.set(pool).map_err(|_| BuildError::GlobalIsRunning);
+pub(crate) fn set(builder: Builder<'_>) -> Result<(), BuildError> {
+    build(builder).map(|_| ()).map_err(|(error, _)| error)
+}
+
+/// Builds the global pool, or says what stands in the way, be it the pool that there is.
+fn build(builder: Builder<'_>) -> Result<&'static Pool, (BuildError, Option<&'static Pool>)> {
+    let _one_at_a_time = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pool) = GLOBAL.get() {
+        return Err((BuildError::GlobalIsRunning, Some(pool)));
     }
-    result
+    let pool = builder.build().map_err(|error| (error, None))?;
+    Ok(GLOBAL.get_or_init(|| pool))
 }
 
 /// Runs a closure on a worker and hands it that worker: in place on a worker's thread, otherwise in the global pool.
@@ -49,6 +62,7 @@ where
 }
 
 /// How many workers the current pool has: that of the calling thread, or else the global one.
+#[inline]
 pub fn threads() -> usize {
     match Worker::current() {
         Some(worker) => worker.threads(),
@@ -57,6 +71,7 @@ pub fn threads() -> usize {
 }
 
 /// Which worker of its pool the calling thread is, counted from 0; `None` outside of all pools.
+#[inline]
 pub fn index() -> Option<usize> {
     Worker::current().map(|worker| worker.index())
 }

@@ -80,13 +80,13 @@ mod unwind;
 mod wait;
 mod worker;
 
-pub use broadcast::{broadcast, Broadcast};
+pub use broadcast::{broadcast, spawn_broadcast, Broadcast};
 pub use error::BuildError;
 pub use global::{index, threads, with_worker};
 pub use join::{join, join_context, maybe_join, Context};
 pub use pool::{Builder, Fences, Pool, Thread};
-pub use scope::{scope, Scope};
-pub use spawn::{spawn, yield_now, Yield};
+pub use scope::{in_place_scope, in_place_scope_fifo, scope, scope_fifo, Scope};
+pub use spawn::{has_pending, spawn, spawn_fifo, yield_local, yield_now, Yield};
 pub use stats::{Stats, WorkerStats};
 pub use wait::Waiting;
 pub use worker::Worker;

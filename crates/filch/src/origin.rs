@@ -19,19 +19,26 @@ pub(crate) struct Origin(*const Frame);
 // SAFETY: a pointer to a frame that is only read, and outlives what descends from it.
 unsafe impl Send for Origin {}
 
-/// A wait of one worker for another pool.
+/// A wait of one worker for another pool, or for all the workers of its own.
 #[derive(Debug)]
 pub(crate) struct Frame {
     /// Where the waiting worker's own work comes from.
     parent: Origin,
     pub(crate) pool: *const Shared,
     pub(crate) worker: usize,
+    away: bool,
 }
 
 impl Frame {
-    /// A wait of the worker of `post`.
-    pub(crate) fn of(post: &Post) -> Frame {
-        Frame { parent: post.origin(), pool: post.pool(), worker: post.index }
+    /// A wait of the worker of `post` for something in `target`.
+    pub(crate) fn new(post: &Post, target: &Shared) -> Frame {
+        let pool = post.pool();
+        Frame { parent: post.origin(), pool, worker: post.index, away: !ptr::eq(pool, target) }
+    }
+
+    /// Whether the wait is for another pool than the worker's own.
+    pub(crate) fn is_away(&self) -> bool {
+        self.away
     }
 }
 

@@ -15,6 +15,7 @@ use crate::stack::{Mode, Slot, Stack};
 use crate::stats::Tally;
 use crate::sync::{fence, lock, spin_loop, AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Mutex, Ordering};
 use crate::trace::Log;
+use crate::worker::Worker;
 
 /// See the module.
 #[derive(Debug)]
@@ -33,7 +34,9 @@ pub(crate) struct Post {
     /// How long this worker looks for work before it sleeps.
     pub(crate) patience: Patience,
     /// Jobs that only this worker may run.
-    inbox: Inbox,
+    inbox: InOrder,
+    /// What it has spawned in turn. For each there is a job in `spawned` that takes the oldest of these.
+    in_turn: InOrder,
     /// The scope whose task is at the bottom of all that runs here, or 0.
     scope: AtomicUsize,
     /// Whether it runs something: one that does not cannot fork without looking at the beds first.
@@ -67,7 +70,8 @@ impl Post {
             // Any odd constant: no two workers start alike.
             random: OwnersOnly(Cell::new((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))),
             patience: Patience::new(),
-            inbox: Inbox::new(),
+            inbox: InOrder::new(),
+            in_turn: InOrder::new(),
             scope: AtomicUsize::new(0),
             working: AtomicBool::new(false),
             foreign: Foreign { count: AtomicU32::new(0), depths: Mutex::new(Vec::new()) },
@@ -97,6 +101,21 @@ impl Post {
     /// Called by the worker of this post.
     pub(crate) unsafe fn push_spawned(&self, job: Job) {
         self.spawned.0.push(job);
+    }
+
+    /// Queues a job behind those that were spawned in turn before. Returns the one to spawn in its place: it runs the oldest of them.
+    pub(crate) fn queue_up(&self, job: Job) -> Job {
+        unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
+            // SAFETY: pool memory, which outlives what is spawned into the pool.
+            let post = unsafe { &*data.cast::<Post>() };
+            let job = post.in_turn.pop().expect("as many take their turn as have queued up");
+            // SAFETY: taken from the queue once.
+            unsafe { job.run(worker) };
+        }
+        let origin = job.origin;
+        self.in_turn.push(job);
+        // SAFETY: run once, as every spawned job is; then there is one in the queue.
+        unsafe { Job::from_parts(std::ptr::from_ref(self).cast(), execute, origin) }
     }
 
     /// Takes the youngest job of the worker's own queue.
@@ -239,17 +258,17 @@ struct OwnersOnly<T>(T);
 // SAFETY: the functions that reach inside are unsafe and say who may call them.
 unsafe impl<T: Send> Sync for OwnersOnly<T> {}
 
-/// Jobs for one worker, in order.
+/// Jobs, first in, first out.
 #[derive(Debug)]
-struct Inbox {
+struct InOrder {
     /// So that nobody locks for nothing.
     len: AtomicUsize,
     jobs: Mutex<VecDeque<Job>>,
 }
 
-impl Inbox {
-    fn new() -> Inbox {
-        Inbox { len: AtomicUsize::new(0), jobs: Mutex::new(VecDeque::new()) }
+impl InOrder {
+    fn new() -> InOrder {
+        InOrder { len: AtomicUsize::new(0), jobs: Mutex::new(VecDeque::new()) }
     }
 
     fn push(&self, job: Job) {

@@ -99,19 +99,33 @@ pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
     }
 }
 
-/// A job that only this worker can run, or that it spawned itself.
-fn own(post: &Post) -> Option<Job> {
+/// What this worker has spawned itself, or what only it can run; in this order, so that a broadcast comes after what was there before.
+pub(crate) fn own<'p>(post: &Post, pool: &Shared) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the post.
     let spawned = || unsafe { post.pop_spawned() };
-    post.collect().or_else(|| post.has_spawned().then(spawned).flatten())
+    let job = post.has_spawned().then(spawned).flatten();
+    job.map(Work::Job)
+        .or_else(|| pool.scopes.take_own(post.index).map(|(task, number)| Work::Task(task, number)))
+        .or_else(|| post.collect().map(Work::Job))
+}
+
+/// The oldest job that this worker has forked and nobody has taken. Its owner finds it done.
+pub(crate) fn own_forked(post: &Post) -> Option<Work<'_>> {
+    post.stack.share();
+    loop {
+        match post.stack.steal() {
+            Theft::Job(slot) => return Some(Work::Forked(slot, post)),
+            Theft::Lost => {}
+            Theft::Nothing => return None,
+        }
+    }
 }
 
 /// Any work that there is, for one who may run anything.
 pub(crate) fn find<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
-    own(post)
-        .map(Work::Job)
+    own(post, pool)
         .or_else(|| steal_forked(post, pool))
-        .or_else(|| pool.scopes.take().map(|(task, number)| Work::Task(task, number)))
+        .or_else(|| pool.scopes.take(post.index).map(|(task, number)| Work::Task(task, number)))
         .or_else(|| pool.injector.take().map(Work::Job))
         .or_else(|| steal_spawned(post, pool))
 }
@@ -133,6 +147,15 @@ fn steal_spawned<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
     victims(post, pool).filter(|victim| victim.has_spawned()).find_map(Post::steal_spawned).map(Work::Job)
 }
 
+/// How to run what was found while something else is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// As part of what runs below, or above nothing.
+    Alike,
+    /// As something that it has nothing to do with.
+    Foreign,
+}
+
 /// Runs whatever there is until `has_come`. `announce` says that this worker is to be called then; `find_own` finds what others could not.
 pub(crate) fn until<'p>(
     post: &Post,
@@ -140,6 +163,7 @@ pub(crate) fn until<'p>(
     has_come: &mut dyn FnMut() -> bool,
     announce: &mut dyn FnMut() -> bool,
     find_own: &mut dyn FnMut() -> Option<Work<'p>>,
+    others: Others,
 ) {
     while !has_come() {
         let most = (pool.posts.len() as u64 / 2).max(1);
@@ -149,8 +173,11 @@ pub(crate) fn until<'p>(
             if has_come() {
                 break None;
             }
-            if let Some(work) = find_own().or_else(|| find(post, pool)) {
-                break Some(work);
+            if let Some(work) = find_own() {
+                break Some((work, Others::Alike));
+            }
+            if let Some(work) = find(post, pool) {
+                break Some((work, others));
             }
             if crowded || !backoff.snooze() {
                 backoff.disappoint(&post.patience);
@@ -159,8 +186,11 @@ pub(crate) fn until<'p>(
                 if has_come() {
                     break None;
                 }
+                if let Some(work) = find_own() {
+                    break Some((work, Others::Alike));
+                }
                 if let Some(job) = pool.injector.take() {
-                    break Some(Work::Job(job));
+                    break Some((Work::Job(job), others));
                 }
                 backoff = Backoff::new(&post.patience);
             }
@@ -169,8 +199,10 @@ pub(crate) fn until<'p>(
         if pool.sleep.stop_searching() {
             pool.leave_nothing_to_nobody();
         }
-        if let Some(work) = work {
-            run(post, work);
+        match work {
+            Some((work, Others::Alike)) => run(post, work),
+            Some((work, Others::Foreign)) => run_foreign(post, work),
+            None => {}
         }
     }
 }

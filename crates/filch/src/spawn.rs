@@ -5,7 +5,7 @@ use crate::job::Job;
 use crate::origin::Origin;
 use crate::pool::Shared;
 use crate::post::Post;
-use crate::search;
+use crate::search::{self, Work};
 use crate::sync::thread;
 use crate::unwind;
 
@@ -28,17 +28,52 @@ where
     F: FnOnce() + Send + 'static,
 {
     match Post::current() {
-        Some(post) => spawn_in(post.pool(), f),
+        Some(post) => spawn_in(post.pool(), f, false),
         None => global::pool().spawn(f),
     }
 }
 
-pub(crate) fn spawn_in<F>(pool: &Shared, f: F)
+/// As [`spawn`](crate::spawn()), but in turn: of the jobs that a worker spawns like this it runs the oldest first, where those of `spawn` run youngest first.
+///
+/// ```
+/// # fn main() -> Result<(), filch::BuildError> {
+/// let pool = filch::Pool::builder().threads(1).build()?;
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// pool.install(|| {
+///     for i in 0..3 {
+///         let sender = sender.clone();
+///         filch::spawn_fifo(move || sender.send(i).unwrap());
+///     }
+/// });
+/// drop(sender);
+/// assert_eq!(receiver.iter().collect::<Vec<_>>(), [0, 1, 2]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn spawn_fifo<F>(f: F)
+where
+    F: FnOnce() + Send + 'static,
+{
+    match Post::current() {
+        Some(post) => spawn_in(post.pool(), f, true),
+        None => global::pool().spawn_fifo(f),
+    }
+}
+
+pub(crate) fn spawn_in<F>(pool: &Shared, f: F, in_turn: bool)
 where
     F: FnOnce() + Send + 'static,
 {
     pool.check_process();
-    pool.count_spawned();
+    pool.count_spawned(1);
+    pool.spawn(job_of(f), in_turn);
+}
+
+/// A job that nobody waits for, already counted.
+pub(crate) fn job_of<F>(f: F) -> Job
+where
+    F: FnOnce() + Send + 'static,
+{
     let run = move |worker: &mut crate::Worker| {
         let pool = worker.post().pool();
         if let Err(panic) = unwind::catch(f) {
@@ -47,10 +82,10 @@ where
         pool.count_finished();
     };
     // SAFETY: `'static`, and run once; a pool does not end before its spawned jobs.
-    pool.spawn(unsafe { Job::boxed(run, Origin::NONE) });
+    unsafe { Job::boxed(run, Origin::NONE) }
 }
 
-/// What [`yield_now`] did.
+/// What [`yield_now`] or [`yield_local`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yield {
     /// It has run something.
@@ -59,18 +94,56 @@ pub enum Yield {
     Idle,
 }
 
-/// Runs one waiting job of the current pool, whatever it is, on top of what runs here; on a thread that is no worker's, gives up the
-/// time slice. `None` there.
+/// Runs one waiting job of the current pool, whatever it is, on top of what runs here: if there is no other, one that this worker has forked below. On a thread that is no
+/// worker's, gives up the time slice; `None` there.
+///
+/// So a closure that polls for what another job is to do gets there even if nobody else is free:
+///
+/// ```
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
+/// # fn main() -> Result<(), filch::BuildError> {
+/// let pool = filch::Pool::builder().threads(1).build()?;
+/// let ready = AtomicBool::new(false);
+/// pool.join(
+///     || {
+///         while !ready.load(Ordering::Acquire) {
+///             filch::yield_now();
+///         }
+///     },
+///     || ready.store(true, Ordering::Release),
+/// );
+/// # Ok(())
+/// # }
+/// ```
 pub fn yield_now() -> Option<Yield> {
     let Some(post) = Post::current() else {
         thread::yield_now();
         return None;
     };
-    Some(match search::find(post, post.pool()) {
+    let pool = post.pool();
+    Some(run_one(post, search::find(post, pool).or_else(|| search::own_forked(post))))
+}
+
+/// As [`yield_now`], but takes nothing from others: only what this worker has spawned or forked itself, or what is for it alone. Outside of a pool, `None`.
+pub fn yield_local() -> Option<Yield> {
+    let post = Post::current()?;
+    Some(run_one(post, search::own(post, post.pool()).or_else(|| search::own_forked(post))))
+}
+
+/// Whether the calling worker has jobs of its own that wait: spawned or forked by it, or for it alone. `None` outside of a pool. Out of date as soon as it is known.
+pub fn has_pending() -> Option<bool> {
+    let post = Post::current()?;
+    let scopes = &post.pool().scopes;
+    Some(post.stack.has_jobs() || post.has_spawned() || scopes.are_queued_by(post.index) || post.has_mail())
+}
+
+fn run_one(post: &Post, work: Option<Work<'_>>) -> Yield {
+    match work {
         Some(work) => {
             search::run_foreign(post, work);
             Yield::Ran
         }
         None => Yield::Idle,
-    })
+    }
 }

@@ -18,7 +18,7 @@ use crate::origin::{Frame, Origin};
 use crate::pool::Shared;
 use crate::post::Post;
 use crate::scope::Tasks;
-use crate::search::{self, Work};
+use crate::search::{self, Others, Work};
 use crate::sleep::Rest;
 use crate::stack::{Execute, Slot, Theft};
 use crate::sync::{fence, spin_loop, AtomicBool, Ordering};
@@ -31,6 +31,9 @@ pub enum Waiting {
     /// program, and no unrelated work delays the join. In some shapes of programs workers idle that could have run something else.
     #[default]
     Strict,
+    /// Strict inside of the pool; but a worker that waits for another pool runs whatever its own pool has. Then two pools can install into each other at the same time, each with all of
+    /// its workers, and both go on.
+    StrictInPool,
     /// Whatever there is, as rayon does. No worker idles while there is work; all that the strict policy excludes can happen.
     Any,
 }
@@ -115,17 +118,19 @@ impl Awaited<'_> {
         match *self {
             Awaited::Stolen(slot) => find_for_slot(post, pool, slot, std::ptr::from_ref(slot).cast()),
             Awaited::Beyond(beyond) => find_for_slot(post, pool, beyond.slot(), beyond.data()),
-            Awaited::Scope(tasks) => tasks.take_youngest().map(|task| Work::Task(task, tasks.number())).or_else(|| {
-                pool.posts().filter(|other| other.index != post.index && other.scope() == tasks.number()).find_map(
-                    |victim| {
-                        let still = || victim.scope() == tasks.number();
-                        leapfrog(post, pool, victim, 0, |slot| {
-                            still() && !is_foreign(victim, slot, victim.scope_since())
-                        })
-                        .or_else(|| fetch(pool, of_scope(victim), still))
-                    },
-                )
-            }),
+            Awaited::Scope(tasks) => {
+                tasks.take(post.index).map(|task| Work::Task(task, tasks.number())).or_else(|| {
+                    pool.posts().filter(|other| other.index != post.index && other.scope() == tasks.number()).find_map(
+                        |victim| {
+                            let still = || victim.scope() == tasks.number();
+                            leapfrog(post, pool, victim, 0, |slot| {
+                                still() && !is_foreign(victim, slot, victim.scope_since())
+                            })
+                            .or_else(|| fetch(pool, of_scope(victim), still))
+                        },
+                    )
+                })
+            }
             Awaited::Installed(frame, _) => pool.injector.take_descendant(frame).map(Work::Job).or_else(|| {
                 pool.posts()
                     .filter(|other| other.index != post.index && other.origins.include(frame))
@@ -337,12 +342,13 @@ pub(crate) fn until(post: &Post, awaited: &Awaited<'_>) {
     if awaited.has_come() {
         return;
     }
-    match pool.waiting {
-        Waiting::Strict => until_strictly(post, pool, awaited),
-        Waiting::Any => search::until(post, pool, &mut || awaited.has_come(), &mut || awaited.announce(), &mut || {
-            awaited.find(post, pool)
-        }),
-    }
+    let others = match (pool.waiting, awaited) {
+        (Waiting::Any, _) => Others::Alike,
+        (Waiting::StrictInPool, Awaited::Installed(frame, _)) if frame.is_away() => Others::Foreign,
+        (Waiting::Strict | Waiting::StrictInPool, _) => return until_strictly(post, pool, awaited),
+    };
+    let (has_come, announce) = (&mut || awaited.has_come(), &mut || awaited.announce());
+    search::until(post, pool, has_come, announce, &mut || awaited.find(post, pool), others);
 }
 
 fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {

@@ -135,11 +135,13 @@ impl Worker {
     }
 
     /// Which worker of its pool this is, counted from 0.
+    #[inline]
     pub fn index(&self) -> usize {
         self.post().index
     }
 
     /// How many workers the pool has.
+    #[inline]
     pub fn threads(&self) -> usize {
         self.post().pool().posts.len()
     }

@@ -427,6 +427,7 @@ fn a_thread_that_cannot_be_started_ends_those_before_it() {
     for fails_at in 0..4 {
         let (started, left) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (start, exit) = (started.clone(), left.clone());
+        let mut threads = Vec::new();
         let result = Pool::builder()
             .threads(4)
             .on_start(move |_| {
@@ -435,11 +436,11 @@ fn a_thread_that_cannot_be_started_ends_those_before_it() {
             .on_exit(move |_| {
                 exit.fetch_add(1, Ordering::SeqCst);
             })
-            .spawner(move |worker| {
+            .spawner(|worker| {
                 if worker.index() == fails_at {
                     return Err(io::Error::new(io::ErrorKind::OutOfMemory, "no more"));
                 }
-                thread::spawn(|| worker.run());
+                threads.push(thread::spawn(|| worker.run()));
                 Ok(())
             })
             .build();
@@ -449,7 +450,7 @@ fn a_thread_that_cannot_be_started_ends_those_before_it() {
             }
             other => panic!("{other:?}"),
         }
-        // Already, and not only some time later.
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
         assert_eq!((started.load(Ordering::SeqCst), left.load(Ordering::SeqCst)), (fails_at, fails_at));
     }
 }

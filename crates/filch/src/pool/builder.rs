@@ -50,7 +50,7 @@ pub enum Fences {
 /// ```
 #[derive(Default)]
 #[must_use = "a builder builds nothing until it is told to"]
-pub struct Builder {
+pub struct Builder<'spawner> {
     threads: Option<usize>,
     name: Option<Box<dyn FnMut(usize) -> String>>,
     stack_size: Option<usize>,
@@ -60,85 +60,127 @@ pub struct Builder {
     fences: Fences,
     raids_off: bool,
     handlers: Handlers,
-    spawner: Option<Box<dyn FnMut(Thread) -> io::Result<()>>>,
+    use_current_thread: bool,
+    spawner: Option<Box<dyn FnMut(Thread) -> io::Result<()> + 'spawner>>,
 }
 
-impl Builder {
+impl<'spawner> Builder<'spawner> {
     /// With all defaults.
-    pub fn new() -> Builder {
+    pub fn new() -> Self {
         Builder::default()
     }
 
     /// How many workers. Default: the environment variable `FILCH_NUM_THREADS`, or else as many as there are CPUs for this process.
-    pub fn threads(mut self, threads: usize) -> Builder {
+    pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
     }
 
     /// What the threads are called, given the index of the worker.
-    pub fn name(mut self, name: impl FnMut(usize) -> String + 'static) -> Builder {
+    pub fn name(mut self, name: impl FnMut(usize) -> String + 'static) -> Self {
         self.name = Some(Box::new(name));
         self
     }
 
     /// How large the threads' stacks are, in bytes: at least 64 KiB. Default: that of the standard library.
-    pub fn stack_size(mut self, bytes: usize) -> Builder {
+    pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
     /// How many joins may be nested on one worker before further ones take a slower way, through the pool's injector. Default and maximum: about
     /// half a million, more than fit into the usual stack of a thread. Address space for them is reserved, memory only used as they are reached.
-    pub fn fork_depth(mut self, joins: usize) -> Builder {
+    pub fn fork_depth(mut self, joins: usize) -> Self {
         self.fork_depth = Some(joins);
         self
     }
 
     /// Called on each worker's thread before its first job.
-    pub fn on_start(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Builder {
+    pub fn on_start(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.handlers.start = Some(Box::new(handler));
         self
     }
 
     /// Called on each worker's thread after its last job. What it spawns may find nobody left to run it, and a broadcast nobody left to wait for.
-    pub fn on_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Builder {
+    pub fn on_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.handlers.exit = Some(Box::new(handler));
         self
     }
 
     /// Called with the panic of a spawned job, or of a start or exit handler. Without it such a panic ends the process.
-    pub fn on_panic(mut self, handler: impl Fn(Payload) + Send + Sync + 'static) -> Builder {
+    pub fn on_panic(mut self, handler: impl Fn(Payload) + Send + Sync + 'static) -> Self {
         self.handlers.panic = Some(Box::new(handler));
         self
     }
 
+    /// Makes the calling thread worker 0 of the pool, for the rest of its life; only the other workers get threads of their own.
+    ///
+    /// It works for the pool in its joins and scopes, and when it yields, but it does not look for work by itself: its part of a broadcast waits for that. The handlers for starts and exits are not
+    /// called on it. The memory of the pool is never freed.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), filch::BuildError> {
+    /// let pool = filch::Builder::new().threads(2).use_current_thread().build()?;
+    /// assert_eq!(filch::index(), Some(0));
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn use_current_thread(mut self) -> Self {
+        self.use_current_thread = true;
+        self
+    }
+
     /// Starts threads in a way of one's own: the closure gets each [`Thread`] and has some thread call [`Thread::run`]. Stack size and name are then only advice.
-    pub fn spawner(mut self, spawner: impl FnMut(Thread) -> io::Result<()> + 'static) -> Builder {
+    ///
+    /// With threads of [`std::thread::scope`] the workers can borrow:
+    ///
+    /// ```
+    /// # fn main() -> Result<(), filch::BuildError> {
+    /// let greeting = String::from("hello");
+    /// std::thread::scope(|scope| {
+    ///     let greeting = &greeting;
+    ///     let pool = filch::Builder::new()
+    ///         .threads(2)
+    ///         .spawner(|thread| {
+    ///             scope.spawn(move || {
+    ///                 assert_eq!(greeting, "hello");
+    ///                 thread.run();
+    ///             });
+    ///             Ok(())
+    ///         })
+    ///         .build()?;
+    ///     assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
+    pub fn spawner(mut self, spawner: impl FnMut(Thread) -> io::Result<()> + 'spawner) -> Self {
         self.spawner = Some(Box::new(spawner));
         self
     }
 
     /// Whether each worker stays on one CPU of its own, as far as there are enough.
-    pub fn pin(mut self, pin: bool) -> Builder {
+    pub fn pin(mut self, pin: bool) -> Self {
         self.pin = pin;
         self
     }
 
     /// What workers may run while they wait. Default: [`Waiting::Strict`].
-    pub fn waiting(mut self, waiting: Waiting) -> Builder {
+    pub fn waiting(mut self, waiting: Waiting) -> Self {
         self.waiting = waiting;
         self
     }
 
     /// Who pays for the order between a fork and a theft. The default is faster; the other is here to measure how much.
-    pub fn fences(mut self, fences: Fences) -> Builder {
+    pub fn fences(mut self, fences: Fences) -> Self {
         self.fences = fences;
         self
     }
 
     /// Whether a thief may help itself to the jobs of a worker that does not answer. Without it, a forked job is *not* always stealable: one whose worker blocks is
     /// stuck with it. Default: true. The other is here to measure what it costs.
-    pub fn raid(mut self, raid: bool) -> Builder {
+    pub fn raid(mut self, raid: bool) -> Self {
         self.raids_off = !raid;
         self
     }
@@ -156,6 +198,9 @@ impl Builder {
             }
             _ => {}
         }
+        if self.use_current_thread && Post::current().is_some() {
+            return Err(BuildError::ThreadIsAWorker);
+        }
         if let Some(asked) = self.stack_size.filter(|&bytes| bytes < LEAST_STACK) {
             return Err(BuildError::StackTooSmall { asked, least: LEAST_STACK });
         }
@@ -166,12 +211,13 @@ impl Builder {
         let slots = self.fork_depth.map_or(Region::<Post>::MOST_SLOTS, |joins| joins.saturating_add(1));
         let shared =
             Shared::new(threads, slots, mode, self.waiting, !self.raids_off, std::mem::take(&mut self.handlers))?;
-        let left: Vec<Arc<Gate>> = (0..threads).map(|_| Arc::new(Gate::new())).collect();
         let cores = if self.pin { core_affinity::get_core_ids().unwrap_or_default() } else { Vec::new() };
 
         // From here on, dropping the pool ends what has been started.
+        let mut left = Vec::with_capacity(threads);
         let mut pool = Pool { shared: shared.clone(), threads: Mutex::new(Vec::new()), left: Vec::new() };
-        for (index, gate) in left.into_iter().enumerate() {
+        for index in usize::from(self.use_current_thread)..threads {
+            let gate = Arc::new(Gate::new());
             let thread = Thread {
                 index,
                 name: self.name.as_mut().map(|name| name(index)),
@@ -185,7 +231,12 @@ impl Builder {
                 None => thread.start().map(|handle| pool.keep(handle)),
             };
             started.map_err(|error| BuildError::Thread { index, error })?;
-            pool.left.push(gate);
+            left.push(gate);
+        }
+        // Not before: if this fails half-way, who knows whether the threads that a spawner was given run at all.
+        pool.left = left;
+        if self.use_current_thread {
+            shared.enlist(0);
         }
         Ok(pool)
     }
@@ -202,10 +253,11 @@ impl Pool {
     }
 }
 
-impl fmt::Debug for Builder {
+impl fmt::Debug for Builder<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("threads", &self.threads)
+            .field("use_current_thread", &self.use_current_thread)
             .field("stack_size", &self.stack_size)
             .field("fork_depth", &self.fork_depth)
             .field("pin", &self.pin)

@@ -16,11 +16,13 @@ pub(crate) use shared::Shared;
 
 use crate::broadcast::{self, Broadcast};
 use crate::error::BuildError;
+use crate::global;
 use crate::job::{Forked, Job};
 use crate::latch::{Completion, Gate, Waiter};
 use crate::origin::{Frame, Origin};
 use crate::post::Post;
-use crate::scope::Scope;
+use crate::scope::{Order, Scope};
+use crate::sleep::MOST_WORKERS;
 use crate::spawn;
 use crate::stats::Stats;
 use crate::sync::{lock, thread, Mutex};
@@ -55,8 +57,31 @@ impl Pool {
     }
 
     /// For a pool of another kind.
-    pub fn builder() -> Builder {
+    pub fn builder() -> Builder<'static> {
         Builder::new()
+    }
+
+    /// The global pool, started now if it was not yet.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be started; [`Builder::build_global`] says why instead.
+    pub fn global() -> &'static Pool {
+        global::pool()
+    }
+
+    /// The global pool, if it runs.
+    pub fn try_global() -> Option<&'static Pool> {
+        global::running()
+    }
+
+    /// The most workers that a pool can have.
+    pub const MOST_THREADS: usize = MOST_WORKERS;
+
+    /// Lets go of the pool without waiting: its workers finish what was spawned and end on their own.
+    pub fn dismiss(mut self) {
+        self.left.clear();
+        lock(&self.threads).clear();
     }
 
     /// How many workers it has.
@@ -66,7 +91,7 @@ impl Pool {
 
     /// Which of its workers the calling thread is, if it is one.
     pub fn index(&self) -> Option<usize> {
-        self.own_post().map(|post| post.index)
+        self.shared.own_post().map(|post| post.index)
     }
 
     /// What the workers have done so far.
@@ -80,8 +105,8 @@ impl Pool {
         crate::trace::Trace::of(&self.shared)
     }
 
-    fn own_post(&self) -> Option<&'static Post> {
-        Post::current().filter(|post| ptr::eq(post.pool(), &*self.shared))
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// Runs a closure on one of the workers and waits for it. Inside, [`join`](crate::join()) and [`scope`](crate::scope()) use this pool.
@@ -133,7 +158,7 @@ impl Pool {
         R: Send,
     {
         self.shared.check_process();
-        let frame = Frame::of(post);
+        let frame = Frame::new(post, &self.shared);
         let installed = Installed::new(|worker, _| f(worker), Waiter::Worker(post.pool().hold(), post.index));
         // SAFETY: waited for.
         self.shared.inject(unsafe { installed.job(Origin::new(&frame)) });
@@ -158,7 +183,32 @@ impl Pool {
         F: FnOnce(&Scope<'scope>) -> R + Send,
         R: Send,
     {
-        self.with_worker(|worker| Scope::run(worker, f))
+        self.with_worker(|worker| Scope::run(worker, Order::Youngest, f))
+    }
+
+    /// [`scope_fifo`](crate::scope_fifo()) in this pool.
+    pub fn scope_fifo<'scope, F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&Scope<'scope>) -> R + Send,
+        R: Send,
+    {
+        self.with_worker(|worker| Scope::run(worker, Order::Oldest, f))
+    }
+
+    /// [`in_place_scope`](crate::in_place_scope()), whose tasks run in this pool.
+    pub fn in_place_scope<'scope, F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&Scope<'scope>) -> R,
+    {
+        Scope::run_in_place(&self.shared, Order::Youngest, f)
+    }
+
+    /// [`in_place_scope_fifo`](crate::in_place_scope_fifo()), whose tasks run in this pool.
+    pub fn in_place_scope_fifo<'scope, F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&Scope<'scope>) -> R,
+    {
+        Scope::run_in_place(&self.shared, Order::Oldest, f)
     }
 
     /// [`spawn`](crate::spawn()) in this pool.
@@ -166,7 +216,23 @@ impl Pool {
     where
         F: FnOnce() + Send + 'static,
     {
-        spawn::spawn_in(&self.shared, f);
+        spawn::spawn_in(&self.shared, f, false);
+    }
+
+    /// [`spawn_fifo`](crate::spawn_fifo()) in this pool.
+    pub fn spawn_fifo<F>(&self, f: F)
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        spawn::spawn_in(&self.shared, f, true);
+    }
+
+    /// [`spawn_broadcast`](crate::spawn_broadcast()) in this pool.
+    pub fn spawn_broadcast<F>(&self, f: F)
+    where
+        F: Fn(Broadcast) + Send + Sync + 'static,
+    {
+        broadcast::spawn_broadcast_in(&self.shared, f);
     }
 
     /// Runs a closure once on each worker and returns the results in the order of the workers. See [`broadcast`](crate::broadcast()).
@@ -189,7 +255,7 @@ impl Drop for Pool {
     fn drop(&mut self) {
         self.shared.leave();
         // A worker of the pool cannot wait for itself; and a child process has none of its parent's threads.
-        if self.own_post().is_some() || !self.shared.is_in_its_process() {
+        if self.shared.own_post().is_some() || !self.shared.is_in_its_process() {
             return;
         }
         self.left.iter().for_each(|gate| gate.pass());

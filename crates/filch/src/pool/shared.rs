@@ -12,10 +12,10 @@ use crate::origin::Frame;
 use crate::post::Post;
 use crate::process::Process;
 use crate::scope::Scopes;
-use crate::search;
+use crate::search::{self, Others};
 use crate::sleep::{Bed, Rest, Sleep};
 use crate::stack::{Mode, Region, Slot};
-use crate::sync::{fence, AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{fence, lock, AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
 use crate::wait::Waiting;
 
@@ -44,6 +44,8 @@ pub(crate) struct Shared {
     pub(crate) posts: Vec<Region<Post>>,
     pub(crate) injector: CachePadded<Injector>,
     pub(crate) scopes: Scopes,
+    /// Held by who delivers to all workers, so that all get all broadcasts in the same order.
+    broadcasts: Mutex<()>,
     pub(crate) sleep: Sleep,
     pub(crate) waiting: Waiting,
     /// Whether thieves raid.
@@ -75,6 +77,7 @@ impl Shared {
             posts,
             injector: CachePadded::new(Injector::new()),
             scopes: Scopes::new(),
+            broadcasts: Mutex::new(()),
             sleep: Sleep::new(),
             waiting,
             raids,
@@ -94,6 +97,11 @@ impl Shared {
 
     pub(crate) fn post(&self, index: usize) -> &Post {
         self.posts[index].post()
+    }
+
+    /// The calling thread's, if it is one of this pool's workers.
+    pub(crate) fn own_post<'a>(&self) -> Option<&'a Post> {
+        Post::current().filter(|post| std::ptr::eq(post.pool(), self))
     }
 
     /// The slot that a bed names.
@@ -201,22 +209,30 @@ impl Shared {
         }
     }
 
-    /// Puts a job that nobody waits for where the calling worker, or any worker, takes it.
-    pub(crate) fn spawn(&self, job: Job) {
-        match crate::post::Post::current() {
-            Some(post) if std::ptr::eq(post.pool(), self) => {
+    /// Puts a job that nobody waits for where the calling worker, or any worker, takes it. A worker takes its own ones youngest first, and those that it has spawned in turn among
+    /// themselves oldest first.
+    pub(crate) fn spawn(&self, job: Job, in_turn: bool) {
+        match self.own_post() {
+            Some(post) => {
+                let job = if in_turn { post.queue_up(job) } else { job };
                 // SAFETY: the calling worker's own.
                 unsafe { post.push_spawned(job) };
                 self.event();
             }
-            _ => self.inject(job),
+            None => self.inject(job),
         }
     }
 
-    /// A spawned job begins its life.
-    pub(crate) fn count_spawned(&self) {
+    /// Leaves a job for each of the workers.
+    pub(crate) fn deliver_to_all(&self, mut job: impl FnMut(&Post) -> Job) {
+        let _turn = lock(&self.broadcasts);
+        self.posts().for_each(|post| post.deliver(job(post)));
+    }
+
+    /// So many spawned jobs begin their life.
+    pub(crate) fn count_spawned(&self, jobs: usize) {
         // Relaxed: whoever spawns holds the pool.
-        self.unfinished.fetch_add(1, Ordering::Relaxed);
+        self.unfinished.fetch_add(jobs, Ordering::Relaxed);
     }
 
     /// A spawned job is over.
@@ -253,6 +269,16 @@ impl Shared {
         }
     }
 
+    /// Makes the calling thread a worker that does not look for work by itself.
+    pub(crate) fn enlist(&self, index: usize) {
+        // The thread may use the pool as long as it lives, and there is no telling how long that is.
+        std::mem::forget(self.hold());
+        let post = self.post(index);
+        Post::set_current(Some(post));
+        // From now on it may fork at any time.
+        post.begin();
+    }
+
     /// The life of a worker.
     pub(crate) fn work(&self, index: usize) {
         let post = self.post(index);
@@ -270,7 +296,7 @@ impl Shared {
         };
         call(&self.handlers.start);
         let guard = NoUnwind("a worker unwound");
-        search::until(post, self, &mut || self.may_leave(), &mut || true, &mut || None);
+        search::until(post, self, &mut || self.may_leave(), &mut || true, &mut || None, Others::Alike);
         guard.disarm();
         call(&self.handlers.exit);
         Post::set_current(outer);

@@ -1,0 +1,84 @@
+//! The scopes of a pool that have had tasks to give away.
+
+use super::tasks::{Task, Tasks};
+use crate::sync::{AtomicUsize, Ordering, RwLock};
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Scopes {
+    count: AtomicUsize,
+    list: RwLock<Vec<*const Tasks>>,
+}
+
+// SAFETY: a scope takes itself off the list, under its lock, before it goes away.
+unsafe impl Sync for Scopes {}
+// SAFETY: as above.
+unsafe impl Send for Scopes {}
+
+impl Scopes {
+    pub(crate) fn new() -> Scopes {
+        Scopes { count: AtomicUsize::new(0), list: RwLock::new(Vec::new()) }
+    }
+
+    fn write<R>(&self, f: impl FnOnce(&mut Vec<*const Tasks>) -> R) -> R {
+        match self.list.write() {
+            Ok(mut list) => f(&mut list),
+            Err(poisoned) => f(&mut poisoned.into_inner()),
+        }
+    }
+
+    fn read<R>(&self, f: impl FnOnce(&[*const Tasks]) -> R) -> R {
+        match self.list.read() {
+            Ok(list) => f(&list),
+            Err(poisoned) => f(&poisoned.into_inner()),
+        }
+    }
+
+    pub(super) fn add(&self, tasks: &Tasks) {
+        self.write(|list| {
+            // Relaxed: under the lock. Release: for the look without it.
+            if !tasks.listed.swap(true, Ordering::Release) {
+                list.push(tasks);
+                self.count.store(list.len(), Ordering::SeqCst);
+            }
+        });
+    }
+
+    pub(super) fn remove(&self, tasks: &Tasks) {
+        // Relaxed: all tasks are over, so nobody adds any more, and those that did are known here.
+        if tasks.listed.load(Ordering::Relaxed) {
+            self.write(|list| {
+                list.retain(|&listed| !std::ptr::eq(listed, tasks));
+                self.count.store(list.len(), Ordering::SeqCst);
+            });
+        }
+    }
+
+    fn find<R>(&self, f: impl Fn(&Tasks) -> Option<R>) -> Option<R> {
+        if self.count.load(Ordering::SeqCst) == 0 {
+            return None;
+        }
+        // SAFETY: a scope on the list is alive, and cannot leave it while the lock is held.
+        self.read(|list| list.iter().find_map(|&tasks| f(unsafe { &*tasks })))
+    }
+
+    /// A task of some scope, and the scope's number.
+    pub(crate) fn take(&self, worker: usize) -> Option<(Task, usize)> {
+        self.find(|tasks| tasks.take(worker).map(|task| (task, tasks.number())))
+    }
+
+    /// A task that this worker has spawned itself, and its scope's number.
+    pub(crate) fn take_own(&self, worker: usize) -> Option<(Task, usize)> {
+        self.find(|tasks| tasks.take_own(worker).map(|task| (task, tasks.number())))
+    }
+
+    /// Whether some scope has a task queued.
+    pub(crate) fn are_queued(&self) -> bool {
+        self.find(|tasks| tasks.are_queued().then_some(())).is_some()
+    }
+
+    /// Whether some scope has a task queued that this worker has spawned.
+    pub(crate) fn are_queued_by(&self, worker: usize) -> bool {
+        self.find(|tasks| tasks.are_queued_by(worker).then_some(())).is_some()
+    }
+}

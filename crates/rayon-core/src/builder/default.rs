@@ -1,0 +1,37 @@
+//! What the environment says.
+
+use std::env;
+use std::io;
+use std::thread;
+
+use filch::Waiting;
+
+/// How many threads a pool has whose builder does not say.
+pub(super) fn num_threads() -> usize {
+    let cpus = || thread::available_parallelism().map_or(1, usize::from);
+    match number("RAYON_NUM_THREADS") {
+        Some(0) => cpus(),
+        Some(threads) => threads,
+        None => number("RAYON_RS_NUM_CPUS").filter(|&threads| threads > 0).unwrap_or_else(cpus),
+    }
+}
+
+/// A variable that is no number is as good as none.
+fn number(variable: &str) -> Option<usize> {
+    env::var(variable).ok()?.parse().ok()
+}
+
+/// What threads may run while they wait.
+pub(super) fn waiting() -> io::Result<Waiting> {
+    const VARIABLE: &str = "FILCH_WAITING";
+    let Some(value) = env::var_os(VARIABLE) else { return Ok(Waiting::StrictInPool) };
+    match value.to_str() {
+        Some("in-pool") => Ok(Waiting::StrictInPool),
+        Some("strict") => Ok(Waiting::Strict),
+        Some("any") => Ok(Waiting::Any),
+        _ => {
+            let sentence = format!("{VARIABLE} is {value:?}; it should be `in-pool`, `strict` or `any`, or not be set");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, sentence))
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What kind of pool.
+
+mod default;
+mod primed;
+mod spawn;
+
+use std::any::Any;
+use std::fmt;
+use std::io;
+
+use crate::current;
+use crate::error::ThreadPoolBuildError;
+use crate::thread_pool::ThreadPool;
+use primed::Primed;
+pub use spawn::ThreadBuilder;
+use spawn::{CustomSpawn, DefaultSpawn, ThreadSpawn};
+
+/// Called with what a panic carried.
+type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
+/// Called with the index of a thread.
+type IndexHandler = dyn Fn(usize) + Send + Sync;
+
+/// For pools of all kinds.
+///
+/// ```
+/// # fn main() -> Result<(), rayon_core::ThreadPoolBuildError> {
+/// let pool = rayon_core::ThreadPoolBuilder::new()
+///     .num_threads(2)
+///     .thread_name(|index| format!("worker-{index}"))
+///     .build()?;
+/// assert_eq!(pool.current_num_threads(), 2);
+/// # Ok(())
+/// # }
+/// ```
+pub struct ThreadPoolBuilder<S = DefaultSpawn> {
+    num_threads: usize,
+    use_current_thread: bool,
+    panic_handler: Option<Box<PanicHandler>>,
+    get_thread_name: Option<Box<dyn FnMut(usize) -> String>>,
+    stack_size: Option<usize>,
+    start_handler: Option<Box<IndexHandler>>,
+    exit_handler: Option<Box<IndexHandler>>,
+    spawn_handler: S,
+    breadth_first: bool,
+}
+
+impl Default for ThreadPoolBuilder {
+    fn default() -> Self {
+        ThreadPoolBuilder {
+            num_threads: 0,
+            use_current_thread: false,
+            panic_handler: None,
+            get_thread_name: None,
+            stack_size: None,
+            start_handler: None,
+            exit_handler: None,
+            spawn_handler: DefaultSpawn,
+            breadth_first: false,
+        }
+    }
+}
+
+impl ThreadPoolBuilder {
+    /// With all defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Builds a pool whose threads can borrow: each calls `wrapper`, which is to call [`ThreadBuilder::run`]. The pool is there for `with_pool`, and its threads have
+    /// ended when this returns.
+    pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
+    where
+        W: Fn(ThreadBuilder) + Sync,
+        F: FnOnce(&ThreadPool) -> R,
+    {
+        std::thread::scope(|scope| {
+            let wrapper = &wrapper;
+            let spawn = |thread: ThreadBuilder| {
+                thread.std_builder().spawn_scoped(scope, move || wrapper(thread))?;
+                Ok(())
+            };
+            let pool = self.spawn_handler(spawn).build()?;
+            Ok(with_pool(&pool))
+        })
+    }
+}
+
+impl<S> ThreadPoolBuilder<S>
+where
+    S: ThreadSpawn,
+{
+    /// Starts the pool.
+    pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
+        self.into_filch(|builder| Ok(ThreadPool::of(builder.build()?)))
+    }
+
+    /// Starts the pool and makes it the global one, which is used outside of all others. That can be done once, and not after the global pool was used.
+    pub fn build_global(mut self) -> Result<(), ThreadPoolBuildError> {
+        let primed = Primed::new();
+        let expected = self.threads() - usize::from(self.use_current_thread);
+        self.start_handler = Some(primed.then(self.start_handler.take()));
+        self.into_filch(|builder| Ok(builder.build_global()?))?;
+        primed.wait_for(expected);
+        Ok(())
+    }
+
+    /// Has `build` make something of all that is set here.
+    fn into_filch<R>(
+        self,
+        build: impl FnOnce(filch::Builder<'_>) -> Result<R, ThreadPoolBuildError>,
+    ) -> Result<R, ThreadPoolBuildError> {
+        let mut builder = filch::Builder::new().threads(self.threads()).waiting(default::waiting()?);
+        if self.use_current_thread {
+            builder = builder.use_current_thread();
+        }
+        if let Some(handler) = self.panic_handler {
+            builder = builder.on_panic(handler);
+        }
+        if let Some(handler) = self.start_handler {
+            builder = builder.on_start(handler);
+        }
+        if let Some(handler) = self.exit_handler {
+            builder = builder.on_exit(handler);
+        }
+        let (mut names, stack_size, mut spawn) = (self.get_thread_name, self.stack_size, self.spawn_handler);
+        build(builder.spawner(|thread| {
+            let name = names.as_mut().map(|name| name(thread.index()));
+            spawn.spawn(ThreadBuilder::new(thread, name, stack_size))
+        }))
+    }
+
+    fn threads(&self) -> usize {
+        let threads = if self.num_threads > 0 { self.num_threads } else { default::num_threads() };
+        threads.min(current::max_num_threads())
+    }
+}
+
+impl<S> ThreadPoolBuilder<S> {
+    /// Has a closure start the threads. It gets each [`ThreadBuilder`] and sees to it that some thread calls [`ThreadBuilder::run`].
+    pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
+    where
+        F: FnMut(ThreadBuilder) -> io::Result<()>,
+    {
+        ThreadPoolBuilder {
+            spawn_handler: CustomSpawn::new(spawn),
+            num_threads: self.num_threads,
+            use_current_thread: self.use_current_thread,
+            panic_handler: self.panic_handler,
+            get_thread_name: self.get_thread_name,
+            stack_size: self.stack_size,
+            start_handler: self.start_handler,
+            exit_handler: self.exit_handler,
+            breadth_first: self.breadth_first,
+        }
+    }
+
+    /// What the threads are called, given the index.
+    pub fn thread_name<F>(mut self, closure: F) -> Self
+    where
+        F: FnMut(usize) -> String + 'static,
+    {
+        self.get_thread_name = Some(Box::new(closure));
+        self
+    }
+
+    /// How many threads. 0, the default: as the environment variable `RAYON_NUM_THREADS` says, or else as many as there are CPUs for this process.
+    pub fn num_threads(mut self, num_threads: usize) -> Self {
+        self.num_threads = num_threads;
+        self
+    }
+
+    /// Makes the calling thread the one with index 0. It works for the pool when it waits or yields, and the start and exit handlers are not called on it. The memory of the pool is
+    /// never freed.
+    pub fn use_current_thread(mut self) -> Self {
+        self.use_current_thread = true;
+        self
+    }
+
+    /// Called with a panic that nobody waits for: of a spawned job, or of a start or exit handler. Without it such a panic ends the process, and so does a panic in the handler itself.
+    pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
+    where
+        H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
+    {
+        self.panic_handler = Some(Box::new(panic_handler));
+        self
+    }
+
+    /// How large the threads' stacks are, in bytes.
+    pub fn stack_size(mut self, stack_size: usize) -> Self {
+        self.stack_size = Some(stack_size);
+        self
+    }
+
+    /// Deprecated, and without effect here: [`scope_fifo`](crate::scope_fifo()) and [`spawn_fifo`](crate::spawn_fifo()) run things in order.
+    #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for similar effect")]
+    pub fn breadth_first(mut self) -> Self {
+        self.breadth_first = true;
+        self
+    }
+
+    /// Called on each thread when it starts, with its index.
+    pub fn start_handler<H>(mut self, start_handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        self.start_handler = Some(Box::new(start_handler));
+        self
+    }
+
+    /// Called on each thread when it ends, with its index.
+    pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        self.exit_handler = Some(Box::new(exit_handler));
+        self
+    }
+}
+
+impl<S> fmt::Debug for ThreadPoolBuilder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fn placeholder<T: ?Sized>(closure: &Option<Box<T>>) -> Option<fmt::Arguments<'static>> {
+            closure.as_ref().map(|_| format_args!("<closure>"))
+        }
+        f.debug_struct("ThreadPoolBuilder")
+            .field("num_threads", &self.num_threads)
+            .field("use_current_thread", &self.use_current_thread)
+            .field("get_thread_name", &placeholder(&self.get_thread_name))
+            .field("panic_handler", &placeholder(&self.panic_handler))
+            .field("stack_size", &self.stack_size)
+            .field("start_handler", &placeholder(&self.start_handler))
+            .field("exit_handler", &placeholder(&self.exit_handler))
+            .field("breadth_first", &self.breadth_first)
+            .finish()
+    }
+}

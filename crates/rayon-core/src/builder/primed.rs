@@ -1,0 +1,37 @@
+//! Whether all threads of the global pool have started.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use super::IndexHandler;
+
+/// How many have.
+#[derive(Debug)]
+pub(super) struct Primed {
+    started: Arc<(Mutex<usize>, Condvar)>,
+}
+
+impl Primed {
+    pub(super) fn new() -> Primed {
+        Primed { started: Arc::default() }
+    }
+
+    /// A start handler that counts, and then does what `handler` does.
+    pub(super) fn then(&self, handler: Option<Box<IndexHandler>>) -> Box<IndexHandler> {
+        let started = Arc::clone(&self.started);
+        Box::new(move |index| {
+            let (count, changed) = &*started;
+            *count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            changed.notify_one();
+            if let Some(handler) = &handler {
+                handler(index);
+            }
+        })
+    }
+
+    /// Waits until so many have started.
+    pub(super) fn wait_for(&self, threads: usize) {
+        let (count, changed) = &*self.started;
+        let count = count.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(changed.wait_while(count, |count| *count < threads));
+    }
+}
