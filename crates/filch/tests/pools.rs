@@ -4,6 +4,7 @@ mod common;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
@@ -11,7 +12,7 @@ use common::{
     assert_passed, build, for_each_kind, in_child, message_of, panic_of, panic_with, pool, spin_until, watchdog, Drops,
     Meeting, KINDS,
 };
-use filch::{BuildError, Builder, Fences, Pool, Waiting};
+use filch::{BuildError, Builder, Pool, Waiting};
 
 fn fib(n: u32) -> u64 {
     if n < 2 {
@@ -149,12 +150,12 @@ fn three_pools_in_a_ring_do_not_deadlock() {
 }
 
 #[test]
-fn two_pools_that_install_into_each_other_at_once_do_not_deadlock_where_workers_run_anything() {
+fn two_pools_that_install_into_each_other_at_once_do_not_deadlock_where_workers_run_anything_meanwhile() {
     // Under the strict policy they do: each waits for a worker of the other, and none may run what does not descend from its own wait.
     let _watchdog = watchdog();
     for threads in [1, 2] {
-        for fences in [Fences::Automatic, Fences::Owner] {
-            let new = || build(Pool::builder().threads(threads).fences(fences).waiting(Waiting::Any));
+        for (fences, waiting) in KINDS.into_iter().filter(|kind| kind.1 != Waiting::Strict) {
+            let new = || build(Pool::builder().threads(threads).fences(fences).waiting(waiting));
             let (here, there) = (new(), new());
             thread::scope(|scope| {
                 for turn in 0..4 {
@@ -602,6 +603,26 @@ fn the_threads_of_a_pool_have_ended_when_its_drop_is_over() {
         assert_eq!(left.load(Ordering::SeqCst), threads);
         assert_eq!(Arc::strong_count(&left), 1, "a handler outlives its pool");
     }
+}
+
+#[test]
+fn a_pool_that_is_dismissed_finishes_what_was_spawned_and_ends_by_itself() {
+    let _watchdog = watchdog();
+    let (sender, receiver) = channel::<usize>();
+    let (go, wait) = channel::<()>();
+    let (exits, ended) = channel::<usize>();
+    let pool = build(Pool::builder().threads(2).on_exit(move |index| exits.send(index).unwrap()));
+    pool.spawn(move || {
+        // Only after the pool is gone.
+        wait.recv().unwrap();
+        filch::spawn(move || sender.send(filch::threads()).unwrap());
+    });
+    pool.dismiss();
+    go.send(()).unwrap();
+    assert_eq!(receiver.recv(), Ok(2));
+    let mut ended: Vec<_> = ended.iter().collect();
+    ended.sort_unstable();
+    assert_eq!(ended, [0, 1]);
 }
 
 #[test]

@@ -71,10 +71,12 @@ pub(crate) fn build(builder: Builder) -> Pool {
 }
 
 /// Every fence mode with every waiting policy.
-pub(crate) const KINDS: [(Fences, Waiting); 4] = [
+pub(crate) const KINDS: [(Fences, Waiting); 6] = [
     (Fences::Automatic, Waiting::Strict),
+    (Fences::Automatic, Waiting::StrictInPool),
     (Fences::Automatic, Waiting::Any),
     (Fences::Owner, Waiting::Strict),
+    (Fences::Owner, Waiting::StrictInPool),
     (Fences::Owner, Waiting::Any),
 ];
 

@@ -1,0 +1,151 @@
+//! A pool that has the calling thread as a worker.
+
+mod common;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use common::{build, watchdog, KINDS};
+use filch::{BuildError, Pool, Yield};
+
+/// Each test on a thread of its own: it is a worker for the rest of its life.
+fn on_a_thread(test: impl FnOnce() + Send) {
+    let _watchdog = watchdog();
+    thread::scope(|scope| scope.spawn(test).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+}
+
+/// A pool of each kind with the calling thread in it.
+fn for_each_kind(threads: usize, test: impl Fn(Pool) + Sync) {
+    for (fences, waiting) in KINDS {
+        on_a_thread(|| {
+            let builder = Pool::builder().threads(threads).fences(fences).waiting(waiting);
+            test(build(builder.use_current_thread()));
+        });
+    }
+}
+
+fn fib(n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    let (a, b) = filch::join(|| fib(n - 1), || fib(n - 2));
+    a + b
+}
+
+#[test]
+fn it_is_worker_0_and_only_the_others_get_threads() {
+    on_a_thread(|| {
+        let starts = Arc::new(AtomicUsize::new(0));
+        let counted = starts.clone();
+        let mut spawned = Vec::new();
+        let pool = Pool::builder()
+            .threads(3)
+            .use_current_thread()
+            .on_start(move |_| {
+                counted.fetch_add(1, Ordering::SeqCst);
+            })
+            .spawner(|worker| {
+                spawned.push(worker.index());
+                thread::spawn(|| worker.run());
+                Ok(())
+            })
+            .build()
+            .unwrap();
+        assert_eq!((filch::index(), pool.index(), filch::threads()), (Some(0), Some(0), 3));
+        assert_eq!(spawned, [1, 2]);
+        let here = thread::current().id();
+        assert_eq!(pool.install(|| thread::current().id()), here);
+        let mut indices = pool.broadcast(|part| part.index());
+        indices.sort_unstable();
+        assert_eq!((indices, starts.load(Ordering::SeqCst)), (vec![0, 1, 2], 2));
+    });
+}
+
+#[test]
+fn it_cannot_be_in_two_pools() {
+    on_a_thread(|| {
+        let pool = build(Pool::builder().threads(1).use_current_thread());
+        for threads in [1, 3] {
+            let second = Pool::builder().threads(threads).use_current_thread().build();
+            assert!(matches!(second, Err(BuildError::ThreadIsAWorker)), "{second:?}");
+        }
+        assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    });
+}
+
+#[test]
+fn a_pool_that_could_not_be_built_leaves_the_thread_as_it_was() {
+    on_a_thread(|| {
+        let refuse = |_| Err(std::io::Error::other("no more"));
+        assert!(Pool::builder().threads(2).use_current_thread().spawner(refuse).build().is_err());
+        assert_eq!(filch::index(), None);
+        build(Pool::builder().threads(2).use_current_thread());
+        assert_eq!(filch::index(), Some(0));
+    });
+}
+
+#[test]
+fn its_joins_and_scopes_are_shared_with_the_others() {
+    for_each_kind(2, |pool| {
+        assert_eq!(fib(20), 6765);
+        let meeting = Barrier::new(2);
+        filch::join(|| meeting.wait(), || meeting.wait());
+        filch::scope(|scope| {
+            scope.spawn(|_| {
+                meeting.wait();
+            });
+            meeting.wait();
+        });
+        drop(pool);
+    });
+}
+
+#[test]
+fn the_others_run_what_is_spawned_while_it_does_something_else() {
+    for_each_kind(2, |pool| {
+        for _ in 0..20 {
+            let (sender, receiver) = channel();
+            pool.spawn(move || sender.send(filch::index()).unwrap());
+            assert_eq!(receiver.recv(), Ok(Some(1)));
+        }
+    });
+}
+
+#[test]
+fn alone_in_its_pool_it_runs_what_is_spawned_when_it_yields() {
+    for_each_kind(1, |pool| {
+        let (sender, receiver) = channel();
+        pool.spawn(move || sender.send(1).unwrap());
+        assert_eq!(filch::has_pending(), Some(true));
+        assert!(receiver.try_recv().is_err());
+        assert_eq!(filch::yield_local(), Some(Yield::Ran));
+        assert_eq!(receiver.recv(), Ok(1));
+        assert_eq!((filch::yield_now(), filch::has_pending()), (Some(Yield::Idle), Some(false)));
+    });
+}
+
+#[test]
+fn after_the_pool_is_gone_it_still_joins_alone() {
+    for_each_kind(3, |pool| {
+        drop(pool);
+        assert_eq!(fib(15), 610);
+        assert_eq!(filch::index(), Some(0));
+    });
+}
+
+#[test]
+fn its_part_of_a_broadcast_waits_for_it() {
+    for_each_kind(2, |pool| {
+        let parts = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            let broadcast = scope.spawn(|| pool.broadcast(|_| parts.fetch_add(1, Ordering::SeqCst)));
+            while !broadcast.is_finished() {
+                filch::yield_local();
+                thread::yield_now();
+            }
+        });
+        assert_eq!(parts.into_inner(), 2);
+    });
+}

@@ -1,0 +1,124 @@
+//! Workers that let others go first.
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+
+use common::{for_each_kind, watchdog};
+use filch::Yield;
+
+#[test]
+fn outside_of_a_pool_there_is_nothing_to_yield_to() {
+    let _watchdog = watchdog();
+    assert_eq!((filch::yield_local(), filch::has_pending()), (None, None));
+}
+
+#[test]
+fn a_closure_that_polls_for_the_other_gets_there_alone() {
+    let _watchdog = watchdog();
+    for yields in [filch::yield_now, filch::yield_local] {
+        for_each_kind(1, |pool| {
+            let ready = AtomicBool::new(false);
+            let (polls, other) = pool.join(
+                || {
+                    let mut polls = 0;
+                    while !ready.load(Ordering::Relaxed) {
+                        assert_eq!(filch::has_pending(), Some(true));
+                        assert_eq!(yields(), Some(Yield::Ran));
+                        polls += 1;
+                    }
+                    assert_eq!((filch::has_pending(), yields()), (Some(false), Some(Yield::Idle)));
+                    polls
+                },
+                || {
+                    ready.store(true, Ordering::Relaxed);
+                    "other"
+                },
+            );
+            assert_eq!((polls, other), (1, "other"));
+        });
+    }
+}
+
+#[test]
+fn every_job_that_is_forked_below_can_be_yielded_to() {
+    fn down(depth: u32, over: &AtomicUsize) -> u64 {
+        if depth == 0 {
+            while filch::yield_local() == Some(Yield::Ran) {}
+            return 1;
+        }
+        let (a, b) = filch::join(
+            || down(depth - 1, over),
+            || {
+                over.fetch_add(1, Ordering::Relaxed);
+                // What a yielded job forks is a join like any other.
+                filch::join(|| 1, || 1).0
+            },
+        );
+        a + b
+    }
+    let _watchdog = watchdog();
+    for threads in [1, 2, 3] {
+        for_each_kind(threads, |pool| {
+            for depth in [1, 2, 3, 50] {
+                let over = AtomicUsize::new(0);
+                assert_eq!(pool.install(|| down(depth, &over)), u64::from(depth) + 1);
+                assert_eq!(over.into_inner(), depth as usize);
+            }
+        });
+    }
+}
+
+#[test]
+fn yield_local_runs_what_is_the_workers_own_and_leaves_the_rest() {
+    let _watchdog = watchdog();
+    for_each_kind(1, |pool| {
+        let (sender, receiver) = channel();
+        pool.install(|| {
+            // From outside: no business of a worker that only looks at its own.
+            std::thread::scope(|threads| {
+                let from_outside = sender.clone();
+                threads.spawn(move || pool.spawn(move || from_outside.send("outside").unwrap()));
+            });
+            assert_eq!(filch::yield_local(), Some(Yield::Idle));
+            let spawned = sender.clone();
+            filch::spawn(move || spawned.send("spawned").unwrap());
+            let task = sender.clone();
+            filch::scope(|scope| {
+                scope.spawn(move |_| task.send("task").unwrap());
+                assert_eq!(filch::has_pending(), Some(true));
+                assert_eq!((filch::yield_local(), filch::yield_local()), (Some(Yield::Ran), Some(Yield::Ran)));
+            });
+            assert_eq!(filch::yield_local(), Some(Yield::Idle));
+        });
+        drop(sender);
+        let mut order: Vec<_> = receiver.iter().collect();
+        order.sort_unstable();
+        assert_eq!(order, ["outside", "spawned", "task"]);
+    });
+}
+
+#[test]
+fn workers_that_all_poll_for_each_other_get_there() {
+    let _watchdog = watchdog();
+    for threads in [1, 2, 3] {
+        for_each_kind(threads, |pool| {
+            for _ in 0..50 {
+                let arrived = AtomicUsize::new(0);
+                let meet = |count: usize| {
+                    arrived.fetch_add(1, Ordering::AcqRel);
+                    while arrived.load(Ordering::Acquire) < count {
+                        filch::yield_now();
+                    }
+                };
+                pool.scope(|scope| {
+                    for _ in 0..6 {
+                        scope.spawn(|_| meet(6));
+                    }
+                });
+                assert_eq!(arrived.into_inner(), 6);
+            }
+        });
+    }
+}
