@@ -14,6 +14,8 @@ pub(crate) enum Defect {
     RaidAfterSettle,
     /// Who goes to sleep does not look once more.
     SleepWithoutLook,
+    /// Who has queued something looks at the sleepers without a fence.
+    EventWithoutFence,
 }
 
 /// Whether the code is to be wrong in this way. Never, outside of the checkers.

@@ -3,23 +3,22 @@
 use std::sync::Arc;
 
 use crate::pool::Shared;
-use crate::sync::{lock, thread_local, AtomicBool, Condvar, Mutex, Ordering};
+use crate::sleep::Parker;
+use crate::sync::{thread_local, AtomicBool, Ordering};
 
 /// A gate that a thread outside every pool waits at.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Gate {
-    open: Mutex<bool>,
-    opened: Condvar,
+    parker: Parker,
 }
 
 impl Gate {
     pub(crate) fn new() -> Gate {
-        Gate { open: Mutex::new(false), opened: Condvar::new() }
+        Gate::default()
     }
 
     pub(crate) fn open(&self) {
-        *lock(&self.open) = true;
-        self.opened.notify_all();
+        self.parker.unpark();
     }
 
     /// The calling thread's own gate, closed. It waits at one at a time.
@@ -33,14 +32,12 @@ impl Gate {
 
     /// Waits until the gate is open, and closes it behind.
     pub(crate) fn pass(&self) {
-        let mut open = lock(&self.open);
-        while !*open {
-            open = match self.opened.wait(open) {
-                Ok(open) => open,
-                Err(poisoned) => poisoned.into_inner(),
-            };
-        }
-        *open = false;
+        while !self.parker.park() {}
+    }
+
+    /// If it is open, passes and closes it behind.
+    pub(crate) fn try_pass(&self) -> bool {
+        self.parker.try_take()
     }
 }
 

@@ -10,6 +10,7 @@ use crate::backoff::Patience;
 use crate::job::Job;
 use crate::origin::Origins;
 use crate::pool::Shared;
+use crate::scope::Task;
 use crate::sleep::Bed;
 use crate::stack::{Mode, Slot, Stack};
 use crate::stats::Tally;
@@ -30,6 +31,9 @@ pub(crate) struct Post {
     spawned: OwnersOnly<chase_lev::Owner<Job>>,
     /// The other end of what it has spawned.
     spawned_thief: chase_lev::Thief<Job>,
+    /// Tasks of scopes that it has spawned.
+    tasks: OwnersOnly<chase_lev::Owner<Task>>,
+    tasks_thief: chase_lev::Thief<Task>,
     random: OwnersOnly<Cell<u64>>,
     /// How long this worker looks for work before it sleeps.
     pub(crate) patience: Patience,
@@ -59,6 +63,7 @@ impl Post {
     /// As for [`Stack::new`].
     pub(crate) unsafe fn new(index: usize, base: usize, slots: usize, mode: Mode) -> Post {
         let (spawned, spawned_thief) = chase_lev::new();
+        let (tasks, tasks_thief) = chase_lev::new();
         Post {
             // SAFETY: the caller's word.
             stack: unsafe { Stack::new(base, slots, mode) },
@@ -67,6 +72,8 @@ impl Post {
             pool: AtomicPtr::new(std::ptr::null_mut()),
             spawned: OwnersOnly(spawned),
             spawned_thief,
+            tasks: OwnersOnly(tasks),
+            tasks_thief,
             // Any odd constant: no two workers start alike.
             random: OwnersOnly(Cell::new((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))),
             patience: Patience::new(),
@@ -129,13 +136,34 @@ impl Post {
 
     /// Takes the oldest job of another worker's queue.
     pub(crate) fn steal_spawned(&self) -> Option<Job> {
-        loop {
-            match self.spawned_thief.steal() {
-                Steal::Success(job) => return Some(job),
-                Steal::Empty | Steal::Abort => return None,
-                Steal::Retry => spin_loop(),
-            }
-        }
+        steal(&self.spawned_thief)
+    }
+
+    /// Puts a task into the worker's own deque.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this post.
+    pub(crate) unsafe fn push_task(&self, task: Task) {
+        self.tasks.0.push(task);
+    }
+
+    /// Takes the youngest task of the worker's own deque.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this post.
+    pub(crate) unsafe fn pop_task(&self) -> Option<Task> {
+        self.tasks.0.pop()
+    }
+
+    /// Takes the oldest task of another worker's deque.
+    pub(crate) fn steal_task(&self) -> Option<Task> {
+        steal(&self.tasks_thief)
+    }
+
+    pub(crate) fn has_tasks(&self) -> bool {
+        !self.tasks_thief.is_empty()
     }
 
     pub(crate) fn has_spawned(&self) -> bool {
@@ -241,6 +269,19 @@ impl Post {
     pub(crate) fn scope_since(&self) -> u32 {
         // Relaxed: acquired with the theft.
         self.scope_since.load(Ordering::Relaxed)
+    }
+}
+
+fn steal<T: Send>(thief: &chase_lev::Thief<T>) -> Option<T> {
+    if thief.is_empty() {
+        return None;
+    }
+    loop {
+        match thief.steal() {
+            Steal::Success(stolen) => return Some(stolen),
+            Steal::Empty | Steal::Abort => return None,
+            Steal::Retry => spin_loop(),
+        }
     }
 }
 

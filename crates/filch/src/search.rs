@@ -21,21 +21,23 @@ pub(crate) enum Work<'p> {
     Forked(&'p Slot, &'p Post),
     /// A job from a queue.
     Job(Job),
-    /// A task of a scope, and the scope's number.
-    Task(Task, usize),
+    /// A task of a scope.
+    Task(Task),
 }
 
 /// Runs it on the calling worker, at the bottom of its stack or above what it waits for.
 pub(crate) fn run(post: &Post, work: Work<'_>) {
     // Jobs keep their panics to themselves. Should one get out all the same, it would unwind frames that others still work for.
     let guard = NoUnwind("a job unwound into its worker");
-    let before = post.begin();
+    // The tasks of a scope are part of what its owner runs already, for all who lie down.
+    let part = matches!(&work, Work::Task(task) if task.is_for(post));
+    let before = if part { None } else { Some(post.begin()) };
     let bottom = post.stack.bottom();
     let worker = post.worker();
     let origin = match &work {
         Work::Forked(slot, victim) => victim.origins.at(std::ptr::from_ref(*slot).addr()),
         Work::Job(job) => job.origin,
-        Work::Task(task, _) => task.origin(),
+        Work::Task(task) => task.origin(),
     };
     let entered = post.origins.enter(bottom, origin);
     post.tally.jobs.add(1);
@@ -51,12 +53,12 @@ pub(crate) fn run(post: &Post, work: Work<'_>) {
             // SAFETY: taken from a queue that gives each job once.
             unsafe { job.run(worker) };
         }
-        Work::Task(task, number) => {
+        Work::Task(task) => {
             let _span = post.log.task();
             let before = (post.scope(), post.scope_since());
-            let outermost = post.stack.is_empty_at(bottom);
+            let outermost = !part && post.stack.is_empty_at(bottom);
             if outermost {
-                post.set_scope(number, post.foreigners());
+                post.set_scope(task.number(), post.foreigners());
             }
             task.run(worker);
             if outermost {
@@ -69,7 +71,9 @@ pub(crate) fn run(post: &Post, work: Work<'_>) {
     if entered {
         post.origins.leave();
     }
-    post.end(before);
+    if let Some(before) = before {
+        post.end(before);
+    }
     guard.disarm();
 }
 
@@ -102,10 +106,11 @@ pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
 /// What this worker has spawned itself, or what only it can run; in this order, so that a broadcast comes after what was there before.
 pub(crate) fn own<'p>(post: &Post, pool: &Shared) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the post.
-    let spawned = || unsafe { post.pop_spawned() };
-    let job = post.has_spawned().then(spawned).flatten();
-    job.map(Work::Job)
-        .or_else(|| pool.scopes.take_own(post.index).map(|(task, number)| Work::Task(task, number)))
+    let (spawned, task) = (|| unsafe { post.pop_spawned() }, || unsafe { post.pop_task() });
+    let task = post.has_tasks().then(task).flatten();
+    task.map(|task| Work::Task(task.take()))
+        .or_else(|| pool.scopes.take_own(post).map(Work::Task))
+        .or_else(|| post.has_spawned().then(spawned).flatten().map(Work::Job))
         .or_else(|| post.collect().map(Work::Job))
 }
 
@@ -125,7 +130,8 @@ pub(crate) fn own_forked(post: &Post) -> Option<Work<'_>> {
 pub(crate) fn find<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
     own(post, pool)
         .or_else(|| steal_forked(post, pool))
-        .or_else(|| pool.scopes.take(post.index).map(|(task, number)| Work::Task(task, number)))
+        .or_else(|| pool.scopes.take().map(Work::Task))
+        .or_else(|| steal_task(post, pool))
         .or_else(|| pool.injector.take().map(Work::Job))
         .or_else(|| steal_spawned(post, pool))
 }
@@ -143,8 +149,12 @@ fn steal_forked<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
     victims(post, pool).find_map(|victim| post.rob(victim, 0).map(|slot| Work::Forked(slot, victim)))
 }
 
+fn steal_task<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
+    victims(post, pool).find_map(Post::steal_task).map(|task| Work::Task(task.take()))
+}
+
 fn steal_spawned<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
-    victims(post, pool).filter(|victim| victim.has_spawned()).find_map(Post::steal_spawned).map(Work::Job)
+    victims(post, pool).find_map(Post::steal_spawned).map(Work::Job)
 }
 
 /// How to run what was found while something else is waited for.
@@ -209,10 +219,10 @@ pub(crate) fn until<'p>(
 
 /// A searching worker sleeps, if after all precautions there is still nothing to do.
 fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announce: &mut dyn FnMut() -> bool) {
-    let seen = pool.sleep.counts();
-    if pool.has_work(post) || !announce() || !pool.sleep.lie_down(&post.bed, seen) {
+    if pool.has_work(post) || !announce() {
         return;
     }
+    pool.sleep.lie_down(&post.bed);
     let others = || pool.posts().filter(|other| other.index != post.index);
     others().for_each(|other| other.stack.demand());
     if !defect(Defect::SleepWithoutLook) && (has_come() || pool.has_work(post)) {

@@ -134,8 +134,7 @@ pub fn yield_local() -> Option<Yield> {
 /// Whether the calling worker has jobs of its own that wait: spawned or forked by it, or for it alone. `None` outside of a pool. Out of date as soon as it is known.
 pub fn has_pending() -> Option<bool> {
     let post = Post::current()?;
-    let scopes = &post.pool().scopes;
-    Some(post.stack.has_jobs() || post.has_spawned() || scopes.are_queued_by(post.index) || post.has_mail())
+    Some(post.stack.has_jobs() || post.has_spawned() || post.has_tasks() || post.has_mail())
 }
 
 fn run_one(post: &Post, work: Option<Work<'_>>) -> Yield {

@@ -6,13 +6,15 @@
 mod real {
     pub(crate) use std::hint::spin_loop;
     pub(crate) use std::sync::atomic::{fence, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) use std::sync::Condvar;
     #[cfg(not(filch_tsan))]
-    pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, RwLock};
+    pub(crate) use std::sync::{Mutex, MutexGuard, RwLock};
     pub(crate) use std::thread;
     pub(crate) use std::thread_local;
 
     #[cfg(filch_tsan)]
-    pub(crate) use super::visible::{Condvar, Mutex, MutexGuard, RwLock};
+    pub(crate) use super::visible::{Mutex, MutexGuard, RwLock};
 }
 
 #[cfg(all(filch_tsan, not(any(loom, shuttle))))]

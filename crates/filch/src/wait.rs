@@ -77,8 +77,8 @@ pub(crate) fn answer(post: &Post, slot: &Slot) -> Answer {
     if let Some((bed, rest)) = sleeper {
         // What was published is so before the counters are looked at.
         fence(Ordering::SeqCst);
-        // Who searches will find what is public now, or sees to it when it stops. Others cannot take what a waiter may.
-        if rest != Rest::Idle || pool.sleep.counts().searching() == 0 {
+        // Who searches will find what is public now, or sees to it when it stops, as does who watches. Others cannot take what a waiter may.
+        if rest != Rest::Idle || pool.sleep.counts().minding() == 0 {
             pool.sleep.wake(bed, rest);
         }
         // As long as anybody sleeps who could take a job, each fork offers one.
@@ -118,19 +118,17 @@ impl Awaited<'_> {
         match *self {
             Awaited::Stolen(slot) => find_for_slot(post, pool, slot, std::ptr::from_ref(slot).cast()),
             Awaited::Beyond(beyond) => find_for_slot(post, pool, beyond.slot(), beyond.data()),
-            Awaited::Scope(tasks) => {
-                tasks.take(post.index).map(|task| Work::Task(task, tasks.number())).or_else(|| {
-                    pool.posts().filter(|other| other.index != post.index && other.scope() == tasks.number()).find_map(
-                        |victim| {
-                            let still = || victim.scope() == tasks.number();
-                            leapfrog(post, pool, victim, 0, |slot| {
-                                still() && !is_foreign(victim, slot, victim.scope_since())
-                            })
-                            .or_else(|| fetch(pool, of_scope(victim), still))
-                        },
-                    )
-                })
-            }
+            Awaited::Scope(tasks) => tasks.take(post).map(Work::Task).or_else(|| {
+                pool.posts().filter(|other| other.index != post.index && other.scope() == tasks.number()).find_map(
+                    |victim| {
+                        let still = || victim.scope() == tasks.number();
+                        leapfrog(post, pool, victim, 0, |slot| {
+                            still() && !is_foreign(victim, slot, victim.scope_since())
+                        })
+                        .or_else(|| fetch(pool, of_scope(victim), still))
+                    },
+                )
+            }),
             Awaited::Installed(frame, _) => pool.injector.take_descendant(frame).map(Work::Job).or_else(|| {
                 pool.posts()
                     .filter(|other| other.index != post.index && other.origins.include(frame))
@@ -190,7 +188,7 @@ impl Awaited<'_> {
             Awaited::Stolen(slot) => slot.is_given_back() || slot_sees_something(slot, pool),
             Awaited::Scope(tasks) => {
                 let runs_one = |runner: &&Post| runner.scope() == tasks.number();
-                tasks.are_queued() || pool.posts().filter(runs_one).any(|runner| pool.injector.has(of_scope(runner)))
+                tasks.are_waiting() || pool.posts().filter(runs_one).any(|runner| pool.injector.has(of_scope(runner)))
             }
             Awaited::Installed(frame, _) => pool.injector.has_descendant(frame),
             Awaited::Beyond(beyond) => slot_sees_something(beyond.slot(), pool),

@@ -240,10 +240,10 @@ impl<Q: Queue> Worker<Q> {
     /// A searching worker sleeps, if after all precautions there is still nothing to do.
     fn sleep(&self, has_come: &dyn Fn() -> bool, announce: &dyn Fn() -> bool) {
         let (shared, bed) = (&*self.shared, &self.seat().bed);
-        let seen = shared.sleep.counts();
-        if shared.has_work() || !announce() || !shared.sleep.lie_down(bed, seen) {
+        if shared.has_work() || !announce() {
             return;
         }
+        shared.sleep.lie_down(bed);
         // The fork that did not see the sleeper is before the barrier: then it is seen now.
         let certain = shared.barrier();
         if !(has_come() || shared.has_work()) {

@@ -11,7 +11,7 @@ use crate::job::Job;
 use crate::origin::Origin;
 use crate::pool::{Handlers, Shared};
 use crate::post::Post;
-use crate::search;
+use crate::search::{self, Others};
 use crate::stack::Mode;
 use crate::wait::{self, Waiting};
 use crate::worker::Worker;
@@ -26,7 +26,7 @@ fn idle_worker(pool: &Arc<Shared>, flag: &Arc<AtomicBool>) -> thread::JoinHandle
     thread::spawn(move || {
         let post = pool.post(1);
         Post::set_current(Some(post));
-        search::until(post, &pool, &mut || flag.load(Ordering::Acquire), &mut || true, &mut || None);
+        search::until(post, &pool, &mut || flag.load(Ordering::Acquire), &mut || true, &mut || None, Others::Alike);
         Post::set_current(None);
     })
 }
@@ -116,6 +116,11 @@ fn an_injected_job_is_not_overlooked() {
 }
 
 #[test]
+fn an_injection_without_a_fence_is_caught() {
+    assert!(!defect::with(Some(Defect::EventWithoutFence), injects));
+}
+
+#[test]
 fn a_delivered_job_is_not_overlooked() {
     assert!(defect::with(None, delivers));
 }
@@ -155,7 +160,7 @@ fn forks_two() {
                     let post = pool.post(index);
                     Post::set_current(Some(post));
                     let mut done = || flags[index].load(Ordering::Acquire);
-                    search::until(post, &pool, &mut done, &mut || true, &mut || None);
+                    search::until(post, &pool, &mut done, &mut || true, &mut || None, Others::Alike);
                     Post::set_current(None);
                 })
             })
@@ -197,7 +202,7 @@ fn wakes_and_forks() {
                 let post = pool.post(index);
                 Post::set_current(Some(post));
                 let mut done = || flags[index].load(Ordering::Acquire);
-                search::until(post, &pool, &mut done, &mut || true, &mut || None);
+                search::until(post, &pool, &mut done, &mut || true, &mut || None, Others::Alike);
                 Post::set_current(None);
             }
         };

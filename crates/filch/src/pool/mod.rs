@@ -148,7 +148,7 @@ impl Pool {
         let installed = Installed::new(|worker, _| f(worker), Waiter::Thread(gate.clone()));
         // SAFETY: waited for.
         self.shared.inject(unsafe { installed.job(Origin::NONE) });
-        gate.pass();
+        self.shared.wait_outside(&gate);
         installed.into_result()
     }
 

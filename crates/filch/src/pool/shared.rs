@@ -8,6 +8,7 @@ use crossbeam_utils::CachePadded;
 use super::injector::Injector;
 use crate::error::BuildError;
 use crate::job::Job;
+use crate::latch::Gate;
 use crate::origin::Frame;
 use crate::post::Post;
 use crate::process::Process;
@@ -15,7 +16,7 @@ use crate::scope::Scopes;
 use crate::search::{self, Others};
 use crate::sleep::{Bed, Rest, Sleep};
 use crate::stack::{Mode, Region, Slot};
-use crate::sync::{fence, lock, AtomicBool, AtomicUsize, Mutex, Ordering};
+use crate::sync::{fence, lock, spin_loop, AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
 use crate::wait::Waiting;
 
@@ -167,7 +168,37 @@ impl Shared {
         }
     }
 
-    /// The last searcher has stopped while others sleep: what was queued or forked in the belief that it would find it is left to one
+    /// A worker has queued something for everybody besides what it runs: the same, but that can wait for those who watch.
+    pub(crate) fn event_inside(&self) {
+        let counts = self.sleep.event();
+        if counts.minding() == 0 && counts.sleeping() > 0 {
+            self.wake_idle();
+        }
+    }
+
+    /// A thread that is no worker waits at `gate` for what it has injected.
+    ///
+    /// At first it does so awake, because much is over in less time than it takes to put a thread to sleep and wake it; and as long as it does, workers need not wake others for what they
+    /// fork: that may be over as well, and otherwise this thread, which has nothing better to do, does it for them.
+    pub(crate) fn wait_outside(&self, gate: &Gate) {
+        const TURNS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 128 };
+        self.sleep.start_watching();
+        let mut turns = 0;
+        let mut passed = gate.try_pass();
+        while !passed && turns < TURNS {
+            spin_loop();
+            turns += 1;
+            passed = gate.try_pass();
+        }
+        if self.sleep.stop_watching() {
+            self.leave_nothing_to_nobody();
+        }
+        if !passed {
+            gate.pass();
+        }
+    }
+
+    /// The last one to search or watch has stopped while others sleep: what was queued or forked in the belief that it would find it is left to one
     /// of those.
     pub(crate) fn leave_nothing_to_nobody(&self) {
         // SeqCst: what a worker did before it saw a searcher is seen by that searcher when it has stopped.
@@ -179,7 +210,9 @@ impl Shared {
 
     /// Whether something is queued that any worker takes.
     fn has_visible_work(&self) -> bool {
-        !self.injector.is_empty() || self.scopes.are_queued() || self.posts().any(Post::has_spawned)
+        !self.injector.is_empty()
+            || self.scopes.are_waiting()
+            || self.posts().any(|post| post.has_spawned() || post.has_tasks())
     }
 
     /// Whether a thief would get something off this stack, by a raid if need be. One look: between two, what was private becomes public, and what was public private.
@@ -217,7 +250,7 @@ impl Shared {
                 let job = if in_turn { post.queue_up(job) } else { job };
                 // SAFETY: the calling worker's own.
                 unsafe { post.push_spawned(job) };
-                self.event();
+                self.event_inside();
             }
             None => self.inject(job),
         }

@@ -1,6 +1,7 @@
 //! The scopes of a pool that have had tasks to give away.
 
 use super::tasks::{Task, Tasks};
+use crate::post::Post;
 use crate::sync::{AtomicUsize, Ordering, RwLock};
 
 /// See the module.
@@ -62,23 +63,18 @@ impl Scopes {
         self.read(|list| list.iter().find_map(|&tasks| f(unsafe { &*tasks })))
     }
 
-    /// A task of some scope, and the scope's number.
-    pub(crate) fn take(&self, worker: usize) -> Option<(Task, usize)> {
-        self.find(|tasks| tasks.take(worker).map(|task| (task, tasks.number())))
+    /// The oldest task in the queue of some scope.
+    pub(crate) fn take(&self) -> Option<Task> {
+        self.find(Tasks::take_queued)
     }
 
-    /// A task that this worker has spawned itself, and its scope's number.
-    pub(crate) fn take_own(&self, worker: usize) -> Option<(Task, usize)> {
-        self.find(|tasks| tasks.take_own(worker).map(|task| (task, tasks.number())))
+    /// The same, of a scope whose end the worker of `post` will wait for.
+    pub(crate) fn take_own(&self, post: &Post) -> Option<Task> {
+        self.find(|tasks| tasks.is_owned_by(post).then(|| tasks.take_queued()).flatten())
     }
 
-    /// Whether some scope has a task queued.
-    pub(crate) fn are_queued(&self) -> bool {
-        self.find(|tasks| tasks.are_queued().then_some(())).is_some()
-    }
-
-    /// Whether some scope has a task queued that this worker has spawned.
-    pub(crate) fn are_queued_by(&self, worker: usize) -> bool {
-        self.find(|tasks| tasks.are_queued_by(worker).then_some(())).is_some()
+    /// Whether some scope has a task that nobody has taken.
+    pub(crate) fn are_waiting(&self) -> bool {
+        self.find(|tasks| tasks.are_waiting().then_some(())).is_some()
     }
 }

@@ -1,13 +1,10 @@
-//! The tasks of one scope: those queued, the number of those unfinished, the first panic.
+//! The tasks of one scope: where they wait, the number of those unfinished, the first panic.
 //!
-//! Each worker has a lane of its own for the tasks that it spawns, so that it goes on with its own ones, and nobody has to wait for a lock that all want. Threads
-//! that are no workers of the pool have one lane in common.
+//! A task that a worker spawns waits in that worker's own deque, together with those of other scopes: the worker goes on with its youngest, and others take its oldest. What is spawned by somebody else, or is to
+//! run in order, waits in a queue of the scope. So does a task that came into the hands of a worker who is not to run it, because it waits for the end of another scope: it is *set aside*.
 
 use std::collections::VecDeque;
 use std::sync::atomic as plain;
-use std::sync::OnceLock;
-
-use crossbeam_utils::CachePadded;
 
 use crate::job::Job;
 use crate::latch::Completion;
@@ -15,14 +12,14 @@ use crate::origin::Origin;
 use crate::pool::Shared;
 use crate::post::Post;
 use crate::sleep::Rest;
-use crate::sync::{lock, AtomicBool, AtomicUsize, Mutex, Ordering};
+use crate::sync::{lock, AtomicBool, AtomicU64, Mutex, Ordering};
 use crate::unwind::{self, Payload};
 use crate::worker::Worker;
 
 /// Numbers scopes from 1 on. Not part of any protocol but to be different.
 static NUMBER: plain::AtomicUsize = plain::AtomicUsize::new(1);
 
-/// Which of the tasks that it has spawned itself a worker takes first. Those of others it takes oldest first.
+/// Which of the tasks that it has spawned itself a worker takes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     Youngest,
@@ -33,15 +30,33 @@ pub(crate) enum Order {
 #[derive(Debug)]
 pub(crate) struct Task {
     job: Job,
+    scope: *const Tasks,
 }
+
+// SAFETY: a scope is there for all threads until its tasks are over.
+unsafe impl Send for Task {}
 
 impl Task {
     pub(crate) fn origin(&self) -> Origin {
         self.job.origin
     }
 
+    fn tasks(&self) -> &Tasks {
+        // SAFETY: the scope outlives its tasks, and this one is not over.
+        unsafe { &*self.scope }
+    }
+
+    /// The number of its scope.
+    pub(crate) fn number(&self) -> usize {
+        self.tasks().number
+    }
+
+    fn is_of(&self, tasks: &Tasks) -> bool {
+        std::ptr::eq(self.scope, tasks)
+    }
+
     pub(crate) fn run(self, worker: &mut Worker) {
-        // SAFETY: a task is not `Clone`, and leaves the scope's queue once.
+        // SAFETY: a task is not `Clone`, and leaves its queue once.
         unsafe { self.job.run(worker) };
     }
 }
@@ -55,6 +70,9 @@ pub(super) enum End {
     Elsewhere(Completion),
 }
 
+const UNFINISHED: u64 = 1;
+const WAITING: u64 = 1 << 32;
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Tasks {
@@ -65,10 +83,9 @@ pub(crate) struct Tasks {
     pool: *const Shared,
     order: Order,
     end: End,
-    /// One for each worker, and one for everybody else. Made with the first task.
-    lanes: OnceLock<Box<[CachePadded<Lane>]>>,
-    /// Tasks that are not finished, and one for the body.
-    unfinished: AtomicUsize,
+    /// Two numbers: of the tasks that are not finished, and one for the body; and of those that nobody has taken yet.
+    counts: AtomicU64,
+    queue: Mutex<VecDeque<Task>>,
     pub(super) listed: AtomicBool,
     panic: Mutex<Option<Payload>>,
 }
@@ -86,8 +103,8 @@ impl Tasks {
             pool,
             order,
             end,
-            lanes: OnceLock::new(),
-            unfinished: AtomicUsize::new(1),
+            counts: AtomicU64::new(UNFINISHED),
+            queue: Mutex::new(VecDeque::new()),
             listed: AtomicBool::new(false),
             panic: Mutex::new(None),
         }
@@ -110,22 +127,23 @@ impl Tasks {
         &self.end
     }
 
-    /// So many tasks more are to be waited for.
+    /// So many tasks more are to be waited for, and will not wait in a queue of ours.
     pub(super) fn expect(&self, tasks: usize) {
         // Relaxed: whoever adds keeps the scope from ending.
-        self.unfinished.fetch_add(tasks, Ordering::Relaxed);
+        self.counts.fetch_add(tasks as u64 * UNFINISHED, Ordering::Relaxed);
     }
 
     pub(super) fn add(&self, job: Job) {
         let pool = self.pool();
-        self.expect(1);
-        let lanes = self.lanes.get_or_init(|| (0..=pool.posts.len()).map(|_| CachePadded::new(Lane::new())).collect());
-        let lane = pool.own_post().map_or(pool.posts.len(), |post| post.index);
-        lanes[lane].push(Task { job });
-        if !self.listed.load(Ordering::Acquire) {
-            pool.scopes.add(self);
+        let task = Task { job, scope: self };
+        // Relaxed: before the fence of the event, and so before the look at who sleeps.
+        self.counts.fetch_add(UNFINISHED + WAITING, Ordering::Relaxed);
+        match pool.own_post() {
+            // SAFETY: the calling worker's own.
+            Some(post) if self.order == Order::Youngest => unsafe { post.push_task(task) },
+            _ => self.queue_up(task),
         }
-        pool.event();
+        pool.event_inside();
         // The owner at the scope's end may be the only one who is free for this.
         if let End::Owner(owner) = self.end {
             // SAFETY: pool memory, which outlives what runs on it.
@@ -136,19 +154,26 @@ impl Tasks {
         }
     }
 
+    fn queue_up(&self, task: Task) {
+        lock(&self.queue).push_back(task);
+        if !self.listed.load(Ordering::Acquire) {
+            self.pool().scopes.add(self);
+        }
+    }
+
     /// One of the tasks, or the body, is over. The scope may be gone when this returns.
     pub(super) fn finish(&self) {
+        // AcqRel: what the tasks did is done for who comes after the scope.
+        let one_less = || self.counts.fetch_sub(UNFINISHED, Ordering::AcqRel) as u32 == 1;
         match &self.end {
             &End::Owner(owner) => {
-                // AcqRel: what the tasks did is done for who comes after the scope.
-                if self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
+                if one_less() {
                     // SAFETY: pool memory, which outlives what runs on it.
                     unsafe { &*owner }.bed.call();
                 }
             }
             End::Elsewhere(completion) => {
-                // AcqRel: as above.
-                if self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
+                if one_less() {
                     // SAFETY: whoever waits does so for the completion, which is set once, here.
                     unsafe { Completion::set(completion) };
                 }
@@ -166,72 +191,91 @@ impl Tasks {
 
     pub(crate) fn are_done(&self) -> bool {
         // Acquire: pairs with `finish`.
-        self.unfinished.load(Ordering::Acquire) == 0
+        self.counts.load(Ordering::Acquire) as u32 == 0
     }
 
-    fn lanes(&self) -> &[CachePadded<Lane>] {
-        self.lanes.get().map_or(&[], |lanes| lanes)
+    /// Whether there are tasks that nobody has taken.
+    pub(crate) fn are_waiting(&self) -> bool {
+        // SeqCst: after the fence of one who lies down.
+        self.counts.load(Ordering::SeqCst) >= WAITING
     }
 
-    pub(crate) fn are_queued(&self) -> bool {
-        self.lanes().iter().any(|lane| !lane.is_empty())
+    pub(super) fn is_owned_by(&self, post: &Post) -> bool {
+        matches!(self.end, End::Owner(owner) if std::ptr::eq(owner, post))
     }
 
-    /// Whether a worker has tasks left that it has spawned itself.
-    pub(crate) fn are_queued_by(&self, worker: usize) -> bool {
-        self.lanes().get(worker).is_some_and(|lane| !lane.is_empty())
+    /// Somebody has taken the task and will run it.
+    fn taken(&self) {
+        // Relaxed: for those who look for tasks there is one less, and it matters to nobody when they learn of it.
+        self.counts.fetch_sub(WAITING, Ordering::Relaxed);
     }
 
-    /// One of the tasks that a worker has spawned itself.
-    pub(crate) fn take_own(&self, worker: usize) -> Option<Task> {
-        self.lanes().get(worker)?.take(self.order)
-    }
-
-    /// One of the tasks: for a worker, its own ones first.
-    pub(crate) fn take(&self, worker: usize) -> Option<Task> {
-        self.take_own(worker).or_else(|| {
-            let lanes = self.lanes();
-            let count = lanes.len();
-            (1..count).find_map(|turn| lanes[(worker + turn) % count].take(Order::Oldest))
-        })
-    }
-}
-
-/// Tasks in the order in which they were spawned.
-#[derive(Debug)]
-struct Lane {
-    /// So that nobody locks for nothing.
-    len: AtomicUsize,
-    tasks: Mutex<VecDeque<Task>>,
-}
-
-impl Lane {
-    fn new() -> Lane {
-        Lane { len: AtomicUsize::new(0), tasks: Mutex::new(VecDeque::new()) }
-    }
-
-    fn is_empty(&self) -> bool {
-        // SeqCst: see `push`.
-        self.len.load(Ordering::SeqCst) == 0
-    }
-
-    fn push(&self, task: Task) {
-        let mut tasks = lock(&self.tasks);
-        tasks.push_back(task);
-        // SeqCst: before the look at who sleeps.
-        self.len.fetch_add(1, Ordering::SeqCst);
-    }
-
-    fn take(&self, order: Order) -> Option<Task> {
-        if self.is_empty() {
+    /// The oldest of the tasks in the scope's own queue.
+    pub(super) fn take_queued(&self) -> Option<Task> {
+        if !self.are_waiting() {
             return None;
         }
-        let mut tasks = lock(&self.tasks);
-        let task = match order {
-            Order::Youngest => tasks.pop_back(),
-            Order::Oldest => tasks.pop_front(),
-        }?;
-        self.len.fetch_sub(1, Ordering::SeqCst);
+        let task = lock(&self.queue).pop_front()?;
+        self.taken();
         Some(task)
+    }
+
+    /// One of the tasks, for the worker of `post`, which waits for the end of the scope.
+    pub(crate) fn take(&self, post: &Post) -> Option<Task> {
+        if !self.are_waiting() {
+            return None;
+        }
+        let others = || self.pool().posts().filter(|other| other.index != post.index).find_map(Post::steal_task);
+        // SAFETY: this is the worker of the post.
+        let own = || unsafe { post.pop_task() };
+        self.take_youngest(post).or_else(|| self.take_queued()).or_else(|| self.sift(others)).or_else(|| self.sift(own))
+    }
+
+    /// The youngest task in the worker's own deque, if it is one of these.
+    fn take_youngest(&self, post: &Post) -> Option<Task> {
+        // SAFETY: this is the worker of the post.
+        let task = unsafe { post.pop_task() }?;
+        if task.is_of(self) {
+            return Some(task.take());
+        }
+        // SAFETY: as above.
+        unsafe { post.push_task(task) };
+        None
+    }
+
+    /// The first task of this scope among those that `next` gives; the others are set aside.
+    fn sift(&self, next: impl Fn() -> Option<Task>) -> Option<Task> {
+        while self.are_waiting() {
+            let task = next()?;
+            if task.is_of(self) {
+                return Some(task.take());
+            }
+            task.set_aside();
+        }
+        None
+    }
+}
+
+impl Task {
+    /// Leaves the task to everybody, and to who waits for its scope: that one does not sleep as long as there are tasks to take.
+    fn set_aside(self) {
+        let scope = self.scope;
+        // SAFETY: the scope outlives its tasks; and from here on what counts as one more of them.
+        let tasks = unsafe { &*scope };
+        tasks.expect(1);
+        tasks.queue_up(self);
+        tasks.pool().event();
+        tasks.finish();
+    }
+
+    /// Whether the worker of `post` waits for the end of its scope, or will.
+    pub(crate) fn is_for(&self, post: &Post) -> bool {
+        self.tasks().is_owned_by(post)
+    }
+
+    /// It is about to be run.
+    pub(crate) fn take(self) -> Task {
+        self.tasks().taken();
+        self
     }
 }

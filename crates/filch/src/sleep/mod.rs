@@ -89,7 +89,7 @@ impl Bed {
     }
 }
 
-/// The counters of a pool: `events`, `searching` and `sleeping` in one word.
+/// The counters of a pool: `watching`, `searching` and `sleeping` in one word.
 #[derive(Debug)]
 pub(crate) struct Sleep {
     counters: CachePadded<AtomicU64>,
@@ -97,7 +97,7 @@ pub(crate) struct Sleep {
 
 const SLEEPING: u64 = 1;
 const SEARCHING: u64 = 1 << 16;
-const EVENT: u64 = 1 << 32;
+const WATCHING: u64 = 1 << 32;
 
 /// The most workers of a pool: as many as the counters can tell apart.
 pub(crate) const MOST_WORKERS: usize = u16::MAX as usize - 1;
@@ -115,8 +115,13 @@ impl Counts {
         self.0 >> 16 & 0xffff
     }
 
-    fn events(self) -> u64 {
+    fn watching(self) -> u64 {
         self.0 >> 32
+    }
+
+    /// Those who see to it, at the latest when they stop, that nothing is left to nobody.
+    pub(crate) fn minding(self) -> u64 {
+        self.searching() + self.watching()
     }
 }
 
@@ -140,33 +145,34 @@ impl Sleep {
     /// it must see to it that nothing visible is left to nobody.
     pub(crate) fn stop_searching(&self) -> bool {
         let counts = Counts(self.counters.fetch_sub(SEARCHING, Ordering::SeqCst));
-        counts.searching() == 1 && counts.sleeping() > 0
+        counts.minding() == 1 && counts.sleeping() > 0
+    }
+
+    /// A thread that is no worker waits for a moment, awake, and minds what forks leave to it meanwhile.
+    pub(crate) fn start_watching(&self) {
+        self.counters.fetch_add(WATCHING, Ordering::SeqCst);
+    }
+
+    /// It stops. Returns the same as [`stop_searching`](Sleep::stop_searching).
+    pub(crate) fn stop_watching(&self) -> bool {
+        let counts = Counts(self.counters.fetch_sub(WATCHING, Ordering::SeqCst));
+        counts.minding() == 1 && counts.sleeping() > 0
     }
 
     /// Something was put into a queue that everybody may take from. Returns the counters.
     pub(crate) fn event(&self) -> Counts {
-        let counts = Counts(self.counters.fetch_add(EVENT, Ordering::SeqCst));
-        // The beds are looked at after this.
-        fence(Ordering::SeqCst);
-        counts
+        // What was queued is so before the counters and the beds are looked at.
+        if !defect(Defect::EventWithoutFence) {
+            fence(Ordering::SeqCst);
+        }
+        self.counts()
     }
 
-    /// A searching worker lies down, unless there was an event since `seen`. It may be called from here on, but has to look once more itself.
-    pub(crate) fn lie_down(&self, bed: &Bed, seen: Counts) -> bool {
-        let mut now = self.counts();
-        loop {
-            if now.events() != seen.events() {
-                return false;
-            }
-            let next = now.0 - SEARCHING + SLEEPING;
-            match self.counters.compare_exchange(now.0, next, Ordering::SeqCst, Ordering::SeqCst) {
-                Ok(_) => break,
-                Err(other) => now = Counts(other),
-            }
-        }
+    /// A searching worker lies down. It may be called from here on, but has to look once more itself.
+    pub(crate) fn lie_down(&self, bed: &Bed) {
+        self.counters.fetch_sub(SEARCHING - SLEEPING, Ordering::SeqCst);
         // After the counters: whoever flips it back corrects them.
         self.lie_down_for(bed, Rest::Idle);
-        true
     }
 
     /// A worker that waits for something of its own lies down. The counters are for those that take anything.

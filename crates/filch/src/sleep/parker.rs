@@ -25,9 +25,15 @@ mod futex {
     }
 
     impl Parker {
-        /// Sleeps until there is a token, and takes it. May return without one.
-        pub(crate) fn park(&self) {
-            self.wait(ptr::null());
+        /// Sleeps until there is a token, and takes it. May return without one; returns whether there was.
+        pub(crate) fn park(&self) -> bool {
+            self.wait(ptr::null())
+        }
+
+        /// Takes the token if there is one.
+        pub(crate) fn try_take(&self) -> bool {
+            // Relaxed: only a look; the exchange acquires what was done before the token was given.
+            self.state.load(Ordering::Relaxed) == TOKEN && self.state.swap(EMPTY, Ordering::Acquire) == TOKEN
         }
 
         /// The same, for so long at most. Returns whether there was a token.
@@ -87,8 +93,8 @@ mod portable {
     }
 
     impl Parker {
-        /// Sleeps until there is a token, and takes it.
-        pub(crate) fn park(&self) {
+        /// Sleeps until there is a token, and takes it. Returns that there was.
+        pub(crate) fn park(&self) -> bool {
             let mut token = lock(&self.token);
             while !*token {
                 token = match self.given.wait(token) {
@@ -97,6 +103,12 @@ mod portable {
                 };
             }
             *token = false;
+            true
+        }
+
+        /// Takes the token if there is one.
+        pub(crate) fn try_take(&self) -> bool {
+            std::mem::take(&mut *lock(&self.token))
         }
 
         /// The same, for so long at most. Returns whether there was a token.

@@ -1,10 +1,10 @@
 //! Locks that ThreadSanitizer sees: the standard library is not instrumented, and what its locks order when they are contended looks
-//! unordered. These spin. They are for that check alone.
+//! unordered. These spin. They are for that check alone, and for Linux, where nothing needs a condition variable.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{LockResult, PoisonError};
+use std::sync::LockResult;
 use std::thread;
 
 #[derive(Debug)]
@@ -53,28 +53,6 @@ impl<T> Drop for MutexGuard<'_, T> {
         // Release: what was done under the lock.
         self.0.locked.store(false, Ordering::Release);
     }
-}
-
-#[derive(Debug)]
-pub(crate) struct Condvar;
-
-impl Condvar {
-    pub(crate) fn new() -> Condvar {
-        Condvar
-    }
-
-    /// Wakes up for no reason all the time, as a condition variable may.
-    pub(crate) fn wait<'a, T>(
-        &self,
-        guard: MutexGuard<'a, T>,
-    ) -> Result<MutexGuard<'a, T>, PoisonError<MutexGuard<'a, T>>> {
-        let mutex = guard.0;
-        drop(guard);
-        thread::yield_now();
-        mutex.lock()
-    }
-
-    pub(crate) fn notify_all(&self) {}
 }
 
 #[derive(Debug)]
