@@ -20,7 +20,7 @@
 //! | [`join`](crate::join()), [`join!`](crate::join!) | closures that may run at once, and whose results you need | about a call |
 //! | [`Worker::join`] | the same, in code that passes the worker along | a little less |
 //! | [`maybe_join`] | the same, where no closure ever waits for another: may make no job at all | less still, in large trees of tiny closures |
-//! | [`scope`](crate::scope()) | any number of tasks that borrow, all over when the scope is | an allocation and a lock a task |
+//! | [`scope`](crate::scope()) | any number of tasks that borrow, all over when the scope is | an allocation a task |
 //! | [`spawn`](crate::spawn()) | what nobody waits for | an allocation |
 //! | [`broadcast`](crate::broadcast()) | once on each worker | a wake-up of each |
 //! | `explore` | worklists that grow while they are worked on | to come |
@@ -39,7 +39,7 @@
 //!
 //! # Limits
 //!
-//! - No parallel iterators.
+//! - No parallel iterators; but rayon's run on filch if the crate `rayon-core` of this repository is put in the place of the other one.
 //! - Under the strict policy workers idle in some shapes of programs, and two shapes that work elsewhere wait for ever: a join that waits for a spawned job when no other worker is free, and two pools that install into each
 //!   other at the same time. [`guide::waiting`] says what to do.
 //! - No fence on Linux (with `membarrier(2)`) and Windows; elsewhere each fork and each return has one. Tested on Linux on x86-64 only.
