@@ -36,6 +36,13 @@ impl Frame {
         Frame { parent: post.origin(), pool, worker: post.index, away: !ptr::eq(pool, target) }
     }
 
+    /// The wait of whoever waits for a scope of this pool and origin; of its worker, if it is one of the pool's.
+    pub(crate) fn of_scope(pool: &Shared, origin: Origin, owner: Option<&Post>) -> Frame {
+        // Nobody has an index like that.
+        let worker = owner.map_or(usize::MAX, |owner| owner.index);
+        Frame { parent: origin, pool, worker, away: false }
+    }
+
     /// Whether the wait is for another pool than the worker's own.
     pub(crate) fn is_away(&self) -> bool {
         self.away

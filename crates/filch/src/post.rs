@@ -81,7 +81,7 @@ impl Post {
             in_turn: InOrder::new(),
             scope: AtomicUsize::new(0),
             working: AtomicBool::new(false),
-            foreign: Foreign { count: AtomicU32::new(0), depths: Mutex::new(Vec::new()) },
+            foreign: Foreign { count: AtomicU32::new(0), entries: Mutex::new(Vec::new()) },
             scope_since: AtomicU32::new(0),
             origins: Origins::new(),
             spare_slots: SpareSlots(Mutex::new(Vec::new())),
@@ -214,9 +214,9 @@ impl Post {
         self.working.store(before, Ordering::Release);
     }
 
-    /// Something begins, at the present height, that has nothing to do with what runs below.
-    pub(crate) fn enter_foreign(&self) {
-        lock(&self.foreign.depths).push(self.worker().depth());
+    /// Something begins, at the present height, that has nothing to do with what runs below; or only with what runs below the job at depth `descends_from`, which it is.
+    pub(crate) fn enter_foreign(&self, descends_from: Option<u32>) {
+        lock(&self.foreign.entries).push(Entry { from: self.worker().depth(), descends_from });
         // Relaxed: only the worker itself writes it; a thief acquires it with what is forked later.
         self.foreign.count.fetch_add(1, Ordering::Relaxed);
     }
@@ -224,7 +224,7 @@ impl Post {
     /// It is over; nothing of it is left on the stack.
     pub(crate) fn leave_foreign(&self) {
         self.foreign.count.fetch_sub(1, Ordering::Relaxed);
-        lock(&self.foreign.depths).pop();
+        lock(&self.foreign.entries).pop();
     }
 
     /// How many foreign things have begun here.
@@ -233,11 +233,13 @@ impl Post {
         self.foreign.count.load(Ordering::Relaxed)
     }
 
-    /// Whether a job stolen from this depth belongs to something that began on top of what runs here since there were so many foreign things. Stable until the job is done.
-    pub(crate) fn is_foreign(&self, depth: u32, since: u32) -> bool {
-        // Relaxed: acquired with the theft. Depths do not fall from one entry to the next.
+    /// Whether a job stolen from this depth belongs to something foreign to what began at `floor`, when there were so many foreign things. Stable until the job is done.
+    pub(crate) fn is_foreign(&self, depth: u32, since: u32, floor: u32) -> bool {
+        let foreign =
+            |entry: &Entry| entry.from <= depth && entry.descends_from.is_none_or(|ancestor| ancestor < floor);
+        // Relaxed: acquired with the theft.
         self.foreign.count.load(Ordering::Relaxed) > since
-            && lock(&self.foreign.depths).get(since as usize).is_some_and(|&from| from <= depth)
+            && lock(&self.foreign.entries).iter().skip(since as usize).any(foreign)
     }
 
     /// Whether it may fork without looking at the beds first: it runs something, and is not in bed itself.
@@ -285,11 +287,19 @@ fn steal<T: Send>(thief: &chase_lev::Thief<T>) -> Option<T> {
     }
 }
 
-/// From which depths on the stack holds jobs of something foreign to what runs below.
+/// What runs here that is foreign to what runs below it.
 #[derive(Debug)]
 struct Foreign {
     count: AtomicU32,
-    depths: Mutex<Vec<u32>>,
+    entries: Mutex<Vec<Entry>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// From which depth on the stack holds jobs of it.
+    from: u32,
+    /// Where the job stood, if it is one that was forked here.
+    descends_from: Option<u32>,
 }
 
 /// What only the worker itself may touch.

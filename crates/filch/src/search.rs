@@ -37,6 +37,8 @@ pub(crate) fn run(post: &Post, work: Work<'_>) {
     let origin = match &work {
         Work::Forked(slot, victim) => victim.origins.at(std::ptr::from_ref(*slot).addr()),
         Work::Job(job) => job.origin,
+        // Above something else, the scope's own wait is what tells its tasks apart.
+        Work::Task(task) if !part && !post.stack.is_empty_at(bottom) => task.scopes_origin(),
         Work::Task(task) => task.origin(),
     };
     let entered = post.origins.enter(bottom, origin);
@@ -79,7 +81,11 @@ pub(crate) fn run(post: &Post, work: Work<'_>) {
 
 /// Runs what has nothing to do with whatever is being run here: nobody who waits for that may take a part of it.
 pub(crate) fn run_foreign(post: &Post, work: Work<'_>) {
-    post.enter_foreign();
+    let own_forked = match &work {
+        Work::Forked(slot, owner) if std::ptr::eq(*owner, post) => Some(post.stack.index_of(slot)),
+        _ => None,
+    };
+    post.enter_foreign(own_forked);
     run(post, work);
     post.leave_foreign();
     // Who waits for what runs below could not be served meanwhile.

@@ -6,7 +6,7 @@
 //! - for a stolen job, jobs from the fork stack of the worker that runs it. They descend from it if it is still undone *after* the theft:
 //!   all that could be taken from that stack at that moment, from the height on at which the job began, was forked by it. If it is done by then, the prize goes unrun to the injector.
 //! - for a scope, the scope's own tasks, and jobs from the stacks of workers that run one of those at their bottom, with the same proof.
-//! - for another pool, what came back from there (see [`origin`](crate::origin)).
+//! - for another pool, what came back from there (see [`origin`](crate::origin)). The tasks of a scope that run above something else, and the parts of its broadcasts, are told apart in the same way.
 //!
 //! Jobs that are addressed to one worker, as those of a broadcast, are run by that worker in any wait: nobody else could.
 
@@ -118,22 +118,14 @@ impl Awaited<'_> {
         match *self {
             Awaited::Stolen(slot) => find_for_slot(post, pool, slot, std::ptr::from_ref(slot).cast()),
             Awaited::Beyond(beyond) => find_for_slot(post, pool, beyond.slot(), beyond.data()),
-            Awaited::Scope(tasks) => tasks.take(post).map(Work::Task).or_else(|| {
-                pool.posts().filter(|other| other.index != post.index && other.scope() == tasks.number()).find_map(
-                    |victim| {
-                        let still = || victim.scope() == tasks.number();
-                        leapfrog(post, pool, victim, 0, |slot| {
-                            still() && !is_foreign(victim, slot, victim.scope_since())
-                        })
-                        .or_else(|| fetch(pool, of_scope(victim), still))
-                    },
-                )
-            }),
-            Awaited::Installed(frame, _) => pool.injector.take_descendant(frame).map(Work::Job).or_else(|| {
-                pool.posts()
-                    .filter(|other| other.index != post.index && other.origins.include(frame))
-                    .find_map(|victim| leapfrog(post, pool, victim, 0, |slot| comes_from(victim, slot, frame)))
-            }),
+            Awaited::Scope(tasks) => tasks
+                .take(post)
+                .map(Work::Task)
+                .or_else(|| find_for_scope(post, pool, tasks))
+                .or_else(|| find_descendant(post, pool, tasks.frame())),
+            Awaited::Installed(frame, _) => {
+                find_descendant(post, pool, frame).or_else(|| pool.scopes.take_descendant(post, frame).map(Work::Task))
+            }
         }
     }
 
@@ -143,7 +135,10 @@ impl Awaited<'_> {
             Awaited::Stolen(slot) => slot,
             Awaited::Beyond(beyond) => beyond.slot(),
             Awaited::Scope(tasks) => {
-                let runs_one = |other: &&Post| other.index != post.index && other.scope() == tasks.number();
+                let runs_one = |other: &&Post| {
+                    let above_something = || other.origins.include(tasks.frame());
+                    other.index != post.index && (other.scope() == tasks.number() || above_something())
+                };
                 return pool.posts().filter(runs_one).collect();
             }
             Awaited::Installed(frame, _) => {
@@ -188,9 +183,11 @@ impl Awaited<'_> {
             Awaited::Stolen(slot) => slot.is_given_back() || slot_sees_something(slot, pool),
             Awaited::Scope(tasks) => {
                 let runs_one = |runner: &&Post| runner.scope() == tasks.number();
-                tasks.are_waiting() || pool.posts().filter(runs_one).any(|runner| pool.injector.has(of_scope(runner)))
+                tasks.are_waiting()
+                    || pool.posts().filter(runs_one).any(|runner| pool.injector.has(of_scope(runner)))
+                    || pool.injector.has_descendant(tasks.frame())
             }
-            Awaited::Installed(frame, _) => pool.injector.has_descendant(frame),
+            Awaited::Installed(frame, _) => pool.injector.has_descendant(frame) || pool.scopes.have_descendant(frame),
             Awaited::Beyond(beyond) => slot_sees_something(beyond.slot(), pool),
         }
     }
@@ -229,13 +226,31 @@ fn find_for_slot<'p>(post: &Post, pool: &'p Shared, slot: &Slot, data: *const ()
         Some(runner) if runner != post.index => {
             let runner = pool.post(runner);
             leapfrog(post, pool, runner, slot.floor(), |prize| {
-                !slot.is_done() && !is_foreign(runner, prize, slot.foreigners())
+                !slot.is_done() && !is_foreign(runner, prize, slot.foreigners(), slot.floor())
             })
             .or_else(|| fetch(pool, of_slot(slot, runner), || !slot.is_done()))
         }
         Some(_) => None,
         None => pool.injector.take_back(data).map(Work::Job),
     }
+}
+
+/// A job of a worker that runs one of these tasks at its bottom.
+fn find_for_scope<'p>(post: &Post, pool: &'p Shared, tasks: &Tasks) -> Option<Work<'p>> {
+    pool.posts().filter(|other| other.index != post.index && other.scope() == tasks.number()).find_map(|victim| {
+        let still = || victim.scope() == tasks.number();
+        leapfrog(post, pool, victim, 0, |slot| still() && !is_foreign(victim, slot, victim.scope_since(), 0))
+            .or_else(|| fetch(pool, of_scope(victim), still))
+    })
+}
+
+/// A job that descends from `frame`.
+fn find_descendant<'p>(post: &Post, pool: &'p Shared, frame: &Frame) -> Option<Work<'p>> {
+    pool.injector.take_descendant(frame).map(Work::Job).or_else(|| {
+        pool.posts()
+            .filter(|other| other.index != post.index && other.origins.include(frame))
+            .find_map(|victim| leapfrog(post, pool, victim, 0, |slot| comes_from(victim, slot, frame)))
+    })
 }
 
 /// Takes a job from `victim`, none below `floor`, if `still` holds after the theft.
@@ -260,7 +275,7 @@ fn leapfrog<'p>(
 fn of_slot<'a>(slot: &'a Slot, runner: &'a Post) -> impl Fn(&Job) -> bool + 'a {
     move |job| {
         let depth = runner.stack.depth_of(job.address());
-        depth.is_some_and(|depth| depth >= slot.floor() && !runner.is_foreign(depth, slot.foreigners()))
+        depth.is_some_and(|depth| depth >= slot.floor() && !runner.is_foreign(depth, slot.foreigners(), slot.floor()))
     }
 }
 
@@ -268,7 +283,7 @@ fn of_slot<'a>(slot: &'a Slot, runner: &'a Post) -> impl Fn(&Job) -> bool + 'a {
 fn of_scope(runner: &Post) -> impl Fn(&Job) -> bool + '_ {
     move |job| {
         let depth = runner.stack.depth_of(job.address());
-        depth.is_some_and(|depth| !runner.is_foreign(depth, runner.scope_since()))
+        depth.is_some_and(|depth| !runner.is_foreign(depth, runner.scope_since(), 0))
     }
 }
 
@@ -282,9 +297,9 @@ fn fetch<'p>(pool: &Shared, wanted: impl Fn(&Job) -> bool, still: impl Fn() -> b
     None
 }
 
-/// Whether the stolen job in `slot` is part of something that has nothing to do with what its owner ran when so many foreign things had begun there.
-fn is_foreign(victim: &Post, slot: &Slot, since: u32) -> bool {
-    victim.is_foreign(victim.stack.index_of(slot), since)
+/// Whether the stolen job in `slot` is part of something that has nothing to do with what its owner began at `floor`, when so many foreign things had begun there.
+fn is_foreign(victim: &Post, slot: &Slot, since: u32, floor: u32) -> bool {
+    victim.is_foreign(victim.stack.index_of(slot), since, floor)
 }
 
 /// Whether the stolen job in `slot` descends from `frame`. Stable, and the frames alive, until it is done.

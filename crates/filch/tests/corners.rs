@@ -10,7 +10,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use common::{pool, spin_until, watchdog};
+use common::{for_each_kind, pool, spin_until, watchdog};
 use filch::{Pool, Worker};
 
 fn wait_for(flag: &AtomicBool) {
@@ -275,4 +275,149 @@ fn an_outer_worker_that_finds_its_way_into_a_forked_closure_is_refused() {
     let payload = outcome.unwrap_err();
     let message = payload.downcast_ref::<&str>().expect("a sentence");
     assert!(message.contains("a worker was used inside a closure that it has forked"), "{message}");
+}
+
+#[test]
+fn tasks_of_an_in_place_scope_that_come_back_are_run_by_the_worker_that_waits_for_them() {
+    let _watchdog = watchdog();
+    for_each_kind(1, |here| {
+        for_each_kind(1, |there| {
+            let over = AtomicUsize::new(0);
+            here.install(|| {
+                there.install(|| {
+                    here.in_place_scope(|scope| {
+                        for _ in 0..3 {
+                            scope.spawn(|scope| {
+                                scope.spawn(|_| {
+                                    over.fetch_add(1, Ordering::Relaxed);
+                                });
+                            });
+                        }
+                    });
+                });
+            });
+            assert_eq!(over.into_inner(), 3);
+        });
+    });
+}
+
+#[test]
+fn the_owner_of_a_scope_helps_with_what_its_broadcast_forks() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..20 {
+            pool.scope(|scope| {
+                let owner = filch::index();
+                scope.spawn_broadcast(move |_, part| {
+                    if Some(part.index()) != owner {
+                        meet();
+                    }
+                });
+            });
+        }
+    });
+}
+
+#[test]
+fn who_waits_for_a_closure_that_yields_helps_with_what_the_yield_runs() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..20 {
+            let (taken, done) = (AtomicBool::new(false), AtomicBool::new(false));
+            pool.join(
+                || spin_until(|| taken.load(Ordering::Acquire)),
+                || {
+                    taken.store(true, Ordering::Release);
+                    filch::join(
+                        || {
+                            while !done.load(Ordering::Acquire) {
+                                // Not only to its own: the other worker may have taken the job below, and wait for this one.
+                                filch::yield_now();
+                            }
+                        },
+                        || {
+                            meet();
+                            done.store(true, Ordering::Release);
+                        },
+                    );
+                },
+            );
+        }
+    });
+}
+
+#[test]
+fn the_owner_of_a_scope_helps_with_a_task_that_a_yield_runs_elsewhere() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..20 {
+            let (up, over) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+            let (is_up, is_over) = (up.clone(), over.clone());
+            pool.spawn(move || {
+                let poll = || {
+                    is_up.store(true, Ordering::Release);
+                    while !is_over.load(Ordering::Acquire) {
+                        filch::yield_now();
+                    }
+                };
+                filch::join(poll, || ());
+            });
+            spin_until(|| up.load(Ordering::Acquire));
+            let taken = AtomicBool::new(false);
+            pool.scope(|scope| {
+                scope.spawn(|_| {
+                    taken.store(true, Ordering::Release);
+                    meet();
+                });
+                spin_until(|| taken.load(Ordering::Acquire));
+            });
+            over.store(true, Ordering::Release);
+        }
+    });
+}
+
+#[test]
+fn the_owner_of_a_scope_helps_with_scopes_inside_of_its_tasks() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..20 {
+            let taken = AtomicBool::new(false);
+            pool.scope(|scope| {
+                scope.spawn(|_| {
+                    taken.store(true, Ordering::Release);
+                    filch::scope(|inner| inner.spawn(|_| meet()));
+                });
+                spin_until(|| taken.load(Ordering::Acquire));
+            });
+        }
+    });
+}
+
+#[test]
+fn a_worker_at_a_scopes_end_sets_tasks_of_others_aside_and_none_is_lost() {
+    let _watchdog = watchdog();
+    for threads in [1, 2, 3] {
+        for_each_kind(threads, |pool| {
+            for _ in 0..20 {
+                let (outside, inside) = (AtomicUsize::new(0), AtomicUsize::new(0));
+                pool.scope(|outer| {
+                    for _ in 0..8 {
+                        filch::scope(|inner| {
+                            for _ in 0..8 {
+                                inner.spawn(|_| {
+                                    inside.fetch_add(1, Ordering::Relaxed);
+                                });
+                                // On top of the inner one's, in the same deque.
+                                outer.spawn(|_| {
+                                    outside.fetch_add(1, Ordering::Relaxed);
+                                });
+                            }
+                        });
+                        assert_eq!(inside.load(Ordering::Relaxed) % 8, 0);
+                    }
+                });
+                assert_eq!((outside.into_inner(), inside.into_inner()), (64, 64));
+            }
+        });
+    }
 }

@@ -95,7 +95,7 @@ impl<'spawner> Builder<'spawner> {
         self
     }
 
-    /// Called on each worker's thread before its first job.
+    /// Called on each worker's thread before its first job. If the pool is dropped before all have started, a broadcast from here may find some that have left already, and nobody to run their parts.
     pub fn on_start(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.handlers.start = Some(Box::new(handler));
         self
@@ -116,7 +116,7 @@ impl<'spawner> Builder<'spawner> {
     /// Makes the calling thread worker 0 of the pool, for the rest of its life; only the other workers get threads of their own.
     ///
     /// It works for the pool in its joins and scopes, and when it yields, but it does not look for work by itself: its part of a broadcast waits for that. The handlers for starts and exits are not
-    /// called on it. The memory of the pool is never freed.
+    /// called on it. The memory of the pool is never freed. While something is left that only this thread can do, a drop of the pool on another thread waits for it.
     ///
     /// ```
     /// # fn main() -> Result<(), filch::BuildError> {
@@ -236,6 +236,10 @@ impl<'spawner> Builder<'spawner> {
         // Not before: if this fails half-way, who knows whether the threads that a spawner was given run at all.
         pool.left = left;
         if self.use_current_thread {
+            // The spawner may have made it one of another pool.
+            if Post::current().is_some() {
+                return Err(BuildError::ThreadIsAWorker);
+            }
             shared.enlist(0);
         }
         Ok(pool)

@@ -9,7 +9,7 @@ use super::injector::Injector;
 use crate::error::BuildError;
 use crate::job::Job;
 use crate::latch::Gate;
-use crate::origin::Frame;
+use crate::origin::Origin;
 use crate::post::Post;
 use crate::process::Process;
 use crate::scope::Scopes;
@@ -148,7 +148,8 @@ impl Shared {
             if rest == Rest::Idle {
                 return Some((&other.bed, rest));
             }
-            if waiter.is_none() && (may_take(rest) || (rest == Rest::Installed && waits_for_this(other))) {
+            let waits_for_origin = || matches!(rest, Rest::Installed | Rest::Scope(_)) && waits_for_this(other);
+            if waiter.is_none() && (may_take(rest) || waits_for_origin()) {
                 waiter = Some((&*other.bed, rest));
             }
         }
@@ -233,13 +234,19 @@ impl Shared {
     /// Puts a job where any worker takes it, and wakes who should.
     pub(crate) fn inject(&self, job: Job) {
         // A worker that waits for what this descends from may be the only one that can run it. Looked up before the job can be over, and the frames gone.
-        let here = |frame: &&Frame| std::ptr::eq(frame.pool, self);
-        let waiters: Vec<usize> = job.origin.frames().filter(here).map(|frame| frame.worker).collect();
+        let waiters = self.waiters_for(job.origin);
         self.injector.push(job);
         self.event();
-        for waiter in waiters {
-            self.post(waiter).bed.call();
-        }
+        self.call(waiters);
+    }
+
+    /// The workers here that wait for what descends from their wait, as this does.
+    pub(crate) fn waiters_for(&self, origin: Origin) -> Vec<usize> {
+        origin.frames().filter(|frame| std::ptr::eq(frame.pool, self)).map(|frame| frame.worker).collect()
+    }
+
+    pub(crate) fn call(&self, workers: Vec<usize>) {
+        workers.into_iter().for_each(|worker| self.post(worker).bed.call());
     }
 
     /// Puts a job that nobody waits for where the calling worker, or any worker, takes it. A worker takes its own ones youngest first, and those that it has spawned in turn among

@@ -1,6 +1,9 @@
 //! The scopes of a pool that have had tasks to give away.
 
+use std::cell::RefCell;
+
 use super::tasks::{Task, Tasks};
+use crate::origin::Frame;
 use crate::post::Post;
 use crate::sync::{AtomicUsize, Ordering, RwLock};
 
@@ -71,6 +74,21 @@ impl Scopes {
     /// The same, of a scope whose end the worker of `post` will wait for.
     pub(crate) fn take_own(&self, post: &Post) -> Option<Task> {
         self.find(|tasks| tasks.is_owned_by(post).then(|| tasks.take_queued()).flatten())
+    }
+
+    /// A task of a scope that descends from `frame`, for the worker of `post`, which may run no others.
+    pub(crate) fn take_descendant(&self, post: &Post, frame: &Frame) -> Option<Task> {
+        let others = RefCell::new(Vec::new());
+        let take = |tasks: &Tasks| tasks.take_past(post, &mut others.borrow_mut());
+        let task = self.find(|tasks| tasks.origin().descends_from(frame).then(|| take(tasks)).flatten());
+        // Not while the list is locked.
+        others.into_inner().into_iter().for_each(Task::set_aside);
+        task
+    }
+
+    /// Whether some scope that descends from `frame` has a task that nobody has taken.
+    pub(crate) fn have_descendant(&self, frame: &Frame) -> bool {
+        self.find(|tasks| (tasks.are_waiting() && tasks.origin().descends_from(frame)).then_some(())).is_some()
     }
 
     /// Whether some scope has a task that nobody has taken.

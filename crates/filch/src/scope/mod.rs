@@ -177,7 +177,8 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) -> R,
     {
         let result = unwind::catch(|| f(self)).map_err(|panic| self.tasks.keep_panic(panic));
-        self.tasks.finish();
+        // SAFETY: the body is over, and waited for below.
+        unsafe { Tasks::finish(&self.tasks) };
         wait(&self.tasks);
         self.tasks.pool().scopes.remove(&self.tasks);
         match (self.tasks.take_panic(), result) {
@@ -226,7 +227,7 @@ impl<'scope> Scope<'scope> {
             // The count is gone with the call: before the task is finished.
             let run = self.task(move |scope: &Scope<'scope>| f(scope, part));
             // SAFETY: as in `spawn`.
-            unsafe { Job::boxed(run, self.tasks.origin()) }
+            unsafe { Job::boxed(run, Origin::new(self.tasks.frame())) }
         });
     }
 
@@ -242,7 +243,8 @@ impl<'scope> Scope<'scope> {
             if let Err(panic) = unwind::catch(|| f(scope)) {
                 scope.tasks.keep_panic(panic);
             }
-            scope.tasks.finish();
+            // SAFETY: not finished before, and nothing is done with the scope after this.
+            unsafe { Tasks::finish(&scope.tasks) };
         }
     }
 }

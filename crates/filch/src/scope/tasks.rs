@@ -8,12 +8,12 @@ use std::sync::atomic as plain;
 
 use crate::job::Job;
 use crate::latch::Completion;
-use crate::origin::Origin;
+use crate::origin::{Frame, Origin};
 use crate::pool::Shared;
 use crate::post::Post;
 use crate::sleep::Rest;
 use crate::sync::{lock, AtomicBool, AtomicU64, Mutex, Ordering};
-use crate::unwind::{self, Payload};
+use crate::unwind::{self, NoUnwind, Payload};
 use crate::worker::Worker;
 
 /// Numbers scopes from 1 on. Not part of any protocol but to be different.
@@ -46,6 +46,11 @@ impl Task {
         unsafe { &*self.scope }
     }
 
+    /// Its scope's wait, as an origin.
+    pub(crate) fn scopes_origin(&self) -> Origin {
+        Origin::new(&self.tasks().frame)
+    }
+
     /// The number of its scope.
     pub(crate) fn number(&self) -> usize {
         self.tasks().number
@@ -70,6 +75,9 @@ pub(super) enum End {
     Elsewhere(Completion),
 }
 
+/// No scope has more unfinished tasks.
+const MOST: u32 = u32::MAX / 2;
+
 const UNFINISHED: u64 = 1;
 const WAITING: u64 = 1 << 32;
 
@@ -79,6 +87,8 @@ pub(crate) struct Tasks {
     number: usize,
     /// Of the scope, and so of its tasks, wherever they are spawned.
     origin: Origin,
+    /// The wait for the end, as an origin for those tasks that cannot be told by the worker that runs them.
+    frame: Frame,
     /// Where the tasks are run.
     pool: *const Shared,
     order: Order,
@@ -97,7 +107,13 @@ unsafe impl Send for Tasks {}
 
 impl Tasks {
     pub(super) fn new(pool: &Shared, origin: Origin, order: Order, end: End) -> Tasks {
+        let owner = match end {
+            // SAFETY: pool memory, which outlives what runs on it.
+            End::Owner(owner) => Some(unsafe { &*owner }),
+            End::Elsewhere(_) => None,
+        };
         Tasks {
+            frame: Frame::of_scope(pool, origin, owner),
             number: NUMBER.fetch_add(1, plain::Ordering::Relaxed),
             origin,
             pool,
@@ -116,6 +132,10 @@ impl Tasks {
 
     pub(super) fn origin(&self) -> Origin {
         self.origin
+    }
+
+    pub(crate) fn frame(&self) -> &Frame {
+        &self.frame
     }
 
     pub(super) fn pool<'a>(&self) -> &'a Shared {
@@ -137,11 +157,19 @@ impl Tasks {
         let pool = self.pool();
         let task = Task { job, scope: self };
         // Relaxed: before the fence of the event, and so before the look at who sleeps.
-        self.counts.fetch_add(UNFINISHED + WAITING, Ordering::Relaxed);
+        let before = self.counts.fetch_add(UNFINISHED + WAITING, Ordering::Relaxed);
+        if before as u32 > MOST {
+            drop(NoUnwind("a scope has more than two thousand million unfinished tasks"));
+        }
         match pool.own_post() {
             // SAFETY: the calling worker's own.
             Some(post) if self.order == Order::Youngest => unsafe { post.push_task(task) },
             _ => self.queue_up(task),
+        }
+        if !self.origin.is_none() {
+            // One who waits for another pool, and so for this, has to find it.
+            self.list();
+            pool.call(pool.waiters_for(self.origin));
         }
         pool.event_inside();
         // The owner at the scope's end may be the only one who is free for this.
@@ -156,24 +184,34 @@ impl Tasks {
 
     fn queue_up(&self, task: Task) {
         lock(&self.queue).push_back(task);
+        self.list();
+    }
+
+    fn list(&self) {
         if !self.listed.load(Ordering::Acquire) {
             self.pool().scopes.add(self);
         }
     }
 
     /// One of the tasks, or the body, is over. The scope may be gone when this returns.
-    pub(super) fn finish(&self) {
-        // AcqRel: what the tasks did is done for who comes after the scope.
-        let one_less = || self.counts.fetch_sub(UNFINISHED, Ordering::AcqRel) as u32 == 1;
-        match &self.end {
+    ///
+    /// # Safety
+    ///
+    /// Until then it is there; once for each of them.
+    pub(super) unsafe fn finish(this: *const Tasks) {
+        // SAFETY: the caller's word. AcqRel: what the tasks did is done for who comes after the scope.
+        let is_last = || unsafe { &(*this).counts }.fetch_sub(UNFINISHED, Ordering::AcqRel) as u32 == 1;
+        // SAFETY: the same.
+        match unsafe { &(*this).end } {
             &End::Owner(owner) => {
-                if one_less() {
+                if is_last() {
                     // SAFETY: pool memory, which outlives what runs on it.
                     unsafe { &*owner }.bed.call();
                 }
             }
             End::Elsewhere(completion) => {
-                if one_less() {
+                let completion: *const Completion = completion;
+                if is_last() {
                     // SAFETY: whoever waits does so for the completion, which is set once, here.
                     unsafe { Completion::set(completion) };
                 }
@@ -220,15 +258,26 @@ impl Tasks {
         Some(task)
     }
 
-    /// One of the tasks, for the worker of `post`, which waits for the end of the scope.
-    pub(crate) fn take(&self, post: &Post) -> Option<Task> {
+    /// One of the tasks, for the worker of `post`, which may run no others. Those of other scopes that had to be taken on the way are for the caller to [set aside](Task::set_aside).
+    pub(super) fn take_past(&self, post: &Post, others: &mut Vec<Task>) -> Option<Task> {
         if !self.are_waiting() {
             return None;
         }
-        let others = || self.pool().posts().filter(|other| other.index != post.index).find_map(Post::steal_task);
+        let stolen = || self.pool().posts().filter(|other| other.index != post.index).find_map(Post::steal_task);
         // SAFETY: this is the worker of the post.
         let own = || unsafe { post.pop_task() };
-        self.take_youngest(post).or_else(|| self.take_queued()).or_else(|| self.sift(others)).or_else(|| self.sift(own))
+        self.take_youngest(post)
+            .or_else(|| self.take_queued())
+            .or_else(|| self.sift(stolen, others))
+            .or_else(|| self.sift(own, others))
+    }
+
+    /// One of the tasks, for the worker of `post`, which waits for the end of the scope.
+    pub(crate) fn take(&self, post: &Post) -> Option<Task> {
+        let mut others = Vec::new();
+        let task = self.take_past(post, &mut others);
+        others.into_iter().for_each(Task::set_aside);
+        task
     }
 
     /// The youngest task in the worker's own deque, if it is one of these.
@@ -243,14 +292,14 @@ impl Tasks {
         None
     }
 
-    /// The first task of this scope among those that `next` gives; the others are set aside.
-    fn sift(&self, next: impl Fn() -> Option<Task>) -> Option<Task> {
+    /// The first task of this scope among those that `next` gives.
+    fn sift(&self, next: impl Fn() -> Option<Task>, others: &mut Vec<Task>) -> Option<Task> {
         while self.are_waiting() {
             let task = next()?;
             if task.is_of(self) {
                 return Some(task.take());
             }
-            task.set_aside();
+            others.push(task);
         }
         None
     }
@@ -258,14 +307,15 @@ impl Tasks {
 
 impl Task {
     /// Leaves the task to everybody, and to who waits for its scope: that one does not sleep as long as there are tasks to take.
-    fn set_aside(self) {
+    pub(super) fn set_aside(self) {
         let scope = self.scope;
         // SAFETY: the scope outlives its tasks; and from here on what counts as one more of them.
         let tasks = unsafe { &*scope };
         tasks.expect(1);
         tasks.queue_up(self);
         tasks.pool().event();
-        tasks.finish();
+        // SAFETY: for the one more.
+        unsafe { Tasks::finish(scope) };
     }
 
     /// Whether the worker of `post` waits for the end of its scope, or will.
