@@ -1,6 +1,6 @@
 //! Where cargo put what it built, from cargo's own account rather than a guess at the folder layout.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{bail, Result};
 use serde_json::Value;
@@ -15,6 +15,43 @@ pub(crate) fn build(cargo: Call, name: &str, ext: Option<&str>) -> Result<PathBu
         Some(path) => Ok(path),
         None => bail!("cargo built `{name}` but did not say where; its messages may have changed their format"),
     }
+}
+
+/// A program that cargo made of a package's tests.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TestProgram {
+    /// The name of the package's folder.
+    pub(crate) folder: String,
+    /// The name of the target: that of the library, or of a file in `tests`.
+    pub(crate) name: String,
+    /// Whether these are the library's unit tests.
+    pub(crate) unit: bool,
+    pub(crate) path: PathBuf,
+}
+
+/// Runs a `cargo test --no-run` and returns what it made.
+pub(crate) fn tests(cargo: Call) -> Result<Vec<TestProgram>> {
+    let messages = cargo.arg("--message-format=json-render-diagnostics").read()?;
+    Ok(test_programs(&String::from_utf8_lossy(&messages)))
+}
+
+fn test_programs(messages: &str) -> Vec<TestProgram> {
+    let program = |message: Value| {
+        let path = message["executable"].as_str()?.into();
+        let package = Path::new(message["manifest_path"].as_str()?).parent()?;
+        Some(TestProgram {
+            folder: package.file_name()?.to_str()?.to_owned(),
+            name: message["target"]["name"].as_str()?.to_owned(),
+            unit: message["target"]["kind"][0] == "lib",
+            path,
+        })
+    };
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["reason"] == "compiler-artifact" && message["profile"]["test"] == true)
+        .filter_map(program)
+        .collect()
 }
 
 fn find(messages: &str, name: &str, ext: Option<&str>) -> Option<PathBuf> {
@@ -50,5 +87,21 @@ not json
     fn what_was_not_built_is_not_found() {
         assert_eq!(find(MESSAGES, "fast_paths", Some("rlib")), None);
         assert_eq!(find(MESSAGES, "slow_paths", None), None);
+    }
+
+    #[test]
+    fn programs_of_tests_are_told_from_libraries_and_unit_tests_from_others() {
+        let messages = r#"
+{"reason":"compiler-artifact","manifest_path":"/w/rayon/Cargo.toml","target":{"name":"rayon","kind":["lib"]},"profile":{"test":false},"filenames":["/t/librayon.rlib"],"executable":null}
+{"reason":"compiler-artifact","manifest_path":"/w/rayon/Cargo.toml","target":{"name":"rayon","kind":["lib"]},"profile":{"test":true},"filenames":["/t/rayon-1"],"executable":"/t/rayon-1"}
+{"reason":"compiler-artifact","manifest_path":"/w/rayon/Cargo.toml","target":{"name":"str","kind":["test"]},"profile":{"test":true},"filenames":["/t/str-2"],"executable":"/t/str-2"}
+"#;
+        let program = |name: &str, unit: bool, path: &str| TestProgram {
+            folder: "rayon".into(),
+            name: name.into(),
+            unit,
+            path: path.into(),
+        };
+        assert_eq!(test_programs(messages), [program("rayon", true, "/t/rayon-1"), program("str", false, "/t/str-2")]);
     }
 }

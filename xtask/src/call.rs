@@ -2,10 +2,15 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
+
+use crate::summary::clock;
 
 /// One program with its arguments, the environment variables it adds, and the folder it runs in.
 ///
@@ -78,6 +83,39 @@ impl Call {
         self.command().output().with_context(|| self.not_started())
     }
 
+    /// Runs the command in silence and returns all that it said. When `limit` is over it is killed.
+    ///
+    /// What it says goes to the file `log` meanwhile: a pipe would stay open for as long as a child of the child lives.
+    /// If the command fails, all of it is shown.
+    pub(crate) fn read_within(&self, limit: Duration, log: &Path) -> Result<String> {
+        let file = File::create(log).with_context(|| format!("{} could not be written", log.display()))?;
+        let mut child = self
+            .command()
+            .stdin(Stdio::null())
+            .stdout(file.try_clone()?)
+            .stderr(file)
+            .spawn()
+            .with_context(|| self.not_started())?;
+        let start = Instant::now();
+        let ended = loop {
+            if let Some(status) = child.try_wait()? {
+                break self.judge(status);
+            }
+            if start.elapsed() > limit {
+                child.kill()?;
+                child.wait()?;
+                break Err(self.failed(&format!("was killed, because it did not end within {}", clock(limit))));
+            }
+            thread::sleep(Duration::from_millis(2));
+        };
+        let said = fs::read(log).with_context(|| format!("{} could not be read", log.display()))?;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        if ended.is_err() {
+            println!("{said}");
+        }
+        ended.map(|()| said)
+    }
+
     /// Whether the program exists and the command succeeds. Says nothing.
     pub(crate) fn succeeds(&self) -> bool {
         self.command()
@@ -103,8 +141,12 @@ impl Call {
         if status.success() {
             return Ok(());
         }
+        Err(self.failed(&format!("ended with {status}")))
+    }
+
+    fn failed(&self, how: &str) -> anyhow::Error {
         let program = self.program.to_string_lossy();
-        Err(CallFailed { command: self.to_string(), how: format!("`{program}` ended with {status}") }.into())
+        CallFailed { command: self.to_string(), how: format!("`{program}` {how}") }.into()
     }
 
     fn not_started(&self) -> CallFailed {
@@ -171,5 +213,17 @@ mod tests {
         let how = |program: &str| Call::new(program, here).run().unwrap_err().downcast::<CallFailed>().unwrap().how;
         assert!(how("filch-no-such-program").contains("could not be started"));
         assert!(how("false").contains("exit status: 1"));
+    }
+
+    #[test]
+    fn a_command_that_does_not_end_is_killed_and_what_it_said_is_kept() {
+        let log = std::env::temp_dir().join(format!("filch-xtask-{}.log", std::process::id()));
+        let shell = |script: &str| Call::new("sh", Path::new("/")).arg("-c").arg(script);
+        let said = shell("echo one; echo two >&2").read_within(Duration::from_secs(60), &log).unwrap();
+        assert_eq!(said, "one\ntwo\n");
+        let error = shell("echo here; exec sleep 600").read_within(Duration::from_secs(1), &log).unwrap_err();
+        assert!(error.downcast::<CallFailed>().unwrap().how.contains("did not end within 1.0 s"));
+        assert_eq!(fs::read_to_string(&log).unwrap(), "here\n");
+        fs::remove_file(&log).unwrap();
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod asm;
 mod lints;
 mod no_std;
+mod rayon;
 mod smoke;
 mod tests;
 mod tsan;
@@ -34,6 +35,8 @@ pub(crate) enum Step {
     /// The queues build, link and pass their tests without the standard library
     #[command(alias = "no_std")]
     NoStd,
+    /// rayon's own tests on our rayon-core, and one source of tests on stock and ours
+    Rayon,
     /// Every interleaving of small runs of each queue, and of the runtime's protocols, by loom
     Loom,
     /// Whole pools, in random orders of their threads' steps, by shuttle
@@ -58,6 +61,7 @@ impl Step {
         Step::Unit,
         Step::Fallback,
         Step::NoStd,
+        Step::Rayon,
         Step::Loom,
         Step::Shuttle,
         Step::Weaken,
@@ -67,7 +71,8 @@ impl Step {
     ];
 
     /// The steps that search, and find more when they search for longer.
-    pub(crate) const DEEP: &'static [Step] = &[Step::Unit, Step::Fallback, Step::Loom, Step::Shuttle, Step::Tsan];
+    pub(crate) const DEEP: &'static [Step] =
+        &[Step::Unit, Step::Fallback, Step::Rayon, Step::Loom, Step::Shuttle, Step::Tsan];
 
     /// The name on the command line and in the summary.
     pub(crate) fn name(self) -> &'static str {
@@ -78,6 +83,7 @@ impl Step {
             Step::Unit => "unit",
             Step::Fallback => "fallback",
             Step::NoStd => "no-std",
+            Step::Rayon => "rayon",
             Step::Loom => "loom",
             Step::Shuttle => "shuttle",
             Step::Weaken => "weaken",
@@ -95,6 +101,7 @@ impl Step {
             Step::Unit => tests::unit(context),
             Step::Fallback => tests::fallback(context),
             Step::NoStd => no_std::run(context),
+            Step::Rayon => rayon::run(context),
             Step::Loom => tests::loom(context),
             Step::Shuttle => tests::shuttle(context),
             Step::Weaken => tests::weaken(context),
@@ -149,6 +156,13 @@ impl Context {
     /// `cargo` with the words of `line`.
     pub(crate) fn cargo(&self, line: &str) -> Call {
         Call::new("cargo", &self.root).words(line)
+    }
+
+    /// The same about our rayon-core, which is no member of the workspace.
+    pub(crate) fn cargo_in_rayon_core(&self, line: &str) -> Call {
+        self.cargo(line)
+            .words("--manifest-path crates/rayon-core/Cargo.toml")
+            .env("CARGO_TARGET_DIR", self.target("rayon-core"))
     }
 
     /// A folder for one step's own build, relative to the repository unless the target directory is elsewhere.

@@ -10,7 +10,7 @@ use crate::pool::Shared;
 use crate::post::Post;
 use crate::scope::Task;
 use crate::stack::{Slot, Theft};
-use crate::sync::{fence, Ordering};
+use crate::sync::{fence, spin_loop, Ordering};
 use crate::unwind::NoUnwind;
 use crate::worker::Worker;
 
@@ -141,6 +141,26 @@ pub(crate) fn find<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
         .or_else(|| pool.injector.take().map(Work::Job))
         .or_else(|| steal_spawned(post, pool))
 }
+
+/// As [`find`], for one who will not sleep, and so not raid, before it looks again: if a worker has jobs and does not answer for a moment, raids it.
+pub(crate) fn find_or_raid<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
+    find(post, pool).or_else(|| {
+        let mut others = pool.posts().filter(|other| other.index != post.index);
+        if !others.clone().any(|other| other.stack.has_jobs()) {
+            return None;
+        }
+        for _ in 0..ANSWER_TIME {
+            spin_loop();
+        }
+        if !others.clone().any(|other| other.stack.has_public()) {
+            post.raid_one_of(pool, others.by_ref());
+        }
+        steal_forked(post, pool)
+    })
+}
+
+/// How many pauses a worker has to answer a demand: about a microsecond.
+const ANSWER_TIME: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 24 };
 
 /// The other workers, from a random one on.
 fn victims<'p>(post: &Post, pool: &'p Shared) -> impl Iterator<Item = &'p Post> {

@@ -122,7 +122,7 @@ pub fn yield_now() -> Option<Yield> {
         return None;
     };
     let pool = post.pool();
-    Some(run_one(post, search::find(post, pool).or_else(|| search::own_forked(post))))
+    Some(run_one(post, search::find_or_raid(post, pool).or_else(|| search::own_forked(post))))
 }
 
 /// As [`yield_now`], but takes nothing from others: only what this worker has spawned or forked itself, or what is for it alone. Outside of a pool, `None`.

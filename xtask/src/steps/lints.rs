@@ -8,6 +8,7 @@ use super::{Context, Outcome};
 /// The sources are formatted.
 pub(super) fn fmt(context: &Context) -> Result<Outcome> {
     context.cargo("fmt --all --check").run()?;
+    context.cargo_in_rayon_core("fmt --check").run()?;
     Ok(Outcome::Passed)
 }
 
@@ -15,6 +16,7 @@ pub(super) fn fmt(context: &Context) -> Result<Outcome> {
 pub(super) fn clippy(context: &Context) -> Result<Outcome> {
     let deny = "-- -D warnings";
     context.cargo("clippy --workspace --all-targets --all-features").words(deny).run()?;
+    context.cargo_in_rayon_core("clippy --all-targets --all-features").words(deny).run()?;
     context.cargo("clippy -p filch-queue --no-default-features --lib --tests").words(deny).run()?;
     context
         .cargo("clippy -p filch-queue -p filch --all-targets")
@@ -41,6 +43,8 @@ pub(super) fn clippy(context: &Context) -> Result<Outcome> {
 
 /// The documentation builds, and its links lead somewhere.
 pub(super) fn doc(context: &Context) -> Result<Outcome> {
-    context.cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings").run()?;
+    let deny = "-D warnings";
+    context.cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", deny).run()?;
+    context.cargo_in_rayon_core("doc --no-deps").env("RUSTDOCFLAGS", deny).run()?;
     Ok(Outcome::Passed)
 }

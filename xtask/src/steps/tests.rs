@@ -26,6 +26,7 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
     }
     .run()?;
     context.cargo("test -p filch --features trace --test trace").run()?;
+    context.cargo_in_rayon_core("test").run()?;
     Ok(Outcome::Passed)
 }
 

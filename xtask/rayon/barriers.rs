@@ -1,0 +1,51 @@
+//! Two closures of one join that wait for each other. A pool that lets the second one lie until the first returns waits
+//! for ever here.
+
+use std::sync::Barrier;
+
+use rayon_core::{join, join_context, scope, ThreadPoolBuilder};
+
+/// To be called on a worker of a pool with other workers to spare.
+fn both_closures_run_at_once() {
+    let barrier = &Barrier::new(2);
+    join(|| barrier.wait(), || barrier.wait());
+
+    let migrated = |context: rayon_core::FnContext| {
+        barrier.wait();
+        context.migrated()
+    };
+    assert_eq!(join_context(migrated, migrated), (false, true));
+}
+
+/// To be called on the only worker of a pool, where nobody is left to take a closure.
+fn neither_closure_migrates() {
+    assert_eq!(join_context(|a| a.migrated(), |b| b.migrated()), (false, false));
+}
+
+// One test for all of the global pool: two at once would wait for each other's workers.
+#[test]
+fn closures_wait_for_each_other_in_the_global_pool() {
+    match rayon_core::current_num_threads() {
+        1 => scope(|_| neither_closure_migrates()),
+        _ => {
+            let barrier = &Barrier::new(2);
+            join(|| barrier.wait(), || barrier.wait());
+            scope(|_| both_closures_run_at_once());
+        }
+    }
+}
+
+#[test]
+fn closures_wait_for_each_other_in_pools_of_two_and_of_eight() {
+    for threads in [2, 8] {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(both_closures_run_at_once);
+        let barrier = &Barrier::new(2);
+        pool.join(|| barrier.wait(), || barrier.wait());
+    }
+}
+
+#[test]
+fn neither_closure_migrates_in_a_pool_of_one() {
+    ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(neither_closure_migrates);
+}

@@ -1,0 +1,79 @@
+//! What is handed to a builder reaches the threads and is called where stock calls it.
+
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use rayon_core::{ThreadBuilder, ThreadPool};
+
+use crate::{pool, signatures};
+
+#[test]
+fn a_builder_hands_its_settings_to_its_threads_and_handlers() {
+    let (events, seen) = channel();
+    let (start, panic) = (events.clone(), events.clone());
+    let built = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&built);
+    let handles = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&handles);
+    let pool = signatures::builder(
+        |index| format!("worker {index}"),
+        move |payload| panic.send(payload.downcast_ref::<&str>().unwrap().to_string()).unwrap(),
+        // One type for both handlers, so that one signature does for both.
+        Box::new(move |index| start.send(format!("start {index}")).unwrap()) as Box<dyn Fn(usize) + Send + Sync>,
+        Box::new(move |index| events.send(format!("exit {index}")).unwrap()),
+        move |thread: ThreadBuilder| {
+            let note = (thread.index(), thread.name().map(str::to_owned), thread.stack_size());
+            noted.lock().unwrap().push(note);
+            kept.lock().unwrap().push(thread::Builder::new().spawn(|| thread.run())?);
+            Ok(())
+        },
+    )
+    .unwrap();
+    pool.spawn(|| panic!("nobody waits for this"));
+    drop(pool);
+    for handle in handles.lock().unwrap().drain(..) {
+        handle.join().unwrap();
+    }
+    let stack = Some(1 << 20);
+    let expected = [(0, Some("worker 0".to_owned()), stack), (1, Some("worker 1".to_owned()), stack)];
+    assert_eq!(*built.lock().unwrap(), expected);
+    let mut seen: Vec<String> = seen.try_iter().collect();
+    seen.sort();
+    assert_eq!(seen, ["exit 0", "exit 1", "nobody waits for this", "start 0", "start 1"]);
+}
+
+#[test]
+fn a_configuration_builds_what_a_builder_builds() {
+    let handler: fn(usize) = |_| {};
+    let configuration = || signatures::configuration(|_| "named".to_owned(), |_| {}, handler, handler);
+    for pool in [configuration().build().unwrap(), ThreadPool::new(configuration()).unwrap()] {
+        assert_eq!(pool.current_num_threads(), 1);
+        assert_eq!(pool.install(|| thread::current().name().map(str::to_owned)), Some("named".to_owned()));
+    }
+}
+
+#[test]
+fn a_scoped_pool_borrows_and_its_threads_have_ended_when_it_returns() {
+    let running = Mutex::new(0);
+    let threads = signatures::build_scoped(
+        |thread| {
+            *running.lock().unwrap() += 1;
+            thread.run();
+            *running.lock().unwrap() -= 1;
+        },
+        |pool| pool.broadcast(|_| *running.lock().unwrap() > 0),
+    );
+    assert_eq!(threads.unwrap(), [true, true]);
+    assert_eq!(*running.lock().unwrap(), 0);
+}
+
+#[test]
+fn workers_have_no_names_unless_given_some() {
+    assert_eq!(pool(1).install(|| thread::current().name().map(str::to_owned)), None);
+}
+
+#[test]
+fn there_is_room_for_a_thousand_threads() {
+    assert!(rayon_core::max_num_threads() > 1000);
+}

@@ -1,0 +1,45 @@
+//! Why a pool could not be built: what the error says, shows, and has for a source.
+
+use std::error::Error;
+use std::io;
+use std::thread;
+
+use rayon_core::{ThreadBuilder, ThreadPoolBuilder};
+
+#[test]
+fn a_thread_in_a_pool_cannot_join_another() {
+    // On a thread of its own, because it stays in the pool for good.
+    thread::spawn(|| {
+        let builder = || ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+        let pool = builder().build().unwrap();
+        assert_eq!((rayon_core::current_thread_index(), pool.current_thread_index()), (Some(0), Some(0)));
+        let error = builder().build().unwrap_err();
+        assert_eq!(error.to_string(), "The current thread is already part of another thread pool.");
+        assert_eq!(format!("{error:?}"), "ThreadPoolBuildError { kind: CurrentThreadAlreadyInPool }");
+        assert_eq!(error.description(), error.to_string());
+        assert!(error.source().is_none());
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn what_a_spawn_handler_complains_of_is_the_source() {
+    let refuse = |_: ThreadBuilder| Err(io::Error::other("no thread today"));
+    let error = ThreadPoolBuilder::new().num_threads(2).spawn_handler(refuse).build().unwrap_err();
+    assert_eq!(error.to_string(), "no thread today");
+    assert_eq!(
+        format!("{error:?}"),
+        "ThreadPoolBuildError { kind: IOError(Custom { kind: Other, error: \"no thread today\" }) }"
+    );
+    let source = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
+    assert_eq!((source.kind(), source.to_string()), (io::ErrorKind::Other, "no thread today".to_owned()));
+}
+
+#[test]
+fn a_stack_that_cannot_be_had_is_an_error_of_the_system() {
+    let error = ThreadPoolBuilder::new().num_threads(2).stack_size(isize::MAX as usize).build().unwrap_err();
+    let source = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
+    assert_eq!(error.to_string(), source.to_string());
+    assert!(format!("{error:?}").starts_with("ThreadPoolBuildError { kind: IOError("), "{error:?}");
+}

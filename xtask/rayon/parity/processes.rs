@@ -1,0 +1,110 @@
+//! What can be seen once in a process: the global pool, the environment, the end by a panic. Each is an ignored test that
+//! another one runs in a process of its own.
+
+use std::env;
+use std::error::Error;
+use std::process::{Command, Output};
+use std::thread;
+
+use rayon_core::{Configuration, ThreadPoolBuildError, ThreadPoolBuilder};
+
+use crate::pool;
+
+/// Runs one ignored test of this file in a process of its own.
+fn alone(test: &str, env: &[(&str, &str)]) -> Output {
+    Command::new(env::current_exe().unwrap())
+        .args(["--ignored", "--nocapture", "--exact"])
+        .arg(format!("processes::{test}"))
+        .env_remove("RAYON_NUM_THREADS")
+        .env_remove("RAYON_RS_NUM_CPUS")
+        .envs(env.iter().copied())
+        .output()
+        .unwrap()
+}
+
+fn assert_passes_alone(test: &str) {
+    let output = alone(test, &[]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("1 passed"), "{test}: {}\n{said}{complained}", output.status);
+}
+
+#[test]
+fn the_global_pool_is_built_once() {
+    assert_passes_alone("twice_global");
+}
+
+#[test]
+#[ignore = "it settles the global pool, so it is run alone by the test above"]
+fn twice_global() {
+    ThreadPoolBuilder::new().num_threads(3).build_global().unwrap();
+    assert_eq!(rayon_core::current_num_threads(), 3);
+    let error = ThreadPoolBuilder::new().build_global().unwrap_err();
+    assert_eq!(error.to_string(), "The global thread pool has already been initialized.");
+    assert_eq!(format!("{error:?}"), "ThreadPoolBuildError { kind: GlobalPoolAlreadyInitialized }");
+    assert_eq!(error.description(), error.to_string());
+    assert!(error.source().is_none());
+    let error = rayon_core::initialize(Configuration::new()).unwrap_err();
+    assert_eq!(error.to_string(), "The global thread pool has already been initialized.");
+    assert!(error.is::<ThreadPoolBuildError>());
+}
+
+#[test]
+fn the_main_thread_can_be_the_first_of_the_global_pool() {
+    assert_passes_alone("current_global");
+}
+
+#[test]
+#[ignore = "it settles the global pool, so it is run alone by the test above"]
+fn current_global() {
+    ThreadPoolBuilder::new().num_threads(2).use_current_thread().build_global().unwrap();
+    assert_eq!((rayon_core::current_thread_index(), rayon_core::current_num_threads()), (Some(0), 2));
+    let (first, _) = rayon_core::join_context(|a| a.migrated(), |_| ());
+    assert!(!first);
+}
+
+#[test]
+fn the_environment_says_how_many_threads() {
+    let default = thread::available_parallelism().unwrap().get();
+    let cases: [(&[(&str, &str)], usize); 9] = [
+        (&[], default),
+        (&[("RAYON_NUM_THREADS", "3")], 3),
+        (&[("RAYON_NUM_THREADS", "0")], default),
+        (&[("RAYON_NUM_THREADS", "nonsense")], default),
+        (&[("RAYON_NUM_THREADS", " 3")], default),
+        (&[("RAYON_RS_NUM_CPUS", "5")], 5),
+        (&[("RAYON_NUM_THREADS", "3"), ("RAYON_RS_NUM_CPUS", "5")], 3),
+        (&[("RAYON_NUM_THREADS", "0"), ("RAYON_RS_NUM_CPUS", "5")], default),
+        (&[("RAYON_NUM_THREADS", "nonsense"), ("RAYON_RS_NUM_CPUS", "5")], 5),
+    ];
+    for (env, threads) in cases {
+        let output = alone("number_of_threads", env);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains(&format!("[global {threads}, local {threads}, asked 4]")), "{env:?}: {said}");
+    }
+}
+
+#[test]
+#[ignore = "it wants an environment of its own, so it is run by the test above"]
+fn number_of_threads() {
+    let local = ThreadPoolBuilder::new().build().unwrap().current_num_threads();
+    let asked = ThreadPoolBuilder::new().num_threads(4).build().unwrap().current_num_threads();
+    println!("[global {}, local {local}, asked {asked}]", rayon_core::current_num_threads());
+}
+
+#[test]
+fn a_panic_that_nobody_handles_ends_the_process() {
+    let output = alone("unhandled_panic", &[]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    // Not the end of a failed test, which has an exit code: the process was aborted.
+    assert!(!output.status.success() && output.status.code() != Some(101), "{}: {said}", output.status);
+}
+
+#[test]
+#[ignore = "it ends the process, so it is run alone by the test above"]
+fn unhandled_panic() {
+    let pool = pool(1);
+    pool.spawn(|| panic!("nobody handles this"));
+    pool.install(|| {});
+    thread::park();
+}

@@ -1,0 +1,53 @@
+//! rayon's own published tests on our rayon-core, and tests of ours that stock and ours must pass alike.
+//!
+//! Nothing of rayon's is kept here: its packages, which the benchmarks need anyway, contain their tests. They are copied
+//! to the target folder and built there with our rayon-core in place of theirs. A suite that ran nothing would pass, so
+//! each has its number.
+
+mod libtest;
+mod packages;
+mod programs;
+mod suites;
+mod tree;
+mod waits;
+mod workspace;
+
+use anyhow::Result;
+
+use self::packages::{check_core, Published};
+use self::programs::{Kind, Programs};
+use self::workspace::{Workspace, CORE_TESTS, PARITY};
+use super::{Context, Effort, Outcome};
+
+/// Runs all suites, also those after one that failed, and prints what they came to.
+pub(super) fn run(context: &Context) -> Result<Outcome> {
+    let published = Published::find(context.cargo("metadata"))?;
+    let core = context.root.join("crates/rayon-core");
+    let ours = Workspace::ours(context, &published, &core)?;
+    let stock = Workspace::stock(context, &published)?;
+    check_core(ours.cargo("metadata"), &core)?;
+    check_core(stock.cargo("metadata"), &published.core)?;
+    let on_stock = Programs::build(context, &stock, "stock")?;
+    let on_ours = Programs::build(context, &ours, "ours")?;
+    on_ours.check_names()?;
+
+    let (examples, line) = match context.effort {
+        Effort::Usual => (&suites::RAYON_COMPILE_FAIL, "test --doc -p rayon compile_fail"),
+        Effort::Deep { .. } => (&suites::RAYON_EXAMPLES, "test --doc -p rayon"),
+    };
+    let core_tests = format!("test --doc -p {CORE_TESTS}");
+    let rows = [
+        suites::PARITY_ON_STOCK.run(|| on_stock.run(PARITY, Kind::Tests)),
+        suites::PARITY_ON_OURS.run(|| on_ours.run(PARITY, Kind::Tests)),
+        suites::RAYON_UNIT.run(|| on_ours.run("rayon", Kind::Unit)),
+        suites::RAYON_TESTS.run(|| on_ours.run("rayon", Kind::Tests)),
+        examples.run(|| on_ours.run_one(ours.cargo(line), "rayon-doc")),
+        suites::CORE_UNIT.run(|| on_ours.run(CORE_TESTS, Kind::Unit)),
+        suites::CORE_TESTS.run(|| on_ours.run(CORE_TESTS, Kind::Tests)),
+        suites::CORE_COMPILE_FAIL.run(|| on_ours.run_one(ours.cargo(&core_tests), "rayon-core-doc")),
+        suites::WAITS.run(|| waits::run(context, &on_ours)),
+    ];
+    println!("\n{}", suites::table(&rows));
+    rows.into_iter().try_for_each(|row| row.outcome.map(drop))?;
+    Ok(Outcome::Passed)
+}

@@ -1,0 +1,88 @@
+//! What a program of tests says about itself.
+
+use std::collections::BTreeSet;
+use std::ops::AddAssign;
+
+/// How many tests there were, by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) passed: usize,
+    pub(super) failed: usize,
+    pub(super) ignored: usize,
+    pub(super) filtered: usize,
+}
+
+impl Tally {
+    /// The sum of all closing lines in `said`, or nothing if there is none.
+    pub(super) fn read(said: &str) -> Option<Self> {
+        let mut lines = said.lines().filter_map(Self::of_line);
+        let mut sum = lines.next()?;
+        lines.for_each(|line| sum += line);
+        Some(sum)
+    }
+
+    /// Reads `test result: ok. 9 passed; 0 failed; 2 ignored; 0 measured; 4 filtered out; finished in 0.10s`.
+    fn of_line(line: &str) -> Option<Self> {
+        let (_, counts) = line.strip_prefix("test result: ")?.split_once(". ")?;
+        let count = |what: &str| counts.split("; ").find_map(|count| count.strip_suffix(what)?.trim().parse().ok());
+        Some(Self {
+            passed: count("passed")?,
+            failed: count("failed")?,
+            ignored: count("ignored")?,
+            filtered: count("filtered out")?,
+        })
+    }
+
+    /// Those that were there and not run.
+    pub(super) fn left_out(self) -> usize {
+        self.ignored + self.filtered
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.ignored += other.ignored;
+        self.filtered += other.filtered;
+    }
+}
+
+/// The names that `--list --format terse` prints.
+pub(super) fn names(list: &str) -> BTreeSet<&str> {
+    list.lines().filter_map(|line| line.strip_suffix(": test")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &str = "
+running 3 tests
+test a ... ok
+test result: of nothing
+test result: ok. 217 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 13.86s
+
+   Doc-tests rayon
+test result: FAILED. 2 passed; 3 failed; 0 ignored; 0 measured; 40 filtered out; finished in 0.00s
+";
+
+    #[test]
+    fn closing_lines_are_added_up() {
+        let sum = Tally { passed: 219, failed: 3, ignored: 1, filtered: 40 };
+        assert_eq!(Tally::read(SAID), Some(sum));
+    }
+
+    #[test]
+    fn who_does_not_say_how_it_ended_has_no_tally() {
+        assert_eq!(Tally::read(""), None);
+        assert_eq!(Tally::read("running 3 tests\ntest a ... ok\n"), None);
+        assert_eq!(Tally::read("test result: ok. many passed; 0 failed; 0 ignored; 0 measured; 0 filtered out"), None);
+    }
+
+    #[test]
+    fn only_tests_are_listed() {
+        let list = "scope::test::scope_two: test\njoin::test::sort: test\nsome: benchmark\n\n2 tests, 1 benchmark\n";
+        assert_eq!(names(list), BTreeSet::from(["join::test::sort", "scope::test::scope_two"]));
+    }
+}

@@ -1,0 +1,94 @@
+//! A folder of generated files.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+/// Writes files only where they differ, so that cargo builds anew only what has changed, and removes in the end what an
+/// earlier run has left and this one did not write.
+#[derive(Debug)]
+pub(super) struct Tree {
+    root: PathBuf,
+    written: BTreeSet<PathBuf>,
+}
+
+impl Tree {
+    pub(super) fn new(root: PathBuf) -> Self {
+        Self { root, written: BTreeSet::new() }
+    }
+
+    /// Writes one file.
+    pub(super) fn write(&mut self, path: impl AsRef<Path>, text: &str) -> Result<()> {
+        let path = self.root.join(path);
+        if fs::read(&path).map_or(true, |old| old != text.as_bytes()) {
+            let folder = path.parent().unwrap_or(&self.root);
+            fs::create_dir_all(folder).with_context(|| format!("the folder {} could not be made", folder.display()))?;
+            fs::write(&path, text).with_context(|| format!("{} could not be written", path.display()))?;
+        }
+        self.written.insert(path);
+        Ok(())
+    }
+
+    /// Copies a text file, or a folder of them.
+    pub(super) fn copy(&mut self, from: &Path, to: impl AsRef<Path>) -> Result<()> {
+        if !from.is_dir() {
+            return self.write(to, &read(from)?);
+        }
+        for entry in fs::read_dir(from).with_context(|| format!("{} could not be read", from.display()))? {
+            let entry = entry?;
+            self.copy(&entry.path(), to.as_ref().join(entry.file_name()))?;
+        }
+        Ok(())
+    }
+
+    /// Removes every file that was not written.
+    pub(super) fn prune(self) -> Result<()> {
+        self.prune_folder(&self.root)
+    }
+
+    fn prune_folder(&self, folder: &Path) -> Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                self.prune_folder(&path)?;
+            } else if !self.written.contains(&path) {
+                fs::remove_file(&path).with_context(|| format!("{} could not be removed", path.display()))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The text of a file.
+pub(super) fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("{} could not be read", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    #[test]
+    fn what_is_unchanged_is_not_written_and_what_is_left_over_is_removed() {
+        let root = std::env::temp_dir().join(format!("filch-xtask-tree-{}", std::process::id()));
+        let mut first = Tree::new(root.clone());
+        first.write("same/a", "a").unwrap();
+        first.write("old/b", "b").unwrap();
+        first.prune().unwrap();
+        let long_ago = SystemTime::UNIX_EPOCH;
+        fs::File::options().write(true).open(root.join("same/a")).unwrap().set_modified(long_ago).unwrap();
+
+        let mut second = Tree::new(root.clone());
+        second.copy(&root.join("same"), "same").unwrap();
+        second.write("new", "c").unwrap();
+        second.prune().unwrap();
+        assert_eq!(fs::metadata(root.join("same/a")).unwrap().modified().unwrap(), long_ago);
+        assert_eq!(read(&root.join("new")).unwrap(), "c");
+        assert!(!root.join("old/b").exists());
+        fs::remove_dir_all(&root).unwrap();
+    }
+}

@@ -1,0 +1,59 @@
+//! Tests that wait for ever where work is not taken up in time, again and again, with few workers and with many.
+
+use std::time::Duration;
+
+use anyhow::{ensure, Context as _, Result};
+
+use super::libtest::Tally;
+use super::programs::Programs;
+use super::workspace::{CORE_TESTS, PARITY};
+use crate::steps::{Context, Effort};
+
+/// Tests of rayon-core in which closures, pools or scopes wait for one another.
+pub(super) const NAMES: [&str; 7] = [
+    "broadcast::test::broadcast_mutual",
+    "join::test::join_context_second",
+    "scope::test::scope_spawn_broadcast_barrier",
+    "thread_pool::test::in_place_scope_fifo_no_deadlock",
+    "thread_pool::test::in_place_scope_no_deadlock",
+    "thread_pool::test::mutual_install",
+    "thread_pool::test::self_install",
+];
+
+/// The tests in `xtask/rayon/barriers.rs`.
+const BARRIERS: usize = 3;
+
+/// How many workers the global pool has.
+const THREADS: [&str; 3] = ["1", "2", "8"];
+
+/// One repetition takes milliseconds, so this is for ever.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Runs those tests, each repetition in a process of its own.
+pub(super) fn run(context: &Context, programs: &Programs<'_>) -> Result<Tally> {
+    let repetitions = match context.effort {
+        Effort::Usual => 100,
+        Effort::Deep { .. } => 2000,
+    };
+    let mut sum = Tally::default();
+    for threads in THREADS {
+        let unit = programs.find(CORE_TESTS, "rayon_core_tests")?.arg("--exact");
+        let named = NAMES.iter().fold(unit, |call, name| call.arg(name));
+        let barriers = programs.find(PARITY, "barriers")?;
+        for (call, tests) in [(named, NAMES.len()), (barriers, BARRIERS)] {
+            let call = call.env("RAYON_NUM_THREADS", threads);
+            println!("{repetitions} times $ {call}");
+            for repetition in 1..=repetitions {
+                let said = call.read_within(LIMIT, &programs.log("waits")).with_context(|| {
+                    format!(
+                        "tests that wait for one another, with RAYON_NUM_THREADS={threads}, in repetition {repetition}"
+                    )
+                })?;
+                let tally = Tally::read(&said).unwrap_or_default();
+                ensure!(tally.passed == tests, "{} tests were run, and not {tests}, by `{call}`", tally.passed);
+                sum += Tally { passed: tally.passed, ..Tally::default() };
+            }
+        }
+    }
+    Ok(sum)
+}

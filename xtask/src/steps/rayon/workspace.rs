@@ -1,0 +1,134 @@
+//! The workspaces that the tests are built in. All that is rayon's is copied from its packages when the step runs.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{ensure, Result};
+
+use super::packages::Published;
+use super::tree::{read, Tree};
+use crate::call::Call;
+use crate::steps::Context;
+
+/// The package around rayon-core's tests, and that of the tests that stock and ours must pass alike.
+pub(super) const CORE_TESTS: &str = "rayon-core-tests";
+pub(super) const PARITY: &str = "parity";
+
+/// Modules of rayon-core with a file of tests.
+const TESTED: [&str; 5] = ["broadcast", "join", "scope", "spawn", "thread_pool"];
+
+/// A generated workspace.
+#[derive(Debug)]
+pub(super) struct Workspace<'a> {
+    context: &'a Context,
+    folder: PathBuf,
+}
+
+impl<'a> Workspace<'a> {
+    /// rayon, the tests of rayon-core and the parity tests, all with our rayon-core.
+    pub(super) fn ours(context: &'a Context, published: &Published, core: &Path) -> Result<Self> {
+        let workspace = Self { context, folder: context.target("rayon").join("ours") };
+        let mut tree = workspace.tree();
+        let members = format!("\"rayon\", \"{CORE_TESTS}\", \"{PARITY}\"");
+        let patch = format!("\n[patch.crates-io]\nrayon-core = {{ path = '{}' }}\n", core.display());
+        tree.write("Cargo.toml", &root_manifest(&members, &patch))?;
+        // Without one, each run would build with what is newest that day. Cargo mends it when our dependencies change.
+        tree.copy(&context.root.join("xtask/rayon/Cargo.lock"), "Cargo.lock")?;
+        tree.copy(&published.rayon, "rayon")?;
+        workspace.copy_core_tests(&mut tree, &published.core)?;
+        workspace.copy_parity(&mut tree)?;
+        tree.prune()?;
+        Ok(workspace)
+    }
+
+    /// The parity tests with the published rayon-core.
+    pub(super) fn stock(context: &'a Context, published: &Published) -> Result<Self> {
+        let workspace = Self { context, folder: context.target("rayon").join("stock") };
+        let mut tree = workspace.tree();
+        tree.write("Cargo.toml", &root_manifest(&format!("\"{PARITY}\""), ""))?;
+        tree.copy(&published.rayon.join("Cargo.lock"), "Cargo.lock")?;
+        workspace.copy_parity(&mut tree)?;
+        tree.prune()?;
+        Ok(workspace)
+    }
+
+    /// `cargo` with the words of `line`, about this workspace.
+    pub(super) fn cargo(&self, line: &str) -> Call {
+        self.context
+            .cargo(line)
+            .arg("--manifest-path")
+            .arg(self.folder.join("Cargo.toml"))
+            .env("CARGO_TARGET_DIR", self.context.target("rayon").join("build"))
+    }
+
+    fn tree(&self) -> Tree {
+        Tree::new(self.context.root.join(&self.folder))
+    }
+
+    fn copy_core_tests(&self, tree: &mut Tree, core: &Path) -> Result<()> {
+        let to = Path::new(CORE_TESTS);
+        tree.write(to.join("Cargo.toml"), &core_tests_manifest())?;
+        tree.copy(&self.context.root.join("xtask/rayon/unit_tests.rs"), to.join("src/lib.rs"))?;
+        for path in ["tests", "src/compile_fail", "src/test.rs"] {
+            tree.copy(&core.join(path), to.join(path))?;
+        }
+        for module in TESTED {
+            let path = format!("src/{module}/test.rs");
+            let text = read(&core.join(&path))?;
+            tree.write(to.join(path), &if module == "thread_pool" { without_private_field(&text)? } else { text })?;
+        }
+        Ok(())
+    }
+
+    fn copy_parity(&self, tree: &mut Tree) -> Result<()> {
+        let (from, to) = (self.context.root.join("xtask/rayon"), Path::new(PARITY));
+        tree.write(to.join("Cargo.toml"), &package(PARITY))?;
+        tree.write(to.join("src/lib.rs"), "//! The tests are in `tests`.\n")?;
+        tree.copy(&from.join("parity"), to.join("tests/parity"))?;
+        tree.copy(&from.join("barriers.rs"), to.join("tests/barriers.rs"))
+    }
+}
+
+/// The tests of a pool look at a private field in two places; `unit_tests.rs` has what they find there instead.
+fn without_private_field(text: &str) -> Result<String> {
+    const FIELD: &str = "thread_pool.registry";
+    let places = text.matches(FIELD).count();
+    ensure!(
+        places == 2,
+        "rayon-core's tests of a pool use `{FIELD}` in {places} places, and not in 2; read them again"
+    );
+    Ok(text.replace(FIELD, "crate::registry::of(&thread_pool)"))
+}
+
+/// Nothing is optimised: that makes the tests slower by a minute, and their build faster by four.
+fn root_manifest(members: &str, patch: &str) -> String {
+    format!("[workspace]\nresolver = \"2\"\nmembers = [{members}]\n{patch}\n[profile.dev]\ndebug = false\n")
+}
+
+fn package(name: &str) -> String {
+    format!(
+        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2021\"\npublish = false\n\n\
+         [dependencies]\nrayon-core = \"1.13\"\n"
+    )
+}
+
+/// With the dependencies that rayon-core's own manifest has for its tests.
+fn core_tests_manifest() -> String {
+    package(CORE_TESTS)
+        + "\n[dev-dependencies]\ncrossbeam-utils = \"0.8.0\"\nrand = \"0.9\"\nrand_xorshift = \"0.4\"\nscoped-tls = \"1.0\"\n\
+           \n[target.\"cfg(unix)\".dev-dependencies]\nlibc = \"0.2\"\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_private_field_is_replaced_where_it_is_expected_and_nowhere_else() {
+        let text = "let a = Arc::clone(&thread_pool.registry);\nlet b = Arc::clone(&thread_pool.registry);\n";
+        let replaced = without_private_field(text).unwrap();
+        assert!(replaced.starts_with("let a = Arc::clone(&crate::registry::of(&thread_pool));\n"), "{replaced}");
+        assert!(!replaced.contains("thread_pool.registry"));
+        let error = without_private_field(&text[..60]).unwrap_err().to_string();
+        assert!(error.contains("in 1 places"), "{error}");
+    }
+}
