@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use bench::{fork_join, queues};
+use bench::{fork_join, queues, rayon};
 
 /// Work stealing, measured.
 ///
@@ -40,6 +40,8 @@ enum Suite {
     Queues(QueuesArguments),
     /// What a join costs, and what a pool costs that has little to do.
     ForkJoin(ForkJoinArguments),
+    /// What programs that use rayon gain from our core; builds them on both cores first.
+    Rayon(RayonArguments),
 }
 
 #[derive(Args, Debug)]
@@ -99,6 +101,32 @@ impl From<ForkJoinArguments> for fork_join::Options {
     }
 }
 
+#[derive(Args, Debug)]
+struct RayonArguments {
+    /// Fewer rounds, and none of published programs: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    /// How many threads a pool has; everything is also measured with 1. The goals are for 2.
+    #[arg(long, value_name = "N", default_value_t = rayon::THREADS, value_parser = pool_threads)]
+    threads: usize,
+
+    /// Also write the figures to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Only the cases whose names begin with this; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    case: Vec<String>,
+}
+
+impl From<RayonArguments> for rayon::Options {
+    fn from(arguments: RayonArguments) -> Self {
+        let RayonArguments { quick, threads, json, case } = arguments;
+        rayon::Options { quick, threads, json, cases: case }
+    }
+}
+
 fn queue_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads @ 1..=queues::MOST_THREADS) => Ok(threads),
@@ -129,6 +157,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Some(Command::Bench { suite: Suite::Queues(arguments) }) => bench::run_queues(&arguments.into()),
         Some(Command::Bench { suite: Suite::ForkJoin(arguments) }) => bench::run_fork_join(&arguments.into()),
+        Some(Command::Bench { suite: Suite::Rayon(arguments) }) => bench::run_rayon(&arguments.into()),
         None => {
             say("No command was given: this is `filch bench queues --quick` and then `filch bench fork-join --quick`.");
             say("`filch --help` lists what there is.");
@@ -230,6 +259,26 @@ mod tests {
             let refusal = fork_join_options(&["--threads", threads]).unwrap_err();
             assert!(refusal.contains(reason), "{threads}: {refusal}");
         }
+    }
+
+    #[test]
+    fn rayon_has_the_options_of_fork_join_but_no_plot() {
+        let options = |arguments: &[&str]| {
+            let words = ["filch", "bench", "rayon"].iter().chain(arguments);
+            match Cli::try_parse_from(words).map_err(|error| error.to_string())?.command {
+                Some(Command::Bench { suite: Suite::Rayon(arguments) }) => Ok(rayon::Options::from(arguments)),
+                _ => Err("another command".to_owned()),
+            }
+        };
+        let all = options(&["--quick", "--threads", "4", "--json", "a", "--case", "tsp", "--case", "life"]).unwrap();
+        assert!(all.quick);
+        assert_eq!(
+            (all.threads, all.json, all.cases),
+            (4, Some(PathBuf::from("a")), vec!["tsp".into(), "life".into()])
+        );
+        assert_eq!(options(&[]).unwrap().threads, 2);
+        assert!(options(&["--plot", "b.svg"]).unwrap_err().contains("unexpected argument"));
+        assert!(options(&["--threads", "0"]).unwrap_err().contains("a pool needs a thread"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod table;
 pub(crate) use file::check_writable;
 pub(crate) use json::write_json;
 pub(crate) use plot::write_plot;
-pub(crate) use table::{comparison, grid, number};
+pub(crate) use table::{comparison, grid, number, tables};
 
 use serde::Serialize;
 

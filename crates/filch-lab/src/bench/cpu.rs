@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use crate::report::Series;
+use crate::stats;
+
 /// Whether this operating system tells.
 pub(crate) const IS_KNOWN: bool = cfg!(target_os = "linux");
 
@@ -70,8 +73,40 @@ pub(crate) fn switches_of_others() -> Result<u64> {
     anyhow::bail!("the context switches of other threads are counted only on Linux")
 }
 
-#[cfg(all(test, target_os = "linux"))]
+/// What each pool used beyond the work itself: beyond what the same ticks use, in the same round, without a pool:
+/// those of the name `serial`.
+pub(crate) fn beyond_the_work(ticks: &[Series], serial: &str, unit: &'static str) -> Vec<Series> {
+    let Some(work) = ticks.iter().find(|series| series.name == serial) else { return Vec::new() };
+    let pools = ticks.iter().filter(|series| series.name != serial);
+    pools
+        .map(|series| Series { unit, samples: stats::differences(&series.samples, &work.samples), ..series.clone() })
+        .collect()
+}
+
+#[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn the_work_itself_is_what_the_same_round_took_without_a_pool() {
+        let series = |name, samples: &[f64]| Series {
+            case: "tick".to_owned(),
+            name,
+            threads: 1,
+            unit: "cpu-us/tick",
+            samples: samples.to_vec(),
+            note: None,
+        };
+        let beyond =
+            beyond_the_work(&[series("serial", &[50.0, 60.0]), series("rayon", &[150.0, 170.0])], "serial", "extra");
+        assert_eq!(beyond.len(), 1);
+        assert_eq!((beyond[0].name, beyond[0].unit), ("rayon", "extra"));
+        assert_eq!(beyond[0].samples, [100.0, 110.0]);
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod linux_tests {
     use std::sync::mpsc;
     use std::thread;
 

@@ -1,7 +1,39 @@
 //! Plain text tables.
 
+use std::collections::BTreeSet;
+
 use super::Series;
 use crate::stats;
+
+/// A table for each unit and number of threads of a case. Serial runs are in all of them, to compare with.
+/// Ratios are to the names in `against`.
+pub(crate) fn tables(series: &[Series], against: &[&str]) -> String {
+    let mut units: Vec<&str> = Vec::new();
+    for series in series {
+        if !units.contains(&series.unit) {
+            units.push(series.unit);
+        }
+    }
+    let mut text = String::new();
+    for unit in units {
+        let of_unit: Vec<&Series> = series.iter().filter(|series| series.unit == unit).collect();
+        let pools = of_unit.iter().filter(|series| !series.name.starts_with("serial"));
+        let counts: BTreeSet<usize> = pools.map(|series| series.threads).collect();
+        for threads in counts {
+            let table: Vec<&Series> = of_unit
+                .iter()
+                .copied()
+                .filter(|series| {
+                    series.threads == threads || (series.name.starts_with("serial") && series.threads == 1)
+                })
+                .collect();
+            let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+            text.push_str(&format!("\n  {unit}, {threads}\n"));
+            text.push_str(&comparison(&table, against));
+        }
+    }
+    text
+}
 
 /// A case as a table: one line an implementation, with the ratio of its median to that of each name in `against`.
 ///
@@ -99,5 +131,31 @@ mod tests {
         assert_eq!(number(12.34), "12.3");
         assert_eq!(number(1234.5), "1234");
         assert_eq!(number(0.0), "0.00");
+    }
+
+    #[test]
+    fn there_is_a_table_for_each_unit_and_number_of_threads() {
+        let series = |name, threads, unit| Series {
+            case: "fib-38".to_owned(),
+            name,
+            threads,
+            unit,
+            samples: vec![1.0],
+            note: None,
+        };
+        let text = tables(
+            &[
+                series("serial", 1, "ns/join"),
+                series("rayon", 1, "ns/join"),
+                series("rayon", 2, "ns/join"),
+                series("serial-pair", 2, "ns/join"),
+                series("rayon", 2, "cpu-us/call"),
+            ],
+            &["serial", "rayon"],
+        );
+        let headings: Vec<&str> = text.lines().filter(|line| line.contains(", ")).map(str::trim).collect();
+        assert_eq!(headings, ["ns/join, 1 thread", "ns/join, 2 threads", "cpu-us/call, 2 threads"]);
+        assert_eq!(text.matches("serial ").count(), 4, "{text}");
+        assert_eq!(text.matches("serial-pair").count(), 1);
     }
 }

@@ -10,8 +10,10 @@ use super::contenders::{
 };
 use super::measure;
 use super::plan::Plan;
-use super::rounds::{interleave, Runner};
 use super::work::{self, BusyTree, Fib, Queens, Quicksort, Skewed, Tree, Work};
+use crate::bench::cpu;
+use crate::bench::rounds::{interleave, Runner};
+use crate::bench::thread_counts;
 use crate::report::Series;
 
 /// Time, by the number of joins.
@@ -221,7 +223,7 @@ impl Case {
             runner(Chili::NAME, threads, measure::tick::<Chili, W>),
         ];
         let mut series = interleave(&self.to_string(), &[CPU_MICROS_A_TICK], &runners, plan.effort(self))?;
-        series.extend(measure::beyond_the_work(&series, EXTRA_CPU_MICROS_A_TICK));
+        series.extend(cpu::beyond_the_work(&series, Serial::NAME, EXTRA_CPU_MICROS_A_TICK));
         Ok(series)
     }
 
@@ -245,15 +247,6 @@ impl Case {
     }
 }
 
-/// 1, and as many as are wanted.
-fn thread_counts(threads: usize) -> Vec<usize> {
-    if threads == 1 {
-        vec![1]
-    } else {
-        vec![1, threads]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,7 +257,7 @@ mod tests {
         for name in ["fib-38", "tree-1023", "tree-32767", "tree-16m", "queens-13", "quicksort-10m", "skewed", "wake"] {
             assert!(names.contains(&name.to_owned()), "{name} is not in {names:?}");
         }
-        if crate::bench::cpu::IS_KNOWN {
+        if cpu::IS_KNOWN {
             for name in ["tree-32767-gap", "idle", "tick", "tick-serial"] {
                 assert!(names.contains(&name.to_owned()), "{name} is not in {names:?}");
             }

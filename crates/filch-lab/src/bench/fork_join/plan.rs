@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::cases::Case;
-use super::rounds::Effort;
 use crate::bench::cpu;
+use crate::bench::rounds::Effort;
 
 /// Counts and sizes of a run.
 #[derive(Clone, Copy, Debug)]

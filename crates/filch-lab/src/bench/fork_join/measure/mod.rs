@@ -13,7 +13,7 @@ use anyhow::Result;
 pub(crate) use gap::{after_gaps, AfterGaps};
 pub(crate) use idle::{idle, Idle};
 pub(crate) use throughput::{back_to_back, side_by_side};
-pub(crate) use tick::{beyond_the_work, tick};
+pub(crate) use tick::tick;
 pub(crate) use wake::wake;
 
 use super::contenders::{Contender, Fork};

@@ -8,10 +8,8 @@ use anyhow::Result;
 
 use super::warm_pool;
 use crate::bench::cpu;
-use crate::bench::fork_join::contenders::{Contender, Serial};
+use crate::bench::fork_join::contenders::Contender;
 use crate::bench::fork_join::work::Work;
-use crate::report::Series;
-use crate::stats;
 
 /// From one piece of work to the next.
 const PERIOD: Duration = Duration::from_millis(1);
@@ -35,41 +33,14 @@ pub(crate) fn tick<C: Contender, W: Work>(work: &W, threads: usize, ticks: u32) 
     Ok(cpu.as_secs_f64() * 1e6 / f64::from(ticks))
 }
 
-/// What each pool used beyond the work itself: beyond what the same ticks use, in the same round, without a pool.
-pub(crate) fn beyond_the_work(ticks: &[Series], unit: &'static str) -> Vec<Series> {
-    let Some(work) = ticks.iter().find(|series| series.name == Serial::NAME) else { return Vec::new() };
-    let pools = ticks.iter().filter(|series| series.name != Serial::NAME);
-    pools
-        .map(|series| Series { unit, samples: stats::differences(&series.samples, &work.samples), ..series.clone() })
-        .collect()
-}
-
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use crate::bench::fork_join::contenders::{Chili, Filch, Rayon, Serial};
+    use crate::bench::fork_join::work::BusyTree;
 
-    #[test]
-    fn the_work_itself_is_what_the_same_round_took_without_a_pool() {
-        let series = |name, samples: &[f64]| Series {
-            case: "tick".to_owned(),
-            name,
-            threads: 1,
-            unit: "cpu-us/tick",
-            samples: samples.to_vec(),
-            note: None,
-        };
-        let beyond = beyond_the_work(&[series("serial", &[50.0, 60.0]), series("rayon", &[150.0, 170.0])], "extra");
-        assert_eq!(beyond.len(), 1);
-        assert_eq!((beyond[0].name, beyond[0].unit), ("rayon", "extra"));
-        assert_eq!(beyond[0].samples, [100.0, 110.0]);
-    }
-
-    #[cfg(target_os = "linux")]
     #[test]
     fn the_work_is_part_of_what_is_measured() {
-        use crate::bench::fork_join::contenders::{Chili, Filch, Rayon};
-        use crate::bench::fork_join::work::BusyTree;
-
         let work = BusyTree::lasting(20_000, 64);
         assert!(tick::<Serial, _>(&work, 1, 3).unwrap() > 0.0);
         assert!(tick::<Filch, _>(&work, 2, 3).unwrap() > 0.0);

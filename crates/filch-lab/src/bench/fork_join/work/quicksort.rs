@@ -2,8 +2,9 @@
 
 use anyhow::{ensure, Result};
 
-use super::{scramble, Work};
+use super::Work;
 use crate::bench::fork_join::contenders::Fork;
+use crate::bench::random::scramble;
 
 /// Slices up to this length are sorted by insertion.
 const SHORT: usize = 32;

@@ -3,8 +3,9 @@
 
 use anyhow::{ensure, Result};
 
-use super::{scramble, Work};
+use super::Work;
 use crate::bench::fork_join::contenders::Fork;
+use crate::bench::random::scramble;
 
 /// How many children a node has, if it has any.
 const CHILDREN: u64 = 8;

@@ -1,0 +1,71 @@
+//! Programs that use rayon as anybody would. filch's lab builds them twice, on rayon's own core and on ours, and has both run in
+//! turns.
+//!
+//! `rayon-programs NAME full|quick` makes its input, says `ready THREADS`, and then answers every line `run` with
+//! `done NANOS CPU_NANOS OPERATIONS CHECKSUM`. It ends with its input. Whatever else it is told is an error.
+
+mod clock;
+mod programs;
+mod random;
+
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+
+use programs::{Amount, Program};
+
+fn main() -> ExitCode {
+    match serve() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            let _ = writeln!(io::stderr(), "error: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve() -> Result<(), String> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let mut program = chosen(&words)?;
+    answer(&format!("ready {}", rayon::current_num_threads()))?;
+    for line in io::stdin().lock().lines() {
+        match line.map_err(|error| format!("the commands could not be read: {error}"))?.as_str() {
+            "run" => answer(&program().to_string())?,
+            other => return Err(format!("`{other}` is not a command; the only one is `run`")),
+        }
+    }
+    Ok(())
+}
+
+fn chosen(words: &[String]) -> Result<Program, String> {
+    let [name, amount] = words else {
+        return Err("give the name of a program, and `full` or `quick`".to_owned());
+    };
+    let amount = match amount.as_str() {
+        "full" => Amount::Full,
+        "quick" => Amount::Quick,
+        other => return Err(format!("`{other}` is not an amount of work; give `full` or `quick`")),
+    };
+    programs::named(name, amount).ok_or_else(|| format!("there is no program `{name}`"))
+}
+
+fn answer(text: &str) -> Result<(), String> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| format!("nobody takes the answer: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(words: &[&str]) -> String {
+        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        chosen(&words).err().expect("this should be refused")
+    }
+
+    #[test]
+    fn bad_arguments_are_refused_with_a_reason() {
+        assert!(refusal(&[]).contains("give the name"));
+        assert!(refusal(&["idle", "half"]).contains("`half` is not an amount"));
+        assert!(refusal(&["nothing", "full"]).contains("no program `nothing`"));
+    }
+}

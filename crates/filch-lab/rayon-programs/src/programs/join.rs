@@ -1,0 +1,68 @@
+//! Joins with next to nothing between them.
+
+use std::hint::black_box;
+
+use super::Program;
+use crate::clock::{checksum, timed};
+
+/// The sum of a perfect binary tree of so many layers, with a join at every node.
+///
+/// It lies in memory as it is walked, each node before its left half and that before its right: the wait for memory would
+/// be most of the time otherwise, and the same for everybody.
+pub(crate) fn tree(layers: u32) -> Program {
+    let nodes: Vec<u32> = (0..(1u32 << layers) - 1).collect();
+    Box::new(move || timed(nodes.len() as u64, || tree_sum(&nodes), |&sum| checksum([sum])))
+}
+
+fn tree_sum(nodes: &[u32]) -> u64 {
+    let Some((&node, rest)) = nodes.split_first() else { return 0 };
+    let (left, right) = rest.split_at(rest.len() / 2);
+    let (left, right) = rayon::join(|| tree_sum(left), || tree_sum(right));
+    u64::from(node) + left + right
+}
+
+/// A Fibonacci number by its definition, with a join wherever there is a sum.
+pub(crate) fn fib(n: u32) -> Program {
+    // There are as many sums as there are ones to add up, less one.
+    let sums = (1..=n).fold((0, 1), |(a, b), _| (b, a + b)).1 - 1;
+    Box::new(move || timed(sums, || fibonacci(black_box(n)), |&number| checksum([number])))
+}
+
+fn fibonacci(n: u32) -> u64 {
+    if n < 2 {
+        return u64::from(n);
+    }
+    let (a, b) = rayon::join(|| fibonacci(n - 1), || fibonacci(n - 2));
+    a + b
+}
+
+/// A little work that every thread of the pool can take part in.
+pub(crate) fn warm_up() {
+    black_box(fibonacci(black_box(22)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_those_of_one_thread() {
+        assert_eq!(tree_sum(&[]), 0);
+        assert_eq!(tree_sum(&(0..1023).collect::<Vec<_>>()), 1023 * 1022 / 2);
+        assert_eq!(fibonacci(20), 6_765);
+    }
+
+    #[test]
+    fn every_sum_is_counted_once() {
+        fn sums(n: u32) -> u64 {
+            if n < 2 {
+                0
+            } else {
+                1 + sums(n - 1) + sums(n - 2)
+            }
+        }
+        for n in 0..15 {
+            assert!(fib(n)().to_string().contains(&format!(" {} ", sums(n))), "{n}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The programs, one file a problem. Each makes its input once and then runs as often as it is told.
+
+mod idle;
+mod join;
+mod life;
+mod matmul;
+mod n_body;
+mod numbers;
+mod scope_spawn;
+mod sieve;
+mod small;
+mod str_split;
+mod tick;
+mod tsp;
+
+use crate::clock::Round;
+
+/// Runs a round.
+pub(crate) type Program = Box<dyn FnMut() -> Round>;
+
+/// How often a round repeats what it does. What its name says is the same in both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Amount {
+    /// For figures to publish.
+    Full,
+    /// For a first look.
+    Quick,
+}
+
+impl Amount {
+    /// One of two counts.
+    fn of(self, full: u64, quick: u64) -> u64 {
+        match self {
+            Amount::Full => full,
+            Amount::Quick => quick,
+        }
+    }
+}
+
+/// The program of that name, with its input.
+pub(crate) fn named(name: &str, amount: Amount) -> Option<Program> {
+    Some(match name {
+        "par-iter-sum-10m" => numbers::sum(10_000_000, amount.of(10, 4)),
+        "map-collect-10m" => numbers::map_collect(10_000_000),
+        "par-sort-10m" => numbers::sort(10_000_000),
+        "par-chunks-matmul" => matmul::program(512),
+        "n-body" => n_body::program(1_000, amount.of(20, 5)),
+        "life" => life::program(64, amount.of(2_000, 500)),
+        "life-large" => life::program(2_048, amount.of(10, 4)),
+        "sieve" => sieve::program(50_000_000),
+        "tsp" => tsp::program(13),
+        "str-split" => str_split::program(20_000_000),
+        "join-tree-16m" => join::tree(24),
+        "join-fib" => join::fib(32),
+        "small-50" => small::program(50, amount.of(50_000, 2_000)),
+        "small-50-installed" => small::installed(50, amount.of(100_000, 10_000))?,
+        "scope-spawn" => scope_spawn::flat(amount.of(200_000, 100_000)),
+        "scope-spawn-tree" => scope_spawn::tree(amount.of(19, 17) as u32),
+        "idle" => idle::program(),
+        "tick" => tick::program(amount.of(125, 60)),
+        "tick-serial" => tick::serial(amount.of(125, 60)),
+        _ => return None,
+    })
+}

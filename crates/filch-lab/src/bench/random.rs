@@ -1,0 +1,46 @@
+//! Numbers that look random and are the same each time, for inputs.
+
+/// SplitMix64: a number that looks random, made of any other.
+pub(crate) fn scramble(number: u64) -> u64 {
+    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// A sequence of such numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// Another sequence for each seed.
+    pub(crate) fn new(seed: u64) -> Random {
+        Random(scramble(seed))
+    }
+
+    /// The next number below `bound`, which is small.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(1);
+        ((scramble(self.0) >> 32) * bound) >> 32
+    }
+
+    /// One of several, of which there is at least one.
+    pub(crate) fn one_of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_below_the_bound_turns_up_and_no_other() {
+        let mut random = Random::new(1);
+        let mut seen = [false; 7];
+        for _ in 0..1000 {
+            seen[random.below(7) as usize] = true;
+        }
+        assert_eq!(seen, [true; 7]);
+    }
+}

@@ -1,0 +1,133 @@
+//! Everything twice: once on the rayon-core of the registry, once on ours. Both are built from the same sources, by the same
+//! compiler, with the same profile and the same versions of all other packages.
+
+mod cargo;
+mod folder;
+mod programs;
+mod published;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{ensure, Context, Result};
+
+pub(crate) use cargo::Cargo;
+pub(crate) use published::Package;
+
+use super::core::Core;
+
+/// The same program on both cores.
+#[derive(Clone, Debug)]
+pub(crate) struct Pair {
+    stock: PathBuf,
+    ours: PathBuf,
+}
+
+impl Pair {
+    /// Where the one on `core` is.
+    pub(crate) fn on(&self, core: Core) -> &Path {
+        match core {
+            Core::Stock => &self.stock,
+            Core::Ours => &self.ours,
+        }
+    }
+}
+
+/// Where the sources are, and where things are built.
+#[derive(Debug)]
+pub(crate) struct Workshop {
+    sources: PathBuf,
+    /// Below cargo's own target directory.
+    folder: PathBuf,
+}
+
+impl Workshop {
+    /// Looks for the sources that this program was built from.
+    pub(crate) fn open() -> Result<Workshop> {
+        Workshop::open_at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")))
+    }
+
+    fn open_at(root: &Path) -> Result<Workshop> {
+        let sources = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        for needed in [Workshop::programs(&sources), Workshop::core(&sources).join("Cargo.toml")] {
+            ensure!(
+                needed.is_file(),
+                "{} is not there: this suite builds programs from filch's sources; run it from a checkout of them, by \
+                 `cargo run --release -p filch-lab -- bench rayon`",
+                needed.display()
+            );
+        }
+        let folder = Cargo::in_folder(&sources).target_directory()?.join("rayon-suite");
+        Ok(Workshop { sources, folder })
+    }
+
+    /// A folder for what this suite makes, besides programs.
+    pub(crate) fn folder(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn programs(sources: &Path) -> PathBuf {
+        sources.join("crates/filch-lab/rayon-programs/src/main.rs")
+    }
+
+    fn core(sources: &Path) -> PathBuf {
+        sources.join("crates/rayon-core")
+    }
+
+    /// What makes a manifest a workspace of its own, on that core.
+    fn manifest_end(&self, core: Core) -> Result<String> {
+        let patch = match core {
+            Core::Stock => String::new(),
+            Core::Ours => {
+                format!("\n[patch.crates-io]\nrayon-core = {{ path = {} }}\n", toml(&Workshop::core(&self.sources))?)
+            }
+        };
+        Ok(format!("\n[workspace]\n{patch}"))
+    }
+
+    /// Builds the program of that name in `folder`, and makes sure that it stands on `core`.
+    fn build(&self, folder: &Path, name: &str, core: Core) -> Result<PathBuf> {
+        let cargo = Cargo::in_folder(folder);
+        let program = cargo.build(name, &self.folder(core.name()).join("target"))?;
+        let (found, wanted) = (cargo.version_in_tree("rayon-core")?, core.in_a_tree(&Workshop::core(&self.sources)));
+        ensure!(
+            found == wanted,
+            "{name} was to be built on `{wanted}`, but in {} cargo chose `{found}`; remove that folder to have it made anew",
+            folder.display()
+        );
+        Ok(program)
+    }
+}
+
+/// A path as a string of a manifest.
+fn toml(path: &Path) -> Result<String> {
+    let text =
+        path.to_str().with_context(|| format!("{} is not Unicode, and cargo's manifests are", path.display()))?;
+    // What JSON escapes, TOML reads as well.
+    Ok(serde_json::to_string(text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_sources_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let refusal = Workshop::open_at(folder.path()).unwrap_err().to_string();
+        assert!(refusal.contains("main.rs is not there: this suite builds programs"), "{refusal}");
+        assert!(Workshop::open_at(&folder.path().join("nowhere")).is_err());
+    }
+
+    #[test]
+    fn only_ours_is_patched() {
+        let workshop = Workshop { sources: PathBuf::from("/src"), folder: PathBuf::from("/target") };
+        assert_eq!(workshop.manifest_end(Core::Stock).unwrap(), "\n[workspace]\n");
+        let ours = workshop.manifest_end(Core::Ours).unwrap();
+        assert!(ours.contains("[patch.crates-io]\nrayon-core = { path = \"/src/crates/rayon-core\" }"), "{ours}");
+    }
+
+    #[test]
+    fn a_path_survives_a_manifest() {
+        assert_eq!(toml(Path::new("C:\\a \"b\"")).unwrap(), r#""C:\\a \"b\"""#);
+    }
+}

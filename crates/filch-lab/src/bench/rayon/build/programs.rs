@@ -1,0 +1,64 @@
+//! Our own programs, each core's in a package of its own that is nothing but a manifest: both point to the same source.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::{folder, toml, Pair, Workshop};
+use crate::bench::rayon::core::{Core, RAYON_VERSION};
+
+const NAME: &str = "rayon-programs";
+
+impl Workshop {
+    /// Builds them.
+    pub(crate) fn build_programs(&self) -> Result<Pair> {
+        Ok(Pair { stock: self.programs_on(Core::Stock)?, ours: self.programs_on(Core::Ours)? })
+    }
+
+    fn programs_on(&self, core: Core) -> Result<PathBuf> {
+        let package = self.folder(core.name()).join(NAME);
+        let manifest = manifest(&Workshop::programs(&self.sources))? + &self.manifest_end(core)?;
+        let is_new = folder::write(&package.join("Cargo.toml"), manifest.as_bytes())?;
+
+        // Cargo leaves out of a lock file what it does not need and adds our core, so the one it started from is kept beside.
+        let seed = self.sources.join("Cargo.lock");
+        let versions = fs::read(&seed).with_context(|| format!("{} could not be read", seed.display()))?;
+        if folder::write(&package.join("Cargo.lock.seed"), &versions)? || is_new {
+            folder::write(&package.join("Cargo.lock"), &versions)?;
+        }
+        self.build(&package, NAME, core)
+    }
+}
+
+/// The profile is what a release build is by default, spelt out: nothing is optimised across packages, and the parts of one package
+/// are (`"off"` would stop that, too).
+fn manifest(source: &Path) -> Result<String> {
+    Ok(format!(
+        r#"# Written by `filch bench rayon`.
+
+[package]
+name = "{NAME}"
+version = "0.0.0"
+edition = "2021"
+publish = false
+
+[[bin]]
+name = "{NAME}"
+path = {}
+
+[dependencies]
+rayon = "={RAYON_VERSION}"
+
+[target.'cfg(target_os = "linux")'.dependencies]
+libc = {{ version = "0.2", default-features = false }}
+
+[profile.release]
+opt-level = 3
+lto = false
+codegen-units = 16
+debug = "line-tables-only"
+"#,
+        toml(source)?
+    ))
+}

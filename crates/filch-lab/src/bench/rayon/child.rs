@@ -1,0 +1,169 @@
+//! One of our programs in a process of its own, which takes commands. How it talks is said in its `main.rs`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child as Process, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{bail, ensure, Context, Result};
+
+/// Nothing that is asked for takes even a tenth of this: whoever does not answer hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A program that waits to be told to run.
+#[derive(Debug)]
+pub(crate) struct Child {
+    process: Process,
+    /// Taken away to end it.
+    commands: Option<ChildStdin>,
+    answers: Receiver<String>,
+    patience: Duration,
+}
+
+/// What a round came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) nanos: f64,
+    pub(crate) cpu_nanos: f64,
+    /// How many times it did what it does.
+    pub(crate) operations: f64,
+    pub(crate) checksum: u64,
+}
+
+impl Child {
+    /// Starts a program, with that many threads, and waits until it is ready.
+    pub(crate) fn start(program: &Path, arguments: &[&str], threads: usize) -> Result<Child> {
+        Child::start_with_patience(program, arguments, threads, PATIENCE)
+    }
+
+    fn start_with_patience(program: &Path, arguments: &[&str], threads: usize, patience: Duration) -> Result<Child> {
+        let mut process = Command::new(program)
+            .args(arguments)
+            .env("RAYON_NUM_THREADS", threads.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("{} could not be started", program.display()))?;
+        let (send, answers) = mpsc::channel();
+        if let Some(output) = process.stdout.take() {
+            // It ends with the process's output, at the latest when the process is killed.
+            thread::spawn(move || {
+                for line in BufReader::new(output).lines().map_while(Result::ok) {
+                    if send.send(line).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        let commands = process.stdin.take();
+        let mut child = Child { process, commands, answers, patience };
+        let ready = child.answer()?;
+        ensure!(ready == format!("ready {threads}"), "it was to have {threads} threads, and said `{ready}`");
+        Ok(child)
+    }
+
+    /// Has it run once.
+    pub(crate) fn run(&mut self) -> Result<Answer> {
+        // Whoever cannot be told has ended, and the answer says how.
+        let _ = self.commands.as_ref().map(|mut commands| commands.write_all(b"run\n"));
+        parse(&self.answer()?)
+    }
+
+    fn answer(&mut self) -> Result<String> {
+        match self.answers.recv_timeout(self.patience) {
+            Ok(line) => Ok(line),
+            Err(RecvTimeoutError::Timeout) => {
+                bail!("it did not answer within {} seconds, and was stopped", self.patience.as_secs_f64())
+            }
+            Err(RecvTimeoutError::Disconnected) => match self.process.wait() {
+                Ok(status) => bail!("it ended without an answer, by {status}"),
+                Err(error) => bail!("it ended without an answer: {error}"),
+            },
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        drop(self.commands.take());
+        // Nothing is lost by it: whoever is dropped has answered, or never will.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn parse(line: &str) -> Result<Answer> {
+    let answer = || {
+        let ["done", nanos, cpu_nanos, operations, checksum] = line.split(' ').collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let figure = |text: &str| text.parse::<u64>().ok().map(|figure| figure as f64);
+        Some(Answer {
+            nanos: figure(nanos)?,
+            cpu_nanos: figure(cpu_nanos)?,
+            operations: figure(operations).filter(|&operations| operations > 0.0)?,
+            checksum: u64::from_str_radix(checksum, 16).ok()?,
+        })
+    };
+    answer().with_context(|| format!("its answer is not one: `{line}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_has_four_figures() {
+        let answer = Answer { nanos: 3000.0, cpu_nanos: 5.0, operations: 7.0, checksum: 0xabc };
+        assert_eq!(parse("done 3000 5 7 0000000000000abc").unwrap(), answer);
+        for line in [
+            "",
+            "done",
+            "done 1 2 3",
+            "done 1 2 3 4 5",
+            "done -1 2 3 4",
+            "done 1 2 0 4",
+            "done 1 2 3 xyz",
+            "done 1.5 2 3 4",
+            "ready 2",
+        ] {
+            let refusal = parse(line).unwrap_err().to_string();
+            assert!(refusal.contains(&format!("not one: `{line}`")), "{refusal}");
+        }
+    }
+
+    #[cfg(unix)]
+    fn shell(script: &str) -> Result<Child> {
+        Child::start_with_patience(Path::new("/bin/sh"), &["-c", script], 2, Duration::from_millis(500))
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_child_answers_each_time_it_is_told_to_run() {
+        let mut child = shell("echo ready $RAYON_NUM_THREADS; while read c; do echo done 1 2 3 4; done").unwrap();
+        for _ in 0..3 {
+            assert_eq!(child.run().unwrap().checksum, 4);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_child_that_dies_hangs_or_talks_nonsense_is_an_error() {
+        let refusal = |script: &str| shell(script).and_then(|mut child| child.run()).unwrap_err().to_string();
+        assert!(refusal("exit 3").contains("ended without an answer, by exit status: 3"));
+        assert!(refusal("echo ready 2; read c; exit 4").contains("ended without an answer, by exit status: 4"));
+        assert!(refusal("echo ready 2; read c; kill -9 $$").contains("signal: 9"));
+        assert!(refusal("echo ready 2; exec sleep 100").contains("did not answer within 0.5 seconds"));
+        assert!(refusal("exec sleep 100").contains("did not answer"));
+        assert!(refusal("echo ready 3; exec sleep 100").contains("to have 2 threads, and said `ready 3`"));
+        assert!(refusal("echo ready 2; read c; echo nonsense").contains("not one: `nonsense`"));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let refusal = Child::start(Path::new("/nowhere/program"), &[], 1).unwrap_err().to_string();
+        assert!(refusal.contains("/nowhere/program could not be started"), "{refusal}");
+    }
+}

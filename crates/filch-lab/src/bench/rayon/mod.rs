@@ -1,0 +1,125 @@
+//! The `rayon` suite: programs that use rayon, built on rayon's own core and on ours, and run in turns.
+//!
+//! The two cores cannot be in one process, so each has its own, and they take turns round by round. Threads are not pinned:
+//! where they run is up to the core and the operating system, as it is for its users.
+
+mod build;
+mod cases;
+mod child;
+mod core;
+mod goals;
+mod measure;
+mod plan;
+mod published;
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use self::core::{Core, CORE_VERSION, RAYON_VERSION};
+use super::chosen;
+use crate::report::{self, Series};
+use crate::say;
+use build::{Pair, Workshop};
+use cases::{Case, Kind};
+use plan::Plan;
+
+/// The suite's name.
+pub(crate) const SUITE: &str = "rayon";
+
+/// How many threads a pool has, unless told otherwise.
+pub(crate) const THREADS: usize = 2;
+
+/// What a user may choose.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// Fewer rounds, and none of published programs.
+    pub(crate) quick: bool,
+    /// How many threads pools have, besides those of one thread.
+    pub(crate) threads: usize,
+    /// Where the figures go, besides being printed.
+    pub(crate) json: Option<PathBuf>,
+    /// How the names of the cases begin that are wanted; all, if there are none.
+    pub(crate) cases: Vec<String>,
+}
+
+/// What a run found out.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    /// The figures.
+    pub(crate) series: Vec<Series>,
+    /// The same for people.
+    pub(crate) text: String,
+}
+
+/// Runs the suite. The calling thread must not be pinned: processes inherit it.
+pub(crate) fn run(options: &Options) -> Result<Measured> {
+    let plan = if options.quick { Plan::QUICK } else { Plan::FULL };
+    let mut cases = chosen(cases::all(), &options.cases)?;
+    // They take minutes to build. Whoever asks for one by name gets it.
+    let are_left_out = options.quick && options.cases.is_empty();
+    cases.retain(|case| !are_left_out || !case.is_published());
+
+    let workshop = Workshop::open()?;
+    let builds = build_all(&workshop, &cases)?;
+    let mut text = String::new();
+    let speed = if options.quick { "quick" } else { "full" };
+    writeln!(
+        text,
+        "Suite {SUITE}, {speed}: the same programs with rayon {RAYON_VERSION} on rayon-core {CORE_VERSION} (rayon) and on our\n\
+         rayon-core (filch), each in a process of its own, in turns."
+    )?;
+    let mut all = Vec::new();
+    for (done, (&case, programs)) in cases.iter().zip(&builds).enumerate() {
+        say(&format!("[{}/{}] {case}", done + 1, cases.len()));
+        let series = measure::measure(case, programs, plan, options.threads, &workshop.folder("workloads"))?;
+        let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
+        writeln!(text, "\n{case}: {}. {rounds} {}.", case.description, if rounds == 1 { "round" } else { "rounds" })?;
+        text.push_str(&report::tables(&series, &[Core::Stock.name()]));
+        all.extend(series);
+    }
+    if are_left_out {
+        writeln!(text, "\nPublished programs are left out of a quick run; `--case program` measures them.")?;
+    }
+    if !super::cpu::IS_KNOWN {
+        writeln!(text, "\nCases that need the CPU time of a process were left out: it is measured only on Linux.")?;
+    }
+    text.push('\n');
+    text.push_str(&goals::summary(&all));
+    Ok(Measured { series: all, text })
+}
+
+/// Builds what the cases need, before anything is measured: a compiler beside it would spoil the figures, and what cannot be
+/// built is better known at once.
+fn build_all(workshop: &Workshop, cases: &[Case]) -> Result<Vec<Pair>> {
+    let mut ours: Option<Pair> = None;
+    let mut build = |case: &Case| match (case.kind, &ours) {
+        (Kind::Published(published), _) => {
+            say(&format!(
+                "Building {} on both cores; the first time, that takes some minutes.",
+                published.package().name
+            ));
+            workshop.build_published(published.package())
+        }
+        (_, Some(built)) => Ok(built.clone()),
+        (_, None) => {
+            say("Building the programs on both cores.");
+            Ok(ours.insert(workshop.build_programs()?).clone())
+        }
+    };
+    cases.iter().map(&mut build).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_case_is_refused_with_a_list_before_anything_is_built() {
+        let options = Options { quick: true, threads: 1, json: None, cases: vec!["par-iter-product".to_owned()] };
+        let refusal = run(&options).unwrap_err().to_string();
+        assert!(refusal.contains("no case begins with `par-iter-product`; there are par-iter-sum-10m, "), "{refusal}");
+        assert!(refusal.contains("program/oxipng"), "{refusal}");
+    }
+}

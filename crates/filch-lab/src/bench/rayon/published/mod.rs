@@ -1,0 +1,139 @@
+//! Published programs that use rayon, each on a workload that is made on the spot and is the same each time.
+
+mod pictures;
+mod process;
+mod sources;
+
+use std::cell::OnceCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{ensure, Context, Result};
+use tempfile::TempDir;
+
+use super::build::{Package, Pair};
+use super::cases::MILLIS_A_RUN;
+use super::core::Core;
+use crate::bench::rounds::{interleave, Effort, Runner};
+use crate::report::Series;
+
+/// A program that somebody else wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Published {
+    /// Counts lines of code: a parallel bridge over files, and a join in each.
+    Tokei,
+    /// Makes pictures smaller: jobs that are spawned, and yields until they are done.
+    Oxipng,
+}
+
+impl Published {
+    pub(crate) const ALL: [Published; 2] = [Published::Tokei, Published::Oxipng];
+
+    /// Exactly these, so that figures can be compared over time.
+    pub(crate) fn package(self) -> Package {
+        match self {
+            Published::Tokei => Package { name: "tokei", version: "14.0.0" },
+            Published::Oxipng => Package { name: "oxipng", version: "10.2.1" },
+        }
+    }
+
+    /// The name that plots know it by.
+    pub(crate) fn case(self) -> &'static str {
+        match self {
+            Published::Tokei => "program/tokei",
+            Published::Oxipng => "program/oxipng",
+        }
+    }
+
+    /// What it does here, for people.
+    pub(crate) fn description(self) -> &'static str {
+        match self {
+            Published::Tokei => {
+                "tokei 14.0.0 counts the lines of 4,000 files in seven languages, start and end included"
+            }
+            Published::Oxipng => "oxipng 10.2.1 optimises six pictures, start and end included",
+        }
+    }
+
+    /// Makes what it works on, in a new folder in `place`.
+    pub(crate) fn workload(self, place: &Path) -> Result<Workload> {
+        let context = || format!("the input of {} could not be written to {}", self.package().name, place.display());
+        fs::create_dir_all(place).with_context(context)?;
+        let folder = tempfile::tempdir_in(place).with_context(context)?;
+        let input = folder.path().join("input");
+        match self {
+            Published::Tokei => sources::write(&input, 4_000).with_context(context)?,
+            Published::Oxipng => pictures::write(&input, 280).with_context(context)?,
+        }
+        Ok(Workload { published: self, folder, expected: OnceCell::new() })
+    }
+}
+
+/// What a program works on. It is removed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Workload {
+    published: Published,
+    folder: TempDir,
+    /// What came of the first run: whatever the core and however many the threads, it has to come of each.
+    expected: OnceCell<Vec<u8>>,
+}
+
+impl Workload {
+    /// Has the programs run in turns, a process each time.
+    pub(crate) fn measure(&self, programs: &Pair, threads: usize, effort: Effort) -> Result<Vec<Series>> {
+        let case = self.published.case();
+        let runner = |core: Core| Runner {
+            name: core.name(),
+            threads,
+            measure: Box::new(move || self.checked(programs.on(core), threads)),
+        };
+        let runners = Core::BOTH.map(runner);
+        // Not counted: the first time, the files are not in memory.
+        for Runner { name, measure, .. } in &runners {
+            measure().with_context(|| format!("{name} with {threads} threads failed in {case}"))?;
+        }
+        interleave(case, &[MILLIS_A_RUN.name], &runners, effort)
+    }
+
+    fn checked(&self, path: &Path, threads: usize) -> Result<Vec<f64>> {
+        let (elapsed, output) = self.run(path, threads)?;
+        let millis = elapsed.as_nanos() as f64 / MILLIS_A_RUN.nanos;
+        ensure!(*self.expected.get_or_init(|| output.clone()) == output, "its output is not that of the first run");
+        Ok(vec![millis])
+    }
+
+    /// Runs the program at `path`. Returns how long that took, and all that came of it.
+    fn run(&self, path: &Path, threads: usize) -> Result<(Duration, Vec<u8>)> {
+        let mut command = Command::new(path);
+        command.current_dir(self.folder.path()).env("RAYON_NUM_THREADS", threads.to_string());
+        match self.published {
+            // By file, sorted by name. The folder may be where a `.gitignore` does not want it.
+            Published::Tokei => process::timed(command.args(["--files", "--no-ignore", "input"])),
+            Published::Oxipng => {
+                let results = self.folder.path().join("output");
+                if results.exists() {
+                    fs::remove_dir_all(&results).context("the pictures of the last run could not be removed")?;
+                }
+                let inputs = files(&self.folder.path().join("input"))?;
+                let count = inputs.len();
+                let (elapsed, mut output) = process::timed(command.args(["--quiet", "--dir", "output"]).args(inputs))?;
+                let results = files(&results)?;
+                ensure!(results.len() == count, "of {count} pictures it wrote {}", results.len());
+                for picture in results {
+                    output.extend(fs::read(picture).context("a picture that it wrote could not be read")?);
+                }
+                Ok((elapsed, output))
+            }
+        }
+    }
+}
+
+/// The files of a folder, in the order of their names.
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+    let mut files: Vec<PathBuf> = entries.with_context(|| format!("{} could not be listed", folder.display()))?;
+    files.sort();
+    Ok(files)
+}

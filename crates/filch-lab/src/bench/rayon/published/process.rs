@@ -1,0 +1,67 @@
+//! A process, from its start to its end.
+
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, ensure, Context, Result};
+
+/// Nothing that is asked for takes even a tenth of this: whoever is not done by then hangs.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Runs a command to its end. Returns how long that took, and what it wrote to its standard output.
+pub(super) fn timed(command: &mut Command) -> Result<(Duration, Vec<u8>)> {
+    timed_with_patience(command, PATIENCE)
+}
+
+fn timed_with_patience(command: &mut Command, patience: Duration) -> Result<(Duration, Vec<u8>)> {
+    let start = Instant::now();
+    let mut process = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("{} could not be started", command.get_program().to_string_lossy()))?;
+    let mut pipe = process.stdout.take().context("its output cannot be read")?;
+    let (send, output) = mpsc::channel();
+    // It ends with the process's output, at the latest when the process is killed.
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = send.send(pipe.read_to_end(&mut bytes).map(|_| bytes));
+    });
+
+    let Ok(output) = output.recv_timeout(patience) else {
+        let _ = process.kill();
+        let _ = process.wait();
+        bail!("it was not done after {} seconds, and was stopped", patience.as_secs_f64());
+    };
+    let status = process.wait().context("its end could not be awaited")?;
+    let elapsed = start.elapsed();
+    ensure!(status.success(), "it failed, by {status}");
+    Ok((elapsed, output.context("its output could not be read")?))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Result<(Duration, Vec<u8>)> {
+        timed_with_patience(Command::new("/bin/sh").args(["-c", script]), Duration::from_millis(500))
+    }
+
+    #[test]
+    fn what_a_process_writes_is_returned() {
+        let (elapsed, output) = shell("echo a; echo b").unwrap();
+        assert_eq!(output, b"a\nb\n");
+        assert!(elapsed > Duration::ZERO);
+    }
+
+    #[test]
+    fn whoever_fails_or_hangs_is_an_error() {
+        assert!(shell("exit 3").unwrap_err().to_string().contains("failed, by exit status: 3"));
+        assert!(shell("exec sleep 100").unwrap_err().to_string().contains("not done after 0.5 seconds"));
+        let refusal = timed(&mut Command::new("/nowhere/program")).unwrap_err().to_string();
+        assert!(refusal.contains("/nowhere/program could not be started"), "{refusal}");
+    }
+}
