@@ -18,7 +18,7 @@ struct Suite {
     any_number: &'static [&'static str],
 }
 
-const SUITES: [Suite; 2] = [
+const SUITES: [Suite; 3] = [
     Suite {
         name: "queues",
         impls: &[
@@ -65,6 +65,31 @@ const SUITES: [Suite; 2] = [
             "wake",
         ],
         any_number: &["cpu-ms/s", "pool-cpu-ms/s", "switches/s", "extra-cpu-us/tick"],
+    },
+    Suite {
+        name: "rayon",
+        impls: &["rayon", "filch"],
+        cases: &[
+            "par-iter-sum-10m",
+            "map-collect-10m",
+            "par-sort-10m",
+            "par-chunks-matmul",
+            "n-body",
+            "life",
+            "life-large",
+            "sieve",
+            "tsp",
+            "str-split",
+            "join-tree-16m",
+            "join-fib",
+            "small-50",
+            "small-50-installed",
+            "scope-spawn",
+            "scope-spawn-tree",
+            "idle",
+            "tick",
+        ],
+        any_number: &["cpu-ms/s", "extra-cpu-us/tick"],
     },
 ];
 
