@@ -62,8 +62,8 @@ impl Post {
     ///
     /// As for [`Stack::new`].
     pub(crate) unsafe fn new(index: usize, base: usize, slots: usize, mode: Mode) -> Post {
-        let (spawned, spawned_thief) = chase_lev::new();
-        let (tasks, tasks_thief) = chase_lev::new();
+        let (spawned, spawned_thief) = new_deque();
+        let (tasks, tasks_thief) = new_deque();
         Post {
             // SAFETY: the caller's word.
             stack: unsafe { Stack::new(base, slots, mode) },
@@ -276,6 +276,14 @@ impl Post {
 
 /// Whether the deques are ever used. Loom's models spawn nothing, and each look at what is always empty would double the ways to go through them.
 const IN_USE: bool = !cfg!(loom);
+
+fn new_deque<T: Send>() -> (chase_lev::Owner<T>, chase_lev::Thief<T>) {
+    if IN_USE {
+        chase_lev::new()
+    } else {
+        chase_lev::with_capacity(1).expect("memory for a model")
+    }
+}
 
 fn steal<T: Send>(thief: &chase_lev::Thief<T>) -> Option<T> {
     if !IN_USE || thief.is_empty() {
