@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use crate::pool::Shared;
 use crate::sleep::Parker;
-use crate::sync::{thread_local, AtomicBool, Ordering};
+use crate::sync::{spin_loop, thread, thread_local, AtomicBool, Ordering};
+
+/// Who waits awake lets others have its core now and then: it may be the one on which the worker sits that it waits for.
+const PAUSES_A_YIELD: u32 = 16;
 
 /// A gate that a thread outside every pool waits at.
 #[derive(Debug, Default)]
@@ -35,9 +38,18 @@ impl Gate {
         while !self.parker.park() {}
     }
 
-    /// If it is open, passes and closes it behind.
-    pub(crate) fn try_pass(&self) -> bool {
-        self.parker.try_take()
+    /// Waits awake, for so many pauses at most. Returns whether it has passed.
+    pub(crate) fn try_pass_for(&self, pauses: u32) -> bool {
+        // For a checker, a moment is as good as an age.
+        let pauses = if cfg!(any(loom, shuttle)) { 1 } else { pauses };
+        (1..=pauses).any(|pause| {
+            if pause % PAUSES_A_YIELD == 0 {
+                thread::yield_now();
+            } else {
+                spin_loop();
+            }
+            self.parker.try_take()
+        })
     }
 }
 

@@ -147,8 +147,7 @@ impl Pool {
         let gate = Gate::own();
         let installed = Installed::new(|worker, _| f(worker), Waiter::Thread(gate.clone()));
         // SAFETY: waited for.
-        self.shared.inject(unsafe { installed.job(Origin::NONE) });
-        self.shared.wait_outside(&gate);
+        self.shared.inject_and_wait(unsafe { installed.job(Origin::NONE) }, &gate);
         installed.into_result()
     }
 

@@ -16,7 +16,7 @@ use crate::scope::Scopes;
 use crate::search::{self, Others};
 use crate::sleep::{Bed, Rest, Sleep};
 use crate::stack::{Mode, Region, Slot};
-use crate::sync::{fence, lock, spin_loop, AtomicBool, AtomicUsize, Mutex, Ordering};
+use crate::sync::{fence, lock, AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
 use crate::wait::Waiting;
 
@@ -38,6 +38,11 @@ impl fmt::Debug for Handlers {
         f.debug_struct("Handlers").finish_non_exhaustive()
     }
 }
+
+/// How many pauses, of some 40 nanoseconds, a thread outside gives a worker to take what it has injected; how many it then watches; and how many it waits awake after that.
+const TO_TAKE: u32 = 16;
+const TO_WATCH: u32 = 256;
+const TO_LINGER: u32 = 128;
 
 /// See the module.
 #[derive(Debug)]
@@ -177,24 +182,36 @@ impl Shared {
         }
     }
 
-    /// A thread that is no worker waits at `gate` for what it has injected.
+    /// Puts a job where any worker takes it, for a thread that is no worker and waits for it at `gate`.
     ///
-    /// At first it does so awake, because much is over in less time than it takes to put a thread to sleep and wake it; and as long as it does, workers need not wake others for what they
-    /// fork: that may be over as well, and otherwise this thread, which has nothing better to do, does it for them.
-    pub(crate) fn wait_outside(&self, gate: &Gate) {
-        const TURNS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 128 };
+    /// At first it does so awake, because much is over in less time than it takes to put a thread to sleep and wake it. As long as it does, workers need not wake others for what they
+    /// fork: that may be over as well, and otherwise this thread, which has nothing better to do, does it for them. And if some worker is awake, that one has a moment to take the job before another is
+    /// woken for it.
+    pub(crate) fn inject_and_wait(&self, job: Job, gate: &Gate) {
         self.sleep.start_watching();
-        let mut turns = 0;
-        let mut passed = gate.try_pass();
-        while !passed && turns < TURNS {
-            spin_loop();
-            turns += 1;
-            passed = gate.try_pass();
+        self.injector.push(job);
+        let mut passed = false;
+        if self.sleep.counts().sleeping() < self.posts.len() as u64 {
+            passed = gate.try_pass_for(TO_TAKE);
         }
+        if !passed && !self.injector.is_empty() {
+            self.event();
+        }
+        self.watch(gate, passed);
+    }
+
+    /// Waits at `gate` for what the workers run already.
+    pub(crate) fn wait_outside(&self, gate: &Gate) {
+        self.sleep.start_watching();
+        self.watch(gate, false);
+    }
+
+    fn watch(&self, gate: &Gate, passed: bool) {
+        let passed = passed || gate.try_pass_for(TO_WATCH);
         if self.sleep.stop_watching() {
             self.leave_nothing_to_nobody();
         }
-        if !passed {
+        if !passed && !gate.try_pass_for(TO_LINGER) {
             gate.pass();
         }
     }
