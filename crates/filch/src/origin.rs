@@ -27,20 +27,27 @@ pub(crate) struct Frame {
     pub(crate) pool: *const Shared,
     pub(crate) worker: usize,
     away: bool,
+    /// The number of the scope whose end is waited for, or 0.
+    scope: usize,
 }
 
 impl Frame {
     /// A wait of the worker of `post` for something in `target`.
     pub(crate) fn new(post: &Post, target: &Shared) -> Frame {
         let pool = post.pool();
-        Frame { parent: post.origin(), pool, worker: post.index, away: !ptr::eq(pool, target) }
+        Frame { parent: post.origin(), pool, worker: post.index, away: !ptr::eq(pool, target), scope: 0 }
     }
 
     /// The wait of whoever waits for a scope of this pool and origin; of its worker, if it is one of the pool's.
-    pub(crate) fn of_scope(pool: &Shared, origin: Origin, owner: Option<&Post>) -> Frame {
+    pub(crate) fn of_scope(number: usize, pool: &Shared, origin: Origin, owner: Option<&Post>) -> Frame {
         // Nobody has an index like that.
         let worker = owner.map_or(usize::MAX, |owner| owner.index);
-        Frame { parent: origin, pool, worker, away: false }
+        Frame { parent: origin, pool, worker, away: false, scope: number }
+    }
+
+    /// The number of the scope whose end is waited for, or 0.
+    pub(crate) fn scope(&self) -> usize {
+        self.scope
     }
 
     /// Whether the wait is for another pool than the worker's own.

@@ -249,6 +249,7 @@ fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announc
         return;
     }
     pool.sleep.lie_down(&post.bed);
+    pool.leave_own_to_another(post);
     let others = || pool.posts().filter(|other| other.index != post.index);
     others().for_each(|other| other.stack.demand());
     if !defect(Defect::SleepWithoutLook) && (has_come() || pool.has_work(post)) {

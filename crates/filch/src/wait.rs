@@ -123,9 +123,7 @@ impl Awaited<'_> {
                 .map(Work::Task)
                 .or_else(|| find_for_scope(post, pool, tasks))
                 .or_else(|| find_descendant(post, pool, tasks.frame())),
-            Awaited::Installed(frame, _) => {
-                find_descendant(post, pool, frame).or_else(|| pool.scopes.take_descendant(post, frame).map(Work::Task))
-            }
+            Awaited::Installed(frame, _) => find_descendant(post, pool, frame),
         }
     }
 
@@ -185,9 +183,9 @@ impl Awaited<'_> {
                 let runs_one = |runner: &&Post| runner.scope() == tasks.number();
                 tasks.are_waiting()
                     || pool.posts().filter(runs_one).any(|runner| pool.injector.has(of_scope(runner)))
-                    || pool.injector.has_descendant(tasks.frame())
+                    || has_descendant(pool, tasks.frame())
             }
-            Awaited::Installed(frame, _) => pool.injector.has_descendant(frame) || pool.scopes.have_descendant(frame),
+            Awaited::Installed(frame, _) => has_descendant(pool, frame),
             Awaited::Beyond(beyond) => slot_sees_something(beyond.slot(), pool),
         }
     }
@@ -244,13 +242,20 @@ fn find_for_scope<'p>(post: &Post, pool: &'p Shared, tasks: &Tasks) -> Option<Wo
     })
 }
 
-/// A job that descends from `frame`.
+/// A job, or a task of a scope, that descends from `frame`.
 fn find_descendant<'p>(post: &Post, pool: &'p Shared, frame: &Frame) -> Option<Work<'p>> {
-    pool.injector.take_descendant(frame).map(Work::Job).or_else(|| {
+    let forked = || {
         pool.posts()
             .filter(|other| other.index != post.index && other.origins.include(frame))
             .find_map(|victim| leapfrog(post, pool, victim, 0, |slot| comes_from(victim, slot, frame)))
-    })
+    };
+    let job = pool.injector.take_descendant(frame).map(Work::Job);
+    job.or_else(forked).or_else(|| pool.scopes.take_descendant(post, frame).map(Work::Task))
+}
+
+/// Whether one of them waits in a queue.
+fn has_descendant(pool: &Shared, frame: &Frame) -> bool {
+    pool.injector.has_descendant(frame) || pool.scopes.have_descendant(frame)
 }
 
 /// Takes a job from `victim`, none below `floor`, if `still` holds after the theft.

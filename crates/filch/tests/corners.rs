@@ -421,3 +421,21 @@ fn a_worker_at_a_scopes_end_sets_tasks_of_others_aside_and_none_is_lost() {
         });
     }
 }
+
+#[test]
+fn what_a_part_of_a_broadcast_opens_finds_nobody_to_call_where_the_scope_is_waited_for_outside() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        let over = AtomicUsize::new(0);
+        pool.in_place_scope(|scope| {
+            scope.spawn_broadcast(|_, _| {
+                filch::scope(|inner| {
+                    inner.spawn(|_| {
+                        over.fetch_add(1, Ordering::Relaxed);
+                    });
+                });
+            });
+        });
+        assert_eq!(over.into_inner(), 2);
+    });
+}

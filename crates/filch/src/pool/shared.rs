@@ -9,7 +9,7 @@ use super::injector::Injector;
 use crate::error::BuildError;
 use crate::job::Job;
 use crate::latch::Gate;
-use crate::origin::Origin;
+use crate::origin::{Frame, Origin};
 use crate::post::Post;
 use crate::process::Process;
 use crate::scope::Scopes;
@@ -40,7 +40,7 @@ impl fmt::Debug for Handlers {
 }
 
 /// How many pauses, of some 40 nanoseconds, a thread outside gives a worker to take what it has injected; how many it then watches; and how many it waits awake after that.
-const TO_TAKE: u32 = 16;
+const TO_TAKE: u32 = 15;
 const TO_WATCH: u32 = 256;
 const TO_LINGER: u32 = 128;
 
@@ -145,16 +145,22 @@ impl Shared {
             Rest::Installed => false,
         };
         let origin = post.origin();
-        let waits_for_this =
-            |other: &Post| origin.frames().any(|frame| std::ptr::eq(frame.pool, self) && frame.worker == other.index);
+        let waits_for_this = |other: &Post, rest: Rest| {
+            let is_for = |frame: &Frame| match rest {
+                Rest::Installed => frame.scope() == 0,
+                Rest::Scope(number) => frame.scope() == number,
+                _ => false,
+            };
+            let by = |frame: &Frame| std::ptr::eq(frame.pool, self) && frame.worker == other.index;
+            origin.frames().any(|frame| by(frame) && is_for(frame))
+        };
         let mut waiter = None;
         for other in self.posts().filter(|other| other.index != post.index) {
             let rest = other.bed.rest();
             if rest == Rest::Idle {
                 return Some((&other.bed, rest));
             }
-            let waits_for_origin = || matches!(rest, Rest::Installed | Rest::Scope(_)) && waits_for_this(other);
-            if waiter.is_none() && (may_take(rest) || waits_for_origin()) {
+            if waiter.is_none() && (may_take(rest) || waits_for_this(other, rest)) {
                 waiter = Some((&*other.bed, rest));
             }
         }
@@ -163,7 +169,18 @@ impl Shared {
 
     /// Wakes one worker that takes anything.
     pub(crate) fn wake_idle(&self) -> bool {
-        self.posts().any(|post| post.bed.rest() == Rest::Idle && self.sleep.wake(&post.bed, Rest::Idle))
+        self.posts().any(|post| self.wake_if_idle(post))
+    }
+
+    fn wake_if_idle(&self, post: &Post) -> bool {
+        post.bed.rest() == Rest::Idle && self.sleep.wake(&post.bed, Rest::Idle)
+    }
+
+    /// The worker of `post`, which has just lain down, cannot take what it has forked below. If nobody minds that any more, another is woken for it.
+    pub(crate) fn leave_own_to_another(&self, post: &Post) {
+        if post.stack.has_jobs() && self.sleep.counts().minding() == 0 {
+            self.posts().filter(|other| other.index != post.index).any(|other| self.wake_if_idle(other));
+        }
     }
 
     /// Something was queued for everybody: wakes somebody idle, unless one searches already.
@@ -259,7 +276,8 @@ impl Shared {
 
     /// The workers here that wait for what descends from their wait, as this does.
     pub(crate) fn waiters_for(&self, origin: Origin) -> Vec<usize> {
-        origin.frames().filter(|frame| std::ptr::eq(frame.pool, self)).map(|frame| frame.worker).collect()
+        let here = |frame: &&Frame| std::ptr::eq(frame.pool, self) && frame.worker < self.posts.len();
+        origin.frames().filter(here).map(|frame| frame.worker).collect()
     }
 
     pub(crate) fn call(&self, workers: Vec<usize>) {

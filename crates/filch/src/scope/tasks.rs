@@ -112,9 +112,10 @@ impl Tasks {
             End::Owner(owner) => Some(unsafe { &*owner }),
             End::Elsewhere(_) => None,
         };
+        let number = NUMBER.fetch_add(1, plain::Ordering::Relaxed);
         Tasks {
-            frame: Frame::of_scope(pool, origin, owner),
-            number: NUMBER.fetch_add(1, plain::Ordering::Relaxed),
+            number,
+            frame: Frame::of_scope(number, pool, origin, owner),
             origin,
             pool,
             order,
@@ -289,6 +290,8 @@ impl Tasks {
         }
         // SAFETY: as above.
         unsafe { post.push_task(task) };
+        // Somebody may have looked meanwhile and not seen it.
+        self.pool().event_inside();
         None
     }
 

@@ -153,10 +153,10 @@ impl Sleep {
         self.counters.fetch_add(WATCHING, Ordering::SeqCst);
     }
 
-    /// It stops. Returns the same as [`stop_searching`](Sleep::stop_searching).
+    /// It stops. Returns whether nobody searches while others sleep: then it must see to it that nothing visible is left to nobody. Others who watch do not excuse it: there may always be some.
     pub(crate) fn stop_watching(&self) -> bool {
         let counts = Counts(self.counters.fetch_sub(WATCHING, Ordering::SeqCst));
-        counts.minding() == 1 && counts.sleeping() > 0
+        counts.searching() == 0 && counts.sleeping() > 0
     }
 
     /// Something was put into a queue that everybody may take from. Returns the counters.
