@@ -6,9 +6,6 @@ use crate::pool::Shared;
 use crate::sleep::Parker;
 use crate::sync::{spin_loop, thread, thread_local, AtomicBool, Ordering};
 
-/// Who waits awake lets others have its core now and then: it may be the one on which the worker sits that it waits for.
-const PAUSES_A_YIELD: u32 = 16;
-
 /// A gate that a thread outside every pool waits at.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
@@ -42,13 +39,17 @@ impl Gate {
     pub(crate) fn try_pass_for(&self, pauses: u32) -> bool {
         // For a checker, a moment is as good as an age.
         let pauses = if cfg!(any(loom, shuttle)) { 1 } else { pauses };
-        (1..=pauses).any(|pause| {
-            if pause % PAUSES_A_YIELD == 0 {
-                thread::yield_now();
-            } else {
-                spin_loop();
-            }
+        (0..pauses).any(|_| {
+            spin_loop();
             self.parker.try_take()
+        })
+    }
+
+    /// The same, so many times, but gives up the time slice in between: the worker that is waited for may sit on the same core.
+    pub(crate) fn try_pass_and_yield(&self, times: u32, pauses: u32) -> bool {
+        (0..times).any(|_| {
+            thread::yield_now();
+            self.try_pass_for(pauses)
         })
     }
 }

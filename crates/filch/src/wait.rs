@@ -78,7 +78,7 @@ pub(crate) fn answer(post: &Post, slot: &Slot) -> Answer {
         // What was published is so before the counters are looked at.
         fence(Ordering::SeqCst);
         // Who searches will find what is public now, or sees to it when it stops, as does who watches. Others cannot take what a waiter may.
-        if rest != Rest::Idle || pool.sleep.counts().minding() == 0 {
+        if rest != Rest::Idle || !post.is_minded(pool.sleep.counts()) {
             pool.sleep.wake(bed, rest);
         }
         // As long as anybody sleeps who could take a job, each fork offers one.

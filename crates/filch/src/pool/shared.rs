@@ -39,10 +39,10 @@ impl fmt::Debug for Handlers {
     }
 }
 
-/// How many pauses, of some 40 nanoseconds, a thread outside gives a worker to take what it has injected; how many it then watches; and how many it waits awake after that.
+/// How many pauses, of some 40 nanoseconds, a thread outside gives a worker to take what it has injected; how many turns of that it then watches; and how many more it waits awake after that.
 const TO_TAKE: u32 = 15;
-const TO_WATCH: u32 = 256;
-const TO_LINGER: u32 = 128;
+const TO_WATCH: u32 = 16;
+const TO_LINGER: u32 = 8;
 
 /// See the module.
 #[derive(Debug)]
@@ -194,7 +194,8 @@ impl Shared {
     /// A worker has queued something for everybody besides what it runs: the same, but that can wait for those who watch.
     pub(crate) fn event_inside(&self) {
         let counts = self.sleep.event();
-        if counts.minding() == 0 && counts.sleeping() > 0 {
+        let minded = self.own_post().map_or(counts.searching() > 0, |post| post.is_minded(counts));
+        if !minded && counts.sleeping() > 0 {
             self.wake_idle();
         }
     }
@@ -224,11 +225,11 @@ impl Shared {
     }
 
     fn watch(&self, gate: &Gate, passed: bool) {
-        let passed = passed || gate.try_pass_for(TO_WATCH);
+        let passed = passed || gate.try_pass_and_yield(TO_WATCH, TO_TAKE);
         if self.sleep.stop_watching() {
             self.leave_nothing_to_nobody();
         }
-        if !passed && !gate.try_pass_for(TO_LINGER) {
+        if !passed && !gate.try_pass_and_yield(TO_LINGER, TO_TAKE) {
             gate.pass();
         }
     }

@@ -115,7 +115,7 @@ impl Counts {
         self.0 >> 16 & 0xffff
     }
 
-    fn watching(self) -> u64 {
+    pub(crate) fn watching(self) -> u64 {
         self.0 >> 32
     }
 
