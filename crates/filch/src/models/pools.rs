@@ -167,7 +167,10 @@ fn a_sleeper_that_does_not_look_again_is_caught() {
             let pool = pool(2, Waiting::Strict, Fences::Automatic);
             let barrier = Arc::new(Barrier::new(2));
             let (first, second) = (barrier.clone(), barrier);
-            pool.join(move || meet(&first), move || meet(&second));
+            // Spawned: one who waits outside would watch, and wake the sleeper who did not look.
+            pool.spawn(move || {
+                crate::join(move || meet(&first), move || meet(&second));
+            });
         });
     }));
 }
