@@ -12,6 +12,7 @@ use crate::scope::Task;
 use crate::stack::{Slot, Theft};
 use crate::sync::{fence, spin_loop, Ordering};
 use crate::unwind::NoUnwind;
+use crate::wait::SHORT_WAIT;
 use crate::worker::Worker;
 
 /// Something to run.
@@ -149,7 +150,7 @@ pub(crate) fn find_or_raid<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>
         if !others.clone().any(|other| other.stack.has_jobs()) {
             return None;
         }
-        for _ in 0..ANSWER_TIME {
+        for _ in 0..SHORT_WAIT {
             spin_loop();
         }
         if !others.clone().any(|other| other.stack.has_public()) {
@@ -158,9 +159,6 @@ pub(crate) fn find_or_raid<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>
         steal_forked(post, pool)
     })
 }
-
-/// How many pauses a worker has to answer a demand: about a microsecond.
-const ANSWER_TIME: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 24 };
 
 /// The other workers, from a random one on.
 fn victims<'p>(post: &Post, pool: &'p Shared) -> impl Iterator<Item = &'p Post> {

@@ -38,8 +38,8 @@ pub enum Waiting {
     Any,
 }
 
-/// How many pauses a worker waits before it offers its help: about a microsecond. For a checker, a moment is as good as an age.
-const SHORT_WAIT: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 24 };
+/// How many pauses a worker waits before it offers its help, or takes what was not offered: about a microsecond. For a checker, a moment is as good as an age.
+pub(crate) const SHORT_WAIT: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 24 };
 
 /// What became of a fork on the slow path.
 #[derive(Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use common::{build, watchdog, KINDS};
+use common::{build, fib, watchdog, KINDS};
 use filch::{BuildError, Pool, Yield};
 
 /// Each test on a thread of its own: it is a worker for the rest of its life.
@@ -24,14 +24,6 @@ fn for_each_kind(threads: usize, test: impl Fn(Pool) + Sync) {
             test(build(builder.use_current_thread()));
         });
     }
-}
-
-fn fib(n: u32) -> u64 {
-    if n < 2 {
-        return n.into();
-    }
-    let (a, b) = filch::join(|| fib(n - 1), || fib(n - 2));
-    a + b
 }
 
 #[test]

@@ -9,18 +9,10 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use common::{
-    assert_passed, build, for_each_kind, in_child, message_of, panic_of, panic_with, pool, spin_until, watchdog, Drops,
-    Meeting, KINDS,
+    assert_passed, build, fib, for_each_kind, in_child, message_of, panic_of, panic_with, pool, spin_until, watchdog,
+    Drops, Meeting, KINDS,
 };
 use filch::{BuildError, Builder, Pool, Waiting};
-
-fn fib(n: u32) -> u64 {
-    if n < 2 {
-        return n.into();
-    }
-    let (a, b) = filch::join(|| fib(n - 1), || fib(n - 2));
-    a + b
-}
 
 #[test]
 fn install_runs_on_a_worker_and_returns_the_result() {

@@ -73,88 +73,64 @@ where
     }
 }
 
-/// Where tasks are spawned; see [`scope()`].
-#[repr(transparent)]
-pub struct Scope<'scope> {
-    inner: filch::Scope<'scope>,
+/// A scope of rayon's over one of filch's: they differ in their names, and in that of the function that spawns.
+macro_rules! scope_type {
+    ($(#[$doc:meta])* $Scope:ident, $(#[$spawn_doc:meta])* $spawn:ident) => {
+        $(#[$doc])*
+        #[repr(transparent)]
+        pub struct $Scope<'scope> {
+            inner: filch::Scope<'scope>,
+        }
+
+        impl<'scope> $Scope<'scope> {
+            fn wrap<'a>(inner: &'a filch::Scope<'scope>) -> &'a Self {
+                // SAFETY: a transparent wrapper.
+                unsafe { &*ptr::from_ref(inner).cast() }
+            }
+
+            /// A closure over our scope as one over filch's.
+            pub(crate) fn unwrapped<OP, R>(op: OP) -> impl FnOnce(&filch::Scope<'scope>) -> R + use<'scope, OP, R>
+            where
+                OP: FnOnce(&Self) -> R,
+            {
+                move |scope: &filch::Scope<'scope>| op(Self::wrap(scope))
+            }
+
+            $(#[$spawn_doc])*
+            pub fn $spawn<BODY>(&self, body: BODY)
+            where
+                BODY: FnOnce(&$Scope<'scope>) + Send + 'scope,
+            {
+                self.inner.spawn(Self::unwrapped(body));
+            }
+
+            /// Adds a task that runs once on each thread of the pool.
+            pub fn spawn_broadcast<BODY>(&self, body: BODY)
+            where
+                BODY: Fn(&$Scope<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
+            {
+                self.inner.spawn_broadcast(move |scope, part| body(Self::wrap(scope), BroadcastContext::new(part)));
+            }
+        }
+
+        impl fmt::Debug for $Scope<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($Scope)).field("inner", &self.inner).finish()
+            }
+        }
+    };
 }
 
-/// Where tasks are spawned; see [`scope_fifo`].
-#[repr(transparent)]
-pub struct ScopeFifo<'scope> {
-    inner: filch::Scope<'scope>,
-}
-
-impl<'scope> Scope<'scope> {
-    fn wrap<'a>(inner: &'a filch::Scope<'scope>) -> &'a Self {
-        // SAFETY: a transparent wrapper.
-        unsafe { &*ptr::from_ref(inner).cast() }
-    }
-
-    /// A closure over our scope as one over filch's.
-    pub(crate) fn unwrapped<OP, R>(op: OP) -> impl FnOnce(&filch::Scope<'scope>) -> R + use<'scope, OP, R>
-    where
-        OP: FnOnce(&Self) -> R,
-    {
-        move |scope: &filch::Scope<'scope>| op(Self::wrap(scope))
-    }
-
+scope_type! {
+    /// Where tasks are spawned; see [`scope()`].
+    Scope,
     /// Adds a task.
-    pub fn spawn<BODY>(&self, body: BODY)
-    where
-        BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
-    {
-        self.inner.spawn(Self::unwrapped(body));
-    }
-
-    /// Adds a task that runs once on each thread of the pool.
-    pub fn spawn_broadcast<BODY>(&self, body: BODY)
-    where
-        BODY: Fn(&Scope<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
-    {
-        self.inner.spawn_broadcast(move |scope, part| body(Self::wrap(scope), BroadcastContext::new(part)));
-    }
+    spawn
 }
 
-impl<'scope> ScopeFifo<'scope> {
-    fn wrap<'a>(inner: &'a filch::Scope<'scope>) -> &'a Self {
-        // SAFETY: a transparent wrapper.
-        unsafe { &*ptr::from_ref(inner).cast() }
-    }
-
-    /// A closure over our scope as one over filch's.
-    pub(crate) fn unwrapped<OP, R>(op: OP) -> impl FnOnce(&filch::Scope<'scope>) -> R + use<'scope, OP, R>
-    where
-        OP: FnOnce(&Self) -> R,
-    {
-        move |scope: &filch::Scope<'scope>| op(Self::wrap(scope))
-    }
-
+scope_type! {
+    /// Where tasks are spawned; see [`scope_fifo`].
+    ScopeFifo,
     /// Adds a task, behind those that this thread has spawned before.
-    pub fn spawn_fifo<BODY>(&self, body: BODY)
-    where
-        BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
-    {
-        self.inner.spawn(Self::unwrapped(body));
-    }
-
-    /// Adds a task that runs once on each thread of the pool.
-    pub fn spawn_broadcast<BODY>(&self, body: BODY)
-    where
-        BODY: Fn(&ScopeFifo<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
-    {
-        self.inner.spawn_broadcast(move |scope, part| body(Self::wrap(scope), BroadcastContext::new(part)));
-    }
-}
-
-impl fmt::Debug for Scope<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scope").field("inner", &self.inner).finish()
-    }
-}
-
-impl fmt::Debug for ScopeFifo<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScopeFifo").field("inner", &self.inner).finish()
-    }
+    spawn_fifo
 }

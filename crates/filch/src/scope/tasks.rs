@@ -254,9 +254,7 @@ impl Tasks {
         if !self.are_waiting() {
             return None;
         }
-        let task = lock(&self.queue).pop_front()?;
-        self.taken();
-        Some(task)
+        lock(&self.queue).pop_front().map(Task::take)
     }
 
     /// One of the tasks, for the worker of `post`, which may run no others. Those of other scopes that had to be taken on the way are for the caller to [set aside](Task::set_aside).

@@ -87,6 +87,15 @@ pub(crate) fn for_each_kind(threads: usize, f: impl Fn(&Pool)) {
     }
 }
 
+/// A join for each number above 1.
+pub(crate) fn fib(n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    let (a, b) = filch::join(|| fib(n - 1), || fib(n - 2));
+    a + b
+}
+
 /// Computes until it is so, and gives way to others now and then: some tests have more threads than the machine has CPUs.
 pub(crate) fn spin_until(so: impl Fn() -> bool) {
     let mut turn = 0u32;
