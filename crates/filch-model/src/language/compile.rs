@@ -1,0 +1,693 @@
+//! From a tree to code: names found, routines inlined, settings applied.
+
+use std::collections::HashMap;
+
+use super::code::{Binary, Final, Instruction, Operation, Place, Program, Routine, Value, FIELD_BITS};
+use super::live::live;
+use super::syntax::{Action, Declared, Expression, File, Item, Repeat, Statement, Target};
+use super::{Settings, SyntaxError};
+
+/// As many registers as a thread may have: a bit each in a word.
+const MOST_REGISTERS: usize = 64;
+/// As many words of memory as a program may have.
+const MOST_WORDS: usize = 120;
+/// As many fields as a packed word may have.
+const MOST_FIELDS: usize = 15 / FIELD_BITS as usize;
+
+type Result<T> = std::result::Result<T, SyntaxError>;
+
+pub(super) fn compile(file: &File, text: &str, settings: &Settings) -> Result<Program> {
+    let mut names = Names { constants: settings.clone().into_iter().collect(), ..Names::default() };
+    let mut program = Program {
+        memory: Vec::new(),
+        lines: Vec::new(),
+        words: Vec::new(),
+        ghosts: Vec::new(),
+        threads: Vec::new(),
+        init: None,
+        finally: Vec::new(),
+        tasks: 0,
+        text: text.lines().map(str::to_owned).collect(),
+    };
+    for (item, line) in file {
+        names.declare(item, *line, &mut program)?;
+    }
+    program.tasks = usize::try_from(names.constants.get("TASKS").copied().unwrap_or(0)).unwrap_or(0);
+    for (item, line) in file {
+        match item {
+            Item::Init(body) => program.init = Some(names.routine("init", 0, body)?),
+            Item::Thread { name, copies, body } => {
+                let copies = copies.as_ref().map_or(Ok(1), |copies| names.constant(copies, *line))?;
+                for copy in 1..=copies {
+                    let name = if copies == 1 { name.clone() } else { format!("{name} {copy}") };
+                    let number = i16::try_from(program.threads.len() + 1).unwrap_or(i16::MAX);
+                    program.threads.push(names.routine(&name, number, body)?);
+                }
+            }
+            Item::Finally(condition) => program.finally.push(names.last(condition, *line)?),
+            _ => {}
+        }
+    }
+    Ok(program)
+}
+
+#[derive(Clone, Copy)]
+struct Row {
+    base: u8,
+    length: u8,
+    /// Whether it is used with an index.
+    indexed: bool,
+}
+
+#[derive(Default)]
+struct Names<'a> {
+    constants: HashMap<String, i16>,
+    rows: HashMap<String, Row>,
+    ghosts: HashMap<String, u8>,
+    locals: Vec<(String, i16)>,
+    functions: HashMap<String, (&'a [String], &'a [Statement])>,
+}
+
+impl<'a> Names<'a> {
+    fn declare(&mut self, item: &'a Item, line: usize, program: &mut Program) -> Result<()> {
+        match item {
+            Item::Shared(words, together) => {
+                let mut cache_line = program.lines.last().map_or(0, |last| last + 1);
+                for word in words {
+                    self.row(word, line, cache_line, *together, program)?;
+                    cache_line = program.lines.last().map_or(0, |last| last + u8::from(!together));
+                }
+            }
+            Item::Local(words) => {
+                for word in words {
+                    let value = self.first_value(word, line)?;
+                    self.locals.push((word.name.clone(), value));
+                }
+            }
+            Item::Ghost(words) => {
+                for word in words {
+                    let value = self.first_value(word, line)?;
+                    self.ghosts.insert(word.name.clone(), program.ghosts.len() as u8);
+                    program.ghosts.push((word.name.clone(), value));
+                }
+            }
+            Item::Constant(words) => {
+                for word in words {
+                    let value = self.first_value(word, line)?;
+                    // A setting goes before what the text says.
+                    self.constants.entry(word.name.clone()).or_insert(value);
+                }
+            }
+            Item::Function { name, parameters, body } => {
+                self.functions.insert(name.clone(), (parameters, body));
+            }
+            Item::Init(_) | Item::Thread { .. } | Item::Finally(_) => {}
+        }
+        Ok(())
+    }
+
+    fn row(
+        &mut self,
+        word: &Declared,
+        line: usize,
+        cache_line: u8,
+        together: bool,
+        program: &mut Program,
+    ) -> Result<()> {
+        let length = word.length.as_ref().map_or(Ok(1), |length| self.constant(length, line))?;
+        let value = self.first_value(word, line)?;
+        let base = program.memory.len();
+        let length = usize::try_from(length).unwrap_or(0);
+        if length == 0 || base + length > MOST_WORDS {
+            return Err(SyntaxError::new(line, format!("`{}` does not fit: memory has {MOST_WORDS} words", word.name)));
+        }
+        for offset in 0..length {
+            program.memory.push(value);
+            program.lines.push(if together { cache_line } else { cache_line + offset as u8 });
+        }
+        program.words.push((word.name.clone(), base..base + length));
+        let row = Row { base: base as u8, length: length as u8, indexed: word.length.is_some() };
+        if self.rows.insert(word.name.clone(), row).is_some() {
+            return Err(SyntaxError::new(line, format!("there are two of `{}`", word.name)));
+        }
+        Ok(())
+    }
+
+    fn first_value(&self, word: &Declared, line: usize) -> Result<i16> {
+        word.value.as_ref().map_or(Ok(0), |value| self.constant(value, line))
+    }
+
+    /// A number that is known without running anything.
+    fn constant(&self, expression: &Expression, line: usize) -> Result<i16> {
+        let mut body = Body::new(self, 0, line);
+        match body.value(expression)? {
+            Value::Constant(number) if body.code.is_empty() => Ok(number),
+            _ => Err(SyntaxError::new(line, "this must be known before the program runs")),
+        }
+    }
+
+    fn routine(&self, name: &str, number: i16, body: &'a [Statement]) -> Result<Routine> {
+        let mut compiled = Body::new(self, number, 0);
+        compiled.block(body)?;
+        compiled.emit(Operation::End);
+        let Body { mut code, registers, .. } = compiled;
+        for at in 0..code.len() {
+            code[at].observed = is_observed(&code, at);
+        }
+        Ok(Routine {
+            name: name.to_owned(),
+            live: live(&code),
+            code,
+            start: self.locals.iter().enumerate().map(|(index, local)| (index as u8, local.1)).collect(),
+            registers: registers.len(),
+            register_names: registers.into_iter().map(|(_, name)| name).collect(),
+        })
+    }
+
+    fn last(&self, condition: &'a Expression, line: usize) -> Result<Final> {
+        let mut body = Body::new(self, 0, line);
+        body.strict = true;
+        let value = body.value(condition)?;
+        let mut loads = Vec::new();
+        for instruction in body.code {
+            match instruction.operation {
+                Operation::Load { to, at } => loads.push((to, at)),
+                _ => return Err(SyntaxError::new(line, "`finally` may only look")),
+            }
+        }
+        Ok(Final { loads, value, line })
+    }
+}
+
+/// Whether a ghost is read or written between this store and the next step.
+fn is_observed(code: &[Instruction], at: usize) -> bool {
+    if !matches!(code[at].operation, Operation::Store { .. }) {
+        return false;
+    }
+    let (mut pending, mut seen) = (vec![at + 1], vec![false; code.len()]);
+    while let Some(at) = pending.pop() {
+        if std::mem::replace(&mut seen[at], true) {
+            continue;
+        }
+        match &code[at].operation {
+            Operation::SetGhost { .. } => return true,
+            Operation::Assign { value, .. } | Operation::Assert { value } | Operation::Took { task: value } => {
+                if has_ghost(value) {
+                    return true;
+                }
+                pending.push(at + 1);
+            }
+            Operation::JumpUnless { value, target } => {
+                if has_ghost(value) {
+                    return true;
+                }
+                pending.extend([at + 1, usize::from(*target)]);
+            }
+            Operation::Jump { target } => pending.push(usize::from(*target)),
+            _ => {}
+        }
+    }
+    false
+}
+
+fn has_ghost(value: &Value) -> bool {
+    match value {
+        Value::Ghost(_) => true,
+        Value::Constant(_) | Value::Register(_) => false,
+        Value::Not(value) | Value::Field(_, value) => has_ghost(value),
+        Value::Binary(_, sides) => has_ghost(&sides.0) || has_ghost(&sides.1),
+        Value::Pack(fields) => fields.iter().any(has_ghost),
+    }
+}
+
+/// A call that is being inlined: where its result goes, and the jumps to its end.
+struct Call {
+    name: String,
+    result: u8,
+    exits: Vec<usize>,
+}
+
+/// A loop that is being compiled: where it begins, and the jumps out of it.
+struct Around {
+    start: usize,
+    exits: Vec<usize>,
+}
+
+/// The code of one routine in the making.
+struct Body<'n, 'a> {
+    names: &'n Names<'a>,
+    code: Vec<Instruction>,
+    line: usize,
+    /// The routine they belong to, and their names.
+    registers: Vec<(String, String)>,
+    calls: Vec<Call>,
+    loops: Vec<Around>,
+    /// The number of the thread, and then, in the routine at hand, parameters and copies that are numbers.
+    fixed: Vec<(String, i16)>,
+    /// How many registers the statement uses for what it has loaded.
+    held: usize,
+    /// Whether both sides of `&&` and `||` are always looked at.
+    strict: bool,
+}
+
+impl<'n, 'a> Body<'n, 'a> {
+    fn new(names: &'n Names<'a>, number: i16, line: usize) -> Self {
+        // In every routine, so that a local has one number.
+        let registers = names.locals.iter().map(|(name, _)| (String::new(), name.clone())).collect();
+        Body {
+            names,
+            code: Vec::new(),
+            line,
+            registers,
+            calls: Vec::new(),
+            loops: Vec::new(),
+            fixed: vec![("ME".to_owned(), number)],
+            held: 0,
+            strict: false,
+        }
+    }
+
+    fn error<T>(&self, reason: impl Into<String>) -> Result<T> {
+        Err(SyntaxError::new(self.line, reason))
+    }
+
+    fn emit(&mut self, operation: Operation) -> usize {
+        self.code.push(Instruction { operation, line: self.line, observed: false });
+        self.code.len() - 1
+    }
+
+    /// Makes jumps end here.
+    fn land(&mut self, jumps: &[usize]) {
+        let here = self.code.len() as u16;
+        for jump in jumps {
+            match &mut self.code[*jump].operation {
+                Operation::Jump { target } | Operation::JumpUnless { target, .. } => *target = here,
+                other => unreachable!("{other:?} does not jump"),
+            }
+        }
+    }
+
+    fn block(&mut self, statements: &'a [Statement]) -> Result<()> {
+        for statement in statements {
+            self.line = statement.line;
+            let held = self.held;
+            self.statement(&statement.action)?;
+            self.held = held;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, action: &'a Action) -> Result<()> {
+        match action {
+            Action::Assign(names, value) => self.assign(names, value)?,
+            Action::Store(target, value) => {
+                let at = self.place(target)?;
+                let value = self.value(value)?;
+                self.emit(Operation::Store { at, value });
+            }
+            Action::If(condition, then, otherwise) => self.conditional(condition, then, otherwise)?,
+            Action::While(condition, body) => self.around(Some(condition), body)?,
+            Action::Loop(body) => self.around(None, body)?,
+            Action::Repeat(repeat) => self.repeat(repeat)?,
+            Action::Break => {
+                let jump = self.emit(Operation::Jump { target: 0 });
+                match self.loops.last_mut() {
+                    Some(around) => around.exits.push(jump),
+                    None => return self.error("`break` outside of a loop"),
+                }
+            }
+            Action::Continue => match self.loops.last() {
+                Some(around) => {
+                    let target = around.start as u16;
+                    self.emit(Operation::Jump { target });
+                }
+                None => return self.error("`continue` outside of a loop"),
+            },
+            Action::Return(value) => self.give_back(value.as_ref())?,
+            Action::Acquire(target) => {
+                let at = self.place(target)?;
+                self.emit(Operation::Acquire { at });
+            }
+            Action::Await(condition) => self.wait(condition)?,
+            Action::Took(task) => {
+                let task = self.value(task)?;
+                self.emit(Operation::Took { task });
+            }
+            Action::Assert(value) => {
+                let value = self.value(value)?;
+                self.emit(Operation::Assert { value });
+            }
+            Action::Fence => drop(self.emit(Operation::Fence)),
+            Action::Lock => drop(self.emit(Operation::Lock)),
+            Action::Unlock => drop(self.emit(Operation::Unlock)),
+            Action::Barrier => {
+                self.emit(Operation::Barrier);
+                self.emit(Operation::BarrierDone);
+            }
+            Action::Call(call) => drop(self.value(call)?),
+        }
+        Ok(())
+    }
+
+    fn assign(&mut self, names: &[String], value: &'a Expression) -> Result<()> {
+        if let ([name], Expression::Name(word)) = (names, value) {
+            // Straight into the register, so that a trace shows no more steps than the text has.
+            if let (Some(row), None) = (self.names.rows.get(word), self.names.ghosts.get(name)) {
+                let at = self.row_place(word, *row, None)?;
+                let to = self.register(name)?;
+                self.emit(Operation::Load { to, at });
+                return Ok(());
+            }
+        }
+        let value = self.value(value)?;
+        if let [name] = names {
+            return self.set(name, value);
+        }
+        if names.len() > MOST_FIELDS {
+            return self.error(format!("a packed word has at most {MOST_FIELDS} fields"));
+        }
+        let whole = self.hold(value)?;
+        for (field, name) in names.iter().enumerate() {
+            self.set(name, Value::Field(field as u8, Box::new(Value::Register(whole))))?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, name: &str, value: Value) -> Result<()> {
+        if let Some(ghost) = self.names.ghosts.get(name) {
+            self.emit(Operation::SetGhost { to: *ghost, value });
+            return Ok(());
+        }
+        if self.names.rows.contains_key(name) {
+            return self.error(format!("`{name}` is in memory: store to it with `:=`"));
+        }
+        if self.number(name).is_some() {
+            return self.error(format!("`{name}` is a number"));
+        }
+        let to = self.register(name)?;
+        self.emit(Operation::Assign { to, value });
+        Ok(())
+    }
+
+    fn conditional(
+        &mut self,
+        condition: &'a Expression,
+        then: &'a [Statement],
+        otherwise: &'a [Statement],
+    ) -> Result<()> {
+        match self.value(condition)? {
+            Value::Constant(0) => self.block(otherwise),
+            Value::Constant(_) => self.block(then),
+            value => {
+                let past = self.emit(Operation::JumpUnless { value, target: 0 });
+                self.block(then)?;
+                if otherwise.is_empty() {
+                    self.land(&[past]);
+                    return Ok(());
+                }
+                let end = self.emit(Operation::Jump { target: 0 });
+                self.land(&[past]);
+                self.block(otherwise)?;
+                self.land(&[end]);
+                Ok(())
+            }
+        }
+    }
+
+    fn around(&mut self, condition: Option<&'a Expression>, body: &'a [Statement]) -> Result<()> {
+        let start = self.code.len();
+        self.loops.push(Around { start, exits: Vec::new() });
+        if let Some(condition) = condition {
+            let value = self.value(condition)?;
+            if value != Value::Constant(1) {
+                let exit = self.emit(Operation::JumpUnless { value, target: 0 });
+                self.loops.last_mut().expect("pushed above").exits.push(exit);
+            }
+        }
+        self.block(body)?;
+        self.emit(Operation::Jump { target: start as u16 });
+        let around = self.loops.pop().expect("pushed above");
+        self.land(&around.exits);
+        Ok(())
+    }
+
+    fn repeat(&mut self, repeat: &'a Repeat) -> Result<()> {
+        let (first, last) = (self.value(&repeat.first)?, self.value(&repeat.last)?);
+        let (Value::Constant(first), Value::Constant(last)) = (first, last) else {
+            return self.error("how often must be known before the program runs");
+        };
+        // `break` would mean this copy or all of them.
+        let loops = std::mem::take(&mut self.loops);
+        for number in first..=last {
+            if let Some(name) = &repeat.name {
+                self.fixed.push((name.clone(), number));
+            }
+            self.block(&repeat.body)?;
+            if repeat.name.is_some() {
+                self.fixed.pop();
+            }
+        }
+        self.loops = loops;
+        Ok(())
+    }
+
+    fn give_back(&mut self, value: Option<&'a Expression>) -> Result<()> {
+        let value = value.map_or(Ok(Value::Constant(0)), |value| self.value(value))?;
+        let Some(call) = self.calls.last() else {
+            self.emit(Operation::End);
+            return Ok(());
+        };
+        let to = call.result;
+        self.emit(Operation::Assign { to, value });
+        let exit = self.emit(Operation::Jump { target: 0 });
+        self.calls.last_mut().expect("looked at above").exits.push(exit);
+        Ok(())
+    }
+
+    fn wait(&mut self, condition: &'a Expression) -> Result<()> {
+        let start = self.code.len();
+        let condition = self.value(condition)?;
+        match self.code.pop().map(|instruction| instruction.operation) {
+            Some(Operation::Load { to, at }) if self.code.len() == start => {
+                self.emit(Operation::Await { to, at, condition });
+                Ok(())
+            }
+            _ => self.error("`await` looks at one word of memory"),
+        }
+    }
+
+    fn place(&mut self, target: &'a Target) -> Result<Place> {
+        let Some(row) = self.names.rows.get(&target.name).copied() else {
+            return self.error(format!("`{}` is not a word of memory", target.name));
+        };
+        self.row_place(&target.name, row, target.index.as_ref())
+    }
+
+    fn row_place(&mut self, name: &str, row: Row, index: Option<&'a Expression>) -> Result<Place> {
+        let index = index.map(|index| self.value(index)).transpose()?;
+        if index.is_some() != row.indexed {
+            return self.error(format!("`{name}` needs an index, or must not have one"));
+        }
+        Ok(Place { base: row.base, length: row.length, index })
+    }
+
+    /// The first argument of a locked instruction.
+    fn operand_place(&mut self, operand: Option<&'a Expression>) -> Result<Place> {
+        let (name, index) = match operand {
+            Some(Expression::Name(name)) => (name, None),
+            Some(Expression::Index(name, index)) => (name, Some(&**index)),
+            _ => return self.error("a locked instruction works on a word of memory"),
+        };
+        match self.names.rows.get(name).copied() {
+            Some(row) => self.row_place(name, row, index),
+            None => self.error(format!("`{name}` is not a word of memory")),
+        }
+    }
+
+    fn number(&self, name: &str) -> Option<i16> {
+        let fixed = self.fixed.iter().rev().find(|(known, _)| known == name).map(|(_, number)| *number);
+        fixed.or_else(|| self.names.constants.get(name).copied())
+    }
+
+    fn known_register(&self, name: &str) -> Option<u8> {
+        let scope = self.calls.last().map_or("-", |call| call.name.as_str());
+        let index =
+            self.registers.iter().position(|(owner, known)| known == name && (owner == scope || owner.is_empty()));
+        index.map(|index| index as u8)
+    }
+
+    fn register(&mut self, name: &str) -> Result<u8> {
+        if let Some(register) = self.known_register(name) {
+            return Ok(register);
+        }
+        let scope = self.calls.last().map_or("-", |call| call.name.as_str()).to_owned();
+        self.registers.push((scope, name.to_owned()));
+        if self.registers.len() > MOST_REGISTERS {
+            return self.error(format!("a thread has at most {MOST_REGISTERS} registers"));
+        }
+        Ok((self.registers.len() - 1) as u8)
+    }
+
+    /// A register for the rest of the statement.
+    fn holder(&mut self) -> Result<u8> {
+        let name = format!("#{}", self.held);
+        self.held += 1;
+        // Of all routines alike: a call inside of a statement goes on counting.
+        if let Some(index) = self.registers.iter().position(|(owner, known)| owner == "#" && *known == name) {
+            return Ok(index as u8);
+        }
+        self.registers.push(("#".to_owned(), name));
+        if self.registers.len() > MOST_REGISTERS {
+            return self.error(format!("a thread has at most {MOST_REGISTERS} registers"));
+        }
+        Ok((self.registers.len() - 1) as u8)
+    }
+
+    fn hold(&mut self, value: Value) -> Result<u8> {
+        if let Value::Register(register) = value {
+            return Ok(register);
+        }
+        let to = self.holder()?;
+        self.emit(Operation::Assign { to, value });
+        Ok(to)
+    }
+
+    fn value(&mut self, expression: &'a Expression) -> Result<Value> {
+        match expression {
+            Expression::Number(number) => Ok(Value::Constant(*number)),
+            Expression::Name(name) => self.named(name),
+            Expression::Index(name, index) => {
+                let Some(row) = self.names.rows.get(name).copied() else {
+                    return self.error(format!("`{name}` is not a row of memory"));
+                };
+                let at = self.row_place(name, row, Some(index))?;
+                self.load(at)
+            }
+            Expression::Call(name, arguments) => self.call(name, arguments),
+            Expression::Not(value) => Ok(match self.value(value)? {
+                Value::Constant(number) => Value::Constant(i16::from(number == 0)),
+                value => Value::Not(Box::new(value)),
+            }),
+            Expression::Tuple(fields) => {
+                if fields.len() > MOST_FIELDS {
+                    return self.error(format!("a packed word has at most {MOST_FIELDS} fields"));
+                }
+                Ok(Value::Pack(fields.iter().map(|field| self.value(field)).collect::<Result<_>>()?))
+            }
+            Expression::Binary(operator, sides) => self.binary(*operator, &sides.0, &sides.1),
+        }
+    }
+
+    fn named(&mut self, name: &str) -> Result<Value> {
+        if let Some(number) = self.number(name) {
+            return Ok(Value::Constant(number));
+        }
+        if let Some(ghost) = self.names.ghosts.get(name) {
+            return Ok(Value::Ghost(*ghost));
+        }
+        if let Some(row) = self.names.rows.get(name).copied() {
+            let at = self.row_place(name, row, None)?;
+            return self.load(at);
+        }
+        match self.known_register(name) {
+            Some(register) => Ok(Value::Register(register)),
+            None => self.error(format!("nothing is called `{name}` here")),
+        }
+    }
+
+    fn load(&mut self, at: Place) -> Result<Value> {
+        let to = self.holder()?;
+        self.emit(Operation::Load { to, at });
+        Ok(Value::Register(to))
+    }
+
+    fn binary(&mut self, operator: Binary, left: &'a Expression, right: &'a Expression) -> Result<Value> {
+        let left = self.value(left)?;
+        if !self.strict {
+            match (operator, &left) {
+                (Binary::And, Value::Constant(0)) => return Ok(Value::Constant(0)),
+                (Binary::Or, Value::Constant(number)) if *number != 0 => return Ok(Value::Constant(1)),
+                _ => {}
+            }
+        }
+        let (start, held) = (self.code.len(), self.held);
+        let value = self.value(right)?;
+        let lazy = matches!(operator, Binary::And | Binary::Or) && !self.strict;
+        if lazy && self.code.len() > start && !matches!(left, Value::Constant(_)) {
+            // The right side takes steps: go there only if it is needed.
+            self.code.truncate(start);
+            self.held = held;
+            let to = self.holder()?;
+            self.emit(Operation::Assign { to, value: left });
+            let needed = Value::Register(to);
+            let needed = if operator == Binary::And { needed } else { Value::Not(Box::new(needed)) };
+            let past = self.emit(Operation::JumpUnless { value: needed, target: 0 });
+            let value = self.value(right)?;
+            self.emit(Operation::Assign { to, value });
+            self.land(&[past]);
+            return Ok(Value::Register(to));
+        }
+        if let (Value::Constant(a), Value::Constant(b)) = (&left, &value) {
+            return match operator.apply(*a, *b) {
+                Some(number) => Ok(Value::Constant(number)),
+                None => self.error("this has no value"),
+            };
+        }
+        Ok(Value::Binary(operator, Box::new((left, value))))
+    }
+
+    fn call(&mut self, name: &str, arguments: &'a [Expression]) -> Result<Value> {
+        match (name, arguments.len()) {
+            ("cas", 3) => {
+                let at = self.operand_place(arguments.first())?;
+                let (old, new) = (self.value(&arguments[1])?, self.value(&arguments[2])?);
+                let to = self.holder()?;
+                self.emit(Operation::Cas { to, at, old, new });
+                return Ok(Value::Register(to));
+            }
+            ("swap" | "add", 2) => {
+                let at = self.operand_place(arguments.first())?;
+                let value = self.value(&arguments[1])?;
+                let to = self.holder()?;
+                self.emit(match name {
+                    "swap" => Operation::Swap { to, at, value },
+                    _ => Operation::Add { to, at, value },
+                });
+                return Ok(Value::Register(to));
+            }
+            _ => {}
+        }
+        let Some((parameters, body)) = self.names.functions.get(name).copied() else {
+            return self.error(format!("there is no routine `{name}` that takes so many"));
+        };
+        if parameters.len() != arguments.len() {
+            return self.error(format!("`{name}` takes {} values", parameters.len()));
+        }
+        if self.calls.iter().any(|call| call.name == name) {
+            return self.error(format!("`{name}` calls itself"));
+        }
+        let arguments = arguments.iter().map(|argument| self.value(argument)).collect::<Result<Vec<_>>>()?;
+        let result = self.holder()?;
+        let (line, loops) = (self.line, std::mem::take(&mut self.loops));
+        let outside = self.fixed.split_off(1.min(self.fixed.len()));
+        self.calls.push(Call { name: name.to_owned(), result, exits: Vec::new() });
+        for (parameter, argument) in parameters.iter().zip(arguments) {
+            // A number stays one, so that what depends on it alone is decided now.
+            if let Value::Constant(number) = argument {
+                self.fixed.push((parameter.clone(), number));
+            } else {
+                let to = self.register(parameter)?;
+                self.emit(Operation::Assign { to, value: argument });
+            }
+        }
+        self.block(body)?;
+        self.line = line;
+        self.emit(Operation::Assign { to: result, value: Value::Constant(0) });
+        let call = self.calls.pop().expect("pushed above");
+        self.fixed.truncate(1);
+        self.fixed.extend(outside);
+        self.loops = loops;
+        self.land(&call.exits);
+        Ok(Value::Register(result))
+    }
+}

@@ -1,0 +1,6 @@
+//! The bounded-TSO machine, and every queue and protocol of filch on it, searched exhaustively.
+
+pub mod language;
+pub mod machine;
+pub mod models;
+pub mod search;

@@ -1,0 +1,190 @@
+//! The abstract machine of bounded TSO: section 2 of *Fence-Free Work Stealing on Bounded TSO Processors*.
+//!
+//! Threads run in order and meet in a memory subsystem: memory, a first-in first-out store buffer a thread, and one lock. The rules, by the paper's
+//! numbers, and where they are:
+//!
+//! | rule | what may happen | when | here |
+//! |---|---|---|---|
+//! | 1 | the oldest store of a buffer reaches memory | the lock is free or the thread's | [`Action::Drain`] |
+//! | 2 | a thread loads: its own newest store to the word, or else memory | the same | `load` |
+//! | 3 | a thread takes the lock | it is free | `lock` |
+//! | 4 | a thread gives the lock back | its buffer is empty | `unlock` |
+//! | 5 | a thread passes a fence | its buffer is empty | `fence` |
+//! | 6 | a thread stores | its buffer is not full | `store` |
+//!
+//! A compare-and-swap is rules 3, 2, 6, 1 and 4 in one step. Nothing is lost by that: while the lock is held nobody else touches memory, so the
+//! thread may as well have emptied its buffer just before (a test compares the two).
+//!
+//! Two things are added. With [`Buffer::Egress`] a store leaves the buffer for the egress slot of section 7.3 ([`Action::Drain`]) and the slot is written to memory later
+//! ([`Action::Write`]); a store to what the slot holds replaces it there. And `barrier` is the kernel's process-wide one: every other thread passes a fence at some
+//! moment between its beginning and its end. The earliest such moment is when its buffer is first empty; any later one allows less.
+//!
+//! # Fewer states
+//!
+//! A store into a buffer that is not full is nobody else's business: it commutes with every step of the others and with the draining of the same buffer, and nothing can
+//! take the chance away. So the machine makes it at once, as part of the step before ([`Machine::set_patient`] turns that off, and a test
+//! compares the two). Stores after which the specification is told something keep their own step, and so do all stores of a program with a
+//! `barrier`, for which it matters whether a store came before it.
+
+mod buffer;
+mod state;
+mod step;
+
+pub use buffer::{Buffer, Coalescing};
+pub use state::State;
+pub use step::{Action, Event, Fault};
+
+use crate::language::{self, Program, Settings, SyntaxError};
+use state::Layout;
+
+/// A program on a machine.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    program: Program,
+    buffer: Buffer,
+    layout: Layout,
+    initial: State,
+    eager: bool,
+    claims: Claims,
+}
+
+/// What is claimed of a program besides that it has no faults and never gets stuck.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Claims {
+    /// No task is extracted twice.
+    pub at_most_once: bool,
+    /// At the end every task has been extracted.
+    pub nothing_lost: bool,
+}
+
+impl Machine {
+    /// A machine about to run the program with this text.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a program, or too large a one.
+    pub fn new(text: &str, settings: &Settings, buffer: Buffer, claims: Claims) -> Result<Self, SyntaxError> {
+        let program = language::compile(text, settings)?;
+        let layout = Layout::new(&program, buffer)?;
+        let initial = State::empty(&layout);
+        let eager = !program.has_barrier();
+        let mut machine = Machine { program, buffer, layout, initial, eager, claims };
+        machine.start();
+        Ok(machine)
+    }
+
+    /// Gives every store its own step.
+    pub fn set_patient(&mut self) {
+        self.eager = false;
+        self.start();
+    }
+
+    /// What is claimed.
+    pub fn claims(&self) -> Claims {
+        self.claims
+    }
+
+    /// Its store buffers.
+    pub fn buffer(&self) -> Buffer {
+        self.buffer
+    }
+
+    /// The names of the threads.
+    pub fn threads(&self) -> impl ExactSizeIterator<Item = &str> + '_ {
+        self.program.threads.iter().map(|thread| thread.name.as_str())
+    }
+
+    /// Where it begins.
+    pub fn initial(&self) -> &State {
+        &self.initial
+    }
+
+    /// Whether all threads have ended and nothing is left in a buffer.
+    pub fn is_over(&self, state: &State) -> bool {
+        (0..self.program.threads.len()).all(|thread| self.has_ended(state, thread) && self.is_drained(state, thread))
+    }
+
+    /// Whether nothing can happen although a thread has not ended.
+    pub fn is_stuck(&self, state: &State) -> bool {
+        let mut any = false;
+        self.each_action(state, |_| any = true);
+        !any && !self.is_over(state)
+    }
+
+    /// What went wrong within a thread, if anything did.
+    pub fn fault(&self, state: &State) -> Option<Fault> {
+        Fault::from_word(state.words[self.layout.fault])
+    }
+
+    /// How often a task was extracted. Tasks are numbered from 1.
+    pub fn extracted(&self, state: &State, task: usize) -> i16 {
+        state.words[self.layout.extracted + task - 1]
+    }
+
+    /// How many tasks the program has.
+    pub fn tasks(&self) -> usize {
+        self.program.tasks
+    }
+
+    /// What a ghost holds.
+    pub fn ghost(&self, state: &State, name: &str) -> Option<i16> {
+        let index = self.program.ghosts.iter().position(|(known, _)| known == name)?;
+        Some(state.words[self.layout.ghosts + index])
+    }
+
+    /// What the ghosts hold, by name.
+    pub fn ghosts<'a>(&'a self, state: &'a State) -> impl Iterator<Item = (&'a str, i16)> + 'a {
+        let names = self.program.ghosts.iter().enumerate();
+        names.map(|(index, (name, _))| (name.as_str(), state.words[self.layout.ghosts + index]))
+    }
+
+    /// The words of memory that are not what they were in another state, by name, with what they hold.
+    pub fn changes(&self, before: &State, after: &State) -> Vec<(String, i16)> {
+        let changed = (0..self.program.memory.len()).filter(|address| before.words[*address] != after.words[*address]);
+        changed.map(|address| (self.word_name(address), after.words[address])).collect()
+    }
+
+    /// What a word of memory is called.
+    pub fn word_name(&self, address: usize) -> String {
+        for (name, range) in &self.program.words {
+            if range.contains(&address) {
+                return if range.len() == 1 { name.clone() } else { format!("{name}[{}]", address - range.start) };
+            }
+        }
+        format!("word {address}")
+    }
+
+    /// What waits in a thread's store buffer, oldest first, and then what is in its egress slot.
+    pub fn waiting(&self, state: &State, thread: usize) -> (Vec<(String, i16)>, Vec<(String, i16)>) {
+        let named = |entry: (u8, i16)| (self.word_name(usize::from(entry.0)), entry.1);
+        let thread = &self.layout.threads[thread];
+        (thread.queued(state).map(named).collect(), thread.leaving(state).map(named).collect())
+    }
+
+    /// The line of the program that a thread will run next, or nothing if it has ended.
+    pub fn next_line(&self, state: &State, thread: usize) -> Option<usize> {
+        if self.has_ended(state, thread) {
+            return None;
+        }
+        let counter = state.words[self.layout.threads[thread].counter] as usize;
+        Some(self.program.threads[thread].code[counter].line)
+    }
+
+    /// A line of the program, without what is around it.
+    pub fn line(&self, number: usize) -> &str {
+        let line = self.program.text.get(number.wrapping_sub(1)).map_or("", String::as_str);
+        line.split("//").next().unwrap_or_default().trim()
+    }
+
+    /// The registers of a thread that have a name and whose values may still be read.
+    pub fn registers(&self, state: &State, thread: usize) -> Vec<(String, i16)> {
+        let (layout, routine) = (&self.layout.threads[thread], &self.program.threads[thread]);
+        let live = routine.live[state.words[layout.counter] as usize];
+        let named = routine
+            .register_names
+            .iter()
+            .enumerate()
+            .filter(|(index, name)| live >> index & 1 == 1 && !name.starts_with('#'));
+        named.map(|(index, name)| (name.clone(), state.words[layout.registers + index])).collect()
+    }
+}

@@ -1,0 +1,556 @@
+//! What can happen next, and what comes of it.
+
+use super::state::{State, ThreadLayout};
+use super::{Buffer, Coalescing, Machine};
+use crate::language::{Operation, Place, Value, FIELD_BITS};
+
+/// One step of a machine. Threads are numbered from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// A thread runs, up to its next access to memory.
+    Run(u8),
+    /// The oldest store of a thread leaves its buffer: for memory, or for the egress slot if there is one.
+    Drain(u8),
+    /// A thread's egress slot is written to memory.
+    Write(u8),
+}
+
+impl Action {
+    /// Whose step it is, or whose store's.
+    pub fn thread(self) -> usize {
+        match self {
+            Action::Run(thread) | Action::Drain(thread) | Action::Write(thread) => usize::from(thread),
+        }
+    }
+}
+
+/// Something that happened within a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A word was loaded, from the thread's own buffer or from memory.
+    Loaded {
+        /// Which word.
+        word: String,
+        /// What it held.
+        value: i16,
+        /// Whether the value is a store of the thread's own that nobody else sees yet.
+        forwarded: bool,
+    },
+    /// A store went into the buffer, or to memory if there is no buffer.
+    Stored {
+        /// Which word.
+        word: String,
+        /// What was stored.
+        value: i16,
+    },
+    /// A locked instruction found a value and left one; the same one if a comparison failed.
+    Exchanged {
+        /// Which word.
+        word: String,
+        /// What it held.
+        old: i16,
+        /// What it holds now.
+        new: i16,
+    },
+    /// The thread passed a fence, or took or gave back the lock, or had a barrier begin or end.
+    Passed(&'static str),
+    /// The specification was told of an extracted task.
+    Took(i16),
+    /// Something went wrong.
+    Failed(Fault),
+    /// The thread has ended.
+    Ended,
+}
+
+/// What can go wrong within a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// An `assert` was false.
+    Assertion,
+    /// What was extracted is not a task.
+    NoTask,
+    /// An index was outside its row.
+    OutOfBounds,
+    /// A number did not fit, or a field of a packed word.
+    Overflow,
+    /// A loop went on without a step.
+    Endless,
+}
+
+impl Fault {
+    const ALL: [Fault; 5] = [Fault::Assertion, Fault::NoTask, Fault::OutOfBounds, Fault::Overflow, Fault::Endless];
+
+    pub(super) fn from_word(word: i16) -> Option<Fault> {
+        Fault::ALL.into_iter().find(|fault| *fault as i16 + 1 == word)
+    }
+
+    /// The same in words.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Fault::Assertion => "an assertion is false",
+            Fault::NoTask => "what was extracted is not a task",
+            Fault::OutOfBounds => "an index is outside its row",
+            Fault::Overflow => "a number does not fit",
+            Fault::Endless => "a loop goes on without a step",
+        }
+    }
+}
+
+/// More operations without a step than any program has.
+const ENDLESS: usize = 10_000;
+
+type Attempt<T> = Result<T, Fault>;
+
+impl Machine {
+    /// Puts every thread before its first step.
+    pub(super) fn start(&mut self) {
+        let mut state = State::empty(&self.layout);
+        state.words[..self.program.memory.len()].copy_from_slice(&self.program.memory);
+        for (index, (_, value)) in self.program.ghosts.iter().enumerate() {
+            state.words[self.layout.ghosts + index] = *value;
+        }
+        for (thread, routine) in self.layout.threads.iter().zip(&self.program.threads) {
+            for (register, value) in &routine.start {
+                state.words[thread.registers + usize::from(*register)] = *value;
+            }
+        }
+        self.prepare(&mut state);
+        for thread in 0..self.program.threads.len() {
+            self.rest(&mut state, thread, &mut |_, _| {});
+        }
+        self.initial = state;
+    }
+
+    /// Runs `init`, as the first thread and straight on memory.
+    fn prepare(&self, state: &mut State) {
+        let Some(init) = &self.program.init else {
+            return;
+        };
+        let mut program = self.program.clone();
+        let locals = init.start.len();
+        program.threads = vec![init.clone()];
+        program.init = None;
+        let Ok(layout) = super::Layout::new(&program, Buffer::None) else {
+            return self.fail(state, Fault::Overflow, 0, &mut |_, _| {});
+        };
+        let mut alone = Machine {
+            initial: State::empty(&layout),
+            program,
+            buffer: Buffer::None,
+            layout,
+            eager: true,
+            claims: super::Claims::default(),
+        };
+        alone.start();
+        let mut at = alone.initial.clone();
+        let mut steps = 0;
+        while !alone.is_over(&at) {
+            let mut next = None;
+            alone.each_action(&at, |action| next = Some(action));
+            steps += 1;
+            match next {
+                Some(action) if steps < ENDLESS => at = alone.after(&at, action),
+                _ => return self.fail(state, Fault::Endless, 0, &mut |_, _| {}),
+            }
+        }
+        // Memory, ghosts, extracted tasks and a fault are where they are in the larger state too.
+        state.words[..=self.layout.fault].copy_from_slice(&at.words[..=alone.layout.fault]);
+        if let Some(first) = self.layout.threads.first() {
+            let from = alone.layout.threads[0].registers;
+            state.words[first.registers..first.registers + locals].copy_from_slice(&at.words[from..from + locals]);
+        }
+    }
+
+    /// Calls with every step that is possible.
+    #[inline]
+    pub fn each_action(&self, state: &State, mut with: impl FnMut(Action)) {
+        if state.words[self.layout.fault] != 0 {
+            return;
+        }
+        let holder = state.words[self.layout.lock];
+        for (index, thread) in self.layout.threads.iter().enumerate() {
+            let number = index as u8;
+            let free = holder == 0 || holder == i16::from(number) + 1;
+            if free && state.words[thread.queue] != 0 && self.may_leave(state, thread) {
+                with(Action::Drain(number));
+            }
+            if free && state.words[thread.egress] != 0 {
+                with(Action::Write(number));
+            }
+            if self.may_run(state, index, thread, free) {
+                with(Action::Run(number));
+            }
+        }
+    }
+
+    /// The state after a step that is possible.
+    #[inline]
+    pub fn after(&self, state: &State, action: Action) -> State {
+        let mut next = state.clone();
+        self.apply(&mut next, action, &mut |_, _| {});
+        next
+    }
+
+    /// The state after a step, and what happened in it: the line of the program, and the event.
+    pub fn observe(&self, state: &State, action: Action) -> (State, Vec<(usize, Event)>) {
+        let mut next = state.clone();
+        let mut events = Vec::new();
+        self.apply(&mut next, action, &mut |line, event: &dyn Fn() -> Event| events.push((line, event())));
+        (next, events)
+    }
+
+    pub(super) fn has_ended(&self, state: &State, thread: usize) -> bool {
+        let counter = state.words[self.layout.threads[thread].counter] as usize;
+        matches!(self.program.threads[thread].code[counter].operation, Operation::End)
+    }
+
+    pub(super) fn is_drained(&self, state: &State, thread: usize) -> bool {
+        let thread = &self.layout.threads[thread];
+        state.words[thread.queue] == 0 && state.words[thread.egress] == 0
+    }
+
+    /// Whether the conditions on the last state hold in it.
+    pub fn ends_well(&self, state: &State) -> bool {
+        self.program.finally.iter().all(|last| {
+            let mut registers = [0; 64];
+            for (to, at) in &last.loads {
+                let index = at.index.as_ref().map_or(Ok(0), |index| self.evaluate(state, &registers, index));
+                match index.and_then(|index| address(at, index)) {
+                    Ok(address) => registers[usize::from(*to)] = state.words[usize::from(address)],
+                    Err(_) => return false,
+                }
+            }
+            self.evaluate(state, &registers, &last.value).is_ok_and(|value| value != 0)
+        })
+    }
+
+    /// Rule 1 with an egress slot: it must be empty, or hold what the oldest store coalesces with.
+    fn may_leave(&self, state: &State, thread: &ThreadLayout) -> bool {
+        let Some(coalescing) = self.buffer.egress() else {
+            return true;
+        };
+        state.words[thread.egress] == 0
+            || match coalescing {
+                Coalescing::Word => state.words[thread.egress + 1] == state.words[thread.queue + 1],
+                Coalescing::Line => {
+                    self.program.lines[state.words[thread.egress + 1] as usize]
+                        == self.program.lines[state.words[thread.queue + 1] as usize]
+                }
+            }
+    }
+
+    fn may_run(&self, state: &State, index: usize, thread: &ThreadLayout, free: bool) -> bool {
+        let counter = state.words[thread.counter] as usize;
+        let drained = state.words[thread.queue] == 0 && state.words[thread.egress] == 0;
+        match &self.program.threads[index].code[counter].operation {
+            Operation::End => false,
+            Operation::Load { .. } => free,
+            Operation::Await { to, at, condition } => free && self.is_met(state, thread, *to, at, condition),
+            Operation::Store { .. } => match self.buffer {
+                Buffer::None => free,
+                _ => usize::try_from(state.words[thread.queue]).is_ok_and(|queued| queued < self.buffer.capacity()),
+            },
+            Operation::Fence => drained,
+            Operation::Lock => state.words[self.layout.lock] == 0,
+            Operation::Unlock => state.words[self.layout.lock] == index as i16 + 1 && drained,
+            Operation::Cas { .. } | Operation::Swap { .. } | Operation::Add { .. } | Operation::Barrier => {
+                free && drained
+            }
+            Operation::Acquire { at } => {
+                let address = self.locate(state, thread, at);
+                free && drained && address.is_ok_and(|address| state.words[usize::from(address)] == 0)
+            }
+            Operation::BarrierDone => state.words[thread.owed] == 0,
+            // Threads rest before a step, never before one of these.
+            Operation::Assign { .. }
+            | Operation::SetGhost { .. }
+            | Operation::JumpUnless { .. }
+            | Operation::Jump { .. }
+            | Operation::Took { .. }
+            | Operation::Assert { .. } => true,
+        }
+    }
+
+    fn is_met(&self, state: &State, thread: &ThreadLayout, to: u8, at: &Place, condition: &Value) -> bool {
+        let Ok(address) = self.locate(state, thread, at) else {
+            return true;
+        };
+        let mut registers = [0; 64];
+        let count = thread.owed - thread.registers;
+        registers[..count].copy_from_slice(&state.words[thread.registers..thread.owed]);
+        registers[usize::from(to)] = self.load(state, thread, address).0;
+        self.evaluate(state, &registers, condition).is_ok_and(|value| value != 0)
+    }
+
+    fn apply(&self, state: &mut State, action: Action, note: &mut impl FnMut(usize, &dyn Fn() -> Event)) {
+        match action {
+            Action::Run(thread) => self.run(state, usize::from(thread), note),
+            Action::Drain(thread) => {
+                let layout = self.layout.threads[usize::from(thread)];
+                let (address, value) = take_first(state, layout.queue);
+                match self.buffer.egress() {
+                    None => state.words[usize::from(address)] = value,
+                    Some(_) => coalesce(state, layout.egress, address, value),
+                }
+                self.relieve(state, usize::from(thread));
+            }
+            Action::Write(thread) => {
+                let layout = self.layout.threads[usize::from(thread)];
+                while state.words[layout.egress] != 0 {
+                    let (address, value) = take_first(state, layout.egress);
+                    state.words[usize::from(address)] = value;
+                }
+                self.relieve(state, usize::from(thread));
+            }
+        }
+    }
+
+    /// A thread whose buffer is empty has had its fence, for all barriers that wait for one.
+    fn relieve(&self, state: &mut State, thread: usize) {
+        if self.is_drained(state, thread) {
+            for other in &self.layout.threads {
+                state.words[other.owed] &= !(1 << thread);
+            }
+        }
+    }
+
+    /// One step of a thread, and what follows without another.
+    fn run(&self, state: &mut State, index: usize, note: &mut impl FnMut(usize, &dyn Fn() -> Event)) {
+        let thread = self.layout.threads[index];
+        let counter = state.words[thread.counter] as usize;
+        let instruction = &self.program.threads[index].code[counter];
+        state.words[thread.counter] += 1;
+        match self.execute(state, index, &instruction.operation, instruction.line, note) {
+            Ok(()) => self.rest(state, index, note),
+            Err(fault) => self.fail(state, fault, instruction.line, note),
+        }
+    }
+
+    fn fail(&self, state: &mut State, fault: Fault, line: usize, note: &mut impl FnMut(usize, &dyn Fn() -> Event)) {
+        state.words[self.layout.fault] = fault as i16 + 1;
+        note(line, &|| Event::Failed(fault));
+    }
+
+    /// Runs a thread up to where its next step begins, and forgets the registers that nobody will read.
+    fn rest(&self, state: &mut State, index: usize, note: &mut impl FnMut(usize, &dyn Fn() -> Event)) {
+        let thread = self.layout.threads[index];
+        let routine = &self.program.threads[index];
+        for _ in 0..ENDLESS {
+            let counter = state.words[thread.counter] as usize;
+            let instruction = &routine.code[counter];
+            let goes_on = match &instruction.operation {
+                Operation::Assign { .. }
+                | Operation::SetGhost { .. }
+                | Operation::JumpUnless { .. }
+                | Operation::Jump { .. }
+                | Operation::Took { .. }
+                | Operation::Assert { .. } => true,
+                Operation::Store { .. } => {
+                    self.eager
+                        && !instruction.observed
+                        && self.buffer != Buffer::None
+                        && (state.words[thread.queue] as usize) < self.buffer.capacity()
+                }
+                Operation::BarrierDone => state.words[thread.owed] == 0,
+                _ => false,
+            };
+            if !goes_on {
+                if matches!(instruction.operation, Operation::End) {
+                    note(instruction.line, &|| Event::Ended);
+                }
+                let live = routine.live[counter];
+                for register in 0..routine.registers {
+                    if live >> register & 1 == 0 {
+                        state.words[thread.registers + register] = 0;
+                    }
+                }
+                return;
+            }
+            state.words[thread.counter] += 1;
+            if let Err(fault) = self.execute(state, index, &instruction.operation, instruction.line, note) {
+                return self.fail(state, fault, instruction.line, note);
+            }
+        }
+        self.fail(state, Fault::Endless, 0, note);
+    }
+
+    fn execute(
+        &self,
+        state: &mut State,
+        index: usize,
+        operation: &Operation,
+        line: usize,
+        note: &mut impl FnMut(usize, &dyn Fn() -> Event),
+    ) -> Attempt<()> {
+        let thread = self.layout.threads[index];
+        let value =
+            |state: &State, value: &Value| self.evaluate(state, &state.words[thread.registers..thread.owed], value);
+        match operation {
+            Operation::Assign { to, value: from } => {
+                state.words[thread.registers + usize::from(*to)] = value(state, from)?;
+            }
+            Operation::SetGhost { to, value: from } => {
+                state.words[self.layout.ghosts + usize::from(*to)] = value(state, from)?;
+            }
+            Operation::JumpUnless { value: condition, target } => {
+                if value(state, condition)? == 0 {
+                    state.words[thread.counter] = *target as i16;
+                }
+            }
+            Operation::Jump { target } => state.words[thread.counter] = *target as i16,
+            Operation::Took { task } => {
+                let task = value(state, task)?;
+                note(line, &|| Event::Took(task));
+                if task < 1 || task as usize > self.program.tasks {
+                    return Err(Fault::NoTask);
+                }
+                let count = &mut state.words[self.layout.extracted + task as usize - 1];
+                *count = (*count + 1).min(2);
+            }
+            Operation::Assert { value: condition } => {
+                if value(state, condition)? == 0 {
+                    return Err(Fault::Assertion);
+                }
+            }
+            Operation::Load { to, at } | Operation::Await { to, at, .. } => {
+                let address = self.locate(state, &thread, at)?;
+                let (value, forwarded) = self.load(state, &thread, address);
+                state.words[thread.registers + usize::from(*to)] = value;
+                note(line, &|| Event::Loaded { word: self.word_name(usize::from(address)), value, forwarded });
+            }
+            Operation::Store { at, value: from } => {
+                let (address, value) = (self.locate(state, &thread, at)?, value(state, from)?);
+                note(line, &|| Event::Stored { word: self.word_name(usize::from(address)), value });
+                match self.buffer {
+                    Buffer::None => state.words[usize::from(address)] = value,
+                    _ => append(state, thread.queue, address, value),
+                }
+            }
+            Operation::Cas { to, at, old, new } => {
+                let address = self.locate(state, &thread, at)?;
+                let (old, new) = (value(state, old)?, value(state, new)?);
+                let found = state.words[usize::from(address)];
+                let left = if found == old { new } else { found };
+                state.words[usize::from(address)] = left;
+                state.words[thread.registers + usize::from(*to)] = i16::from(found == old);
+                let word = || self.word_name(usize::from(address));
+                note(line, &|| Event::Exchanged { word: word(), old: found, new: left });
+            }
+            Operation::Swap { to, at, value: from } | Operation::Add { to, at, value: from } => {
+                let (address, value) = (self.locate(state, &thread, at)?, value(state, from)?);
+                let old = state.words[usize::from(address)];
+                let new = match operation {
+                    Operation::Add { .. } => old.checked_add(value).ok_or(Fault::Overflow)?,
+                    _ => value,
+                };
+                state.words[usize::from(address)] = new;
+                state.words[thread.registers + usize::from(*to)] = old;
+                note(line, &|| Event::Exchanged { word: self.word_name(usize::from(address)), old, new });
+            }
+            Operation::Acquire { at } => {
+                let address = self.locate(state, &thread, at)?;
+                state.words[usize::from(address)] = 1;
+                note(line, &|| Event::Exchanged { word: self.word_name(usize::from(address)), old: 0, new: 1 });
+            }
+            Operation::Fence => note(line, &|| Event::Passed("fence")),
+            Operation::Lock => {
+                state.words[self.layout.lock] = index as i16 + 1;
+                note(line, &|| Event::Passed("lock"));
+            }
+            Operation::Unlock => {
+                state.words[self.layout.lock] = 0;
+                note(line, &|| Event::Passed("unlock"));
+            }
+            Operation::Barrier => {
+                let others = (0..self.layout.threads.len()).filter(|other| !self.is_drained(state, *other));
+                state.words[thread.owed] = others.fold(0, |owed, other| owed | 1 << other);
+                note(line, &|| Event::Passed("barrier begins"));
+            }
+            Operation::BarrierDone => note(line, &|| Event::Passed("barrier ends")),
+            Operation::End => {}
+        }
+        Ok(())
+    }
+
+    /// Rule 2: the thread's newest store to the word, or what memory holds. And whether it was the former.
+    fn load(&self, state: &State, thread: &ThreadLayout, address: u8) -> (i16, bool) {
+        let own = |(stored, _): &(u8, i16)| *stored == address;
+        match thread.queued(state).rev().find(own).or_else(|| thread.leaving(state).rev().find(own)) {
+            Some((_, value)) => (value, true),
+            None => (state.words[usize::from(address)], false),
+        }
+    }
+
+    fn locate(&self, state: &State, thread: &ThreadLayout, place: &Place) -> Attempt<u8> {
+        match &place.index {
+            None => Ok(place.base),
+            Some(index) => address(place, self.evaluate(state, &state.words[thread.registers..thread.owed], index)?),
+        }
+    }
+
+    fn evaluate(&self, state: &State, registers: &[i16], value: &Value) -> Attempt<i16> {
+        Ok(match value {
+            Value::Constant(number) => *number,
+            Value::Register(register) => registers[usize::from(*register)],
+            Value::Ghost(ghost) => state.words[self.layout.ghosts + usize::from(*ghost)],
+            Value::Not(value) => i16::from(self.evaluate(state, registers, value)? == 0),
+            Value::Binary(operator, sides) => {
+                let left = self.evaluate(state, registers, &sides.0)?;
+                let right = self.evaluate(state, registers, &sides.1)?;
+                operator.apply(left, right).ok_or(Fault::Overflow)?
+            }
+            Value::Pack(fields) => {
+                let mut packed = 0;
+                for (place, field) in fields.iter().enumerate() {
+                    let field = self.evaluate(state, registers, field)?;
+                    if !(0..1 << FIELD_BITS).contains(&field) {
+                        return Err(Fault::Overflow);
+                    }
+                    packed |= field << (FIELD_BITS * place as u32);
+                }
+                packed
+            }
+            Value::Field(place, value) => {
+                let packed = self.evaluate(state, registers, value)?;
+                packed >> (FIELD_BITS * u32::from(*place)) & ((1 << FIELD_BITS) - 1)
+            }
+        })
+    }
+}
+
+fn address(place: &Place, index: i16) -> Attempt<u8> {
+    match u8::try_from(index) {
+        Ok(index) if index < place.length => Ok(place.base + index),
+        _ => Err(Fault::OutOfBounds),
+    }
+}
+
+/// Appends a store to a list of them.
+fn append(state: &mut State, list: usize, address: u8, value: i16) {
+    let end = list + 1 + 2 * state.words[list] as usize;
+    state.words[end] = i16::from(address);
+    state.words[end + 1] = value;
+    state.words[list] += 1;
+}
+
+/// Takes the oldest store from a list of them.
+fn take_first(state: &mut State, list: usize) -> (u8, i16) {
+    let end = list + 1 + 2 * state.words[list] as usize;
+    let first = (state.words[list + 1] as u8, state.words[list + 2]);
+    state.words.copy_within(list + 3..end, list + 1);
+    state.words[end - 2..end].fill(0);
+    state.words[list] -= 1;
+    first
+}
+
+/// Puts a store into the egress slot, over an older one to the same word.
+fn coalesce(state: &mut State, slot: usize, address: u8, value: i16) {
+    let count = state.words[slot] as usize;
+    for entry in 0..count {
+        if state.words[slot + 1 + 2 * entry] == i16::from(address) {
+            state.words[slot + 2 + 2 * entry] = value;
+            return;
+        }
+    }
+    append(state, slot, address, value);
+}

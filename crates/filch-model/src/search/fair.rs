@@ -1,0 +1,214 @@
+//! Runs that go on for ever although every thread gets its turn.
+//!
+//! stateright's `eventually` does not see a run that ends in a cycle. So the whole graph is built here, and its strongly connected parts are looked at. A run is
+//! fair (weakly) if no step is possible from some moment on and yet never made; a step here is a thread's next one, or the draining of its
+//! buffer, or the writing of its egress slot. A run that stays in a part for ever and visits all of it is fair if each step is made somewhere in the
+//! part, or is impossible somewhere in it. If the largest part that contains a cycle is not fair no smaller one within it is, since for a
+//! smaller one there is less of both. So it is enough to look at the parts.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
+use super::{Claim, Counterexample};
+use crate::machine::{Action, Machine, State};
+
+/// Every state that a machine can reach, by number, and the steps between them.
+pub struct Graph {
+    /// Where in `steps` those of each state begin.
+    begins: Vec<usize>,
+    steps: Vec<(Action, u32)>,
+    /// The step that first led to a state, and from where.
+    parents: Vec<Option<(u32, Action)>>,
+    /// States in which all threads have ended.
+    over: Vec<State>,
+}
+
+impl Graph {
+    /// Explores a machine.
+    pub fn of(machine: &Machine) -> Self {
+        let hasher = BuildHasherDefault::<DefaultHasher>::default();
+        let initial = machine.initial().clone();
+        let mut numbers = HashMap::from([(hasher.hash_one(&initial), 0u32)]);
+        let mut graph = Graph { begins: vec![0], steps: Vec::new(), parents: vec![None], over: Vec::new() };
+        let mut pending = VecDeque::from([initial]);
+        let mut number = 0;
+        while let Some(state) = pending.pop_front() {
+            machine.each_action(&state, |action| {
+                let next = machine.after(&state, action);
+                let fresh = graph.parents.len() as u32;
+                let target = *numbers.entry(hasher.hash_one(&next)).or_insert(fresh);
+                if target == fresh {
+                    graph.parents.push(Some((number, action)));
+                    pending.push_back(next);
+                }
+                graph.steps.push((action, target));
+            });
+            graph.begins.push(graph.steps.len());
+            if machine.is_over(&state) {
+                graph.over.push(state);
+            }
+            number += 1;
+        }
+        graph
+    }
+
+    /// How many states there are.
+    pub fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// Whether there are none; there is always one.
+    pub fn is_empty(&self) -> bool {
+        self.parents.is_empty()
+    }
+
+    /// The states in which all threads have ended and all buffers are empty.
+    pub fn over(&self) -> &[State] {
+        &self.over
+    }
+
+    fn steps_of(&self, state: u32) -> &[(Action, u32)] {
+        &self.steps[self.begins[state as usize]..self.begins[state as usize + 1]]
+    }
+
+    /// The shortest way to a state.
+    fn way_to(&self, mut state: u32) -> Vec<Action> {
+        let mut way = Vec::new();
+        while let Some((from, action)) = self.parents[state as usize] {
+            way.push(action);
+            state = from;
+        }
+        way.reverse();
+        way
+    }
+
+    /// The strongly connected parts that have a step inside, each as its states. Tarjan's algorithm, without recursion.
+    fn parts(&self) -> Vec<Vec<u32>> {
+        const UNSEEN: u32 = u32::MAX;
+        let count = self.len();
+        let (mut order, mut low) = (vec![UNSEEN; count], vec![0u32; count]);
+        let mut open = vec![false; count];
+        let (mut stack, mut parts, mut next) = (Vec::new(), Vec::new(), 0);
+        let mut path: Vec<(u32, usize)> = Vec::new();
+        for root in 0..count as u32 {
+            if order[root as usize] != UNSEEN {
+                continue;
+            }
+            path.push((root, 0));
+            while let Some((state, step)) = path.last_mut() {
+                let at = *state as usize;
+                if *step == 0 && order[at] == UNSEEN {
+                    (order[at], low[at], open[at]) = (next, next, true);
+                    next += 1;
+                    stack.push(*state);
+                }
+                if let Some((_, target)) = self.steps_of(*state).get(*step) {
+                    *step += 1;
+                    let to = *target as usize;
+                    if order[to] == UNSEEN {
+                        path.push((*target, 0));
+                    } else if open[to] {
+                        low[at] = low[at].min(order[to]);
+                    }
+                    continue;
+                }
+                path.pop();
+                if let Some((parent, _)) = path.last() {
+                    low[*parent as usize] = low[*parent as usize].min(low[at]);
+                }
+                if low[at] == order[at] {
+                    let begin = stack.iter().rposition(|member| *member as usize == at).expect("it is open");
+                    let part = stack.split_off(begin);
+                    for member in &part {
+                        open[*member as usize] = false;
+                    }
+                    if part.len() > 1 || self.steps_of(part[0]).iter().any(|(_, target)| *target == part[0]) {
+                        parts.push(part);
+                    }
+                }
+            }
+        }
+        parts
+    }
+}
+
+/// A fair run that never ends, if there is one.
+pub fn endless(machine: &Machine) -> Option<Counterexample> {
+    let graph = Graph::of(machine);
+    let mut member = vec![u32::MAX; graph.len()];
+    let mut best: Option<(Vec<Action>, Vec<Action>)> = None;
+    for (number, part) in graph.parts().iter().enumerate() {
+        for state in part {
+            member[*state as usize] = number as u32;
+        }
+        let inside = |state: u32| member[state as usize] == number as u32;
+        if let Some(round) = fair_round(machine, &graph, part, &inside) {
+            let way = graph.way_to(part[0]);
+            if best.as_ref().is_none_or(|(shortest, _)| way.len() < shortest.len()) {
+                best = Some((way, round));
+            }
+        }
+    }
+    best.map(|(way, round)| {
+        let repeats_from = Some(way.len());
+        Counterexample { claim: Claim::Ends, steps: [way, round].concat(), repeats_from }
+    })
+}
+
+/// A way around the part, from its first state and back, that is fair when it is repeated; nothing if no such way is.
+fn fair_round(machine: &Machine, graph: &Graph, part: &[u32], inside: &dyn Fn(u32) -> bool) -> Option<Vec<Action>> {
+    let threads = machine.threads().len() as u8;
+    let kinds: [fn(u8) -> Action; 3] = [Action::Run, Action::Drain, Action::Write];
+    let (mut round, mut at) = (Vec::new(), part[0]);
+    for action in (0..threads).flat_map(|thread| kinds.map(|kind| kind(thread))) {
+        let possible = |state: u32| graph.steps_of(state).iter().any(|(step, _)| *step == action);
+        if part.iter().any(|state| !possible(*state)) {
+            at = walk(graph, at, inside, &mut round, &|state| !possible(state));
+        } else {
+            let made =
+                |state: u32| graph.steps_of(state).iter().find(|(step, to)| *step == action && inside(*to)).copied();
+            part.iter().find(|state| made(**state).is_some())?;
+            at = walk(graph, at, inside, &mut round, &|state| made(state).is_some());
+            let (step, target) = made(at).expect("it was walked to");
+            round.push(step);
+            at = target;
+        }
+    }
+    if round.is_empty() {
+        let (step, target) = graph.steps_of(at).iter().find(|(_, to)| inside(*to)).copied()?;
+        round.push(step);
+        at = target;
+    }
+    walk(graph, at, inside, &mut round, &|state| state == part[0]);
+    Some(round)
+}
+
+/// Walks inside a part to the nearest state that will do, and says where that is.
+fn walk(
+    graph: &Graph,
+    from: u32,
+    inside: &dyn Fn(u32) -> bool,
+    way: &mut Vec<Action>,
+    will_do: &dyn Fn(u32) -> bool,
+) -> u32 {
+    let mut parents = HashMap::from([(from, None)]);
+    let mut pending = VecDeque::from([from]);
+    while let Some(state) = pending.pop_front() {
+        if will_do(state) {
+            let (mut back, mut at) = (Vec::new(), state);
+            while let Some((parent, action)) = parents[&at] {
+                back.push(action);
+                at = parent;
+            }
+            way.extend(back.into_iter().rev());
+            return state;
+        }
+        for (action, target) in graph.steps_of(state) {
+            if inside(*target) && !parents.contains_key(target) {
+                parents.insert(*target, Some((state, *action)));
+                pending.push_back(*target);
+            }
+        }
+    }
+    unreachable!("every state of a part can be reached from every other");
+}

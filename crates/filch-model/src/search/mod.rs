@@ -1,0 +1,156 @@
+//! Looking at every state that a machine can reach.
+//!
+//! [`run`] hands a [`Machine`] to stateright, which visits every state on several threads and stops at the first that breaks a claim. What a visit to single
+//! states cannot tell, that every fair run comes to an end, is for [`fair`].
+
+pub mod fair;
+mod model;
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use stateright::{Checker, HasDiscoveries, Model};
+
+use crate::machine::{Action, Machine};
+
+/// What is claimed of every machine, in the order in which they are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// No assertion is false, every extracted task is one, every index is inside its row.
+    NoFault,
+    /// No task is extracted twice.
+    AtMostOnce,
+    /// At the end every task has been extracted.
+    NothingLost,
+    /// At the end what is said under `finally` is true.
+    EndsWell,
+    /// Unless all threads have ended something can happen.
+    NeverStuck,
+    /// Every fair run ends: one in which no step is possible for ever and yet never made.
+    Ends,
+}
+
+impl Claim {
+    /// All of them.
+    pub const ALL: [Claim; 6] =
+        [Claim::NoFault, Claim::AtMostOnce, Claim::NothingLost, Claim::EndsWell, Claim::NeverStuck, Claim::Ends];
+
+    /// The claim in words.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Claim::NoFault => "no thread meets a fault",
+            Claim::AtMostOnce => "no task is extracted twice",
+            Claim::NothingLost => "no task is lost",
+            Claim::EndsWell => "the last state is as it should be",
+            Claim::NeverStuck => "no thread is stuck",
+            Claim::Ends => "every fair run ends",
+        }
+    }
+
+    /// What is the case when the claim is not.
+    pub fn refutation(self) -> &'static str {
+        match self {
+            Claim::NoFault => "a thread meets a fault",
+            Claim::AtMostOnce => "a task is extracted twice",
+            Claim::NothingLost => "a task is lost",
+            Claim::EndsWell => "the last state is not as it should be",
+            Claim::NeverStuck => "a thread is stuck",
+            Claim::Ends => "a fair run goes on for ever",
+        }
+    }
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.sentence())
+    }
+}
+
+/// A run that breaks a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counterexample {
+    /// The claim it breaks.
+    pub claim: Claim,
+    /// The steps from the initial state.
+    pub steps: Vec<Action>,
+    /// For a run that goes on for ever: the step at which what is repeated begins.
+    pub repeats_from: Option<usize>,
+}
+
+/// How far a search has come, or came.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// States that were reached, each counted once.
+    pub states: usize,
+    /// Steps that were tried.
+    pub steps: usize,
+    /// Steps on the longest of the paths that were followed.
+    pub depth: usize,
+    /// How long it took.
+    pub time: Duration,
+}
+
+impl Progress {
+    /// Steps tried in a second: each makes a state, which is then looked up.
+    pub fn rate(&self) -> f64 {
+        self.steps as f64 / self.time.as_secs_f64().max(1e-9)
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// A run that breaks a claim, if there is one.
+    pub counterexample: Option<Counterexample>,
+    /// How much was looked at.
+    pub progress: Progress,
+}
+
+impl Outcome {
+    /// Whether every claim holds.
+    pub fn holds(&self) -> bool {
+        self.counterexample.is_none()
+    }
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// With one thread the counterexample is the shortest.
+    pub threads: usize,
+    /// Whether runs that go on for ever are looked for as well. That takes a second search, on one thread.
+    pub ends: bool,
+}
+
+/// Searches all states, telling now and then how far it is.
+pub fn run(machine: &Machine, effort: Effort, tell: &mut dyn FnMut(Progress)) -> Outcome {
+    let start = Instant::now();
+    let checker =
+        machine.clone().checker().threads(effort.threads).finish_when(HasDiscoveries::AnyFailures).spawn_bfs();
+    let look = |checker: &dyn Checker<Machine>| Progress {
+        states: checker.unique_state_count(),
+        steps: checker.state_count(),
+        depth: checker.max_depth(),
+        time: start.elapsed(),
+    };
+    let mut told = Instant::now();
+    while !checker.is_done() {
+        std::thread::sleep(Duration::from_millis(2).min(start.elapsed()));
+        if told.elapsed() > Duration::from_millis(200) {
+            tell(look(&checker));
+            told = Instant::now();
+        }
+    }
+    let progress = look(&checker);
+    let found = checker.discoveries();
+    let first = Claim::ALL.into_iter().find_map(|claim| found.get(claim.sentence()).map(|path| (claim, path)));
+    if let Some((claim, path)) = first {
+        let steps = path.clone().into_actions();
+        return Outcome { counterexample: Some(Counterexample { claim, steps, repeats_from: None }), progress };
+    }
+    if !effort.ends {
+        return Outcome { counterexample: None, progress };
+    }
+    let endless = fair::endless(machine);
+    Outcome { counterexample: endless, progress: Progress { time: start.elapsed(), ..progress } }
+}
