@@ -3,6 +3,16 @@
 //! An algorithm is a text in the [language](crate::language), `NAME.tso`, which can be laid beside the file it mirrors, and a file of Rust, `NAME.rs`, that lists its models: the
 //! algorithm as it is, and as it is no longer right (without its fence, without its tag). Each has cases: a machine, a number of tasks and thieves, and what is to be found.
 
+mod asymmetric;
+mod bulk;
+mod chase_lev;
+mod ff_cl;
+mod ff_the;
+mod idempotent;
+mod runtime;
+mod the;
+mod thep;
+
 use crate::language::{Settings, SyntaxError};
 use crate::machine::{Buffer, Claims, Coalescing, Machine};
 use crate::search::{Claim, Effort};
@@ -143,10 +153,38 @@ impl Model {
 
 /// All models, in the order in which they are shown.
 pub fn all() -> Vec<Model> {
-    Vec::new()
+    let families = [
+        chase_lev::models(),
+        the::models(),
+        ff_the::models(),
+        ff_cl::models(),
+        thep::models(),
+        asymmetric::models(),
+        idempotent::lifo::models(),
+        idempotent::fifo::models(),
+        idempotent::double_ended::models(),
+        runtime::stack::models(),
+        runtime::sleep::models(),
+        bulk::published::models(),
+    ];
+    families.concat()
 }
 
 /// The model with this name.
 pub fn named(name: &str) -> Option<Model> {
     all().into_iter().find(|model| model.name == name)
+}
+
+/// Searches every case of some models, or only the quick ones, and panics at the first that is not as listed.
+#[cfg(test)]
+fn confirm(models: &[Model], only_quick: bool) {
+    for model in models {
+        for case in model.cases.iter().filter(|case| case.quick || !only_quick) {
+            let machine = model.machine(case).unwrap_or_else(|error| panic!("{}: {error}", model.name));
+            let outcome = crate::search::run(&machine, model.effort(1), &mut |_| {});
+            let broken = outcome.counterexample.map(|example| example.claim);
+            println!("{}: {:?}: {broken:?}, {:?}", model.name, case, outcome.progress);
+            assert_eq!(broken, case.refuted, "{} in {case:?}", model.name);
+        }
+    }
 }

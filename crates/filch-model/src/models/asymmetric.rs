@@ -1,0 +1,7 @@
+//! To be written.
+
+use crate::models::Model;
+
+pub(in crate::models) fn models() -> Vec<Model> {
+    Vec::new()
+}

@@ -1,0 +1,3 @@
+//! Queues that push and steal in batches.
+
+pub(super) mod published;
