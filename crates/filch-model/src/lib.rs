@@ -1,6 +1,8 @@
 //! The bounded-TSO machine, and every queue and protocol of filch on it, searched exhaustively.
 
+pub mod explore;
 pub mod language;
 pub mod machine;
 pub mod models;
 pub mod search;
+pub mod trace;

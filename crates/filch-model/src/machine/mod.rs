@@ -144,6 +144,11 @@ impl Machine {
         changed.map(|address| (self.word_name(address), after.words[address])).collect()
     }
 
+    /// What every word of memory holds, by name.
+    pub fn memory(&self, state: &State) -> Vec<(String, i16)> {
+        (0..self.program.memory.len()).map(|address| (self.word_name(address), state.words[address])).collect()
+    }
+
     /// What a word of memory is called.
     pub fn word_name(&self, address: usize) -> String {
         for (name, range) in &self.program.words {

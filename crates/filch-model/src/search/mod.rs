@@ -6,12 +6,14 @@
 pub mod fair;
 mod model;
 
+pub(crate) use model::{properties, Watched};
+
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use stateright::{Checker, HasDiscoveries, Model};
 
-use crate::machine::{Action, Machine};
+use crate::machine::{Action, Machine, State};
 
 /// What is claimed of every machine, in the order in which they are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +58,30 @@ impl Claim {
             Claim::EndsWell => "the last state is not as it should be",
             Claim::NeverStuck => "a thread is stuck",
             Claim::Ends => "a fair run goes on for ever",
+        }
+    }
+}
+
+impl Claim {
+    /// Whether it is claimed of this machine.
+    pub fn is_made_of(self, machine: &Machine) -> bool {
+        match self {
+            Claim::AtMostOnce => machine.claims().at_most_once,
+            Claim::NothingLost => machine.claims().nothing_lost,
+            Claim::NoFault | Claim::EndsWell | Claim::NeverStuck | Claim::Ends => true,
+        }
+    }
+
+    /// Whether a state leaves the claim standing. That a run ends is not for a single state to tell.
+    pub fn holds_in(self, machine: &Machine, state: &State) -> bool {
+        let mut extracted = (1..=machine.tasks()).map(|task| machine.extracted(state, task));
+        match self {
+            Claim::NoFault => machine.fault(state).is_none(),
+            Claim::AtMostOnce => extracted.all(|times| times <= 1),
+            Claim::NothingLost => !machine.is_over(state) || extracted.all(|times| times >= 1),
+            Claim::EndsWell => !machine.is_over(state) || machine.ends_well(state),
+            Claim::NeverStuck => !machine.is_stuck(state),
+            Claim::Ends => true,
         }
     }
 }

@@ -1,0 +1,121 @@
+//! The states of a machine in a browser, by stateright's explorer.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use stateright::{Model, Property};
+
+use crate::machine::{Action, Machine, State};
+use crate::search::{self, Watched};
+
+/// A machine whose states say what they are.
+#[derive(Clone, Debug)]
+struct Explored {
+    machine: Arc<Machine>,
+}
+
+#[derive(Clone)]
+struct Shown {
+    state: State,
+    machine: Arc<Machine>,
+}
+
+impl PartialEq for Shown {
+    fn eq(&self, other: &Self) -> bool {
+        self.state == other.state
+    }
+}
+
+impl Hash for Shown {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.state.hash(hasher);
+    }
+}
+
+impl fmt::Debug for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (machine, state) = (&*self.machine, &self.state);
+        let pairs = |all: &[(String, i16)]| {
+            all.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+        };
+        writeln!(f, "memory: {}", pairs(&machine.memory(state)))?;
+        for (thread, name) in machine.threads().enumerate() {
+            let (queued, leaving) = machine.waiting(state, thread);
+            match machine.next_line(state, thread) {
+                Some(line) => writeln!(f, "{name}: before line {line}, {}", machine.line(line))?,
+                None => writeln!(f, "{name}: has ended")?,
+            }
+            writeln!(f, "    registers: {}", pairs(&machine.registers(state, thread)))?;
+            writeln!(f, "    store buffer, oldest first: {}", pairs(&queued))?;
+            if machine.buffer().egress().is_some() {
+                writeln!(f, "    egress slot: {}", pairs(&leaving))?;
+            }
+        }
+        let taken = (1..=machine.tasks()).map(|task| format!("{task}:{}", machine.extracted(state, task)));
+        write!(f, "tasks and how often they were extracted: {}", taken.collect::<Vec<_>>().join(" "))
+    }
+}
+
+impl Model for Explored {
+    type State = Shown;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<Shown> {
+        vec![Shown { state: self.machine.initial().clone(), machine: Arc::clone(&self.machine) }]
+    }
+
+    fn actions(&self, shown: &Shown, actions: &mut Vec<Action>) {
+        self.machine.each_action(&shown.state, |action| actions.push(action));
+    }
+
+    fn next_state(&self, shown: &Shown, action: Action) -> Option<Shown> {
+        Some(Shown { state: self.machine.after(&shown.state, action), machine: Arc::clone(&self.machine) })
+    }
+
+    fn format_action(&self, action: &Action) -> String {
+        let name = self.machine.threads().nth(action.thread()).unwrap_or_default();
+        match action {
+            Action::Run(_) => format!("{name} runs"),
+            Action::Drain(_) => format!("{name}'s oldest store leaves its buffer"),
+            Action::Write(_) => format!("{name}'s egress slot is written"),
+        }
+    }
+
+    fn format_step(&self, shown: &Shown, action: Action) -> Option<String> {
+        let (_, events) = self.machine.observe(&shown.state, action);
+        let lines = events.iter().map(|(line, event)| format!("{line} {}: {event:?}", self.machine.line(*line)));
+        Some(lines.collect::<Vec<_>>().join("\n"))
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        search::properties(self)
+    }
+}
+
+impl Watched for Explored {
+    fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    fn machine_state(shown: &Shown) -> &State {
+        &shown.state
+    }
+}
+
+/// An address on the loopback interface that nobody listens at: the port given, or any if it is taken or 0.
+///
+/// # Errors
+///
+/// If there is none.
+pub fn free_address(port: u16) -> io::Result<SocketAddr> {
+    let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|listener| listener.local_addr());
+    bind(port).or_else(|_| bind(0))
+}
+
+/// Serves the explorer at an address until the process ends.
+pub fn serve(machine: Machine, address: SocketAddr) {
+    let _ = Explored { machine: Arc::new(machine) }.checker().serve(address);
+}

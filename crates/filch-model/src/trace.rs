@@ -1,0 +1,179 @@
+//! A run as a table that a person can follow: one column a thread, with its store buffer.
+
+use std::fmt;
+
+use crate::machine::{Action, Event, Machine, State};
+use crate::search::Counterexample;
+
+/// As much of a line of the program as a cell shows.
+const LONGEST_SOURCE: usize = 44;
+
+/// A run, row by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    threads: Vec<String>,
+    rows: Vec<Row>,
+    /// The row at which what is repeated for ever begins.
+    repeats_from: Option<usize>,
+    verdict: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Row {
+    step: usize,
+    thread: usize,
+    text: String,
+    /// What waits in each thread's store buffer after the row.
+    waiting: Vec<String>,
+    /// Words of memory that changed.
+    memory: String,
+}
+
+impl Trace {
+    /// The run of a counterexample.
+    pub fn of(machine: &Machine, example: &Counterexample) -> Self {
+        let mut state = machine.initial().clone();
+        let mut rows = Vec::new();
+        let mut repeats_from = None;
+        for (number, action) in example.steps.iter().enumerate() {
+            if example.repeats_from == Some(number) {
+                repeats_from = Some(rows.len());
+            }
+            let before = rows.len();
+            let (next, events) = machine.observe(&state, *action);
+            let mut line = 0;
+            for (at, event) in &events {
+                let text = told(machine, event, if *at == line { None } else { Some(*at) });
+                line = *at;
+                rows.push(row(machine, &state, &state, number, *action, text));
+            }
+            if events.is_empty() {
+                rows.push(row(machine, &state, &state, number, *action, moved(machine, &state, *action)));
+            }
+            // What a step did to buffers and memory is seen after its last row.
+            if let Some(last) = rows[before..].last_mut() {
+                *last = row(machine, &state, &next, number, *action, std::mem::take(&mut last.text));
+            }
+            state = next;
+        }
+        let threads = machine.threads().map(str::to_owned).collect();
+        Trace { threads, rows, repeats_from, verdict: verdict(machine, &state, example) }
+    }
+}
+
+fn row(machine: &Machine, before: &State, after: &State, number: usize, action: Action, text: String) -> Row {
+    let waiting = (0..machine.threads().len()).map(|thread| waiting(machine, after, thread)).collect();
+    let memory = pairs(&machine.changes(before, after));
+    Row { step: number + 1, thread: action.thread(), text, waiting, memory }
+}
+
+/// What an event says, behind the line of the program if that is new.
+fn told(machine: &Machine, event: &Event, line: Option<usize>) -> String {
+    let source = match line {
+        Some(number) if number > 0 => {
+            let line: String = machine.line(number).chars().take(LONGEST_SOURCE).collect();
+            format!("{number:>3}  {line}  ")
+        }
+        _ => "     ".to_owned(),
+    };
+    let said = match event {
+        Event::Loaded { word, value, forwarded: false } => format!("{word} is {value}"),
+        Event::Loaded { word, value, forwarded: true } => format!("{word} is {value}, its own store"),
+        Event::Stored { word, value } => format!("stores {word}={value}"),
+        Event::Exchanged { word, old, new } if old == new => format!("{word} is {old}, left alone"),
+        Event::Exchanged { word, old, new } => format!("{word} from {old} to {new}"),
+        Event::Passed(what) => (*what).to_owned(),
+        Event::Took(task) => format!("HAS TASK {task}"),
+        Event::Failed(fault) => format!("FAULT: {}", fault.sentence()),
+        Event::Ended => "ends".to_owned(),
+    };
+    format!("{source}· {said}")
+}
+
+/// What a step of the memory subsystem does.
+fn moved(machine: &Machine, state: &State, action: Action) -> String {
+    let (queued, leaving) = machine.waiting(state, action.thread());
+    match (action, machine.buffer().egress()) {
+        (Action::Run(_), _) => "     · goes on".to_owned(),
+        (Action::Drain(_), None) => format!("     ~ {} reaches memory", pairs(&queued[..1])),
+        (Action::Drain(_), Some(_)) => format!("     ~ {} leaves the buffer for the egress slot", pairs(&queued[..1])),
+        (Action::Write(_), _) => format!("     ~ {} reaches memory", pairs(&leaving)),
+    }
+}
+
+fn waiting(machine: &Machine, state: &State, thread: usize) -> String {
+    let (queued, leaving) = machine.waiting(state, thread);
+    match (queued.is_empty(), leaving.is_empty()) {
+        (true, true) => String::new(),
+        (_, true) => format!("[{}]", pairs(&queued)),
+        (_, false) => format!("<{}> [{}]", pairs(&leaving), pairs(&queued)),
+    }
+}
+
+fn pairs(all: &[(String, i16)]) -> String {
+    all.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+fn verdict(machine: &Machine, state: &State, example: &Counterexample) -> String {
+    let mut verdict = format!("So {}", example.claim.refutation());
+    let tasks = |wanted: &dyn Fn(i16) -> bool| {
+        let found = (1..=machine.tasks()).filter(|task| wanted(machine.extracted(state, *task)));
+        found.map(|task| task.to_string()).collect::<Vec<_>>().join(", ")
+    };
+    match example.claim {
+        crate::search::Claim::AtMostOnce => verdict += &format!(": task {}", tasks(&|count| count > 1)),
+        crate::search::Claim::NothingLost => verdict += &format!(": task {}", tasks(&|count| count == 0)),
+        crate::search::Claim::NoFault => {
+            if let Some(fault) = machine.fault(state) {
+                verdict += &format!(": {}", fault.sentence());
+            }
+        }
+        crate::search::Claim::NeverStuck => {
+            for (thread, name) in machine.threads().enumerate() {
+                if let Some(line) = machine.next_line(state, thread) {
+                    verdict += &format!("; {name} waits in line {line}, {}", machine.line(line));
+                }
+            }
+        }
+        crate::search::Claim::EndsWell | crate::search::Claim::Ends => {}
+    }
+    verdict + "."
+}
+
+impl fmt::Display for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let threads = self.threads.len();
+        let headings = std::iter::once("step".to_owned())
+            .chain(self.threads.iter().flat_map(|name| [name.clone(), "its buffer".to_owned()]))
+            .chain(std::iter::once("memory".to_owned()));
+        let mut table = vec![headings.collect::<Vec<_>>()];
+        let mut step = 0;
+        for row in &self.rows {
+            let mut cells = vec![String::new(); 2 + 2 * threads];
+            if row.step != step {
+                cells[0] = row.step.to_string();
+                step = row.step;
+            }
+            cells[1 + 2 * row.thread].clone_from(&row.text);
+            for (thread, waiting) in row.waiting.iter().enumerate() {
+                cells[2 + 2 * thread].clone_from(waiting);
+            }
+            cells[1 + 2 * threads].clone_from(&row.memory);
+            table.push(cells);
+        }
+        let width = |column: usize| table.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..2 + 2 * threads).map(width).collect();
+        for (number, cells) in table.iter().enumerate() {
+            if self.repeats_from.is_some_and(|from| from + 1 == number) {
+                writeln!(f, "-- from here on the same for ever:")?;
+            }
+            let line: Vec<String> = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+            writeln!(f, "{}", line.join(" | ").trim_end())?;
+            if number == 0 {
+                let line: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
+                writeln!(f, "{}", line.join("-+-"))?;
+            }
+        }
+        writeln!(f, "{}", self.verdict)
+    }
+}
