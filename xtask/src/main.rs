@@ -14,6 +14,9 @@ use clap::{Parser, Subcommand};
 
 use crate::steps::{asm, Context, Effort, Step};
 
+/// How many preemptions loom explores in a deep run, unless told otherwise.
+const DEEP_PREEMPTIONS: u8 = 3;
+
 /// The chores of filch: what continuous integration runs, as a whole and step by step.
 #[derive(Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask")]
@@ -29,9 +32,11 @@ enum Command {
     /// The same tests for longer: more tasks, more cases, more preemptions
     Deep {
         /// How many preemptions loom explores in every model
-        #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=8))]
+        #[arg(long, default_value_t = DEEP_PREEMPTIONS, value_parser = clap::value_parser!(u8).range(1..=8))]
         preemptions: u8,
     },
+    /// The models on the bounded-TSO machine, the large ones too
+    Verify,
     #[command(flatten)]
     Step(Step),
     /// The fast paths that promise no fence contain none, and those that need one have it
@@ -46,6 +51,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Test => steps::run(Step::ALL, &Context::new(Effort::Usual)),
         Command::Deep { preemptions } => steps::run(Step::DEEP, &Context::new(Effort::Deep { preemptions })),
+        Command::Verify => steps::run(&[Step::Models], &Context::new(Effort::Deep { preemptions: DEEP_PREEMPTIONS })),
         Command::Asm { print: Some(name) } => match asm::print(&Context::new(Effort::Usual), &name) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {

@@ -37,6 +37,8 @@ pub(crate) enum Step {
     NoStd,
     /// rayon's own tests on our rayon-core, and one source of tests on stock and ours
     Rayon,
+    /// Every state of the models on the bounded-TSO machine, small ones only
+    Models,
     /// Every interleaving of small runs of each queue, and of the runtime's protocols, by loom
     Loom,
     /// Whole pools, in random orders of their threads' steps, by shuttle
@@ -62,6 +64,7 @@ impl Step {
         Step::Fallback,
         Step::NoStd,
         Step::Rayon,
+        Step::Models,
         Step::Loom,
         Step::Shuttle,
         Step::Weaken,
@@ -72,7 +75,7 @@ impl Step {
 
     /// The steps that search, and find more when they search for longer.
     pub(crate) const DEEP: &'static [Step] =
-        &[Step::Unit, Step::Fallback, Step::Rayon, Step::Loom, Step::Shuttle, Step::Tsan];
+        &[Step::Unit, Step::Fallback, Step::Rayon, Step::Models, Step::Loom, Step::Shuttle, Step::Tsan];
 
     /// The name on the command line and in the summary.
     pub(crate) fn name(self) -> &'static str {
@@ -84,6 +87,7 @@ impl Step {
             Step::Fallback => "fallback",
             Step::NoStd => "no-std",
             Step::Rayon => "rayon",
+            Step::Models => "models",
             Step::Loom => "loom",
             Step::Shuttle => "shuttle",
             Step::Weaken => "weaken",
@@ -102,6 +106,7 @@ impl Step {
             Step::Fallback => tests::fallback(context),
             Step::NoStd => no_std::run(context),
             Step::Rayon => rayon::run(context),
+            Step::Models => tests::models(context),
             Step::Loom => tests::loom(context),
             Step::Shuttle => tests::shuttle(context),
             Step::Weaken => tests::weaken(context),

@@ -1,4 +1,5 @@
-//! The filch program: measures the queues and the runtime of this workspace beside their peers, on the machine it runs on.
+//! The filch program: measures the queues and the runtime of this workspace beside their peers, on the machine it runs on, and searches every
+//! state of their models.
 //!
 //! Without arguments it runs the quick form of every suite, so that `cargo run --release` shows something useful at once.
 
@@ -6,11 +7,13 @@ mod bench;
 mod machine;
 mod report;
 mod stats;
+mod verify;
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 
 use bench::{fork_join, queues, rayon};
@@ -32,6 +35,8 @@ enum Command {
         #[command(subcommand)]
         suite: Suite,
     },
+    /// Search every state of the models, and say what holds and what is refuted.
+    Verify(verify::Arguments),
 }
 
 #[derive(Debug, Subcommand)]
@@ -158,6 +163,7 @@ fn main() -> ExitCode {
         Some(Command::Bench { suite: Suite::Queues(arguments) }) => bench::run_queues(&arguments.into()),
         Some(Command::Bench { suite: Suite::ForkJoin(arguments) }) => bench::run_fork_join(&arguments.into()),
         Some(Command::Bench { suite: Suite::Rayon(arguments) }) => bench::run_rayon(&arguments.into()),
+        Some(Command::Verify(arguments)) => verify::run(&arguments),
         None => {
             say("No command was given: this is `filch bench queues --quick` and then `filch bench fork-join --quick`.");
             say("`filch --help` lists what there is.");
@@ -171,6 +177,16 @@ fn main() -> ExitCode {
             say(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Prints something on standard output.
+fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // Who reads through `head` has seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("the report could not be printed"),
     }
 }
 

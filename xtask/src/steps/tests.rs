@@ -46,6 +46,16 @@ pub(super) fn fallback(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
+/// The models on the bounded-TSO machine, by the command that users have.
+pub(super) fn models(context: &Context) -> Result<Outcome> {
+    let line = match context.effort {
+        Effort::Usual => "run --release -p filch-lab -- verify --quick",
+        Effort::Deep { .. } => "run --release -p filch-lab -- verify",
+    };
+    context.cargo(line).run()?;
+    Ok(Outcome::Passed)
+}
+
 /// Every interleaving of the loom models.
 pub(super) fn loom(context: &Context) -> Result<Outcome> {
     let models = under_loom(context, "test -p filch-queue --release --test loom");

@@ -11,13 +11,12 @@ pub(crate) mod rayon;
 mod rounds;
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind, Write};
 use std::thread;
 
-use anyhow::{bail, Context, Result};
+use anyhow::{bail, Result};
 
 use crate::machine::Machine;
-use crate::report;
+use crate::{print, report};
 
 /// Runs the `queues` suite, writes its figures where they are wanted, and prints them.
 pub(crate) fn run_queues(options: &queues::Options) -> Result<()> {
@@ -85,14 +84,5 @@ fn thread_counts(threads: usize) -> Vec<usize> {
         vec![1]
     } else {
         vec![1, threads]
-    }
-}
-
-fn print(text: &str) -> Result<()> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // Who reads through `head` has seen enough.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result.context("the report could not be printed"),
     }
 }

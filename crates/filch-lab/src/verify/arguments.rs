@@ -1,0 +1,244 @@
+//! What `filch verify` can be told.
+
+use anyhow::{bail, ensure, Result};
+use clap::{Args, ValueEnum};
+use filch_model::machine::Coalescing;
+use filch_model::models::{self, Case, Model};
+
+/// The largest store buffer that is worth the wait.
+const LARGEST_BOUND: u8 = 8;
+/// The largest delta that a model has room for.
+const LARGEST_DELTA: i16 = 12;
+/// As many extra stores as a model has room for.
+const MOST_EXTRA: i16 = 4;
+
+/// Search every state of the models, and say what holds and what is refuted.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// A model, or the beginning of the names of several; all of them if there is none.
+    name: Option<String>,
+
+    /// Only say which models there are.
+    #[arg(long, conflicts_with_all = ["quick", "trace", "explore"])]
+    pub(super) list: bool,
+
+    /// Only the small cases: under two minutes.
+    #[arg(long)]
+    pub(super) quick: bool,
+
+    /// Print the shortest run that refutes the model, one column a thread.
+    #[arg(long, requires = "name")]
+    pub(super) trace: bool,
+
+    /// Print the model's program as well.
+    #[arg(long, requires = "name")]
+    pub(super) program: bool,
+
+    /// Serve the model's states to a browser on this machine, until interrupted.
+    #[arg(long, requires = "name", conflicts_with = "trace")]
+    pub(super) explore: bool,
+
+    /// The port to serve at; any free one if it is taken.
+    #[arg(long, value_name = "PORT", default_value_t = 3000, requires = "explore")]
+    pub(super) port: u16,
+
+    /// The bound S: how many stores a store buffer holds. 0 is sequential consistency.
+    #[arg(long, value_name = "S", requires = "name", value_parser = bound)]
+    bound: Option<u8>,
+
+    /// How many hidden pops a thief allows for.
+    #[arg(long, value_name = "N", requires = "name", value_parser = delta)]
+    delta: Option<i16>,
+
+    /// How many stores the owner makes between two pops beyond its own.
+    #[arg(long, value_name = "N", requires = "name", value_parser = extra)]
+    extra: Option<i16>,
+
+    /// How many tasks there are.
+    #[arg(long, value_name = "N", requires = "name")]
+    tasks: Option<i16>,
+
+    /// How many thieves there are.
+    #[arg(long, value_name = "N", requires = "name")]
+    thieves: Option<i16>,
+
+    /// Which stores become one on their way to memory.
+    #[arg(long, value_name = "WHICH", requires = "name")]
+    egress: Option<Egress>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Egress {
+    /// There is no egress slot.
+    None,
+    /// Consecutive ones to the same word.
+    Word,
+    /// Consecutive ones to the same cache line.
+    Line,
+}
+
+impl Arguments {
+    /// The models that are meant.
+    pub(super) fn models(&self) -> Result<Vec<Model>> {
+        let all = models::all();
+        let Some(name) = &self.name else {
+            return Ok(all);
+        };
+        let known: Vec<&str> = all.iter().map(|model| model.name).collect();
+        let known = known.join(", ");
+        let exactly = self.trace || self.explore || self.is_custom();
+        let found: Vec<Model> = match all.iter().find(|model| model.name == name) {
+            Some(model) if exactly => vec![model.clone()],
+            _ if exactly => Vec::new(),
+            _ => all.into_iter().filter(|model| model.name.starts_with(name.as_str())).collect(),
+        };
+        ensure!(!found.is_empty(), "there is no model called `{name}`; there are {known}");
+        Ok(found)
+    }
+
+    /// Whether a case is asked for that is not in the list.
+    pub(super) fn is_custom(&self) -> bool {
+        self.bound.is_some()
+            || self.delta.is_some()
+            || self.extra.is_some()
+            || self.tasks.is_some()
+            || self.thieves.is_some()
+            || self.egress.is_some()
+    }
+
+    /// The first case of a model with the numbers that were given.
+    pub(super) fn case(&self, model: &Model) -> Result<Case> {
+        let Some(mut case) = model.cases.first().cloned() else {
+            bail!("`{}` has no cases", model.name);
+        };
+        let (takes, parameters) = (model.takes, &mut case.parameters);
+        within("--tasks", self.tasks, takes.most_tasks, model)?;
+        within("--thieves", self.thieves, takes.most_thieves, model)?;
+        ensure!(self.delta.is_none() || takes.delta, "`{}` has no delta to choose", model.name);
+        ensure!(self.extra.is_none() || takes.extra, "`{}` makes no extra stores", model.name);
+        parameters.bound = self.bound.unwrap_or(parameters.bound);
+        parameters.delta = self.delta.unwrap_or(parameters.delta);
+        parameters.extra = self.extra.unwrap_or(parameters.extra);
+        parameters.tasks = self.tasks.unwrap_or(parameters.tasks);
+        parameters.thieves = self.thieves.unwrap_or(parameters.thieves);
+        parameters.egress = match self.egress {
+            None => parameters.egress,
+            Some(Egress::None) => None,
+            Some(Egress::Word) => Some(Coalescing::Word),
+            Some(Egress::Line) => Some(Coalescing::Line),
+        };
+        ensure!(
+            parameters.bound > 0 || parameters.egress.is_none(),
+            "with a bound of 0 there is no store buffer, and nothing that could leave it; give --bound or --egress none"
+        );
+        Ok(case)
+    }
+}
+
+fn within(option: &str, given: Option<i16>, most: i16, model: &Model) -> Result<()> {
+    let Some(given) = given else {
+        return Ok(());
+    };
+    ensure!(most > 0, "`{}` has a fixed number of them: {option} does not apply", model.name);
+    ensure!((1..=most).contains(&given), "{option} of `{}` may be from 1 to {most}, not {given}", model.name);
+    Ok(())
+}
+
+fn bound(text: &str) -> Result<u8, String> {
+    match text.parse() {
+        Ok(bound @ 0..=LARGEST_BOUND) => Ok(bound),
+        Ok(_) => Err(format!("the search takes too long above a bound of {LARGEST_BOUND}")),
+        Err(_) => Err(format!("this is not a bound; give 0 to {LARGEST_BOUND}")),
+    }
+}
+
+fn delta(text: &str) -> Result<i16, String> {
+    match text.parse() {
+        Ok(delta @ 0..=LARGEST_DELTA) => Ok(delta),
+        _ => Err(format!("this is not a number of pops; give 0 to {LARGEST_DELTA}")),
+    }
+}
+
+fn extra(text: &str) -> Result<i16, String> {
+    match text.parse() {
+        Ok(extra @ 0..=MOST_EXTRA) => Ok(extra),
+        _ => Err(format!("this is not a number of stores; give 0 to {MOST_EXTRA}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn parse(words: &[&str]) -> Result<Arguments, String> {
+        let words = std::iter::once(&"verify").chain(words);
+        Cli::try_parse_from(words).map(|cli| cli.arguments).map_err(|error| error.to_string())
+    }
+
+    /// What is refused, at the latest when the case is made.
+    fn refusal(words: &[&str]) -> String {
+        let arguments = match parse(words) {
+            Ok(arguments) => arguments,
+            Err(refusal) => return refusal,
+        };
+        let case = arguments.models().and_then(|models| arguments.case(&models[0]));
+        case.expect_err(&format!("{words:?} should be refused")).to_string()
+    }
+
+    #[test]
+    fn without_a_name_all_models_are_meant() {
+        assert_eq!(parse(&[]).unwrap().models().unwrap().len(), models::all().len());
+    }
+
+    #[test]
+    fn a_name_stands_for_all_that_begin_with_it_unless_one_is_needed() {
+        let names = |words: &[&str]| -> Vec<&str> {
+            parse(words).unwrap().models().unwrap().iter().map(|model| model.name).collect()
+        };
+        assert!(names(&["chase_lev"]).contains(&"chase_lev/unfenced"));
+        assert_eq!(names(&["chase_lev", "--trace"]), ["chase_lev"]);
+        assert_eq!(names(&["chase_lev", "--bound", "2"]), ["chase_lev"]);
+    }
+
+    #[test]
+    fn numbers_change_the_first_case() {
+        let words = ["ff_the", "--bound", "3", "--delta", "2", "--tasks", "4", "--thieves", "1", "--extra", "1"];
+        let arguments = parse(&words).unwrap();
+        assert!(arguments.is_custom());
+        let parameters = arguments.case(&arguments.models().unwrap()[0]).unwrap().parameters;
+        assert_eq!((parameters.bound, parameters.delta, parameters.extra), (3, 2, 1));
+        assert_eq!((parameters.tasks, parameters.thieves), (4, 1));
+    }
+
+    #[test]
+    fn bad_input_is_refused_with_a_reason() {
+        for (words, reason) in [
+            (&["nobody"][..], "there is no model called `nobody`; there are chase_lev"),
+            (&["chase", "--trace"], "there is no model called `chase`"),
+            (&["--bound", "2"], "required"),
+            (&["--trace"], "required"),
+            (&["chase_lev", "--bound", "9"], "too long above a bound of 8"),
+            (&["chase_lev", "--bound", "-1"], "unexpected argument"),
+            (&["chase_lev", "--bound", "two"], "not a bound"),
+            (&["chase_lev", "--tasks", "0"], "may be from 1 to"),
+            (&["chase_lev", "--tasks", "1000"], "may be from 1 to"),
+            (&["chase_lev", "--thieves", "0"], "may be from 1 to"),
+            (&["chase_lev", "--delta", "1"], "`chase_lev` has no delta to choose"),
+            (&["chase_lev", "--extra", "1"], "`chase_lev` makes no extra stores"),
+            (&["ff_the", "--delta", "x"], "not a number of pops"),
+            (&["chase_lev", "--bound", "0", "--egress", "word"], "there is no store buffer"),
+            (&["chase_lev", "--explore", "--trace"], "cannot be used with"),
+        ] {
+            let refusal = refusal(words);
+            assert!(refusal.contains(reason), "{words:?}: {refusal}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! `filch verify`: the models of filch-model, searched while you watch.
+
+mod arguments;
+mod table;
+
+pub(crate) use arguments::Arguments;
+
+use std::io::{self, IsTerminal, Write};
+use std::thread;
+
+use anyhow::{ensure, Context, Result};
+use filch_model::explore;
+use filch_model::models::{Case, Model};
+use filch_model::search::{self, Effort, Outcome, Progress};
+use filch_model::trace::Trace;
+
+use crate::{print, say};
+
+/// A case that was searched.
+struct Searched {
+    model: &'static str,
+    case: Case,
+    /// Whether what was to be found is known.
+    listed: bool,
+    outcome: Outcome,
+}
+
+impl Searched {
+    fn is_as_listed(&self) -> bool {
+        let broken = self.outcome.counterexample.as_ref().map(|example| example.claim);
+        !self.listed || broken == self.case.refuted
+    }
+}
+
+/// Lists, searches, shows or serves what the arguments ask for.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let models = arguments.models()?;
+    if arguments.list {
+        return print(&table::list(&models));
+    }
+    if arguments.program {
+        for model in &models {
+            print(&format!("{}, after {}\n\n{}\n", model.name, model.mirrors, model.text))?;
+        }
+    }
+    if arguments.explore {
+        return serve(&models[0], &arguments.case(&models[0])?, arguments.port);
+    }
+    if arguments.trace {
+        return show(&models[0], arguments);
+    }
+    if models.len() > 1 {
+        print(&table::list(&models))?;
+    }
+    let mut searched = Vec::new();
+    for model in &models {
+        let cases = if arguments.is_custom() { vec![arguments.case(model)?] } else { model.cases.clone() };
+        for case in cases.into_iter().filter(|case| case.quick || !arguments.quick || arguments.is_custom()) {
+            let outcome = search(model, &case, model.effort(cores()))?;
+            let listed = !arguments.is_custom();
+            searched.push(Searched { model: model.name, case, listed, outcome });
+        }
+    }
+    print(&table::results(&searched))?;
+    let wrong = searched.iter().filter(|searched| !searched.is_as_listed()).count();
+    ensure!(wrong == 0, "{wrong} of {} searches did not find what they should", searched.len());
+    Ok(())
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Searches one case, with a line on standard error that tells how far it is.
+fn search(model: &Model, case: &Case, effort: Effort) -> Result<Outcome> {
+    let machine = model.machine(case).with_context(|| format!("the program of `{}` is wrong", model.name))?;
+    let what = table::name(model.name, case);
+    let watched = io::stderr().is_terminal();
+    let line = |progress: &Progress, end: &str| {
+        if watched {
+            let _ = write!(io::stderr(), "\r\x1b[K{what}: {}{end}", table::progress(progress));
+        }
+    };
+    line(&Progress::default(), "");
+    let outcome = search::run(&machine, effort, &mut |progress| line(&progress, ""));
+    if watched {
+        line(&outcome.progress, "\n");
+    } else {
+        say(&format!("{what}: {}", table::progress(&outcome.progress)));
+    }
+    Ok(outcome)
+}
+
+/// Prints the shortest run that refutes a model.
+fn show(model: &Model, arguments: &Arguments) -> Result<()> {
+    // Of the listed cases one that is known to be refuted, unless numbers were given.
+    let case = match model.cases.iter().find(|case| case.refuted.is_some()) {
+        Some(case) if !arguments.is_custom() => case.clone(),
+        _ => arguments.case(model)?,
+    };
+    let machine = model.machine(&case).with_context(|| format!("the program of `{}` is wrong", model.name))?;
+    // Only on one thread is the first that is found the shortest.
+    let outcome = search(model, &case, model.effort(1))?;
+    let name = table::name(model.name, &case);
+    match &outcome.counterexample {
+        Some(example) => {
+            let what = example.claim.refutation();
+            print(&format!("{name}: {what}.\n\n{}\n{}", Trace::of(&machine, example), table::LEGEND))
+        }
+        None => print(&format!(
+            "{name}: nothing is refuted, so there is no run to show ({}).\n",
+            table::progress(&outcome.progress)
+        )),
+    }
+}
+
+fn serve(model: &Model, case: &Case, port: u16) -> Result<()> {
+    let machine = model.machine(case).with_context(|| format!("the program of `{}` is wrong", model.name))?;
+    let address = explore::free_address(port).context("no port on the loopback interface could be had")?;
+    print(&format!(
+        "{}: the explorer is at http://{address}/ for programs on this machine; interrupt to end it.\n",
+        table::name(model.name, case)
+    ))?;
+    explore::serve(machine, address);
+    Ok(())
+}
