@@ -35,6 +35,13 @@ impl Trace {
         let mut state = machine.initial().clone();
         let mut rows = Vec::new();
         let mut repeats_from = None;
+        let mut line = (usize::MAX, 0);
+        for (thread, at, event) in machine.opening() {
+            let text = told(machine, &event, if line == (thread, at) { None } else { Some(at) });
+            line = (thread, at);
+            // Before the first step memory is as it is written down, and what waits is seen with that step.
+            rows.push(Row { step: 0, thread, text, waiting: Vec::new(), memory: String::new() });
+        }
         for (number, action) in example.steps.iter().enumerate() {
             if example.repeats_from == Some(number) {
                 repeats_from = Some(rows.len());
@@ -147,7 +154,7 @@ impl fmt::Display for Trace {
             .chain(self.threads.iter().flat_map(|name| [name.clone(), "its buffer".to_owned()]))
             .chain(std::iter::once("memory".to_owned()));
         let mut table = vec![headings.collect::<Vec<_>>()];
-        let mut step = 0;
+        let mut step = usize::MAX;
         for row in &self.rows {
             let mut cells = vec![String::new(); 2 + 2 * threads];
             if row.step != step {
@@ -175,5 +182,69 @@ impl fmt::Display for Trace {
             }
         }
         writeln!(f, "{}", self.verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::Settings;
+    use crate::machine::{Buffer, Claims, Coalescing};
+    use crate::search::{run, Claim, Effort};
+
+    /// Two threads that each take the task if the other has not spoken up, without the fence that this needs.
+    const BOTH: &str = "
+        const TASKS = 1
+        shared A = 0, B = 0
+        thread first { A := 1; if B == 0 { took(1) } }
+        thread second { B := 1; if A == 0 { took(1) } }
+    ";
+
+    fn trace(text: &str, buffer: Buffer, ends: bool) -> (Claim, String) {
+        let claims = Claims { at_most_once: true, nothing_lost: false };
+        let machine = Machine::new(text, &Settings::new(), buffer, claims).unwrap();
+        let example = run(&machine, Effort { threads: 1, ends }, &mut |_| {}).counterexample.unwrap();
+        (example.claim, Trace::of(&machine, &example).to_string())
+    }
+
+    #[test]
+    fn a_trace_shows_who_did_what_and_what_waits() {
+        let (claim, text) = trace(BOTH, Buffer::Bounded(1), false);
+        assert_eq!(claim, Claim::AtMostOnce);
+        let lines: Vec<&str> = text.lines().collect();
+        println!("{text}");
+        assert!(lines[0].starts_with("step | first"), "{text}");
+        assert!(text.contains("B is 0") && text.contains("A is 0"), "{text}");
+        assert!(text.contains("[A=1]") && text.contains("[B=1]"), "{text}");
+        assert_eq!(text.matches("HAS TASK 1").count(), 2, "{text}");
+        assert!(text.ends_with("So a task is extracted twice: task 1.\n"), "{text}");
+    }
+
+    #[test]
+    fn an_egress_slot_is_shown_apart() {
+        let text = "
+            shared A = 0, B = 0
+            thread first { A := 1; A := 2; assert B == 0 }
+            thread second { await A == 2; B := 1; fence }
+        ";
+        let (claim, text) = trace(text, Buffer::Egress(1, Coalescing::Word), false);
+        assert_eq!(claim, Claim::NoFault);
+        assert!(text.contains("leaves the buffer for the egress slot") && text.contains("<A=1> ["), "{text}");
+        assert!(text.contains("an assertion is false"), "{text}");
+    }
+
+    #[test]
+    fn who_is_stuck_is_named() {
+        let (claim, text) = trace("shared A = 0\nthread alone { await A == 1 }", Buffer::Bounded(1), false);
+        assert_eq!(claim, Claim::NeverStuck);
+        assert!(text.contains("alone waits in line 2, thread alone { await A == 1 }"), "{text}");
+    }
+
+    #[test]
+    fn what_goes_on_for_ever_is_marked() {
+        let text = "shared A = 0, B = 0\nthread first { A := 1; while B == 0 { } }\nthread second { B := 0 }";
+        let (claim, text) = trace(text, Buffer::Bounded(1), true);
+        assert_eq!(claim, Claim::Ends);
+        assert!(text.contains("-- from here on the same for ever:"), "{text}");
     }
 }

@@ -104,6 +104,17 @@ type Attempt<T> = Result<T, Fault>;
 impl Machine {
     /// Puts every thread before its first step.
     pub(super) fn start(&mut self) {
+        self.initial = self.begin(&mut |_, _, _| {});
+    }
+
+    /// What the threads do before their first steps: the thread, the line of the program, and the event.
+    pub fn opening(&self) -> Vec<(usize, usize, Event)> {
+        let mut events = Vec::new();
+        self.begin(&mut |thread, line, event| events.push((thread, line, event())));
+        events
+    }
+
+    fn begin(&self, note: &mut impl FnMut(usize, usize, &dyn Fn() -> Event)) -> State {
         let mut state = State::empty(&self.layout);
         state.words[..self.program.memory.len()].copy_from_slice(&self.program.memory);
         for (index, (_, value)) in self.program.ghosts.iter().enumerate() {
@@ -116,9 +127,9 @@ impl Machine {
         }
         self.prepare(&mut state);
         for thread in 0..self.program.threads.len() {
-            self.rest(&mut state, thread, &mut |_, _| {});
+            self.rest(&mut state, thread, &mut |line, event| note(thread, line, event));
         }
-        self.initial = state;
+        state
     }
 
     /// Runs `init`, as the first thread and straight on memory.

@@ -7,137 +7,17 @@
 //! smaller one there is less of both. So it is enough to look at the parts.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
+use super::graph::Graph;
 use super::{Claim, Counterexample};
-use crate::machine::{Action, Machine, State};
-
-/// Every state that a machine can reach, by number, and the steps between them.
-pub struct Graph {
-    /// Where in `steps` those of each state begin.
-    begins: Vec<usize>,
-    steps: Vec<(Action, u32)>,
-    /// The step that first led to a state, and from where.
-    parents: Vec<Option<(u32, Action)>>,
-    /// States in which all threads have ended.
-    over: Vec<State>,
-}
-
-impl Graph {
-    /// Explores a machine.
-    pub fn of(machine: &Machine) -> Self {
-        let hasher = BuildHasherDefault::<DefaultHasher>::default();
-        let initial = machine.initial().clone();
-        let mut numbers = HashMap::from([(hasher.hash_one(&initial), 0u32)]);
-        let mut graph = Graph { begins: vec![0], steps: Vec::new(), parents: vec![None], over: Vec::new() };
-        let mut pending = VecDeque::from([initial]);
-        let mut number = 0;
-        while let Some(state) = pending.pop_front() {
-            machine.each_action(&state, |action| {
-                let next = machine.after(&state, action);
-                let fresh = graph.parents.len() as u32;
-                let target = *numbers.entry(hasher.hash_one(&next)).or_insert(fresh);
-                if target == fresh {
-                    graph.parents.push(Some((number, action)));
-                    pending.push_back(next);
-                }
-                graph.steps.push((action, target));
-            });
-            graph.begins.push(graph.steps.len());
-            if machine.is_over(&state) {
-                graph.over.push(state);
-            }
-            number += 1;
-        }
-        graph
-    }
-
-    /// How many states there are.
-    pub fn len(&self) -> usize {
-        self.parents.len()
-    }
-
-    /// Whether there are none; there is always one.
-    pub fn is_empty(&self) -> bool {
-        self.parents.is_empty()
-    }
-
-    /// The states in which all threads have ended and all buffers are empty.
-    pub fn over(&self) -> &[State] {
-        &self.over
-    }
-
-    fn steps_of(&self, state: u32) -> &[(Action, u32)] {
-        &self.steps[self.begins[state as usize]..self.begins[state as usize + 1]]
-    }
-
-    /// The shortest way to a state.
-    fn way_to(&self, mut state: u32) -> Vec<Action> {
-        let mut way = Vec::new();
-        while let Some((from, action)) = self.parents[state as usize] {
-            way.push(action);
-            state = from;
-        }
-        way.reverse();
-        way
-    }
-
-    /// The strongly connected parts that have a step inside, each as its states. Tarjan's algorithm, without recursion.
-    fn parts(&self) -> Vec<Vec<u32>> {
-        const UNSEEN: u32 = u32::MAX;
-        let count = self.len();
-        let (mut order, mut low) = (vec![UNSEEN; count], vec![0u32; count]);
-        let mut open = vec![false; count];
-        let (mut stack, mut parts, mut next) = (Vec::new(), Vec::new(), 0);
-        let mut path: Vec<(u32, usize)> = Vec::new();
-        for root in 0..count as u32 {
-            if order[root as usize] != UNSEEN {
-                continue;
-            }
-            path.push((root, 0));
-            while let Some((state, step)) = path.last_mut() {
-                let at = *state as usize;
-                if *step == 0 && order[at] == UNSEEN {
-                    (order[at], low[at], open[at]) = (next, next, true);
-                    next += 1;
-                    stack.push(*state);
-                }
-                if let Some((_, target)) = self.steps_of(*state).get(*step) {
-                    *step += 1;
-                    let to = *target as usize;
-                    if order[to] == UNSEEN {
-                        path.push((*target, 0));
-                    } else if open[to] {
-                        low[at] = low[at].min(order[to]);
-                    }
-                    continue;
-                }
-                path.pop();
-                if let Some((parent, _)) = path.last() {
-                    low[*parent as usize] = low[*parent as usize].min(low[at]);
-                }
-                if low[at] == order[at] {
-                    let begin = stack.iter().rposition(|member| *member as usize == at).expect("it is open");
-                    let part = stack.split_off(begin);
-                    for member in &part {
-                        open[*member as usize] = false;
-                    }
-                    if part.len() > 1 || self.steps_of(part[0]).iter().any(|(_, target)| *target == part[0]) {
-                        parts.push(part);
-                    }
-                }
-            }
-        }
-        parts
-    }
-}
+use crate::machine::{Action, Machine};
 
 /// A fair run that never ends, if there is one.
 pub fn endless(machine: &Machine) -> Option<Counterexample> {
     let graph = Graph::of(machine);
     let mut member = vec![u32::MAX; graph.len()];
     let mut best: Option<(Vec<Action>, Vec<Action>)> = None;
-    for (number, part) in graph.parts().iter().enumerate() {
+    for (number, part) in parts(&graph).iter().enumerate() {
         for state in part {
             member[*state as usize] = number as u32;
         }
@@ -153,6 +33,55 @@ pub fn endless(machine: &Machine) -> Option<Counterexample> {
         let repeats_from = Some(way.len());
         Counterexample { claim: Claim::Ends, steps: [way, round].concat(), repeats_from }
     })
+}
+
+/// The strongly connected parts that have a step inside, each as its states. Tarjan's algorithm, without recursion.
+fn parts(graph: &Graph) -> Vec<Vec<u32>> {
+    const UNSEEN: u32 = u32::MAX;
+    let count = graph.len();
+    let (mut order, mut low) = (vec![UNSEEN; count], vec![0u32; count]);
+    let mut open = vec![false; count];
+    let (mut stack, mut parts, mut next) = (Vec::new(), Vec::new(), 0);
+    let mut path: Vec<(u32, usize)> = Vec::new();
+    for root in 0..count as u32 {
+        if order[root as usize] != UNSEEN {
+            continue;
+        }
+        path.push((root, 0));
+        while let Some((state, step)) = path.last_mut() {
+            let at = *state as usize;
+            if *step == 0 && order[at] == UNSEEN {
+                (order[at], low[at], open[at]) = (next, next, true);
+                next += 1;
+                stack.push(*state);
+            }
+            if let Some((_, target)) = graph.steps_of(*state).get(*step) {
+                *step += 1;
+                let to = *target as usize;
+                if order[to] == UNSEEN {
+                    path.push((*target, 0));
+                } else if open[to] {
+                    low[at] = low[at].min(order[to]);
+                }
+                continue;
+            }
+            path.pop();
+            if let Some((parent, _)) = path.last() {
+                low[*parent as usize] = low[*parent as usize].min(low[at]);
+            }
+            if low[at] == order[at] {
+                let begin = stack.iter().rposition(|member| *member as usize == at).expect("it is open");
+                let part = stack.split_off(begin);
+                for member in &part {
+                    open[*member as usize] = false;
+                }
+                if part.len() > 1 || graph.steps_of(part[0]).iter().any(|(_, target)| *target == part[0]) {
+                    parts.push(part);
+                }
+            }
+        }
+    }
+    parts
 }
 
 /// A way around the part, from its first state and back, that is fair when it is repeated; nothing if no such way is.

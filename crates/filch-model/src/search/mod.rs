@@ -4,6 +4,7 @@
 //! states cannot tell, that every fair run comes to an end, is for [`fair`].
 
 pub mod fair;
+pub mod graph;
 mod model;
 
 pub(crate) use model::{properties, Watched};
@@ -172,7 +173,10 @@ pub fn run(machine: &Machine, effort: Effort, tell: &mut dyn FnMut(Progress)) ->
     let first = Claim::ALL.into_iter().find_map(|claim| found.get(claim.sentence()).map(|path| (claim, path)));
     if let Some((claim, path)) = first {
         let steps = path.clone().into_actions();
-        return Outcome { counterexample: Some(Counterexample { claim, steps, repeats_from: None }), progress };
+        let found = Counterexample { claim, steps, repeats_from: None };
+        // stateright goes on for a while and keeps the last that it found, so the shortest takes another look.
+        let shortest = if effort.threads == 1 { graph::shortest(machine) } else { None };
+        return Outcome { counterexample: Some(shortest.unwrap_or(found)), progress };
     }
     if !effort.ends {
         return Outcome { counterexample: None, progress };
