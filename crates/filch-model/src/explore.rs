@@ -91,7 +91,7 @@ impl Model for Explored {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        search::properties(self)
+        search::properties()
     }
 }
 

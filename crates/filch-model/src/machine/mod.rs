@@ -106,9 +106,7 @@ impl Machine {
 
     /// Whether nothing can happen although a thread has not ended.
     pub fn is_stuck(&self, state: &State) -> bool {
-        let mut any = false;
-        self.each_action(state, |_| any = true);
-        !any && !self.is_over(state)
+        !self.can_step(state) && self.fault(state).is_none() && !self.is_over(state)
     }
 
     /// What went wrong within a thread, if anything did.
@@ -119,6 +117,11 @@ impl Machine {
     /// How often a task was extracted. Tasks are numbered from 1.
     pub fn extracted(&self, state: &State, task: usize) -> i16 {
         state.words[self.layout.extracted + task - 1]
+    }
+
+    /// The same for all tasks.
+    pub fn all_extracted<'a>(&self, state: &'a State) -> impl Iterator<Item = i16> + 'a {
+        state.words[self.layout.extracted..self.layout.fault].iter().copied()
     }
 
     /// How many tasks the program has.

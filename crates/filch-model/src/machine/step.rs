@@ -194,6 +194,18 @@ impl Machine {
         }
     }
 
+    /// Whether any step is possible.
+    pub(super) fn can_step(&self, state: &State) -> bool {
+        let holder = state.words[self.layout.lock];
+        let mut threads = self.layout.threads.iter().enumerate();
+        threads.any(|(index, thread)| {
+            let free = holder == 0 || holder == index as i16 + 1;
+            // What waits in a full egress slot can be written, so a buffer that is not empty is never held up for ever.
+            free && (state.words[thread.queue] != 0 || state.words[thread.egress] != 0)
+                || self.may_run(state, index, thread, free)
+        })
+    }
+
     /// The state after a step that is possible.
     #[inline]
     pub fn after(&self, state: &State, action: Action) -> State {

@@ -89,8 +89,7 @@ impl Graph {
 pub(super) fn shortest(machine: &Machine) -> Option<Counterexample> {
     let mut broken = None;
     let (graph, found) = Graph::up_to(machine, |state| {
-        let mut made = Claim::ALL.into_iter().filter(|claim| claim.is_made_of(machine));
-        broken = made.find(|claim| !claim.holds_in(machine, state));
+        broken = Claim::broken_in(machine, state);
         broken.is_some()
     });
     let (claim, state) = (broken?, found?);

@@ -64,26 +64,22 @@ impl Claim {
 }
 
 impl Claim {
-    /// Whether it is claimed of this machine.
-    pub fn is_made_of(self, machine: &Machine) -> bool {
-        match self {
-            Claim::AtMostOnce => machine.claims().at_most_once,
-            Claim::NothingLost => machine.claims().nothing_lost,
-            Claim::NoFault | Claim::EndsWell | Claim::NeverStuck | Claim::Ends => true,
+    /// The first claim that a state breaks. That a run ends is not for a single state to tell.
+    pub fn broken_in(machine: &Machine, state: &State) -> Option<Claim> {
+        if machine.fault(state).is_some() {
+            return Some(Claim::NoFault);
         }
-    }
-
-    /// Whether a state leaves the claim standing. That a run ends is not for a single state to tell.
-    pub fn holds_in(self, machine: &Machine, state: &State) -> bool {
-        let mut extracted = (1..=machine.tasks()).map(|task| machine.extracted(state, task));
-        match self {
-            Claim::NoFault => machine.fault(state).is_none(),
-            Claim::AtMostOnce => extracted.all(|times| times <= 1),
-            Claim::NothingLost => !machine.is_over(state) || extracted.all(|times| times >= 1),
-            Claim::EndsWell => !machine.is_over(state) || machine.ends_well(state),
-            Claim::NeverStuck => !machine.is_stuck(state),
-            Claim::Ends => true,
+        let claims = machine.claims();
+        if claims.at_most_once && machine.all_extracted(state).any(|times| times > 1) {
+            return Some(Claim::AtMostOnce);
         }
+        if !machine.is_over(state) {
+            return machine.is_stuck(state).then_some(Claim::NeverStuck);
+        }
+        if claims.nothing_lost && machine.all_extracted(state).any(|times| times == 0) {
+            return Some(Claim::NothingLost);
+        }
+        (!machine.ends_well(state)).then_some(Claim::EndsWell)
     }
 }
 
@@ -169,11 +165,9 @@ pub fn run(machine: &Machine, effort: Effort, tell: &mut dyn FnMut(Progress)) ->
         }
     }
     let progress = look(&checker);
-    let found = checker.discoveries();
-    let first = Claim::ALL.into_iter().find_map(|claim| found.get(claim.sentence()).map(|path| (claim, path)));
-    if let Some((claim, path)) = first {
-        let steps = path.clone().into_actions();
-        let found = Counterexample { claim, steps, repeats_from: None };
+    if let Some(path) = checker.discoveries().into_values().next() {
+        let claim = Claim::broken_in(machine, path.last_state()).expect("this is why it was found");
+        let found = Counterexample { claim, steps: path.into_actions(), repeats_from: None };
         // stateright goes on for a while and keeps the last that it found, so the shortest takes another look.
         let shortest = if effort.threads == 1 { graph::shortest(machine) } else { None };
         return Outcome { counterexample: Some(shortest.unwrap_or(found)), progress };
