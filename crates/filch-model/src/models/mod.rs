@@ -4,7 +4,7 @@
 //! algorithm as it is, and as it is no longer right (without its fence, without its tag). Each has cases: a machine, a number of tasks and thieves, and what is to be found.
 
 mod asymmetric;
-mod bulk;
+pub mod bulk;
 mod chase_lev;
 mod ff_cl;
 mod ff_the;

@@ -1,3 +1,6 @@
 //! Queues that push and steal in batches.
 
-pub(super) mod published;
+pub(in crate::models) mod published;
+mod replay;
+
+pub use replay::{replay, Replay};

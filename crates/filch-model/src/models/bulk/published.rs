@@ -1,7 +1,154 @@
-//! To be written.
+//! The bulk queue as it was published, beside which ours will be put: there is none in `crates/filch-queue` yet.
+//!
+//! Listings 1 to 4 of *A Lock-Free Work-Stealing Algorithm for Bulk Operations*, line for line. The queue is a linked list. The owner pushes a batch by putting its last node before the
+//! head, and pops the head. The one thief walks to the node where a part of the list is to be cut off, looks whether the size still is about what it was, and cuts by a store of null to that node's
+//! link. What is behind the cut is the thief's, and the paper argues that the cut decides: the owner keeps what is before it.
+//!
+//! # What is refuted
+//!
+//! - `bulk/published`: **a node is extracted twice.** Nothing keeps the owner from popping between the thief's look at the size (listing 4, line 22) and its cut (line 27). If it
+//!   pops the very node at which the thief is about to cut, it has read that node's link before the cut: head now points into what the thief takes for its own, the cut goes into a node that is in no list,
+//!   and both sides have all that follows. No store buffer is needed for this, it is so under sequential consistency, and a higher `_queue_limit_` only means more pops in that time. At the end the size is one
+//!   below zero, which in a `size_t` is the largest number there is.
+//!   Four nodes are enough, and if the owner only pops no fewer are: the look at the size lets nothing through unless two or more nodes are skipped, so the cut is behind the third node at the earliest. (For the same
+//!   reason a thief that wants nine tenths never gets any of fewer than 20 nodes.) If the owner pushes during the steal two nodes are enough, because the size has then grown and lets a thief through that skips none. The run of the four nodes is played again by [`replay`](fn@super::replay), on a rendering in Rust.
+//! - `bulk/published-freed`: **the thief reads nodes that are gone.** A popped node is the owner's, who will free it; a thief that has just read the head, or a link, goes on to read the link in the freed
+//!   node. Two nodes are enough.
+//! - `bulk/published-reused`: **a task is lost.** The same in another direction: the thief writes its null into a node that was popped, filled with another task and pushed again (or freed, and allocated again). Everything
+//!   behind that node is cut off, and the thief has read its link when it was another one, or none.
+//!
+//! Besides, the links are plain words of memory in listing 1, and the owner reads one while the thief writes it. In C++ that alone makes the program undefined; on this machine a word is read and written as a whole, and the
+//! refutations do not depend on it.
+//!
+//! # What holds
+//!
+//! - `bulk/published-kept`: as long as no node is used again, nothing is lost: whatever the owner no longer reaches because of the cut was read by the thief before it.
+//! - `bulk/published-in-turn`: if the owner does not pop during a steal every task is extracted exactly once, even if the owner pushes meanwhile. So it is the pop that must be kept away from the cut.
 
-use crate::models::Model;
+use crate::machine::Claims;
+use crate::models::{Case, Model, Parameters, Takes};
+use crate::search::Claim;
+
+const EXACTLY_ONCE: Claims = Claims { at_most_once: true, nothing_lost: true };
+const NOTHING_LOST: Claims = Claims { at_most_once: false, nothing_lost: true };
+
+/// One thief, as the paper demands.
+const fn on(bound: u8, tasks: i16) -> Parameters {
+    Parameters::new(bound, tasks, 1)
+}
+
+/// The bounds of the machines, sequential consistency first.
+fn bounds() -> impl Iterator<Item = u8> {
+    0..=4
+}
 
 pub(in crate::models) fn models() -> Vec<Model> {
-    Vec::new()
+    let published = Model {
+        name: "bulk/published",
+        about: "the bulk queue as it was published: a node popped during a steal is extracted twice",
+        mirrors: "listings 1 to 4 of A Lock-Free Work-Stealing Algorithm for Bulk Operations",
+        text: include_str!("published.tso"),
+        form: &[],
+        claims: EXACTLY_ONCE,
+        ends: false,
+        takes: Takes { most_tasks: 32, most_thieves: 1, delta: false, extra: false },
+        cases: published_cases(),
+    };
+    let freed = Model {
+        name: "bulk/published-freed",
+        about: "the same when the owner frees what it pops: the thief walks freed nodes",
+        form: &[("FREED", 1)],
+        claims: Claims::default(),
+        cases: bounds().map(|bound| Case::refutes(Claim::NoFault, on(bound, 2)).quick()).collect(),
+        ..published.clone()
+    };
+    let reused = Model {
+        name: "bulk/published-reused",
+        about: "the same when the owner pushes popped nodes again: the thief cuts off new tasks",
+        form: &[("REUSED", 1)],
+        claims: NOTHING_LOST,
+        takes: Takes { most_tasks: 0, ..published.takes },
+        cases: bounds().map(|bound| Case::refutes(Claim::NothingLost, on(bound, 6)).quick()).collect(),
+        ..published.clone()
+    };
+    let kept = Model {
+        name: "bulk/published-kept",
+        about: "the same, and no node is used again: nothing is lost, though some is extracted twice",
+        claims: NOTHING_LOST,
+        cases: kept_cases(),
+        ..published.clone()
+    };
+    let in_turn = Model {
+        name: "bulk/published-in-turn",
+        about: "the same when the owner may push during a steal, but not pop",
+        form: &[("IN_TURN", 1)],
+        cases: in_turn_cases(),
+        ..published.clone()
+    };
+    vec![published, freed, reused, kept, in_turn]
+}
+
+fn published_cases() -> Vec<Case> {
+    let twice = |bound, tasks| Case::refutes(Claim::AtMostOnce, on(bound, tasks)).quick();
+    let mut cases: Vec<Case> = bounds().map(|bound| twice(bound, 4)).collect();
+    cases.extend(bounds().map(|bound| twice(bound, 2).with(&[("PUSHED", 1)])));
+    // A queue that is too short to be robbed only takes more pops.
+    cases.extend([0, 4].map(|bound| twice(bound, 8).with(&[("LIMIT", 8)])));
+    cases.extend([0, 4].map(|bound| twice(bound, 24).with(&[("LIMIT", 24)])));
+    // A tenth and nine tenths.
+    cases.push(twice(0, 12).with(&[("STOLEN", 1), ("OF", 10)]));
+    cases.push(twice(0, 20).with(&[("STOLEN", 9), ("OF", 10)]));
+    // Three nodes are too few whatever the proportion, and so is one with or without a push.
+    let proportions: [&[_]; 4] = [&[], &[("OF", 1)], &[("OF", 4)], &[("STOLEN", 3), ("OF", 4)]];
+    for bound in bounds() {
+        cases.extend(proportions.map(|proportion| Case::holds(on(bound, 3)).with(proportion).quick()));
+        cases.push(Case::holds(on(bound, 1)).with(&[("PUSHED", 1), ("LIMIT", 0)]).quick());
+    }
+    cases
+}
+
+fn kept_cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in bounds() {
+        cases.push(Case::holds(on(bound, 8)).quick());
+        cases.push(Case::holds(on(bound, 8)).with(&[("PUSHED", 4)]).quick());
+        cases.push(Case::holds(on(bound, 24)).with(&[("PUSHED", 8)]));
+        cases.push(Case::holds(on(bound, 32)));
+    }
+    cases
+}
+
+fn in_turn_cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in bounds() {
+        cases.push(Case::holds(on(bound, 8)).with(&[("PUSHED", 4)]).quick());
+        cases.push(Case::holds(on(bound, 8)).with(&[("PUSHED", 7)]).quick());
+        cases.push(Case::holds(on(bound, 24)).with(&[("PUSHED", 16)]));
+    }
+    cases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::confirm;
+
+    #[test]
+    fn the_published_queue_extracts_twice_reads_freed_nodes_and_loses_tasks() {
+        confirm(&models(), true);
+    }
+
+    #[test]
+    fn pushing_nodes_again_breaks_no_other_claim_of_the_program() {
+        // Otherwise a search on several threads could find that first.
+        let reused = models().into_iter().find(|model| model.name == "bulk/published-reused").expect("it is listed");
+        let holds = reused.cases.iter().map(|case| Case { refuted: None, ..case.clone() }).collect();
+        confirm(&[Model { claims: Claims::default(), cases: holds, ..reused }], true);
+    }
+
+    #[test]
+    #[ignore = "half a minute; part of the deep run"]
+    fn the_published_queue_is_no_better_when_it_is_longer() {
+        confirm(&models(), false);
+    }
 }
