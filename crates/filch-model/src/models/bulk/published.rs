@@ -95,9 +95,9 @@ fn published_cases() -> Vec<Case> {
     // A queue that is too short to be robbed only takes more pops.
     cases.extend([0, 4].map(|bound| twice(bound, 8).with(&[("LIMIT", 8)])));
     cases.extend([0, 4].map(|bound| twice(bound, 24).with(&[("LIMIT", 24)])));
-    // A tenth and nine tenths.
+    // A tenth and nine tenths, of as many nodes that rounding in floating point makes no difference.
     cases.push(twice(0, 12).with(&[("STOLEN", 1), ("OF", 10)]));
-    cases.push(twice(0, 20).with(&[("STOLEN", 9), ("OF", 10)]));
+    cases.push(twice(0, 21).with(&[("STOLEN", 9), ("OF", 10)]));
     // Three nodes are too few whatever the proportion, and so is one with or without a push.
     let proportions: [&[_]; 4] = [&[], &[("OF", 1)], &[("OF", 4)], &[("STOLEN", 3), ("OF", 4)]];
     for bound in bounds() {
