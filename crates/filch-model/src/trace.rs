@@ -150,26 +150,36 @@ fn verdict(machine: &Machine, state: &State, example: &Counterexample) -> String
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let threads = self.threads.len();
+        // Where no thread has a buffer there is nothing to show of it.
+        let buffered = self.rows.iter().any(|row| row.waiting.iter().any(|waiting| !waiting.is_empty()));
+        let per_thread = 1 + usize::from(buffered);
+        let columns = 2 + per_thread * threads;
         let headings = std::iter::once("step".to_owned())
-            .chain(self.threads.iter().flat_map(|name| [name.clone(), "its buffer".to_owned()]))
+            .chain(
+                self.threads
+                    .iter()
+                    .flat_map(|name| [name.clone(), "its buffer".to_owned()].into_iter().take(per_thread)),
+            )
             .chain(std::iter::once("memory".to_owned()));
         let mut table = vec![headings.collect::<Vec<_>>()];
         let mut step = usize::MAX;
         for row in &self.rows {
-            let mut cells = vec![String::new(); 2 + 2 * threads];
+            let mut cells = vec![String::new(); columns];
             if row.step != step {
                 cells[0] = row.step.to_string();
                 step = row.step;
             }
-            cells[1 + 2 * row.thread].clone_from(&row.text);
-            for (thread, waiting) in row.waiting.iter().enumerate() {
-                cells[2 + 2 * thread].clone_from(waiting);
+            cells[1 + per_thread * row.thread].clone_from(&row.text);
+            if buffered {
+                for (thread, waiting) in row.waiting.iter().enumerate() {
+                    cells[2 + per_thread * thread].clone_from(waiting);
+                }
             }
-            cells[1 + 2 * threads].clone_from(&row.memory);
+            cells[columns - 1].clone_from(&row.memory);
             table.push(cells);
         }
         let width = |column: usize| table.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..2 + 2 * threads).map(width).collect();
+        let widths: Vec<usize> = (0..columns).map(width).collect();
         for (number, cells) in table.iter().enumerate() {
             if self.repeats_from.is_some_and(|from| from + 1 == number) {
                 writeln!(f, "-- from here on the same for ever:")?;

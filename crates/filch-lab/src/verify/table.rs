@@ -16,12 +16,12 @@ A row is a step of one thread: the line of its program, and what came of it; `~`
 
 /// The models, a line each.
 pub(super) fn list(models: &[Model]) -> String {
-    let header = ["model", "cases", "what it is", "after"].map(str::to_owned);
+    let header = ["model", "cases", "what it is (and what it mirrors)"].map(str::to_owned);
     let lines: Vec<Vec<String>> = models
         .iter()
         .map(|model| {
-            let mirrors = model.mirrors.to_owned();
-            vec![model.name.to_owned(), model.cases.len().to_string(), model.about.to_owned(), mirrors]
+            let about = format!("{} ({})", model.about, model.mirrors);
+            vec![model.name.to_owned(), model.cases.len().to_string(), about]
         })
         .collect();
     grid(&header, &lines) + "\n"
