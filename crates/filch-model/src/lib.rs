@@ -2,6 +2,7 @@
 
 pub mod explore;
 pub mod language;
+pub mod litmus;
 pub mod machine;
 pub mod models;
 pub mod search;

@@ -141,6 +141,12 @@ impl Machine {
         names.map(|(index, (name, _))| (name.as_str(), state.words[self.layout.ghosts + index]))
     }
 
+    /// What a word of memory holds, by the name that [`Machine::word_name`] gives it.
+    pub fn word(&self, state: &State, name: &str) -> Option<i16> {
+        let address = (0..self.program.memory.len()).find(|address| self.word_name(*address) == name)?;
+        Some(state.words[address])
+    }
+
     /// The words of memory that are not what they were in another state, by name, with what they hold.
     pub fn changes(&self, before: &State, after: &State) -> Vec<(String, i16)> {
         let changed = (0..self.program.memory.len()).filter(|address| before.words[*address] != after.words[*address]);
