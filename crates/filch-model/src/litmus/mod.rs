@@ -3,10 +3,10 @@
 //! An outcome is what the loads of a run saw and what memory held at its end. Every test says which outcomes there are, and what each of them [needs](Needs): most are found on every
 //! machine, some only where a load can overtake so and so many stores of its own thread. What a test does not list is forbidden. [`all`] has
 //!
-//! - the [classic] shapes and those of the [x86]-TSO paper, which tell SC from TSO,
-//! - [coherence], which no buffer changes,
-//! - what the [bound] S and the egress slot of section 7.3 add,
-//! - and the [lock], the locked instructions and the process-wide barrier.
+//! - the classic shapes and those of the x86-TSO paper, which tell SC from TSO,
+//! - coherence, which no buffer changes,
+//! - what the bound S and the egress slot of section 7.3 add,
+//! - and the lock, the locked instructions and the process-wide barrier.
 
 mod bound;
 mod classic;

@@ -1,4 +1,4 @@
-//! The tests of *A better x86 memory model: x86-TSO* (Owens, Sarkar, Sewell) that are not [classic](super::classic) ones: those of Intel's white paper (`iwp`), of
+//! The tests of *A better x86 memory model: x86-TSO* (Owens, Sarkar, Sewell) that are not among the classic ones: those of Intel's white paper (`iwp`), of
 //! AMD's manual (`amd`), and the paper's own (`n`).
 //!
 //! New with a buffer are `iwp2.4`, `n1`, `n6` and `n7`, each by one outcome, and `amd3`. The sets of outcomes were worked out from the axioms of SC and x86-TSO, not on this machine.
