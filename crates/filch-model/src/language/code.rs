@@ -176,6 +176,12 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// The program that has `init` for its only thread, if there is one.
+    pub(crate) fn preparation(&self) -> Option<Program> {
+        let init = self.init.clone()?;
+        Some(Program { threads: vec![init], init: None, ..self.clone() })
+    }
+
     /// Whether a thread has a process-wide barrier.
     pub(crate) fn has_barrier(&self) -> bool {
         let mut instructions = self.threads.iter().flat_map(|thread| &thread.code);

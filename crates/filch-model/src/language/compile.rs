@@ -1,9 +1,9 @@
 //! From a tree to code: names found, routines inlined, settings applied.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::code::{Binary, Final, Instruction, Operation, Place, Program, Routine, Value, FIELD_BITS};
-use super::live::live;
+use super::live::{in_value as reads, live};
 use super::syntax::{Action, Declared, Expression, File, Item, Repeat, Statement, Target};
 use super::{Settings, SyntaxError};
 
@@ -11,6 +11,10 @@ use super::{Settings, SyntaxError};
 const MOST_REGISTERS: usize = 64;
 /// As many words of memory as a program may have.
 const MOST_WORDS: usize = 120;
+/// As many threads as a program may have: a bit each in a word, for barriers.
+const MOST_THREADS: usize = 15;
+/// As many operations as a thread may have, and as many copies of blocks.
+const MOST_OPERATIONS: usize = 10_000;
 /// As many fields as a packed word may have.
 const MOST_FIELDS: usize = 15 / FIELD_BITS as usize;
 
@@ -32,16 +36,29 @@ pub(super) fn compile(file: &File, text: &str, settings: &Settings) -> Result<Pr
     for (item, line) in file {
         names.declare(item, *line, &mut program)?;
     }
+    for (item, line) in file {
+        if let Item::Function { parameters, .. } = item {
+            if let Some(parameter) = parameters.iter().find(|name| names.is_word(name)) {
+                return Err(twice(parameter, *line));
+            }
+        }
+    }
     program.tasks = usize::try_from(names.constants.get("TASKS").copied().unwrap_or(0)).unwrap_or(0);
     for (item, line) in file {
         match item {
-            Item::Init(body) => program.init = Some(names.routine("init", 0, body)?),
+            Item::Init(_) if program.init.is_some() => return Err(twice("init", *line)),
+            // As the first thread.
+            Item::Init(body) => program.init = Some(names.init(body)?),
             Item::Thread { name, copies, body } => {
                 let copies = copies.as_ref().map_or(Ok(1), |copies| names.constant(copies, *line))?;
                 for copy in 1..=copies {
                     let name = if copies == 1 { name.clone() } else { format!("{name} {copy}") };
-                    let number = i16::try_from(program.threads.len() + 1).unwrap_or(i16::MAX);
-                    program.threads.push(names.routine(&name, number, body)?);
+                    let number = program.threads.len() + 1;
+                    if number > MOST_THREADS {
+                        let reason = format!("a program has at most {MOST_THREADS} threads");
+                        return Err(SyntaxError::new(*line, reason));
+                    }
+                    program.threads.push(names.routine(&name, number as i16, body)?);
                 }
             }
             Item::Finally(condition) => program.finally.push(names.last(condition, *line)?),
@@ -49,6 +66,10 @@ pub(super) fn compile(file: &File, text: &str, settings: &Settings) -> Result<Pr
         }
     }
     Ok(program)
+}
+
+fn twice(name: &str, line: usize) -> SyntaxError {
+    SyntaxError::new(line, format!("there are two of `{name}`"))
 }
 
 #[derive(Clone, Copy)]
@@ -66,10 +87,42 @@ struct Names<'a> {
     ghosts: HashMap<String, u8>,
     locals: Vec<(String, i16)>,
     functions: HashMap<String, (&'a [String], &'a [Statement])>,
+    /// Everything that the text declares.
+    declared: HashSet<&'a str>,
 }
 
 impl<'a> Names<'a> {
+    /// One name is one thing, so that nothing is hidden by a thing of the same name.
+    fn is_new(&mut self, name: &'a str, line: usize) -> Result<()> {
+        match self.declared.insert(name) && !is_built_in(name) {
+            true => Ok(()),
+            false => Err(twice(name, line)),
+        }
+    }
+
+    /// Whether a name means something in every routine.
+    fn is_word(&self, name: &str) -> bool {
+        let known = self.constants.contains_key(name) || self.rows.contains_key(name) || self.ghosts.contains_key(name);
+        known || self.locals.iter().any(|(local, _)| local == name) || is_built_in(name)
+    }
+
     fn declare(&mut self, item: &'a Item, line: usize, program: &mut Program) -> Result<()> {
+        match item {
+            Item::Shared(words, _) | Item::Local(words) | Item::Ghost(words) | Item::Constant(words) => {
+                for word in words {
+                    self.is_new(&word.name, line)?;
+                }
+            }
+            Item::Function { name, parameters, .. } => {
+                self.is_new(name, line)?;
+                for (index, parameter) in parameters.iter().enumerate() {
+                    if parameters[..index].contains(parameter) {
+                        return Err(twice(parameter, line));
+                    }
+                }
+            }
+            Item::Init(_) | Item::Thread { .. } | Item::Finally(_) => {}
+        }
         match item {
             Item::Shared(words, together) => {
                 let mut cache_line = program.lines.last().map_or(0, |last| last + 1);
@@ -82,6 +135,9 @@ impl<'a> Names<'a> {
                 for word in words {
                     let value = self.first_value(word, line)?;
                     self.locals.push((word.name.clone(), value));
+                }
+                if self.locals.len() > MOST_REGISTERS {
+                    return Err(too_many_registers(line));
                 }
             }
             Item::Ghost(words) => {
@@ -127,9 +183,7 @@ impl<'a> Names<'a> {
         }
         program.words.push((word.name.clone(), base..base + length));
         let row = Row { base: base as u8, length: length as u8, indexed: word.length.is_some() };
-        if self.rows.insert(word.name.clone(), row).is_some() {
-            return Err(SyntaxError::new(line, format!("there are two of `{}`", word.name)));
-        }
+        self.rows.insert(word.name.clone(), row);
         Ok(())
     }
 
@@ -166,6 +220,15 @@ impl<'a> Names<'a> {
         })
     }
 
+    /// `init` is the first thread's, and leaves its locals to it.
+    fn init(&self, body: &'a [Statement]) -> Result<Routine> {
+        let mut routine = self.routine("init", 1, body)?;
+        for live in &mut routine.live {
+            *live |= u64::MAX.checked_shr(64 - self.locals.len() as u32).unwrap_or(0);
+        }
+        Ok(routine)
+    }
+
     fn last(&self, condition: &'a Expression, line: usize) -> Result<Final> {
         let mut body = Body::new(self, 0, line);
         body.strict = true;
@@ -177,14 +240,23 @@ impl<'a> Names<'a> {
                 _ => return Err(SyntaxError::new(line, "`finally` may only look")),
             }
         }
+        let indices = loads.iter().filter_map(|(_, at)| at.index.as_ref());
+        for (index, (name, _)) in self.locals.iter().enumerate() {
+            if indices.clone().chain([&value]).any(|value| reads(value) >> index & 1 == 1) {
+                return Err(SyntaxError::new(line, format!("`finally` sees memory and ghosts, not `{name}`")));
+            }
+        }
         Ok(Final { loads, value, line })
     }
 }
 
-/// Whether a ghost is read or written between this store and the next step.
+/// Whether a ghost is read by this store, or read or written between it and the next step.
 fn is_observed(code: &[Instruction], at: usize) -> bool {
-    if !matches!(code[at].operation, Operation::Store { .. }) {
+    let Operation::Store { at: place, value } = &code[at].operation else {
         return false;
+    };
+    if has_ghost(value) || place.index.as_ref().is_some_and(has_ghost) {
+        return true;
     }
     let (mut pending, mut seen) = (vec![at + 1], vec![false; code.len()]);
     while let Some(at) = pending.pop() {
@@ -222,6 +294,26 @@ fn has_ghost(value: &Value) -> bool {
     }
 }
 
+/// What the language itself has under this name.
+fn is_built_in(name: &str) -> bool {
+    matches!(name, "cas" | "swap" | "add" | "ME")
+}
+
+fn too_many_registers(line: usize) -> SyntaxError {
+    SyntaxError::new(line, format!("a thread has at most {MOST_REGISTERS} registers"))
+}
+
+/// Whether a value runs a routine of the text.
+fn calls_routine(expression: &Expression) -> bool {
+    match expression {
+        Expression::Number(_) | Expression::Name(_) => false,
+        Expression::Index(_, value) | Expression::Not(value) => calls_routine(value),
+        Expression::Call(name, arguments) => !is_built_in(name) || arguments.iter().any(calls_routine),
+        Expression::Binary(_, sides) => calls_routine(&sides.0) || calls_routine(&sides.1),
+        Expression::Tuple(fields) => fields.iter().any(calls_routine),
+    }
+}
+
 /// A call that is being inlined: where its result goes, and the jumps to its end.
 struct Call {
     name: String,
@@ -246,6 +338,8 @@ struct Body<'n, 'a> {
     loops: Vec<Around>,
     /// The number of the thread, and then, in the routine at hand, parameters and copies that are numbers.
     fixed: Vec<(String, i16)>,
+    /// How many copies of blocks there are so far.
+    copies: usize,
     /// How many registers the statement uses for what it has loaded.
     held: usize,
     /// Whether both sides of `&&` and `||` are always looked at.
@@ -264,6 +358,7 @@ impl<'n, 'a> Body<'n, 'a> {
             calls: Vec::new(),
             loops: Vec::new(),
             fixed: vec![("ME".to_owned(), number)],
+            copies: 0,
             held: 0,
             strict: false,
         }
@@ -276,6 +371,13 @@ impl<'n, 'a> Body<'n, 'a> {
     fn emit(&mut self, operation: Operation) -> usize {
         self.code.push(Instruction { operation, line: self.line, observed: false });
         self.code.len() - 1
+    }
+
+    fn is_short(&self) -> Result<()> {
+        if self.code.len() > MOST_OPERATIONS || self.copies > MOST_OPERATIONS {
+            return self.error(format!("a thread is longer than {MOST_OPERATIONS} operations"));
+        }
+        Ok(())
     }
 
     /// Makes jumps end here.
@@ -295,6 +397,7 @@ impl<'n, 'a> Body<'n, 'a> {
             let held = self.held;
             self.statement(&statement.action)?;
             self.held = held;
+            self.is_short()?;
         }
         Ok(())
     }
@@ -303,7 +406,8 @@ impl<'n, 'a> Body<'n, 'a> {
         match action {
             Action::Assign(names, value) => self.assign(names, value)?,
             Action::Store(target, value) => {
-                let at = self.place(target)?;
+                let mut at = self.place(target)?;
+                self.settle_place(&mut at, [value])?;
                 let value = self.value(value)?;
                 self.emit(Operation::Store { at, value });
             }
@@ -355,6 +459,7 @@ impl<'n, 'a> Body<'n, 'a> {
         if let ([name], Expression::Name(word)) = (names, value) {
             // Straight into the register, so that a trace shows no more steps than the text has.
             if let (Some(row), None) = (self.names.rows.get(word), self.names.ghosts.get(name)) {
+                self.may_be_set(name)?;
                 let at = self.row_place(word, *row, None)?;
                 let to = self.register(name)?;
                 self.emit(Operation::Load { to, at });
@@ -368,7 +473,11 @@ impl<'n, 'a> Body<'n, 'a> {
         if names.len() > MOST_FIELDS {
             return self.error(format!("a packed word has at most {MOST_FIELDS} fields"));
         }
-        let whole = self.hold(value)?;
+        let is_set = |register| names.iter().any(|name| self.known_register(name) == Some(register));
+        let whole = match value {
+            Value::Register(register) if !is_set(register) => register,
+            value => self.hold(value)?,
+        };
         for (field, name) in names.iter().enumerate() {
             self.set(name, Value::Field(field as u8, Box::new(Value::Register(whole))))?;
         }
@@ -380,14 +489,19 @@ impl<'n, 'a> Body<'n, 'a> {
             self.emit(Operation::SetGhost { to: *ghost, value });
             return Ok(());
         }
+        self.may_be_set(name)?;
+        let to = self.register(name)?;
+        self.emit(Operation::Assign { to, value });
+        Ok(())
+    }
+
+    fn may_be_set(&self, name: &str) -> Result<()> {
         if self.names.rows.contains_key(name) {
             return self.error(format!("`{name}` is in memory: store to it with `:=`"));
         }
         if self.number(name).is_some() {
-            return self.error(format!("`{name}` is a number"));
+            return self.error(format!("`{name}` is a number and stays one"));
         }
-        let to = self.register(name)?;
-        self.emit(Operation::Assign { to, value });
         Ok(())
     }
 
@@ -440,7 +554,12 @@ impl<'n, 'a> Body<'n, 'a> {
         };
         // `break` would mean this copy or all of them.
         let loops = std::mem::take(&mut self.loops);
+        if let Some(name) = repeat.name.as_deref().filter(|name| self.names.is_word(name)) {
+            return Err(twice(name, self.line));
+        }
         for number in first..=last {
+            self.copies += 1;
+            self.is_short()?;
             if let Some(name) = &repeat.name {
                 self.fixed.push((name.clone(), number));
             }
@@ -487,8 +606,11 @@ impl<'n, 'a> Body<'n, 'a> {
 
     fn row_place(&mut self, name: &str, row: Row, index: Option<&'a Expression>) -> Result<Place> {
         let index = index.map(|index| self.value(index)).transpose()?;
-        if index.is_some() != row.indexed {
-            return self.error(format!("`{name}` needs an index, or must not have one"));
+        if row.indexed && index.is_none() {
+            return self.error(format!("`{name}` is a row: say which word of it, `{name}[…]`"));
+        }
+        if !row.indexed && index.is_some() {
+            return self.error(format!("`{name}` is one word and has no index"));
         }
         Ok(Place { base: row.base, length: row.length, index })
     }
@@ -525,7 +647,7 @@ impl<'n, 'a> Body<'n, 'a> {
         let scope = self.calls.last().map_or("-", |call| call.name.as_str()).to_owned();
         self.registers.push((scope, name.to_owned()));
         if self.registers.len() > MOST_REGISTERS {
-            return self.error(format!("a thread has at most {MOST_REGISTERS} registers"));
+            return Err(too_many_registers(self.line));
         }
         Ok((self.registers.len() - 1) as u8)
     }
@@ -540,18 +662,54 @@ impl<'n, 'a> Body<'n, 'a> {
         }
         self.registers.push(("#".to_owned(), name));
         if self.registers.len() > MOST_REGISTERS {
-            return self.error(format!("a thread has at most {MOST_REGISTERS} registers"));
+            return Err(too_many_registers(self.line));
         }
         Ok((self.registers.len() - 1) as u8)
     }
 
     fn hold(&mut self, value: Value) -> Result<u8> {
-        if let Value::Register(register) = value {
-            return Ok(register);
-        }
         let to = self.holder()?;
         self.emit(Operation::Assign { to, value });
         Ok(to)
+    }
+
+    /// A value that what is computed after it cannot change: a copy, if a call comes that could set a local or a ghost it depends on.
+    fn settled<'e>(&mut self, value: Value, later: impl IntoIterator<Item = &'e Expression>) -> Result<Value> {
+        let locals = u64::MAX.checked_shr(64 - self.names.locals.len() as u32).unwrap_or(0);
+        if (reads(&value) & locals == 0 && !has_ghost(&value)) || !later.into_iter().any(calls_routine) {
+            return Ok(value);
+        }
+        Ok(Value::Register(self.hold(value)?))
+    }
+
+    fn settle_place<'e>(&mut self, at: &mut Place, later: impl IntoIterator<Item = &'e Expression>) -> Result<()> {
+        at.index = match at.index.take() {
+            Some(index) => Some(self.settled(index, later)?),
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// Values, the first of them first.
+    fn values(&mut self, expressions: &'a [Expression]) -> Result<Vec<Value>> {
+        let mut values = Vec::new();
+        for (index, expression) in expressions.iter().enumerate() {
+            let value = self.value(expression)?;
+            values.push(self.settled(value, &expressions[index + 1..])?);
+        }
+        Ok(values)
+    }
+
+    /// Whether a value takes a step or a call.
+    fn takes_steps(&self, expression: &Expression) -> bool {
+        match expression {
+            Expression::Number(_) => false,
+            Expression::Name(name) => self.number(name).is_none() && self.names.rows.contains_key(name),
+            Expression::Index(..) | Expression::Call(..) => true,
+            Expression::Not(value) => self.takes_steps(value),
+            Expression::Binary(_, sides) => self.takes_steps(&sides.0) || self.takes_steps(&sides.1),
+            Expression::Tuple(fields) => fields.iter().any(|field| self.takes_steps(field)),
+        }
     }
 
     fn value(&mut self, expression: &'a Expression) -> Result<Value> {
@@ -574,10 +732,27 @@ impl<'n, 'a> Body<'n, 'a> {
                 if fields.len() > MOST_FIELDS {
                     return self.error(format!("a packed word has at most {MOST_FIELDS} fields"));
                 }
-                Ok(Value::Pack(fields.iter().map(|field| self.value(field)).collect::<Result<_>>()?))
+                let fields = self.values(fields)?;
+                self.pack(fields)
             }
             Expression::Binary(operator, sides) => self.binary(*operator, &sides.0, &sides.1),
         }
+    }
+
+    fn pack(&mut self, fields: Vec<Value>) -> Result<Value> {
+        let (mut packed, mut known) = (0, true);
+        for (place, field) in fields.iter().enumerate() {
+            match field {
+                Value::Constant(number) if (0..1 << FIELD_BITS).contains(number) => {
+                    packed |= number << (FIELD_BITS * place as u32);
+                }
+                Value::Constant(_) => {
+                    return self.error(format!("a field is a number from 0 to {}", (1 << FIELD_BITS) - 1));
+                }
+                _ => known = false,
+            }
+        }
+        Ok(if known { Value::Constant(packed) } else { Value::Pack(fields) })
     }
 
     fn named(&mut self, name: &str) -> Result<Value> {
@@ -612,15 +787,10 @@ impl<'n, 'a> Body<'n, 'a> {
                 _ => {}
             }
         }
-        let (start, held) = (self.code.len(), self.held);
-        let value = self.value(right)?;
         let lazy = matches!(operator, Binary::And | Binary::Or) && !self.strict;
-        if lazy && self.code.len() > start && !matches!(left, Value::Constant(_)) {
+        if lazy && self.takes_steps(right) && !matches!(left, Value::Constant(_)) {
             // The right side takes steps: go there only if it is needed.
-            self.code.truncate(start);
-            self.held = held;
-            let to = self.holder()?;
-            self.emit(Operation::Assign { to, value: left });
+            let to = self.hold(left)?;
             let needed = Value::Register(to);
             let needed = if operator == Binary::And { needed } else { Value::Not(Box::new(needed)) };
             let past = self.emit(Operation::JumpUnless { value: needed, target: 0 });
@@ -629,6 +799,8 @@ impl<'n, 'a> Body<'n, 'a> {
             self.land(&[past]);
             return Ok(Value::Register(to));
         }
+        let left = self.settled(left, [right])?;
+        let value = self.value(right)?;
         if let (Value::Constant(a), Value::Constant(b)) = (&left, &value) {
             return match operator.apply(*a, *b) {
                 Some(number) => Ok(Value::Constant(number)),
@@ -638,37 +810,42 @@ impl<'n, 'a> Body<'n, 'a> {
         Ok(Value::Binary(operator, Box::new((left, value))))
     }
 
+    fn takes<T>(&self, name: &str, count: usize) -> Result<T> {
+        self.error(format!("`{name}` takes {count} value{}", if count == 1 { "" } else { "s" }))
+    }
+
+    fn locked(&mut self, name: &str, arguments: &'a [Expression]) -> Result<Value> {
+        let count = if name == "cas" { 3 } else { 2 };
+        if arguments.len() != count {
+            return self.takes(name, count);
+        }
+        let mut at = self.operand_place(arguments.first())?;
+        self.settle_place(&mut at, &arguments[1..])?;
+        let mut values = self.values(&arguments[1..])?.into_iter();
+        let mut value = || values.next().expect("they were counted");
+        let to = self.holder()?;
+        self.emit(match name {
+            "cas" => Operation::Cas { to, at, old: value(), new: value() },
+            "swap" => Operation::Swap { to, at, value: value() },
+            _ => Operation::Add { to, at, value: value() },
+        });
+        Ok(Value::Register(to))
+    }
+
     fn call(&mut self, name: &str, arguments: &'a [Expression]) -> Result<Value> {
-        match (name, arguments.len()) {
-            ("cas", 3) => {
-                let at = self.operand_place(arguments.first())?;
-                let (old, new) = (self.value(&arguments[1])?, self.value(&arguments[2])?);
-                let to = self.holder()?;
-                self.emit(Operation::Cas { to, at, old, new });
-                return Ok(Value::Register(to));
-            }
-            ("swap" | "add", 2) => {
-                let at = self.operand_place(arguments.first())?;
-                let value = self.value(&arguments[1])?;
-                let to = self.holder()?;
-                self.emit(match name {
-                    "swap" => Operation::Swap { to, at, value },
-                    _ => Operation::Add { to, at, value },
-                });
-                return Ok(Value::Register(to));
-            }
-            _ => {}
+        if let "cas" | "swap" | "add" = name {
+            return self.locked(name, arguments);
         }
         let Some((parameters, body)) = self.names.functions.get(name).copied() else {
-            return self.error(format!("there is no routine `{name}` that takes so many"));
+            return self.error(format!("there is no routine `{name}`"));
         };
         if parameters.len() != arguments.len() {
-            return self.error(format!("`{name}` takes {} values", parameters.len()));
+            return self.takes(name, parameters.len());
         }
         if self.calls.iter().any(|call| call.name == name) {
             return self.error(format!("`{name}` calls itself"));
         }
-        let arguments = arguments.iter().map(|argument| self.value(argument)).collect::<Result<Vec<_>>>()?;
+        let arguments = self.values(arguments)?;
         let result = self.holder()?;
         let (line, loops) = (self.line, std::mem::take(&mut self.loops));
         let outside = self.fixed.split_off(1.min(self.fixed.len()));

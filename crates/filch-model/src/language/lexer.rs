@@ -1,5 +1,7 @@
 //! From text to tokens.
 
+use std::fmt;
+
 use super::SyntaxError;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,6 +10,16 @@ pub(super) enum Kind {
     Number(i16),
     /// One of `SIGNS`.
     Sign(&'static str),
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Name(name) => f.write_str(name),
+            Kind::Number(number) => write!(f, "{number}"),
+            Kind::Sign(sign) => f.write_str(sign),
+        }
+    }
 }
 
 /// A token and the line it stands on.

@@ -57,7 +57,8 @@ fn in_place(place: &Place) -> u64 {
     place.index.as_ref().map_or(0, in_value)
 }
 
-fn in_value(value: &Value) -> u64 {
+/// A bit for each register that a value depends on.
+pub(super) fn in_value(value: &Value) -> u64 {
     match value {
         Value::Constant(_) | Value::Ghost(_) => 0,
         Value::Register(register) => 1 << register,

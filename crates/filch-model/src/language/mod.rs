@@ -45,12 +45,15 @@
 //! | `if`, `else`, `while`, `loop`, `break`, `continue`, `return` | as one thinks |
 //! | `repeat n { … }`, `repeat i in 1..=n { … }` | copies of the block, `i` being a number in each |
 //!
-//! A fault (a false `assert`, a strange task, an index outside a row, a field out of range) is a state that no claim allows.
+//! A fault (a false `assert`, a strange task, an index outside a row, a number or a field out of range, a loop without a step) is a state that no claim allows.
+//!
+//! A name that is declared means one thing in the whole text. A routine sees what is declared, its parameters and its own registers, nothing of its caller's; a parameter whose argument is a number is
+//! a number too and cannot be set. A register is 0 until it is first set, and keeps its value from one call of the routine to the next.
 //!
 //! # Values
 //!
-//! Numbers, names, `+ - * / %` (the remainder is never negative), comparisons, `&& || !` (only as far as needed), calls, and the locked instructions
-//! `cas(WORD, old, new)`, which is 1 if it succeeded, `swap(WORD, value)` and `add(WORD, value)`, which are the old value.
+//! Numbers, names, `ME` (the number of the thread, from 1; `init` is 1 too), `+ - * / %` (the remainder is never negative), comparisons, `&& || !` (only as far as needed), calls, and the locked instructions
+//! `cas(WORD, old, new)`, which is 1 if it succeeded, `swap(WORD, value)` and `add(WORD, value)`, which are the old value. What stands first is computed first.
 //!
 //! # Steps
 //!
@@ -63,11 +66,13 @@ mod compile;
 mod lexer;
 mod live;
 mod syntax;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub(crate) use code::{Operation, Place, Program, Value, FIELD_BITS};
+pub(crate) use code::{Binary, Operation, Place, Program, Value, FIELD_BITS};
 
 /// The settings of a run, by name: `TASKS`, `DELTA` and the like.
 pub type Settings = BTreeMap<String, i16>;

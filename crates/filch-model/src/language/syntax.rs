@@ -93,7 +93,7 @@ pub(super) type File = Vec<(Item, usize)>;
 
 /// The tree of a program.
 pub(super) fn parse(tokens: &[Token]) -> Result<File, SyntaxError> {
-    let mut parser = Parser { tokens, at: 0 };
+    let mut parser = Parser { tokens, at: 0, depth: 0 };
     let mut file = Vec::new();
     while parser.at < tokens.len() {
         let line = parser.line();
@@ -102,9 +102,13 @@ pub(super) fn parse(tokens: &[Token]) -> Result<File, SyntaxError> {
     Ok(file)
 }
 
+/// As deep as values and blocks may be nested.
+const DEEPEST: usize = 100;
+
 struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
+    depth: usize,
 }
 
 impl Parser<'_> {
@@ -114,6 +118,25 @@ impl Parser<'_> {
 
     fn error<T>(&self, reason: impl Into<String>) -> Result<T, SyntaxError> {
         Err(SyntaxError::new(self.line(), reason))
+    }
+
+    /// What was expected, and what stands there instead.
+    fn unexpected<T>(&self, expected: &str) -> Result<T, SyntaxError> {
+        match self.peek() {
+            Some(found) => self.error(format!("expected {expected}, found `{found}`")),
+            None => self.error(format!("expected {expected}, found the end")),
+        }
+    }
+
+    /// Parses something that may contain its like.
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T, SyntaxError>) -> Result<T, SyntaxError> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return self.error("this is nested too deeply");
+        }
+        let parsed = parse(self);
+        self.depth -= 1;
+        parsed
     }
 
     fn peek(&self) -> Option<&Kind> {
@@ -144,10 +167,7 @@ impl Parser<'_> {
         if self.skip(sign) {
             return Ok(());
         }
-        match self.peek() {
-            Some(found) => self.error(format!("expected `{sign}`, found {found:?}")),
-            None => self.error(format!("expected `{sign}`, found the end")),
-        }
+        self.unexpected(&format!("`{sign}`"))
     }
 
     fn name(&mut self) -> Result<String, SyntaxError> {
@@ -157,12 +177,19 @@ impl Parser<'_> {
                 self.at += 1;
                 Ok(name)
             }
-            _ => self.error("expected a name"),
+            _ => self.unexpected("a name"),
         }
     }
 
     fn item(&mut self) -> Result<Item, SyntaxError> {
-        let item = match self.name()?.as_str() {
+        let Some(Kind::Name(word)) = self.peek().cloned() else {
+            return match self.peek() {
+                Some(found) => self.error(format!("`{found}` begins nothing that can stand here")),
+                None => self.error("nothing stands here"),
+            };
+        };
+        self.at += 1;
+        let item = match word.as_str() {
             "shared" => Item::Shared(self.declared()?, false),
             "line" => {
                 self.expect("{")?;
@@ -196,9 +223,9 @@ impl Parser<'_> {
             }
             "finally" => Item::Finally(self.expression()?),
             other => {
-                let other = other.to_owned();
+                let reason = format!("`{other}` begins nothing that can stand here");
                 self.at -= 1;
-                return self.error(format!("`{other}` begins nothing that can stand here"));
+                return self.error(reason);
             }
         };
         Ok(item)
@@ -224,16 +251,18 @@ impl Parser<'_> {
     }
 
     fn block(&mut self) -> Result<Vec<Statement>, SyntaxError> {
-        self.expect("{")?;
-        let mut statements = Vec::new();
-        loop {
-            while self.skip(";") {}
-            if self.skip("}") {
-                return Ok(statements);
+        self.nested(|parser| {
+            parser.expect("{")?;
+            let mut statements = Vec::new();
+            loop {
+                while parser.skip(";") {}
+                if parser.skip("}") {
+                    return Ok(statements);
+                }
+                let line = parser.line();
+                statements.push(Statement { action: parser.statement()?, line });
             }
-            let line = self.line();
-            statements.push(Statement { action: self.statement()?, line });
-        }
+        })
     }
 
     fn statement(&mut self) -> Result<Action, SyntaxError> {
@@ -246,7 +275,12 @@ impl Parser<'_> {
             self.expect("=")?;
             return Ok(Action::Assign(names, self.expression()?));
         }
-        let name = self.name()?;
+        let name = match self.peek() {
+            Some(Kind::Name(name)) => name.clone(),
+            Some(_) => return self.unexpected("a statement"),
+            None => return self.unexpected("`}`"),
+        };
+        self.at += 1;
         let action = match name.as_str() {
             "if" => return self.conditional(),
             "while" => Action::While(self.expression()?, self.block()?),
@@ -290,6 +324,10 @@ impl Parser<'_> {
     }
 
     fn conditional(&mut self) -> Result<Action, SyntaxError> {
+        self.nested(Self::conditional_here)
+    }
+
+    fn conditional_here(&mut self) -> Result<Action, SyntaxError> {
         let condition = self.expression()?;
         let then = self.block()?;
         let line = self.line();
@@ -352,8 +390,14 @@ impl Parser<'_> {
             return self.operand();
         };
         let mut left = self.binary(level + 1)?;
+        let mut length = 0;
         while let Some((sign, operator, exchanged)) = signs.iter().find(|(sign, ..)| self.is(sign)) {
             self.expect(sign)?;
+            // A chain is as deep a tree as it is long.
+            length += 1;
+            if length > DEEPEST {
+                return self.error("this is nested too deeply");
+            }
             let right = self.binary(level + 1)?;
             // The side that stands first is read first, whichever way round they are compared.
             left = match (exchanged, operator) {
@@ -368,6 +412,10 @@ impl Parser<'_> {
     }
 
     fn operand(&mut self) -> Result<Expression, SyntaxError> {
+        self.nested(Self::operand_here)
+    }
+
+    fn operand_here(&mut self) -> Result<Expression, SyntaxError> {
         if self.skip("!") {
             return Ok(Expression::Not(Box::new(self.operand()?)));
         }
@@ -377,7 +425,11 @@ impl Parser<'_> {
         }
         if self.skip("(") {
             let mut all = self.list(")")?;
-            return Ok(if all.len() == 1 { all.remove(0) } else { Expression::Tuple(all) });
+            return match all.len() {
+                0 => self.error("there is nothing between `(` and `)`"),
+                1 => Ok(all.remove(0)),
+                _ => Ok(Expression::Tuple(all)),
+            };
         }
         if let Some(Kind::Number(number)) = self.peek() {
             let number = *number;
@@ -385,7 +437,10 @@ impl Parser<'_> {
             return Ok(Expression::Number(number));
         }
         let line = self.line();
-        let name = self.name()?;
+        let Some(Kind::Name(name)) = self.peek().cloned() else {
+            return self.unexpected("a name or a number");
+        };
+        self.at += 1;
         // On the next line it begins a statement.
         if self.is("(") && self.line() == line {
             self.expect("(")?;

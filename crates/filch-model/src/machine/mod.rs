@@ -66,6 +66,9 @@ impl Machine {
     pub fn new(text: &str, settings: &Settings, buffer: Buffer, claims: Claims) -> Result<Self, SyntaxError> {
         let program = language::compile(text, settings)?;
         let layout = Layout::new(&program, buffer)?;
+        if let Some(preparation) = program.preparation() {
+            Layout::new(&preparation, Buffer::None)?;
+        }
         let initial = State::empty(&layout);
         let eager = !program.has_barrier();
         let mut machine = Machine { program, buffer, layout, initial, eager, claims };

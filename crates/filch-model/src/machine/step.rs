@@ -2,7 +2,7 @@
 
 use super::state::{State, ThreadLayout};
 use super::{Buffer, Coalescing, Machine};
-use crate::language::{Operation, Place, Value, FIELD_BITS};
+use crate::language::{Binary, Operation, Place, Value, FIELD_BITS};
 
 /// One step of a machine. Threads are numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -134,15 +134,12 @@ impl Machine {
 
     /// Runs `init`, as the first thread and straight on memory.
     fn prepare(&self, state: &mut State) {
-        let Some(init) = &self.program.init else {
+        let Some(program) = self.program.preparation() else {
             return;
         };
-        let mut program = self.program.clone();
-        let locals = init.start.len();
-        program.threads = vec![init.clone()];
-        program.init = None;
+        let locals = program.threads[0].start.len();
         let Ok(layout) = super::Layout::new(&program, Buffer::None) else {
-            return self.fail(state, Fault::Overflow, 0, &mut |_, _| {});
+            unreachable!("it was tried when the machine was made");
         };
         let mut alone = Machine {
             initial: State::empty(&layout),
@@ -155,7 +152,7 @@ impl Machine {
         alone.start();
         let mut at = alone.initial.clone();
         let mut steps = 0;
-        while !alone.is_over(&at) {
+        while !alone.is_over(&at) && alone.fault(&at).is_none() {
             let mut next = None;
             alone.each_action(&at, |action| next = Some(action));
             steps += 1;
@@ -280,8 +277,9 @@ impl Machine {
                 free && drained
             }
             Operation::Acquire { at } => {
+                // What is outside its row is a fault, not something to wait for.
                 let address = self.locate(state, thread, at);
-                free && drained && address.is_ok_and(|address| state.words[usize::from(address)] == 0)
+                free && drained && address.map_or(true, |address| state.words[usize::from(address)] == 0)
             }
             Operation::BarrierDone => state.words[thread.owed] == 0,
             // Threads rest before a step, never before one of these.
@@ -302,7 +300,7 @@ impl Machine {
         let count = thread.owed - thread.registers;
         registers[..count].copy_from_slice(&state.words[thread.registers..thread.owed]);
         registers[usize::from(to)] = self.load(state, thread, address).0;
-        self.evaluate(state, &registers, condition).is_ok_and(|value| value != 0)
+        self.evaluate(state, &registers, condition) != Ok(0)
     }
 
     fn apply(&self, state: &mut State, action: Action, note: &mut impl FnMut(usize, &dyn Fn() -> Event)) {
@@ -435,7 +433,15 @@ impl Machine {
                     return Err(Fault::Assertion);
                 }
             }
-            Operation::Load { to, at } | Operation::Await { to, at, .. } => {
+            Operation::Await { to, at, condition } => {
+                let address = self.locate(state, &thread, at)?;
+                let (loaded, forwarded) = self.load(state, &thread, address);
+                state.words[thread.registers + usize::from(*to)] = loaded;
+                value(state, condition)?;
+                let word = || self.word_name(usize::from(address));
+                note(line, &|| Event::Loaded { word: word(), value: loaded, forwarded });
+            }
+            Operation::Load { to, at } => {
                 let address = self.locate(state, &thread, at)?;
                 let (value, forwarded) = self.load(state, &thread, address);
                 state.words[thread.registers + usize::from(*to)] = value;
@@ -519,6 +525,12 @@ impl Machine {
             Value::Not(value) => i16::from(self.evaluate(state, registers, value)? == 0),
             Value::Binary(operator, sides) => {
                 let left = self.evaluate(state, registers, &sides.0)?;
+                // What is not needed may have no value.
+                match operator {
+                    Binary::And if left == 0 => return Ok(0),
+                    Binary::Or if left != 0 => return Ok(1),
+                    _ => {}
+                }
                 let right = self.evaluate(state, registers, &sides.1)?;
                 operator.apply(left, right).ok_or(Fault::Overflow)?
             }
