@@ -95,6 +95,11 @@ pub fn all() -> Vec<Litmus> {
     [classic::tests(), x86::tests(), coherence::tests(), bound::tests(), lock::tests()].concat()
 }
 
+/// The test with this name.
+pub fn named(name: &str) -> Option<Litmus> {
+    all().into_iter().find(|litmus| litmus.name == name)
+}
+
 /// Every kind of buffer that the tests are run on.
 pub fn buffers() -> Vec<Buffer> {
     let bounds = 1..=4;
