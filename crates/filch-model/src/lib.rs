@@ -1,5 +1,6 @@
 //! The bounded-TSO machine, and every queue and protocol of filch on it, searched exhaustively.
 
+pub mod delta;
 pub mod explore;
 pub mod language;
 pub mod litmus;

@@ -28,6 +28,8 @@
 //! for one of fewer than 1,024 slots. An array that was replaced is freed at once if no thief is inside a steal at that moment. Otherwise it
 //! waits until those steals are over, and goes at the next change of array or when the owner next finds few tasks or
 //! none. Arrays that wait after growth are together smaller than the one in use.
+//!
+//! Model-checked on bounded TSO: `crates/filch-model/src/models/chase_lev.tso`.
 
 use core::cell::Cell;
 

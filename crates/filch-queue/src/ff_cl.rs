@@ -28,6 +28,8 @@
 //! # Memory
 //!
 //! As in [`chase_lev`](crate::chase_lev).
+//!
+//! Model-checked on bounded TSO: `crates/filch-model/src/models/ff_cl.tso`.
 
 use core::cell::Cell;
 use core::marker::PhantomData;

@@ -32,6 +32,8 @@
 //! # Progress and memory
 //!
 //! As in [`the`](crate::the).
+//!
+//! Model-checked on bounded TSO: `crates/filch-model/src/models/ff_the.tso`.
 
 use core::cell::Cell;
 use core::marker::PhantomData;

@@ -43,6 +43,8 @@
 //! # Memory
 //!
 //! As in [`the`](crate::the).
+//!
+//! Model-checked on bounded TSO: `crates/filch-model/src/models/thep.tso`.
 
 use core::cell::Cell;
 use core::marker::PhantomData;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{compile, Settings};
 use crate::litmus::{self, Outcome};
 use crate::machine::{Buffer, Claims, Fault, Machine};
-use crate::search::fair::Graph;
+use crate::search::graph::Graph;
 
 fn machine(text: &str) -> Machine {
     machine_with(text, Buffer::None)

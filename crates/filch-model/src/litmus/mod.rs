@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 
 use crate::language::Settings;
 use crate::machine::{Buffer, Claims, Coalescing, Machine};
-use crate::search::fair::Graph;
+use crate::search::graph::Graph;
 
 /// What was read and what was left, in the order of [`Litmus::shown`].
 pub type Outcome = Vec<i16>;

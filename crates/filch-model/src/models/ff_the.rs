@@ -1,7 +1,207 @@
-//! To be written.
+//! FF-THE, the fence-free THE: `crates/filch-queue/src/ff_the.rs`.
+//!
+//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one.
+//!
+//! With the delta of the paper each task is had exactly once, and with one less a task is had twice, for every bound and number of extra stores that was tried
+//! ([`delta`](crate::delta)). With coalescing and no extra store no delta helps, nor do extra stores to the line of the tail where whole lines coalesce. Extra stores to one
+//! line do as well as to two in turn: what coalesces in the egress slot has had an entry of the buffer each.
+//!
+//! Where nobody vouches for the bound, and delta is too small, a task may be had twice but none is lost, because the first push after a pop settles. Without that one is.
+//!
+//! No steal calls a queue empty that never was; for that a thief that looks must ask whether another is inside, one that will withdraw.
 
-use crate::models::Model;
+use crate::delta::{enough_tasks, formula};
+use crate::machine::{Buffer, Claims, Coalescing};
+use crate::models::scenario::{
+    DROPPED, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, NOBODY_POPS, ONE_STEAL, REUSES, REUSES_TWO,
+};
+use crate::models::{Case, Model, Parameters, Takes};
+use crate::search::Claim;
 
 pub(in crate::models) fn models() -> Vec<Model> {
-    Vec::new()
+    let ff_the = Model {
+        name: "ff_the",
+        about: "FF-THE: the owner pops without a fence, and a thief allows for delta hidden pops",
+        mirrors: "crates/filch-queue/src/ff_the.rs",
+        text: include_str!("ff_the.tso"),
+        form: &[],
+        claims: Claims { at_most_once: true, nothing_lost: true },
+        ends: true,
+        takes: Takes { most_tasks: 12, most_thieves: 3, delta: true, extra: true },
+        cases: holds(),
+    };
+    let at_least_once = Claims { at_most_once: false, nothing_lost: true };
+    let one_spacer = (2..=5).map(|bound| exact(Buffer::Egress(bound, Coalescing::Word), 2, 0));
+    let hasty = |bound| Parameters::new(bound, 1, 2).with_delta(1, 1);
+    let other_forms = [
+        Model {
+            name: "ff_the/delta-too-small",
+            about: "FF-THE with a delta one less than it should be",
+            cases: too_small(),
+            ends: false,
+            ..ff_the.clone()
+        },
+        Model {
+            name: "ff_the/no-extra-store",
+            about: "FF-THE on a machine that coalesces, without a store between pops: no delta is enough",
+            cases: hopeless(Coalescing::Word, 0),
+            ends: false,
+            ..ff_the.clone()
+        },
+        Model {
+            name: "ff_the/beside-the-tail",
+            about: "FF-THE whose extra stores go to the line of the tail, on a machine that coalesces lines: no delta is enough",
+            form: &[("BESIDE", 1)],
+            cases: [hopeless(Coalescing::Line, 1), hopeless(Coalescing::Line, 2)].concat(),
+            ends: false,
+            ..ff_the.clone()
+        },
+        Model {
+            name: "ff_the/one-spacer",
+            about: "FF-THE whose extra stores all go to one line, which is as good as two",
+            form: &[("ONE_SPACER", 1)],
+            cases: one_spacer.map(|parameters| Case::holds(parameters).quick()).collect(),
+            ..ff_the.clone()
+        },
+        Model {
+            name: "ff_the/hasty-look",
+            about: "FF-THE whose thieves call the queue empty while another is about to withdraw",
+            form: &[("HASTY", 1)],
+            cases: (0..=4).map(|bound| Case::refutes(Claim::NoFault, hasty(bound)).with(NOBODY_POPS).quick()).collect(),
+            ends: false,
+            ..ff_the.clone()
+        },
+        Model {
+            name: "ff_the/untrusted",
+            about: "FF-THE as the safe constructors make it: at least once with any delta",
+            form: &[("TRUSTED", 0)],
+            claims: at_least_once,
+            cases: untrusted(),
+            ..ff_the.clone()
+        },
+        Model {
+            name: "ff_the/unsettled",
+            about: "FF-THE with a delta that is too small and an owner that does not settle: a task is lost",
+            claims: at_least_once,
+            cases: unsettled(),
+            ends: false,
+            ..ff_the.clone()
+        },
+    ];
+    [ff_the].into_iter().chain(other_forms).collect()
+}
+
+/// A machine, the delta that the paper gives for it, or so many less, and enough tasks to tell the difference.
+fn exact(buffer: Buffer, extra: i16, less: i16) -> Parameters {
+    let delta = formula(buffer, extra).expect("there is an extra store, or no egress slot") - less;
+    let parameters = Parameters::new(buffer.capacity() as u8, enough_tasks(buffer, extra), 1).with_delta(delta, extra);
+    Parameters { egress: buffer.egress(), ..parameters }
+}
+
+fn holds() -> Vec<Case> {
+    let mut cases = vec![Case::holds(exact(Buffer::Bounded(4), 1, 0)).quick()];
+    for bound in 1..=6 {
+        for extra in 0..=3 {
+            let case = Case::holds(exact(Buffer::Bounded(bound), extra, 0));
+            cases.push(if bound < 4 { case.quick() } else { case });
+            if extra > 0 {
+                for coalescing in [Coalescing::Word, Coalescing::Line] {
+                    let case = Case::holds(exact(Buffer::Egress(bound, coalescing), extra, 0));
+                    cases.push(if bound < 3 { case.quick() } else { case });
+                }
+            }
+        }
+    }
+    for bound in 1..=4 {
+        for buffer in [Buffer::Bounded(bound), Buffer::Egress(bound, Coalescing::Word)] {
+            let one = exact(buffer, 1, 0);
+            let two = Parameters { thieves: 2, ..one };
+            cases.push(Case::holds(one).with(GROWS).quick());
+            cases.push(Case::holds(one).with(GROWS_AFTER_A_POP).quick());
+            cases.push(Case::holds(one).with(REUSES).quick());
+            cases.push(Case::holds(Parameters { tasks: 4, ..one }).with(DROPPED).quick());
+            cases.push(Case::holds(Parameters { tasks: 4, ..two }).with(NEVER_EMPTY).quick());
+            cases.push(Case::holds(Parameters { tasks: 1, ..two }).with(NOBODY_POPS).quick());
+            cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(ONE_STEAL));
+            cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(GROWS_AFTER_A_POP));
+        }
+    }
+    let two_thieves = |bound| Parameters { thieves: 2, ..exact(Buffer::Bounded(bound), 1, 0) };
+    cases.push(Case::holds(two_thieves(2)).with(ONE_STEAL).quick());
+    cases.push(Case::holds(two_thieves(2)));
+    cases.push(Case::holds(two_thieves(4)));
+    cases.push(Case::holds(two_thieves(2)).with(GROWS_UNDER_THEFT));
+    cases.push(Case::holds(Parameters { thieves: 3, ..two_thieves(2) }).with(ONE_STEAL));
+    cases
+}
+
+fn too_small() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in 1..=6 {
+        for extra in 0..=3 {
+            cases.push(Case::refutes(Claim::AtMostOnce, exact(Buffer::Bounded(bound), extra, 1)).quick());
+            if extra > 0 {
+                let buffer = Buffer::Egress(bound, Coalescing::Word);
+                cases.push(Case::refutes(Claim::AtMostOnce, exact(buffer, extra, 1)).quick());
+            }
+        }
+    }
+    cases
+}
+
+/// Every delta that lets a thief steal at all, for more and more tasks.
+fn hopeless(coalescing: Coalescing, extra: i16) -> Vec<Case> {
+    let each = (2..=6).flat_map(|tasks| (0..tasks).map(move |delta| (tasks, delta)));
+    let case = |(tasks, delta)| {
+        let parameters = Parameters::new(2, tasks, 1).with_delta(delta, extra).with_egress(coalescing);
+        Case::refutes(Claim::AtMostOnce, parameters).quick()
+    };
+    each.map(case).collect()
+}
+
+fn untrusted() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in 1..=4 {
+        for delta in 0..=1 {
+            let one = Parameters::new(bound, 4, 1).with_delta(delta, 0);
+            for one in [one, one.with_egress(Coalescing::Word)] {
+                let two = Parameters { thieves: 2, ..one };
+                cases.push(Case::holds(one).with(REUSES_TWO).quick());
+                cases.push(Case::holds(one).with(REUSES).quick());
+                cases.push(Case::holds(one).with(GROWS_UNDER_THEFT));
+                cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(GROWS_AFTER_A_POP));
+                cases.push(Case::holds(two).with(REUSES_TWO));
+            }
+        }
+    }
+    cases
+}
+
+fn unsettled() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in 2..=4 {
+        let alone = Parameters::new(bound, 4, 1).with_delta(1, 0);
+        let spaced = Parameters::new(bound, 4, 1).with_delta(1, 1).with_egress(Coalescing::Word);
+        for parameters in [alone, alone.with_egress(Coalescing::Word), spaced] {
+            cases.push(Case::refutes(Claim::NothingLost, parameters).with(REUSES_TWO).quick());
+        }
+    }
+    cases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::models;
+    use crate::models::confirm;
+
+    #[test]
+    fn ff_the_is_exactly_once_given_delta_and_at_least_once_without() {
+        confirm(&models(), true);
+    }
+
+    #[test]
+    #[ignore = "minutes; part of the deep run"]
+    fn ff_the_is_exactly_once_on_larger_buffers_and_with_more_thieves() {
+        confirm(&models(), false);
+    }
 }

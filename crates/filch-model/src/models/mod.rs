@@ -10,6 +10,7 @@ mod ff_cl;
 mod ff_the;
 mod idempotent;
 mod runtime;
+mod scenario;
 mod the;
 mod thep;
 

@@ -1,7 +1,217 @@
-//! To be written.
+//! THEP, the fence-free THE whose owner answers: `crates/filch-queue/src/thep.rs`.
+//!
+//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one.
+//!
+//! With the delta of the paper each task is had exactly once; with one less a task is had twice ([`delta`](crate::delta)). THEP needs the same delta as FF-THE: a thief that believes the tail
+//! is not helped by the echo, and one that does not believe it needs no bound. No steal calls a queue empty that never was.
+//!
+//! If the owner pops until the queue is empty, or is dropped, every fair run ends. If it stops while tasks are left, a thief waits for ever. In figure 5 a thief also waits for ever for an owner
+//! that has meanwhile pushed more than delta tasks and then pops no more; ours looks at the tail again.
+//!
+//! The counter of steals must not come round while an echo is in the store buffer. With a counter of three values a thief takes the echo of a pop that came before it for an answer,
+//! although it skips the counter that it can see there. Ours has 2^32 values, and no store waits that long.
+//!
+//! Where nobody vouches for the bound, and delta is too small, a task may be had twice but none is lost, because the first push after a pop settles. Without that one is.
 
-use crate::models::Model;
+use crate::delta::{enough_tasks, formula};
+use crate::machine::{Buffer, Claims, Coalescing};
+use crate::models::scenario::{
+    Scenario, DROPPED, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, ONE_STEAL, REUSES, REUSES_TWO,
+};
+use crate::models::{Case, Model, Parameters, Takes};
+use crate::search::Claim;
+
+/// The owner pops once and goes its way.
+const OWNER_STOPS: Scenario = &[("DRAINS", 0), ("POPS", 1)];
+
+/// The owner never pops, but pushes two tasks to the one that is there.
+const OWNER_ONLY_PUSHES: Scenario = &[("PREFILLED", 1), ("DRAINS", 0), ("STEALS", 1)];
+
+/// Each thief steals as often as there are counters.
+const THREE_STEALS: Scenario = &[("STEALS", 3)];
 
 pub(in crate::models) fn models() -> Vec<Model> {
-    Vec::new()
+    let thep = Model {
+        name: "thep",
+        about: "THEP: the owner pops without a fence and echoes the thief, which waits for it if need be",
+        mirrors: "crates/filch-queue/src/thep.rs",
+        text: include_str!("thep.tso"),
+        form: &[],
+        claims: Claims { at_most_once: true, nothing_lost: true },
+        ends: true,
+        takes: Takes { most_tasks: 12, most_thieves: 3, delta: true, extra: true },
+        cases: holds(),
+    };
+    let at_least_once = Claims { at_most_once: false, nothing_lost: true };
+    let at_most_once = Claims { at_most_once: true, nothing_lost: false };
+    let left = |bound| exact(Buffer::Bounded(bound), 1, 0);
+    let pushed = |bound| Parameters::new(bound, 3, 1).with_delta(1, 1);
+    let never_empty = |bound| Parameters { tasks: 5, thieves: 2, ..exact(Buffer::Bounded(bound), 1, 0) };
+    let other_forms = [
+        Model {
+            name: "thep/delta-too-small",
+            about: "THEP with a delta one less than it should be",
+            cases: too_small(),
+            ends: false,
+            ..thep.clone()
+        },
+        Model {
+            name: "thep/never-empty",
+            about: "THEP on a queue that is never empty: no steal says that it is, though one may wait for ever",
+            cases: (1..=4).map(|bound| Case::holds(never_empty(bound)).with(NEVER_EMPTY).quick()).collect(),
+            ends: false,
+            ..thep.clone()
+        },
+        Model {
+            name: "thep/owner-stops",
+            about: "THEP with an owner that stops popping while tasks are left: a thief waits for ever",
+            claims: at_most_once,
+            cases: (1..=4).map(|bound| Case::refutes(Claim::Ends, left(bound)).with(OWNER_STOPS).quick()).collect(),
+            ..thep.clone()
+        },
+        Model {
+            name: "thep/owner-only-pushes",
+            about: "THEP with an owner that pops no more but pushes beyond delta: a thief need not wait",
+            claims: at_most_once,
+            cases: (0..=2).map(|bound| Case::holds(pushed(bound)).with(OWNER_ONLY_PUSHES).quick()).collect(),
+            ..thep.clone()
+        },
+        Model {
+            name: "thep/figure",
+            about: "THEP as in figure 5, whose thief then waits for ever",
+            mirrors: "figure 5 of Fence-Free Work Stealing on Bounded TSO Processors",
+            form: &[("FIGURE", 1)],
+            claims: at_most_once,
+            cases: (0..=2)
+                .map(|bound| Case::refutes(Claim::Ends, pushed(bound)).with(OWNER_ONLY_PUSHES).quick())
+                .collect(),
+            ..thep.clone()
+        },
+        Model {
+            name: "thep/counter-comes-round",
+            about: "THEP with so small a counter that it comes round while an echo is in the store buffer",
+            form: &[("COUNTERS", 3)],
+            cases: (2..=4)
+                .map(|bound| Parameters::new(bound, 4, 1).with_delta(2, 1))
+                .map(|parameters| Case::refutes(Claim::AtMostOnce, parameters).with(THREE_STEALS).quick())
+                .collect(),
+            ends: false,
+            ..thep.clone()
+        },
+        Model {
+            name: "thep/untrusted",
+            about: "THEP as the safe constructors make it: at least once with any delta",
+            form: &[("TRUSTED", 0)],
+            claims: at_least_once,
+            cases: untrusted(),
+            ..thep.clone()
+        },
+        Model {
+            name: "thep/unsettled",
+            about: "THEP with a delta that is too small and an owner that does not settle: a task is lost",
+            claims: at_least_once,
+            cases: unsettled(),
+            ends: false,
+            ..thep.clone()
+        },
+    ];
+    [thep].into_iter().chain(other_forms).collect()
+}
+
+/// A machine, the delta that the paper gives for it, or so many less, and enough tasks to tell the difference.
+fn exact(buffer: Buffer, extra: i16, less: i16) -> Parameters {
+    let delta = formula(buffer, extra).expect("there is an extra store, or no egress slot") - less;
+    let parameters = Parameters::new(buffer.capacity() as u8, enough_tasks(buffer, extra), 1).with_delta(delta, extra);
+    Parameters { egress: buffer.egress(), ..parameters }
+}
+
+fn holds() -> Vec<Case> {
+    let mut cases = vec![Case::holds(exact(Buffer::Bounded(4), 1, 0)).quick()];
+    for bound in 1..=6 {
+        for extra in 1..=3 {
+            let case = Case::holds(exact(Buffer::Bounded(bound), extra, 0));
+            cases.push(if bound < 4 { case.quick() } else { case });
+            for coalescing in [Coalescing::Word, Coalescing::Line] {
+                let case = Case::holds(exact(Buffer::Egress(bound, coalescing), extra, 0));
+                cases.push(if bound < 3 { case.quick() } else { case });
+            }
+        }
+    }
+    for bound in 1..=4 {
+        for buffer in [Buffer::Bounded(bound), Buffer::Egress(bound, Coalescing::Word)] {
+            let one = exact(buffer, 1, 0);
+            let two = Parameters { thieves: 2, ..one };
+            cases.push(Case::holds(one).with(GROWS).quick());
+            cases.push(Case::holds(one).with(GROWS_AFTER_A_POP).quick());
+            cases.push(Case::holds(one).with(REUSES).quick());
+            cases.push(Case::holds(Parameters { tasks: 4, ..one }).with(DROPPED).quick());
+            cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(ONE_STEAL));
+            cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(GROWS_AFTER_A_POP));
+        }
+    }
+    let two_thieves = |bound| Parameters { thieves: 2, ..exact(Buffer::Bounded(bound), 1, 0) };
+    cases.push(Case::holds(two_thieves(2)).with(ONE_STEAL).quick());
+    cases.push(Case::holds(two_thieves(2)));
+    cases.push(Case::holds(two_thieves(4)));
+    cases.push(Case::holds(two_thieves(2)).with(GROWS_UNDER_THEFT));
+    cases.push(Case::holds(Parameters { thieves: 3, ..two_thieves(2) }).with(ONE_STEAL));
+    cases
+}
+
+fn too_small() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in 1..=6 {
+        for extra in 1..=3 {
+            cases.push(Case::refutes(Claim::AtMostOnce, exact(Buffer::Bounded(bound), extra, 1)).quick());
+            let buffer = Buffer::Egress(bound, Coalescing::Word);
+            cases.push(Case::refutes(Claim::AtMostOnce, exact(buffer, extra, 1)).quick());
+        }
+    }
+    cases
+}
+
+fn untrusted() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in 1..=4 {
+        for delta in 0..=2 {
+            let one = Parameters::new(bound, 4, 1).with_delta(delta, 1);
+            for one in [one, one.with_egress(Coalescing::Word)] {
+                let two = Parameters { thieves: 2, ..one };
+                cases.push(Case::holds(one).with(REUSES_TWO).quick());
+                cases.push(Case::holds(one).with(REUSES).quick());
+                cases.push(Case::holds(one).with(GROWS_UNDER_THEFT));
+                cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(GROWS_AFTER_A_POP));
+                cases.push(Case::holds(two).with(REUSES_TWO));
+            }
+        }
+    }
+    cases
+}
+
+fn unsettled() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in 2..=4 {
+        let alone = Parameters::new(bound, 4, 1).with_delta(0, 1);
+        for parameters in [alone, alone.with_egress(Coalescing::Word)] {
+            cases.push(Case::refutes(Claim::NothingLost, parameters).with(REUSES_TWO).quick());
+        }
+    }
+    cases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::models;
+    use crate::models::confirm;
+
+    #[test]
+    fn thep_is_exactly_once_given_delta_and_ends_if_the_owner_keeps_popping() {
+        confirm(&models(), true);
+    }
+
+    #[test]
+    #[ignore = "minutes; part of the deep run"]
+    fn thep_is_exactly_once_on_larger_buffers_and_with_more_thieves() {
+        confirm(&models(), false);
+    }
 }

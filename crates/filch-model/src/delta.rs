@@ -1,0 +1,154 @@
+//! Which delta a fence-free queue needs, found by searching and not by calculating.
+//!
+//! In section 4 of *Fence-Free Work Stealing on Bounded TSO Processors* delta is the number of pops that a store buffer of S entries can hide, ceil(S / (x + 1)) for an owner that makes x
+//! stores between two pops; with the egress slot of section 7.3 the bound is S + 1, and with no store in between nothing bounds the pops that coalesce there. [`formula`] is
+//! that, and [`least`] is what the search says.
+//!
+//! The search is of a queue that is full at first, an owner that pops until it is empty, and a thief that steals twice. It must begin with enough tasks. A delta of all tasks keeps
+//! the thief from stealing at all, and one less from stealing twice; but FF-CL's owner settles the last task by CAS, so nothing goes wrong before a second steal. So a delta counts only if
+//! it leaves two tasks to steal: with [`enough_tasks`] the one that is expected does, and the one before it as well.
+
+use std::ops::RangeInclusive;
+
+use crate::language::SyntaxError;
+use crate::machine::{Buffer, Coalescing};
+use crate::models::{Case, Model, Parameters};
+use crate::search;
+
+/// A line of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The store buffers.
+    pub buffer: Buffer,
+    /// How many stores to other cache lines the owner makes between two pops.
+    pub extra: i16,
+    /// How many tasks there were.
+    pub tasks: i16,
+    /// The least delta that is safe.
+    pub least: Option<i16>,
+}
+
+/// The least delta with which every claim of a model holds, of those that leave two tasks to steal. Nothing if there is none.
+///
+/// # Errors
+///
+/// If the model is too large with so many tasks, or such a store buffer.
+pub fn least(model: &Model, buffer: Buffer, extra: i16, tasks: i16) -> Result<Option<i16>, SyntaxError> {
+    for delta in 0..=tasks - 2 {
+        if is_safe(model, buffer, extra, tasks, delta)? {
+            return Ok(Some(delta));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether every claim of a model holds with a delta.
+///
+/// # Errors
+///
+/// As for [`least`].
+pub fn is_safe(model: &Model, buffer: Buffer, extra: i16, tasks: i16, delta: i16) -> Result<bool, SyntaxError> {
+    let (bound, egress) = (buffer.capacity() as u8, buffer.egress());
+    let parameters = Parameters { bound, egress, tasks, thieves: 1, delta, extra };
+    let machine = model.machine(&Case::holds(parameters))?;
+    Ok(search::run(&machine, model.effort(1), &mut |_| {}).holds())
+}
+
+/// What the paper says: how many pops such a store buffer can hide.
+pub fn formula(buffer: Buffer, extra: i16) -> Option<i16> {
+    let bound = buffer.capacity() as i16 + i16::from(buffer.egress().is_some());
+    match (buffer, extra) {
+        (Buffer::None, _) => Some(0),
+        (Buffer::Egress(..), 0) => None,
+        _ => Some((bound + extra) / (extra + 1)),
+    }
+}
+
+/// Enough tasks for the delta that is expected to leave two to steal; a few where none is.
+pub fn enough_tasks(buffer: Buffer, extra: i16) -> i16 {
+    formula(buffer, extra).unwrap_or(4) + 2
+}
+
+/// The whole table of a model, line by line: bounds from 1 on, alone, then with an egress slot.
+///
+/// # Errors
+///
+/// As for [`least`].
+pub fn table(
+    model: &Model,
+    most: u8,
+    extra: RangeInclusive<i16>,
+) -> impl Iterator<Item = Result<Entry, SyntaxError>> + '_ {
+    let alone = (1..=most).map(Buffer::Bounded);
+    let buffers = alone.chain((1..=most).map(|bound| Buffer::Egress(bound, Coalescing::Word)));
+    buffers.flat_map(move |buffer| {
+        extra.clone().map(move |extra| {
+            let tasks = enough_tasks(buffer, extra);
+            Ok(Entry { buffer, extra, tasks, least: least(model, buffer, extra, tasks)? })
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::named;
+
+    /// The models, and the fewest extra stores that their pops make.
+    const MODELS: [(&str, i16); 3] = [("ff_the", 0), ("ff_cl", 0), ("thep", 1)];
+
+    fn the_search_finds_what_the_paper_says(most: u8, most_extra: i16) {
+        for (name, fewest) in MODELS {
+            for entry in table(&named(name).unwrap(), most, fewest..=most_extra) {
+                let entry = entry.unwrap();
+                println!("{name}: {}, {} extra: {:?}", entry.buffer, entry.extra, entry.least);
+                assert_eq!(entry.least, formula(entry.buffer, entry.extra), "{name}: {entry:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_least_safe_delta_is_the_bound_divided_by_the_stores_of_a_pop_rounded_up() {
+        the_search_finds_what_the_paper_says(3, 2);
+    }
+
+    #[test]
+    #[ignore = "minutes; part of the deep run"]
+    fn the_least_safe_delta_of_larger_buffers_is_the_same_formula() {
+        the_search_finds_what_the_paper_says(8, 4);
+    }
+
+    #[test]
+    fn more_tasks_do_not_change_the_least_safe_delta_and_a_larger_one_is_safe_too() {
+        for (name, fewest) in MODELS {
+            let model = named(name).unwrap();
+            for (buffer, extra) in
+                [(Buffer::Bounded(3), 1), (Buffer::Egress(2, Coalescing::Word), 1), (Buffer::Bounded(2), fewest)]
+            {
+                let tasks = enough_tasks(buffer, extra) + 2;
+                let found = least(&model, buffer, extra, tasks).unwrap();
+                assert_eq!(found, formula(buffer, extra.max(fewest)), "{name}");
+                for delta in found.unwrap()..=tasks {
+                    assert!(is_safe(&model, buffer, extra, tasks, delta).unwrap(), "{name}: {delta}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn with_coalescing_and_no_store_between_pops_no_delta_is_safe_however_many_tasks() {
+        for name in ["ff_the", "ff_cl"] {
+            for tasks in 2..=6 {
+                let buffer = Buffer::Egress(1, Coalescing::Word);
+                assert_eq!(least(&named(name).unwrap(), buffer, 0, tasks).unwrap(), None, "{name}: {tasks}");
+            }
+        }
+    }
+
+    #[test]
+    fn on_a_machine_without_store_buffers_no_pop_is_hidden() {
+        for (name, _) in MODELS {
+            assert_eq!(least(&named(name).unwrap(), Buffer::None, 1, 3).unwrap(), Some(0), "{name}");
+        }
+    }
+}
