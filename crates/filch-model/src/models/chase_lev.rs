@@ -1,6 +1,6 @@
 //! Chase-Lev for weak memory: `crates/filch-queue/src/chase_lev.rs`.
 //!
-//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one, while thieves hold the old array. Each task is had exactly
+//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one, and takes a smaller one, while thieves hold the old array. Each task is had exactly
 //! once, every fair run ends, and no steal calls a queue empty that never was.
 //!
 //! The owner's fence is needed at every bound from 1 on. The thief's is not, on this machine: it makes no store before its loads, and TSO keeps loads in their order. It is
@@ -10,7 +10,7 @@
 
 use crate::machine::Claims;
 use crate::models::scenario::{
-    GOES_ROUND, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, ONE_STEAL, REUSES,
+    GOES_ROUND, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, ONE_STEAL, REUSES, SHRINKS, SHRINKS_EMPTY,
 };
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
@@ -68,6 +68,9 @@ pub(in crate::models) fn models() -> Vec<Model> {
 fn holds() -> Vec<Case> {
     let mut cases: Vec<_> = [4, 0, 1, 2, 3, 5].map(|bound| Case::holds(Parameters::new(bound, 4, 1)).quick()).into();
     for bound in 1..=4 {
+        cases.push(Case::holds(Parameters::new(bound, 5, 1)).with(SHRINKS).quick());
+        cases.push(Case::holds(Parameters::new(bound, 4, 1)).with(SHRINKS_EMPTY).quick());
+        cases.push(Case::holds(Parameters::new(bound, 4, 2)).with(SHRINKS_EMPTY));
         cases.push(Case::holds(Parameters::new(bound, 5, 1)).with(GROWS).quick());
         cases.push(Case::holds(Parameters::new(bound, 4, 2)).with(GROWS_AFTER_A_POP).quick());
         cases.push(Case::holds(Parameters::new(bound, 5, 2)).with(GOES_ROUND));

@@ -1,12 +1,13 @@
 //! FF-CL, the fence-free Chase-Lev: `crates/filch-queue/src/ff_cl.rs`.
 //!
-//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one, while thieves hold the old array.
+//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one, and takes a smaller one, while thieves hold the old array.
 //!
 //! With the delta of the paper each task is had exactly once, and with one less a task is had twice, for every bound and number of extra stores that was tried
 //! ([`delta`](crate::delta)). With coalescing and no extra store no delta helps, nor do extra stores to the line of the tail where whole lines coalesce. It takes two
 //! steals to go wrong, since the owner settles the last task by CAS: the first moves the head to a task that the owner has popped and not shown.
 //!
-//! Where nobody vouches for the bound, and delta is too small, a task may be had twice but none is lost, because the first push after a pop settles. Without that one is.
+//! Where nobody vouches for the bound, and delta is too small, a task may be had twice but none is lost, because the first push after a pop settles, and so
+//! does a pop before it takes a smaller array. Without the one a task is lost; without the other a thief takes what is in a slot that nobody wrote.
 //!
 //! No steal calls a queue empty that never was.
 
@@ -14,7 +15,7 @@ use crate::delta::{enough_tasks, formula};
 use crate::machine::{Buffer, Claims, Coalescing};
 use crate::models::scenario::{
     DROPPED, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, NOBODY_POPS, ONE_STEAL, REUSES, REUSES_TWO,
-    REUSES_TWO_OF_THREE,
+    REUSES_TWO_OF_THREE, SHRINKS, SHRINKS_EMPTY,
 };
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
@@ -64,6 +65,15 @@ pub(in crate::models) fn models() -> Vec<Model> {
             ..ff_cl.clone()
         },
         Model {
+            name: "ff_cl/shrinks-unsettled",
+            about: "FF-CL as the safe constructors make it, but with no settling before a smaller array: a thief reads what nobody pushed",
+            form: &[("TRUSTED", 0), ("SETTLES_FIRST", 0)],
+            claims: at_least_once,
+            cases: (1..=4).map(shrinks_unsettled).collect(),
+            ends: false,
+            ..ff_cl.clone()
+        },
+        Model {
             name: "ff_cl/unsettled",
             about: "FF-CL with a delta that is too small and an owner that does not settle: a task is lost",
             claims: at_least_once,
@@ -102,6 +112,8 @@ fn holds() -> Vec<Case> {
             let two = Parameters { thieves: 2, ..one };
             cases.push(Case::holds(one).with(GROWS).quick());
             cases.push(Case::holds(one).with(GROWS_AFTER_A_POP).quick());
+            cases.push(Case::holds(Parameters { tasks: 5, ..one }).with(SHRINKS).quick());
+            cases.push(Case::holds(Parameters { tasks: 4, ..two }).with(SHRINKS_EMPTY));
             cases.push(Case::holds(one).with(REUSES).quick());
             cases.push(Case::holds(Parameters { tasks: 4, ..one }).with(DROPPED).quick());
             cases.push(Case::holds(Parameters { tasks: 4, ..two }).with(NEVER_EMPTY).quick());
@@ -151,6 +163,8 @@ fn untrusted() -> Vec<Case> {
             for one in [one, one.with_egress(Coalescing::Word)] {
                 let two = Parameters { thieves: 2, ..one };
                 cases.push(Case::holds(one).with(REUSES_TWO).quick());
+                cases.push(Case::holds(one).with(SHRINKS).quick());
+                cases.push(Case::holds(two).with(SHRINKS_EMPTY));
                 cases.push(Case::holds(one).with(REUSES).quick());
                 cases.push(Case::holds(one).with(GROWS_UNDER_THEFT));
                 cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(GROWS_AFTER_A_POP));
@@ -159,6 +173,10 @@ fn untrusted() -> Vec<Case> {
         }
     }
     cases
+}
+
+fn shrinks_unsettled(bound: u8) -> Case {
+    Case::refutes(Claim::NoFault, Parameters::new(bound, 4, 1).with_delta(0, 1)).with(SHRINKS).quick()
 }
 
 fn unsettled() -> Vec<Case> {

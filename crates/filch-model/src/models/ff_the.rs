@@ -1,12 +1,13 @@
 //! FF-THE, the fence-free THE: `crates/filch-queue/src/ff_the.rs`.
 //!
-//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one.
+//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one, and takes a smaller one.
 //!
 //! With the delta of the paper each task is had exactly once, and with one less a task is had twice, for every bound and number of extra stores that was tried
 //! ([`delta`](crate::delta)). With coalescing and no extra store no delta helps, nor do extra stores to the line of the tail where whole lines coalesce. Extra stores to one
 //! line do as well as to two in turn: what coalesces in the egress slot has had an entry of the buffer each.
 //!
-//! Where nobody vouches for the bound, and delta is too small, a task may be had twice but none is lost, because the first push after a pop settles. Without that one is.
+//! Where nobody vouches for the bound, and delta is too small, a task may be had twice but none is lost, because the first push after a pop settles, and so
+//! does a pop before it takes a smaller array. Without the one a task is lost; without the other a thief takes what is in a slot that nobody wrote.
 //!
 //! No steal calls a queue empty that never was; for that a thief that looks must ask whether another is inside, one that will withdraw.
 
@@ -14,6 +15,7 @@ use crate::delta::{enough_tasks, formula};
 use crate::machine::{Buffer, Claims, Coalescing};
 use crate::models::scenario::{
     DROPPED, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, NOBODY_POPS, ONE_STEAL, REUSES, REUSES_TWO,
+    SHRINKS, SHRINKS_EMPTY,
 };
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
@@ -80,6 +82,15 @@ pub(in crate::models) fn models() -> Vec<Model> {
             ..ff_the.clone()
         },
         Model {
+            name: "ff_the/shrinks-unsettled",
+            about: "FF-THE as the safe constructors make it, but with no settling before a smaller array: a thief reads what nobody pushed",
+            form: &[("TRUSTED", 0), ("SETTLES_FIRST", 0)],
+            claims: at_least_once,
+            cases: (1..=4).map(shrinks_unsettled).collect(),
+            ends: false,
+            ..ff_the.clone()
+        },
+        Model {
             name: "ff_the/unsettled",
             about: "FF-THE with a delta that is too small and an owner that does not settle: a task is lost",
             claims: at_least_once,
@@ -118,6 +129,8 @@ fn holds() -> Vec<Case> {
             let two = Parameters { thieves: 2, ..one };
             cases.push(Case::holds(one).with(GROWS).quick());
             cases.push(Case::holds(one).with(GROWS_AFTER_A_POP).quick());
+            cases.push(Case::holds(Parameters { tasks: 5, ..one }).with(SHRINKS).quick());
+            cases.push(Case::holds(Parameters { tasks: 4, ..two }).with(SHRINKS_EMPTY));
             cases.push(Case::holds(one).with(REUSES).quick());
             cases.push(Case::holds(Parameters { tasks: 4, ..one }).with(DROPPED).quick());
             cases.push(Case::holds(Parameters { tasks: 4, ..two }).with(NEVER_EMPTY).quick());
@@ -167,6 +180,8 @@ fn untrusted() -> Vec<Case> {
             for one in [one, one.with_egress(Coalescing::Word)] {
                 let two = Parameters { thieves: 2, ..one };
                 cases.push(Case::holds(one).with(REUSES_TWO).quick());
+                cases.push(Case::holds(one).with(SHRINKS).quick());
+                cases.push(Case::holds(two).with(SHRINKS_EMPTY));
                 cases.push(Case::holds(one).with(REUSES).quick());
                 cases.push(Case::holds(one).with(GROWS_UNDER_THEFT));
                 cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(GROWS_AFTER_A_POP));
@@ -175,6 +190,10 @@ fn untrusted() -> Vec<Case> {
         }
     }
     cases
+}
+
+fn shrinks_unsettled(bound: u8) -> Case {
+    Case::refutes(Claim::NoFault, Parameters::new(bound, 4, 1).with_delta(0, 1)).with(SHRINKS).quick()
 }
 
 fn unsettled() -> Vec<Case> {

@@ -18,6 +18,13 @@ pub(super) const GROWS_AFTER_A_POP: Scenario =
 /// The same with thieves that steal twice.
 pub(super) const GROWS_UNDER_THEFT: Scenario = &[("PREFILLED", 1), ("POPS", 1), ("SLOTS", 2), ("LARGE", 8)];
 
+/// Three tasks in an array that has grown; the owner pops two, which leaves so few that it takes a smaller one, and pushes the others.
+pub(super) const SHRINKS: Scenario = &[("PREFILLED", 3), ("POPS", 2), ("SLOTS", 2), ("LARGE", 8), ("SMALLER", 4)];
+
+/// The same with an owner that pops all three, and thieves that steal once.
+pub(super) const SHRINKS_EMPTY: Scenario =
+    &[("PREFILLED", 3), ("POPS", 3), ("SLOTS", 2), ("LARGE", 8), ("SMALLER", 4), ("STEALS", 1)];
+
 /// The owner pops a task, and one after each push: indices are used again.
 pub(super) const REUSES: Scenario = &[("PREFILLED", 2), ("POPS", 1), ("BETWEEN", 1)];
 

@@ -1,6 +1,6 @@
 //! Cilk's THE: `crates/filch-queue/src/the.rs`.
 //!
-//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one. Each task is had exactly once, every fair run
+//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one, and takes a smaller one. Each task is had exactly once, every fair run
 //! ends, and no steal calls a queue empty that never was.
 //!
 //! Both fences are needed on every machine with a store buffer, however small: without the owner's, or without the thief's, a task is had twice at each bound from 1 to 5.
@@ -9,7 +9,7 @@
 
 use crate::machine::Claims;
 use crate::models::scenario::{
-    GOES_ROUND, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, ONE_STEAL, REUSES,
+    GOES_ROUND, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, ONE_STEAL, REUSES, SHRINKS, SHRINKS_EMPTY,
 };
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
@@ -61,6 +61,9 @@ pub(in crate::models) fn models() -> Vec<Model> {
 fn holds() -> Vec<Case> {
     let mut cases: Vec<_> = [4, 0, 1, 2, 3, 5].map(|bound| Case::holds(Parameters::new(bound, 3, 1)).quick()).into();
     for bound in 1..=4 {
+        cases.push(Case::holds(Parameters::new(bound, 5, 1)).with(SHRINKS).quick());
+        cases.push(Case::holds(Parameters::new(bound, 4, 1)).with(SHRINKS_EMPTY).quick());
+        cases.push(Case::holds(Parameters::new(bound, 4, 2)).with(SHRINKS_EMPTY));
         cases.push(Case::holds(Parameters::new(bound, 4, 1)).with(GROWS).quick());
         cases.push(Case::holds(Parameters::new(bound, 4, 1)).with(GROWS_AFTER_A_POP).quick());
         cases.push(Case::holds(Parameters::new(bound, 5, 1)).with(GOES_ROUND).quick());

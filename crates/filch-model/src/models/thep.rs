@@ -1,6 +1,6 @@
 //! THEP, the fence-free THE whose owner answers: `crates/filch-queue/src/thep.rs`.
 //!
-//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one.
+//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one, and takes a smaller one.
 //!
 //! With the delta of the paper each task is had exactly once; with one less a task is had twice ([`delta`](crate::delta)). THEP needs the same delta as FF-THE: a thief that believes the tail
 //! is not helped by the echo, and one that does not believe it needs no bound. No steal calls a queue empty that never was.
@@ -11,12 +11,14 @@
 //! The counter of steals must not come round while an echo is in the store buffer. With a counter of three values a thief takes the echo of a pop that came before it for an answer,
 //! although it skips the counter that it can see there. Ours has 2^32 values, and no store waits that long.
 //!
-//! Where nobody vouches for the bound, and delta is too small, a task may be had twice but none is lost, because the first push after a pop settles. Without that one is.
+//! Where nobody vouches for the bound, and delta is too small, a task may be had twice but none is lost, because the first push after a pop settles, and so
+//! does a pop before it takes a smaller array. Without the one a task is lost; without the other a thief takes what is in a slot that nobody wrote.
 
 use crate::delta::{enough_tasks, formula};
 use crate::machine::{Buffer, Claims, Coalescing};
 use crate::models::scenario::{
     Scenario, DROPPED, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, ONE_STEAL, REUSES, REUSES_TWO,
+    SHRINKS, SHRINKS_EMPTY,
 };
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
@@ -107,6 +109,15 @@ pub(in crate::models) fn models() -> Vec<Model> {
             ..thep.clone()
         },
         Model {
+            name: "thep/shrinks-unsettled",
+            about: "THEP as the safe constructors make it, but with no settling before a smaller array: a thief reads what nobody pushed",
+            form: &[("TRUSTED", 0), ("SETTLES_FIRST", 0)],
+            claims: at_least_once,
+            cases: (1..=4).map(shrinks_unsettled).collect(),
+            ends: false,
+            ..thep.clone()
+        },
+        Model {
             name: "thep/unsettled",
             about: "THEP with a delta that is too small and an owner that does not settle: a task is lost",
             claims: at_least_once,
@@ -143,6 +154,8 @@ fn holds() -> Vec<Case> {
             let two = Parameters { thieves: 2, ..one };
             cases.push(Case::holds(one).with(GROWS).quick());
             cases.push(Case::holds(one).with(GROWS_AFTER_A_POP).quick());
+            cases.push(Case::holds(Parameters { tasks: 5, ..one }).with(SHRINKS).quick());
+            cases.push(Case::holds(Parameters { tasks: 4, ..two }).with(SHRINKS_EMPTY));
             cases.push(Case::holds(one).with(REUSES).quick());
             cases.push(Case::holds(Parameters { tasks: 4, ..one }).with(DROPPED).quick());
             cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(ONE_STEAL));
@@ -178,6 +191,8 @@ fn untrusted() -> Vec<Case> {
             for one in [one, one.with_egress(Coalescing::Word)] {
                 let two = Parameters { thieves: 2, ..one };
                 cases.push(Case::holds(one).with(REUSES_TWO).quick());
+                cases.push(Case::holds(one).with(SHRINKS).quick());
+                cases.push(Case::holds(two).with(SHRINKS_EMPTY));
                 cases.push(Case::holds(one).with(REUSES).quick());
                 cases.push(Case::holds(one).with(GROWS_UNDER_THEFT));
                 cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(GROWS_AFTER_A_POP));
@@ -186,6 +201,10 @@ fn untrusted() -> Vec<Case> {
         }
     }
     cases
+}
+
+fn shrinks_unsettled(bound: u8) -> Case {
+    Case::refutes(Claim::NoFault, Parameters::new(bound, 4, 1).with_delta(0, 1)).with(SHRINKS).quick()
 }
 
 fn unsettled() -> Vec<Case> {
