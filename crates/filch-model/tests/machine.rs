@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use filch_model::language::Settings;
 use filch_model::litmus::{self, buffers, outcomes, Outcome};
 use filch_model::machine::{Action, Buffer, Claims, Coalescing, Machine, State};
-use filch_model::search::fair::{endless, Graph};
+use filch_model::search::fair::endless;
+use filch_model::search::graph::Graph;
 use filch_model::search::{run, Claim, Counterexample, Effort};
 
 fn machine(text: &str, buffer: Buffer) -> Machine {
