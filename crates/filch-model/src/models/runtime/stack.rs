@@ -12,7 +12,7 @@
 //! | without | what happens |
 //! |---|---|
 //! | the barrier of a raid | the owner's lowered `bottom` waits in its store buffer, its load of `limit` was before the raid; the raider sees the old `bottom` and offers a job that the owner runs |
-//! | `limit` raised before the barrier | the same: the owner had no limit to see |
+//! | `limit` raised before the barrier | the owner comes back after the raider has looked at `bottom`, and has no limit to see |
 //! | the lock in `share` | a raid and a share decide on the same `split`. The raid writes the smaller `limit` last, and the owner takes a job that was shared and stolen |
 //! | the look at `epoch`, or its count in `settle` | the owner has settled and gone on, with a `limit` that settling wrote; then the raider acts on the old bargain and offers a job that the owner holds |
 //! | the count in `share` | the same, with the `limit` that sharing wrote |
@@ -83,6 +83,15 @@ pub(in crate::models) fn models() -> Vec<Model> {
                 "`limit` moves before `split`, which does no harm",
                 &[("LIMIT_FIRST", 1)],
             )
+        },
+        Model {
+            cases: vec![
+                Case::holds(both(1, 2)).with(&[RAIDERS, ONE_TRY, ROW]).quick(),
+                Case::holds(both(4, 3)).with(&[RAIDERS, ONE_TRY]),
+                Case::holds(both(4, 3)).with(&[RAIDERS, ONE_TRY, ROW]),
+                Case::holds(both(4, 3)).with(&[RAIDERS, ONE_TRY, TOWER]),
+            ],
+            ..form("stack/raids-agree", "a raid that begins calls off no other: see `sleep`", &[("RAIDS_AGREE", 1)])
         },
         Model {
             cases: vec![
