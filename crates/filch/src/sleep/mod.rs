@@ -1,4 +1,5 @@
 //! Who sleeps, who searches, and why no wake-up is lost: the README of this folder has the argument.
+//! Model-checked on bounded TSO: `crates/filch-model/src/models/runtime/sleep.tso`.
 #![doc = include_str!("README.md")]
 
 mod parker;

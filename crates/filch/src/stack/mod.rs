@@ -29,6 +29,8 @@
 //!
 //! **Fenced.** Where the kernel makes no barrier for us, `alarm` stays 0 and `limit` at the top of the address space: every fork and every return takes
 //! the slow path, which has the fence and looks at the true words. The fast path is the same code.
+//!
+//! Model-checked on bounded TSO: `crates/filch-model/src/models/runtime/stack.tso`.
 
 mod region;
 mod slot;
