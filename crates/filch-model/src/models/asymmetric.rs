@@ -1,7 +1,150 @@
-//! To be written.
+//! Chase-Lev with the fence on the thief's side: `crates/filch-queue/src/asymmetric.rs`, and `deque.rs` beside it.
+//!
+//! An owner that pushes and pops, in several rhythms, in an array that grows and shrinks, and thieves that each try a few times. In the end the owner pops until the
+//! queue is empty, so that every task must have been given to somebody.
+//!
+//! Claimed: each task is given once, and none is lost, with buffers of any length that was tried, coalescing or not; a queue that was never empty is not called so; every fair
+//! run ends. Also where the kernel begins to refuse the barrier, to all thieves or to one, and the owner is asked for the fence; where the owner pays it from the start; and where
+//! the owner has gone.
+//!
+//! What is broken: without the barrier a task is given twice on every machine with a store buffer, however short. A barrier behind the load of the tail is as good as none. A barrier before
+//! the load of the head is enough against one thief, and not against two: the head that the owner has missed is then another thief's. And a thief that was refused must wait
+//! until the owner has granted the fence.
 
-use crate::models::Model;
+use crate::machine::{Claims, Coalescing};
+use crate::models::{Case, Model, Parameters, Takes};
+use crate::search::Claim;
+
+const MODEL: Model = Model {
+    name: "asymmetric",
+    about: "Chase-Lev whose owner has no fence: a thief has the kernel make the owner's stores visible",
+    mirrors: "crates/filch-queue/src/asymmetric.rs",
+    text: include_str!("asymmetric.tso"),
+    form: &[],
+    claims: Claims { at_most_once: true, nothing_lost: true },
+    ends: true,
+    takes: Takes { most_tasks: 6, most_thieves: 2, delta: false, extra: false },
+    cases: Vec::new(),
+};
+
+/// Pops and pushes in turn, in the same slot.
+const REUSE: &[(&str, i16)] = &[("PREFILLED", 1), ("POPS", 1)];
+/// Pushes beyond an array of two slots, one of which is spare.
+const GROWTH: &[(&str, i16)] = &[("PREFILLED", 1), ("SLOTS", 2)];
+/// With five tasks: to an array of 16 slots, and when few are left back to 4.
+const SHRINKING: &[(&str, i16)] = &[("PREFILLED", 3), ("FIRST", 1), ("POPS", 3), ("LOW_WATER", 2), ("STEALS", 2)];
 
 pub(in crate::models) fn models() -> Vec<Model> {
-    Vec::new()
+    let twice = |thieves| {
+        (1..=4).map(move |bound| Case::refutes(Claim::AtMostOnce, Parameters::new(bound, 2, thieves)).quick())
+    };
+    let once = |bound, thieves| Case::holds(Parameters::new(bound, 2, thieves)).quick();
+    vec![
+        Model { cases: as_it_is(), ..MODEL },
+        Model {
+            name: "asymmetric/never-empty",
+            about: "a queue with more tasks than are taken is not called empty",
+            form: &[("NEVER_EMPTY", 1), ("DRAINS", 0), ("STEALS", 1)],
+            claims: Claims { at_most_once: true, nothing_lost: false },
+            cases: never_empty(),
+            ..MODEL
+        },
+        Model {
+            name: "asymmetric/no-barrier",
+            about: "without the barrier a thief takes what the owner has popped",
+            form: &[("NO_BARRIER", 1)],
+            cases: twice(1).chain(twice(2)).chain([once(0, 1), once(0, 2)]).collect(),
+            ..MODEL
+        },
+        Model {
+            name: "asymmetric/barrier-last",
+            about: "with the barrier behind the load of the tail a thief takes what the owner has popped",
+            form: &[("BARRIER_LAST", 1)],
+            cases: twice(1).chain([once(0, 1)]).collect(),
+            ..MODEL
+        },
+        Model {
+            name: "asymmetric/barrier-first",
+            about: "with the barrier before the load of the head one thief is safe and two are not",
+            form: &[("BARRIER_FIRST", 1)],
+            cases: twice(2).chain((0..=4).map(|bound| once(bound, 1))).chain([once(0, 2)]).collect(),
+            ..MODEL
+        },
+        Model {
+            name: "asymmetric/impatient",
+            about: "a thief that is refused the barrier and does not wait for the owner's fence takes what the owner has popped",
+            form: &[("WORKS", 0), ("IMPATIENT", 1)],
+            cases: twice(1).chain([once(0, 1)]).collect(),
+            ..MODEL
+        },
+    ]
+}
+
+fn as_it_is() -> Vec<Case> {
+    /// The kernel refuses a thief's second barrier.
+    const REFUSED: &[(&str, i16)] = &[("WORKS", 1)];
+    const REFUSED_AT_ONCE: &[(&str, i16)] = &[("WORKS", 0)];
+    const FENCED: &[(&str, i16)] = &[("MODE", 2)];
+    const DROPPED: &[(&str, i16)] = &[("POPS", 1), ("DROPPED", 1)];
+    const DROPPED_AND_REFUSED: &[(&str, i16)] = &[("POPS", 1), ("DROPPED", 1), ("WORKS", 0)];
+    let mut cases = vec![Case::holds(Parameters::new(2, 3, 2)).quick()];
+    for bound in 0..=4 {
+        let on = |tasks, thieves| Case::holds(Parameters::new(bound, tasks, thieves));
+        let coalescing =
+            |tasks, thieves| Case::holds(Parameters::new(bound.max(1), tasks, thieves).with_egress(Coalescing::Word));
+        cases.extend([
+            on(4, 1).quick(),
+            on(4, 1).with(REUSE).quick(),
+            on(4, 1).with(GROWTH).quick(),
+            on(5, 1).with(SHRINKING).quick(),
+            on(3, 1).with(REFUSED).quick(),
+            on(3, 1).with(REFUSED_AT_ONCE).quick(),
+            on(4, 1).with(FENCED).quick(),
+            on(3, 2).with(DROPPED).quick(),
+            on(3, 2).with(DROPPED_AND_REFUSED).quick(),
+            coalescing(3, 1).quick(),
+            coalescing(3, 1).with(GROWTH).quick(),
+            on(4, 2),
+            on(3, 2).with(REUSE),
+            on(3, 2).with(GROWTH),
+            on(5, 2).with(SHRINKING),
+            on(3, 2).with(REFUSED),
+            on(3, 2).with(REFUSED_AT_ONCE),
+            coalescing(3, 2),
+            coalescing(3, 2).with(GROWTH),
+        ]);
+    }
+    cases
+}
+
+fn never_empty() -> Vec<Case> {
+    const ONE_POP: &[(&str, i16)] = &[("POPS", 1)];
+    const TWO_POPS: &[(&str, i16)] = &[("POPS", 2)];
+    const IN_TURN: &[(&str, i16)] = &[("PREFILLED", 3), ("POPS", 1)];
+    let mut cases = Vec::new();
+    for bound in 0..=4 {
+        cases.extend([
+            Case::holds(Parameters::new(bound, 4, 1)).with(TWO_POPS).quick(),
+            Case::holds(Parameters::new(bound, 5, 1)).with(IN_TURN).quick(),
+            Case::holds(Parameters::new(bound, 4, 2)).with(ONE_POP).quick(),
+        ]);
+    }
+    cases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::models;
+    use crate::models::confirm;
+
+    #[test]
+    fn each_task_is_given_once_with_the_barrier_in_its_place_and_twice_without() {
+        confirm(&models(), true);
+    }
+
+    #[test]
+    #[ignore = "minutes; part of the deep run"]
+    fn each_task_is_given_once_to_two_thieves() {
+        confirm(&models(), false);
+    }
 }
