@@ -1,6 +1,7 @@
 //! Chase-Lev whose owner has no fence on any CPU: a thief has the kernel make the owner's stores visible. Exactly once.
 //!
 //! Source: ours; the algorithm is [`chase_lev`](crate::chase_lev) with both barriers on the thief's side, by `membarrier(2)`.
+//! Model-checked on bounded TSO: `crates/filch-model/src/models/asymmetric.tso`.
 //!
 //! # Invariant
 //!

@@ -1,6 +1,7 @@
 //! Double-ended extraction, at least once: the owner takes the youngest task, thieves the oldest.
 //!
 //! Source: figure 3 of the idempotent paper.
+//! Model-checked on bounded TSO: `crates/filch-model/src/models/idempotent/double_ended.tso`.
 //!
 //! # Shared words
 //!

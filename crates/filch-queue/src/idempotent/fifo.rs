@@ -1,6 +1,7 @@
 //! FIFO extraction, at least once: owner and thieves both take the oldest task.
 //!
 //! Source: figure 2 of the idempotent paper.
+//! Model-checked on bounded TSO: `crates/filch-model/src/models/idempotent/fifo.tso`.
 //!
 //! # Shared words
 //!

@@ -1,6 +1,7 @@
 //! LIFO extraction, at least once: owner and thieves both take the youngest task.
 //!
 //! Source: figure 1 of the idempotent paper.
+//! Model-checked on bounded TSO: `crates/filch-model/src/models/idempotent/lifo.tso`.
 //!
 //! # Shared words
 //!
