@@ -114,6 +114,9 @@ fn as_it_is() -> Vec<Case> {
             coalescing(3, 2).with(GROWTH),
         ]);
     }
+    // A buffer that is never full.
+    let wide = |settings| Case::holds(Parameters::new(8, 4, 1)).with(settings).quick();
+    cases.extend([wide(REUSE), wide(GROWTH)]);
     cases
 }
 

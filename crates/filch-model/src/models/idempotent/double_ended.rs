@@ -13,7 +13,8 @@
 //! looks must lie within less than a round, and an owner that looks twice in a round rather than four times is too late. Both fences are needed, the owner's before it looks and the thief's after
 //! it has said what it looks at; the owner's is missed only where its buffer holds the pushes of about a quarter of a round.
 //!
-//! Not claimed, and shown to be false: that a task is given once. It is if there are no thieves, and if the owner does nothing.
+//! Not claimed, and shown to be false: that a task is given once. It is if there are no thieves, and if the owner does nothing. Each operation of the owner's gives a task
+//! at most once more, and so does each new array, because its tasks can be had from the old one too: k operations and n arrays, k + n times.
 
 use crate::machine::{Claims, Coalescing};
 use crate::models::{Case, Model, Parameters, Takes};
@@ -54,6 +55,15 @@ pub(in crate::models) fn models() -> Vec<Model> {
             form: &[("NEVER_EMPTY", 1), ("DRAINS", 0), ("STEALS", 1)],
             claims: Claims { at_most_once: false, nothing_lost: false },
             cases: never_empty(),
+            ..MODEL
+        },
+        Model {
+            name: "idempotent::double_ended/how-often",
+            about:
+                "each operation of the owner's gives a task once more at most, and so does each new array, and both may",
+            form: &[("DRAINS", 0), ("STEALS", 5)],
+            claims: Claims { at_most_once: false, nothing_lost: false },
+            cases: how_often(),
             ..MODEL
         },
         Model {
@@ -152,6 +162,9 @@ fn as_it_is() -> Vec<Case> {
             coalescing(4, 2).with(REUSE),
         ]);
     }
+    // A buffer that is never full.
+    let wide = |settings| Case::holds(Parameters::new(8, 3, 1)).with(settings).quick();
+    cases.extend([wide(REUSE), wide(GROWTH)]);
     cases
 }
 
@@ -164,6 +177,25 @@ fn never_empty() -> Vec<Case> {
             Case::holds(Parameters::new(bound, 3, 1)).with(POPS).quick(),
             Case::holds(Parameters::new(bound, 4, 1)).with(IN_TURN).quick(),
             Case::holds(Parameters::new(bound, 4, 2)).with(&[("PREFILLED", 3), ("POPS", 1)]).quick(),
+        ]);
+    }
+    cases
+}
+
+fn how_often() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in 0..=4 {
+        let on = |tasks, thieves| Parameters::new(bound, tasks, thieves);
+        cases.extend([
+            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("POPS", 1), ("MOST", 1)]).quick(),
+            Case::holds(on(3, 1)).with(&[("POPS", 1), ("MOST", 2)]).quick(),
+            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("POPS", 2), ("MOST", 2)]).quick(),
+            Case::holds(on(3, 1)).with(&[("POPS", 2), ("MOST", 3)]).quick(),
+            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("PREFILLED", 1), ("WATCHED", 0), ("MOST", 2)]).quick(),
+            Case::holds(on(3, 1)).with(&[("PREFILLED", 1), ("WATCHED", 0), ("MOST", 3)]).quick(),
+            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("PREFILLED", 1), ("MOST", 3)]).quick(),
+            Case::holds(on(3, 1)).with(&[("PREFILLED", 1), ("MOST", 4)]).quick(),
+            Case::holds(on(3, 2)).with(&[("POPS", 2), ("STEALS", 3), ("MOST", 3)]),
         ]);
     }
     cases

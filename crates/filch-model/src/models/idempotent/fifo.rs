@@ -6,7 +6,7 @@
 //! Claimed: no task is lost, and whoever gets one gets a task that was pushed, whole, which was the first of the queue when the thief's CAS found the head where it was. No tag
 //! is needed for that, though the head falls back. It holds with buffers of any length that was tried, coalescing or not.
 //!
-//! Not claimed, and shown to be false: that a task is given once. But here only a pop undoes a steal: with an owner that only pushes, and leaves it to thieves to take, each
+//! Not claimed, and shown to be false: that a task is given once. Each pop gives a task at most once more: k of them, k + 1 times. But here only a pop undoes a steal: with an owner that only pushes, and leaves it to thieves to take, each
 //! task is given once, growth included; the other two idempotent queues cannot say that.
 //!
 //! What is broken: a thief that loads the tail before the head says of a queue that was never empty that it is; one that looks for the array before the head, or an
@@ -47,6 +47,14 @@ pub(in crate::models) fn models() -> Vec<Model> {
             form: &[("NEVER_EMPTY", 1), ("DRAINS", 0), ("STEALS", 1)],
             claims: Claims { at_most_once: false, nothing_lost: false },
             cases: never_empty(),
+            ..MODEL
+        },
+        Model {
+            name: "idempotent::fifo/how-often",
+            about: "each pop of the owner's gives a task once more at most, and may",
+            form: &[("DRAINS", 0), ("STEALS", 5)],
+            claims: Claims { at_most_once: false, nothing_lost: false },
+            cases: how_often(),
             ..MODEL
         },
         Model {
@@ -108,6 +116,9 @@ fn as_it_is() -> Vec<Case> {
             coalescing(5, 2).with(SHRINKING),
         ]);
     }
+    // A buffer that is never full.
+    let wide = |settings| Case::holds(Parameters::new(8, 4, 1)).with(settings).quick();
+    cases.extend([wide(REUSE), wide(GROWTH)]);
     cases
 }
 
@@ -120,6 +131,22 @@ fn never_empty() -> Vec<Case> {
             Case::holds(Parameters::new(bound, 3, 1)).with(POPS).quick(),
             Case::holds(Parameters::new(bound, 4, 1)).with(IN_TURN).quick(),
             Case::holds(Parameters::new(bound, 4, 2)).with(&[("PREFILLED", 3), ("POPS", 1)]).quick(),
+        ]);
+    }
+    cases
+}
+
+fn how_often() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in 0..=4 {
+        let on = |tasks, thieves| Parameters::new(bound, tasks, thieves);
+        cases.extend([
+            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("POPS", 1), ("MOST", 1)]).quick(),
+            Case::holds(on(3, 1)).with(&[("POPS", 1), ("MOST", 2)]).quick(),
+            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("POPS", 2), ("MOST", 2)]).quick(),
+            Case::holds(on(3, 1)).with(&[("POPS", 2), ("MOST", 3)]).quick(),
+            Case::holds(on(3, 1)).with(&[("PREFILLED", 1), ("MOST", 1)]).quick(),
+            Case::holds(on(3, 2)).with(&[("POPS", 2), ("STEALS", 3), ("MOST", 3)]),
         ]);
     }
     cases

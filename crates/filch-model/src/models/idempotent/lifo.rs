@@ -7,7 +7,7 @@
 //! buffers of any length that was tried, coalescing or not, because owner and thieves meet in one word and the stores of one thread arrive in their order.
 //!
 //! Not claimed, and shown to be false: that a task is given once. It is if there are no thieves, and if the owner does nothing; a single pop or push of the owner's is
-//! enough to undo a steal. Without the tag a task is lost as section 3.2 of the paper tells, or a thief gets half of one task and half of another; a tag that wraps after n pushes
+//! enough to undo a steal. Each gives a task at most once more: k of them, k + 1 times. Without the tag a task is lost as section 3.2 of the paper tells, or a thief gets half of one task and half of another; a tag that wraps after n pushes
 //! loses one after n pushes and not before. And a thief must look for the array behind the anchor.
 
 use crate::machine::{Claims, Coalescing};
@@ -42,6 +42,14 @@ pub(in crate::models) fn models() -> Vec<Model> {
             form: &[("NEVER_EMPTY", 1), ("DRAINS", 0), ("STEALS", 1)],
             claims: Claims { at_most_once: false, nothing_lost: false },
             cases: never_empty(),
+            ..MODEL
+        },
+        Model {
+            name: "idempotent::lifo/how-often",
+            about: "each operation of the owner's gives a task once more at most, and may",
+            form: &[("DRAINS", 0), ("STEALS", 5)],
+            claims: Claims { at_most_once: false, nothing_lost: false },
+            cases: how_often(),
             ..MODEL
         },
         Model {
@@ -116,6 +124,9 @@ fn as_it_is() -> Vec<Case> {
             coalescing(5, 2).with(SHRINKING),
         ]);
     }
+    // A buffer that is never full.
+    let wide = |settings| Case::holds(Parameters::new(8, 4, 1)).with(settings).quick();
+    cases.extend([wide(REUSE), wide(GROWTH)]);
     cases
 }
 
@@ -128,6 +139,23 @@ fn never_empty() -> Vec<Case> {
             Case::holds(Parameters::new(bound, 3, 1)).with(POPS).quick(),
             Case::holds(Parameters::new(bound, 4, 1)).with(IN_TURN).quick(),
             Case::holds(Parameters::new(bound, 4, 2)).with(&[("PREFILLED", 3), ("POPS", 1)]).quick(),
+        ]);
+    }
+    cases
+}
+
+fn how_often() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in 0..=4 {
+        let on = |tasks, thieves| Parameters::new(bound, tasks, thieves);
+        cases.extend([
+            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("POPS", 1), ("MOST", 1)]).quick(),
+            Case::holds(on(3, 1)).with(&[("POPS", 1), ("MOST", 2)]).quick(),
+            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("POPS", 2), ("MOST", 2)]).quick(),
+            Case::holds(on(3, 1)).with(&[("POPS", 2), ("MOST", 3)]).quick(),
+            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("PREFILLED", 1), ("MOST", 1)]).quick(),
+            Case::holds(on(3, 1)).with(&[("PREFILLED", 1), ("MOST", 3)]).quick(),
+            Case::holds(on(3, 2)).with(&[("POPS", 2), ("STEALS", 3), ("MOST", 3)]),
         ]);
     }
     cases
