@@ -87,7 +87,7 @@ struct Names<'a> {
     ghosts: HashMap<String, u8>,
     locals: Vec<(String, i16)>,
     functions: HashMap<String, (&'a [String], &'a [Statement])>,
-    /// Everything that the text declares.
+    /// Everything that the text declares besides routines.
     declared: HashSet<&'a str>,
 }
 
@@ -114,7 +114,10 @@ impl<'a> Names<'a> {
                 }
             }
             Item::Function { name, parameters, .. } => {
-                self.is_new(name, line)?;
+                // Routines are named only where they are called, so one may be called like a word.
+                if self.functions.contains_key(name) || is_built_in(name) {
+                    return Err(twice(name, line));
+                }
                 for (index, parameter) in parameters.iter().enumerate() {
                     if parameters[..index].contains(parameter) {
                         return Err(twice(parameter, line));

@@ -47,7 +47,7 @@
 //!
 //! A fault (a false `assert`, a strange task, an index outside a row, a number or a field out of range, a loop without a step) is a state that no claim allows.
 //!
-//! A name that is declared means one thing in the whole text. A routine sees what is declared, its parameters and its own registers, nothing of its caller's; a parameter whose argument is a number is
+//! A name that is declared means one thing in the whole text, but a routine may be called like a word. A routine sees what is declared, its parameters and its own registers, nothing of its caller's; a parameter whose argument is a number is
 //! a number too and cannot be set. A register is 0 until it is first set, and keeps its value from one call of the routine to the next.
 //!
 //! # Values

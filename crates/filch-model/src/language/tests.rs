@@ -221,6 +221,16 @@ fn a_routine_does_not_see_the_registers_or_copy_numbers_of_its_caller() {
 }
 
 #[test]
+fn a_routine_may_be_called_like_a_word() {
+    assert_eq!(
+        results(
+            "shared demand\nghost a\nfn demand() { if !demand { demand := 3 } }\nthread t { demand(); a = demand }"
+        ),
+        [3]
+    );
+}
+
+#[test]
 fn a_number_that_is_passed_along_stays_one() {
     let text = "ghost a\nfn f(n) { x = 0; repeat n { x = x + 2 } return x }\nthread t { a = f(3) }";
     assert_eq!(results(text), [6]);
