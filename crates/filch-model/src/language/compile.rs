@@ -211,11 +211,9 @@ impl<'a> Names<'a> {
         for at in 0..code.len() {
             code[at].observed = is_observed(&code, at);
         }
-        // What `init`, which is no thread's, leaves in the locals is what the first thread begins with.
-        let kept = if number == 0 { (1 << self.locals.len()) - 1 } else { 0 };
         Ok(Routine {
             name: name.to_owned(),
-            live: live(&code, kept),
+            live: live(&code),
             code,
             start: self.locals.iter().enumerate().map(|(index, local)| (index as u8, local.1)).collect(),
             registers: registers.len(),

@@ -2,15 +2,15 @@
 
 use super::code::{Instruction, Operation, Place, Value};
 
-/// For each instruction, a bit for each register that is read there or later before it is set again. Those in `kept` are wanted after the end.
-pub(super) fn live(code: &[Instruction], kept: u64) -> Vec<u64> {
+/// For each instruction, a bit for each register that is read there or later before it is set again.
+pub(super) fn live(code: &[Instruction]) -> Vec<u64> {
     let mut live = vec![0u64; code.len()];
     loop {
         let mut changed = false;
         for at in (0..code.len()).rev() {
             let (read, written) = effect(&code[at].operation);
             let after = match code[at].operation {
-                Operation::End => kept,
+                Operation::End => 0,
                 Operation::Jump { target } => live[usize::from(target)],
                 Operation::JumpUnless { target, .. } => live[usize::from(target)] | live[at + 1],
                 _ => live[at + 1],
@@ -65,19 +65,5 @@ pub(super) fn in_value(value: &Value) -> u64 {
         Value::Not(value) | Value::Field(_, value) => in_value(value),
         Value::Binary(_, sides) => in_value(&sides.0) | in_value(&sides.1),
         Value::Pack(fields) => fields.iter().map(in_value).fold(0, |a, b| a | b),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::machine::{Buffer, Claims, Machine};
-    use crate::search::{run, Effort};
-
-    #[test]
-    fn a_local_that_init_has_set_is_so_when_the_first_thread_starts() {
-        let text = "shared A; local tail = 0; init { tail = 2; A := tail; tail = tail + 1 } thread owner { assert tail == 3; A := 0 }";
-        let text = text.replace(';', "\n");
-        let machine = Machine::new(&text, &Default::default(), Buffer::Bounded(1), Claims::default()).unwrap();
-        assert!(run(&machine, Effort { threads: 1, ends: false }, &mut |_| {}).holds());
     }
 }
