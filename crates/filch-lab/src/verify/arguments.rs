@@ -19,15 +19,27 @@ pub(crate) struct Arguments {
     name: Option<String>,
 
     /// Only say which models there are.
-    #[arg(long, conflicts_with_all = ["quick", "trace", "explore"])]
+    #[arg(long, group = "instead")]
     pub(super) list: bool,
+
+    /// Run the litmus tests on every machine instead.
+    #[arg(long, group = "instead", conflicts_with = "name")]
+    pub(super) litmus: bool,
+
+    /// Search for the least safe delta of each fence-free queue instead, for bounds up to --bound.
+    #[arg(long, group = "instead")]
+    pub(super) deltas: bool,
+
+    /// Play the run that refutes the published bulk queue again, on its listings in Rust.
+    #[arg(long, group = "instead", conflicts_with = "name")]
+    pub(super) replay: bool,
 
     /// Only the small cases: under two minutes.
     #[arg(long)]
     pub(super) quick: bool,
 
     /// Print the shortest run that refutes the model, one column a thread.
-    #[arg(long, requires = "name")]
+    #[arg(long, requires = "name", group = "instead")]
     pub(super) trace: bool,
 
     /// Print the model's program as well.
@@ -35,7 +47,7 @@ pub(crate) struct Arguments {
     pub(super) program: bool,
 
     /// Serve the model's states to a browser on this machine, until interrupted.
-    #[arg(long, requires = "name", conflicts_with = "trace")]
+    #[arg(long, requires = "name", group = "instead")]
     pub(super) explore: bool,
 
     /// The port to serve at; any free one if it is taken.
@@ -43,7 +55,7 @@ pub(crate) struct Arguments {
     pub(super) port: u16,
 
     /// The bound S: how many stores a store buffer holds. 0 is sequential consistency.
-    #[arg(long, value_name = "S", requires = "name", value_parser = bound)]
+    #[arg(long, value_name = "S", value_parser = bound)]
     bound: Option<u8>,
 
     /// How many hidden pops a thief allows for.
@@ -82,6 +94,7 @@ impl Arguments {
     pub(super) fn models(&self) -> Result<Vec<Model>> {
         let all = models::all();
         let Some(name) = &self.name else {
+            ensure!(!self.is_custom() || self.deltas, "--bound is for one model, or for --deltas; name the model");
             return Ok(all);
         };
         let known: Vec<&str> = all.iter().map(|model| model.name).collect();
@@ -94,6 +107,11 @@ impl Arguments {
         };
         ensure!(!found.is_empty(), "there is no model called `{name}`; there are {known}");
         Ok(found)
+    }
+
+    /// The bound up to which deltas are searched for.
+    pub(super) fn largest_bound(&self) -> u8 {
+        self.bound.unwrap_or(if self.quick { 2 } else { 4 })
     }
 
     /// Whether a case is asked for that is not in the list.
@@ -223,7 +241,10 @@ mod tests {
         for (words, reason) in [
             (&["nobody"][..], "there is no model called `nobody`; there are chase_lev"),
             (&["chase", "--trace"], "there is no model called `chase`"),
-            (&["--bound", "2"], "required"),
+            (&["--bound", "2"], "name the model"),
+            (&["--litmus", "--deltas"], "cannot be used with"),
+            (&["chase_lev", "--litmus"], "cannot be used with"),
+            (&["--delta", "2"], "required"),
             (&["--trace"], "required"),
             (&["chase_lev", "--bound", "9"], "too long above a bound of 8"),
             (&["chase_lev", "--bound", "-1"], "unexpected argument"),

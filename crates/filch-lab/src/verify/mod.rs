@@ -9,12 +9,15 @@ use std::io::{self, IsTerminal, Write};
 use std::thread;
 
 use anyhow::{ensure, Context, Result};
-use filch_model::explore;
-use filch_model::models::{Case, Model};
+use filch_model::models::{bulk, Case, Model};
 use filch_model::search::{self, Effort, Outcome, Progress};
 use filch_model::trace::Trace;
+use filch_model::{delta, explore, litmus};
 
 use crate::{print, say};
+
+/// The models whose thieves allow for hidden pops.
+const DELTA_MODELS: [&str; 3] = ["ff_the", "ff_cl", "thep"];
 
 /// A case that was searched.
 struct Searched {
@@ -37,6 +40,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let models = arguments.models()?;
     if arguments.list {
         return print(&table::list(&models));
+    }
+    if arguments.litmus {
+        return run_litmus();
+    }
+    if arguments.deltas {
+        return search_deltas(&models, arguments.largest_bound());
+    }
+    if arguments.replay {
+        return print(&bulk::replay().to_string());
     }
     if arguments.program {
         for model in &models {
@@ -89,6 +101,45 @@ fn search(model: &Model, case: &Case, effort: Effort) -> Result<Outcome> {
         say(&format!("{what}: {}", table::progress(&outcome.progress)));
     }
     Ok(outcome)
+}
+
+/// Runs the litmus tests on every machine.
+fn run_litmus() -> Result<()> {
+    let mut wrong = Vec::new();
+    let mut lines = Vec::new();
+    for test in litmus::all() {
+        let mut counts = Vec::new();
+        for buffer in litmus::buffers() {
+            let (found, expected) = (litmus::run(&test, buffer), test.expected(buffer));
+            if found != expected {
+                wrong.push(format!("{} on {buffer}", test.name));
+            }
+            counts.push(found.len());
+        }
+        lines.push((test, counts));
+    }
+    print(&table::litmus(&lines))?;
+    ensure!(wrong.is_empty(), "the outcomes are not those expected: {}", wrong.join(", "));
+    Ok(())
+}
+
+/// Searches for the least delta that is safe, for each of the models that have one.
+fn search_deltas(models: &[Model], largest: u8) -> Result<()> {
+    let with_delta: Vec<&Model> = models.iter().filter(|model| DELTA_MODELS.contains(&model.name)).collect();
+    ensure!(!with_delta.is_empty(), "of these none has a delta to search for; {} have", DELTA_MODELS.join(", "));
+    for model in with_delta {
+        let mut entries = Vec::new();
+        // Every pop of THEP makes a store of its own besides that of the tail.
+        let fewest = i16::from(model.name == "thep");
+        for entry in delta::table(model, largest, fewest..=3) {
+            let entry = entry.with_context(|| format!("the program of `{}` is wrong", model.name))?;
+            let least = entry.least.map_or_else(|| "none".to_owned(), |least| least.to_string());
+            say(&format!("{} on {}, {} extra stores: {least}", model.name, entry.buffer, entry.extra));
+            entries.push(entry);
+        }
+        print(&table::deltas(model.name, &entries))?;
+    }
+    Ok(())
 }
 
 /// Prints the shortest run that refutes a model.

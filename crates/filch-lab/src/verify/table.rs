@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use filch_model::delta::{formula, Entry};
+use filch_model::litmus::Litmus;
+use filch_model::machine::{Buffer, Coalescing};
 use filch_model::models::{Case, Model};
 use filch_model::search::Progress;
 
@@ -25,6 +28,60 @@ pub(super) fn list(models: &[Model]) -> String {
         })
         .collect();
     grid(&header, &lines) + "\n"
+}
+
+/// How many outcomes each litmus test has on each machine.
+pub(super) fn litmus(tests: &[(Litmus, Vec<usize>)]) -> String {
+    let machines = filch_model::litmus::buffers();
+    let short = |buffer: &Buffer| match buffer {
+        Buffer::None => "SC".to_owned(),
+        Buffer::Bounded(bound) => bound.to_string(),
+        Buffer::Egress(bound, Coalescing::Word) => format!("{bound}+"),
+        Buffer::Egress(bound, Coalescing::Line) => format!("{bound}="),
+    };
+    let mut header = vec!["outcomes".to_owned()];
+    header.extend(machines.iter().map(short));
+    header.push("what it is about".to_owned());
+    let line = |(test, counts): &(Litmus, Vec<usize>)| {
+        let mut line = vec![test.name.to_owned()];
+        line.extend(counts.iter().map(usize::to_string));
+        line.push(test.about.to_owned());
+        line
+    };
+    let lines: Vec<Vec<String>> = tests.iter().map(line).collect();
+    format!(
+        "{}\nA number is a TSO machine with that bound; + has an egress slot that coalesces by word, = by line. All outcomes that are allowed \
+         were found, and no others.\n",
+        grid(&header, &lines)
+    )
+}
+
+/// The least safe deltas of a model: a line a machine, a column a number of extra stores.
+pub(super) fn deltas(model: &str, entries: &[Entry]) -> String {
+    let mut extras: Vec<i16> = entries.iter().map(|entry| entry.extra).collect();
+    extras.sort_unstable();
+    extras.dedup();
+    let mut buffers: Vec<Buffer> = entries.iter().map(|entry| entry.buffer).collect();
+    buffers.dedup();
+    let mut header = vec![format!("{model}: least safe delta")];
+    header.extend(extras.iter().map(|extra| format!("x = {extra}")));
+    header.push(String::new());
+    let line = |buffer: &Buffer| {
+        let mut line = vec![buffer.to_string()];
+        let mut note = String::new();
+        for extra in &extras {
+            let entry = entries.iter().find(|entry| entry.buffer == *buffer && entry.extra == *extra);
+            line.push(entry.map_or_else(String::new, |entry| {
+                if entry.least != formula(entry.buffer, entry.extra) {
+                    note = "not what the formula says".to_owned();
+                }
+                entry.least.map_or_else(|| "none".to_owned(), |least| least.to_string())
+            }));
+        }
+        line.push(note);
+        line
+    };
+    grid(&header, &buffers.iter().map(line).collect::<Vec<_>>()) + "\n"
 }
 
 /// A case in a few words.
