@@ -101,8 +101,6 @@ fn as_it_is() -> Vec<Case> {
     let mut cases = vec![Case::holds(Parameters::new(2, 3, 2)).quick()];
     for bound in 0..=4 {
         let on = |tasks, thieves| Case::holds(Parameters::new(bound, tasks, thieves));
-        let coalescing =
-            |tasks, thieves| Case::holds(Parameters::new(bound.max(1), tasks, thieves).with_egress(Coalescing::Word));
         cases.extend([
             on(4, 1).quick(),
             on(4, 1).with(REUSE).quick(),
@@ -110,23 +108,33 @@ fn as_it_is() -> Vec<Case> {
             on(5, 1).with(SHRINKING).quick(),
             on(3, 1).with(&[("PREFILLED", 1), ("POPS", 1), ("WORDS", 2), ("CHECKED", 1)]).quick(),
             on(3, 1).with(&[("PREFILLED", 1), ("SLOTS", 2), ("WORDS", 2), ("CHECKED", 1)]).quick(),
-            coalescing(3, 1).quick(),
-            coalescing(3, 1).with(REUSE).quick(),
-            coalescing(3, 1).with(GROWTH).quick(),
             on(4, 2),
             on(3, 2).with(REUSE),
             on(3, 2).with(GROWTH),
             on(5, 2).with(SHRINKING),
             on(4, 2).with(&[("PREFILLED", 2), ("POPS", 1), ("STEALS", 2), ("WORDS", 2), ("CHECKED", 1)]),
             on(6, 2).with(&[("PREFILLED", 1), ("FIRST", 1), ("POPS", 2), ("PUSHES", 2), ("STEALS", 2)]),
+        ]);
+    }
+    // A long buffer.
+    let long = |settings| Case::holds(Parameters::new(8, 4, 1)).with(settings).quick();
+    cases.extend([long(REUSE), long(GROWTH)]);
+    for bound in 1..=4 {
+        let coalescing =
+            |tasks, thieves| Case::holds(Parameters::new(bound, tasks, thieves).with_egress(Coalescing::Word));
+        cases.extend([
+            coalescing(3, 1).quick(),
+            coalescing(3, 1).with(REUSE).quick(),
+            coalescing(3, 1).with(GROWTH).quick(),
             coalescing(3, 2).with(REUSE),
             coalescing(3, 2).with(GROWTH),
             coalescing(5, 2).with(SHRINKING),
         ]);
     }
-    // A buffer that is never full.
-    let wide = |settings| Case::holds(Parameters::new(8, 4, 1)).with(settings).quick();
-    cases.extend([wide(REUSE), wide(GROWTH)]);
+    cases.extend([
+        Case::holds(Parameters::new(4, 5, 2)).with(&[("PREFILLED", 2), ("POPS", 1), ("STEALS", 3)]),
+        Case::holds(Parameters::new(4, 4, 3)).with(&[("PREFILLED", 2), ("POPS", 1), ("STEALS", 1)]),
+    ]);
     cases
 }
 
