@@ -27,7 +27,7 @@
 //!   for when one gets it. If only those cancelled a raid who lower `limit`, and a raid did when it ends and not when it begins, the first to end would succeed. That form
 //!   is here too, as `sleep/raids-agree` and `stack/raids-agree`, and it holds.
 
-use crate::machine::Claims;
+use crate::machine::{Claims, Coalescing};
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
 
@@ -57,6 +57,8 @@ fn forks() -> Vec<Model> {
                 Case::holds(one(2, 2)).quick(),
                 Case::holds(one(4, 2)),
                 Case::holds(one(4, 3)),
+                Case::holds(one(2, 2).with_egress(Coalescing::Word)),
+                Case::holds(one(2, 2).with_egress(Coalescing::Line)),
             ],
             ..form("sleep/fork", "a fork, and one who falls asleep", &[("FORK", 1)])
         },
@@ -91,7 +93,7 @@ fn forks_and_two() -> Vec<Model> {
             cases: vec![
                 Case::holds(two(0, 2)).with(&[ONE_EACH]),
                 Case::holds(two(1, 2)).with(&[ONE_EACH]),
-                Case::holds(two(2, 2)).with(&[ONE_EACH]),
+                Case::holds(two(4, 2)).with(&[ONE_EACH]),
                 Case::holds(two(1, 1)),
             ],
             ends: false,

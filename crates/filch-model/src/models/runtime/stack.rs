@@ -23,7 +23,7 @@
 //! What is not needed: that `split` moves before `limit` within one hold of the lock. Only the owner looks at `limit` without the lock. When it moves the two itself it looks at neither in between; when a
 //! raider does, `limit` comes down from the top of the address space to where `split` will be, and a job at or above that is the owner's in either order.
 
-use crate::machine::Claims;
+use crate::machine::{Claims, Coalescing};
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
 
@@ -190,6 +190,11 @@ fn sound() -> Vec<Case> {
         Case::holds(both(4, 3)).with(&[RAIDERS, ONE_TRY, ROW]),
         Case::holds(both(4, 3)).with(&[RAIDERS, ONE_TRY, TOWER]),
         Case::holds(both(2, 2)).with(&[RAIDERS, ONE_TRY, OWN]),
+        // With an egress slot behind the store buffer.
+        Case::holds(both(1, 3).with_egress(Coalescing::Word)).with(&[RAIDER]),
+        Case::holds(both(2, 3).with_egress(Coalescing::Line)).with(&[RAIDER]),
+        Case::holds(both(2, 3).with_egress(Coalescing::Line)).with(&[RAIDER, ROW]),
+        Case::holds(both(2, 3).with_egress(Coalescing::Line)).with(&[RAIDER, TOWER]),
         // Two thieves and a raider.
         Case::holds(Parameters::new(4, 4, 2)).with(&[RAIDER, ONE_TRY]),
         Case::holds(Parameters::new(4, 4, 2)).with(&[RAIDER, ONE_TRY, ROW]),
