@@ -19,7 +19,7 @@
 //!
 //! - *share*: the owner itself raises `split` and `limit`. It is its own barrier.
 //! - *raid*: a thief does, for an owner that does not answer. The lock is not held across the barrier; `epoch` tells the raider whether
-//!   anybody else moved `limit` meanwhile, in which case the raid is off.
+//!   anybody else lowered `limit` meanwhile, in which case the raid is off. Of several raids at once the first to come back counts.
 //! - *settle*: the owner returns to a job below `limit`. Under the lock it is either private after all, or public and taken back
 //!   by lowering `split` to or below it, or stolen. It takes back half of what is public, so that the next returns are private again.
 //! - *reset*: a stolen job at depth u is done. All jobs below it are stolen too and none stand above it, so top = split = limit = bottom = u.
@@ -77,7 +77,7 @@ pub(crate) enum Mode {
 /// Guarded by the lock.
 #[derive(Debug)]
 struct Moves {
-    /// How often `limit` was written by anybody but the raider that compares.
+    /// How often `limit` was lowered. Raids that begin raise it, and do not count.
     epoch: u64,
 }
 
@@ -323,7 +323,6 @@ impl Stack {
         let epoch = {
             let mut moves = lock(&self.moves);
             self.set_limit(&mut moves, usize::MAX);
-            moves.epoch += 1;
             moves.epoch
         };
         let passed = self.barrier_for_owner();
@@ -331,6 +330,8 @@ impl Stack {
         if moves.epoch != epoch && !defect(Defect::RaidAfterSettle) {
             return Some(0);
         }
+        // Only now: raids that begin while others are under way must not call those off, or two raiders could do so for ever.
+        moves.epoch += 1;
         let mut published = 0;
         let after = if passed {
             // Acquire: the slots below.

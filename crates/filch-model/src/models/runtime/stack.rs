@@ -91,7 +91,11 @@ pub(in crate::models) fn models() -> Vec<Model> {
                 Case::holds(both(4, 3)).with(&[RAIDERS, ONE_TRY, ROW]),
                 Case::holds(both(4, 3)).with(&[RAIDERS, ONE_TRY, TOWER]),
             ],
-            ..form("stack/raids-agree", "a raid that begins calls off no other: see `sleep`", &[("RAIDS_AGREE", 1)])
+            ..form(
+                "stack/raids-cancel",
+                "a raid that begins calls off those under way: see `sleep`",
+                &[("RAIDS_AGREE", 0)],
+            )
         },
         Model {
             cases: vec![
