@@ -43,6 +43,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
             name: "chase_lev/thief-unfenced",
             about: "Chase-Lev without the thief's barrier, which TSO does not need",
             form: &[("THIEF_FENCED", 0)],
+            cases: holds().into_iter().filter(|case| case.quick).collect(),
             ..chase_lev.clone()
         },
         Model {

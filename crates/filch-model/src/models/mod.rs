@@ -6,6 +6,7 @@
 mod asymmetric;
 pub mod bulk;
 mod chase_lev;
+mod fence_free;
 mod ff_cl;
 mod ff_the;
 mod idempotent;

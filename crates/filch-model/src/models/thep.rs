@@ -14,12 +14,9 @@
 //! Where nobody vouches for the bound, and delta is too small, a task may be had twice but none is lost, because the first push after a pop settles, and so
 //! does a pop before it takes a smaller array. Without the one a task is lost; without the other a thief takes what is in a slot that nobody wrote.
 
-use crate::delta::{enough_tasks, formula};
-use crate::machine::{Buffer, Claims, Coalescing};
-use crate::models::scenario::{
-    Scenario, DROPPED, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, ONE_STEAL, REUSES, REUSES_TWO,
-    SHRINKS, SHRINKS_EMPTY,
-};
+use crate::machine::{Buffer, Claims};
+use crate::models::fence_free::{self, exact};
+use crate::models::scenario::Scenario;
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
 
@@ -42,25 +39,24 @@ pub(in crate::models) fn models() -> Vec<Model> {
         claims: Claims { at_most_once: true, nothing_lost: true },
         ends: true,
         takes: Takes { most_tasks: 12, most_thieves: 3, delta: true, extra: true },
-        cases: holds(),
+        cases: fence_free::exactly_once(1),
     };
     let at_least_once = Claims { at_most_once: false, nothing_lost: true };
     let at_most_once = Claims { at_most_once: true, nothing_lost: false };
     let left = |bound| exact(Buffer::Bounded(bound), 1, 0);
     let pushed = |bound| Parameters::new(bound, 3, 1).with_delta(1, 1);
-    let never_empty = |bound| Parameters { tasks: 5, thieves: 2, ..exact(Buffer::Bounded(bound), 1, 0) };
     let other_forms = [
         Model {
             name: "thep/delta-too-small",
             about: "THEP with a delta one less than it should be",
-            cases: too_small(),
+            cases: fence_free::too_small(1),
             ends: false,
             ..thep.clone()
         },
         Model {
             name: "thep/never-empty",
             about: "THEP on a queue that is never empty: no steal says that it is, though one may wait for ever",
-            cases: (1..=4).map(|bound| Case::holds(never_empty(bound)).with(NEVER_EMPTY).quick()).collect(),
+            cases: fence_free::never_empty(),
             ends: false,
             ..thep.clone()
         },
@@ -105,7 +101,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
             about: "THEP as the safe constructors make it: at least once with any delta",
             form: &[("TRUSTED", 0)],
             claims: at_least_once,
-            cases: untrusted(),
+            cases: fence_free::untrusted(1),
             ..thep.clone()
         },
         Model {
@@ -113,7 +109,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
             about: "THEP as the safe constructors make it, but with no settling before a smaller array: a thief reads what nobody pushed",
             form: &[("TRUSTED", 0), ("SETTLES_FIRST", 0)],
             claims: at_least_once,
-            cases: (1..=4).map(shrinks_unsettled).collect(),
+            cases: fence_free::shrinks_unsettled(),
             ends: false,
             ..thep.clone()
         },
@@ -121,101 +117,12 @@ pub(in crate::models) fn models() -> Vec<Model> {
             name: "thep/unsettled",
             about: "THEP with a delta that is too small and an owner that does not settle: a task is lost",
             claims: at_least_once,
-            cases: unsettled(),
+            cases: fence_free::unsettled(),
             ends: false,
             ..thep.clone()
         },
     ];
     [thep].into_iter().chain(other_forms).collect()
-}
-
-/// A machine, the delta that the paper gives for it, or so many less, and enough tasks to tell the difference.
-fn exact(buffer: Buffer, extra: i16, less: i16) -> Parameters {
-    let delta = formula(buffer, extra).expect("there is an extra store, or no egress slot") - less;
-    let parameters = Parameters::new(buffer.capacity() as u8, enough_tasks(buffer, extra), 1).with_delta(delta, extra);
-    Parameters { egress: buffer.egress(), ..parameters }
-}
-
-fn holds() -> Vec<Case> {
-    let mut cases = vec![Case::holds(exact(Buffer::Bounded(4), 1, 0)).quick()];
-    for bound in 1..=6 {
-        for extra in 1..=3 {
-            let case = Case::holds(exact(Buffer::Bounded(bound), extra, 0));
-            cases.push(if bound < 4 { case.quick() } else { case });
-            for coalescing in [Coalescing::Word, Coalescing::Line] {
-                let case = Case::holds(exact(Buffer::Egress(bound, coalescing), extra, 0));
-                cases.push(if bound < 3 { case.quick() } else { case });
-            }
-        }
-    }
-    for bound in 1..=4 {
-        for buffer in [Buffer::Bounded(bound), Buffer::Egress(bound, Coalescing::Word)] {
-            let one = exact(buffer, 1, 0);
-            let two = Parameters { thieves: 2, ..one };
-            cases.push(Case::holds(one).with(GROWS).quick());
-            cases.push(Case::holds(one).with(GROWS_AFTER_A_POP).quick());
-            cases.push(Case::holds(Parameters { tasks: 5, ..one }).with(SHRINKS).quick());
-            cases.push(Case::holds(Parameters { tasks: 4, ..two }).with(SHRINKS_EMPTY));
-            cases.push(Case::holds(one).with(REUSES).quick());
-            cases.push(Case::holds(Parameters { tasks: 4, ..one }).with(DROPPED).quick());
-            cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(ONE_STEAL));
-            cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(GROWS_AFTER_A_POP));
-        }
-    }
-    let two_thieves = |bound| Parameters { thieves: 2, ..exact(Buffer::Bounded(bound), 1, 0) };
-    cases.push(Case::holds(two_thieves(2)).with(ONE_STEAL).quick());
-    cases.push(Case::holds(two_thieves(2)));
-    cases.push(Case::holds(two_thieves(4)));
-    cases.push(Case::holds(two_thieves(2)).with(GROWS_UNDER_THEFT));
-    cases.push(Case::holds(Parameters { thieves: 3, ..two_thieves(2) }).with(ONE_STEAL));
-    cases
-}
-
-fn too_small() -> Vec<Case> {
-    let mut cases = Vec::new();
-    for bound in 1..=6 {
-        for extra in 1..=3 {
-            cases.push(Case::refutes(Claim::AtMostOnce, exact(Buffer::Bounded(bound), extra, 1)).quick());
-            let buffer = Buffer::Egress(bound, Coalescing::Word);
-            cases.push(Case::refutes(Claim::AtMostOnce, exact(buffer, extra, 1)).quick());
-        }
-    }
-    cases
-}
-
-fn untrusted() -> Vec<Case> {
-    let mut cases = Vec::new();
-    for bound in 1..=4 {
-        for delta in 0..=2 {
-            let one = Parameters::new(bound, 4, 1).with_delta(delta, 1);
-            for one in [one, one.with_egress(Coalescing::Word)] {
-                let two = Parameters { thieves: 2, ..one };
-                cases.push(Case::holds(one).with(REUSES_TWO).quick());
-                cases.push(Case::holds(one).with(SHRINKS).quick());
-                cases.push(Case::holds(two).with(SHRINKS_EMPTY));
-                cases.push(Case::holds(one).with(REUSES).quick());
-                cases.push(Case::holds(one).with(GROWS_UNDER_THEFT));
-                cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(GROWS_AFTER_A_POP));
-                cases.push(Case::holds(two).with(REUSES_TWO));
-            }
-        }
-    }
-    cases
-}
-
-fn shrinks_unsettled(bound: u8) -> Case {
-    Case::refutes(Claim::NoFault, Parameters::new(bound, 4, 1).with_delta(0, 1)).with(SHRINKS).quick()
-}
-
-fn unsettled() -> Vec<Case> {
-    let mut cases = Vec::new();
-    for bound in 2..=4 {
-        let alone = Parameters::new(bound, 4, 1).with_delta(0, 1);
-        for parameters in [alone, alone.with_egress(Coalescing::Word)] {
-            cases.push(Case::refutes(Claim::NothingLost, parameters).with(REUSES_TWO).quick());
-        }
-    }
-    cases
 }
 
 #[cfg(test)]

@@ -1,0 +1,145 @@
+//! The cases of the three fence-free queues, which are searched alike.
+//!
+//! `fewest` is how many extra stores a pop makes at least: THEP's echo is one.
+
+use super::scenario::{
+    DROPPED, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, NOBODY_POPS, ONE_STEAL, REUSES, REUSES_TWO,
+    REUSES_TWO_OF_THREE, SHRINKS, SHRINKS_EMPTY,
+};
+use super::{Case, Parameters};
+use crate::delta::{enough_tasks, formula};
+use crate::machine::{Buffer, Coalescing};
+use crate::search::Claim;
+
+/// A machine, the delta that the paper gives for it, or so many less, and enough tasks to tell the difference.
+pub(super) fn exact(buffer: Buffer, extra: i16, less: i16) -> Parameters {
+    let delta = formula(buffer, extra).expect("there is an extra store, or no egress slot") - less;
+    let parameters = Parameters::new(buffer.capacity() as u8, enough_tasks(buffer, extra), 1).with_delta(delta, extra);
+    Parameters { egress: buffer.egress(), ..parameters }
+}
+
+/// In the quick run if the store buffer is small.
+fn quick_if_small(case: Case) -> Case {
+    let most = if case.parameters.egress.is_some() { 1 } else { 2 };
+    if case.parameters.bound <= most {
+        case.quick()
+    } else {
+        case
+    }
+}
+
+/// With the exact delta.
+pub(super) fn exactly_once(fewest: i16) -> Vec<Case> {
+    let mut cases = vec![Case::holds(exact(Buffer::Bounded(4), 1, 0)).quick()];
+    for bound in 1..=6 {
+        for extra in fewest..=3 {
+            cases.push(quick_if_small(Case::holds(exact(Buffer::Bounded(bound), extra, 0))));
+            for coalescing in [Coalescing::Word, Coalescing::Line].into_iter().filter(|_| extra > 0) {
+                cases.push(quick_if_small(Case::holds(exact(Buffer::Egress(bound, coalescing), extra, 0))));
+            }
+        }
+    }
+    for bound in 1..=4 {
+        for buffer in [Buffer::Bounded(bound), Buffer::Egress(bound, Coalescing::Word)] {
+            let one = exact(buffer, 1, 0);
+            let two = Parameters { thieves: 2, ..one };
+            cases.push(quick_if_small(Case::holds(one).with(GROWS)));
+            cases.push(quick_if_small(Case::holds(one).with(GROWS_AFTER_A_POP)));
+            cases.push(quick_if_small(Case::holds(Parameters { tasks: 5, ..one }).with(SHRINKS)));
+            cases.push(quick_if_small(Case::holds(one).with(REUSES)));
+            cases.push(quick_if_small(Case::holds(Parameters { tasks: 4, ..one }).with(DROPPED)));
+            cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(ONE_STEAL));
+            cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(GROWS_AFTER_A_POP));
+            cases.push(Case::holds(Parameters { tasks: 4, ..two }).with(SHRINKS_EMPTY));
+        }
+    }
+    let two_thieves = |bound| Parameters { thieves: 2, ..exact(Buffer::Bounded(bound), 1, 0) };
+    cases.push(Case::holds(two_thieves(2)).with(ONE_STEAL).quick());
+    cases.push(Case::holds(two_thieves(2)));
+    cases.push(Case::holds(two_thieves(4)));
+    cases.push(Case::holds(two_thieves(2)).with(GROWS_UNDER_THEFT));
+    cases.push(Case::holds(Parameters { thieves: 3, ..two_thieves(2) }).with(ONE_STEAL));
+    cases
+}
+
+/// With the exact delta, on a queue that is never empty.
+pub(super) fn never_empty() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in 1..=4 {
+        let two = Parameters { thieves: 2, ..exact(Buffer::Bounded(bound), 1, 0) };
+        cases.push(Case::holds(Parameters { tasks: 4, ..two }).with(NEVER_EMPTY).quick());
+        cases.push(Case::holds(Parameters { tasks: 5, ..two }).with(NEVER_EMPTY).quick());
+        cases.push(Case::holds(Parameters { tasks: 1, ..two }).with(NOBODY_POPS).quick());
+    }
+    cases
+}
+
+/// With a delta one less.
+pub(super) fn too_small(fewest: i16) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in 1..=6 {
+        for extra in fewest..=3 {
+            cases.push(Case::refutes(Claim::AtMostOnce, exact(Buffer::Bounded(bound), extra, 1)).quick());
+            if extra > 0 {
+                let buffer = Buffer::Egress(bound, Coalescing::Word);
+                cases.push(Case::refutes(Claim::AtMostOnce, exact(buffer, extra, 1)).quick());
+            }
+        }
+    }
+    cases
+}
+
+/// With every delta that leaves a thief so many steals, for more and more tasks, where what the owner stores coalesces.
+pub(super) fn hopeless(coalescing: Coalescing, extra: i16, steals: i16) -> Vec<Case> {
+    let each = (steals..=6).flat_map(|tasks| (0..=tasks - steals).map(move |delta| (tasks, delta)));
+    let case = |(tasks, delta)| {
+        let parameters = Parameters::new(2, tasks, 1).with_delta(delta, extra).with_egress(coalescing);
+        let case = Case::refutes(Claim::AtMostOnce, parameters);
+        if tasks < 5 {
+            case.quick()
+        } else {
+            case
+        }
+    };
+    each.map(case).collect()
+}
+
+/// With deltas that are too small, and a queue that settles.
+pub(super) fn untrusted(fewest: i16) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in 1..=4 {
+        for delta in 0..=1 {
+            let one = Parameters::new(bound, 4, 1).with_delta(delta, fewest);
+            for one in [one, one.with_egress(Coalescing::Word)] {
+                let two = Parameters { thieves: 2, ..one };
+                cases.push(quick_if_small(Case::holds(one).with(REUSES_TWO)));
+                cases.push(quick_if_small(Case::holds(one).with(SHRINKS)));
+                cases.push(quick_if_small(Case::holds(one).with(REUSES)));
+                cases.push(Case::holds(one).with(GROWS_UNDER_THEFT));
+                cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(GROWS_AFTER_A_POP));
+                cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(REUSES_TWO));
+                cases.push(Case::holds(two).with(SHRINKS_EMPTY));
+            }
+        }
+    }
+    cases
+}
+
+/// The same with a queue that does not settle.
+pub(super) fn unsettled() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for bound in 1..=4 {
+        let alone = Parameters::new(bound, 5, 1).with_delta(0, 1);
+        let coalescing = Parameters::new(bound + 1, 5, 1).with_delta(1, 1).with_egress(Coalescing::Word);
+        for parameters in [alone, coalescing] {
+            cases.push(Case::refutes(Claim::NothingLost, parameters).with(REUSES_TWO_OF_THREE).quick());
+        }
+    }
+    cases
+}
+
+/// The same with a queue that settles, but not before it takes a smaller array.
+pub(super) fn shrinks_unsettled() -> Vec<Case> {
+    let parameters = |bound| Parameters::new(bound, 4, 1).with_delta(0, 1);
+    (1..=4).map(|bound| Case::refutes(Claim::NoFault, parameters(bound)).with(SHRINKS).quick()).collect()
+}
