@@ -18,14 +18,18 @@ pub(super) fn exact(buffer: Buffer, extra: i16, less: i16) -> Parameters {
     Parameters { egress: buffer.egress(), ..parameters }
 }
 
-/// In the quick run if the store buffer is small.
-fn quick_if_small(case: Case) -> Case {
-    let most = if case.parameters.egress.is_some() { 1 } else { 2 };
-    if case.parameters.bound <= most {
+fn quick_if(small: bool, case: Case) -> Case {
+    if small {
         case.quick()
     } else {
         case
     }
+}
+
+/// In the quick run if the store buffer is small.
+fn quick_if_small(case: Case) -> Case {
+    let most = if case.parameters.egress.is_some() { 1 } else { 2 };
+    quick_if(case.parameters.bound <= most, case)
 }
 
 /// With the exact delta.
@@ -82,11 +86,18 @@ pub(super) fn too_small(fewest: i16) -> Vec<Case> {
             cases.push(Case::refutes(Claim::AtMostOnce, exact(Buffer::Bounded(bound), extra, 1)).quick());
             if extra > 0 {
                 let buffer = Buffer::Egress(bound, Coalescing::Word);
-                cases.push(Case::refutes(Claim::AtMostOnce, exact(buffer, extra, 1)).quick());
+                cases.push(quick_if(bound < 4, Case::refutes(Claim::AtMostOnce, exact(buffer, extra, 1))));
             }
         }
     }
     cases
+}
+
+/// With the exact delta and several extra stores, where they may coalesce with each other.
+pub(super) fn coalescing_spacers() -> Vec<Case> {
+    let each = (2..=6).flat_map(|bound| [(bound, 2), (bound, 3)]);
+    let case = |(bound, extra)| Case::holds(exact(Buffer::Egress(bound, Coalescing::Word), extra, 0));
+    each.map(case).map(|case| quick_if(case.parameters.bound <= 2, case)).collect()
 }
 
 /// With every delta that leaves a thief so many steals, for more and more tasks, where what the owner stores coalesces.
@@ -94,12 +105,7 @@ pub(super) fn hopeless(coalescing: Coalescing, extra: i16, steals: i16) -> Vec<C
     let each = (steals..=6).flat_map(|tasks| (0..=tasks - steals).map(move |delta| (tasks, delta)));
     let case = |(tasks, delta)| {
         let parameters = Parameters::new(2, tasks, 1).with_delta(delta, extra).with_egress(coalescing);
-        let case = Case::refutes(Claim::AtMostOnce, parameters);
-        if tasks < 5 {
-            case.quick()
-        } else {
-            case
-        }
+        quick_if(tasks < 5, Case::refutes(Claim::AtMostOnce, parameters))
     };
     each.map(case).collect()
 }
@@ -111,17 +117,19 @@ pub(super) fn untrusted(fewest: i16) -> Vec<Case> {
         for delta in 0..=1 {
             let one = Parameters::new(bound, 4, 1).with_delta(delta, fewest);
             for one in [one, one.with_egress(Coalescing::Word)] {
-                let two = Parameters { thieves: 2, ..one };
                 cases.push(quick_if_small(Case::holds(one).with(REUSES_TWO)));
                 cases.push(quick_if_small(Case::holds(one).with(SHRINKS)));
                 cases.push(quick_if_small(Case::holds(one).with(REUSES)));
                 cases.push(Case::holds(one).with(GROWS_UNDER_THEFT));
-                cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(GROWS_AFTER_A_POP));
-                cases.push(Case::holds(Parameters { tasks: 3, ..two }).with(REUSES_TWO));
-                cases.push(Case::holds(two).with(SHRINKS_EMPTY));
+                if bound <= 2 {
+                    let two = Parameters { thieves: 2, tasks: 3, ..one };
+                    cases.push(Case::holds(two).with(GROWS_AFTER_A_POP));
+                    cases.push(Case::holds(two).with(REUSES_TWO));
+                }
             }
         }
     }
+    cases.push(Case::holds(Parameters::new(2, 4, 2).with_delta(0, fewest)).with(SHRINKS_EMPTY));
     cases
 }
 
@@ -132,7 +140,8 @@ pub(super) fn unsettled() -> Vec<Case> {
         let alone = Parameters::new(bound, 5, 1).with_delta(0, 1);
         let coalescing = Parameters::new(bound + 1, 5, 1).with_delta(1, 1).with_egress(Coalescing::Word);
         for parameters in [alone, coalescing] {
-            cases.push(Case::refutes(Claim::NothingLost, parameters).with(REUSES_TWO_OF_THREE).quick());
+            let case = Case::refutes(Claim::NothingLost, parameters).with(REUSES_TWO_OF_THREE);
+            cases.push(quick_if(bound <= 2, case));
         }
     }
     cases

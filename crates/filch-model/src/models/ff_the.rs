@@ -11,8 +11,8 @@
 //!
 //! No steal calls a queue empty that never was; for that a thief that looks must ask whether another is inside, one that will withdraw.
 
-use crate::machine::{Buffer, Claims, Coalescing};
-use crate::models::fence_free::{self, exact};
+use crate::machine::{Claims, Coalescing};
+use crate::models::fence_free;
 use crate::models::scenario::NOBODY_POPS;
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
@@ -30,7 +30,6 @@ pub(in crate::models) fn models() -> Vec<Model> {
         cases: [fence_free::exactly_once(0), fence_free::never_empty()].concat(),
     };
     let at_least_once = Claims { at_most_once: false, nothing_lost: true };
-    let one_spacer = (2..=5).map(|bound| exact(Buffer::Egress(bound, Coalescing::Word), 2, 0));
     let hasty = |bound| Parameters::new(bound, 1, 2).with_delta(1, 1);
     let other_forms = [
         Model {
@@ -59,7 +58,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
             name: "ff_the/one-spacer",
             about: "FF-THE whose extra stores all go to one line, which is as good as two",
             form: &[("ONE_SPACER", 1)],
-            cases: one_spacer.map(|parameters| Case::holds(parameters).quick()).collect(),
+            cases: fence_free::coalescing_spacers(),
             ..ff_the.clone()
         },
         Model {
