@@ -150,8 +150,7 @@ fn show(model: &Model, arguments: &Arguments) -> Result<()> {
         _ => arguments.case(model)?,
     };
     let machine = model.machine(&case).with_context(|| format!("the program of `{}` is wrong", model.name))?;
-    // Only on one thread is the first that is found the shortest.
-    let outcome = search(model, &case, model.effort(1))?;
+    let outcome = search(model, &case, model.effort(cores()))?;
     let name = table::name(model.name, &case);
     match &outcome.counterexample {
         Some(example) => {

@@ -123,7 +123,7 @@ impl Progress {
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// A run that breaks a claim, if there is one.
+    /// The shortest run that breaks a claim, if there is one. For a run without end it is the way to where it repeats itself that is short.
     pub counterexample: Option<Counterexample>,
     /// How much was looked at.
     pub progress: Progress,
@@ -139,7 +139,7 @@ impl Outcome {
 /// How to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// With one thread the counterexample is the shortest.
+    /// On how many threads.
     pub threads: usize,
     /// Whether runs that go on for ever are looked for as well. That takes a second search, on one thread.
     pub ends: bool,
@@ -168,9 +168,8 @@ pub fn run(machine: &Machine, effort: Effort, tell: &mut dyn FnMut(Progress)) ->
     if let Some(path) = checker.discoveries().into_values().next() {
         let claim = Claim::broken_in(machine, path.last_state()).expect("this is why it was found");
         let found = Counterexample { claim, steps: path.into_actions(), repeats_from: None };
-        // stateright goes on for a while and keeps the last that it found, so the shortest takes another look.
-        let shortest = if effort.threads == 1 { graph::shortest(machine) } else { None };
-        return Outcome { counterexample: Some(shortest.unwrap_or(found)), progress };
+        // stateright goes on for a while and keeps the last that it found. Which that is, and which claim it breaks, may differ from run to run.
+        return Outcome { counterexample: Some(graph::shortest(machine).unwrap_or(found)), progress };
     }
     if !effort.ends {
         return Outcome { counterexample: None, progress };

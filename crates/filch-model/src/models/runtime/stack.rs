@@ -128,7 +128,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
             cases: vec![
                 Case::refutes(Claim::AtMostOnce, both(0, 2)).with(&[RAIDER, ROW]).quick(),
                 Case::refutes(Claim::AtMostOnce, both(1, 3)).with(&[RAIDER]),
-                Case::refutes(Claim::NoFault, both(1, 2)).with(&[RAIDER, ABOVE]),
+                Case::refutes(Claim::AtMostOnce, both(1, 2)).with(&[RAIDER, ABOVE]),
             ],
             ..form(
                 "stack/settle-without-cancelling",
