@@ -6,7 +6,7 @@ use filch_model::delta::{formula, Entry};
 use filch_model::litmus::Litmus;
 use filch_model::machine::{Buffer, Coalescing};
 use filch_model::models::{Case, Model};
-use filch_model::search::Progress;
+use filch_model::search::{Claim, Progress};
 
 use super::Searched;
 use crate::report::grid;
@@ -126,40 +126,99 @@ fn clock(time: Duration) -> String {
     }
 }
 
-/// What holds and what is refuted.
+/// What holds and what is refuted: a line a search if they are of one model, otherwise a line a model.
 pub(super) fn results(searched: &[Searched]) -> String {
-    let header = ["model", "machine", "states", "depth", "time", "verdict"].map(str::to_owned);
-    let lines: Vec<Vec<String>> = searched
-        .iter()
-        .map(|one| {
-            let found = one.outcome.counterexample.as_ref();
-            let verdict = found.map_or_else(
-                || "holds".to_owned(),
-                |example| format!("refuted: {}, in {} steps", example.claim.refutation(), example.steps.len()),
-            );
-            let verdict = if one.is_as_listed() { verdict } else { format!("{verdict}  <- NOT AS EXPECTED") };
-            let progress = &one.outcome.progress;
-            vec![
-                one.model.to_owned() + &numbers(&one.case),
-                one.case.parameters.buffer().to_string(),
-                progress.states.to_string(),
-                progress.depth.to_string(),
-                clock(progress.time),
-                verdict,
-            ]
-        })
-        .collect();
-    let (states, steps) = searched.iter().fold((0, 0), |(states, steps), one| {
-        (states + one.outcome.progress.states, steps + one.outcome.progress.steps)
-    });
+    let models: Vec<&[Searched]> = searched.chunk_by(|a, b| a.model == b.model).collect();
+    let table = match models[..] {
+        [] => return "Nothing was searched: no case is among those asked for.\n".to_owned(),
+        [only] => cases(only),
+        _ => summaries(&models),
+    };
+    let unexpected: Vec<&Searched> = searched.iter().filter(|one| !one.is_as_listed()).collect();
+    let unexpected =
+        unexpected.iter().map(|one| format!("NOT AS EXPECTED: {}: {}\n", name(one.model, &one.case), verdict(one)));
+    let (states, steps) = totals(searched);
     let time: Duration = searched.iter().map(|one| one.outcome.progress.time).sum();
     let refuted = searched.iter().filter(|one| !one.outcome.holds()).count();
-    let rate = steps as f64 / time.as_secs_f64().max(1e-9) / 1e6;
+    let search_time: Duration = searched.iter().map(|one| one.outcome.progress.search_time).sum();
+    let rate = steps as f64 / search_time.as_secs_f64().max(1e-9) / 1e6;
     format!(
-        "\n{}\n{} searches: {} hold, {refuted} are refuted; {states} states, {steps} steps, {rate:.2} million steps a second, {}\n",
-        grid(&header, &lines),
+        "\n{table}\n{}{} searches: {} hold, {refuted} are refuted; {states} states, {steps} steps, {rate:.2} million steps a second, {}\n",
+        unexpected.collect::<String>(),
         searched.len(),
         searched.len() - refuted,
         clock(time)
     )
+}
+
+fn totals(searched: &[Searched]) -> (usize, usize) {
+    let progress = searched.iter().map(|one| one.outcome.progress);
+    progress.fold((0, 0), |(states, steps), one| (states + one.states, steps + one.steps))
+}
+
+fn verdict(one: &Searched) -> String {
+    match &one.outcome.counterexample {
+        None => "holds".to_owned(),
+        Some(example) => format!("refuted: {}, in {} steps", example.claim.refutation(), example.steps.len()),
+    }
+}
+
+/// A line a search.
+fn cases(searched: &[Searched]) -> String {
+    let header = ["model", "machine", "states", "depth", "time", "verdict"].map(str::to_owned);
+    let line = |one: &Searched| {
+        let progress = &one.outcome.progress;
+        vec![
+            one.model.to_owned() + &numbers(&one.case),
+            one.case.parameters.buffer().to_string(),
+            progress.states.to_string(),
+            progress.depth.to_string(),
+            clock(progress.time),
+            verdict(one),
+        ]
+    };
+    grid(&header, &searched.iter().map(line).collect::<Vec<_>>())
+}
+
+/// A line a model.
+fn summaries(models: &[&[Searched]]) -> String {
+    let header = ["model", "searches", "bounds", "states", "largest", "time", "verdict"].map(str::to_owned);
+    let line = |searched: &&[Searched]| {
+        let bounds = searched.iter().map(|one| one.case.parameters.bound);
+        let (least, most) = (bounds.clone().min().unwrap_or(0), bounds.max().unwrap_or(0));
+        let egress = searched.iter().any(|one| one.case.parameters.egress.is_some());
+        let bounds = if least == most { least.to_string() } else { format!("{least} to {most}") };
+        let largest = searched.iter().map(|one| one.outcome.progress.states).max().unwrap_or(0);
+        vec![
+            searched[0].model.to_owned(),
+            searched.len().to_string(),
+            bounds + if egress { ", egress" } else { "" },
+            totals(searched).0.to_string(),
+            largest.to_string(),
+            clock(searched.iter().map(|one| one.outcome.progress.time).sum()),
+            summary(searched),
+        ]
+    };
+    grid(&header, &models.iter().map(line).collect::<Vec<_>>())
+}
+
+/// How many hold, and what the others come to.
+fn summary(searched: &[Searched]) -> String {
+    let held = searched.iter().filter(|one| one.outcome.holds()).count();
+    let broken = |claim: Claim| {
+        let examples = searched.iter().filter_map(|one| one.outcome.counterexample.as_ref());
+        examples.filter(|example| example.claim == claim).count()
+    };
+    let mut parts = Vec::new();
+    if held > 0 {
+        parts.push(if held == searched.len() { "holds".to_owned() } else { format!("{held} hold") });
+    }
+    for claim in Claim::ALL {
+        match broken(claim) {
+            0 => {}
+            all if all == searched.len() => parts.push(format!("refuted: {}", claim.refutation())),
+            some => parts.push(format!("{some} refuted: {}", claim.refutation())),
+        }
+    }
+    parts.join("; ")
 }

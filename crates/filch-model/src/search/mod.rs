@@ -111,12 +111,14 @@ pub struct Progress {
     pub depth: usize,
     /// How long it took.
     pub time: Duration,
+    /// How much of that went into the search itself, and not into looking for endless runs or for the shortest of those that break a claim.
+    pub search_time: Duration,
 }
 
 impl Progress {
     /// Steps tried in a second: each makes a state, which is then looked up.
     pub fn rate(&self) -> f64 {
-        self.steps as f64 / self.time.as_secs_f64().max(1e-9)
+        self.steps as f64 / self.search_time.as_secs_f64().max(1e-9)
     }
 }
 
@@ -155,6 +157,7 @@ pub fn run(machine: &Machine, effort: Effort, tell: &mut dyn FnMut(Progress)) ->
         steps: checker.state_count(),
         depth: checker.max_depth(),
         time: start.elapsed(),
+        search_time: start.elapsed(),
     };
     let mut told = Instant::now();
     while !checker.is_done() {
@@ -169,7 +172,8 @@ pub fn run(machine: &Machine, effort: Effort, tell: &mut dyn FnMut(Progress)) ->
         let claim = Claim::broken_in(machine, path.last_state()).expect("this is why it was found");
         let found = Counterexample { claim, steps: path.into_actions(), repeats_from: None };
         // stateright goes on for a while and keeps the last that it found. Which that is, and which claim it breaks, may differ from run to run.
-        return Outcome { counterexample: Some(graph::shortest(machine).unwrap_or(found)), progress };
+        let shortest = graph::shortest(machine).unwrap_or(found);
+        return Outcome { counterexample: Some(shortest), progress: Progress { time: start.elapsed(), ..progress } };
     }
     if !effort.ends {
         return Outcome { counterexample: None, progress };
