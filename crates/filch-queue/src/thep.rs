@@ -23,7 +23,7 @@
 //!
 //! Indices are compared modulo 2^32, so a queue holds fewer than 2^30 tasks; a push beyond that is refused. The counter wraps after 2^32 steals. An echo
 //! that old could be taken for a new one only if the owner had not popped since; the thief skips a counter that equals the
-//! echo, so a wrapped counter is never taken for an answer.
+//! echo that it sees. One that is still in the owner's store buffer it does not see, but no store stays there for 2^32 steals.
 //!
 //! # Progress
 //!
