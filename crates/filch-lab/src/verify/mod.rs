@@ -85,7 +85,7 @@ fn cores() -> usize {
 
 /// Searches one case, with a line on standard error that tells how far it is.
 fn search(model: &Model, case: &Case, effort: Effort) -> Result<Outcome> {
-    let machine = model.machine(case).with_context(|| format!("the program of `{}` is wrong", model.name))?;
+    let machine = model.machine(case).with_context(|| format!("`{}` cannot be run with these numbers", model.name))?;
     let what = table::name(model.name, case);
     let watched = io::stderr().is_terminal();
     let line = |progress: &Progress, end: &str| {
@@ -132,7 +132,7 @@ fn search_deltas(models: &[Model], largest: u8) -> Result<()> {
         // Every pop of THEP makes a store of its own besides that of the tail.
         let fewest = i16::from(model.name == "thep");
         for entry in delta::table(model, largest, fewest..=3) {
-            let entry = entry.with_context(|| format!("the program of `{}` is wrong", model.name))?;
+            let entry = entry.with_context(|| format!("`{}` cannot be run with these numbers", model.name))?;
             let least = entry.least.map_or_else(|| "none".to_owned(), |least| least.to_string());
             say(&format!("{} on {}, {} extra stores: {least}", model.name, entry.buffer, entry.extra));
             entries.push(entry);
@@ -149,7 +149,7 @@ fn show(model: &Model, arguments: &Arguments) -> Result<()> {
         Some(case) if !arguments.is_custom() => case.clone(),
         _ => arguments.case(model)?,
     };
-    let machine = model.machine(&case).with_context(|| format!("the program of `{}` is wrong", model.name))?;
+    let machine = model.machine(&case).with_context(|| format!("`{}` cannot be run with these numbers", model.name))?;
     let outcome = search(model, &case, model.effort(cores()))?;
     let name = table::name(model.name, &case);
     match &outcome.counterexample {
@@ -165,7 +165,7 @@ fn show(model: &Model, arguments: &Arguments) -> Result<()> {
 }
 
 fn serve(model: &Model, case: &Case, port: u16) -> Result<()> {
-    let machine = model.machine(case).with_context(|| format!("the program of `{}` is wrong", model.name))?;
+    let machine = model.machine(case).with_context(|| format!("`{}` cannot be run with these numbers", model.name))?;
     let address = explore::free_address(port).context("no port on the loopback interface could be had")?;
     print(&format!(
         "{}: the explorer is at http://{address}/ for programs on this machine; interrupt to end it.\n",
