@@ -8,7 +8,7 @@
 //! published without release: stores reach memory in their order. What breaks on this machine is a thief that looks for the array before it looks at the indices. And a
 //! thief that does not ask whether its index is from before the array reads a slot that nobody has written, though its CAS then fails.
 
-use crate::machine::Claims;
+use crate::machine::{Claims, Coalescing};
 use crate::models::scenario::{
     GOES_ROUND, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, ONE_STEAL, REUSES, SHRINKS, SHRINKS_EMPTY,
 };
@@ -82,6 +82,11 @@ fn holds() -> Vec<Case> {
         cases.push(Case::holds(Parameters::new(bound, 5, 2)).with(GROWS_UNDER_THEFT));
         cases.push(Case::holds(Parameters::new(bound, 4, 3)).with(ONE_STEAL));
         cases.push(Case::holds(Parameters::new(bound, 5, 3)).with(GROWS_AFTER_A_POP));
+    }
+    for coalescing in [Coalescing::Word, Coalescing::Line] {
+        let parameters = Parameters::new(2, 4, 1).with_egress(coalescing);
+        cases.push(Case::holds(parameters).quick());
+        cases.push(Case::holds(parameters).with(GROWS_AFTER_A_POP).quick());
     }
     cases
 }

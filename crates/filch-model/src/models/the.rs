@@ -7,7 +7,7 @@
 //! So are the spare slot, for the thief that is still reading what the head has passed, and the copy of the slot before the head, for the
 //! thief that finds the new array when it has announced a task of the old one.
 
-use crate::machine::Claims;
+use crate::machine::{Claims, Coalescing};
 use crate::models::scenario::{
     GOES_ROUND, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, ONE_STEAL, REUSES, SHRINKS, SHRINKS_EMPTY,
 };
@@ -72,6 +72,11 @@ fn holds() -> Vec<Case> {
         cases.push(Case::holds(Parameters::new(bound, 2, 2)).with(ONE_STEAL).quick());
         cases.push(Case::holds(Parameters::new(bound, 4, 2)));
         cases.push(Case::holds(Parameters::new(bound, 4, 2)).with(GROWS_AFTER_A_POP));
+    }
+    for coalescing in [Coalescing::Word, Coalescing::Line] {
+        let parameters = Parameters::new(2, 4, 1).with_egress(coalescing);
+        cases.push(Case::holds(parameters).quick());
+        cases.push(Case::holds(parameters).with(GROWS_AFTER_A_POP).quick());
     }
     cases.push(Case::holds(Parameters::new(2, 4, 2)).with(GROWS_UNDER_THEFT));
     cases.push(Case::holds(Parameters::new(4, 4, 2)).with(GROWS_UNDER_THEFT));

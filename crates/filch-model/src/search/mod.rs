@@ -167,6 +167,8 @@ pub fn run(machine: &Machine, effort: Effort, tell: &mut dyn FnMut(Progress)) ->
             told = Instant::now();
         }
     }
+    // A thread that panicked has ended too, and its panic goes on here.
+    let checker = checker.join();
     let progress = look(&checker);
     if let Some(path) = checker.discoveries().into_values().next() {
         let claim = Claim::broken_in(machine, path.last_state()).expect("this is why it was found");

@@ -77,7 +77,7 @@ pub(crate) enum Mode {
 /// Guarded by the lock.
 #[derive(Debug)]
 struct Moves {
-    /// How often `limit` was lowered. Raids that begin raise it, and do not count.
+    /// How often `limit` was written, but for raids that begin: those raise it above everything.
     epoch: u64,
 }
 
@@ -317,7 +317,7 @@ impl Stack {
         }
     }
 
-    /// A thief publishes jobs of an owner that does not answer. Returns how many; `None` if the kernel refused the barrier.
+    /// A thief publishes jobs of an owner that does not answer. Returns how many; `None` if the kernel refused the barrier and nobody else was at it.
     #[cold]
     pub(crate) fn raid(&self) -> Option<u32> {
         let epoch = {

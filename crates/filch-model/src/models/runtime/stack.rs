@@ -4,7 +4,7 @@
 //! owner has not. In five shapes: jobs one after the other above an older one (`NEST`), all in one slot (`ROW`), one above the other (`TOWER`), a fork above a stolen job that is waited for
 //! (`ABOVE`), and an owner that takes its own oldest job (`OWN`).
 //!
-//! Claimed: each job is run once; who waits for a stolen job is not stuck; what `reset` asserts is true. It holds with every bound that was searched, with
+//! Claimed: each job is run once; who waits for a stolen job is not stuck; what `reset` asserts is true; no raid leaves `limit` raised. It holds with every bound that was searched, with
 //! owners that are fenced and with those that are not, and also if the mutex were unlocked by a plain store, or the kernel refused the barrier.
 //!
 //! What is needed for it, each shown by a run that goes wrong without it:
@@ -67,8 +67,17 @@ pub(in crate::models) fn models() -> Vec<Model> {
                 Case::holds(both(2, 3)).with(&[RAIDER]).quick(),
                 Case::holds(both(4, 3)).with(&[RAIDER, ROW]),
                 Case::holds(both(4, 3)).with(&[RAIDER, TOWER]),
+                Case::holds(both(2, 3)).with(&[RAIDERS, ONE_TRY]),
             ],
             ..form("stack/refused", "the kernel refuses the barrier, and the raid publishes nothing", &[("REFUSED", 1)])
+        },
+        Model {
+            cases: vec![
+                Case::holds(both(1, 2)).with(&[RAIDERS, ONE_TRY]).quick(),
+                Case::holds(both(4, 3)).with(&[RAIDERS, ONE_TRY]),
+                Case::holds(both(4, 3)).with(&[RAIDERS, ONE_TRY, ROW]),
+            ],
+            ..form("stack/refused-to-one", "the kernel refuses the barrier to one of two raiders", &[("REFUSED", 2)])
         },
         Model {
             cases: vec![
@@ -185,7 +194,7 @@ fn sound() -> Vec<Case> {
         Case::holds(both(2, 4)).with(&[RAIDER, TRIES]),
         Case::holds(both(2, 4)).with(&[RAIDER, TRIES, ROW]),
         Case::holds(both(2, 4)).with(&[RAIDER, TRIES, TOWER]),
-        // Two raiders, of whom the later one calls the earlier one's raid off.
+        // Two raiders, of whom the first to come back calls the other's raid off.
         Case::holds(both(1, 2)).with(&[RAIDERS, ONE_TRY, ROW]).quick(),
         Case::holds(both(1, 3)).with(&[RAIDERS, ONE_TRY]),
         Case::holds(both(2, 3)).with(&[RAIDERS, ONE_TRY]),
@@ -194,6 +203,7 @@ fn sound() -> Vec<Case> {
         Case::holds(both(4, 3)).with(&[RAIDERS, ONE_TRY, ROW]),
         Case::holds(both(4, 3)).with(&[RAIDERS, ONE_TRY, TOWER]),
         Case::holds(both(2, 2)).with(&[RAIDERS, ONE_TRY, OWN]),
+        Case::holds(both(1, 2)).with(&[RAIDERS, ONE_TRY, ("RAIDS", 2)]),
         // With an egress slot behind the store buffer.
         Case::holds(both(1, 3).with_egress(Coalescing::Word)).with(&[RAIDER]),
         Case::holds(both(2, 3).with_egress(Coalescing::Line)).with(&[RAIDER]),
