@@ -1,7 +1,9 @@
 //! The program as a user meets it.
 
 use std::fs;
-use std::process::{Command, Output};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Output, Stdio};
 
 fn filch(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_filch")).args(arguments).output().expect("the program starts")
@@ -29,6 +31,9 @@ fn bad_input_is_refused_before_anything_is_measured() {
         "no case begins with `par-sort-11m`; there are par-iter-sum-10m,",
     );
     refused(&["bench", "nothing"], "unrecognized subcommand");
+    refused(&["verify", "nobody"], "there is no model called `nobody`; there are chase_lev,");
+    refused(&["verify", "chase_lev", "--tasks", "99"], "may be from 1 to");
+    refused(&["verify", "--trace"], "required");
 }
 
 #[test]
@@ -48,4 +53,54 @@ fn figures_that_cannot_be_written_are_not_measured() {
         assert!(!said.contains(first), "it was measured all the same: {said}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
+}
+
+#[test]
+fn a_refuted_model_is_shown_as_a_run_with_store_buffers() {
+    let output = filch(&["verify", "chase_lev/unfenced", "--trace", "--bound", "1"]);
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{shown}");
+    for part in ["step | owner", "its buffer | thief", "[T=", "reaches memory", "So a task is extracted twice: task"] {
+        assert!(shown.contains(part), "`{part}` is not in\n{shown}");
+    }
+}
+
+#[test]
+fn a_model_that_holds_has_no_run_to_show() {
+    let output = filch(&["verify", "chase_lev", "--trace", "--bound", "1", "--tasks", "2"]);
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("nothing is refuted"));
+}
+
+#[test]
+fn the_published_bulk_queue_is_refuted_as_expected() {
+    let output = filch(&["verify", "bulk/published", "--quick"]);
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{shown}");
+    assert!(shown.contains("refuted: a task is extracted twice"), "{shown}");
+}
+
+#[test]
+fn the_explorer_is_served_to_this_machine_only() {
+    let mut served = Command::new(env!("CARGO_BIN_EXE_filch"))
+        .args(["verify", "chase_lev", "--explore", "--port", "0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut line = String::new();
+    BufReader::new(served.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.split("http://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    assert!(address.starts_with("127.0.0.1:"), "{line}");
+    // It listens a moment after it has said where.
+    let mut stream = (0..500).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        TcpStream::connect(address).ok()
+    });
+    let stream = stream.as_mut().expect("it listens");
+    write!(stream, "GET /.status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    served.kill().unwrap();
+    served.wait().unwrap();
+    assert!(answer.contains("no claim is broken"), "{answer}");
 }

@@ -16,7 +16,7 @@ pub(crate) trait Watched: Model {
 ///
 /// One property for all claims: for each that it has, stateright hashes the name of every state.
 pub(crate) fn properties<M: Watched>() -> Vec<Property<M>> {
-    vec![Property::always("claims", |model, state| {
+    vec![Property::always("no claim is broken", |model, state| {
         Claim::broken_in(model.machine(), M::machine_state(state)).is_none()
     })]
 }
