@@ -1,24 +1,25 @@
-//! From a tree to code: names found, routines inlined, settings applied.
+//! From a tree to a program: what is declared, and the routines of its threads.
 
 use std::collections::{HashMap, HashSet};
 
-use super::code::{Binary, Final, Instruction, Operation, Place, Program, Routine, Value, FIELD_BITS};
+use super::body::{is_observed, Body};
+use super::code::{Final, Operation, Program, Routine, Value, FIELD_BITS};
 use super::live::{in_value as reads, live};
-use super::syntax::{Action, Declared, Expression, File, Item, Repeat, Statement, Target};
+use super::syntax::{Declared, Expression, File, Item, Statement};
 use super::{Settings, SyntaxError};
 
 /// As many registers as a thread may have: a bit each in a word.
-const MOST_REGISTERS: usize = 64;
+pub(super) const MOST_REGISTERS: usize = 64;
 /// As many words of memory as a program may have.
 const MOST_WORDS: usize = 120;
 /// As many threads as a program may have: a bit each in a word, for barriers.
 const MOST_THREADS: usize = 15;
 /// As many operations as a thread may have, and as many copies of blocks.
-const MOST_OPERATIONS: usize = 10_000;
+pub(super) const MOST_OPERATIONS: usize = 10_000;
 /// As many fields as a packed word may have.
-const MOST_FIELDS: usize = 15 / FIELD_BITS as usize;
+pub(super) const MOST_FIELDS: usize = 15 / FIELD_BITS as usize;
 
-type Result<T> = std::result::Result<T, SyntaxError>;
+pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
 
 pub(super) fn compile(file: &File, text: &str, settings: &Settings) -> Result<Program> {
     let mut names = Names { constants: settings.clone().into_iter().collect(), ..Names::default() };
@@ -68,27 +69,27 @@ pub(super) fn compile(file: &File, text: &str, settings: &Settings) -> Result<Pr
     Ok(program)
 }
 
-fn twice(name: &str, line: usize) -> SyntaxError {
+pub(super) fn twice(name: &str, line: usize) -> SyntaxError {
     SyntaxError::new(line, format!("there are two of `{name}`"))
 }
 
 #[derive(Clone, Copy)]
-struct Row {
-    base: u8,
-    length: u8,
+pub(super) struct Row {
+    pub(super) base: u8,
+    pub(super) length: u8,
     /// Whether it is used with an index.
-    indexed: bool,
+    pub(super) indexed: bool,
 }
 
 #[derive(Default)]
-struct Names<'a> {
-    constants: HashMap<String, i16>,
-    rows: HashMap<String, Row>,
-    ghosts: HashMap<String, u8>,
-    locals: Vec<(String, i16)>,
-    functions: HashMap<String, (&'a [String], &'a [Statement])>,
+pub(super) struct Names<'a> {
+    pub(super) constants: HashMap<String, i16>,
+    pub(super) rows: HashMap<String, Row>,
+    pub(super) ghosts: HashMap<String, u8>,
+    pub(super) locals: Vec<(String, i16)>,
+    pub(super) functions: HashMap<String, (&'a [String], &'a [Statement])>,
     /// Everything that the text declares besides routines.
-    declared: HashSet<&'a str>,
+    pub(super) declared: HashSet<&'a str>,
 }
 
 impl<'a> Names<'a> {
@@ -101,7 +102,7 @@ impl<'a> Names<'a> {
     }
 
     /// Whether a name means something in every routine.
-    fn is_word(&self, name: &str) -> bool {
+    pub(super) fn is_word(&self, name: &str) -> bool {
         let known = self.constants.contains_key(name) || self.rows.contains_key(name) || self.ghosts.contains_key(name);
         known || self.locals.iter().any(|(local, _)| local == name) || is_built_in(name)
     }
@@ -251,623 +252,11 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Whether a ghost is read by this store, or read or written between it and the next step.
-fn is_observed(code: &[Instruction], at: usize) -> bool {
-    let Operation::Store { at: place, value } = &code[at].operation else {
-        return false;
-    };
-    if has_ghost(value) || place.index.as_ref().is_some_and(has_ghost) {
-        return true;
-    }
-    let (mut pending, mut seen) = (vec![at + 1], vec![false; code.len()]);
-    while let Some(at) = pending.pop() {
-        if std::mem::replace(&mut seen[at], true) {
-            continue;
-        }
-        match &code[at].operation {
-            Operation::SetGhost { .. } => return true,
-            Operation::Assign { value, .. } | Operation::Assert { value } | Operation::Took { task: value } => {
-                if has_ghost(value) {
-                    return true;
-                }
-                pending.push(at + 1);
-            }
-            Operation::JumpUnless { value, target } => {
-                if has_ghost(value) {
-                    return true;
-                }
-                pending.extend([at + 1, usize::from(*target)]);
-            }
-            Operation::Jump { target } => pending.push(usize::from(*target)),
-            _ => {}
-        }
-    }
-    false
-}
-
-fn has_ghost(value: &Value) -> bool {
-    match value {
-        Value::Ghost(_) => true,
-        Value::Constant(_) | Value::Register(_) => false,
-        Value::Not(value) | Value::Field(_, value) => has_ghost(value),
-        Value::Binary(_, sides) => has_ghost(&sides.0) || has_ghost(&sides.1),
-        Value::Pack(fields) => fields.iter().any(has_ghost),
-    }
-}
-
 /// What the language itself has under this name.
-fn is_built_in(name: &str) -> bool {
+pub(super) fn is_built_in(name: &str) -> bool {
     matches!(name, "cas" | "swap" | "add" | "ME")
 }
 
-fn too_many_registers(line: usize) -> SyntaxError {
+pub(super) fn too_many_registers(line: usize) -> SyntaxError {
     SyntaxError::new(line, format!("a thread has at most {MOST_REGISTERS} registers"))
-}
-
-/// Whether a value runs a routine of the text.
-fn calls_routine(expression: &Expression) -> bool {
-    match expression {
-        Expression::Number(_) | Expression::Name(_) => false,
-        Expression::Index(_, value) | Expression::Not(value) => calls_routine(value),
-        Expression::Call(name, arguments) => !is_built_in(name) || arguments.iter().any(calls_routine),
-        Expression::Binary(_, sides) => calls_routine(&sides.0) || calls_routine(&sides.1),
-        Expression::Tuple(fields) => fields.iter().any(calls_routine),
-    }
-}
-
-/// A call that is being inlined: where its result goes, and the jumps to its end.
-struct Call {
-    name: String,
-    result: u8,
-    exits: Vec<usize>,
-}
-
-/// A loop that is being compiled: where it begins, and the jumps out of it.
-struct Around {
-    start: usize,
-    exits: Vec<usize>,
-}
-
-/// The code of one routine in the making.
-struct Body<'n, 'a> {
-    names: &'n Names<'a>,
-    code: Vec<Instruction>,
-    line: usize,
-    /// The routine they belong to, and their names.
-    registers: Vec<(String, String)>,
-    calls: Vec<Call>,
-    loops: Vec<Around>,
-    /// The number of the thread, and then, in the routine at hand, parameters and copies that are numbers.
-    fixed: Vec<(String, i16)>,
-    /// How many copies of blocks there are so far.
-    copies: usize,
-    /// How many registers the statement uses for what it has loaded.
-    held: usize,
-    /// Whether both sides of `&&` and `||` are always looked at.
-    strict: bool,
-}
-
-impl<'n, 'a> Body<'n, 'a> {
-    fn new(names: &'n Names<'a>, number: i16, line: usize) -> Self {
-        // In every routine, so that a local has one number.
-        let registers = names.locals.iter().map(|(name, _)| (String::new(), name.clone())).collect();
-        Body {
-            names,
-            code: Vec::new(),
-            line,
-            registers,
-            calls: Vec::new(),
-            loops: Vec::new(),
-            fixed: vec![("ME".to_owned(), number)],
-            copies: 0,
-            held: 0,
-            strict: false,
-        }
-    }
-
-    fn error<T>(&self, reason: impl Into<String>) -> Result<T> {
-        Err(SyntaxError::new(self.line, reason))
-    }
-
-    fn emit(&mut self, operation: Operation) -> usize {
-        self.code.push(Instruction { operation, line: self.line, observed: false });
-        self.code.len() - 1
-    }
-
-    fn is_short(&self) -> Result<()> {
-        if self.code.len() > MOST_OPERATIONS || self.copies > MOST_OPERATIONS {
-            return self.error(format!("a thread is longer than {MOST_OPERATIONS} operations"));
-        }
-        Ok(())
-    }
-
-    /// Makes jumps end here.
-    fn land(&mut self, jumps: &[usize]) {
-        let here = self.code.len() as u16;
-        for jump in jumps {
-            match &mut self.code[*jump].operation {
-                Operation::Jump { target } | Operation::JumpUnless { target, .. } => *target = here,
-                other => unreachable!("{other:?} does not jump"),
-            }
-        }
-    }
-
-    fn block(&mut self, statements: &'a [Statement]) -> Result<()> {
-        for statement in statements {
-            self.line = statement.line;
-            let held = self.held;
-            self.statement(&statement.action)?;
-            self.held = held;
-            self.is_short()?;
-        }
-        Ok(())
-    }
-
-    fn statement(&mut self, action: &'a Action) -> Result<()> {
-        match action {
-            Action::Assign(names, value) => self.assign(names, value)?,
-            Action::Store(target, value) => {
-                let mut at = self.place(target)?;
-                self.settle_place(&mut at, [value])?;
-                let value = self.value(value)?;
-                self.emit(Operation::Store { at, value });
-            }
-            Action::If(condition, then, otherwise) => self.conditional(condition, then, otherwise)?,
-            Action::While(condition, body) => self.around(Some(condition), body)?,
-            Action::Loop(body) => self.around(None, body)?,
-            Action::Repeat(repeat) => self.repeat(repeat)?,
-            Action::Break => {
-                let jump = self.emit(Operation::Jump { target: 0 });
-                match self.loops.last_mut() {
-                    Some(around) => around.exits.push(jump),
-                    None => return self.error("`break` outside of a loop"),
-                }
-            }
-            Action::Continue => match self.loops.last() {
-                Some(around) => {
-                    let target = around.start as u16;
-                    self.emit(Operation::Jump { target });
-                }
-                None => return self.error("`continue` outside of a loop"),
-            },
-            Action::Return(value) => self.give_back(value.as_ref())?,
-            Action::Acquire(target) => {
-                let at = self.place(target)?;
-                self.emit(Operation::Acquire { at });
-            }
-            Action::Await(condition) => self.wait(condition)?,
-            Action::Took(task) => {
-                let task = self.value(task)?;
-                self.emit(Operation::Took { task });
-            }
-            Action::Assert(value) => {
-                let value = self.value(value)?;
-                self.emit(Operation::Assert { value });
-            }
-            Action::Fence => drop(self.emit(Operation::Fence)),
-            Action::Lock => drop(self.emit(Operation::Lock)),
-            Action::Unlock => drop(self.emit(Operation::Unlock)),
-            Action::Barrier => {
-                self.emit(Operation::Barrier);
-                self.emit(Operation::BarrierDone);
-            }
-            Action::Call(call) => drop(self.value(call)?),
-        }
-        Ok(())
-    }
-
-    fn assign(&mut self, names: &[String], value: &'a Expression) -> Result<()> {
-        if let ([name], Expression::Name(word)) = (names, value) {
-            // Straight into the register, so that a trace shows no more steps than the text has.
-            if let (Some(row), None) = (self.names.rows.get(word), self.names.ghosts.get(name)) {
-                self.may_be_set(name)?;
-                let at = self.row_place(word, *row, None)?;
-                let to = self.register(name)?;
-                self.emit(Operation::Load { to, at });
-                return Ok(());
-            }
-        }
-        let value = self.value(value)?;
-        if let [name] = names {
-            return self.set(name, value);
-        }
-        if names.len() > MOST_FIELDS {
-            return self.error(format!("a packed word has at most {MOST_FIELDS} fields"));
-        }
-        let is_set = |register| names.iter().any(|name| self.known_register(name) == Some(register));
-        let whole = match value {
-            Value::Register(register) if !is_set(register) => register,
-            value => self.hold(value)?,
-        };
-        for (field, name) in names.iter().enumerate() {
-            self.set(name, Value::Field(field as u8, Box::new(Value::Register(whole))))?;
-        }
-        Ok(())
-    }
-
-    fn set(&mut self, name: &str, value: Value) -> Result<()> {
-        if let Some(ghost) = self.names.ghosts.get(name) {
-            self.emit(Operation::SetGhost { to: *ghost, value });
-            return Ok(());
-        }
-        self.may_be_set(name)?;
-        let to = self.register(name)?;
-        self.emit(Operation::Assign { to, value });
-        Ok(())
-    }
-
-    fn may_be_set(&self, name: &str) -> Result<()> {
-        if self.names.rows.contains_key(name) {
-            return self.error(format!("`{name}` is in memory: store to it with `:=`"));
-        }
-        if self.number(name).is_some() {
-            return self.error(format!("`{name}` is a number and stays one"));
-        }
-        Ok(())
-    }
-
-    fn conditional(
-        &mut self,
-        condition: &'a Expression,
-        then: &'a [Statement],
-        otherwise: &'a [Statement],
-    ) -> Result<()> {
-        match self.value(condition)? {
-            Value::Constant(0) => self.block(otherwise),
-            Value::Constant(_) => self.block(then),
-            value => {
-                let past = self.emit(Operation::JumpUnless { value, target: 0 });
-                self.block(then)?;
-                if otherwise.is_empty() {
-                    self.land(&[past]);
-                    return Ok(());
-                }
-                let end = self.emit(Operation::Jump { target: 0 });
-                self.land(&[past]);
-                self.block(otherwise)?;
-                self.land(&[end]);
-                Ok(())
-            }
-        }
-    }
-
-    fn around(&mut self, condition: Option<&'a Expression>, body: &'a [Statement]) -> Result<()> {
-        let start = self.code.len();
-        self.loops.push(Around { start, exits: Vec::new() });
-        if let Some(condition) = condition {
-            let value = self.value(condition)?;
-            if value != Value::Constant(1) {
-                let exit = self.emit(Operation::JumpUnless { value, target: 0 });
-                self.loops.last_mut().expect("pushed above").exits.push(exit);
-            }
-        }
-        self.block(body)?;
-        self.emit(Operation::Jump { target: start as u16 });
-        let around = self.loops.pop().expect("pushed above");
-        self.land(&around.exits);
-        Ok(())
-    }
-
-    fn repeat(&mut self, repeat: &'a Repeat) -> Result<()> {
-        let (first, last) = (self.value(&repeat.first)?, self.value(&repeat.last)?);
-        let (Value::Constant(first), Value::Constant(last)) = (first, last) else {
-            return self.error("how often must be known before the program runs");
-        };
-        // `break` would mean this copy or all of them.
-        let loops = std::mem::take(&mut self.loops);
-        if let Some(name) = repeat.name.as_deref().filter(|name| self.names.is_word(name)) {
-            return Err(twice(name, self.line));
-        }
-        for number in first..=last {
-            self.copies += 1;
-            self.is_short()?;
-            if let Some(name) = &repeat.name {
-                self.fixed.push((name.clone(), number));
-            }
-            self.block(&repeat.body)?;
-            if repeat.name.is_some() {
-                self.fixed.pop();
-            }
-        }
-        self.loops = loops;
-        Ok(())
-    }
-
-    fn give_back(&mut self, value: Option<&'a Expression>) -> Result<()> {
-        let value = value.map_or(Ok(Value::Constant(0)), |value| self.value(value))?;
-        let Some(call) = self.calls.last() else {
-            self.emit(Operation::End);
-            return Ok(());
-        };
-        let to = call.result;
-        self.emit(Operation::Assign { to, value });
-        let exit = self.emit(Operation::Jump { target: 0 });
-        self.calls.last_mut().expect("looked at above").exits.push(exit);
-        Ok(())
-    }
-
-    fn wait(&mut self, condition: &'a Expression) -> Result<()> {
-        let start = self.code.len();
-        let condition = self.value(condition)?;
-        match self.code.pop().map(|instruction| instruction.operation) {
-            Some(Operation::Load { to, at }) if self.code.len() == start => {
-                self.emit(Operation::Await { to, at, condition });
-                Ok(())
-            }
-            _ => self.error("`await` looks at one word of memory"),
-        }
-    }
-
-    fn place(&mut self, target: &'a Target) -> Result<Place> {
-        let Some(row) = self.names.rows.get(&target.name).copied() else {
-            return self.error(format!("`{}` is not a word of memory", target.name));
-        };
-        self.row_place(&target.name, row, target.index.as_ref())
-    }
-
-    fn row_place(&mut self, name: &str, row: Row, index: Option<&'a Expression>) -> Result<Place> {
-        let index = index.map(|index| self.value(index)).transpose()?;
-        if row.indexed && index.is_none() {
-            return self.error(format!("`{name}` is a row: say which word of it, `{name}[…]`"));
-        }
-        if !row.indexed && index.is_some() {
-            return self.error(format!("`{name}` is one word and has no index"));
-        }
-        Ok(Place { base: row.base, length: row.length, index })
-    }
-
-    /// The first argument of a locked instruction.
-    fn operand_place(&mut self, operand: Option<&'a Expression>) -> Result<Place> {
-        let (name, index) = match operand {
-            Some(Expression::Name(name)) => (name, None),
-            Some(Expression::Index(name, index)) => (name, Some(&**index)),
-            _ => return self.error("a locked instruction works on a word of memory"),
-        };
-        match self.names.rows.get(name).copied() {
-            Some(row) => self.row_place(name, row, index),
-            None => self.error(format!("`{name}` is not a word of memory")),
-        }
-    }
-
-    fn number(&self, name: &str) -> Option<i16> {
-        let fixed = self.fixed.iter().rev().find(|(known, _)| known == name).map(|(_, number)| *number);
-        fixed.or_else(|| self.names.constants.get(name).copied())
-    }
-
-    fn known_register(&self, name: &str) -> Option<u8> {
-        let scope = self.calls.last().map_or("-", |call| call.name.as_str());
-        let index =
-            self.registers.iter().position(|(owner, known)| known == name && (owner == scope || owner.is_empty()));
-        index.map(|index| index as u8)
-    }
-
-    fn register(&mut self, name: &str) -> Result<u8> {
-        if let Some(register) = self.known_register(name) {
-            return Ok(register);
-        }
-        let scope = self.calls.last().map_or("-", |call| call.name.as_str()).to_owned();
-        self.registers.push((scope, name.to_owned()));
-        if self.registers.len() > MOST_REGISTERS {
-            return Err(too_many_registers(self.line));
-        }
-        Ok((self.registers.len() - 1) as u8)
-    }
-
-    /// A register for the rest of the statement.
-    fn holder(&mut self) -> Result<u8> {
-        let name = format!("#{}", self.held);
-        self.held += 1;
-        // Of all routines alike: a call inside of a statement goes on counting.
-        if let Some(index) = self.registers.iter().position(|(owner, known)| owner == "#" && *known == name) {
-            return Ok(index as u8);
-        }
-        self.registers.push(("#".to_owned(), name));
-        if self.registers.len() > MOST_REGISTERS {
-            return Err(too_many_registers(self.line));
-        }
-        Ok((self.registers.len() - 1) as u8)
-    }
-
-    fn hold(&mut self, value: Value) -> Result<u8> {
-        let to = self.holder()?;
-        self.emit(Operation::Assign { to, value });
-        Ok(to)
-    }
-
-    /// A value that what is computed after it cannot change: a copy, if a call comes that could set a local or a ghost it depends on.
-    fn settled<'e>(&mut self, value: Value, later: impl IntoIterator<Item = &'e Expression>) -> Result<Value> {
-        let locals = u64::MAX.checked_shr(64 - self.names.locals.len() as u32).unwrap_or(0);
-        if (reads(&value) & locals == 0 && !has_ghost(&value)) || !later.into_iter().any(calls_routine) {
-            return Ok(value);
-        }
-        Ok(Value::Register(self.hold(value)?))
-    }
-
-    fn settle_place<'e>(&mut self, at: &mut Place, later: impl IntoIterator<Item = &'e Expression>) -> Result<()> {
-        at.index = match at.index.take() {
-            Some(index) => Some(self.settled(index, later)?),
-            None => None,
-        };
-        Ok(())
-    }
-
-    /// Values, the first of them first.
-    fn values(&mut self, expressions: &'a [Expression]) -> Result<Vec<Value>> {
-        let mut values = Vec::new();
-        for (index, expression) in expressions.iter().enumerate() {
-            let value = self.value(expression)?;
-            values.push(self.settled(value, &expressions[index + 1..])?);
-        }
-        Ok(values)
-    }
-
-    /// Whether a value takes a step or a call.
-    fn takes_steps(&self, expression: &Expression) -> bool {
-        match expression {
-            Expression::Number(_) => false,
-            Expression::Name(name) => self.number(name).is_none() && self.names.rows.contains_key(name),
-            Expression::Index(..) | Expression::Call(..) => true,
-            Expression::Not(value) => self.takes_steps(value),
-            Expression::Binary(_, sides) => self.takes_steps(&sides.0) || self.takes_steps(&sides.1),
-            Expression::Tuple(fields) => fields.iter().any(|field| self.takes_steps(field)),
-        }
-    }
-
-    fn value(&mut self, expression: &'a Expression) -> Result<Value> {
-        match expression {
-            Expression::Number(number) => Ok(Value::Constant(*number)),
-            Expression::Name(name) => self.named(name),
-            Expression::Index(name, index) => {
-                let Some(row) = self.names.rows.get(name).copied() else {
-                    return self.error(format!("`{name}` is not a row of memory"));
-                };
-                let at = self.row_place(name, row, Some(index))?;
-                self.load(at)
-            }
-            Expression::Call(name, arguments) => self.call(name, arguments),
-            Expression::Not(value) => Ok(match self.value(value)? {
-                Value::Constant(number) => Value::Constant(i16::from(number == 0)),
-                value => Value::Not(Box::new(value)),
-            }),
-            Expression::Tuple(fields) => {
-                if fields.len() > MOST_FIELDS {
-                    return self.error(format!("a packed word has at most {MOST_FIELDS} fields"));
-                }
-                let fields = self.values(fields)?;
-                self.pack(fields)
-            }
-            Expression::Binary(operator, sides) => self.binary(*operator, &sides.0, &sides.1),
-        }
-    }
-
-    fn pack(&mut self, fields: Vec<Value>) -> Result<Value> {
-        let (mut packed, mut known) = (0, true);
-        for (place, field) in fields.iter().enumerate() {
-            match field {
-                Value::Constant(number) if (0..1 << FIELD_BITS).contains(number) => {
-                    packed |= number << (FIELD_BITS * place as u32);
-                }
-                Value::Constant(_) => {
-                    return self.error(format!("a field is a number from 0 to {}", (1 << FIELD_BITS) - 1));
-                }
-                _ => known = false,
-            }
-        }
-        Ok(if known { Value::Constant(packed) } else { Value::Pack(fields) })
-    }
-
-    fn named(&mut self, name: &str) -> Result<Value> {
-        if let Some(number) = self.number(name) {
-            return Ok(Value::Constant(number));
-        }
-        if let Some(ghost) = self.names.ghosts.get(name) {
-            return Ok(Value::Ghost(*ghost));
-        }
-        if let Some(row) = self.names.rows.get(name).copied() {
-            let at = self.row_place(name, row, None)?;
-            return self.load(at);
-        }
-        match self.known_register(name) {
-            Some(register) => Ok(Value::Register(register)),
-            None => self.error(format!("nothing is called `{name}` here")),
-        }
-    }
-
-    fn load(&mut self, at: Place) -> Result<Value> {
-        let to = self.holder()?;
-        self.emit(Operation::Load { to, at });
-        Ok(Value::Register(to))
-    }
-
-    fn binary(&mut self, operator: Binary, left: &'a Expression, right: &'a Expression) -> Result<Value> {
-        let left = self.value(left)?;
-        if !self.strict {
-            match (operator, &left) {
-                (Binary::And, Value::Constant(0)) => return Ok(Value::Constant(0)),
-                (Binary::Or, Value::Constant(number)) if *number != 0 => return Ok(Value::Constant(1)),
-                _ => {}
-            }
-        }
-        let lazy = matches!(operator, Binary::And | Binary::Or) && !self.strict;
-        if lazy && self.takes_steps(right) && !matches!(left, Value::Constant(_)) {
-            // The right side takes steps: go there only if it is needed.
-            let to = self.hold(left)?;
-            let needed = Value::Register(to);
-            let needed = if operator == Binary::And { needed } else { Value::Not(Box::new(needed)) };
-            let past = self.emit(Operation::JumpUnless { value: needed, target: 0 });
-            let value = self.value(right)?;
-            self.emit(Operation::Assign { to, value });
-            self.land(&[past]);
-            return Ok(Value::Register(to));
-        }
-        let left = self.settled(left, [right])?;
-        let value = self.value(right)?;
-        if let (Value::Constant(a), Value::Constant(b)) = (&left, &value) {
-            return match operator.apply(*a, *b) {
-                Some(number) => Ok(Value::Constant(number)),
-                None => self.error("this has no value"),
-            };
-        }
-        Ok(Value::Binary(operator, Box::new((left, value))))
-    }
-
-    fn takes<T>(&self, name: &str, count: usize) -> Result<T> {
-        self.error(format!("`{name}` takes {count} value{}", if count == 1 { "" } else { "s" }))
-    }
-
-    fn locked(&mut self, name: &str, arguments: &'a [Expression]) -> Result<Value> {
-        let count = if name == "cas" { 3 } else { 2 };
-        if arguments.len() != count {
-            return self.takes(name, count);
-        }
-        let mut at = self.operand_place(arguments.first())?;
-        self.settle_place(&mut at, &arguments[1..])?;
-        let mut values = self.values(&arguments[1..])?.into_iter();
-        let mut value = || values.next().expect("they were counted");
-        let to = self.holder()?;
-        self.emit(match name {
-            "cas" => Operation::Cas { to, at, old: value(), new: value() },
-            "swap" => Operation::Swap { to, at, value: value() },
-            _ => Operation::Add { to, at, value: value() },
-        });
-        Ok(Value::Register(to))
-    }
-
-    fn call(&mut self, name: &str, arguments: &'a [Expression]) -> Result<Value> {
-        if let "cas" | "swap" | "add" = name {
-            return self.locked(name, arguments);
-        }
-        let Some((parameters, body)) = self.names.functions.get(name).copied() else {
-            return self.error(format!("there is no routine `{name}`"));
-        };
-        if parameters.len() != arguments.len() {
-            return self.takes(name, parameters.len());
-        }
-        if self.calls.iter().any(|call| call.name == name) {
-            return self.error(format!("`{name}` calls itself"));
-        }
-        let arguments = self.values(arguments)?;
-        let result = self.holder()?;
-        let (line, loops) = (self.line, std::mem::take(&mut self.loops));
-        let outside = self.fixed.split_off(1.min(self.fixed.len()));
-        self.calls.push(Call { name: name.to_owned(), result, exits: Vec::new() });
-        for (parameter, argument) in parameters.iter().zip(arguments) {
-            // A number stays one, so that what depends on it alone is decided now.
-            if let Value::Constant(number) = argument {
-                self.fixed.push((parameter.clone(), number));
-            } else {
-                let to = self.register(parameter)?;
-                self.emit(Operation::Assign { to, value: argument });
-            }
-        }
-        self.block(body)?;
-        self.line = line;
-        self.emit(Operation::Assign { to: result, value: Value::Constant(0) });
-        let call = self.calls.pop().expect("pushed above");
-        self.fixed.truncate(1);
-        self.fixed.extend(outside);
-        self.loops = loops;
-        self.land(&call.exits);
-        Ok(Value::Register(result))
-    }
 }

@@ -61,6 +61,7 @@
 //! `assert`, ghosts) is part of the step before it. Conditions made of settings alone are decided when the program is compiled, and registers whose
 //! values nobody will read again are 0, so that they do not tell states apart.
 
+mod body;
 mod code;
 mod compile;
 mod lexer;

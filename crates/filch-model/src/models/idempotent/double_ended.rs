@@ -16,6 +16,7 @@
 //! Not claimed, and shown to be false: that a task is given once. It is if there are no thieves, and if the owner does nothing. Each operation of the owner's gives a task
 //! at most once more, and so does each new array, because its tasks can be had from the old one too: k operations and n arrays, k + n times.
 
+use super::scenario::{more_often_by_pops, never_empty, NEVER_EMPTY, THIEVES_ALONE};
 use crate::machine::{Claims, Coalescing};
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
@@ -52,7 +53,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         Model {
             name: "idempotent::double_ended/never-empty",
             about: "a queue with more tasks than are taken is not called empty",
-            form: &[("NEVER_EMPTY", 1), ("DRAINS", 0), ("STEALS", 1)],
+            form: NEVER_EMPTY,
             claims: Claims { at_most_once: false, nothing_lost: false },
             cases: never_empty(),
             ..MODEL
@@ -173,41 +174,21 @@ fn as_it_is() -> Vec<Case> {
     cases
 }
 
-fn never_empty() -> Vec<Case> {
-    const POPS: &[(&str, i16)] = &[("POPS", 1)];
-    const IN_TURN: &[(&str, i16)] = &[("PREFILLED", 2), ("POPS", 1)];
-    let mut cases = Vec::new();
-    for bound in 0..=4 {
-        cases.extend([
-            Case::holds(Parameters::new(bound, 3, 1)).with(POPS).quick(),
-            Case::holds(Parameters::new(bound, 4, 1)).with(IN_TURN).quick(),
-            Case::holds(Parameters::new(bound, 4, 2)).with(&[("PREFILLED", 3), ("POPS", 1)]).quick(),
-        ]);
-    }
-    cases
-}
-
 fn how_often() -> Vec<Case> {
-    let mut cases = Vec::new();
+    let mut cases = more_often_by_pops();
     for bound in 0..=4 {
-        let on = |tasks, thieves| Parameters::new(bound, tasks, thieves);
+        let on = Parameters::new(bound, 3, 1);
         cases.extend([
-            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("POPS", 1), ("MOST", 1)]).quick(),
-            Case::holds(on(3, 1)).with(&[("POPS", 1), ("MOST", 2)]).quick(),
-            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("POPS", 2), ("MOST", 2)]).quick(),
-            Case::holds(on(3, 1)).with(&[("POPS", 2), ("MOST", 3)]).quick(),
-            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("PREFILLED", 1), ("WATCHED", 0), ("MOST", 2)]).quick(),
-            Case::holds(on(3, 1)).with(&[("PREFILLED", 1), ("WATCHED", 0), ("MOST", 3)]).quick(),
-            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("PREFILLED", 1), ("MOST", 3)]).quick(),
-            Case::holds(on(3, 1)).with(&[("PREFILLED", 1), ("MOST", 4)]).quick(),
-            Case::holds(on(3, 2)).with(&[("POPS", 2), ("STEALS", 3), ("MOST", 3)]),
+            Case::refutes(Claim::NoFault, on).with(&[("PREFILLED", 1), ("WATCHED", 0), ("MOST", 2)]).quick(),
+            Case::holds(on).with(&[("PREFILLED", 1), ("WATCHED", 0), ("MOST", 3)]).quick(),
+            Case::refutes(Claim::NoFault, on).with(&[("PREFILLED", 1), ("MOST", 3)]).quick(),
+            Case::holds(on).with(&[("PREFILLED", 1), ("MOST", 4)]).quick(),
         ]);
     }
     cases
 }
 
 fn exactly_once() -> Vec<Case> {
-    const THIEVES_ALONE: &[(&str, i16)] = &[("DRAINS", 0)];
     const OWNER_PUSHES: &[(&str, i16)] = &[("PREFILLED", 1), ("DRAINS", 0)];
     let mut cases = vec![Case::refutes(Claim::AtMostOnce, Parameters::new(1, 1, 1)).quick()];
     for bound in 0..=4 {

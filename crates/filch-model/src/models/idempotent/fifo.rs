@@ -12,6 +12,7 @@
 //! What is broken: a thief that loads the tail before the head says of a queue that was never empty that it is; one that looks for the array before the head, or an
 //! owner that publishes the array behind the tail, makes a thief read a slot that an old array does not have.
 
+use super::scenario::{more_often_by_pops, never_empty, GROWTH, NEVER_EMPTY, REUSE, SHRINKING, THIEVES_ALONE};
 use crate::machine::{Claims, Coalescing};
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
@@ -28,12 +29,6 @@ const MODEL: Model = Model {
     cases: Vec::new(),
 };
 
-/// Pops and pushes in turn.
-const REUSE: &[(&str, i16)] = &[("PREFILLED", 1), ("POPS", 1)];
-/// Pushes beyond an array of two slots, one of which is spare.
-const GROWTH: &[(&str, i16)] = &[("PREFILLED", 1), ("SLOTS", 2)];
-/// With five tasks: to an array of 16 slots, and when one is left back to 4.
-const SHRINKING: &[(&str, i16)] = &[("PREFILLED", 3), ("FIRST", 1), ("POPS", 3), ("LOW_WATER", 2), ("STEALS", 2)];
 pub(in crate::models) fn models() -> Vec<Model> {
     let refuted = |settings, tasks| {
         let cases = (0..=4).map(|bound| Case::refutes(Claim::NoFault, Parameters::new(bound, tasks, 1)));
@@ -44,7 +39,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         Model {
             name: "idempotent::fifo/never-empty",
             about: "a queue with more tasks than are taken is not called empty",
-            form: &[("NEVER_EMPTY", 1), ("DRAINS", 0), ("STEALS", 1)],
+            form: NEVER_EMPTY,
             claims: Claims { at_most_once: false, nothing_lost: false },
             cases: never_empty(),
             ..MODEL
@@ -130,38 +125,16 @@ fn as_it_is() -> Vec<Case> {
     cases
 }
 
-fn never_empty() -> Vec<Case> {
-    const POPS: &[(&str, i16)] = &[("POPS", 1)];
-    const IN_TURN: &[(&str, i16)] = &[("PREFILLED", 2), ("POPS", 1)];
-    let mut cases = Vec::new();
-    for bound in 0..=4 {
-        cases.extend([
-            Case::holds(Parameters::new(bound, 3, 1)).with(POPS).quick(),
-            Case::holds(Parameters::new(bound, 4, 1)).with(IN_TURN).quick(),
-            Case::holds(Parameters::new(bound, 4, 2)).with(&[("PREFILLED", 3), ("POPS", 1)]).quick(),
-        ]);
-    }
-    cases
-}
-
 fn how_often() -> Vec<Case> {
-    let mut cases = Vec::new();
+    let mut cases = more_often_by_pops();
     for bound in 0..=4 {
-        let on = |tasks, thieves| Parameters::new(bound, tasks, thieves);
-        cases.extend([
-            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("POPS", 1), ("MOST", 1)]).quick(),
-            Case::holds(on(3, 1)).with(&[("POPS", 1), ("MOST", 2)]).quick(),
-            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("POPS", 2), ("MOST", 2)]).quick(),
-            Case::holds(on(3, 1)).with(&[("POPS", 2), ("MOST", 3)]).quick(),
-            Case::holds(on(3, 1)).with(&[("PREFILLED", 1), ("MOST", 1)]).quick(),
-            Case::holds(on(3, 2)).with(&[("POPS", 2), ("STEALS", 3), ("MOST", 3)]),
-        ]);
+        let on = Parameters::new(bound, 3, 1);
+        cases.push(Case::holds(on).with(&[("PREFILLED", 1), ("MOST", 1)]).quick());
     }
     cases
 }
 
 fn exactly_once() -> Vec<Case> {
-    const THIEVES_ALONE: &[(&str, i16)] = &[("DRAINS", 0)];
     const OWNER_PUSHES: &[(&str, i16)] = &[("PREFILLED", 1), ("DRAINS", 0), ("SLOTS", 2), ("STEALS", 3)];
     let mut cases = vec![Case::refutes(Claim::AtMostOnce, Parameters::new(1, 1, 1)).quick()];
     for bound in 0..=4 {

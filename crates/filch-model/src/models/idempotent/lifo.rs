@@ -10,6 +10,7 @@
 //! enough to undo a steal. Each gives a task at most once more: k of them, k + 1 times. Without the tag a task is lost as section 3.2 of the paper tells, or a thief gets half of one task and half of another; a tag that wraps after n pushes
 //! loses one after n pushes and not before. And a thief must look for the array behind the anchor.
 
+use super::scenario::{more_often_by_pops, never_empty, GROWTH, NEVER_EMPTY, REUSE, SHRINKING, THIEVES_ALONE};
 use crate::machine::{Claims, Coalescing};
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
@@ -26,20 +27,13 @@ const MODEL: Model = Model {
     cases: Vec::new(),
 };
 
-/// Pops and pushes in turn, in the same slot.
-const REUSE: &[(&str, i16)] = &[("PREFILLED", 1), ("POPS", 1)];
-/// Pushes beyond an array of two slots, one of which is spare.
-const GROWTH: &[(&str, i16)] = &[("PREFILLED", 1), ("SLOTS", 2)];
-/// With five tasks: to an array of 16 slots, and when one is left back to 4.
-const SHRINKING: &[(&str, i16)] = &[("PREFILLED", 3), ("FIRST", 1), ("POPS", 3), ("LOW_WATER", 2), ("STEALS", 2)];
-
 pub(in crate::models) fn models() -> Vec<Model> {
     vec![
         Model { cases: as_it_is(), ..MODEL },
         Model {
             name: "idempotent::lifo/never-empty",
             about: "a queue with more tasks than are taken is not called empty",
-            form: &[("NEVER_EMPTY", 1), ("DRAINS", 0), ("STEALS", 1)],
+            form: NEVER_EMPTY,
             claims: Claims { at_most_once: false, nothing_lost: false },
             cases: never_empty(),
             ..MODEL
@@ -138,39 +132,19 @@ fn as_it_is() -> Vec<Case> {
     cases
 }
 
-fn never_empty() -> Vec<Case> {
-    const POPS: &[(&str, i16)] = &[("POPS", 1)];
-    const IN_TURN: &[(&str, i16)] = &[("PREFILLED", 2), ("POPS", 1)];
-    let mut cases = Vec::new();
-    for bound in 0..=4 {
-        cases.extend([
-            Case::holds(Parameters::new(bound, 3, 1)).with(POPS).quick(),
-            Case::holds(Parameters::new(bound, 4, 1)).with(IN_TURN).quick(),
-            Case::holds(Parameters::new(bound, 4, 2)).with(&[("PREFILLED", 3), ("POPS", 1)]).quick(),
-        ]);
-    }
-    cases
-}
-
 fn how_often() -> Vec<Case> {
-    let mut cases = Vec::new();
+    let mut cases = more_often_by_pops();
     for bound in 0..=4 {
-        let on = |tasks, thieves| Parameters::new(bound, tasks, thieves);
+        let on = Parameters::new(bound, 3, 1);
         cases.extend([
-            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("POPS", 1), ("MOST", 1)]).quick(),
-            Case::holds(on(3, 1)).with(&[("POPS", 1), ("MOST", 2)]).quick(),
-            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("POPS", 2), ("MOST", 2)]).quick(),
-            Case::holds(on(3, 1)).with(&[("POPS", 2), ("MOST", 3)]).quick(),
-            Case::refutes(Claim::NoFault, on(3, 1)).with(&[("PREFILLED", 1), ("MOST", 1)]).quick(),
-            Case::holds(on(3, 1)).with(&[("PREFILLED", 1), ("MOST", 3)]).quick(),
-            Case::holds(on(3, 2)).with(&[("POPS", 2), ("STEALS", 3), ("MOST", 3)]),
+            Case::refutes(Claim::NoFault, on).with(&[("PREFILLED", 1), ("MOST", 1)]).quick(),
+            Case::holds(on).with(&[("PREFILLED", 1), ("MOST", 3)]).quick(),
         ]);
     }
     cases
 }
 
 fn exactly_once() -> Vec<Case> {
-    const THIEVES_ALONE: &[(&str, i16)] = &[("DRAINS", 0)];
     const OWNER_PUSHES: &[(&str, i16)] = &[("PREFILLED", 1), ("DRAINS", 0)];
     let mut cases = vec![Case::refutes(Claim::AtMostOnce, Parameters::new(1, 1, 1)).quick()];
     for bound in 0..=4 {

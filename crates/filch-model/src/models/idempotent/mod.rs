@@ -3,3 +3,4 @@
 pub(super) mod double_ended;
 pub(super) mod fifo;
 pub(super) mod lifo;
+mod scenario;

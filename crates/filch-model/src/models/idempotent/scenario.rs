@@ -1,0 +1,45 @@
+//! Scenarios that the three queues have in common. What the settings mean is said in each text.
+
+use crate::models::{Case, Parameters};
+use crate::search::Claim;
+
+/// Pops and pushes in turn.
+pub(super) const REUSE: &[(&str, i16)] = &[("PREFILLED", 1), ("POPS", 1)];
+/// Pushes beyond an array of two slots, one of which is spare.
+pub(super) const GROWTH: &[(&str, i16)] = &[("PREFILLED", 1), ("SLOTS", 2)];
+/// With five tasks: to an array of 16 slots, and when one is left back to 4.
+pub(super) const SHRINKING: &[(&str, i16)] =
+    &[("PREFILLED", 3), ("FIRST", 1), ("POPS", 3), ("LOW_WATER", 2), ("STEALS", 2)];
+/// The owner only has pushed.
+pub(super) const THIEVES_ALONE: &[(&str, i16)] = &[("DRAINS", 0)];
+
+/// What the thieves and the owner take is less than there is.
+pub(super) const NEVER_EMPTY: &[(&str, i16)] = &[("NEVER_EMPTY", 1), ("DRAINS", 0), ("STEALS", 1)];
+
+/// A queue with more tasks than are taken is not called empty.
+pub(super) fn never_empty() -> Vec<Case> {
+    let cases = (0..=4).flat_map(|bound| {
+        let on = |tasks, thieves| Case::holds(Parameters::new(bound, tasks, thieves));
+        [
+            on(3, 1).with(&[("POPS", 1)]),
+            on(4, 1).with(&[("PREFILLED", 2), ("POPS", 1)]),
+            on(4, 2).with(&[("PREFILLED", 3), ("POPS", 1)]),
+        ]
+    });
+    cases.map(Case::quick).collect()
+}
+
+/// Each pop gives a task once more at most, and may.
+pub(super) fn more_often_by_pops() -> Vec<Case> {
+    let cases = (0..=4).flat_map(|bound| {
+        let on = |thieves| Parameters::new(bound, 3, thieves);
+        [
+            Case::refutes(Claim::NoFault, on(1)).with(&[("POPS", 1), ("MOST", 1)]).quick(),
+            Case::holds(on(1)).with(&[("POPS", 1), ("MOST", 2)]).quick(),
+            Case::refutes(Claim::NoFault, on(1)).with(&[("POPS", 2), ("MOST", 2)]).quick(),
+            Case::holds(on(1)).with(&[("POPS", 2), ("MOST", 3)]).quick(),
+            Case::holds(on(2)).with(&[("POPS", 2), ("STEALS", 3), ("MOST", 3)]),
+        ]
+    });
+    cases.collect()
+}
