@@ -10,6 +10,7 @@ use stateright::{Model, Property};
 
 use crate::machine::{Action, Machine, State};
 use crate::search::{self, Watched};
+use crate::trace::pairs;
 
 /// A machine whose states say what they are.
 #[derive(Clone, Debug)]
@@ -38,9 +39,6 @@ impl Hash for Shown {
 impl fmt::Debug for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (machine, state) = (&*self.machine, &self.state);
-        let pairs = |all: &[(String, i16)]| {
-            all.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
-        };
         writeln!(f, "memory: {}", pairs(&machine.memory(state)))?;
         for (thread, name) in machine.threads().enumerate() {
             let (queued, leaving) = machine.waiting(state, thread);

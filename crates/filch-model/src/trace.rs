@@ -117,7 +117,8 @@ fn waiting(machine: &Machine, state: &State, thread: usize) -> String {
     }
 }
 
-fn pairs(all: &[(String, i16)]) -> String {
+/// Names and what they hold: `A=1 B=2`.
+pub(crate) fn pairs(all: &[(String, i16)]) -> String {
     all.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 

@@ -48,11 +48,14 @@ pub(super) fn fallback(context: &Context) -> Result<Outcome> {
 
 /// The models on the bounded-TSO machine, by the command that users have.
 pub(super) fn models(context: &Context) -> Result<Outcome> {
-    let line = match context.effort {
-        Effort::Usual => "run --release -p filch-lab -- verify --quick",
-        Effort::Deep { .. } => "run --release -p filch-lab -- verify",
-    };
-    context.cargo(line).run()?;
+    match context.effort {
+        Effort::Usual => context.cargo("run --release -p filch-lab -- verify --quick").run()?,
+        Effort::Deep { .. } => {
+            context.cargo("run --release -p filch-lab -- verify").run()?;
+            // What is too long for the unit tests and no case of a model: the table of deltas.
+            context.cargo("test --release -p filch-model --lib -- --ignored").run()?;
+        }
+    }
     Ok(Outcome::Passed)
 }
 

@@ -9,15 +9,13 @@ use std::io::{self, IsTerminal, Write};
 use std::thread;
 
 use anyhow::{ensure, Context, Result};
+use filch_model::machine::Machine;
 use filch_model::models::{bulk, Case, Model};
-use filch_model::search::{self, Effort, Outcome, Progress};
+use filch_model::search::{self, Outcome, Progress};
 use filch_model::trace::Trace;
 use filch_model::{delta, explore, litmus};
 
 use crate::{print, say};
-
-/// The models whose thieves allow for hidden pops.
-const DELTA_MODELS: [&str; 3] = ["ff_the", "ff_cl", "thep"];
 
 /// A case that was searched.
 struct Searched {
@@ -68,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for model in &models {
         let cases = if arguments.is_custom() { vec![arguments.case(model)?] } else { model.cases.clone() };
         for case in cases.into_iter().filter(|case| case.quick || !arguments.quick || arguments.is_custom()) {
-            let outcome = search(model, &case, model.effort(cores()))?;
+            let outcome = search(model, &case, &machine(model, &case)?);
             let listed = !arguments.is_custom();
             searched.push(Searched { model: model.name, case, listed, outcome });
         }
@@ -79,13 +77,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn cores() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
+/// The machine of a case.
+fn machine(model: &Model, case: &Case) -> Result<Machine> {
+    model.machine(case).with_context(|| too_large(model))
 }
 
-/// Searches one case, with a line on standard error that tells how far it is.
-fn search(model: &Model, case: &Case, effort: Effort) -> Result<Outcome> {
-    let machine = model.machine(case).with_context(|| format!("`{}` cannot be run with these numbers", model.name))?;
+fn too_large(model: &Model) -> String {
+    format!("`{}` cannot be run with these numbers", model.name)
+}
+
+/// Searches one case on all cores, with a line on standard error that tells how far it is.
+fn search(model: &Model, case: &Case, machine: &Machine) -> Outcome {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
     let what = table::name(model.name, case);
     let watched = io::stderr().is_terminal();
     let line = |progress: &Progress, end: &str| {
@@ -94,13 +97,13 @@ fn search(model: &Model, case: &Case, effort: Effort) -> Result<Outcome> {
         }
     };
     line(&Progress::default(), "");
-    let outcome = search::run(&machine, effort, &mut |progress| line(&progress, ""));
+    let outcome = search::run(machine, model.effort(cores), &mut |progress| line(&progress, ""));
     if watched {
         line(&outcome.progress, "\n");
     } else {
         say(&format!("{what}: {}", table::progress(&outcome.progress)));
     }
-    Ok(outcome)
+    outcome
 }
 
 /// Runs the litmus tests on every machine.
@@ -125,14 +128,14 @@ fn run_litmus() -> Result<()> {
 
 /// Searches for the least delta that is safe, for each of the models that have one.
 fn search_deltas(models: &[Model], largest: u8) -> Result<()> {
-    let with_delta: Vec<&Model> = models.iter().filter(|model| DELTA_MODELS.contains(&model.name)).collect();
-    ensure!(!with_delta.is_empty(), "of these none has a delta to search for; {} have", DELTA_MODELS.join(", "));
-    for model in with_delta {
+    let fewest = |model: &Model| delta::MODELS.iter().find(|(name, _)| *name == model.name).map(|(_, fewest)| *fewest);
+    let with_delta: Vec<(&Model, i16)> = models.iter().filter_map(|model| Some((model, fewest(model)?))).collect();
+    let known = delta::MODELS.map(|(name, _)| name).join(", ");
+    ensure!(!with_delta.is_empty(), "of these none has a delta to search for; {known} have");
+    for (model, fewest) in with_delta {
         let mut entries = Vec::new();
-        // Every pop of THEP makes a store of its own besides that of the tail.
-        let fewest = i16::from(model.name == "thep");
         for entry in delta::table(model, largest, fewest..=3) {
-            let entry = entry.with_context(|| format!("`{}` cannot be run with these numbers", model.name))?;
+            let entry = entry.with_context(|| too_large(model))?;
             let least = entry.least.map_or_else(|| "none".to_owned(), |least| least.to_string());
             say(&format!("{} on {}, {} extra stores: {least}", model.name, entry.buffer, entry.extra));
             entries.push(entry);
@@ -149,8 +152,8 @@ fn show(model: &Model, arguments: &Arguments) -> Result<()> {
         Some(case) if !arguments.is_custom() => case.clone(),
         _ => arguments.case(model)?,
     };
-    let machine = model.machine(&case).with_context(|| format!("`{}` cannot be run with these numbers", model.name))?;
-    let outcome = search(model, &case, model.effort(cores()))?;
+    let machine = machine(model, &case)?;
+    let outcome = search(model, &case, &machine);
     let name = table::name(model.name, &case);
     match &outcome.counterexample {
         Some(example) => {
@@ -165,7 +168,7 @@ fn show(model: &Model, arguments: &Arguments) -> Result<()> {
 }
 
 fn serve(model: &Model, case: &Case, port: u16) -> Result<()> {
-    let machine = model.machine(case).with_context(|| format!("`{}` cannot be run with these numbers", model.name))?;
+    let machine = machine(model, case)?;
     let address = explore::free_address(port).context("no port on the loopback interface could be had")?;
     print(&format!(
         "{}: the explorer is at http://{address}/ for programs on this machine; interrupt to end it.\n",

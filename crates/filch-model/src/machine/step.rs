@@ -1,5 +1,7 @@
 //! What can happen next, and what comes of it.
 
+use std::ops::ControlFlow;
+
 use super::state::{State, ThreadLayout};
 use super::{Buffer, Coalescing, Machine};
 use crate::language::{Binary, Operation, Place, Value, FIELD_BITS};
@@ -172,35 +174,38 @@ impl Machine {
     /// Calls with every step that is possible.
     #[inline]
     pub fn each_action(&self, state: &State, mut with: impl FnMut(Action)) {
+        let _ = self.find_action(state, |action| {
+            with(action);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// Whether any step is possible.
+    pub(super) fn can_step(&self, state: &State) -> bool {
+        self.find_action(state, |_| ControlFlow::Break(())).is_break()
+    }
+
+    /// Calls with every step that is possible, until it has enough.
+    #[inline]
+    fn find_action(&self, state: &State, mut with: impl FnMut(Action) -> ControlFlow<()>) -> ControlFlow<()> {
         if state.words[self.layout.fault] != 0 {
-            return;
+            return ControlFlow::Continue(());
         }
         let holder = state.words[self.layout.lock];
         for (index, thread) in self.layout.threads.iter().enumerate() {
             let number = index as u8;
             let free = holder == 0 || holder == i16::from(number) + 1;
             if free && state.words[thread.queue] != 0 && self.may_leave(state, thread) {
-                with(Action::Drain(number));
+                with(Action::Drain(number))?;
             }
             if free && state.words[thread.egress] != 0 {
-                with(Action::Write(number));
+                with(Action::Write(number))?;
             }
             if self.may_run(state, index, thread, free) {
-                with(Action::Run(number));
+                with(Action::Run(number))?;
             }
         }
-    }
-
-    /// Whether any step is possible.
-    pub(super) fn can_step(&self, state: &State) -> bool {
-        let holder = state.words[self.layout.lock];
-        let mut threads = self.layout.threads.iter().enumerate();
-        threads.any(|(index, thread)| {
-            let free = holder == 0 || holder == index as i16 + 1;
-            // What waits in a full egress slot can be written, so a buffer that is not empty is never held up for ever.
-            free && (state.words[thread.queue] != 0 || state.words[thread.egress] != 0)
-                || self.may_run(state, index, thread, free)
-        })
+        ControlFlow::Continue(())
     }
 
     /// The state after a step that is possible.

@@ -150,12 +150,6 @@ mod tests {
 
     #[test]
     fn each_task_is_given_once_with_the_barrier_in_its_place_and_twice_without() {
-        confirm(&models(), true);
-    }
-
-    #[test]
-    #[ignore = "minutes; part of the deep run"]
-    fn each_task_is_given_once_to_two_thieves() {
-        confirm(&models(), false);
+        confirm(&models());
     }
 }

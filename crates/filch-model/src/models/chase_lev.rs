@@ -98,12 +98,6 @@ mod tests {
 
     #[test]
     fn chase_lev_is_exactly_once_with_the_owners_fence_and_without_it_is_not() {
-        confirm(&models(), true);
-    }
-
-    #[test]
-    #[ignore = "minutes; part of the deep run"]
-    fn chase_lev_is_exactly_once_with_more_thieves_and_growth_under_theft() {
-        confirm(&models(), false);
+        confirm(&models());
     }
 }

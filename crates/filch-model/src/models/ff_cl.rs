@@ -87,12 +87,6 @@ mod tests {
 
     #[test]
     fn ff_cl_is_exactly_once_given_delta_and_at_least_once_without() {
-        confirm(&models(), true);
-    }
-
-    #[test]
-    #[ignore = "minutes; part of the deep run"]
-    fn ff_cl_is_exactly_once_on_larger_buffers_and_with_more_thieves() {
-        confirm(&models(), false);
+        confirm(&models());
     }
 }

@@ -91,12 +91,6 @@ mod tests {
 
     #[test]
     fn the_is_exactly_once_with_its_fences_and_with_either_missing_it_is_not() {
-        confirm(&models(), true);
-    }
-
-    #[test]
-    #[ignore = "minutes; part of the deep run"]
-    fn the_is_exactly_once_with_more_thieves_and_growth_under_theft() {
-        confirm(&models(), false);
+        confirm(&models());
     }
 }

@@ -132,12 +132,6 @@ mod tests {
 
     #[test]
     fn thep_is_exactly_once_given_delta_and_ends_if_the_owner_keeps_popping() {
-        confirm(&models(), true);
-    }
-
-    #[test]
-    #[ignore = "minutes; part of the deep run"]
-    fn thep_is_exactly_once_on_larger_buffers_and_with_more_thieves() {
-        confirm(&models(), false);
+        confirm(&models());
     }
 }

@@ -9,7 +9,6 @@ mod model;
 
 pub(crate) use model::{properties, Watched};
 
-use std::fmt;
 use std::time::{Duration, Instant};
 
 use stateright::{Checker, HasDiscoveries, Model};
@@ -37,18 +36,6 @@ impl Claim {
     /// All of them.
     pub const ALL: [Claim; 6] =
         [Claim::NoFault, Claim::AtMostOnce, Claim::NothingLost, Claim::EndsWell, Claim::NeverStuck, Claim::Ends];
-
-    /// The claim in words.
-    pub fn sentence(self) -> &'static str {
-        match self {
-            Claim::NoFault => "no thread meets a fault",
-            Claim::AtMostOnce => "no task is extracted twice",
-            Claim::NothingLost => "no task is lost",
-            Claim::EndsWell => "the last state is as it should be",
-            Claim::NeverStuck => "no thread is stuck",
-            Claim::Ends => "every fair run ends",
-        }
-    }
 
     /// What is the case when the claim is not.
     pub fn refutation(self) -> &'static str {
@@ -80,12 +67,6 @@ impl Claim {
             return Some(Claim::NothingLost);
         }
         (!machine.ends_well(state)).then_some(Claim::EndsWell)
-    }
-}
-
-impl fmt::Display for Claim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.sentence())
     }
 }
 

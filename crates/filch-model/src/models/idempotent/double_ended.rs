@@ -235,12 +235,6 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_though_the_tag_wraps_as_long_as_the_owner_watches() {
-        confirm(&models(), true);
-    }
-
-    #[test]
-    #[ignore = "minutes; part of the deep run"]
-    fn nothing_is_lost_with_two_thieves() {
-        confirm(&models(), false);
+        confirm(&models());
     }
 }

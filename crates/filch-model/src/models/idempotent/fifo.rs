@@ -12,8 +12,10 @@
 //! What is broken: a thief that loads the tail before the head says of a queue that was never empty that it is; one that looks for the array before the head, or an
 //! owner that publishes the array behind the tail, makes a thief read a slot that an old array does not have.
 
-use super::scenario::{more_often_by_pops, never_empty, GROWTH, NEVER_EMPTY, REUSE, SHRINKING, THIEVES_ALONE};
-use crate::machine::{Claims, Coalescing};
+use super::scenario::{
+    more_often_by_pops, never_empty, on_other_buffers, GROWTH, NEVER_EMPTY, REUSE, SHRINKING, THIEVES_ALONE,
+};
+use crate::machine::Claims;
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
 
@@ -103,25 +105,7 @@ fn as_it_is() -> Vec<Case> {
             on(4, 2).with(&[("PREFILLED", 1), ("POPS", 1), ("SLOTS", 2), ("STEALS", 2), ("WORDS", 2), ("CHECKED", 1)]),
         ]);
     }
-    // A long buffer.
-    let long = |settings| Case::holds(Parameters::new(8, 4, 1)).with(settings).quick();
-    cases.extend([long(REUSE), long(GROWTH)]);
-    for bound in 1..=4 {
-        let coalescing =
-            |tasks, thieves| Case::holds(Parameters::new(bound, tasks, thieves).with_egress(Coalescing::Word));
-        cases.extend([
-            coalescing(3, 1).quick(),
-            coalescing(4, 1).with(REUSE).quick(),
-            coalescing(3, 1).with(GROWTH).quick(),
-            coalescing(3, 2).with(REUSE),
-            coalescing(3, 2).with(GROWTH),
-            coalescing(5, 2).with(SHRINKING),
-        ]);
-    }
-    cases.extend([
-        Case::holds(Parameters::new(4, 5, 2)).with(&[("PREFILLED", 2), ("POPS", 1), ("STEALS", 3)]),
-        Case::holds(Parameters::new(4, 4, 3)).with(&[("PREFILLED", 2), ("POPS", 1), ("STEALS", 1)]),
-    ]);
+    cases.extend(on_other_buffers(4));
     cases
 }
 
@@ -157,12 +141,6 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_though_the_head_falls_back() {
-        confirm(&models(), true);
-    }
-
-    #[test]
-    #[ignore = "minutes; part of the deep run"]
-    fn nothing_is_lost_with_two_thieves() {
-        confirm(&models(), false);
+        confirm(&models());
     }
 }

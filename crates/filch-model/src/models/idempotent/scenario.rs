@@ -1,5 +1,6 @@
 //! Scenarios that the three queues have in common. What the settings mean is said in each text.
 
+use crate::machine::Coalescing;
 use crate::models::{Case, Parameters};
 use crate::search::Claim;
 
@@ -15,6 +16,29 @@ pub(super) const THIEVES_ALONE: &[(&str, i16)] = &[("DRAINS", 0)];
 
 /// What the thieves and the owner take is less than there is.
 pub(super) const NEVER_EMPTY: &[(&str, i16)] = &[("NEVER_EMPTY", 1), ("DRAINS", 0), ("STEALS", 1)];
+
+/// A long buffer, buffers with an egress slot, and more thieves and steals. With so many tasks where pops and pushes take turns beside an egress slot.
+pub(super) fn on_other_buffers(in_turn: i16) -> Vec<Case> {
+    let long = |settings| Case::holds(Parameters::new(8, 4, 1)).with(settings).quick();
+    let mut cases = vec![long(REUSE), long(GROWTH)];
+    for bound in 1..=4 {
+        let coalescing =
+            |tasks, thieves| Case::holds(Parameters::new(bound, tasks, thieves).with_egress(Coalescing::Word));
+        cases.extend([
+            coalescing(3, 1).quick(),
+            coalescing(in_turn, 1).with(REUSE).quick(),
+            coalescing(3, 1).with(GROWTH).quick(),
+            coalescing(3, 2).with(REUSE),
+            coalescing(3, 2).with(GROWTH),
+            coalescing(5, 2).with(SHRINKING),
+        ]);
+    }
+    cases.extend([
+        Case::holds(Parameters::new(4, 5, 2)).with(&[("PREFILLED", 2), ("POPS", 1), ("STEALS", 3)]),
+        Case::holds(Parameters::new(4, 4, 3)).with(&[("PREFILLED", 2), ("POPS", 1), ("STEALS", 1)]),
+    ]);
+    cases
+}
 
 /// A queue with more tasks than are taken is not called empty.
 pub(super) fn never_empty() -> Vec<Case> {

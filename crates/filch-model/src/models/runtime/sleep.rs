@@ -347,12 +347,6 @@ mod tests {
 
     #[test]
     fn nobody_sleeps_for_ever_with_work_left_and_each_thing_that_this_rests_on_is_needed() {
-        confirm(&models(), true);
-    }
-
-    #[test]
-    #[ignore = "minutes; part of the deep run"]
-    fn the_same_with_more_jobs_and_sleepers_and_larger_buffers() {
-        confirm(&models(), false);
+        confirm(&models());
     }
 }

@@ -254,12 +254,6 @@ mod tests {
 
     #[test]
     fn each_forked_job_is_run_once_and_each_thing_that_this_rests_on_is_needed() {
-        confirm(&models(), true);
-    }
-
-    #[test]
-    #[ignore = "minutes; part of the deep run"]
-    fn the_same_with_more_jobs_and_thieves_and_larger_buffers() {
-        confirm(&models(), false);
+        confirm(&models());
     }
 }
