@@ -190,16 +190,37 @@ impl<T, A: Anchor> Ring<T, A> {
     }
 }
 
-/// Drops the tasks that are left in a queue.
+/// Drops the tasks that are left in a queue, also those after one whose drop panics; a second panic ends the process, as it does for a `Vec`.
 ///
 /// # Safety
 ///
 /// No handle is left, and the slots from `head` to `tail` hold tasks that nobody has.
 pub(crate) unsafe fn drop_tasks<T, G: Gate>(storage: &Storage<T, (), G>, head: usize, tail: usize) {
-    if needs_drop::<T>() {
-        for index in (0..length(head, tail)).map(|n| head.wrapping_add(n)) {
-            // SAFETY: promised.
-            unsafe { drop(storage.current().slot(index).read().assume_init()) };
+    /// Goes on where a panic left off.
+    struct Rest<'a, T, G: Gate> {
+        storage: &'a Storage<T, (), G>,
+        next: usize,
+        end: usize,
+    }
+
+    impl<T, G: Gate> Rest<'_, T, G> {
+        fn drop_all(&mut self) {
+            while self.next != self.end {
+                let index = self.next;
+                self.next = index.wrapping_add(1);
+                // SAFETY: promised, and each index is passed once.
+                unsafe { drop(self.storage.current().slot(index).read().assume_init()) };
+            }
         }
+    }
+
+    impl<T, G: Gate> Drop for Rest<'_, T, G> {
+        fn drop(&mut self) {
+            self.drop_all();
+        }
+    }
+
+    if needs_drop::<T>() {
+        Rest { storage, next: head, end: head.wrapping_add(length(head, tail)) }.drop_all();
     }
 }

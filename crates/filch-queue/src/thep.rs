@@ -21,7 +21,7 @@
 //!
 //! # Widths
 //!
-//! Indices are compared modulo 2^32, so a queue holds fewer than 2^30 tasks; a push beyond that is refused. The counter wraps after 2^32 steals. An echo
+//! Indices are compared modulo 2^32, so a queue holds fewer than 2^30 tasks; a push beyond that is refused. The counter wraps after 2^32 attempts to steal. An echo
 //! that old could be taken for a new one only if the owner had not popped since; the thief skips a counter that equals the
 //! echo that it sees. One that is still in the owner's store buffer it does not see, but no store stays there for 2^32 steals.
 //!
@@ -29,7 +29,7 @@
 //!
 //! **A thief that finds at most delta tasks waits, holding the lock, until the owner pops, drains the queue, fills it or is dropped.** It is only for owners that keep
 //! popping. An owner that is inside a long task keeps such a thief, and those behind it, waiting. The owner itself waits for the lock only when a thief is after
-//! its last task, and such a thief does not wait. Forgetting an owner (`mem::forget`) with tasks in the queue leaves thieves waiting for ever.
+//! its last task, and such a thief stops waiting when it sees the lowered tail. [`Thief::steal_or_abort`] is for the others: it withdraws when it has waited for a moment. Forgetting an owner (`mem::forget`) with tasks in the queue leaves thieves waiting for ever.
 //!
 //! # If delta is too small
 //!
@@ -63,6 +63,9 @@ use crate::{CapacityError, PushError, Steal};
 
 /// The most slots, so that differences of 32-bit indices have a sign.
 const LIMIT: usize = 1 << 30;
+
+/// How many turns a thief waits that would rather abort: an owner that pops all the time answers in fewer.
+const PATIENCE: u32 = 64;
 
 /// An echo of nobody.
 const NONE: u64 = u64::MAX;
@@ -280,6 +283,17 @@ impl<T, B: Trust> Thief<T, B> {
     /// Takes the oldest task, waiting for another thief if one is at it, and for the owner's next pop if at most delta tasks are left.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
+        self.steal_within(None)
+    }
+
+    /// The same, but aborts where the owner does not answer within a moment.
+    #[inline]
+    pub fn steal_or_abort(&self) -> Steal<T> {
+        self.steal_within(Some(PATIENCE))
+    }
+
+    #[inline(always)]
+    fn steal_within(&self, patience: Option<u32>) -> Steal<T> {
         if let Some(outcome) = self.shared.look() {
             return outcome;
         }
@@ -294,7 +308,12 @@ impl<T, B: Trust> Thief<T, B> {
         let hidden = self.shared.sight.hidden::<B>();
         // Acquire: pairs with the release in `try_push`; what is below the tail is in its slot.
         let ahead = head.distance(self.shared.tail.load(Ordering::Acquire));
-        if (ahead > 0 && ahead as usize > hidden) || self.shared.wait_for_the_owner::<B>(head, announced) {
+        let answer = if ahead > 0 && ahead as usize > hidden {
+            Answer::Take
+        } else {
+            self.shared.wait_for_the_owner::<B>(head, announced, patience)
+        };
+        if let Answer::Take = answer {
             // SAFETY: under the lock the array stays allocated; the task was pushed, and the spare slot keeps it from being overwritten. The owner does
             // not pop it without the lock, or, where nobody vouched for the bound, has had a copy of a task that is `Copy`.
             return Steal::Success(unsafe {
@@ -304,8 +323,19 @@ impl<T, B: Trust> Thief<T, B> {
         let withdrawn = Head { counter: announced.counter, index: head.index };
         // Release: as above.
         self.shared.head.store(withdrawn.pack(), Ordering::Release);
-        Steal::Empty
+        match answer {
+            Answer::Unknown => Steal::Abort,
+            _ => Steal::Empty,
+        }
     }
+}
+
+/// What a thief knows of the task that it has announced.
+enum Answer {
+    Take,
+    Empty,
+    /// The owner has not answered yet.
+    Unknown,
 }
 
 impl<T> Shared<T> {
@@ -320,10 +350,10 @@ impl<T> Shared<T> {
         next
     }
 
-    /// Waits until it is certain whether the announced task can be stolen; says whether it can.
+    /// Waits until it is certain whether the announced task can be stolen, or for so many turns.
     #[cold]
     #[inline(never)]
-    fn wait_for_the_owner<B: Trust>(&self, head: Head, announced: Head) -> bool {
+    fn wait_for_the_owner<B: Trust>(&self, head: Head, announced: Head, patience: Option<u32>) -> Answer {
         let mut turn = 0;
         loop {
             // Acquire: pairs with the release of the echo; the tail that is loaded next was stored before it or later.
@@ -332,10 +362,13 @@ impl<T> Shared<T> {
             // Acquire: as in `steal`.
             let ahead = head.distance(self.tail.load(Ordering::Acquire));
             if ahead <= 0 {
-                return false;
+                return Answer::Empty;
             }
             if ahead as usize > hidden {
-                return true;
+                return Answer::Take;
+            }
+            if patience == Some(turn) {
+                return Answer::Unknown;
             }
             pause(turn);
             turn = turn.saturating_add(1);
@@ -455,7 +488,10 @@ impl<T> Drop for Shared<T> {
     }
 }
 
-queue_shape!("thep", <T, B: Trust>);
+queue_shape!(
+    "thep", <T, B: Trust>, |owner: &Self| owner.shared.len(), |thief: &Self| thief.shared.len(),
+    steal_or_abort: Thief::steal_or_abort
+);
 // SAFETY: only `unsafe` constructors make this type, and their callers vouch for the bound that the invariant rests on. Where the fence
 // is kept it is `the`.
 unsafe impl<T> crate::ExactlyOnce for Owner<T, Trusted> {}

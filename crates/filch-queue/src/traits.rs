@@ -55,6 +55,12 @@ pub trait Thief: Clone {
     /// Tries once to take a task.
     fn steal(&self) -> Steal<Self::Task>;
 
+    /// The same, but never waits for the owner: where [`steal`](Thief::steal) would, in [`thep`](crate::thep), this aborts after a moment.
+    #[inline]
+    fn steal_or_abort(&self) -> Steal<Self::Task> {
+        self.steal()
+    }
+
     /// How many tasks the queue held a moment ago: a hint.
     fn len(&self) -> usize;
 
@@ -87,6 +93,7 @@ macro_rules! queue_shape {
     };
     (
         $name:literal, <$T:ident $(: $task:path)? $(, $K:ident: $kind:path)?>, $owner_len:expr, $thief_len:expr
+        $(, steal_or_abort: $steal_or_abort:expr)?
     ) => {
         impl<$T $(: $task)? $(, $K: $kind)?> Owner<$T $(, $K)?> {
             /// Adds a task.
@@ -160,6 +167,13 @@ macro_rules! queue_shape {
             fn steal(&self) -> crate::Steal<$T> {
                 Thief::steal(self)
             }
+
+            $(
+                #[inline]
+                fn steal_or_abort(&self) -> crate::Steal<$T> {
+                    ($steal_or_abort)(self)
+                }
+            )?
 
             #[inline]
             fn len(&self) -> usize {

@@ -3,7 +3,7 @@
 //! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one, and takes a smaller one.
 //!
 //! With the delta of the paper each task is had exactly once; with one less a task is had twice ([`delta`](crate::delta)). THEP needs the same delta as FF-THE: a thief that believes the tail
-//! is not helped by the echo, and one that does not believe it needs no bound. No steal calls a queue empty that never was.
+//! is not helped by the echo, and one that does not believe it needs no bound. That a thief may abort instead of waiting changes nothing but that it ends. No steal calls a queue empty that never was.
 //!
 //! If the owner pops until the queue is empty, or is dropped, every fair run ends. If it stops while tasks are left, a thief waits for ever. In figure 5 a thief also waits for ever for an owner
 //! that has meanwhile pushed more than delta tasks and then pops no more; ours looks at the tail again.
@@ -72,6 +72,21 @@ pub(in crate::models) fn models() -> Vec<Model> {
             about: "THEP with an owner that pops no more but pushes beyond delta: a thief need not wait",
             claims: at_most_once,
             cases: (0..=2).map(|bound| Case::holds(pushed(bound)).with(OWNER_ONLY_PUSHES).quick()).collect(),
+            ..thep.clone()
+        },
+        Model {
+            name: "thep/impatient",
+            about: "THEP whose thieves abort where they would wait: exactly once, and none waits for an owner that stops popping",
+            form: &[("IMPATIENT", 1)],
+            cases: fence_free::exactly_once(1),
+            ..thep.clone()
+        },
+        Model {
+            name: "thep/impatient-owner-stops",
+            about: "THEP whose thieves abort where they would wait, with an owner that stops popping while tasks are left",
+            form: &[("IMPATIENT", 1)],
+            claims: at_most_once,
+            cases: (1..=4).map(|bound| Case::holds(left(bound)).with(OWNER_STOPS).quick()).collect(),
             ..thep.clone()
         },
         Model {
