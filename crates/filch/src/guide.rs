@@ -1,12 +1,16 @@
 //! A guide: what to use when, what it costs, and how it works.
 //!
-//! - [`choosing`]: join, scope, spawn or broadcast.
+//! - [`choosing`]: join, scope, spawn, broadcast or explore.
+//! - [`explore`]: worklists that grow, which work may be done twice, how to mark what was seen.
 //! - [`waiting`]: what a worker does while it waits, why that is a choice, and what each choice costs.
 //! - [`from_rayon`], [`from_chili`]: for those who know one of the two.
 //! - [`how_it_works`]: the fork stack, stealing, leapfrogging, sleeping; platforms and limits.
 
 #[doc = include_str!("guide/choosing.md")]
 pub mod choosing {}
+
+#[doc = include_str!("guide/explore.md")]
+pub mod explore {}
 
 #[doc = include_str!("guide/waiting.md")]
 pub mod waiting {}

@@ -23,10 +23,10 @@
 //! | [`scope`](crate::scope()) | any number of tasks that borrow, all over when the scope is | an allocation a task |
 //! | [`spawn`](crate::spawn()) | what nobody waits for | an allocation |
 //! | [`broadcast`](crate::broadcast()) | once on each worker | a wake-up of each |
-//! | `explore` | worklists that grow while they are worked on | to come |
+//! | [`explore`](crate::explore()), [`explore_at_least_once`] | worklists that grow while they are worked on | a push and a pop of a queue |
 //!
 //! All of them use the pool of the calling thread, and elsewhere the global one, which is started at its first use. A [`Pool`] of your own comes from a [`Builder`].
-//! The [`guide`] has a page on [choosing](guide::choosing), on [waiting](guide::waiting), for those who come [from rayon](guide::from_rayon) or [from chili](guide::from_chili), and
+//! The [`guide`] has a page on [choosing](guide::choosing), on [worklists](mod@guide::explore), on [waiting](guide::waiting), for those who come [from rayon](guide::from_rayon) or [from chili](guide::from_chili), and
 //! on [how it works](guide::how_it_works).
 //!
 //! # What it promises
@@ -57,6 +57,7 @@ mod broadcast;
 mod defect;
 pub mod engine;
 mod error;
+pub mod explore;
 mod global;
 pub mod guide;
 mod job;
@@ -82,6 +83,7 @@ mod worker;
 
 pub use broadcast::{broadcast, spawn_broadcast, Broadcast};
 pub use error::BuildError;
+pub use explore::{explore, explore_at_least_once};
 pub use global::{index, threads, with_worker};
 pub use join::{join, join_context, maybe_join, Context};
 pub use pool::{Builder, Fences, Pool, Thread};

@@ -1,5 +1,7 @@
-//! What the checkers run: loom on the fork stack and on the sleep protocol, shuttle on whole pools.
+//! What the checkers run: loom on the fork stack, on the sleep protocol and on the end of explorations, shuttle on whole pools.
 
+#[cfg(loom)]
+mod explore;
 #[cfg(all(shuttle, not(loom)))]
 mod pools;
 #[cfg(loom)]

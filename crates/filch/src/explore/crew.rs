@@ -1,0 +1,165 @@
+//! What the explorers of one exploration share.
+
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use filch_queue::barrier;
+
+use super::bench::Bench;
+use super::explored::{Counts, Ending, Explored};
+use super::explorer::{Explorer, Summon};
+use super::life::{self, Seat};
+use super::muster::Muster;
+use super::queue::Kind;
+use super::roots::Roots;
+use super::Cancel;
+use crate::sync::{fence, lock, Mutex, Ordering};
+use crate::unwind::{self, Payload};
+use crate::Scope;
+
+/// See the module.
+pub(super) struct Crew<T, K: Kind<T>, S, M, F> {
+    pub(super) kind: K,
+    /// Of the explorers' queues, which they make when they first live.
+    pub(super) thieves: Vec<OnceLock<K::Thief>>,
+    pub(super) roots: Roots<T>,
+    pub(super) muster: Muster,
+    pub(super) bench: Bench<Seat<K::Owner, S>>,
+    /// Whether a push has a fence, because the kernel makes no barrier for those that go to the bench.
+    pub(super) fenced: bool,
+    pub(super) limits: Limits,
+    pub(super) ending: Mutex<Option<Ending>>,
+    pub(super) panic: Mutex<Option<Payload>>,
+    pub(super) ended: Mutex<Vec<Ended<S>>>,
+    pub(super) state: M,
+    pub(super) visit: F,
+}
+
+/// What can stop an exploration from outside.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Limits {
+    pub(super) cancel: Option<Cancel>,
+    pub(super) deadline: Option<Instant>,
+}
+
+impl Limits {
+    pub(super) fn are_none(&self) -> bool {
+        self.cancel.is_none() && self.deadline.is_none()
+    }
+
+    /// How it ends if it ends now.
+    fn reached(&self) -> Option<Ending> {
+        if self.cancel.as_ref().is_some_and(Cancel::is_cancelled) {
+            return Some(Ending::Cancelled);
+        }
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline).then_some(Ending::TimedOut)
+    }
+}
+
+/// What is left of an explorer: its state, if it ever had a task.
+pub(super) struct Ended<S> {
+    index: usize,
+    state: Option<S>,
+    counts: Counts,
+}
+
+impl<S> Ended<S> {
+    /// The queue goes: thieves of some kinds wait for its owner as long as that is there.
+    fn of<Q>(mut seat: Seat<Q, S>) -> Self {
+        seat.end_idleness();
+        // First, so that nothing leaks if that panics.
+        seat.leave_queue();
+        let Seat { index, state, counts, .. } = seat;
+        Ended { index, state, counts }
+    }
+}
+
+impl<T, K: Kind<T>, S, M, F> Crew<T, K, S, M, F> {
+    /// Ends it early. The first reason counts.
+    #[cold]
+    pub(super) fn stop(&self, why: Ending) {
+        lock(&self.ending).get_or_insert(why);
+        self.muster.stop();
+    }
+
+    /// Whether it is over, stopped, or beyond its limits, in which case it is stopped now.
+    pub(super) fn is_stopped(&self) -> bool {
+        if let Some(why) = self.limits.reached() {
+            self.stop(why);
+        }
+        self.muster.is_over()
+    }
+
+    /// Everybody passes a full barrier before this returns true.
+    pub(super) fn barrier(&self) -> bool {
+        if self.fenced {
+            // SeqCst: pairs with the one in every push.
+            fence(Ordering::SeqCst);
+            return true;
+        }
+        barrier::heavy().is_ok()
+    }
+
+    /// An explorer has ended, and will not be called again.
+    pub(super) fn retire(&self, seat: Seat<K::Owner, S>) {
+        let ended = Ended::of(seat);
+        lock(&self.ended).push(ended);
+    }
+
+    /// When all explorers have left. What nobody took is dropped, and a panic goes on.
+    pub(super) fn into_explored(self) -> Explored<S> {
+        let Crew { thieves, roots, bench, ending, panic, ended, .. } = self;
+        let keep = |again| unwind::keep_first(&panic, again);
+        let mut ended = std::mem::take(&mut *lock(&ended));
+        // The drop of an owner, which may be a user's, and that of a task may panic. Each queue drops its tasks with its last handle, which are these.
+        for seat in bench.into_sitting() {
+            unwind::catch(|| Ended::of(seat)).map_or_else(keep, |explorer| ended.push(explorer));
+        }
+        for thief in thieves {
+            unwind::catch(|| drop(thief)).unwrap_or_else(keep);
+        }
+        unwind::catch(|| drop(roots)).unwrap_or_else(keep);
+        if let Some(panic) = lock(&panic).take() {
+            unwind::discard(ended);
+            unwind::resume(panic);
+        }
+        ended.sort_unstable_by_key(|explorer| explorer.index);
+        let counts = ended.iter().map(|explorer| explorer.counts).collect();
+        let states = ended.into_iter().filter_map(|explorer| explorer.state).collect();
+        let ending = lock(&ending).unwrap_or(Ending::Complete);
+        Explored { states, counts, ending }
+    }
+}
+
+/// The crew, and where an explorer that is called lives.
+pub(super) struct Summoner<'s, 'scope, T, K: Kind<T>, S, M, F> {
+    pub(super) crew: &'scope Crew<T, K, S, M, F>,
+    pub(super) scope: &'s Scope<'scope>,
+}
+
+impl<T, K, S, M, F> Summon for Summoner<'_, '_, T, K, S, M, F>
+where
+    T: Send,
+    K: Kind<T>,
+    S: Send,
+    M: Fn(usize) -> S + Sync,
+    F: Fn(T, &mut Explorer<'_, K::Owner, S>) + Sync,
+{
+    fn call(&self) {
+        if let Some(seat) = self.crew.bench.call() {
+            let crew = self.crew;
+            self.scope.spawn(move |scope| {
+                crew.muster.enter();
+                life::live(crew, scope, seat, true);
+            });
+        }
+    }
+
+    fn stop(&self) {
+        self.crew.stop(Ending::Stopped);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.crew.is_stopped()
+    }
+}

@@ -1,0 +1,334 @@
+//! An explorer's life on a thread of the pool: from its first task until it finds none, and goes to the bench.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use filch_queue::{Owner, Steal, Thief};
+
+use super::crew::{Crew, Summoner};
+use super::explored::{Counts, Ending};
+use super::explorer::{self, Explorer, Others};
+use super::queue::Kind;
+use crate::sync::{spin_loop, thread};
+use crate::{unwind, Scope};
+
+/// The most tasks that an explorer runs between two looks at the cancel token and the clock,
+const TASKS_A_LOOK: u32 = 16;
+/// if those before took no longer than this.
+const SHORT: Duration = Duration::from_micros(100);
+/// The most tasks that it runs between two looks at the length of its queue, if nothing else is to be looked at.
+const TASKS_A_GLANCE: u32 = 1024;
+/// How often it looks at the queues of others without a pause for others to run, and then with one, before it goes to the bench.
+const LOOKS: u32 = 32;
+/// How many times that, after calls for nothing: each doubles it. A chain of tasks, each pushed by the one before it, calls somebody in vain all the time.
+const MOST_PATIENCE: u32 = 8;
+/// How many looks a round of steals counts for in which all aborted: a queue that nobody can steal from does not look empty.
+const LOOKS_A_REFUSAL: u32 = 8;
+/// How often it tries to steal from one queue before it lets others run in between.
+const TRIES: u32 = 32;
+
+/// What an explorer keeps from one life to the next.
+pub(super) struct Seat<Q, S> {
+    /// None before its first life.
+    owner: Option<Q>,
+    pub(super) index: usize,
+    /// None before its first task.
+    pub(super) state: Option<S>,
+    pub(super) counts: Counts,
+    /// Since when it has had nothing to do.
+    idle_since: Option<Instant>,
+    /// Random numbers: whom it steals from.
+    seed: u64,
+    /// How many times the usual it looks before it goes to the bench.
+    patience: u32,
+}
+
+impl<Q, S> Seat<Q, S> {
+    /// A seat on the bench, or for the first.
+    pub(super) fn new(index: usize) -> Self {
+        let seed = (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let idle_since = Some(Instant::now());
+        Seat { owner: None, index, state: None, counts: Counts::default(), idle_since, seed, patience: 1 }
+    }
+
+    /// Drops the queue.
+    pub(super) fn leave_queue(&mut self) {
+        self.owner = None;
+    }
+
+    /// It has had nothing to do until now.
+    pub(super) fn end_idleness(&mut self) {
+        if let Some(since) = self.idle_since.take() {
+            self.counts.idle += since.elapsed();
+        }
+    }
+
+    /// A number below `limit`.
+    fn draw(&mut self, limit: usize) -> usize {
+        self.seed ^= self.seed << 13;
+        self.seed ^= self.seed >> 7;
+        self.seed ^= self.seed << 17;
+        (((self.seed >> 32) * limit as u64) >> 32) as usize
+    }
+}
+
+/// Lives on this thread. It counts, and has been called and searches, or is the first.
+pub(super) fn live<'scope, T, K, S, M, F>(
+    crew: &'scope Crew<T, K, S, M, F>,
+    scope: &Scope<'scope>,
+    mut seat: Seat<K::Owner, S>,
+    called: bool,
+) where
+    T: Send,
+    K: Kind<T>,
+    S: Send,
+    M: Fn(usize) -> S + Sync,
+    F: Fn(T, &mut Explorer<'_, K::Owner, S>) + Sync,
+{
+    let summoner = Summoner { crew, scope };
+    let others = Others { callable: crew.bench.callable(), fenced: crew.fenced, crew: &summoner };
+    let mut searches = called;
+    let lived = unwind::catch(|| loop {
+        match find(crew, others, seat, searches) {
+            Found::Task(found, task) => seat = work(crew, others, found, task),
+            Found::End(found) => break crew.retire(found),
+            Found::Bench => break,
+        }
+        searches = false;
+    });
+    if let Err(panic) = lived {
+        unwind::keep_first(&crew.panic, panic);
+        crew.stop(Ending::Stopped);
+    }
+}
+
+/// Runs a task, and those that are in the explorer's own queue, until that is empty or all is over.
+#[inline(never)]
+fn work<T, K, S, M, F>(
+    crew: &Crew<T, K, S, M, F>,
+    others: Others<'_>,
+    mut seat: Seat<K::Owner, S>,
+    mut task: T,
+) -> Seat<K::Owner, S>
+where
+    K: Kind<T>,
+    M: Fn(usize) -> S,
+    F: Fn(T, &mut Explorer<'_, K::Owner, S>),
+{
+    // The tasks until the next look. What is granted is counted, and what is left of it taken off in the end.
+    let mut granted = 1;
+    let mut last_look = look(crew);
+    if crew.muster.is_over() {
+        // Here, where the seat is not returned yet, and does not leak if this panics.
+        drop(task);
+        return seat;
+    }
+    let owner = seat.owner.take().expect("who has found a task has a queue");
+    let mut state = seat.state.take().unwrap_or_else(|| (crew.state)(seat.index));
+    let mut explorer = Explorer { owner, state: &mut state, index: seat.index, counts: seat.counts, others };
+    explorer.counts.tasks += u64::from(granted);
+    let mut left = granted;
+    loop {
+        if left == 0 {
+            explorer.counts.longest = explorer.counts.longest.max(explorer.owner.len());
+            (granted, last_look) = grant(crew, granted, last_look);
+            explorer.counts.tasks += u64::from(granted);
+            left = granted;
+        }
+        if crew.muster.is_over() {
+            drop(task);
+            break;
+        }
+        left -= 1;
+        (crew.visit)(task, &mut explorer);
+        match explorer.owner.pop() {
+            Some(next) => task = next,
+            None => break,
+        }
+    }
+    explorer.counts.tasks -= u64::from(left);
+    let Explorer { owner, counts, .. } = explorer;
+    Seat { owner: Some(owner), state: Some(state), counts, ..seat }
+}
+
+/// Looks whether anything from outside stops the exploration. Gives the time, if anything can.
+fn look<T, K: Kind<T>, S, M, F>(crew: &Crew<T, K, S, M, F>) -> Option<Instant> {
+    if crew.limits.are_none() {
+        return None;
+    }
+    crew.is_stopped();
+    Some(Instant::now())
+}
+
+/// Looks, and gives how many tasks it is until the next look, given how many there were since the one before.
+#[cold]
+#[inline(never)]
+fn grant<T, K: Kind<T>, S, M, F>(
+    crew: &Crew<T, K, S, M, F>,
+    granted: u32,
+    before: Option<Instant>,
+) -> (u32, Option<Instant>) {
+    let now = look(crew);
+    match (before, now) {
+        (Some(before), Some(now)) if now - before > SHORT => (1, Some(now)),
+        (_, Some(now)) => (TASKS_A_LOOK.min(2 * granted), Some(now)),
+        (_, None) => (TASKS_A_GLANCE.min(2 * granted), None),
+    }
+}
+
+/// What an explorer has found whose own queue is empty.
+enum Found<T, Q, S> {
+    /// A task. It counts.
+    Task(Seat<Q, S>, T),
+    /// That it is over.
+    End(Seat<Q, S>),
+    /// A place on the bench.
+    Bench,
+}
+
+/// Looks for a task until there is one, or it has looked often enough and goes to the bench. It counts, and its own queue is empty.
+fn find<T, K, S, M, F>(
+    crew: &Crew<T, K, S, M, F>,
+    others: Others<'_>,
+    mut seat: Seat<K::Owner, S>,
+    mut searches: bool,
+) -> Found<T, K::Owner, S>
+where
+    K: Kind<T>,
+{
+    let mut looks = 0;
+    loop {
+        if crew.muster.is_over() {
+            return Found::End(seat);
+        }
+        let aborts = seat.counts.aborts;
+        if let Some(task) = take_root(crew, others, &mut seat).or_else(|| steal(crew, &mut seat)) {
+            return found(others, seat, task, searches);
+        }
+        crew.muster.leave();
+        seat.idle_since.get_or_insert_with(Instant::now);
+        if !searches {
+            others.callable.begin_search();
+            searches = true;
+        }
+        if seat.counts.aborts > aborts {
+            looks += LOOKS_A_REFUSAL;
+        }
+        let most = LOOKS * (1 + seat.patience);
+        while looks < most && !crew.muster.is_over() {
+            if looks < LOOKS {
+                spin_loop();
+            } else {
+                thread::yield_now();
+            }
+            looks += 1;
+            if crew.thieves.iter().filter_map(OnceLock::get).any(|thief| !thief.is_empty()) {
+                break;
+            }
+        }
+        if looks >= most {
+            looks = 0;
+            match go_to_bench(crew, seat) {
+                Coming::Found(seat, task) => return found(others, seat, task, searches),
+                Coming::Called(called) => seat = called,
+                Coming::Seated => return Found::Bench,
+            }
+        }
+        crew.muster.enter();
+    }
+}
+
+/// It searches no longer, if it did.
+fn found<T, Q, S>(others: Others<'_>, mut seat: Seat<Q, S>, task: T, searched: bool) -> Found<T, Q, S> {
+    if searched && others.callable.end_search() {
+        others.crew.call();
+    }
+    seat.end_idleness();
+    seat.patience = 1;
+    Found::Task(seat, task)
+}
+
+/// What comes of one who goes to the bench.
+enum Coming<T, Q, S> {
+    /// A last look finds a task. It counts and searches.
+    Found(Seat<Q, S>, T),
+    /// It is called, and searches.
+    Called(Seat<Q, S>),
+    Seated,
+}
+
+/// It searches, and does not count.
+#[cold]
+fn go_to_bench<T, K, S, M, F>(crew: &Crew<T, K, S, M, F>, mut seat: Seat<K::Owner, S>) -> Coming<T, K::Owner, S>
+where
+    K: Kind<T>,
+{
+    crew.bench.come();
+    if !crew.barrier() {
+        // The kernel has broken its word about barriers: look again soon.
+        crew.bench.turn_back();
+        return Coming::Called(seat);
+    }
+    crew.muster.enter();
+    if let Some(task) = steal(crew, &mut seat) {
+        crew.bench.turn_back();
+        return Coming::Found(seat, task);
+    }
+    crew.muster.leave();
+    seat.patience = MOST_PATIENCE.min(2 * seat.patience);
+    match crew.bench.sit(seat) {
+        Some(called) => Coming::Called(called),
+        None => Coming::Seated,
+    }
+}
+
+/// Takes a share of the roots, and puts all but one into the explorer's own queue, which is made if there is none.
+fn take_root<T, K, S, M, F>(crew: &Crew<T, K, S, M, F>, others: Others<'_>, seat: &mut Seat<K::Owner, S>) -> Option<T>
+where
+    K: Kind<T>,
+{
+    let index = seat.index;
+    let owner = seat.owner.get_or_insert_with(|| {
+        let (owner, thief) = crew.kind.make();
+        let first = crew.thieves[index].set(thief);
+        debug_assert!(first.is_ok(), "an explorer has one queue");
+        owner
+    });
+    let mut share = crew.roots.take();
+    let first = share.pop()?;
+    for task in share {
+        explorer::push(owner, others, task);
+    }
+    if crew.roots.are_left() {
+        others.call();
+    }
+    Some(first)
+}
+
+/// Takes a task of another explorer's, looking at each queue until it has an answer. It counts.
+fn steal<T, K, S, M, F>(crew: &Crew<T, K, S, M, F>, seat: &mut Seat<K::Owner, S>) -> Option<T>
+where
+    K: Kind<T>,
+{
+    let (count, own) = (crew.thieves.len(), seat.index);
+    let start = seat.draw(count);
+    let victims = (start..count).chain(0..start).filter(|victim| *victim != own);
+    for thief in victims.filter_map(|victim| crew.thieves[victim].get()) {
+        for tries in 0.. {
+            match thief.steal_or_abort() {
+                Steal::Success(task) => {
+                    seat.counts.steals += 1;
+                    return Some(task);
+                }
+                Steal::Retry if tries < TRIES => spin_loop(),
+                Steal::Retry => thread::yield_now(),
+                Steal::Abort => {
+                    seat.counts.aborts += 1;
+                    break;
+                }
+                Steal::Empty => break,
+            }
+        }
+    }
+    None
+}

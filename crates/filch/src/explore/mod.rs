@@ -1,0 +1,305 @@
+//! Worklists that grow while they are worked on: graph traversal, fixed points, state spaces.
+//!
+//! ```
+//! use std::sync::atomic::{AtomicBool, Ordering};
+//!
+//! // Everything that can be reached from 1 by doubling and by adding three, below a thousand.
+//! let seen: Vec<AtomicBool> = (0..1000).map(|_| AtomicBool::new(false)).collect();
+//! filch::explore([1usize], |n, worker| {
+//!     if !seen[n].swap(true, Ordering::Relaxed) {
+//!         worker.push_all([2 * n, n + 3].into_iter().filter(|next| *next < 1000));
+//!     }
+//! });
+//! assert!(seen[4].load(Ordering::Relaxed) && !seen[3].load(Ordering::Relaxed));
+//! ```
+//!
+//! Each worker has a queue of its own; one that has nothing left steals. [`explore`](crate::explore()) runs each task once. Where a task does no harm if it runs twice,
+//! [`explore_at_least_once`] spares the owner of a queue its fence. [`Explore`] has the rest: which queue, how many workers, a state for each, and what stops it early. The
+//! [guide](mod@crate::guide::explore) says which problems tolerate repeats.
+//!
+//! - The roots are collected before the first task runs.
+//! - A worker that explores serves nothing else of its pool until it finds no task: a broadcast, or a job from outside, waits for that. A visit may use the pool in any way.
+//! - No thread waits for tasks: a worker that has looked for ten microseconds, or up to some hundred if it was called for nothing before, goes back to its pool, and a push calls one back. One at a time is called, and calls the next.
+//! - An exploration costs some microseconds, and wakes others with its second task; for a handful of small tasks a plain loop is faster.
+//! - How large the worklist may get: see [`queue`].
+
+mod bench;
+mod cancel;
+mod crew;
+mod explored;
+mod explorer;
+mod life;
+mod muster;
+pub mod queue;
+mod roots;
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use filch_queue::{barrier, ExactlyOnce};
+
+#[cfg(all(loom, test))]
+pub(crate) use bench::Bench;
+pub use cancel::Cancel;
+pub use explored::{Counts, Ending, Explored};
+pub use explorer::{Explorer, Pusher};
+pub use filch_queue::Owner;
+#[cfg(all(loom, test))]
+pub(crate) use muster::Muster;
+
+use crate::sync::{lock, Mutex};
+use crate::Pool;
+use crew::{Crew, Limits};
+use life::Seat;
+use queue::{ChaseLev, Kind};
+use roots::Roots;
+
+/// Runs `visit` once on each root, and once on each task that it pushes; returns when no task is left. See [the module](self).
+///
+/// The tasks may borrow what outlives the call. It runs on the pool of the calling thread, or the global one.
+///
+/// # Panics
+///
+/// If a task panics: no worker begins another task, and when all have left the panic goes on.
+pub fn explore<T, F>(roots: impl IntoIterator<Item = T>, visit: F)
+where
+    T: Send,
+    F: Fn(T, &mut Explorer<'_, <ChaseLev as Kind<T>>::Owner>) + Sync,
+{
+    // Nobody can have stopped it: what it leaves says nothing.
+    let _ = Explore::exactly_once().run(roots, visit);
+}
+
+/// As [`explore`](crate::explore()), but a task may run **more than once**, also at the same time on two workers. Never less than once.
+///
+/// **A visit must find out that its task was done before, and then push nothing.** One that pushes all the same repeats everything that follows from it.
+///
+/// ```
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
+/// let seen: Vec<AtomicBool> = (0..1000).map(|_| AtomicBool::new(false)).collect();
+/// filch::explore_at_least_once([1usize], |n, worker| {
+///     // Two workers may both find it unseen: both go on, and nothing is wrong but the time.
+///     if !seen[n].load(Ordering::Relaxed) {
+///         seen[n].store(true, Ordering::Relaxed);
+///         worker.push_all([2 * n, n + 3].into_iter().filter(|next| *next < 1000));
+///     }
+/// });
+/// assert!(seen[4].load(Ordering::Relaxed) && !seen[3].load(Ordering::Relaxed));
+/// ```
+///
+/// # Panics
+///
+/// As [`explore`](crate::explore()).
+pub fn explore_at_least_once<T, F>(roots: impl IntoIterator<Item = T>, visit: F)
+where
+    T: Copy + Send,
+    F: Fn(T, &mut Explorer<'_, <queue::Lifo as Kind<T>>::Owner>) + Sync,
+{
+    let _ = Explore::at_least_once().run(roots, visit);
+}
+
+/// The promise that each task runs once.
+#[derive(Clone, Copy, Debug)]
+pub struct Exactly;
+
+/// The promise that each task runs once or more often.
+#[derive(Clone, Copy, Debug)]
+pub struct AtLeast;
+
+/// Which promise can be kept with which queue: [`Exactly`] with those that are [`ExactlyOnce`], [`AtLeast`] with all.
+#[diagnostic::on_unimplemented(
+    message = "the queue `{K}` may give a task twice, and `Explore::exactly_once` promises that it does not",
+    note = "use `Explore::at_least_once`, or a queue that is `ExactlyOnce`"
+)]
+pub trait Promise<T, K>: sealed::Promise {}
+
+impl<T, K: Kind<T>> Promise<T, K> for AtLeast {}
+
+impl<T, K: Kind<T>> Promise<T, K> for Exactly
+where
+    K::Owner: ExactlyOnce,
+    K::Thief: ExactlyOnce,
+{
+}
+
+mod sealed {
+    pub trait Promise {}
+    impl Promise for super::Exactly {}
+    impl Promise for super::AtLeast {}
+}
+
+/// An exploration to be: which promise, which queue, how many workers, when to stop, which state.
+///
+/// ```
+/// use filch::explore::Explore;
+///
+/// let found = Explore::exactly_once().state(|_| 0u64).run(0..10u64, |n, worker| {
+///     *worker.state() += n;
+///     if n < 5 {
+///         worker.push(n + 100);
+///     }
+/// });
+/// assert_eq!(found.states().iter().sum::<u64>(), 45 + 510);
+/// ```
+///
+/// A clone is the same again, for work that takes several explorations; they share the cancel token and the deadline.
+#[derive(Clone)]
+#[must_use = "nothing is explored until `run` is called"]
+pub struct Explore<'p, P, K, M = fn(usize)> {
+    promise: P,
+    queue: K,
+    pool: Option<&'p Pool>,
+    workers: usize,
+    limits: Limits,
+    state: M,
+}
+
+impl Explore<'static, Exactly, ChaseLev> {
+    /// Each task runs once. The queue is [`ChaseLev`] unless another is chosen.
+    pub fn exactly_once() -> Self {
+        Explore::new(Exactly, ChaseLev)
+    }
+}
+
+impl Explore<'static, AtLeast, queue::Lifo> {
+    /// Each task runs once or more often. The queue is [`Lifo`](queue::Lifo) unless another is chosen.
+    pub fn at_least_once() -> Self {
+        Explore::new(AtLeast, queue::Lifo)
+    }
+}
+
+impl<P, K> Explore<'static, P, K> {
+    fn new(promise: P, queue: K) -> Self {
+        let state: fn(usize) = |_| {};
+        Explore { promise, queue, pool: None, workers: usize::MAX, limits: Limits::default(), state }
+    }
+}
+
+impl<'p, P, K, M> Explore<'p, P, K, M> {
+    /// With queues of this kind.
+    pub fn queue<L>(self, queue: L) -> Explore<'p, P, L, M> {
+        let Explore { promise, pool, workers, limits, state, .. } = self;
+        Explore { promise, queue, pool, workers, limits, state }
+    }
+
+    /// On this pool, and not on that of the calling thread or the global one.
+    pub fn pool<'q>(self, pool: &'q Pool) -> Explore<'q, P, K, M> {
+        let Explore { promise, queue, workers, limits, state, .. } = self;
+        Explore { promise, queue, pool: Some(pool), workers, limits, state }
+    }
+
+    /// With at most so many workers, and at least one. Without this, as many as the pool has threads.
+    pub fn workers(self, workers: usize) -> Self {
+        Explore { workers: workers.max(1), ..self }
+    }
+
+    /// No worker begins another task once it has seen that this was cancelled: each looks before its first task, and begins at most sixteen others until it looks again; fewer if they take long.
+    ///
+    /// Call it from a task, or from a thread that is not of the pool: a worker that explores runs nothing else.
+    pub fn cancel(self, cancel: &Cancel) -> Self {
+        Explore { limits: Limits { cancel: Some(cancel.clone()), ..self.limits }, ..self }
+    }
+
+    /// No worker begins another task once it has seen that this moment has passed. Each looks as often as for [`cancel`](Explore::cancel).
+    pub fn deadline(self, deadline: Instant) -> Self {
+        Explore { limits: Limits { deadline: Some(deadline), ..self.limits }, ..self }
+    }
+
+    /// As [`deadline`](Explore::deadline), so long from now.
+    pub fn time_limit(self, limit: Duration) -> Self {
+        // What is too far to be a moment is never.
+        Explore { limits: Limits { deadline: Instant::now().checked_add(limit), ..self.limits }, ..self }
+    }
+
+    /// With a state for each worker, which is made before the worker's first task, and handed back at the end. It is given the worker's [`index`](Explorer::index).
+    pub fn state<N, S>(self, state: N) -> Explore<'p, P, K, N>
+    where
+        N: Fn(usize) -> S + Sync,
+    {
+        let Explore { promise, queue, pool, workers, limits, .. } = self;
+        Explore { promise, queue, pool, workers, limits, state }
+    }
+
+    /// Runs `visit` on each root and on each task that it pushes, once or at least once, until none is left or it is stopped.
+    ///
+    /// # Panics
+    ///
+    /// As [`explore`](crate::explore()).
+    pub fn run<T, S, F>(self, roots: impl IntoIterator<Item = T>, visit: F) -> Explored<S>
+    where
+        T: Send,
+        S: Send,
+        P: Promise<T, K>,
+        K: Kind<T>,
+        M: Fn(usize) -> S + Sync,
+        F: Fn(T, &mut Explorer<'_, K::Owner, S>) + Sync,
+    {
+        let explorers = self.workers.min(self.pool.map_or_else(crate::threads, Pool::threads));
+        let crew = Crew::<T, K, S, M, F> {
+            kind: self.queue,
+            thieves: (0..explorers).map(|_| OnceLock::new()).collect(),
+            roots: Roots::new(roots.into_iter().collect(), explorers),
+            muster: muster::Muster::new(),
+            bench: bench::Bench::new((1..explorers).map(Seat::new).collect()),
+            fenced: !barrier::register(),
+            limits: self.limits,
+            ending: Mutex::new(None),
+            panic: Mutex::new(None),
+            ended: Mutex::new(Vec::with_capacity(explorers)),
+            state: self.state,
+            visit,
+        };
+        let go = || crate::scope(|scope| life::live(&crew, scope, Seat::new(0), false));
+        match self.pool {
+            Some(pool) => pool.install(go),
+            None => go(),
+        }
+        crew.into_explored()
+    }
+
+    /// As [`run`](Explore::run), until a visit gives a result, which stops it. If several do at the same time, one of them counts.
+    ///
+    /// ```
+    /// use filch::explore::{Ending, Explore};
+    ///
+    /// let (found, explored) = Explore::exactly_once().find([1u64], |n, worker| {
+    ///     worker.push_all([2 * n, 3 * n]);
+    ///     (n > 1000).then_some(n)
+    /// });
+    /// assert!(found.is_some_and(|n| n > 1000));
+    /// assert_eq!(explored.ending(), Ending::Stopped);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`explore`](crate::explore()).
+    pub fn find<T, S, R, F>(self, roots: impl IntoIterator<Item = T>, visit: F) -> (Option<R>, Explored<S>)
+    where
+        T: Send,
+        S: Send,
+        R: Send,
+        P: Promise<T, K>,
+        K: Kind<T>,
+        M: Fn(usize) -> S + Sync,
+        F: Fn(T, &mut Explorer<'_, K::Owner, S>) -> Option<R> + Sync,
+    {
+        let found = Mutex::new(None);
+        let explored = self.run(roots, |task, explorer: &mut Explorer<'_, K::Owner, S>| {
+            if let Some(result) = visit(task, explorer) {
+                let first = lock(&found).replace(result);
+                explorer.stop();
+                drop(first);
+            }
+        });
+        let found = lock(&found).take();
+        (found, explored)
+    }
+}
+
+impl<P, K: fmt::Debug, M> fmt::Debug for Explore<'_, P, K, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Explore").field("queue", &self.queue).field("workers", &self.workers).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,522 @@
+//! Explorations: each task is run, none is left, and what stops one stops it.
+
+use std::collections::HashSet;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use filch::explore::queue::{Asymmetric, Bound, ChaseLev, Delta, FfCl, FfThe, Kind, The, Thep};
+use filch::explore::queue::{DoubleEnded, Fifo, Lifo, UntrustedFfCl, UntrustedFfThe, UntrustedThep};
+use filch::explore::{Cancel, Ending, Explore};
+use filch::{Pool, Waiting};
+
+/// As many nodes as the trees of these tests have.
+const NODES: u32 = 100_000;
+
+fn pool(threads: usize) -> Pool {
+    Pool::builder().threads(threads).build().unwrap()
+}
+
+fn delta() -> Delta {
+    Delta::new(Bound::GENEROUS, 15).unwrap()
+}
+
+/// The children of a node in a binary tree that is stored as a heap.
+fn children(node: u32) -> impl Iterator<Item = u32> {
+    [2 * node + 1, 2 * node + 2].into_iter().filter(|child| *child < NODES)
+}
+
+fn visits() -> Vec<AtomicU32> {
+    (0..NODES).map(|_| AtomicU32::new(0)).collect()
+}
+
+macro_rules! each_node_once {
+    ($($test:ident: $queue:expr;)*) => { $(
+        #[test]
+        fn $test() {
+            for threads in [1, 2, 4, 8] {
+                let (pool, visits) = (pool(threads), visits());
+                let explored = Explore::exactly_once().pool(&pool).queue($queue).run([0], |node: u32, worker| {
+                    visits[node as usize].fetch_add(1, Ordering::Relaxed);
+                    worker.push_all(children(node));
+                });
+                assert!(visits.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+                assert_eq!(explored.ending(), Ending::Complete);
+                assert_eq!(explored.counts().iter().map(|counts| counts.tasks).sum::<u64>(), u64::from(NODES));
+            }
+        }
+    )* };
+}
+
+each_node_once! {
+    chase_lev_runs_each_task_once: ChaseLev;
+    the_runs_each_task_once: The;
+    asymmetric_runs_each_task_once: Asymmetric;
+    // SAFETY: no x86 CPU is known whose store buffer holds as many as 128 stores; elsewhere the owner has a fence.
+    ff_the_runs_each_task_once: unsafe { FfThe::trusting(delta()) };
+    // SAFETY: as above.
+    ff_cl_runs_each_task_once: unsafe { FfCl::trusting(delta()) };
+    // SAFETY: as above.
+    thep_runs_each_task_once: unsafe { Thep::trusting(delta()) };
+}
+
+macro_rules! each_node_at_least_once {
+    ($($test:ident: $queue:expr;)*) => { $(
+        #[test]
+        fn $test() {
+            for threads in [1, 2, 4, 8] {
+                let (pool, visits) = (pool(threads), visits());
+                let explored = Explore::at_least_once().pool(&pool).queue($queue).run([0], |node: u32, worker| {
+                    if visits[node as usize].fetch_add(1, Ordering::Relaxed) > 0 {
+                        return worker.found_done();
+                    }
+                    worker.push_all(children(node));
+                });
+                assert!(visits.iter().all(|count| count.load(Ordering::Relaxed) >= 1));
+                let (tasks, redundant) = explored.counts().iter().fold((0, 0), |(tasks, redundant), counts| {
+                    (tasks + counts.tasks, redundant + counts.redundant)
+                });
+                assert_eq!(tasks - redundant, u64::from(NODES));
+            }
+        }
+    )* };
+}
+
+each_node_at_least_once! {
+    lifo_runs_each_task: Lifo;
+    fifo_runs_each_task: Fifo;
+    double_ended_runs_each_task: DoubleEnded;
+    untrusted_ff_the_runs_each_task: UntrustedFfThe(delta());
+    untrusted_ff_cl_runs_each_task: UntrustedFfCl(delta());
+    untrusted_thep_runs_each_task: UntrustedThep(delta());
+    what_is_exactly_once_may_be_used_where_less_is_asked: ChaseLev;
+}
+
+#[test]
+fn tasks_may_own_and_borrow() {
+    let names = Mutex::new(HashSet::new());
+    filch::explore([String::from("a")], |name, worker| {
+        if name.len() < 6 {
+            worker.push(name.clone() + "a");
+            worker.push(name.clone() + "b");
+        }
+        assert!(names.lock().unwrap().insert(name));
+    });
+    assert_eq!(names.into_inner().unwrap().len(), 63);
+}
+
+#[test]
+fn nothing_to_explore_is_over_at_once() {
+    let explored = Explore::exactly_once().run([0u32; 0], |_, _| unreachable!());
+    assert_eq!(explored.ending(), Ending::Complete);
+}
+
+#[test]
+fn each_worker_has_its_own_state_and_hands_it_back() {
+    let pool = pool(4);
+    let made = AtomicUsize::new(0);
+    let explored = Explore::exactly_once()
+        .pool(&pool)
+        .state(|index| {
+            made.fetch_add(1, Ordering::Relaxed);
+            (index, 0u64)
+        })
+        .run(0..1000u64, |n, worker| worker.state().1 += n);
+    assert_eq!(explored.states().iter().map(|(_, sum)| sum).sum::<u64>(), 499_500);
+    assert_eq!(explored.states().len(), made.load(Ordering::Relaxed));
+    let workers: HashSet<usize> = explored.states().iter().map(|(index, _)| *index).collect();
+    assert_eq!(workers.len(), explored.states().len());
+}
+
+#[test]
+fn no_more_workers_than_wanted_take_part() {
+    let pool = pool(4);
+    let explored = Explore::exactly_once().pool(&pool).workers(2).state(|index| index).run(0..1000, |_: i32, _| {});
+    assert!(explored.states().iter().all(|index| *index < 2));
+    assert_eq!(Explore::exactly_once().pool(&pool).workers(0).run(0..10, |_: i32, _| {}).states().len(), 1);
+}
+
+#[test]
+fn a_task_can_stop_it_and_workers_see_that_before_their_next_task() {
+    let pool = pool(2);
+    let after = AtomicU64::new(0);
+    let stopped = AtomicBool::new(false);
+    let explored = Explore::exactly_once().pool(&pool).run([0u64], |n, worker| {
+        if stopped.load(Ordering::SeqCst) {
+            after.fetch_add(1, Ordering::Relaxed);
+        }
+        // It would go on for ever.
+        worker.push_all([n + 1, n + 2]);
+        if n == 5000 {
+            worker.stop();
+            stopped.store(true, Ordering::SeqCst);
+        }
+    });
+    assert_eq!(explored.ending(), Ending::Stopped);
+    assert!(after.load(Ordering::Relaxed) <= 2, "{after:?} tasks began after it was stopped");
+}
+
+#[test]
+fn it_can_be_cancelled_from_outside() {
+    let (pool, cancel, begun) = (pool(2), Cancel::new(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !begun.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            cancel.cancel();
+        });
+        let explored = Explore::at_least_once().pool(&pool).cancel(&cancel).run([0u64], |n, worker| {
+            begun.store(true, Ordering::Release);
+            worker.push(n + 1);
+        });
+        assert_eq!(explored.ending(), Ending::Cancelled);
+    });
+}
+
+#[test]
+fn its_time_can_be_limited() {
+    let pool = pool(2);
+    let deadline = Instant::now() + Duration::from_millis(5);
+    let explored = Explore::exactly_once().pool(&pool).deadline(deadline).run([0u64], |n, worker| worker.push(n + 1));
+    assert_eq!(explored.ending(), Ending::TimedOut);
+    assert!(Instant::now() >= deadline);
+}
+
+#[test]
+fn a_panic_stops_it_and_goes_on_when_all_have_left() {
+    for threads in [1, 2, 4] {
+        let pool = pool(threads);
+        let (inside, panicked) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            let _ = Explore::exactly_once().pool(&pool).run([0u64], |n, worker| {
+                inside.fetch_add(1, Ordering::SeqCst);
+                worker.push_all([n + 1, n + 2]);
+                // There are many ways to it, and two workers may be there at once.
+                let panics = n == 3000 && !panicked.swap(true, Ordering::SeqCst);
+                inside.fetch_sub(usize::from(!panics), Ordering::SeqCst);
+                assert!(!panics, "three thousand");
+            });
+        }));
+        let message = caught.unwrap_err().downcast::<&str>().unwrap();
+        assert_eq!(*message, "three thousand");
+        // Only the one that panicked is still counted.
+        assert_eq!(inside.load(Ordering::SeqCst), 1);
+        assert_eq!(pool.install(|| 7), 7);
+    }
+}
+
+#[test]
+fn tasks_that_are_not_run_are_dropped() {
+    struct Counted<'a>(&'a AtomicUsize);
+    impl Drop for Counted<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let (pool, dropped) = (pool(2), AtomicUsize::new(0));
+    let roots = (0..100).map(|_| Counted(&dropped));
+    let explored = Explore::exactly_once().pool(&pool).run(roots, |_, worker| worker.stop());
+    assert_eq!(explored.ending(), Ending::Stopped);
+    assert_eq!(dropped.load(Ordering::Relaxed), 100);
+}
+
+#[test]
+fn explorations_nest_and_stand_beside_joins() {
+    let pool = pool(3);
+    let total = AtomicU64::new(0);
+    let count = |roots: u64| {
+        filch::explore(0..roots, |n: u64, worker| {
+            total.fetch_add(1, Ordering::Relaxed);
+            if n > 100 {
+                worker.push(n / 2);
+            }
+        });
+    };
+    pool.install(|| {
+        filch::join(|| count(1000), || count(1000));
+        filch::explore(0..4u64, |_, _| count(10));
+    });
+    let chain = |n: u64| 1 + (0..).scan(n, |n, _| (*n > 100).then(|| *n /= 2)).count() as u64;
+    let expected = 2 * (0..1000).map(chain).sum::<u64>() + 4 * (0..10).map(chain).sum::<u64>();
+    assert_eq!(total.load(Ordering::Relaxed), expected);
+}
+
+#[test]
+fn it_ends_though_tasks_come_one_at_a_time() {
+    // A chain: all but one worker are idle all the time, and look.
+    for threads in [2, 4, 8] {
+        let pool = pool(threads);
+        for _ in 0..50 {
+            let last = AtomicU64::new(0);
+            let _ = Explore::exactly_once().pool(&pool).run([0u64], |n, worker| {
+                last.fetch_max(n, Ordering::Relaxed);
+                if n < 1000 {
+                    worker.push(n + 1);
+                }
+            });
+            assert_eq!(last.load(Ordering::Relaxed), 1000);
+        }
+    }
+}
+
+/// What a panic said.
+fn message(panic: Box<dyn std::any::Any + Send>) -> String {
+    match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(panic) => panic.downcast::<&str>().map_or_else(|_| String::from("something else"), |text| text.to_string()),
+    }
+}
+
+#[test]
+fn a_panic_in_the_making_of_a_state_stops_it() {
+    for threads in [1, 2, 4] {
+        let pool = pool(threads);
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _ = Explore::exactly_once()
+                .pool(&pool)
+                .state(|index| assert!(index != threads - 1, "no state"))
+                .run(0..10_000u32, |n, _| drop(std::hint::black_box(vec![n; 100])));
+        }));
+        // On several threads the last of them may have had nothing to do.
+        if let Err(panic) = panicked {
+            assert_eq!(message(panic), "no state");
+        } else {
+            assert_ne!(threads, 1);
+        }
+    }
+}
+
+#[test]
+fn a_panic_in_the_roots_begins_nothing() {
+    let visited = AtomicBool::new(false);
+    let roots = (0..10u32).map(|n| if n < 5 { n } else { panic!("no root") });
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        filch::explore(roots, |_, _| visited.store(true, Ordering::Relaxed));
+    }));
+    assert_eq!(message(panicked.unwrap_err()), "no root");
+    assert!(!visited.load(Ordering::Relaxed));
+}
+
+#[test]
+fn tasks_that_panic_when_dropped_do_not_end_the_process() {
+    struct Loud<'a>(&'a AtomicUsize);
+    impl Drop for Loud<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            if !std::thread::panicking() {
+                panic!("dropped");
+            }
+        }
+    }
+    for threads in [1, 2] {
+        let (pool, dropped) = (pool(threads), AtomicUsize::new(0));
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _ = Explore::exactly_once().pool(&pool).run((0..100).map(|_| Loud(&dropped)), |_, worker| {
+                worker.stop();
+            });
+        }));
+        assert_eq!(message(panicked.unwrap_err()), "dropped");
+        assert_eq!(dropped.load(Ordering::Relaxed), 100);
+    }
+}
+
+#[test]
+fn what_is_stopped_before_it_begins_runs_nothing() {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let explored = Explore::exactly_once().cancel(&cancel).run(0..100, |_, _| unreachable!());
+    assert_eq!(explored.ending(), Ending::Cancelled);
+    let explored = Explore::exactly_once().deadline(Instant::now()).run(0..100, |_, _| unreachable!());
+    assert_eq!(explored.ending(), Ending::TimedOut);
+    let explored = Explore::exactly_once().time_limit(Duration::MAX).run(0..100, |_, _| {});
+    assert_eq!(explored.ending(), Ending::Complete);
+}
+
+#[test]
+fn a_cancelled_exploration_begins_at_most_sixteen_more_tasks_a_worker() {
+    for threads in [1, 2, 4] {
+        let (pool, cancel, after) = (pool(threads), Cancel::new(), AtomicU64::new(0));
+        let explored = Explore::exactly_once().pool(&pool).cancel(&cancel).run([0u64], |n, worker| {
+            if cancel.is_cancelled() {
+                after.fetch_add(1, Ordering::Relaxed);
+            }
+            worker.push_all([n + 1, n + 2]);
+            if n == 3000 {
+                cancel.cancel();
+            }
+        });
+        assert_eq!(explored.ending(), Ending::Cancelled);
+        assert!(after.load(Ordering::Relaxed) <= 16 * threads as u64, "{after:?} tasks began");
+    }
+}
+
+fn use_the_pool<K: Kind<u32> + Copy>(kind: K, waiting: Waiting, threads: usize) {
+    let pool = Pool::builder().threads(threads).waiting(waiting).build().unwrap();
+    let seen: Vec<AtomicBool> = (0..1100).map(|_| AtomicBool::new(false)).collect();
+    let count = AtomicU64::new(0);
+    let add = || {
+        count.fetch_add(1, Ordering::Relaxed);
+    };
+    let explored = Explore::at_least_once().pool(&pool).queue(kind).run(0..200, |n, worker| {
+        if seen[n as usize].swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if n % 2 == 0 && n < 100 {
+            worker.push(1000 + n);
+        }
+        match n % 5 {
+            0 => drop(filch::join(add, add)),
+            1 => drop(filch::broadcast(|_| add())),
+            2 => drop(filch::yield_now()),
+            3 => filch::scope(|scope| scope.spawn(|_| add())),
+            _ => filch::explore([n], |_, _| add()),
+        }
+    });
+    assert_eq!(explored.ending(), Ending::Complete);
+    // Of each kind there are 40 among the roots and 10 among those that they push.
+    assert_eq!(count.load(Ordering::Relaxed), 50 * (2 + threads as u64 + 1 + 1));
+}
+
+#[test]
+fn tasks_may_use_the_pool_under_every_policy_of_waiting_on_every_queue() {
+    for waiting in [Waiting::Strict, Waiting::StrictInPool, Waiting::Any] {
+        for threads in [1, 2, 3] {
+            use_the_pool(ChaseLev, waiting, threads);
+            use_the_pool(The, waiting, threads);
+            use_the_pool(Asymmetric, waiting, threads);
+            use_the_pool(Lifo, waiting, threads);
+            use_the_pool(Fifo, waiting, threads);
+            use_the_pool(DoubleEnded, waiting, threads);
+            use_the_pool(UntrustedFfThe(delta()), waiting, threads);
+            use_the_pool(UntrustedFfCl(delta()), waiting, threads);
+            use_the_pool(UntrustedThep(delta()), waiting, threads);
+        }
+    }
+}
+
+#[test]
+fn a_long_task_sees_that_its_time_is_up() {
+    let explored = Explore::exactly_once().time_limit(Duration::from_millis(5)).run([0], |_, worker| {
+        while !worker.is_stopped() {
+            std::thread::yield_now();
+        }
+    });
+    assert_eq!(explored.ending(), Ending::TimedOut);
+}
+
+#[test]
+fn what_was_stopped_before_it_began_has_made_no_state() {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let explored = Explore::exactly_once().cancel(&cancel).state(|_| -> u32 { unreachable!() }).run([0], |_, _| {});
+    assert!(explored.states().is_empty());
+}
+
+#[test]
+fn the_counts_are_of_all_and_the_longest_queue_is_seen() {
+    let pool = pool(3);
+    let explored = Explore::exactly_once().pool(&pool).state(|_| ()).run([0u32], |n, worker| {
+        if n == 0 {
+            worker.push_all(1..=1000);
+        }
+    });
+    assert_eq!(explored.counts().len(), 3);
+    assert_eq!(explored.total().tasks, 1001);
+    assert_eq!(explored.states().len(), explored.counts().iter().filter(|counts| counts.tasks > 0).count());
+    assert!(explored.total().longest > 100, "{:?}", explored.total());
+}
+
+#[test]
+fn a_busy_pool_lends_what_it_has() {
+    let pool = pool(2);
+    let (begun, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            pool.install(|| {
+                begun.store(true, Ordering::Release);
+                while !over.load(Ordering::Acquire) {
+                    std::thread::yield_now();
+                }
+            });
+        });
+        while !begun.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+        // One worker has no time all the while.
+        let explored = Explore::exactly_once().pool(&pool).run(0..1000u32, |n, worker| {
+            if n % 10 == 0 && n > 0 {
+                worker.push(n / 10);
+            }
+        });
+        over.store(true, Ordering::Release);
+        assert_eq!(
+            explored.total().tasks,
+            (0..1000u32)
+                .map(|n| {
+                    let mut tasks = 1;
+                    let mut n = n;
+                    while n % 10 == 0 && n > 0 {
+                        n /= 10;
+                        tasks += 1;
+                    }
+                    tasks
+                })
+                .sum::<u64>()
+        );
+    });
+}
+
+#[test]
+fn a_task_that_waits_for_one_that_it_has_pushed_is_helped() {
+    let pool = pool(2);
+    for _ in 0..200 {
+        let done = AtomicBool::new(false);
+        let explored = Explore::exactly_once().pool(&pool).run([0], |task, worker| {
+            if task == 1 {
+                return done.store(true, Ordering::Release);
+            }
+            worker.push(1);
+            // The other worker is on the bench or on its way there, and comes.
+            while !done.load(Ordering::Acquire) {
+                std::hint::spin_loop();
+            }
+        });
+        assert_eq!(explored.total().tasks, 2);
+    }
+}
+
+#[test]
+fn the_first_result_ends_it() {
+    for threads in [1, 2, 4] {
+        let pool = pool(threads);
+        let (found, explored) = Explore::at_least_once().pool(&pool).find([1u64], |n, worker| {
+            worker.push_all([2 * n % 10_007, 3 * n % 10_007]);
+            (n == 5000).then_some("five thousand")
+        });
+        assert_eq!(found, Some("five thousand"));
+        assert_eq!(explored.ending(), Ending::Stopped);
+        let (found, explored) = Explore::at_least_once().pool(&pool).find(0..10, |_, _| None::<()>);
+        assert_eq!((found, explored.ending()), (None, Ending::Complete));
+    }
+}
+
+#[test]
+fn a_full_queue_says_which_to_use_instead() {
+    /// As `Lifo`, with room for a few tasks only.
+    struct Short;
+    impl<T: Copy + Send> filch::explore::queue::Kind<T> for Short {
+        type Owner = filch_queue::idempotent::lifo::Owner<T>;
+        type Thief = filch_queue::idempotent::lifo::Thief<T>;
+        fn make(&self) -> (Self::Owner, Self::Thief) {
+            filch_queue::idempotent::lifo::limited_to(8, 2).unwrap()
+        }
+    }
+    let pool = pool(1);
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        let _ = Explore::at_least_once().pool(&pool).queue(Short).run([0u32], |n, worker| worker.push_all([n, n]));
+    }));
+    let text = message(panicked.unwrap_err());
+    assert!(text.contains("at most 7 tasks") && text.contains("ChaseLev"), "{text}");
+}
