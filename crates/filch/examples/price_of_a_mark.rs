@@ -1,0 +1,222 @@
+//! What it costs to mark what was seen: by a plain store, by an exchange, by a compare-and-exchange.
+//!
+//! Reaches every vertex of a torus from one of them, with each kind of mark, each once on a queue that gives a task exactly once (Chase-Lev) and once on one that
+//! gives it at least once (idempotent LIFO). The rounds of all of them are interleaved, so that a noisy machine hurts all alike; what counts is the ratio.
+//!
+//! ```text
+//! cargo run --release -p filch --example price_of_a_mark -- [WIDTH [ROUNDS]]
+//! ```
+//!
+//! The torus has WIDTH times WIDTH vertices, a million unless told otherwise.
+
+use std::env;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+use filch::explore::queue::Kind;
+use filch::explore::{Explore, Promise};
+
+/// The four neighbours of each vertex, in memory as those of any graph are. The next in the row comes last: who takes the youngest task first walks along the rows, and what it
+/// touches is in the cache, so that the marks are seen and not the memory.
+fn torus(width: u32) -> Vec<[u32; 4]> {
+    let vertex = |row: u32, column: u32| row % width * width + column % width;
+    let around = |row, column| {
+        [
+            vertex(row + width - 1, column),
+            vertex(row + 1, column),
+            vertex(row, column + width - 1),
+            vertex(row, column + 1),
+        ]
+    };
+    (0..width).flat_map(|row| (0..width).map(move |column| around(row, column))).collect()
+}
+
+/// A way to mark a vertex. Says whether the caller is to go on from it.
+trait Mark: Sync {
+    const NAME: &'static str;
+    fn mark(seen: &AtomicU8) -> bool;
+}
+
+/// Two workers may both find it unmarked, and both go on.
+struct Store;
+
+impl Mark for Store {
+    const NAME: &'static str = "a look, then a store";
+
+    #[inline(always)]
+    fn mark(seen: &AtomicU8) -> bool {
+        let is_new = seen.load(Ordering::Relaxed) == 0;
+        if is_new {
+            seen.store(1, Ordering::Relaxed);
+        }
+        is_new
+    }
+}
+
+/// One of all that try goes on. Most find it marked, and need no exchange to see that.
+struct Swap;
+
+impl Mark for Swap {
+    const NAME: &'static str = "a look, then swap";
+
+    #[inline(always)]
+    fn mark(seen: &AtomicU8) -> bool {
+        seen.load(Ordering::Relaxed) == 0 && seen.swap(1, Ordering::Relaxed) == 0
+    }
+}
+
+struct CompareExchange;
+
+impl Mark for CompareExchange {
+    const NAME: &'static str = "a look, then compare_exchange";
+
+    #[inline(always)]
+    fn mark(seen: &AtomicU8) -> bool {
+        seen.load(Ordering::Relaxed) == 0 && seen.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
+struct SwapAtOnce;
+
+impl Mark for SwapAtOnce {
+    const NAME: &'static str = "swap without a look";
+
+    #[inline(always)]
+    fn mark(seen: &AtomicU8) -> bool {
+        seen.swap(1, Ordering::Relaxed) == 0
+    }
+}
+
+/// Everything that can be reached from vertex 0. Returns how long it took.
+fn closure<M, P, K>(torus: &[[u32; 4]], seen: &[AtomicU8], explore: Explore<'_, P, K>) -> Duration
+where
+    M: Mark,
+    K: Kind<u32>,
+    P: Promise<u32, K>,
+{
+    seen.iter().for_each(|seen| seen.store(0, Ordering::Relaxed));
+    let start = Instant::now();
+    M::mark(&seen[0]);
+    let _ = explore.run([0], |vertex, worker| {
+        for &neighbour in &torus[vertex as usize] {
+            if M::mark(&seen[neighbour as usize]) {
+                worker.push(neighbour);
+            }
+        }
+    });
+    let took = start.elapsed();
+    assert!(seen.iter().all(|seen| seen.load(Ordering::Relaxed) == 1), "every vertex of a torus can be reached");
+    took
+}
+
+/// One kind of mark on one queue, from all rounds.
+struct Figures {
+    /// Nanoseconds a vertex.
+    best: f64,
+    median: f64,
+    /// The median of what each round took beside `swap` on Chase-Lev in the same round.
+    ratio: f64,
+}
+
+/// One kind of mark, on each queue.
+struct Row {
+    name: &'static str,
+    queues: [Figures; 2],
+}
+
+fn measure(torus: &[[u32; 4]], workers: usize, rounds: usize) -> Vec<Row> {
+    let seen: Vec<AtomicU8> = torus.iter().map(|_| AtomicU8::new(0)).collect();
+    let marks: [(&'static str, fn(&[[u32; 4]], &[AtomicU8], usize) -> [Duration; 2]); 4] = [
+        (Store::NAME, both_queues::<Store>),
+        (Swap::NAME, both_queues::<Swap>),
+        (CompareExchange::NAME, both_queues::<CompareExchange>),
+        (SwapAtOnce::NAME, both_queues::<SwapAtOnce>),
+    ];
+    let mut times = marks.map(|_| [Vec::new(), Vec::new()]);
+    for _ in 0..rounds {
+        for ((_, run), times) in marks.iter().zip(&mut times) {
+            for (took, times) in run(torus, &seen, workers).into_iter().zip(times) {
+                times.push(took.as_secs_f64() * 1e9 / torus.len() as f64);
+            }
+        }
+    }
+    let swap =
+        marks.iter().position(|(name, _)| *name == Swap::NAME).map(|at| times[at][0].clone()).unwrap_or_default();
+    let figures = |times: Vec<f64>| Figures {
+        best: times.iter().copied().fold(f64::INFINITY, f64::min),
+        ratio: median(times.iter().zip(&swap).map(|(mine, swap)| mine / swap).collect()),
+        median: median(times),
+    };
+    marks.iter().zip(times).map(|((name, _), times)| Row { name, queues: times.map(figures) }).collect()
+}
+
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
+}
+
+fn both_queues<M: Mark>(torus: &[[u32; 4]], seen: &[AtomicU8], workers: usize) -> [Duration; 2] {
+    [
+        closure::<M, _, _>(torus, seen, Explore::exactly_once().workers(workers)),
+        closure::<M, _, _>(torus, seen, Explore::at_least_once().workers(workers)),
+    ]
+}
+
+fn print(rows: &[Row], workers: usize) {
+    println!(
+        "\n{workers} worker(s), ns a vertex: best, median, and the median ratio to swap on Chase-Lev in the same round"
+    );
+    println!("{:<32} {:^26} {:^26}", "mark", "exactly once, Chase-Lev", "at least once, LIFO");
+    for Row { name, queues } in rows {
+        let [exactly, at_least] =
+            queues.each_ref().map(|Figures { best, median, ratio }| format!("{best:>8.2} {median:>8.2} {ratio:>8.2}"));
+        println!("{name:<32} {exactly} {at_least}");
+    }
+}
+
+fn main() -> ExitCode {
+    let mut numbers = env::args().skip(1).map(|word| word.parse::<u32>().ok().filter(|number| *number > 0));
+    let (Some(width), Some(rounds)) = (numbers.next().unwrap_or(Some(1000)), numbers.next().unwrap_or(Some(15))) else {
+        eprintln!("The width and the number of rounds are whole numbers above 0.");
+        return ExitCode::FAILURE;
+    };
+    if width > 1 << 15 {
+        eprintln!("A width of {width} is too much: at most 32768, a thousand million vertices.");
+        return ExitCode::FAILURE;
+    }
+    let torus = torus(width);
+    println!("closure of a torus of {} vertices, {rounds} rounds", torus.len());
+    let mut workers = vec![1, filch::threads()];
+    workers.dedup();
+    for workers in workers {
+        print(&measure(&torus, workers, rounds as usize), workers);
+    }
+    ExitCode::SUCCESS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_in_a_torus_are_mutual() {
+        let torus = torus(7);
+        for (vertex, neighbours) in torus.iter().enumerate() {
+            assert!(neighbours.iter().all(|n| torus[*n as usize].contains(&(vertex as u32))));
+        }
+    }
+
+    #[test]
+    fn every_mark_reaches_every_vertex_on_both_queues() {
+        for workers in [1, 2] {
+            let rows = measure(&torus(60), workers, 3);
+            assert_eq!(rows.len(), 4);
+            assert!(rows
+                .iter()
+                .flat_map(|row| &row.queues)
+                .all(|f| 0.0 < f.best && f.best <= f.median && f.ratio > 0.0));
+            assert_eq!(rows[1].queues[0].ratio, 1.0);
+        }
+    }
+}
