@@ -1,0 +1,334 @@
+//! From a list of edges to a graph, by counting sort.
+//!
+//! The array that counts the arcs of each vertex becomes, in place, the array of the offsets, so nothing is held but the edges that were given and the graph itself. In parallel, each
+//! share has a range of vertices to itself and reads all edges: no atomics, and the neighbours of a vertex stand in the order of the edges, however many threads there are.
+
+use std::error::Error;
+use std::fmt;
+use std::mem;
+use std::sync::Mutex;
+
+use super::lists::for_each_list;
+use super::offsets::{Index, Offsets};
+use super::{Graph, Vertex};
+
+/// Below this many edges a second thread does not pay.
+const WORTH_SHARING: usize = 1 << 16;
+/// Every share reads all edges: more shares than this would do little else.
+const MOST_SHARES: usize = 16;
+
+type Pair = (Vertex, Vertex);
+
+/// Why a graph could not be built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// More than [`Graph::MOST_VERTICES`].
+    TooManyVertices {
+        /// How many were asked for.
+        vertices: usize,
+    },
+    /// More than the graph to be built can number. Only graphs of other crates have such a limit.
+    TooManyArcs {
+        /// How many there are.
+        arcs: usize,
+    },
+    /// An arc or edge has an end that is not among the vertices.
+    NoSuchVertex {
+        /// Where it starts.
+        from: Vertex,
+        /// Where it ends.
+        to: Vertex,
+        /// How many vertices there are.
+        vertices: usize,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            BuildError::TooManyVertices { vertices } => write!(
+                f,
+                "a graph cannot have {vertices} vertices: they are numbered in 32 bits, which is enough for {}",
+                Graph::MOST_VERTICES
+            ),
+            BuildError::TooManyArcs { arcs } => {
+                write!(f, "a graph of {arcs} arcs is too large: there they are numbered in 32 bits, which is enough for 4294967295")
+            }
+            BuildError::NoSuchVertex { from, to, vertices: 0 } => {
+                write!(f, "there is an arc from {from} to {to}, but the graph has no vertices")
+            }
+            BuildError::NoSuchVertex { from, to, vertices } => {
+                write!(f, "there is an arc from {from} to {to}, but the vertices are numbered 0 to {}", vertices - 1)
+            }
+        }
+    }
+}
+
+impl Error for BuildError {}
+
+impl Graph {
+    /// A graph with these arcs, as they are: from the first vertex of each pair to the second.
+    ///
+    /// The neighbours of a vertex are in the order of its arcs. Needs no memory but the graph's own.
+    ///
+    /// ```
+    /// use filch_graph::Graph;
+    ///
+    /// let graph = Graph::directed(3, &[(2, 1), (2, 0)])?;
+    /// assert_eq!(graph.neighbours(2), [1, 0]);
+    ///
+    /// let error = Graph::directed(3, &[(2, 3)]).unwrap_err();
+    /// assert_eq!(error.to_string(), "there is an arc from 2 to 3, but the vertices are numbered 0 to 2");
+    /// # Ok::<(), filch_graph::BuildError>(())
+    /// ```
+    pub fn directed(vertices: usize, arcs: &[(Vertex, Vertex)]) -> Result<Graph, BuildError> {
+        Graph::from_parts(vertices, &[arcs], false)
+    }
+
+    /// A graph with both arcs of each of these edges; a loop is one arc.
+    ///
+    /// The neighbours of a vertex are in the order of its edges. Needs no memory but the graph's own.
+    ///
+    /// ```
+    /// use filch_graph::Graph;
+    ///
+    /// let graph = Graph::undirected(3, &[(2, 1), (0, 2), (0, 0)])?;
+    /// assert_eq!(graph.neighbours(2), [1, 0]);
+    /// assert_eq!(graph.neighbours(0), [2, 0]);
+    /// # Ok::<(), filch_graph::BuildError>(())
+    /// ```
+    pub fn undirected(vertices: usize, edges: &[(Vertex, Vertex)]) -> Result<Graph, BuildError> {
+        Graph::from_parts(vertices, &[edges], true)
+    }
+
+    /// The same from edges that lie in several places: what was read in parts need not be copied together.
+    pub(crate) fn from_parts<P>(vertices: usize, parts: &[P], both: bool) -> Result<Graph, BuildError>
+    where
+        P: AsRef<[Pair]> + Sync,
+    {
+        let pairs: usize = parts.iter().map(|part| part.as_ref().len()).sum();
+        let shares = if pairs < WORTH_SHARING { 1 } else { filch::threads().min(MOST_SHARES) };
+        Graph::from_parts_shared(vertices, parts, both, shares)
+    }
+
+    pub(super) fn from_parts_shared<P>(
+        vertices: usize,
+        parts: &[P],
+        both: bool,
+        shares: usize,
+    ) -> Result<Graph, BuildError>
+    where
+        P: AsRef<[Pair]> + Sync,
+    {
+        check_vertices(vertices)?;
+        let Survey { pairs, loops, past } = survey(parts);
+        if past as usize > vertices {
+            let outside = |&(from, to): &Pair| from.max(to) as usize >= vertices;
+            let (from, to) =
+                parts.iter().find_map(|part| part.as_ref().iter().copied().find(outside)).unwrap_or_default();
+            return Err(BuildError::NoSuchVertex { from, to, vertices });
+        }
+        let arcs = if both { 2 * pairs - loops } else { pairs };
+        Ok(if u32::try_from(arcs).is_ok() {
+            let (offsets, targets) = counting_sort(vertices, arcs, parts, both, shares);
+            Graph { offsets: Offsets::Narrow(offsets), targets }
+        } else {
+            let (offsets, targets) = counting_sort(vertices, arcs, parts, both, shares);
+            Graph { offsets: Offsets::Wide(offsets), targets }
+        })
+    }
+
+    /// A graph whose lists of neighbours are written in place, in parallel: for graphs that follow a rule, which need no list of edges.
+    ///
+    /// `degree` says how long the list of a vertex is, the same whenever it is asked, and `fill` writes it, on any thread and in any order; before that it is all zeros.
+    ///
+    /// ```
+    /// use filch_graph::Graph;
+    ///
+    /// // A ring of a thousand: each vertex has an arc to the next.
+    /// let ring = Graph::from_lists(1000, |_| 1, |vertex, list| list[0] = (vertex + 1) % 1000)?;
+    /// assert_eq!(ring.neighbours(999), [0]);
+    /// # Ok::<(), filch_graph::BuildError>(())
+    /// ```
+    pub fn from_lists(
+        vertices: usize,
+        degree: impl Fn(Vertex) -> usize,
+        fill: impl Fn(Vertex, &mut [Vertex]) + Sync,
+    ) -> Result<Graph, BuildError> {
+        check_vertices(vertices)?;
+        let arcs = (0..vertices).map(|vertex| degree(vertex as Vertex)).sum();
+        let offsets = if u32::try_from(arcs).is_ok() {
+            Offsets::Narrow(running_sum(vertices, &degree))
+        } else {
+            Offsets::Wide(running_sum(vertices, &degree))
+        };
+        let mut targets = vec![0; arcs].into_boxed_slice();
+        let outside = Mutex::new(None);
+        for_each_list(&offsets, &mut targets, &|from, list: &mut [Vertex]| {
+            fill(from, list);
+            if let Some(&to) = list.iter().find(|&&to| to as usize >= vertices) {
+                let mut outside = outside.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                *outside = outside.min(Some((from, to))).or(Some((from, to)));
+            }
+        });
+        match outside.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
+            Some((from, to)) => Err(BuildError::NoSuchVertex { from, to, vertices }),
+            None => Ok(Graph { offsets, targets }),
+        }
+    }
+}
+
+fn check_vertices(vertices: usize) -> Result<(), BuildError> {
+    if vertices > Graph::MOST_VERTICES {
+        return Err(BuildError::TooManyVertices { vertices });
+    }
+    Ok(())
+}
+
+fn running_sum<O: Index>(vertices: usize, degree: impl Fn(Vertex) -> usize) -> Box<[O]> {
+    let mut offsets = Vec::with_capacity(vertices + 1);
+    let mut arcs = 0;
+    offsets.push(O::of(0));
+    offsets.extend((0..vertices).map(|vertex| {
+        arcs += degree(vertex as Vertex);
+        O::of(arcs)
+    }));
+    offsets.into_boxed_slice()
+}
+
+/// What has to be known of the edges before memory is taken for them.
+struct Survey {
+    pairs: usize,
+    loops: usize,
+    /// One more than the largest vertex: the fewest vertices that these edges need.
+    past: u64,
+}
+
+impl Survey {
+    fn and(self, other: Survey) -> Survey {
+        Survey { pairs: self.pairs + other.pairs, loops: self.loops + other.loops, past: self.past.max(other.past) }
+    }
+}
+
+fn survey<P: AsRef<[Pair]> + Sync>(parts: &[P]) -> Survey {
+    match parts {
+        [] => Survey { pairs: 0, loops: 0, past: 0 },
+        [part] => survey_part(part.as_ref()),
+        _ => {
+            let (left, right) = parts.split_at(parts.len() / 2);
+            let (left, right) = filch::join(|| survey(left), || survey(right));
+            left.and(right)
+        }
+    }
+}
+
+fn survey_part(pairs: &[Pair]) -> Survey {
+    if pairs.len() > WORTH_SHARING {
+        let (left, right) = pairs.split_at(pairs.len() / 2);
+        let (left, right) = filch::join(|| survey_part(left), || survey_part(right));
+        return left.and(right);
+    }
+    let (mut loops, mut past) = (0, 0);
+    for &(from, to) in pairs {
+        loops += usize::from(from == to);
+        past = past.max(u64::from(from.max(to)) + 1);
+    }
+    Survey { pairs: pairs.len(), loops, past }
+}
+
+fn counting_sort<O: Index, P: AsRef<[Pair]> + Sync>(
+    vertices: usize,
+    arcs: usize,
+    parts: &[P],
+    both: bool,
+    shares: usize,
+) -> (Box<[O]>, Box<[Vertex]>) {
+    let mut offsets = vec![O::default(); vertices + 1];
+    let mut targets = vec![0; arcs].into_boxed_slice();
+    count(&mut offsets[..vertices], parts, both, shares);
+    let mut before = 0;
+    for offset in &mut offsets {
+        let degree = offset.get();
+        *offset = O::of(before);
+        before += degree;
+    }
+    place(&mut offsets[..vertices], &mut targets, parts, both, shares);
+    // Placing moved the start of each list to its end, which is the start of the next.
+    offsets.copy_within(..vertices, 1);
+    offsets[0] = O::of(0);
+    (offsets.into_boxed_slice(), targets)
+}
+
+fn count<O: Index, P: AsRef<[Pair]> + Sync>(counts: &mut [O], parts: &[P], both: bool, shares: usize) {
+    let share_of = |first: usize, counts: &mut [O]| {
+        for_each_arc(parts, both, |from, _| {
+            // One test for "mine" and for the bounds.
+            if let Some(count) = counts.get_mut((from as usize).wrapping_sub(first)) {
+                *count = O::of(count.get() + 1);
+            }
+        });
+    };
+    if shares <= 1 {
+        return share_of(0, counts);
+    }
+    let size = counts.len().div_ceil(shares).max(1);
+    filch::scope(|scope| {
+        for (index, counts) in counts.chunks_mut(size).enumerate() {
+            let share_of = &share_of;
+            scope.spawn(move |_| share_of(index * size, counts));
+        }
+    });
+}
+
+/// `starts` are where the lists begin; afterwards, where they end.
+fn place<O: Index, P: AsRef<[Pair]> + Sync>(
+    starts: &mut [O],
+    targets: &mut [Vertex],
+    parts: &[P],
+    both: bool,
+    shares: usize,
+) {
+    let share_of = |first: usize, base: usize, starts: &mut [O], targets: &mut [Vertex]| {
+        for_each_arc(parts, both, |from, to| {
+            if let Some(start) = starts.get_mut((from as usize).wrapping_sub(first)) {
+                targets[start.get() - base] = to;
+                *start = O::of(start.get() + 1);
+            }
+        });
+    };
+    if shares <= 1 {
+        return share_of(0, 0, starts, targets);
+    }
+    let arcs = targets.len();
+    filch::scope(|scope| {
+        let (mut starts, mut targets) = (starts, targets);
+        let (mut first, mut base) = (0, 0);
+        for share in 1..=shares {
+            // About as many arcs for each share, though not as many vertices.
+            let size = match share == shares {
+                true => starts.len(),
+                false => starts.partition_point(|start| start.get() < arcs / shares * share),
+            };
+            let (mine, rest) = mem::take(&mut starts).split_at_mut(size);
+            let end = rest.first().map_or(arcs, |start| start.get());
+            let (my_targets, rest_targets) = mem::take(&mut targets).split_at_mut(end - base);
+            let share_of = &share_of;
+            scope.spawn(move |_| share_of(first, base, mine, my_targets));
+            (starts, targets) = (rest, rest_targets);
+            (first, base) = (first + size, end);
+        }
+    });
+}
+
+#[inline]
+fn for_each_arc<P: AsRef<[Pair]>>(parts: &[P], both: bool, mut visit: impl FnMut(Vertex, Vertex)) {
+    for part in parts {
+        for &(from, to) in part.as_ref() {
+            visit(from, to);
+            if both && from != to {
+                visit(to, from);
+            }
+        }
+    }
+}

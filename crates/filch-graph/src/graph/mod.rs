@@ -1,0 +1,106 @@
+//! The graph itself: compressed rows, the neighbours of all vertices in one array and where each vertex's begin in another.
+//!
+//! Four bytes an arc and four a vertex; eight a vertex once there are 2³² arcs or more.
+
+#![forbid(unsafe_code)]
+
+mod build;
+mod lists;
+mod offsets;
+
+use std::fmt;
+
+pub use build::BuildError;
+use offsets::Offsets;
+
+/// A vertex: its number, from 0 to one less than [`Graph::vertices`].
+///
+/// `Vertex::MAX` is never a vertex, so it is free to mean "none".
+pub type Vertex = u32;
+
+/// Which vertices each vertex has an arc to.
+///
+/// An undirected edge is held as two arcs, one at each end; a loop (an edge from a vertex to itself) as one. Repeated arcs are kept until [`without_repeats`](Graph::without_repeats).
+///
+/// ```
+/// use filch_graph::Graph;
+///
+/// let graph = Graph::directed(3, &[(0, 1), (0, 2), (2, 0)])?;
+/// assert_eq!(graph.neighbours(0), [1, 2]);
+/// assert_eq!(graph.degree(1), 0);
+/// # Ok::<(), filch_graph::BuildError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Graph {
+    /// One more than there are vertices: the neighbours of `v` are `targets[offsets[v]..offsets[v + 1]]`.
+    offsets: Offsets,
+    targets: Box<[Vertex]>,
+}
+
+impl Graph {
+    /// The most vertices a graph can have: 2³² − 1, which leaves one 32-bit number that is no vertex.
+    pub const MOST_VERTICES: usize = Vertex::MAX as usize;
+
+    /// How many vertices there are.
+    #[inline]
+    pub fn vertices(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// How many arcs there are. An undirected edge counts as two.
+    #[inline]
+    pub fn arcs(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// How many arcs leave this vertex.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such vertex.
+    #[inline]
+    pub fn degree(&self, vertex: Vertex) -> usize {
+        self.offsets.range(vertex).len()
+    }
+
+    /// The vertices that this one has arcs to.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such vertex.
+    #[inline]
+    pub fn neighbours(&self, vertex: Vertex) -> &[Vertex] {
+        &self.targets[self.offsets.range(vertex)]
+    }
+
+    /// The most arcs that leave any vertex; 0 where there are no vertices.
+    pub fn largest_degree(&self) -> usize {
+        self.iter().map(|(_, neighbours)| neighbours.len()).max().unwrap_or(0)
+    }
+
+    /// Every vertex with its neighbours, in the order of the vertices.
+    pub fn iter(&self) -> impl Iterator<Item = (Vertex, &[Vertex])> + '_ {
+        (0..self.vertices() as Vertex).map(|vertex| (vertex, self.neighbours(vertex)))
+    }
+
+    /// The bytes of memory held.
+    pub fn memory(&self) -> usize {
+        self.offsets.memory() + size_of_val(&*self.targets)
+    }
+}
+
+/// The sizes, and the neighbours too if they fit on a page.
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Graph");
+        debug.field("vertices", &self.vertices()).field("arcs", &self.arcs());
+        if self.vertices() + self.arcs() > 200 {
+            return debug.finish_non_exhaustive();
+        }
+        let lists: Vec<_> = self.iter().map(|(_, neighbours)| neighbours).collect();
+        debug.field("neighbours", &lists).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,25 @@
+//! Graphs of hundreds of millions of edges in plain memory, and traversals of them on [`filch::explore`](mod@filch::explore).
+//!
+//! ```
+//! use filch_graph::Graph;
+//!
+//! // A square with one diagonal, and a vertex that nobody is joined to.
+//! let graph = Graph::undirected(5, &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)])?;
+//! assert_eq!(graph.vertices(), 5);
+//! assert_eq!(graph.arcs(), 10);
+//! assert_eq!(graph.neighbours(0), [1, 3, 2]);
+//! assert_eq!(graph.degree(4), 0);
+//! # Ok::<(), filch_graph::BuildError>(())
+//! ```
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | the root | [`Graph`]: the neighbours of each vertex, side by side in one array |
+//!
+//! # Features
+//!
+//! - `petgraph`, off by default: conversions to and from the graphs of the crate petgraph, by `TryFrom`. They are listed at [`Graph`].
+
+mod graph;
+
+pub use graph::{BuildError, Graph, Vertex};

@@ -1,0 +1,55 @@
+//! What a graph takes, and what building it takes: four bytes a vertex, four an arc, and nothing else.
+
+mod counting;
+
+use counting::{alone, most_held};
+use filch_graph::{Graph, Vertex};
+
+const VERTICES: usize = 300_000;
+/// Jobs, and what the pool keeps for its threads.
+const SLACK: usize = 64 << 10;
+
+fn pairs() -> Vec<(Vertex, Vertex)> {
+    let mut random = 1u64;
+    let mut next = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((random >> 33) % VERTICES as u64) as Vertex
+    };
+    (0..500_000).map(|_| (next(), next())).collect()
+}
+
+#[test]
+fn building_takes_no_memory_but_that_of_the_graph() {
+    let _alone = alone();
+    let pairs = pairs();
+    for build in [Graph::directed, Graph::undirected] {
+        let (graph, held) = most_held(|| build(VERTICES, &pairs).unwrap());
+        assert_eq!(graph.memory(), 4 * (VERTICES + 1) + 4 * graph.arcs());
+        assert!((graph.memory()..graph.memory() + SLACK).contains(&held), "{held} bytes for {}", graph.memory());
+    }
+    let (graph, held) = most_held(|| Graph::from_lists(VERTICES, |vertex| vertex as usize % 7, |_, _| ()).unwrap());
+    assert!(held < graph.memory() + SLACK, "{held} bytes for {}", graph.memory());
+}
+
+#[test]
+fn sorting_and_shuffling_take_no_memory_and_removing_repeats_gives_some_back() {
+    let _alone = alone();
+    let mut pairs = pairs();
+    pairs.extend_from_within(..400_000);
+    let mut graph = Graph::undirected(VERTICES, &pairs).unwrap();
+    let ((), held) = most_held(|| {
+        graph.sort_neighbours();
+        graph.shuffle_neighbours(1);
+    });
+    assert!(held < SLACK, "{held}");
+    let before = graph.memory();
+    let graph = graph.without_repeats();
+    assert!(graph.memory() + 4 * 2 * 390_000 < before);
+}
+
+#[test]
+fn more_than_there_should_be_is_seen() {
+    let _alone = alone();
+    let (copy, held) = most_held(|| std::hint::black_box(pairs()).clone());
+    assert!(held >= 2 * size_of_val(&copy[..]));
+}
