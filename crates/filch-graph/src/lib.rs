@@ -21,5 +21,6 @@
 //! - `petgraph`, off by default: conversions to and from the graphs of the crate petgraph, by `TryFrom`. They are listed at [`Graph`].
 
 mod graph;
+pub mod read;
 
 pub use graph::{BuildError, Graph, Vertex};

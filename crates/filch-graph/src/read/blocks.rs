@@ -1,0 +1,193 @@
+//! Parses blocks of lines, in parallel once there is more than one.
+//!
+//! The calling thread reads and hands each block to the pool. When the pool has enough of them it parses one itself, so that no more than a few blocks are in memory, and nobody waits.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use super::cursor::Cursor;
+use super::error::At;
+use super::input::{at_line, Text};
+
+/// A vertex as a file has it.
+pub(super) trait Id: Copy + Ord + Send + Sync {
+    /// `None` if it is too large.
+    fn of(number: u64) -> Option<Self>;
+    fn number(self) -> u64;
+}
+
+impl Id for u32 {
+    #[inline]
+    fn of(number: u64) -> Option<u32> {
+        // `Vertex::MAX` is never a vertex.
+        (number < u64::from(u32::MAX)).then_some(number as u32)
+    }
+
+    #[inline]
+    fn number(self) -> u64 {
+        u64::from(self)
+    }
+}
+
+impl Id for u64 {
+    #[inline]
+    fn of(number: u64) -> Option<u64> {
+        // The largest stands for all that are larger.
+        (number < u64::MAX).then_some(number)
+    }
+
+    #[inline]
+    fn number(self) -> u64 {
+        self
+    }
+}
+
+/// The lines of a format after its header.
+pub(super) trait Grammar: Sync {
+    type Id: Id;
+
+    /// Reads one line to its end: the two ends of an edge, or `None` from a line that is to be passed over.
+    fn line(&self, cursor: &mut Cursor<'_>) -> Result<Option<(Self::Id, Self::Id)>, Fault>;
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fault {
+    Expected(&'static str),
+    /// Beyond what an id can be without renumbering.
+    Large,
+    /// Beyond what an id can be at all.
+    Huge,
+    /// Not from 1 to the number of vertices.
+    Outside {
+        vertices: u64,
+    },
+}
+
+impl Fault {
+    fn reason(self) -> String {
+        match self {
+            Fault::Expected(what) => format!("expected {what}"),
+            Fault::Large => {
+                "an id is too large for a vertex, which is numbered in 32 bits; with the option renumber it is not"
+                    .into()
+            }
+            Fault::Huge => "an id is too large: it does not fit in 64 bits".into(),
+            Fault::Outside { vertices } => format!("expected vertices from 1 to {vertices}, as the header says"),
+        }
+    }
+}
+
+/// The edges of a file, in its order.
+pub(super) struct Edges<I> {
+    pub(super) parts: Vec<Vec<(I, I)>>,
+    pub(super) entries: u64,
+    /// One more than the largest id.
+    pub(super) past: u64,
+}
+
+/// What is left of the text after its header.
+pub(super) fn parse<G: Grammar>(text: Text<'_>, grammar: &G) -> Result<Edges<G::Id>, At> {
+    let Text { mut input, mut block, mut start, lines } = text;
+    let results = Mutex::new(Vec::new());
+    let spare = Mutex::new(Vec::new());
+    let failed = AtomicBool::new(false);
+    let run = |index: usize, block: Vec<u8>, start: usize| {
+        let part = parse_block(grammar, &block[start..]);
+        if part.fault.is_some() {
+            failed.store(true, Ordering::Relaxed);
+        }
+        lock(&results).push((index, part));
+        lock(&spare).push(block);
+    };
+    let mut ended = Ok(());
+    if input.ended() {
+        run(0, block, start);
+    } else {
+        let most = 2 * filch::threads();
+        // Orders nothing: the end of the scope does.
+        let waiting = AtomicUsize::new(0);
+        filch::in_place_scope(|scope| {
+            let mut index = 0;
+            // A fault makes all that comes after it needless; all that comes before it has been handed out already.
+            while !block.is_empty() && !failed.load(Ordering::Relaxed) {
+                let (run, waiting) = (&run, &waiting);
+                if waiting.load(Ordering::Relaxed) < most {
+                    waiting.fetch_add(1, Ordering::Relaxed);
+                    scope.spawn(move |_| {
+                        run(index, block, start);
+                        waiting.fetch_sub(1, Ordering::Relaxed);
+                    });
+                } else {
+                    run(index, block, start);
+                }
+                let memory = lock(&spare).pop().unwrap_or_default();
+                block = input.next_block(memory).unwrap_or_else(|problem| {
+                    ended = Err(problem);
+                    Vec::new()
+                });
+                start = 0;
+                index += 1;
+            }
+        });
+    }
+    drop(spare);
+    let mut results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    results.sort_unstable_by_key(|&(index, _)| index);
+    let mut edges = Edges { parts: Vec::with_capacity(results.len()), entries: 0, past: 0 };
+    let mut lines = lines;
+    for (_, part) in results {
+        if let Some((line, fault, text)) = part.fault {
+            return Err(At::line(lines + line, fault.reason(), &text));
+        }
+        lines += part.lines;
+        edges.entries += part.pairs.len() as u64;
+        edges.past = edges.past.max(part.past);
+        edges.parts.push(part.pairs);
+    }
+    ended.map_err(|problem| at_line(problem, lines + 1))?;
+    Ok(edges)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+struct Part<I> {
+    pairs: Vec<(I, I)>,
+    lines: u64,
+    past: u64,
+    /// The line within the block, counted from 1, what is wrong with it, and its text.
+    fault: Option<(u64, Fault, Vec<u8>)>,
+}
+
+fn parse_block<G: Grammar>(grammar: &G, text: &[u8]) -> Part<G::Id> {
+    let lines = memchr::memchr_iter(b'\n', text).count();
+    // An entry has four bytes at least: two digits, a blank and the end of the line.
+    let mut pairs = Vec::with_capacity(lines.min(text.len() / 4));
+    let mut past = 0;
+    let mut cursor = Cursor::new(text);
+    while !cursor.is_at_end() {
+        let start = cursor.at();
+        match grammar.line(&mut cursor) {
+            Ok(Some((from, to))) => {
+                past = past.max(from.max(to).number() + 1);
+                pairs.push((from, to));
+            }
+            Ok(None) => {}
+            Err(fault) => {
+                let line = 1 + memchr::memchr_iter(b'\n', &text[..start]).count() as u64;
+                let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |end| start + end);
+                let part = Part {
+                    pairs: Vec::new(),
+                    lines: line,
+                    past,
+                    fault: Some((line, fault, text[start..end].to_vec())),
+                };
+                return part;
+            }
+        }
+    }
+    pairs.shrink_to_fit();
+    Part { pairs, lines: lines as u64, past, fault: None }
+}

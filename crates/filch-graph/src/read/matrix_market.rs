@@ -1,0 +1,150 @@
+//! Matrix Market, the coordinate kind: an entry in row i and column j is an arc from i to j, or an edge if the matrix is symmetric in any way.
+
+use super::blocks::{Fault, Grammar};
+use super::cursor::Cursor;
+use super::error::{At, Problem};
+use super::input::Text;
+use super::Format;
+use crate::{Graph, Vertex};
+
+pub(super) const BANNER: &[u8] = b"%%MatrixMarket";
+
+/// The first line and the line of sizes.
+pub(super) struct Header {
+    pub(super) vertices: u64,
+    pub(super) entries: u64,
+    pub(super) symmetric: bool,
+    /// How many numbers follow the row and the column.
+    values: usize,
+}
+
+pub(super) fn header(text: &mut Text<'_>) -> Result<Header, At> {
+    let Some(banner) = text.next_line()? else {
+        return Err(Problem::NoHeader(Format::MatrixMarket).into());
+    };
+    let (values, symmetric) = kind(banner).map_err(|reason| At::line(1, reason, banner))?;
+    loop {
+        let Some(line) = text.next_line()? else {
+            return Err(Problem::NoHeader(Format::MatrixMarket).into());
+        };
+        let line = line.to_vec();
+        if line.trim_ascii_start().is_empty() || line.trim_ascii_start().starts_with(b"%") {
+            continue;
+        }
+        let (vertices, entries) = sizes(&line).map_err(|reason| At::line(text.lines, reason, &line))?;
+        return Ok(Header { vertices, entries, symmetric, values });
+    }
+}
+
+/// How many values an entry has, and whether the matrix is symmetric.
+fn kind(banner: &[u8]) -> Result<(usize, bool), &'static str> {
+    let mut words =
+        banner.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(<[u8]>::to_ascii_lowercase);
+    let mut word = || words.next().unwrap_or_default();
+    if word() != BANNER.to_ascii_lowercase() {
+        return Err("expected `%%MatrixMarket matrix coordinate …`");
+    }
+    if word() != b"matrix" {
+        return Err("only a `matrix` can be read as a graph");
+    }
+    match &*word() {
+        b"coordinate" => {}
+        b"array" => return Err(
+            "an `array` gives every entry of a matrix, so it says nothing of edges: write the matrix as `coordinate`",
+        ),
+        _ => return Err("expected `coordinate` after `matrix`"),
+    }
+    let values = match &*word() {
+        b"pattern" => 0,
+        b"real" | b"double" | b"integer" | b"unsigned-integer" => 1,
+        b"complex" => 2,
+        _ => return Err("expected `pattern`, `real`, `integer` or `complex` after `coordinate`"),
+    };
+    let symmetric = match &*word() {
+        b"general" => false,
+        b"symmetric" | b"skew-symmetric" | b"hermitian" => true,
+        _ => return Err("expected `general`, `symmetric`, `skew-symmetric` or `hermitian` at the end"),
+    };
+    if !word().is_empty() {
+        return Err("expected five words");
+    }
+    Ok((values, symmetric))
+}
+
+/// The vertices and the entries.
+fn sizes(line: &[u8]) -> Result<(u64, u64), String> {
+    let mut cursor = Cursor::new(line);
+    let mut number = || {
+        cursor.blanks();
+        cursor.whole()
+    };
+    let (Some(rows), Some(columns), Some(entries)) = (number(), number(), number()) else {
+        return Err("expected the numbers of rows, columns and entries".into());
+    };
+    if !cursor.end_of_line() {
+        return Err("expected three numbers: rows, columns and entries".into());
+    }
+    if rows != columns {
+        return Err(format!("the matrix of a graph is square, but this one has {rows} rows and {columns} columns"));
+    }
+    if rows > Graph::MOST_VERTICES as u64 {
+        return Err(too_many(rows));
+    }
+    Ok((rows, entries))
+}
+
+/// Of a header that promises more than 32 bits can number.
+pub(super) fn too_many(vertices: u64) -> String {
+    let more = if vertices == u64::MAX { "or more " } else { "" };
+    format!(
+        "a graph cannot have {vertices} {more}vertices: they are numbered in 32 bits, which is enough for {}",
+        Graph::MOST_VERTICES
+    )
+}
+
+impl Grammar for Header {
+    type Id = Vertex;
+
+    #[inline]
+    fn line(&self, cursor: &mut Cursor<'_>) -> Result<Option<(Vertex, Vertex)>, Fault> {
+        const ENTRY: Fault = Fault::Expected("a row and a column");
+        cursor.blanks();
+        let Some(row) = cursor.whole() else {
+            if cursor.peek() == b'%' {
+                cursor.skip_line();
+                return Ok(None);
+            }
+            return if cursor.end_of_line() { Ok(None) } else { Err(ENTRY) };
+        };
+        if !cursor.blanks() {
+            return Err(ENTRY);
+        }
+        let column = cursor.whole().ok_or(ENTRY)?;
+        for _ in 0..self.values {
+            if !cursor.blanks() || !cursor.number() {
+                return Err(match self.values {
+                    1 => Fault::Expected("a row, a column and a value"),
+                    _ => Fault::Expected("a row, a column and the two parts of a value"),
+                });
+            }
+        }
+        if !cursor.end_of_line() {
+            return Err(match self.values {
+                0 => Fault::Expected("nothing after the row and the column of a `pattern`"),
+                _ => Fault::Expected("nothing after the value"),
+            });
+        }
+        from_one(row, column, self.vertices).map(Some)
+    }
+}
+
+/// Vertices that a file counts from 1.
+#[inline]
+pub(super) fn from_one(from: u64, to: u64, vertices: u64) -> Result<(Vertex, Vertex), Fault> {
+    // Zero wraps to what is too large.
+    let (from, to) = (from.wrapping_sub(1), to.wrapping_sub(1));
+    if from.max(to) >= vertices {
+        return Err(Fault::Outside { vertices });
+    }
+    Ok((from as Vertex, to as Vertex))
+}

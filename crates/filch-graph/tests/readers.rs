@@ -1,0 +1,459 @@
+//! The readers on good files, damaged files and noise: they never panic, and never take more memory than the bytes they were given can ask for.
+//!
+//! The tests of this program run one at a time, because of the memory that they count.
+
+mod counting;
+
+use std::io::{Read, Write};
+use std::ops::Range;
+
+use counting::{alone, most_held};
+use filch_graph::read::{load_from, Format, Options};
+use filch_graph::{Graph, Vertex};
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use flate2::Compression;
+use proptest::prelude::*;
+use proptest::sample::{select, Index};
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+
+/// What a reader may take for each byte of text. The shortest entry has four bytes; it is an edge of 8 bytes, two arcs of 4, and four vertices of 4 at most; then there
+/// are the text itself and the slack of arrays that grow.
+const PER_BYTE: usize = 10;
+/// With renumbering edges are twice as large, and the ids are sorted.
+const PER_BYTE_RENUMBERED: usize = 16;
+/// Vertices without edges that are allowed to any file, and the state of gzip.
+const AT_ALL: usize = 512 << 10;
+
+fn within(held: usize, bytes: usize, renumber: bool) -> bool {
+    held <= AT_ALL + bytes * if renumber { PER_BYTE_RENUMBERED } else { PER_BYTE }
+}
+
+/// How a test reads.
+#[derive(Clone, Debug)]
+struct Way {
+    format: Option<Format>,
+    directed: Option<bool>,
+    renumber: bool,
+    block_size: usize,
+}
+
+impl Way {
+    fn options(&self) -> Options<'static> {
+        let mut options = Options::new().renumber(self.renumber).block_size(self.block_size);
+        if let Some(format) = self.format {
+            options = options.format(format);
+        }
+        if let Some(directed) = self.directed {
+            options = options.directed(directed);
+        }
+        options
+    }
+}
+
+fn formats() -> impl Strategy<Value = Format> {
+    select(&[Format::EdgeList, Format::MatrixMarket, Format::Dimacs])
+}
+
+fn ways() -> impl Strategy<Value = Way> {
+    (prop::option::of(formats()), any::<Option<bool>>(), any::<bool>(), select(&[64, 500, 1 << 20]))
+        .prop_map(|(format, directed, renumber, block_size)| Way { format, directed, renumber, block_size })
+}
+
+/// The claim about any bytes at all; `text` is how many they are when unpacked.
+fn check(bytes: &[u8], text: usize, way: &Way) -> Result<(), TestCaseError> {
+    let options = way.options();
+    let (result, held) = most_held(|| load_from("it", bytes, &options));
+    prop_assert!(within(held, text, way.renumber), "{} bytes of text, but {} were held", text, held);
+    match result {
+        Ok(loaded) => {
+            let graph = loaded.graph;
+            prop_assert!(graph.iter().all(|(_, list)| list.iter().all(|&to| (to as usize) < graph.vertices())));
+            let entries = loaded.entries as usize;
+            let arcs = if loaded.directed { entries..=entries } else { entries..=2 * entries };
+            prop_assert!(arcs.contains(&graph.arcs()));
+            prop_assert!(text >= 4 * entries - usize::from(entries > 0));
+            if let Some(names) = loaded.names {
+                prop_assert_eq!(names.ids().len(), graph.vertices());
+                prop_assert!(names.ids().windows(2).all(|pair| pair[0] < pair[1]));
+            }
+        }
+        Err(error) => {
+            let sentence = error.to_string();
+            prop_assert!(sentence.starts_with("it: ") || sentence.starts_with("it, line "), "{}", sentence);
+            prop_assert!(sentence.len() < 1000 && !sentence.contains(char::is_control), "{:?}", sentence);
+            if let Some(line) = error.line() {
+                let lines = text as u64 + 1;
+                prop_assert!((1..=lines).contains(&line));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn run<S: Strategy>(cases: u32, strategy: S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+    let _alone = alone();
+    let usual = Config::default();
+    // `PROPTEST_CASES` can ask for more.
+    let config = Config { cases: cases.max(usual.cases), failure_persistence: None, ..usual };
+    TestRunner::new(config).run(&strategy, test).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// How many bytes these are when unpacked as far as they can be.
+fn unpacked(bytes: &[u8]) -> usize {
+    let mut text = Vec::new();
+    let _ = MultiGzDecoder::new(bytes).read_to_end(&mut text);
+    text.len().max(bytes.len())
+}
+
+/// A graph as a list of edges, and everything that there is to choose when it is written down.
+#[derive(Clone, Debug)]
+struct Written {
+    format: Format,
+    vertices: usize,
+    edges: Vec<(Vertex, Vertex)>,
+    directed: bool,
+    style: usize,
+}
+
+impl Written {
+    fn text(&self) -> Vec<u8> {
+        let end = ["\n", "\r\n", " \n"][self.style % 3];
+        let gap = [" ", "\t", "  "][self.style / 3 % 3];
+        let (vertices, entries) = (self.vertices, self.edges.len());
+        let mut text = match self.format {
+            Format::EdgeList => format!("# {vertices} vertices{end}{end}"),
+            Format::MatrixMarket => {
+                let kind = ["pattern", "real", "integer", "complex"][self.style % 4];
+                let symmetry = match self.directed {
+                    true => "general",
+                    false => ["symmetric", "skew-symmetric", "hermitian"][self.style % 3],
+                };
+                format!("%%MatrixMarket matrix coordinate {kind} {symmetry}{end}% by a test{end}{vertices}{gap}{vertices}{gap}{entries}{end}")
+            }
+            _ => {
+                let kind = if self.directed { "sp" } else { ["edge", "col"][self.style % 2] };
+                format!("c by a test{end}p{gap}{kind}{gap}{vertices}{gap}{entries}{end}")
+            }
+        };
+        for &(from, to) in &self.edges {
+            text += &match self.format {
+                Format::EdgeList => {
+                    let gap = if self.style % 5 == 0 { "," } else { gap };
+                    format!("{from}{gap}{to}{}{end}", ["", "\t0.5", " 1 2"][self.style % 3])
+                }
+                Format::MatrixMarket => {
+                    let value = ["", " -1.5e-3", " 7", " 0.5 nan"][self.style % 4];
+                    format!("{}{gap}{}{value}{end}", from + 1, to + 1)
+                }
+                _ if self.directed => format!("a{gap}{}{gap}{}{gap}17{end}", from + 1, to + 1),
+                _ => format!("e{gap}{}{gap}{}{end}", from + 1, to + 1),
+            };
+        }
+        text.into_bytes()
+    }
+
+    fn graph(&self) -> Graph {
+        let build = if self.directed { Graph::directed } else { Graph::undirected };
+        build(self.vertices, &self.edges).unwrap()
+    }
+}
+
+fn written() -> impl Strategy<Value = Written> {
+    (formats(), 1..200usize, any::<bool>(), 0..60usize).prop_flat_map(|(format, vertices, directed, style)| {
+        let vertex = 0..vertices as Vertex;
+        prop::collection::vec((vertex.clone(), vertex), 0..150).prop_map(move |edges| {
+            // An edge list has no more vertices than its edges show.
+            let vertices = match format {
+                Format::EdgeList => edges.iter().map(|&(from, to)| from.max(to) as usize + 1).max().unwrap_or(0),
+                _ => vertices,
+            };
+            Written { format, vertices, edges, directed, style }
+        })
+    })
+}
+
+/// A way to damage a file.
+#[derive(Clone, Debug)]
+enum Damage {
+    Flip(Index, u8),
+    Delete(Index, usize),
+    Repeat(Index, usize),
+    Insert(Index, &'static str),
+    Cut(Index),
+}
+
+fn damages() -> impl Strategy<Value = Damage> {
+    let words = [
+        "0",
+        "1",
+        "9",
+        "-1",
+        " 1",
+        "1 ",
+        "65536",
+        "99999",
+        "4294967294",
+        "4294967295",
+        "4294967296",
+        "4000000000",
+        "18446744073709551614",
+        "18446744073709551615",
+        "18446744073709551616",
+        "1000000000000000000000000000000",
+        "nan",
+        "1e999",
+        ".",
+        " ",
+        "\n",
+        "\r",
+        "\t",
+        ",",
+        "#",
+        "%",
+        "c",
+        "\np edge 4000000000 1\n",
+        "\n\n",
+        "\0",
+    ];
+    prop_oneof![
+        (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| Damage::Flip(at, byte)),
+        (any::<Index>(), 1..40usize).prop_map(|(at, length)| Damage::Delete(at, length)),
+        (any::<Index>(), 1..40usize).prop_map(|(at, length)| Damage::Repeat(at, length)),
+        (any::<Index>(), select(words.to_vec())).prop_map(|(at, word)| Damage::Insert(at, word)),
+        (any::<Index>(), select(words.to_vec())).prop_map(|(at, word)| Damage::Insert(at, word)),
+        any::<Index>().prop_map(Damage::Cut),
+    ]
+}
+
+fn damage(bytes: &mut Vec<u8>, damage: &Damage) {
+    if bytes.is_empty() {
+        return;
+    }
+    let range = |at: &Index, length: usize, bytes: &[u8]| -> Range<usize> {
+        let start = at.index(bytes.len());
+        start..bytes.len().min(start + length)
+    };
+    match damage {
+        Damage::Flip(at, byte) => {
+            let at = at.index(bytes.len());
+            bytes[at] ^= byte;
+        }
+        Damage::Delete(at, length) => drop(bytes.drain(range(at, *length, bytes))),
+        Damage::Repeat(at, length) => {
+            let range = range(at, *length, bytes);
+            let copy = bytes[range.clone()].to_vec();
+            bytes.splice(range.start..range.start, copy);
+        }
+        Damage::Insert(at, word) => {
+            let at = at.index(bytes.len());
+            bytes.splice(at..at, word.bytes());
+        }
+        Damage::Cut(at) => bytes.truncate(at.index(bytes.len())),
+    }
+}
+
+/// Pieces of all formats in any order: noise that gets further than bytes do.
+fn pieces() -> impl Strategy<Value = Vec<u8>> {
+    let words = [
+        "%%MatrixMarket matrix coordinate pattern general\n",
+        "%%MatrixMarket matrix coordinate complex symmetric\r\n",
+        "%%MatrixMarket matrix array real general\n",
+        "2 2 1\n",
+        "4000000000 4000000000 4000000000\n",
+        "p edge 3 2\n",
+        "p sp 4294967295 1\n",
+        "e ",
+        "a ",
+        "c x\n",
+        "e 1 2\n",
+        "a 1 2 3\n",
+        "1 2\n",
+        "1\t2\t0.5\n",
+        "1 2 3 4\n",
+        "0",
+        "1",
+        "2",
+        "3",
+        "4294967295",
+        "70000",
+        "18446744073709551616",
+        " ",
+        " ",
+        "\n",
+        "\n",
+        "\r\n",
+        ",",
+        "#",
+        "%",
+        "\t",
+        "-",
+        "1e5",
+        "\u{feff}",
+        "\x1f\u{8b}",
+    ];
+    prop::collection::vec(select(words.to_vec()), 0..60).prop_map(|words| words.concat().into_bytes())
+}
+
+#[test]
+fn what_is_written_is_read() {
+    run(400, (written(), select(&[64, 500, 1 << 20]), any::<bool>()), |(written, block_size, packed)| {
+        let text = written.text();
+        let bytes = if packed { gzip(&text) } else { text };
+        let mut options = Options::new().block_size(block_size);
+        if written.format == Format::EdgeList {
+            options = options.directed(written.directed);
+        }
+        let loaded = load_from("it", &bytes[..], &options).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(loaded.format, written.format);
+        prop_assert_eq!(loaded.directed, written.directed);
+        prop_assert_eq!(loaded.entries, written.edges.len() as u64);
+        prop_assert_eq!(loaded.graph, written.graph());
+        Ok(())
+    });
+}
+
+#[test]
+fn renumbering_keeps_the_edges() {
+    let edges = prop::collection::vec((any::<u64>(), 0..u64::MAX), 1..100);
+    run(200, edges, |edges| {
+        let edges: Vec<_> = edges.into_iter().filter(|&(from, _)| from < u64::MAX).collect();
+        let text: String = edges.iter().map(|(from, to)| format!("{from} {to}\n")).collect();
+        let options = Options::new().renumber(true).directed(true).block_size(500);
+        let loaded =
+            load_from("it", text.as_bytes(), &options).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let names = loaded.names.unwrap();
+        let mut found: Vec<_> = loaded
+            .graph
+            .iter()
+            .flat_map(|(from, list)| list.iter().map(move |&to| (from, to)))
+            .map(|(from, to)| (names.id(from), names.id(to)))
+            .collect();
+        let mut edges = edges;
+        edges.sort();
+        found.sort();
+        prop_assert_eq!(found, edges);
+        Ok(())
+    });
+}
+
+#[test]
+fn damaged_files_are_read_or_refused() {
+    let damaged = (written(), prop::collection::vec(damages(), 1..6), ways(), any::<bool>());
+    run(2000, damaged, |(written, damages, way, packed)| {
+        let mut text = written.text();
+        damages.iter().for_each(|one| damage(&mut text, one));
+        let bytes = if packed { gzip(&text) } else { text.clone() };
+        check(&bytes, text.len().max(bytes.len()), &way)
+    });
+}
+
+/// Which also says that it makes no difference which thread parses what.
+#[test]
+fn the_size_of_the_blocks_makes_no_difference() {
+    let damaged = (written(), prop::collection::vec(damages(), 0..3), ways());
+    run(1000, damaged, |(written, damages, way)| {
+        let mut text = written.text();
+        damages.iter().for_each(|one| damage(&mut text, one));
+        let read = |block_size| {
+            let options = way.options().block_size(block_size);
+            load_from("it", &text[..], &options)
+                .map(|loaded| (loaded.graph, loaded.names))
+                .map_err(|error| error.to_string())
+        };
+        let whole = read(1 << 20);
+        for block_size in [150, 1000] {
+            prop_assert_eq!(&read(block_size), &whole);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn damaged_gzip_is_read_or_refused() {
+    let damaged = (written(), prop::collection::vec(damages(), 1..4), ways());
+    run(1000, damaged, |(written, damages, way)| {
+        let mut bytes = gzip(&written.text());
+        damages.iter().for_each(|one| damage(&mut bytes, one));
+        check(&bytes, unpacked(&bytes), &way)
+    });
+}
+
+#[test]
+fn noise_is_refused_or_read() {
+    let noise = prop_oneof![prop::collection::vec(any::<u8>(), 0..400), pieces()];
+    run(2000, (noise, ways(), any::<bool>()), |(noise, way, packed)| {
+        let bytes = if packed { gzip(&noise) } else { noise.clone() };
+        check(&bytes, unpacked(&bytes), &way)
+    });
+}
+
+/// Where a constant would hide what a byte costs: the densest text there is, and the sparsest that is allowed.
+#[test]
+fn large_files_stay_within_their_bounds_too() {
+    let _alone = alone();
+    let dense = "1 2\n".repeat(500_000);
+    let sparse: String = (0..500_000).map(|_| "1 0\n").chain(["2000000 0\n"]).collect();
+    let blank = "\n".repeat(2_000_000);
+    let mut apart: String = (0..200_000u64).map(|id| format!("{} {}\n", id * 977 % 1_000_003, id)).collect();
+    apart.push_str("5000000000 1\n");
+    for text in [dense, sparse, blank, apart] {
+        for renumber in [false, true] {
+            for block_size in [4096, 1 << 20] {
+                let way = Way { format: None, directed: None, renumber, block_size };
+                check(text.as_bytes(), text.len(), &way).unwrap();
+                let packed = gzip(text.as_bytes());
+                check(&packed, text.len(), &way).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn comments_without_end_take_no_memory() {
+    let _alone = alone();
+    let line = format!("# {}\n", "x".repeat(100));
+    let packed = gzip(line.repeat(300_000).as_bytes());
+    let options = Options::new().block_size(64 << 10);
+    let (loaded, held) = most_held(|| load_from("it", &packed[..], &options));
+    assert_eq!(loaded.unwrap().entries, 0);
+    assert!(held < 4 << 20, "{held} bytes for 31 MB of comments");
+}
+
+#[test]
+fn a_header_that_asks_for_much_is_not_believed() {
+    let _alone = alone();
+    for text in [
+        "p edge 4294967295 0\n",
+        "p edge 4294967295 1\ne 1 2\n",
+        "p edge 2 18446744073709551615\ne 1 2\n",
+        "%%MatrixMarket matrix coordinate pattern general\n4294967295 4294967295 1\n1 1\n",
+        "%%MatrixMarket matrix coordinate pattern general\n4 4 99999999999\n1 1\n",
+        "4000000000 0\n",
+    ] {
+        let (result, held) = most_held(|| load_from("it", text.as_bytes(), &Options::new()));
+        assert!(result.is_err());
+        assert!(held < 64 << 10, "{held} bytes for {text:?}");
+    }
+}
+
+/// The test can fail: it catches a reader that believes its header.
+#[test]
+fn a_reader_that_believes_its_header_is_caught() {
+    let _alone = alone();
+    let text = "p edge 40000000 1\ne 1 2\n";
+    let believe = |text: &str| -> usize {
+        let vertices = text.split(' ').nth(2).unwrap().parse().unwrap();
+        let offsets: Vec<u32> = vec![0; vertices];
+        std::hint::black_box(&offsets).len()
+    };
+    let (vertices, held) = most_held(|| believe(text));
+    assert!(held >= 4 * vertices);
+    assert!(!within(held, text.len(), false) && !within(held, text.len(), true));
+}
