@@ -21,6 +21,8 @@
 //! - `petgraph`, off by default: conversions to and from the graphs of the crate petgraph, by `TryFrom`. They are listed at [`Graph`].
 
 mod graph;
+#[cfg(feature = "petgraph")]
+mod petgraph;
 pub mod read;
 
 pub use graph::{BuildError, Graph, Vertex};
