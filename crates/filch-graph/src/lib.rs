@@ -14,15 +14,26 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | the root | [`Graph`]: the neighbours of each vertex, side by side in one array |
+//! | the root | [`Graph`]: the neighbours of each vertex, side by side in one array; and the traversals of [`traverse`] |
+//! | [`read`] | graphs from files: edge lists, Matrix Market, DIMACS, plain or gzip |
+//! | [`generate`] | graphs that are made: torus, random, R-MAT and others |
+//! | [`traverse`] | reachability, spanning trees, components, distances |
+//! | [`serial`] | the same on one thread |
 //!
 //! # Features
 //!
 //! - `petgraph`, off by default: conversions to and from the graphs of the crate petgraph, by `TryFrom`. They are listed at [`Graph`].
 
+pub mod generate;
 mod graph;
 #[cfg(feature = "petgraph")]
 mod petgraph;
 pub mod read;
+pub mod serial;
+pub mod traverse;
 
 pub use graph::{BuildError, Graph, Vertex};
+pub use traverse::{
+    closure, closure_marking, components, distances, spanning_forest, spanning_tree, Closure, Components, Distances,
+    Effort, Mark, Tree, TreeFlaw,
+};

@@ -1,0 +1,87 @@
+//! Joins the components of a graph by as few edges as that takes.
+//!
+//! Each component but the first is joined, at its smallest vertex, to a vertex with a smaller number. That one is in a component whose smallest vertex is smaller still, so
+//! the components form a tree, whatever smaller vertex is chosen: nothing has to be looked up, and no edge is wasted.
+
+use super::edges::{purpose, reserve, Edges};
+use super::stream::{self, Stream};
+use super::GenerateError;
+use crate::traverse::Unions;
+use crate::{Graph, Vertex};
+
+/// Adds the fewest edges that make the graph connected, each from the smallest vertex of a component to a random vertex with a smaller number.
+///
+/// What is connected comes back as it was. In a directed graph, arcs count in both directions, and an added edge is two arcs.
+///
+/// # Errors
+///
+/// If there is no memory for a list of the arcs.
+pub fn connect(graph: Graph, seed: u64) -> Result<Graph, GenerateError> {
+    let vertices = graph.vertices();
+    let unions = Unions::new(vertices);
+    let mut every: Vec<Vertex> = (0..vertices as Vertex).collect();
+    stream::split(&mut every, 0, 1 << 12, &|_, piece: &mut [Vertex]| {
+        for &vertex in &*piece {
+            for &next in graph.neighbours(vertex) {
+                unions.unite(vertex, next);
+            }
+        }
+    });
+    drop(every);
+    let added = missing(&unions, Anywhere::new(seed));
+    if added.is_empty() {
+        return Ok(graph);
+    }
+    let mut arcs = reserve(graph.arcs() as u128 + 2 * added.len() as u128)?;
+    for (vertex, neighbours) in graph.iter() {
+        arcs.extend(neighbours.iter().map(|&next| (vertex, next)));
+    }
+    arcs.extend(added.iter().flat_map(|&(a, b)| [(a, b), (b, a)]));
+    drop(graph);
+    Ok(Graph::directed(vertices, &arcs)?)
+}
+
+/// The same before there is a graph.
+pub(super) fn connect_edges(edges: &mut Edges, choose: impl Choose) {
+    let unions = Unions::new(edges.vertices);
+    stream::split(&mut edges.list, 0, 1 << 14, &|_, edges| {
+        for &mut (a, b) in edges {
+            unions.unite(a, b);
+        }
+    });
+    edges.list.extend(missing(&unions, choose));
+}
+
+fn missing(unions: &Unions, mut choose: impl Choose) -> Vec<(Vertex, Vertex)> {
+    let smallest = (1..unions.len() as Vertex).filter(|&vertex| unions.is_smallest(vertex));
+    smallest.map(|vertex| (choose.below(vertex), vertex)).collect()
+}
+
+/// Which vertex below another one to join it to.
+pub(super) trait Choose {
+    fn below(&mut self, vertex: Vertex) -> Vertex;
+}
+
+/// The one before.
+pub(super) struct Nearby;
+
+impl Choose for Nearby {
+    fn below(&mut self, vertex: Vertex) -> Vertex {
+        vertex - 1
+    }
+}
+
+/// Any.
+pub(super) struct Anywhere(Stream);
+
+impl Anywhere {
+    pub(super) fn new(seed: u64) -> Anywhere {
+        Anywhere(Stream::new(seed, purpose::CONNECT, 0))
+    }
+}
+
+impl Choose for Anywhere {
+    fn below(&mut self, vertex: Vertex) -> Vertex {
+        self.0.below(u64::from(vertex)) as Vertex
+    }
+}

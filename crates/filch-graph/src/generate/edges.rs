@@ -1,0 +1,82 @@
+//! What all generators make first: a list of undirected edges.
+
+use super::stream::{self, Stream};
+use super::GenerateError;
+use crate::{Graph, Vertex};
+
+/// An undirected edge.
+pub(super) type Edge = (Vertex, Vertex);
+
+/// A graph to be: how many vertices, and the edges, each of them once.
+#[derive(Debug)]
+pub(super) struct Edges {
+    pub(super) vertices: usize,
+    pub(super) list: Vec<Edge>,
+}
+
+impl Edges {
+    /// The edges that `work` gives for ranges of the vertices, in the order of the vertices; about `expected` in all.
+    pub(super) fn by_vertex(
+        vertices: usize,
+        expected: u128,
+        work: impl Fn(std::ops::Range<usize>, &mut Vec<Edge>) + Sync,
+    ) -> Result<Edges, GenerateError> {
+        /// Enough vertices that a list of their edges costs nothing beside them.
+        const PIECE: usize = 1 << 14;
+        let mut list = reserve(expected)?;
+        let mut pieces = vec![Vec::new(); vertices.div_ceil(PIECE)];
+        stream::split(&mut pieces, 0, 1, &|first, pieces: &mut [Vec<Edge>]| {
+            for (at, piece) in pieces.iter_mut().enumerate() {
+                let start = (first + at) * PIECE;
+                work(start..(start + PIECE).min(vertices), piece);
+            }
+        });
+        for piece in pieces {
+            list.extend_from_slice(&piece);
+        }
+        Ok(Edges { vertices, list })
+    }
+
+    pub(super) fn build(self) -> Result<Graph, GenerateError> {
+        Ok(Graph::undirected(self.vertices, &self.list)?)
+    }
+
+    /// Gives the vertices other numbers, at random.
+    pub(super) fn shuffle(&mut self, seed: u64) {
+        let mut numbers: Vec<Vertex> = (0..self.vertices as Vertex).collect();
+        let mut stream = Stream::new(seed, purpose::SHUFFLE, 0);
+        for left in (2..=numbers.len()).rev() {
+            numbers.swap(left - 1, stream.below(left as u64) as usize);
+        }
+        stream::in_runs(&mut self.list, &|_, _, edges| {
+            for (a, b) in edges {
+                (*a, *b) = (numbers[*a as usize], numbers[*b as usize]);
+            }
+        });
+    }
+}
+
+/// What a stream is for, so that no two uses of one seed see the same numbers.
+pub(super) mod purpose {
+    pub(in super::super) const POINTS: u64 = 1;
+    pub(in super::super) const PAIRS: u64 = 2;
+    pub(in super::super) const RMAT: u64 = 3;
+    pub(in super::super) const CONNECT: u64 = 4;
+    pub(in super::super) const SHUFFLE: u64 = 5;
+}
+
+/// An empty list with room for so many, or the error that says there is none.
+pub(super) fn reserve<T>(items: u128) -> Result<Vec<T>, GenerateError> {
+    let mut list = Vec::new();
+    let room = usize::try_from(items).ok().and_then(|items| list.try_reserve_exact(items).ok());
+    room.map(|()| list).ok_or(GenerateError::NoMemory { edges: items })
+}
+
+/// That there is a vertex, and none that has no number.
+pub(super) fn check_vertices(vertices: u128) -> Result<usize, GenerateError> {
+    match vertices {
+        0 => Err(GenerateError::NoVertices),
+        asked if asked > Graph::MOST_VERTICES as u128 => Err(GenerateError::TooManyVertices { asked }),
+        vertices => Ok(vertices as usize),
+    }
+}

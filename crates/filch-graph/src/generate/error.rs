@@ -1,0 +1,86 @@
+//! Why a graph cannot be made.
+
+use std::fmt;
+
+use crate::{BuildError, Graph};
+
+/// Why a generator made no graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GenerateError {
+    /// A graph without vertices was asked for.
+    NoVertices,
+    /// More vertices than fit in 32 bits.
+    TooManyVertices {
+        /// How many were asked for.
+        asked: u128,
+    },
+    /// Each vertex was to have at least as many neighbours as there are vertices.
+    TooManyNeighbours {
+        /// How many neighbours.
+        neighbours: usize,
+        /// How many vertices.
+        vertices: usize,
+    },
+    /// More unique edges than there are pairs of vertices.
+    TooManyEdges {
+        /// How many edges were asked for.
+        asked: usize,
+        /// How many vertices there are.
+        vertices: usize,
+        /// How many edges so many vertices can have.
+        most: u128,
+    },
+    /// There is no memory for the edges.
+    NoMemory {
+        /// How many edges were to be kept at the same time.
+        edges: u128,
+    },
+    /// The edges were made, and no graph came of them.
+    Build(BuildError),
+}
+
+impl fmt::Display for GenerateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GenerateError::NoVertices => {
+                f.write_str("a graph without vertices cannot be generated; ask for at least one")
+            }
+            GenerateError::TooManyVertices { asked } => {
+                let most = Graph::MOST_VERTICES;
+                write!(
+                    f,
+                    "{asked} vertices are too many: vertices are numbered in 32 bits, so there can be at most {most}"
+                )
+            }
+            GenerateError::TooManyNeighbours { neighbours, vertices } => {
+                write!(f, "a graph of {vertices} vertices cannot give each {neighbours} neighbours; k must be below the number of vertices")
+            }
+            GenerateError::TooManyEdges { asked, vertices, most } => {
+                write!(
+                    f,
+                    "{vertices} vertices have {most} pairs, so there cannot be {asked} edges without loops and repeats"
+                )
+            }
+            GenerateError::NoMemory { edges } => {
+                write!(f, "there is no memory for {edges} edges; ask for a smaller graph")
+            }
+            GenerateError::Build(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for GenerateError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            GenerateError::Build(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<BuildError> for GenerateError {
+    fn from(error: BuildError) -> Self {
+        GenerateError::Build(error)
+    }
+}

@@ -1,0 +1,34 @@
+//! Graphs that are made, not read: those of the paper and a few others.
+//!
+//! All are undirected, without loops and repeated edges. The same arguments and seed make the same graph, on every machine and whatever the number of threads; random numbers, sorting and
+//! the search for the nearest run on the pool of the calling thread.
+//!
+//! ```
+//! use filch_graph::generate;
+//!
+//! let graph = generate::torus(10, 10)?;
+//! assert_eq!(graph.vertices(), 100);
+//! assert_eq!(graph.arcs(), 400);
+//!
+//! let error = generate::random(3, 4, 0).unwrap_err();
+//! assert_eq!(error.to_string(), "3 vertices have 3 pairs, so there cannot be 4 edges without loops and repeats");
+//! # Ok::<(), generate::GenerateError>(())
+//! ```
+
+mod connect;
+mod edges;
+mod error;
+mod kgraph;
+mod lattice;
+mod random;
+mod recipe;
+mod rmat;
+mod stream;
+
+pub use connect::connect;
+pub use error::GenerateError;
+pub use kgraph::{kgraph_plane, kgraph_ring};
+pub use lattice::{grid, path, star, torus};
+pub use random::random;
+pub use recipe::{Recipe, RecipeError, Shape};
+pub use rmat::rmat;

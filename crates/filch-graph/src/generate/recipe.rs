@@ -1,0 +1,216 @@
+//! Graphs by name: what a command line or a benchmark says.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::connect::{connect_edges, Anywhere};
+use super::edges::Edges;
+use super::{kgraph, lattice, random, rmat, GenerateError};
+use crate::Graph;
+
+/// A graph to be made, with all that it depends on: the same recipe makes the same graph on every machine.
+///
+/// | recipe | graph |
+/// |---|---|
+/// | `kgraph:N,k=K` | [`kgraph_ring`](super::kgraph_ring) |
+/// | `kgraph-plane:N,k=K` | [`kgraph_plane`](super::kgraph_plane) |
+/// | `torus:WIDTHxHEIGHT` | [`torus`](super::torus) |
+/// | `grid:WIDTHxHEIGHT` | [`grid`](super::grid) |
+/// | `random:N,EDGES` | [`random`](super::random()) |
+/// | `rmat:SCALE,EDGES` | [`rmat`](super::rmat()) |
+/// | `star:N`, `path:N` | [`star`](super::star), [`path`](super::path) |
+///
+/// Each may be followed by `,seed=S` (0 otherwise), by `,connected` (the fewest edges are added that make it so, as by [`connect`](super::connect())) and by `,shuffled` (the
+/// vertices are numbered at random). Numbers may have underscores.
+///
+/// ```
+/// use filch_graph::generate::Recipe;
+///
+/// let recipe: Recipe = "random:1_000,1_500,seed=7,connected".parse()?;
+/// let graph = recipe.build()?;
+/// assert_eq!(graph.vertices(), 1000);
+/// assert_eq!(recipe.to_string(), "random:1000,1500,seed=7,connected");
+///
+/// let error = "torus:1000".parse::<Recipe>().unwrap_err();
+/// assert_eq!(error.to_string(), "`torus:1000` is no recipe for a graph: a torus is written `torus:WIDTHxHEIGHT`");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Recipe {
+    /// Which kind, and how large.
+    pub shape: Shape,
+    /// What its random numbers come from.
+    pub seed: u64,
+    /// Whether its components are joined.
+    pub connected: bool,
+    /// Whether its vertices are numbered at random.
+    pub shuffled: bool,
+}
+
+/// The kinds of graphs that can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are the arguments of the functions that are named")]
+pub enum Shape {
+    /// [`kgraph_ring`](super::kgraph_ring).
+    KgraphRing { vertices: usize, neighbours: usize },
+    /// [`kgraph_plane`](super::kgraph_plane).
+    KgraphPlane { vertices: usize, neighbours: usize },
+    /// [`torus`](super::torus).
+    Torus { width: usize, height: usize },
+    /// [`grid`](super::grid).
+    Grid { width: usize, height: usize },
+    /// [`random`](super::random()).
+    Random { vertices: usize, edges: usize },
+    /// [`rmat`](super::rmat()).
+    Rmat { scale: u32, edges: usize },
+    /// [`star`](super::star).
+    Star { vertices: usize },
+    /// [`path`](super::path).
+    Path { vertices: usize },
+}
+
+impl From<Shape> for Recipe {
+    fn from(shape: Shape) -> Self {
+        Recipe { shape, seed: 0, connected: false, shuffled: false }
+    }
+}
+
+impl Recipe {
+    /// Makes the graph, on the pool of the calling thread or the global one.
+    ///
+    /// # Errors
+    ///
+    /// As the function for its shape.
+    pub fn build(&self) -> Result<Graph, GenerateError> {
+        let mut edges = self.edges()?;
+        if self.connected {
+            connect_edges(&mut edges, Anywhere::new(self.seed));
+        }
+        if self.shuffled {
+            edges.shuffle(self.seed);
+        }
+        edges.build()
+    }
+
+    fn edges(&self) -> Result<Edges, GenerateError> {
+        match self.shape {
+            Shape::KgraphRing { vertices, neighbours } => kgraph::ring_edges(vertices, neighbours),
+            Shape::KgraphPlane { vertices, neighbours } => kgraph::plane_edges(vertices, neighbours, self.seed),
+            Shape::Torus { width, height } => lattice::torus_edges(width, height),
+            Shape::Grid { width, height } => lattice::grid_edges(width, height),
+            Shape::Random { vertices, edges } => random::random_edges(vertices, edges, self.seed),
+            Shape::Rmat { scale, edges } => rmat::rmat_edges(scale, edges, self.seed),
+            Shape::Star { vertices } => lattice::star_edges(vertices),
+            Shape::Path { vertices } => lattice::path_edges(vertices),
+        }
+    }
+}
+
+impl fmt::Display for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.shape {
+            Shape::KgraphRing { vertices, neighbours } => write!(f, "kgraph:{vertices},k={neighbours}"),
+            Shape::KgraphPlane { vertices, neighbours } => write!(f, "kgraph-plane:{vertices},k={neighbours}"),
+            Shape::Torus { width, height } => write!(f, "torus:{width}x{height}"),
+            Shape::Grid { width, height } => write!(f, "grid:{width}x{height}"),
+            Shape::Random { vertices, edges } => write!(f, "random:{vertices},{edges}"),
+            Shape::Rmat { scale, edges } => write!(f, "rmat:{scale},{edges}"),
+            Shape::Star { vertices } => write!(f, "star:{vertices}"),
+            Shape::Path { vertices } => write!(f, "path:{vertices}"),
+        }?;
+        if self.seed != 0 {
+            write!(f, ",seed={}", self.seed)?;
+        }
+        for (flag, word) in [(self.connected, ",connected"), (self.shuffled, ",shuffled")] {
+            f.write_str(if flag { word } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a text is no [`Recipe`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecipeError {
+    text: String,
+    why: String,
+}
+
+impl fmt::Display for RecipeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is no recipe for a graph: {}", self.text, self.why)
+    }
+}
+
+impl std::error::Error for RecipeError {}
+
+impl FromStr for Recipe {
+    type Err = RecipeError;
+
+    fn from_str(text: &str) -> Result<Recipe, RecipeError> {
+        parse(text).map_err(|why| RecipeError { text: text.to_owned(), why })
+    }
+}
+
+fn parse(text: &str) -> Result<Recipe, String> {
+    let (name, arguments) = text.split_once(':').unwrap_or((text, ""));
+    // How many of the arguments say what the graph is; the rest are options.
+    let (form, own) = match name {
+        "kgraph" => ("a k-graph is written `kgraph:N,k=K`", 2),
+        "kgraph-plane" => ("a k-graph in the plane is written `kgraph-plane:N,k=K`", 2),
+        "torus" => ("a torus is written `torus:WIDTHxHEIGHT`", 1),
+        "grid" => ("a grid is written `grid:WIDTHxHEIGHT`", 1),
+        "random" => ("a random graph is written `random:N,EDGES`", 2),
+        "rmat" => ("an R-MAT graph is written `rmat:SCALE,EDGES`", 2),
+        "star" => ("a star is written `star:N`", 1),
+        "path" => ("a path is written `path:N`", 1),
+        _ => {
+            return Err(format!(
+                "there is no `{name}`; there are kgraph, kgraph-plane, torus, grid, random, rmat, star and path"
+            ))
+        }
+    };
+    let arguments: Vec<&str> = arguments.split(',').map(str::trim).collect();
+    if arguments.len() < own || arguments[..own].iter().any(|argument| argument.is_empty()) {
+        return Err(form.to_owned());
+    }
+    let (own, options) = arguments.split_at(own);
+    let size = |text: &str| number::<usize>(text, form);
+    let neighbours = |text: &str| size(text.strip_prefix("k=").ok_or(form)?);
+    let sides = |text: &str| {
+        let (width, height) = text.split_once('x').ok_or(form)?;
+        Ok::<_, String>((size(width)?, size(height)?))
+    };
+    let shape = match name {
+        "kgraph" => Shape::KgraphRing { vertices: size(own[0])?, neighbours: neighbours(own[1])? },
+        "kgraph-plane" => Shape::KgraphPlane { vertices: size(own[0])?, neighbours: neighbours(own[1])? },
+        "torus" => sides(own[0]).map(|(width, height)| Shape::Torus { width, height })?,
+        "grid" => sides(own[0]).map(|(width, height)| Shape::Grid { width, height })?,
+        "random" => Shape::Random { vertices: size(own[0])?, edges: size(own[1])? },
+        "rmat" => Shape::Rmat { scale: number(own[0], form)?, edges: size(own[1])? },
+        "star" => Shape::Star { vertices: size(own[0])? },
+        _ => Shape::Path { vertices: size(own[0])? },
+    };
+    let mut recipe = Recipe::from(shape);
+    for option in options {
+        match (option.strip_prefix("seed="), *option) {
+            (Some(seed), _) => recipe.seed = number(seed, "a seed is written `seed=S`")?,
+            (None, "connected") => recipe.connected = true,
+            (None, "shuffled") => recipe.shuffled = true,
+            (None, other) => {
+                let may = "`seed=S`, `connected` and `shuffled`";
+                return Err(format!("`{other}` is not an option; {form}, and may be followed by {may}"));
+            }
+        }
+    }
+    Ok(recipe)
+}
+
+/// A number, with or without underscores between its digits.
+fn number<N: FromStr>(text: &str, form: &str) -> Result<N, String> {
+    let digits = text.replace('_', "");
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!("`{text}` is not a number; {form}"));
+    }
+    digits.parse().map_err(|_| format!("`{text}` is too large"))
+}

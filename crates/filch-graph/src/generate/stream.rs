@@ -1,0 +1,118 @@
+//! Random numbers that depend on the seed and on the place in the work, never on which thread does it.
+//!
+//! Work is cut into runs of a fixed length, and each run has a stream of its own, so a graph is the same with one thread and with a hundred. The generator is
+//! SplitMix64, written out here because the numbers must stay the same for as long as a seed stands for a graph; no crate promises that across its versions.
+
+/// How many items one stream is for.
+const RUN: usize = 1 << 13;
+
+/// SplitMix64: a counter and a hash of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Stream(u64);
+
+impl Stream {
+    /// The stream of a run of the work that this seed and purpose stand for.
+    pub(crate) fn new(seed: u64, purpose: u64, run: usize) -> Stream {
+        let mut stream = Stream(seed);
+        for part in [purpose, run as u64] {
+            stream = Stream(stream.next() ^ part.wrapping_mul(0xD1B5_4A32_D192_ED03));
+        }
+        stream
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let hash = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        hash ^ (hash >> 31)
+    }
+
+    /// A number below `limit`, which is not 0. Some are likelier than others by one part in 2⁶⁴ / `limit`.
+    #[inline]
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
+    }
+}
+
+/// Fills `items` in parallel, run by run. `work` gets the number of the run, the index of its first item, and the items.
+pub(crate) fn in_runs<T: Send>(items: &mut [T], work: &(impl Fn(usize, usize, &mut [T]) + Sync)) {
+    split(items, 0, RUN, &|first, items: &mut [T]| work(first / RUN, first, items));
+}
+
+/// Does `work` on `items` in parallel, in pieces of `piece` items that begin at multiples of it; `first` is the index of the first.
+pub(crate) fn split<T: Send>(items: &mut [T], first: usize, piece: usize, work: &(impl Fn(usize, &mut [T]) + Sync)) {
+    let pieces = items.len().div_ceil(piece);
+    if pieces <= 1 {
+        return work(first, items);
+    }
+    let middle = pieces / 2 * piece;
+    let (left, right) = items.split_at_mut(middle);
+    filch::join(|| split(left, first, piece, work), || split(right, first + middle, piece, work));
+}
+
+/// Sorts on all threads.
+pub(crate) fn sort<T: Ord + Send>(items: &mut [T]) {
+    let enough = (items.len() / (4 * filch::threads())).max(1 << 14);
+    sort_down_to(items, enough);
+}
+
+/// Halves are cheap to find and then sort apart; below `enough` items it is done in place.
+fn sort_down_to<T: Ord + Send>(items: &mut [T], enough: usize) {
+    if items.len() <= enough {
+        return items.sort_unstable();
+    }
+    let (left, _, right) = items.select_nth_unstable(items.len() / 2);
+    filch::join(|| sort_down_to(left, enough), || sort_down_to(right, enough));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stream_is_splitmix64() {
+        // The first outputs for the seed 1234567, as its authors' program prints them.
+        let mut stream = Stream(1_234_567);
+        let first: Vec<u64> = (0..3).map(|_| stream.next()).collect();
+        assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+    }
+
+    #[test]
+    fn runs_and_purposes_have_streams_of_their_own() {
+        let firsts: std::collections::HashSet<u64> = (0..4)
+            .flat_map(|seed| {
+                (0..4).flat_map(move |purpose| (0..64).map(move |run| Stream::new(seed, purpose, run).next()))
+            })
+            .collect();
+        assert_eq!(firsts.len(), 4 * 4 * 64);
+    }
+
+    #[test]
+    fn numbers_stay_below_the_limit_and_reach_all_of_it() {
+        let mut stream = Stream::new(7, 0, 0);
+        let mut seen = [false; 10];
+        (0..1000).for_each(|_| seen[stream.below(10) as usize] = true);
+        assert_eq!(seen, [true; 10]);
+    }
+
+    #[test]
+    fn every_item_is_in_one_run_and_knows_its_index() {
+        let mut items = vec![usize::MAX; 5 * RUN + 17];
+        in_runs(&mut items, &|run, first, items| {
+            assert_eq!(run * RUN, first);
+            items.iter_mut().enumerate().for_each(|(at, item)| *item = first + at);
+        });
+        assert!(items.iter().enumerate().all(|(at, &item)| at == item));
+    }
+
+    #[test]
+    fn what_was_sorted_in_parts_is_sorted() {
+        let mut stream = Stream::new(3, 0, 0);
+        let mut items: Vec<u64> = (0..200_000).map(|_| stream.below(50_000)).collect();
+        let mut expected = items.clone();
+        expected.sort_unstable();
+        sort(&mut items);
+        assert_eq!(items, expected);
+    }
+}

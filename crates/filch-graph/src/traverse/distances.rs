@@ -1,0 +1,222 @@
+//! Breadth-first distances, level by level in one exploration.
+//!
+//! The vertices at one distance are a level. A task is a piece of the level at hand, by number; whoever finishes the last piece makes the next level of what was found, and pushes its
+//! pieces. A level that is too small to share is done at once by whoever made it, and so are those after it for a while: a path of a million vertices is a million
+//! levels, and none of them is worth a push.
+//!
+//! **Each distance is right**: no piece of a level is begun before all of the one before are finished, so a vertex without a distance, found from a vertex at distance `d`, is at `d + 1`. All who
+//! find it write that number, so a look and a store will do; at worst it is in the next level once for each worker, and gone over as often.
+//!
+//! **Repeats do no harm**, although levels are counted: a piece is claimed by an exchange before it is begun, and a task whose piece is claimed, or belongs to a level
+//! that is over, ends there.
+//!
+//! The other way, to lower distances as shorter ways are found, needs no levels; but a worker that takes the youngest task goes deep first, and on a torus nearly every distance is then
+//! corrected many times.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use filch::explore::queue::Kind;
+use filch::explore::{AtLeast, Explore};
+
+use super::{check_roots, Effort};
+use crate::{Graph, Vertex};
+
+/// No distance.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// How many vertices of a level a task is for.
+const PIECE: usize = 512;
+
+/// How many vertices are done at once, in levels that are too small to share, before the exploration has a look whether it should stop.
+const AT_ONCE: usize = 8 * PIECE;
+
+/// How far each vertex is from the nearest root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Distances {
+    distances: Box<[u32]>,
+    effort: Effort,
+}
+
+impl Distances {
+    pub(crate) fn new(distances: Box<[u32]>, effort: Effort) -> Distances {
+        Distances { distances, effort }
+    }
+
+    /// How many arcs the shortest way to this vertex has; none if there is no way.
+    pub fn of(&self, vertex: Vertex) -> Option<u32> {
+        self.distances.get(vertex as usize).copied().filter(|&distance| distance != NONE)
+    }
+
+    /// How many vertices can be reached.
+    pub fn reached(&self) -> usize {
+        self.distances.iter().filter(|&&distance| distance != NONE).count()
+    }
+
+    /// The first of the vertices that are farthest away, and how far; none if there were no roots.
+    pub fn farthest(&self) -> Option<(Vertex, u32)> {
+        let reached =
+            (0..self.distances.len() as Vertex).filter_map(|vertex| self.of(vertex).map(|distance| (vertex, distance)));
+        reached.reduce(|far, next| if next.1 > far.1 { next } else { far })
+    }
+
+    /// What it took.
+    pub fn effort(&self) -> &Effort {
+        &self.effort
+    }
+
+    /// The bytes it holds beside the graph: four a vertex. While it was made, the two levels at hand came on top, at four for each of their vertices.
+    pub fn memory(&self) -> usize {
+        size_of_val(&*self.distances)
+    }
+}
+
+/// How far each vertex is from the nearest of these roots, in arcs.
+///
+/// If it was stopped early, the distances that are there are right, and others are missing; see [`Effort::ending`].
+///
+/// ```
+/// use filch::explore::Explore;
+/// use filch_graph::{distances, generate};
+///
+/// let graph = generate::torus(100, 100)?;
+/// let distances = distances(&graph, [0], Explore::at_least_once());
+/// assert_eq!(distances.of(5), Some(5));
+/// assert_eq!(distances.farthest(), Some((50 * 100 + 50, 100)));
+/// # Ok::<(), generate::GenerateError>(())
+/// ```
+///
+/// # Panics
+///
+/// If a root is not a vertex of the graph.
+pub fn distances<K: Kind<Vertex>>(
+    graph: &Graph,
+    roots: impl IntoIterator<Item = Vertex>,
+    explore: Explore<'_, AtLeast, K>,
+) -> Distances {
+    let mut roots: Vec<Vertex> = roots.into_iter().collect();
+    check_roots(graph, &roots);
+    let distances: Box<[AtomicU32]> = (0..graph.vertices()).map(|_| AtomicU32::new(NONE)).collect();
+    roots.retain(|&root| distances[root as usize].swap(0, Ordering::Relaxed) == NONE);
+    let level = Level::new(0, 0, roots);
+    let tasks = level.claims.len();
+    let search = Search {
+        graph,
+        distances: &distances,
+        unfinished: AtomicUsize::new(tasks),
+        level: RwLock::new(level),
+        found: Mutex::new(Vec::new()),
+    };
+    let explored = explore.run(0..tasks as u32, |task, worker| match search.run(task) {
+        Step::Done => {}
+        Step::Repeat => worker.found_done(),
+        Step::Level(tasks) => worker.push_all(tasks),
+    });
+    let repeats = explored.counts().iter().map(|counts| counts.redundant).sum::<u64>();
+    let tasks = explored.counts().iter().map(|counts| counts.tasks).sum::<u64>();
+    let distances = distances.into_vec().into_iter().map(AtomicU32::into_inner).collect();
+    Distances::new(distances, Effort::of(&explored, || tasks - repeats))
+}
+
+/// The vertices at one distance, cut into pieces.
+struct Level {
+    distance: u32,
+    vertices: Vec<Vertex>,
+    /// The task of its first piece; tasks are numbered through all levels.
+    first: u32,
+    /// Whether each piece has been begun.
+    claims: Vec<AtomicBool>,
+}
+
+impl Level {
+    fn new(distance: u32, first: u32, vertices: Vec<Vertex>) -> Level {
+        let claims = (0..vertices.len().div_ceil(PIECE)).map(|_| AtomicBool::new(false)).collect();
+        Level { distance, vertices, first, claims }
+    }
+
+    fn tasks(&self) -> std::ops::Range<u32> {
+        self.first..self.first + self.claims.len() as u32
+    }
+
+    /// The piece of a task, for who claims it first.
+    fn claim(&self, task: u32) -> Option<&[Vertex]> {
+        // A task of a level that is over has a smaller number.
+        let piece = task.checked_sub(self.first)? as usize;
+        // Relaxed: one gets it, which is all.
+        let claimed = self.claims[piece].swap(true, Ordering::Relaxed);
+        (!claimed).then(|| &self.vertices[piece * PIECE..self.vertices.len().min((piece + 1) * PIECE)])
+    }
+}
+
+/// What a task comes to.
+enum Step {
+    Done,
+    /// Somebody else has it, or had.
+    Repeat,
+    /// It was the last of its level: the tasks of the next, if there are any.
+    Level(std::ops::Range<u32>),
+}
+
+struct Search<'a> {
+    graph: &'a Graph,
+    distances: &'a [AtomicU32],
+    /// Read for the length of a piece, written between two levels.
+    level: RwLock<Level>,
+    /// How many pieces of the level are not finished.
+    unfinished: AtomicUsize,
+    /// What the finished ones have found.
+    found: Mutex<Vec<Vec<Vertex>>>,
+}
+
+impl Search<'_> {
+    fn run(&self, task: u32) -> Step {
+        let level = self.level.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(piece) = level.claim(task) else {
+            return Step::Repeat;
+        };
+        let mut found = Vec::new();
+        self.look(piece, level.distance + 1, &mut found);
+        drop(level);
+        if !found.is_empty() {
+            self.found.lock().unwrap_or_else(PoisonError::into_inner).push(found);
+        }
+        // Acquire and release: who finishes last sees the distances that the others have written.
+        match self.unfinished.fetch_sub(1, Ordering::AcqRel) {
+            1 => Step::Level(self.advance()),
+            _ => Step::Done,
+        }
+    }
+
+    /// Gives the neighbours that have no distance this one.
+    fn look(&self, vertices: &[Vertex], distance: u32, found: &mut Vec<Vertex>) {
+        for &vertex in vertices {
+            for &next in self.graph.neighbours(vertex) {
+                let place = &self.distances[next as usize];
+                // Relaxed: all who write it in this level write the same, and between levels there is `unfinished`.
+                if place.load(Ordering::Relaxed) == NONE {
+                    place.store(distance, Ordering::Relaxed);
+                    found.push(next);
+                }
+            }
+        }
+    }
+
+    /// Makes the next level that is worth sharing, or the next that is due. Nobody has a piece of this one any more.
+    fn advance(&self) -> std::ops::Range<u32> {
+        let mut level = self.level.write().unwrap_or_else(PoisonError::into_inner);
+        let (mut distance, first) = (level.distance + 1, level.tasks().end);
+        let mut vertices = std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner)).concat();
+        let (mut done, mut found) = (0, std::mem::take(&mut level.vertices));
+        while !vertices.is_empty() && vertices.len() < 2 * PIECE && done < AT_ONCE {
+            found.clear();
+            distance += 1;
+            self.look(&vertices, distance, &mut found);
+            done += vertices.len();
+            std::mem::swap(&mut vertices, &mut found);
+        }
+        *level = Level::new(distance, first, vertices);
+        // Relaxed: who counts it down has a task that is pushed after this.
+        self.unfinished.store(level.claims.len(), Ordering::Relaxed);
+        level.tasks()
+    }
+}

@@ -1,0 +1,39 @@
+//! Traversals on [`filch::explore`](mod@filch::explore): each takes an [`Explore`](filch::explore::Explore) that says which queue, how many workers and when to stop.
+//!
+//! All of them tolerate tasks that run twice, and the module of each says why; so they take the at-least-once exploration, on any queue. What they allocate is said by
+//! their results' `memory`; the graph has four bytes an arc and four a vertex.
+//!
+//! | traversal | task | shared memory a vertex | read-modify-writes |
+//! |---|---|---|---|
+//! | [`closure()`] | a vertex | 1 byte | none; with [`Mark::Exchange`] one a vertex |
+//! | [`spanning_tree()`], [`spanning_forest()`] | a vertex | 5 bytes | one a vertex |
+//! | [`components()`] | 512 vertices | 4 bytes | one a vertex |
+//! | [`distances()`] | 512 vertices of a level | 4 bytes | three a task |
+
+mod closure;
+mod components;
+mod distances;
+mod effort;
+mod spanning_tree;
+mod tree;
+mod unions;
+
+pub use closure::{closure, closure_marking, Closure, Mark};
+pub use components::{components, Components};
+pub use distances::{distances, Distances};
+pub use effort::Effort;
+pub use spanning_tree::{spanning_forest, spanning_tree};
+pub use tree::{Tree, TreeFlaw};
+
+pub(crate) use distances::NONE as NO_DISTANCE;
+pub(crate) use tree::NONE as NO_PARENT;
+pub(crate) use unions::Unions;
+
+use crate::{Graph, Vertex};
+
+fn check_roots(graph: &Graph, roots: &[Vertex]) {
+    let vertices = graph.vertices();
+    if let Some(root) = roots.iter().find(|&&root| root as usize >= vertices) {
+        panic!("the root {root} is not a vertex of the graph, which has {vertices}");
+    }
+}

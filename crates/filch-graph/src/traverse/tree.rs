@@ -1,0 +1,225 @@
+//! Spanning trees and forests: what they are, and what is wrong with one that is none.
+
+use std::fmt;
+
+use super::Effort;
+use crate::{Graph, Vertex};
+
+/// No parent: `Vertex::MAX` is never a vertex.
+pub(crate) const NONE: Vertex = Vertex::MAX;
+
+/// A tree or a forest: each vertex that is in it has one parent, but for the roots, which have none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// The parent of each vertex; of a root itself; [`NONE`] if it is not in the tree.
+    parents: Box<[Vertex]>,
+    roots: Vec<Vertex>,
+    reached: usize,
+    effort: Effort,
+}
+
+impl Tree {
+    pub(crate) fn new(parents: Box<[Vertex]>, roots: Vec<Vertex>, effort: impl FnOnce(u64) -> Effort) -> Tree {
+        let reached = parents.iter().filter(|&&parent| parent != NONE).count();
+        Tree { parents, roots, reached, effort: effort(reached as u64) }
+    }
+
+    /// The parent of a vertex: none if it is a root, or not in the tree.
+    pub fn parent(&self, vertex: Vertex) -> Option<Vertex> {
+        self.parents.get(vertex as usize).copied().filter(|&parent| parent != NONE && parent != vertex)
+    }
+
+    /// Whether the vertex is in the tree.
+    pub fn contains(&self, vertex: Vertex) -> bool {
+        self.parents.get(vertex as usize).is_some_and(|&parent| parent != NONE)
+    }
+
+    /// The vertices without a parent, one for each tree.
+    pub fn roots(&self) -> &[Vertex] {
+        &self.roots
+    }
+
+    /// How many vertices are in the tree.
+    pub fn reached(&self) -> usize {
+        self.reached
+    }
+
+    /// The edges, from parent to child.
+    pub fn edges(&self) -> impl Iterator<Item = (Vertex, Vertex)> + '_ {
+        (0..self.parents.len() as Vertex).filter_map(|vertex| self.parent(vertex).map(|parent| (parent, vertex)))
+    }
+
+    /// What it took.
+    pub fn effort(&self) -> &Effort {
+        &self.effort
+    }
+
+    /// The bytes it holds beside the graph: four a vertex. While it grew, a mark of one byte a vertex came on top, and the worklists: eight for each vertex that was queued, each pushed
+    /// once. A forest of more than one tree also took four a vertex to tell the trees apart.
+    pub fn memory(&self) -> usize {
+        size_of_val(&*self.parents)
+    }
+
+    /// Whether this is a tree or forest of the graph to which nothing is missing: each parent has an arc to its child, parents lead to a root, and whatever can be reached from
+    /// the roots is in it.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong.
+    pub fn check(&self, graph: &Graph) -> Result<(), TreeFlaw> {
+        if graph.vertices() != self.parents.len() {
+            return Err(TreeFlaw::OtherGraph { tree: self.parents.len(), graph: graph.vertices() });
+        }
+        let mut rooted = vec![false; self.parents.len()];
+        for &root in &self.roots {
+            if self.parents.get(root as usize) != Some(&root) {
+                return Err(TreeFlaw::RootWithParent { root });
+            }
+            rooted[root as usize] = true;
+        }
+        // An arc from each parent to its child, found by going over the arcs once.
+        let mut joined = rooted.clone();
+        for (vertex, neighbours) in graph.iter() {
+            for &next in neighbours {
+                joined[next as usize] |= self.parent(next) == Some(vertex);
+                if self.contains(vertex) && !self.contains(next) {
+                    return Err(TreeFlaw::LeftOut { from: vertex, vertex: next });
+                }
+            }
+        }
+        if let Some(vertex) =
+            (0..joined.len() as Vertex).find(|&vertex| self.contains(vertex) && !joined[vertex as usize])
+        {
+            return Err(match self.parent(vertex) {
+                Some(parent) => TreeFlaw::NoArc { parent, child: vertex },
+                None => TreeFlaw::UnknownRoot { vertex },
+            });
+        }
+        // Each vertex's way to a root, as far as it has not been gone yet. A way longer than all vertices goes round.
+        for vertex in 0..self.parents.len() as Vertex {
+            let mut way = vec![vertex];
+            let mut at = vertex;
+            while self.contains(at) && !rooted[at as usize] {
+                at = self.parents[at as usize];
+                if way.len() > self.parents.len() {
+                    return Err(TreeFlaw::Cycle { vertex });
+                }
+                way.push(at);
+            }
+            if self.contains(at) {
+                way.iter().for_each(|&gone| rooted[gone as usize] = true);
+            } else if self.contains(vertex) {
+                return Err(TreeFlaw::ParentOutside { vertex: way[way.len() - 2], parent: at });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a [`Tree`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the sentences say what the fields are")]
+pub enum TreeFlaw {
+    /// It has another number of vertices than the graph.
+    OtherGraph { tree: usize, graph: usize },
+    /// A root has a parent, or is not in the tree.
+    RootWithParent { root: Vertex },
+    /// A vertex has no parent, and is not among the roots.
+    UnknownRoot { vertex: Vertex },
+    /// The graph has no arc from a parent to its child.
+    NoArc { parent: Vertex, child: Vertex },
+    /// A parent is not in the tree itself.
+    ParentOutside { vertex: Vertex, parent: Vertex },
+    /// The parents lead round in a circle.
+    Cycle { vertex: Vertex },
+    /// A vertex that could be reached is not in the tree.
+    LeftOut { from: Vertex, vertex: Vertex },
+}
+
+impl fmt::Display for TreeFlaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TreeFlaw::OtherGraph { tree, graph } => {
+                write!(f, "the tree is of a graph with {tree} vertices, and this one has {graph}")
+            }
+            TreeFlaw::RootWithParent { root } => write!(f, "vertex {root} is given as a root and is none"),
+            TreeFlaw::UnknownRoot { vertex } => write!(f, "vertex {vertex} has no parent and is not given as a root"),
+            TreeFlaw::NoArc { parent, child } => {
+                write!(f, "vertex {child} has the parent {parent}, from which no arc leads to it")
+            }
+            TreeFlaw::ParentOutside { vertex, parent } => {
+                write!(f, "vertex {vertex} has the parent {parent}, which is not in the tree")
+            }
+            TreeFlaw::Cycle { vertex } => write!(f, "from vertex {vertex} the parents lead round in a circle"),
+            TreeFlaw::LeftOut { from, vertex } => {
+                write!(f, "vertex {vertex} is left out, and there is an arc to it from {from}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for TreeFlaw {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate;
+
+    /// A path of six vertices and one beside it.
+    fn graph() -> Graph {
+        Graph::undirected(7, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (2, 4)]).unwrap()
+    }
+
+    fn flaw(parents: [Vertex; 7], roots: &[Vertex]) -> Option<TreeFlaw> {
+        Tree::new(parents.into(), roots.to_vec(), Effort::serial).check(&graph()).err()
+    }
+
+    #[test]
+    fn a_tree_is_accepted_from_any_root_and_so_is_a_forest() {
+        assert_eq!(flaw([0, 0, 1, 2, 2, 4, NONE], &[0]), None);
+        assert_eq!(flaw([1, 2, 2, 4, 2, 4, NONE], &[2]), None);
+        assert_eq!(flaw([0, 0, 1, 2, 2, 4, 6], &[0, 6]), None);
+        assert_eq!(flaw([NONE; 7], &[]), None);
+    }
+
+    #[test]
+    fn parents_that_go_round_in_a_circle_are_refused() {
+        assert_eq!(flaw([0, 0, 4, 2, 3, 4, NONE], &[0]), Some(TreeFlaw::Cycle { vertex: 2 }));
+        assert_eq!(flaw([0, 2, 1, 2, 3, 4, NONE], &[0]), Some(TreeFlaw::Cycle { vertex: 1 }));
+    }
+
+    #[test]
+    fn a_parent_that_is_no_neighbour_is_refused() {
+        assert_eq!(flaw([0, 0, 1, 2, 3, 3, NONE], &[0]), Some(TreeFlaw::NoArc { parent: 3, child: 5 }));
+        assert_eq!(flaw([0, 0, 1, 2, 3, 99, NONE], &[0]), Some(TreeFlaw::NoArc { parent: 99, child: 5 }));
+    }
+
+    #[test]
+    fn a_vertex_that_is_left_out_is_missed() {
+        assert_eq!(flaw([0, 0, 1, 2, 2, NONE, NONE], &[0]), Some(TreeFlaw::LeftOut { from: 4, vertex: 5 }));
+        assert_eq!(flaw([0, NONE, NONE, NONE, NONE, NONE, NONE], &[0]), Some(TreeFlaw::LeftOut { from: 0, vertex: 1 }));
+    }
+
+    #[test]
+    fn a_parent_outside_the_tree_is_refused() {
+        let graph = Graph::directed(3, &[(0, 1), (2, 1)]).unwrap();
+        let tree = Tree::new([0, 2, NONE].into(), vec![0], Effort::serial);
+        assert_eq!(tree.check(&graph), Err(TreeFlaw::ParentOutside { vertex: 1, parent: 2 }));
+    }
+
+    #[test]
+    fn roots_are_those_without_a_parent_and_no_others() {
+        assert_eq!(flaw([0, 0, 1, 2, 2, 4, NONE], &[0, 3]), Some(TreeFlaw::RootWithParent { root: 3 }));
+        assert_eq!(flaw([0, 0, 1, 2, 2, 4, NONE], &[0, 6]), Some(TreeFlaw::RootWithParent { root: 6 }));
+        assert_eq!(flaw([0, 0, 1, 2, 2, 4, NONE], &[0, 70]), Some(TreeFlaw::RootWithParent { root: 70 }));
+        assert_eq!(flaw([0, 0, 1, 2, 2, 4, 6], &[0]), Some(TreeFlaw::UnknownRoot { vertex: 6 }));
+    }
+
+    #[test]
+    fn a_tree_of_another_graph_is_refused() {
+        let tree = Tree::new([0].into(), vec![0], Effort::serial);
+        let flaw = tree.check(&generate::path(5).unwrap()).unwrap_err();
+        assert_eq!(flaw.to_string(), "the tree is of a graph with 1 vertices, and this one has 5");
+    }
+}
