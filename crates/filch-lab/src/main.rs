@@ -1,10 +1,12 @@
-//! The filch program: measures the queues and the runtime of this workspace beside their peers, on the machine it runs on, and searches every
-//! state of their models.
+//! The filch program: measures the queues and the runtime of this workspace beside their peers, on the machine it runs on, explores graphs, and
+//! searches every state of the models.
 //!
 //! Without arguments it runs the quick form of every suite, so that `cargo run --release` shows something useful at once.
 
 mod bench;
+mod graph;
 mod machine;
+mod queue;
 mod report;
 mod stats;
 mod verify;
@@ -16,11 +18,11 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 
-use bench::{fork_join, queues, rayon};
+use bench::{fork_join, graphs, queues, rayon};
 
 /// Work stealing, measured.
 ///
-/// Without a command, runs the quick forms of `filch bench queues` and `filch bench fork-join`.
+/// Without a command, runs the quick forms of `filch bench queues`, `filch bench fork-join` and `filch bench graphs`.
 #[derive(Debug, Parser)]
 #[command(name = "filch", version)]
 struct Cli {
@@ -35,6 +37,8 @@ enum Command {
         #[command(subcommand)]
         suite: Suite,
     },
+    /// Explore a graph: reachability, spanning trees, components, distances.
+    Graph(graph::Arguments),
     /// Search every state of the models, and say what holds and what is refuted.
     Verify(verify::Arguments),
 }
@@ -47,6 +51,8 @@ enum Suite {
     ForkJoin(ForkJoinArguments),
     /// What programs that use rayon gain from our core; builds them on both cores first.
     Rayon(RayonArguments),
+    /// What closure and spanning tree of large graphs gain from queues that may repeat a task.
+    Graphs(GraphsArguments),
 }
 
 #[derive(Args, Debug)]
@@ -132,6 +138,32 @@ impl From<RayonArguments> for rayon::Options {
     }
 }
 
+#[derive(Args, Debug)]
+struct GraphsArguments {
+    /// The smallest graphs only, and fewer rounds: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    /// How many threads a pool has; everything is also measured with 1. The goals are for 2.
+    #[arg(long, value_name = "N", default_value_t = graphs::THREADS, value_parser = pool_threads)]
+    threads: usize,
+
+    /// Also write the figures to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Only the cases whose names begin with this; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    case: Vec<String>,
+}
+
+impl From<GraphsArguments> for graphs::Options {
+    fn from(arguments: GraphsArguments) -> Self {
+        let GraphsArguments { quick, threads, json, case } = arguments;
+        graphs::Options { quick, threads, json, cases: case }
+    }
+}
+
 fn queue_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads @ 1..=queues::MOST_THREADS) => Ok(threads),
@@ -163,12 +195,17 @@ fn main() -> ExitCode {
         Some(Command::Bench { suite: Suite::Queues(arguments) }) => bench::run_queues(&arguments.into()),
         Some(Command::Bench { suite: Suite::ForkJoin(arguments) }) => bench::run_fork_join(&arguments.into()),
         Some(Command::Bench { suite: Suite::Rayon(arguments) }) => bench::run_rayon(&arguments.into()),
+        Some(Command::Bench { suite: Suite::Graphs(arguments) }) => bench::run_graphs(&arguments.into()),
+        Some(Command::Graph(arguments)) => graph::run(&arguments),
         Some(Command::Verify(arguments)) => verify::run(&arguments),
         None => {
-            say("No command was given: this is `filch bench queues --quick` and then `filch bench fork-join --quick`.");
+            say(
+                "No command was given: this is `filch bench queues --quick`, then the same of fork-join and of graphs.",
+            );
             say("`filch --help` lists what there is.");
             bench::run_queues(&queues::Options::quick())
                 .and_then(|()| bench::run_fork_join(&fork_join::Options::quick()))
+                .and_then(|()| bench::run_graphs(&graphs::Options::quick()))
         }
     };
     match result {
@@ -294,6 +331,23 @@ mod tests {
         );
         assert_eq!(options(&[]).unwrap().threads, 2);
         assert!(options(&["--plot", "b.svg"]).unwrap_err().contains("unexpected argument"));
+        assert!(options(&["--threads", "0"]).unwrap_err().contains("a pool needs a thread"));
+    }
+
+    #[test]
+    fn graphs_has_the_options_of_rayon() {
+        let options = |arguments: &[&str]| {
+            let words = ["filch", "bench", "graphs"].iter().chain(arguments);
+            match Cli::try_parse_from(words).map_err(|error| error.to_string())?.command {
+                Some(Command::Bench { suite: Suite::Graphs(arguments) }) => Ok(graphs::Options::from(arguments)),
+                _ => Err("another command".to_owned()),
+            }
+        };
+        let all = options(&["--quick", "--threads", "4", "--json", "a", "--case", "closure"]).unwrap();
+        assert!(all.quick);
+        assert_eq!((all.threads, all.json, all.cases), (4, Some(PathBuf::from("a")), vec!["closure".into()]));
+        let none = options(&[]).unwrap();
+        assert_eq!((none.quick, none.threads, none.json), (false, 2, None));
         assert!(options(&["--threads", "0"]).unwrap_err().contains("a pool needs a thread"));
     }
 

@@ -5,7 +5,7 @@ mod json;
 mod plot;
 mod table;
 
-pub(crate) use file::check_writable;
+pub(crate) use file::{check_writable, write as write_file};
 pub(crate) use json::write_json;
 pub(crate) use plot::write_plot;
 pub(crate) use table::{comparison, grid, number, tables};

@@ -30,6 +30,8 @@ fn bad_input_is_refused_before_anything_is_measured() {
         &["bench", "rayon", "--case", "par-sort-11m"],
         "no case begins with `par-sort-11m`; there are par-iter-sum-10m,",
     );
+    refused(&["bench", "graphs", "--threads", "0"], "a pool needs a thread");
+    refused(&["bench", "graphs", "--case", "bfs"], "no case begins with `bfs`; there are closure/kgraph-250k,");
     refused(&["bench", "nothing"], "unrecognized subcommand");
     refused(&["verify", "nobody"], "there is no model called `nobody`; there are chase_lev,");
     refused(&["verify", "chase_lev", "--tasks", "99"], "may be from 1 to");
@@ -43,6 +45,7 @@ fn figures_that_cannot_be_written_are_not_measured() {
         ("fork-join", "--json", "fib-38"),
         ("fork-join", "--plot", "fib-38"),
         ("rayon", "--json", "Building"),
+        ("graphs", "--json", "closure/"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("nowhere").join("figures");

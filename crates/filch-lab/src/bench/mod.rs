@@ -4,6 +4,7 @@
 mod busy;
 mod cpu;
 pub(crate) mod fork_join;
+pub(crate) mod graphs;
 mod pin;
 pub(crate) mod queues;
 mod random;
@@ -64,6 +65,20 @@ pub(crate) fn run_rayon(options: &rayon::Options) -> Result<()> {
 
     if let Some(path) = &options.json {
         report::write_json(path, &report::rows(rayon::SUITE, &measured.series, &machine))?;
+    }
+    print(&format!("{machine}\n\n{}", measured.text))
+}
+
+/// Runs the `graphs` suite, writes its figures where they are wanted, and prints them.
+pub(crate) fn run_graphs(options: &graphs::Options) -> Result<()> {
+    if let Some(path) = &options.json {
+        report::check_writable(path)?;
+    }
+    let machine = Machine::here();
+    let measured = graphs::run(options)?;
+
+    if let Some(path) = &options.json {
+        report::write_json(path, &report::rows(graphs::SUITE, &measured.series, &machine))?;
     }
     print(&format!("{machine}\n\n{}", measured.text))
 }

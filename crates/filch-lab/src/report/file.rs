@@ -16,9 +16,9 @@ pub(crate) fn check_writable(path: &Path) -> Result<()> {
 /// Writes what `contents` writes to `path`, in place of what is there.
 ///
 /// It is written beside it and moved, so that no reader sees half of it and a failure leaves the old file as it was.
-pub(super) fn write(path: &Path, contents: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+pub(crate) fn write(path: &Path, contents: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let (target, file) = draft(path)?;
-    let context = || format!("the figures could not be written to {}", path.display());
+    let context = || format!("{} could not be written", path.display());
 
     let mut writer = BufWriter::new(file);
     contents(&mut writer).with_context(context)?;
@@ -33,20 +33,20 @@ fn draft(path: &Path) -> Result<(PathBuf, NamedTempFile)> {
     // A link stays a link: the file that it points to is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if target.is_dir() {
-        bail!("the figures cannot be written to {}: it is a folder; give a file", path.display());
+        bail!("{} cannot be written: it is a folder; give a file", path.display());
     }
     if target.exists() && !target.is_file() {
-        bail!("the figures cannot be written to {}: it is not a regular file", path.display());
+        bail!("{} cannot be written: it is not a regular file", path.display());
     }
     let Some(name) = target.file_name() else {
-        bail!("the figures cannot be written to '{}': that is not the name of a file", path.display());
+        bail!("'{}' cannot be written: that is not the name of a file", path.display());
     };
     let folder = match target.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
     if !folder.is_dir() {
-        bail!("the figures cannot be written to {}: there is no folder {}", path.display(), folder.display());
+        bail!("{} cannot be written: there is no folder {}", path.display(), folder.display());
     }
     let mut prefix = std::ffi::OsString::from(".");
     prefix.push(name);
@@ -58,7 +58,7 @@ fn draft(path: &Path) -> Result<(PathBuf, NamedTempFile)> {
     match builder.tempfile_in(folder) {
         Ok(file) => Ok((target, file)),
         // The kind alone: the whole error names a temporary file that the user never heard of.
-        Err(error) => bail!("the figures cannot be written to {}: {}", path.display(), error.kind()),
+        Err(error) => bail!("{} cannot be written: {}", path.display(), error.kind()),
     }
 }
 

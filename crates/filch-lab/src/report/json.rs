@@ -1,4 +1,4 @@
-//! Rows as JSON.
+//! Rows, or anything else that can be told, as JSON.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::file;
 
-/// Writes `rows` to `path`, in place of what is there.
-pub(crate) fn write_json<R: Serialize>(path: &Path, rows: &[R]) -> Result<()> {
+/// Writes `value` to `path`, in place of what is there.
+pub(crate) fn write_json<V: Serialize + ?Sized>(path: &Path, value: &V) -> Result<()> {
     file::write(path, |writer| {
-        serde_json::to_writer_pretty(&mut *writer, rows)?;
+        serde_json::to_writer_pretty(&mut *writer, value)?;
         writer.write_all(b"\n")?;
         Ok(())
     })

@@ -1,0 +1,172 @@
+//! The cases: which traversal of which graph.
+
+use std::fmt;
+
+use anyhow::Result;
+use filch_graph::{generate, Graph};
+
+use super::memory;
+use super::plan::Plan;
+use super::problems::{Closure, SpanningTree};
+use super::stage::Stage;
+use crate::report::Series;
+
+/// The seed of all graphs and roots.
+pub(super) const SEED: u64 = 6;
+
+/// Something to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// A traversal of a graph.
+    Traversal {
+        /// What is computed.
+        task: Task,
+        /// Of which graph.
+        shape: Shape,
+        /// Whether each vertex has its neighbours in rising order, and not in random order.
+        sorted: bool,
+    },
+    /// What a closure of a large graph takes in memory.
+    Memory,
+}
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// What can be reached.
+    Closure,
+    /// A spanning tree.
+    SpanningTree,
+}
+
+/// Which vertices are neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// Each vertex and its three nearest on a ring.
+    KGraph,
+    /// A grid without a border.
+    Torus,
+    /// Three random edges a vertex.
+    Random,
+}
+
+/// A graph of the suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// The name that plots know it by.
+    pub(crate) name: &'static str,
+    /// What it looks like.
+    pub(crate) family: Family,
+    /// How large it is.
+    pub(crate) vertices: usize,
+}
+
+/// All graphs that are traversed.
+pub(crate) const SHAPES: [Shape; 9] = [
+    Shape { name: "kgraph-250k", family: Family::KGraph, vertices: 250_000 },
+    Shape { name: "kgraph-1m", family: Family::KGraph, vertices: 1_000_000 },
+    Shape { name: "kgraph-2m", family: Family::KGraph, vertices: 2_000_000 },
+    Shape { name: "torus-250k", family: Family::Torus, vertices: 250_000 },
+    Shape { name: "torus-1m", family: Family::Torus, vertices: 1_000_000 },
+    Shape { name: "torus-4m", family: Family::Torus, vertices: 4_000_000 },
+    Shape { name: "random-250k-750k", family: Family::Random, vertices: 250_000 },
+    Shape { name: "random-1m-3m", family: Family::Random, vertices: 1_000_000 },
+    Shape { name: "random-2m-6m", family: Family::Random, vertices: 2_000_000 },
+];
+
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Task::Closure => "closure",
+            Task::SpanningTree => "spanning-tree",
+        })
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Case::Traversal { task, shape, sorted: true } => write!(f, "{task}/{}", shape.name),
+            Case::Traversal { task, shape, sorted: false } => write!(f, "{task}/{}/unsorted", shape.name),
+            Case::Memory => f.write_str(memory::CASE),
+        }
+    }
+}
+
+/// All cases, in the order in which they are measured and printed.
+pub(crate) fn all() -> Vec<Case> {
+    let of_task = |task| {
+        let of_shape = move |shape| [true, false].map(move |sorted| Case::Traversal { task, shape, sorted });
+        SHAPES.into_iter().flat_map(of_shape)
+    };
+    [Task::Closure, Task::SpanningTree].into_iter().flat_map(of_task).chain([Case::Memory]).collect()
+}
+
+impl Shape {
+    fn generate(self, sorted: bool) -> Result<Graph> {
+        let side = self.vertices.isqrt();
+        let mut graph = match self.family {
+            Family::KGraph => generate::kgraph_ring(self.vertices, 3),
+            Family::Torus => generate::torus(side, side),
+            Family::Random => generate::random(self.vertices, 3 * self.vertices, SEED),
+        }?;
+        if sorted {
+            graph.sort_neighbours();
+        } else {
+            graph.shuffle_neighbours(SEED);
+        }
+        Ok(graph)
+    }
+}
+
+impl Case {
+    /// What it is, for people.
+    pub(crate) fn description(self) -> String {
+        let Case::Traversal { task, shape, sorted } = self else {
+            return memory::DESCRIPTION.to_owned();
+        };
+        let task = match task {
+            Task::Closure => "what can be reached from a vertex",
+            Task::SpanningTree => "a spanning tree",
+        };
+        let graph = match shape.family {
+            Family::KGraph => "each vertex joined to its 3 nearest on a ring",
+            Family::Torus => "a grid without a border",
+            Family::Random => "3 random edges a vertex",
+        };
+        format!("{task}; {graph}, neighbours {}", if sorted { "sorted" } else { "in random order" })
+    }
+
+    /// Measures it, with 1 thread and with `threads`.
+    pub(crate) fn measure(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
+        match self {
+            Case::Traversal { task: Task::Closure, shape, sorted } => {
+                Stage::<Closure>::set(shape.generate(sorted)?)?.measure(self, plan, threads)
+            }
+            Case::Traversal { task: Task::SpanningTree, shape, sorted } => {
+                Stage::<SpanningTree>::set(shape.generate(sorted)?)?.measure(self, plan, threads)
+            }
+            Case::Memory => memory::measure(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn cases_have_the_names_that_plots_know() {
+        let names: BTreeSet<String> = all().iter().map(Case::to_string).collect();
+        for task in ["closure", "spanning-tree"] {
+            for shape in ["kgraph-1m", "kgraph-2m", "torus-1m", "torus-4m", "random-1m-3m", "random-2m-6m"] {
+                assert!(names.contains(&format!("{task}/{shape}")));
+                assert!(names.contains(&format!("{task}/{shape}/unsorted")));
+            }
+        }
+        assert!(names.contains("memory/random-10m-30m"));
+        assert_eq!(names.len(), all().len());
+    }
+}

@@ -1,0 +1,88 @@
+//! crossbeam-deque as a queue of our exploration: everything is the same but the queue.
+
+use crossbeam_deque::{Stealer, Worker};
+use filch_queue::{AtLeastOnce, Owner, PushError, Steal, Thief};
+
+use crate::queue::Kind;
+
+/// `crossbeam-lifo`: crossbeam's deque, whose owner takes the youngest task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CrossbeamLifo;
+
+/// The side that pushes and pops.
+#[derive(Debug)]
+pub(crate) struct Pushing<T>(Worker<T>);
+
+/// The side that steals.
+#[derive(Debug)]
+pub(crate) struct Stealing<T>(Stealer<T>);
+
+impl<T> Clone for Stealing<T> {
+    fn clone(&self) -> Self {
+        Stealing(self.0.clone())
+    }
+}
+
+impl<T: Send> Kind<T> for CrossbeamLifo {
+    type Owner = Pushing<T>;
+    type Thief = Stealing<T>;
+
+    fn make(&self) -> (Pushing<T>, Stealing<T>) {
+        let worker = Worker::new_lifo();
+        let stealer = worker.stealer();
+        (Pushing(worker), Stealing(stealer))
+    }
+}
+
+impl<T> AtLeastOnce for Pushing<T> {}
+impl<T> AtLeastOnce for Stealing<T> {}
+
+impl<T> Owner for Pushing<T> {
+    type Task = T;
+
+    #[inline(always)]
+    fn push(&self, task: T) {
+        self.0.push(task);
+    }
+
+    #[inline(always)]
+    fn try_push(&self, task: T) -> Result<(), PushError<T>> {
+        // It aborts the process where there is no memory left to grow.
+        self.0.push(task);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn pop(&self) -> Option<T> {
+        self.0.pop()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<T> Thief for Stealing<T> {
+    type Task = T;
+
+    #[inline(always)]
+    fn steal(&self) -> Steal<T> {
+        match self.0.steal() {
+            crossbeam_deque::Steal::Success(task) => Steal::Success(task),
+            crossbeam_deque::Steal::Empty => Steal::Empty,
+            crossbeam_deque::Steal::Retry => Steal::Retry,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

@@ -1,0 +1,119 @@
+//! The traversal on crossbeam-deque, in a pool written by hand for it: a deque a worker, an injector for the root, batches stolen, and a count of the
+//! workers that may still have tasks, which nobody touches while there is enough to do.
+
+use std::iter;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Barrier;
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{anyhow, Result};
+use crossbeam_deque::{Injector, Steal, Stealer, Worker};
+use crossbeam_utils::Backoff;
+use filch_graph::Vertex;
+
+use super::{Input, Sample};
+use crate::bench::graphs::problems::Problem;
+
+/// What the workers share.
+struct Shared<'a, P> {
+    input: &'a Input,
+    problem: &'a P,
+    injector: Injector<Vertex>,
+    stealers: Vec<Stealer<Vertex>>,
+    /// How many workers have tasks or try to get some. A worker that is not counted has an empty deque and does not steal: at 0 there is no task anywhere.
+    active: AtomicUsize,
+    together: Barrier,
+}
+
+/// What one worker did.
+struct Done {
+    start: Instant,
+    end: Instant,
+    tasks: u64,
+    /// Tasks that came from elsewhere.
+    found: u64,
+}
+
+/// Traverses from the root.
+pub(crate) fn crossbeam_pool<P: Problem>(input: &Input, problem: &P, threads: usize) -> Result<Sample> {
+    let workers: Vec<Worker<Vertex>> = (0..threads).map(|_| Worker::new_lifo()).collect();
+    let shared = Shared {
+        input,
+        problem,
+        injector: Injector::new(),
+        stealers: workers.iter().map(Worker::stealer).collect(),
+        active: AtomicUsize::new(threads),
+        together: Barrier::new(threads),
+    };
+    shared.injector.push(input.root);
+    let shared = &shared;
+    let done: Vec<Done> = thread::scope(|scope| {
+        let live = |(index, worker)| scope.spawn(move || shared.work(index, &worker));
+        let threads: Vec<_> = workers.into_iter().enumerate().map(live).collect();
+        let ends = threads.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a worker panicked")));
+        ends.collect::<Result<_>>()
+    })?;
+    let start = done.iter().map(|done| done.start).min();
+    let end = done.iter().map(|done| done.end).max();
+    let (Some(start), Some(end)) = (start, end) else { return Err(anyhow!("no thread ran")) };
+    Ok(Sample {
+        elapsed: end.duration_since(start),
+        tasks: Some(done.iter().map(|done| done.tasks).sum()),
+        // All that was found but the root, which nobody had.
+        stolen: Some(done.iter().map(|done| done.found).sum::<u64>().saturating_sub(1)),
+    })
+}
+
+impl<P: Problem> Shared<'_, P> {
+    fn work(&self, index: usize, worker: &Worker<Vertex>) -> Done {
+        let (mut tasks, mut found) = (0, 0);
+        self.together.wait();
+        let start = Instant::now();
+        loop {
+            while let Some(vertex) = worker.pop() {
+                tasks += 1;
+                self.problem.visit(&self.input.graph, vertex, |next| worker.push(next));
+            }
+            match self.find(index, worker) {
+                Some(vertex) => {
+                    // The deque was empty: what is in it now came with the one.
+                    found += 1 + worker.len() as u64;
+                    tasks += 1;
+                    self.problem.visit(&self.input.graph, vertex, |next| worker.push(next));
+                }
+                None if self.rest() => {}
+                None => break,
+            }
+        }
+        Done { start, end: Instant::now(), tasks, found }
+    }
+
+    /// A task of somebody else's, and a batch of others with it.
+    fn find(&self, index: usize, worker: &Worker<Vertex>) -> Option<Vertex> {
+        let others = || self.stealers.iter().enumerate().filter(|(other, _)| *other != index);
+        iter::repeat_with(|| {
+            let from_others = || others().map(|(_, stealer)| stealer.steal_batch_and_pop(worker)).collect();
+            self.injector.steal_batch_and_pop(worker).or_else(from_others)
+        })
+        .find(|stolen: &Steal<Vertex>| !stolen.is_retry())
+        .and_then(Steal::success)
+    }
+
+    /// Waits until there may be something to steal. Returns whether there is; otherwise it is over.
+    fn rest(&self) -> bool {
+        // Release: who sees that it is over sees what was done. Acquire: the same, the other way round.
+        self.active.fetch_sub(1, Ordering::AcqRel);
+        let backoff = Backoff::new();
+        loop {
+            if self.active.load(Ordering::Acquire) == 0 {
+                return false;
+            }
+            if !self.injector.is_empty() || self.stealers.iter().any(|stealer| !stealer.is_empty()) {
+                self.active.fetch_add(1, Ordering::AcqRel);
+                return true;
+            }
+            backoff.snooze();
+        }
+    }
+}

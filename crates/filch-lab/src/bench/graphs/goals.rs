@@ -1,0 +1,221 @@
+//! What we want of our queues in a traversal, in numbers, beside what was measured. A report: nothing depends on it.
+//!
+//! There are many cases, and a goal is for several: a line tells of the one in which it is furthest from being met.
+
+use std::fmt;
+
+use super::cases::{self, Case, Family, Task};
+use super::memory;
+use super::stage::{NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR};
+use crate::queue::Queue;
+use crate::report::{self, Series};
+use crate::stats;
+
+/// What is wanted of a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Wanted {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+impl Wanted {
+    fn is_met(self, figure: f64) -> bool {
+        self.margin(figure) >= 0.0
+    }
+
+    /// How far beyond what is wanted a figure is.
+    fn margin(self, figure: f64) -> f64 {
+        match self {
+            Wanted::AtLeast(least) => figure - least,
+            Wanted::AtMost(most) => most - figure,
+        }
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wanted::AtLeast(least) => write!(f, ">= {least:.2}"),
+            Wanted::AtMost(most) => write!(f, "<= {most:.2}"),
+        }
+    }
+}
+
+/// Ours, of which something is wanted.
+const OURS: &str = Queue::Lifo.name();
+
+/// What a goal is about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Figure {
+    /// How many times as long another takes as ours.
+    Faster(&'static str),
+    /// How many times as long ours takes as another.
+    Within(&'static str),
+    /// A figure of ours in another unit.
+    Own(&'static str),
+}
+
+/// Cases, a figure, and what is wanted of it.
+#[derive(Clone, Debug)]
+struct Goal {
+    /// Which cases, for people.
+    name: String,
+    cases: Vec<String>,
+    threads: usize,
+    figure: Figure,
+    wanted: Wanted,
+}
+
+fn goals() -> Vec<Goal> {
+    let mut goals = Vec::new();
+    for task in [Task::Closure, Task::SpanningTree] {
+        for (family, name) in [(Family::KGraph, "kgraph"), (Family::Torus, "torus"), (Family::Random, "random")] {
+            let of_family = |case: &Case| match case {
+                Case::Traversal { task: own, shape, .. } => *own == task && shape.family == family,
+                Case::Memory => false,
+            };
+            let cases: Vec<String> = cases::all().iter().filter(|case| of_family(case)).map(Case::to_string).collect();
+            let mut goal = |threads, figure, wanted| {
+                goals.push(Goal { name: format!("{task}/{name}"), cases: cases.clone(), threads, figure, wanted });
+            };
+            for threads in [1, 2] {
+                match family {
+                    Family::Random => {
+                        goal(threads, Figure::Within("chase_lev"), Wanted::AtMost(1.03));
+                        goal(threads, Figure::Within("crossbeam-lifo"), Wanted::AtMost(1.0));
+                    }
+                    Family::KGraph | Family::Torus => {
+                        let least = if family == Family::KGraph { 1.12 } else { 1.2 };
+                        goal(threads, Figure::Faster("chase_lev"), Wanted::AtLeast(least));
+                        goal(threads, Figure::Faster("crossbeam-lifo"), Wanted::AtLeast(1.25));
+                        goal(threads, Figure::Faster("rayon-spawn"), Wanted::AtLeast(2.0));
+                    }
+                }
+            }
+            if family != Family::Torus {
+                // Two serial runs side by side use the machine as well as it can be used.
+                goal(2, Figure::Faster(SERIAL_PAIR), Wanted::AtLeast(0.85));
+            }
+            goal(2, Figure::Own(REDUNDANT), Wanted::AtMost(6.0));
+        }
+    }
+    for (unit, most) in [(memory::BYTES_AN_EDGE, 8.0), (memory::BYTES_A_VERTEX, 8.0)] {
+        let cases = vec![memory::CASE.to_owned()];
+        let (figure, wanted) = (Figure::Own(unit), Wanted::AtMost(most));
+        goals.push(Goal { name: memory::CASE.to_owned(), cases, threads: 1, figure, wanted });
+    }
+    goals
+}
+
+/// Every goal whose figures are there, beside them.
+pub(crate) fn summary(series: &[Series]) -> String {
+    let header = ["goal", "threads", "worst", "95 % interval", "wanted", "met in", "worst case"].map(str::to_owned);
+    let lines: Vec<_> = goals().iter().filter_map(|goal| line(goal, series)).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!(
+        "Goals: `a / b` says how many times as long a takes as b, by their medians. A goal is for several cases; the figure is that of the\n\
+         worst. The interval encloses the median of its ratios round by round with a confidence of 95 %; of fewer than 6 rounds it is their\n\
+         whole range.\n\n{}",
+        report::grid(&header, &lines)
+    )
+}
+
+/// A figure and all rounds of it.
+fn figure(goal: &Goal, case: &str, series: &[Series]) -> Option<(f64, Vec<f64>)> {
+    let find = |name: &str, unit: &str| {
+        series.iter().find(|series| {
+            series.case == case && (series.name, series.unit, series.threads) == (name, unit, goal.threads)
+        })
+    };
+    let ratio = |a: &str, b: &str| {
+        let (a, b) = (find(a, NANOS_A_VERTEX)?, find(b, NANOS_A_VERTEX)?);
+        Some((a.median() / b.median(), stats::paired_ratios(&a.samples, &b.samples)))
+    };
+    match goal.figure {
+        Figure::Faster(other) => ratio(other, OURS),
+        Figure::Within(other) => ratio(OURS, other),
+        Figure::Own(unit) => find(OURS, unit).map(|series| (series.median(), series.samples.clone())),
+    }
+}
+
+fn line(goal: &Goal, series: &[Series]) -> Option<Vec<String>> {
+    let figures: Vec<_> = goal.cases.iter().filter_map(|case| Some((case, figure(goal, case, series)?))).collect();
+    let margin = |figure: f64| goal.wanted.margin(figure);
+    let (case, (worst, rounds)) = figures.iter().min_by(|(_, a), (_, b)| margin(a.0).total_cmp(&margin(b.0)))?;
+    let met = figures.iter().filter(|(_, (figure, _))| goal.wanted.is_met(*figure)).count();
+    let interval = stats::interval(rounds)?;
+    let text = match goal.figure {
+        Figure::Faster(other) => format!("{other} / {OURS}"),
+        Figure::Within(other) => format!("{OURS} / {other}"),
+        Figure::Own(unit) => format!("{OURS}, {unit}"),
+    };
+    Some(vec![
+        format!("{}: {text}", goal.name),
+        goal.threads.to_string(),
+        format!("{worst:.2}"),
+        format!("{:.2} to {:.2}", interval.low, interval.high),
+        goal.wanted.to_string(),
+        format!("{met} of {}", figures.len()),
+        (*case).clone(),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(case: &str, name: &'static str, threads: usize, unit: &'static str, samples: &[f64]) -> Series {
+        Series { case: case.to_owned(), name, threads, unit, samples: samples.to_vec(), note: None }
+    }
+
+    fn verdict(of: &str, threads: usize, wanted: Figure, series: &[Series]) -> Option<Vec<String>> {
+        let goals = goals();
+        let goal = goals.iter().find(|goal| goal.name == of && goal.threads == threads && goal.figure == wanted);
+        line(goal.expect("there is such a goal"), series).map(|line| line[2..].to_vec())
+    }
+
+    #[test]
+    fn a_goal_tells_of_the_worst_of_its_cases() {
+        let time = |case, name, samples: &[f64]| series(case, name, 1, NANOS_A_VERTEX, samples);
+        let all = [
+            time("closure/torus-1m", "chase_lev", &[26.0, 28.0, 30.0]),
+            time("closure/torus-1m", OURS, &[20.0, 20.0, 20.0]),
+            time("closure/torus-4m/unsorted", "chase_lev", &[22.0, 22.0, 22.0]),
+            time("closure/torus-4m/unsorted", OURS, &[20.0, 20.0, 20.0]),
+            time("closure/kgraph-1m", "chase_lev", &[1.0]),
+            time("closure/kgraph-1m", OURS, &[20.0]),
+        ];
+        assert_eq!(
+            verdict("closure/torus", 1, Figure::Faster("chase_lev"), &all).unwrap(),
+            ["1.10", "1.10 to 1.10", ">= 1.20", "1 of 2", "closure/torus-4m/unsorted"]
+        );
+        assert!(verdict("closure/torus", 2, Figure::Faster("chase_lev"), &all).is_none());
+    }
+
+    #[test]
+    fn random_graphs_are_to_be_no_slower() {
+        let time = |name, nanos| series("closure/random-1m-3m", name, 2, NANOS_A_VERTEX, &[nanos]);
+        let all = [time("chase_lev", 100.0), time(OURS, 104.0), time(SERIAL_PAIR, 90.0)];
+        let line = verdict("closure/random", 2, Figure::Within("chase_lev"), &all).unwrap();
+        assert_eq!(line[..4], ["1.04", "1.04 to 1.04", "<= 1.03", "0 of 1"]);
+        let line = verdict("closure/random", 2, Figure::Faster(SERIAL_PAIR), &all).unwrap();
+        assert_eq!(line[..4], ["0.87", "0.87 to 0.87", ">= 0.85", "1 of 1"]);
+    }
+
+    #[test]
+    fn redundant_tasks_and_memory_are_judged_alone() {
+        let all = [
+            series("closure/torus-1m", OURS, 2, REDUNDANT, &[0.5, 7.0, 0.5]),
+            series(memory::CASE, OURS, 1, memory::BYTES_AN_EDGE, &[8.0]),
+        ];
+        assert_eq!(verdict("closure/torus", 2, Figure::Own(REDUNDANT), &all).unwrap()[3], "1 of 1");
+        assert_eq!(verdict(memory::CASE, 1, Figure::Own(memory::BYTES_AN_EDGE), &all).unwrap()[3], "1 of 1");
+    }
+
+    #[test]
+    fn without_figures_there_is_nothing_to_say() {
+        assert!(summary(&[]).is_empty());
+    }
+}

@@ -1,0 +1,93 @@
+//! What a closure of ten million vertices and thirty million edges takes in memory.
+
+use std::fs;
+
+use anyhow::{ensure, Result};
+use filch::explore::Explore;
+use filch_graph::{closure, generate, Vertex};
+
+use super::cases::SEED;
+use crate::queue::Queue;
+use crate::report::{self, Series};
+
+/// The name that plots know it by.
+pub(crate) const CASE: &str = "memory/random-10m-30m";
+/// What it is, for people.
+pub(crate) const DESCRIPTION: &str = "what a closure takes in memory; 3 random edges a vertex, one worker";
+
+/// What the graph keeps for each undirected edge.
+pub(crate) const BYTES_AN_EDGE: &str = "bytes/edge";
+/// What the graph and the closure keep for each vertex.
+pub(crate) const BYTES_A_VERTEX: &str = "bytes/vertex";
+/// How many tasks were queued at most.
+const LARGEST_WORKLIST: &str = "queued-tasks";
+/// The most memory of the process that was in use, from when the graph was there.
+const PEAK_MEGABYTES: &str = "peak-MB";
+
+const VERTICES: usize = 10_000_000;
+const EDGES: usize = 30_000_000;
+
+/// Measures it once: these figures do not scatter.
+pub(crate) fn measure() -> Result<Vec<Series>> {
+    let graph = generate::random(VERTICES, EDGES, SEED)?;
+    let peak_is_new = forget_peak();
+    let closure = closure(&graph, [0], Explore::at_least_once().workers(1));
+    ensure!(closure.reached() > VERTICES / 2, "only {} vertices were reached", closure.reached());
+
+    let longest: usize = closure.effort().counts().iter().map(|counts| counts.longest).sum();
+    let of_arcs = graph.arcs() * size_of::<Vertex>();
+    let of_vertices = graph.memory() - of_arcs + closure.memory();
+    let one = |unit, figure: f64, note: Option<&str>| Series {
+        case: CASE.to_owned(),
+        name: Queue::Lifo.name(),
+        threads: 1,
+        unit,
+        samples: vec![figure],
+        note: note.map(str::to_owned),
+    };
+    let mut series = vec![
+        one(BYTES_AN_EDGE, of_arcs as f64 / EDGES as f64, Some("two arcs")),
+        one(BYTES_A_VERTEX, of_vertices as f64 / VERTICES as f64, Some("where its arcs begin, and its mark")),
+        one(LARGEST_WORKLIST, longest as f64, Some("as far as was seen; 8 bytes each")),
+    ];
+    if let Some(bytes) = peak() {
+        let note = if peak_is_new { "while it was computed" } else { "of everything so far" };
+        series.push(one(PEAK_MEGABYTES, bytes as f64 / 1e6, Some(note)));
+    }
+    Ok(series)
+}
+
+/// The figures, one a line.
+pub(crate) fn table(series: &[Series]) -> String {
+    let header = ["unit", "figure", ""].map(str::to_owned);
+    let line = |series: &Series| {
+        vec![series.unit.to_owned(), report::number(series.median()), series.note.clone().unwrap_or_default()]
+    };
+    report::grid(&header, &series.iter().map(line).collect::<Vec<_>>())
+}
+
+/// Has the kernel count the largest resident set anew. Returns whether it does.
+fn forget_peak() -> bool {
+    fs::write("/proc/self/clear_refs", "5").is_ok()
+}
+
+/// The largest resident set so far, in bytes. Known on Linux only.
+fn peak() -> Option<u64> {
+    kilobytes(&fs::read_to_string("/proc/self/status").ok()?).map(|kilobytes| 1024 * kilobytes)
+}
+
+fn kilobytes(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_is_found_among_what_the_kernel_tells() {
+        assert_eq!(kilobytes("Name:\tfilch\nVmPeak:\t  99 kB\nVmHWM:\t   1234 kB\n"), Some(1234));
+        assert_eq!(kilobytes("Name:\tfilch\n"), None);
+    }
+}

@@ -1,0 +1,123 @@
+//! The `graphs` suite: closure and spanning tree of large graphs, on every queue, beside the same traversal on peers.
+//!
+//! Every sample starts a pool of its own and ends it, and is timed from inside. Threads are not pinned: where they run is up to the runtime and
+//! the operating system, as it is for its users. What is kept for each vertex is made before, and the same memory for everybody.
+
+mod cases;
+mod contenders;
+mod goals;
+mod memory;
+mod plan;
+mod problems;
+mod stage;
+mod table;
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::chosen;
+use crate::report::Series;
+use crate::say;
+use cases::Case;
+use plan::Plan;
+
+/// The suite's name.
+pub(crate) const SUITE: &str = "graphs";
+
+/// How many threads a pool has, unless told otherwise.
+pub(crate) const THREADS: usize = 2;
+
+/// What a user may choose.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// The smallest graphs only, and fewer rounds.
+    pub(crate) quick: bool,
+    /// How many threads pools have, besides those of one thread.
+    pub(crate) threads: usize,
+    /// Where the figures go, besides being printed.
+    pub(crate) json: Option<PathBuf>,
+    /// How the names of the cases begin that are wanted; all, if there are none.
+    pub(crate) cases: Vec<String>,
+}
+
+impl Options {
+    /// A quick run of everything that is in one.
+    pub(crate) fn quick() -> Options {
+        Options { quick: true, threads: THREADS, json: None, cases: Vec::new() }
+    }
+}
+
+/// What a run found out.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    /// The figures.
+    pub(crate) series: Vec<Series>,
+    /// The same for people.
+    pub(crate) text: String,
+}
+
+/// Runs the suite. The calling thread must not be pinned: pools inherit it.
+pub(crate) fn run(options: &Options) -> Result<Measured> {
+    let plan = if options.quick { Plan::QUICK } else { Plan::FULL };
+    let cases = wanted(&plan, &options.cases)?;
+
+    let mut text = String::new();
+    let speed = if options.quick { "quick" } else { "full" };
+    writeln!(
+        text,
+        "Suite {SUITE}, {speed}: nanoseconds a vertex, median and best of the rounds. A speed-up is how many times as long chase_lev takes\n\
+         on one thread. Redundant are tasks beyond one a vertex, with the most threads; stolen are those that came from another worker."
+    )?;
+    let mut all = Vec::new();
+    for (done, &case) in cases.iter().enumerate() {
+        say(&format!("[{}/{}] {case}", done + 1, cases.len()));
+        let series = case.measure(&plan, options.threads)?;
+        let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
+        writeln!(
+            text,
+            "\n{case}: {}. {rounds} {}.\n",
+            case.description(),
+            if rounds == 1 { "round" } else { "rounds" }
+        )?;
+        text.push_str(&match case {
+            Case::Traversal { .. } => table::table(&series),
+            Case::Memory => memory::table(&series),
+        });
+        all.extend(series);
+    }
+    text.push('\n');
+    text.push_str(&goals::summary(&all));
+    Ok(Measured { series: all, text })
+}
+
+/// The cases that were asked for by name, or those of the plan.
+fn wanted(plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
+    if names.is_empty() {
+        return Ok(plan.cases());
+    }
+    let mut chosen = chosen(cases::all(), names)?;
+    // A quick run leaves out what is large, unless nothing else was asked for.
+    if chosen.iter().any(|&case| plan.includes(case)) {
+        chosen.retain(|&case| plan.includes(case));
+    }
+    Ok(chosen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_graph_is_in_a_quick_run_only_if_it_was_asked_for() {
+        let names = |plan: &Plan, name: &str| -> Vec<String> {
+            wanted(plan, &[name.to_owned()]).unwrap().iter().map(Case::to_string).collect()
+        };
+        assert_eq!(names(&Plan::QUICK, "closure/torus"), ["closure/torus-250k", "closure/torus-250k/unsorted"]);
+        assert_eq!(names(&Plan::QUICK, "closure/torus-4m/"), ["closure/torus-4m/unsorted"]);
+        assert_eq!(names(&Plan::FULL, "closure/torus").len(), 6);
+        let refusal = wanted(&Plan::QUICK, &["bfs".to_owned()]).unwrap_err().to_string();
+        assert!(refusal.contains("no case begins with `bfs`; there are closure/kgraph-250k"), "{refusal}");
+    }
+}

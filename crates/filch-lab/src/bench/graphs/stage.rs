@@ -1,0 +1,139 @@
+//! Everybody on one graph, from the same root: who takes part, and in which units.
+
+use std::cell::RefCell;
+
+use anyhow::{bail, Result};
+use filch_graph::{Graph, Vertex};
+
+use super::cases::{Case, SEED};
+use super::contenders::{
+    crossbeam_pool, explore, frontier, serial, serial_pair, spawns, CrossbeamLifo, Explored, Input, Sample,
+};
+use super::plan::Plan;
+use super::problems::Problem;
+use crate::bench::random::Random;
+use crate::bench::rounds::{interleave, Runner};
+use crate::bench::thread_counts;
+use crate::queue::Queue;
+use crate::report::Series;
+
+/// Time, by the number of vertices reached.
+pub(crate) const NANOS_A_VERTEX: &str = "ns/vertex";
+/// The share of tasks beyond one for each vertex that was reached.
+pub(crate) const REDUNDANT: &str = "% redundant";
+/// The share of tasks that were stolen.
+pub(crate) const STOLEN: &str = "% stolen";
+
+/// A loop on one thread.
+pub(crate) const SERIAL: &str = "serial";
+/// Two of those side by side.
+pub(crate) const SERIAL_PAIR: &str = "serial-pair";
+
+/// A graph, a root, and room for what is computed, which everybody uses in turn.
+pub(crate) struct Stage<P> {
+    input: Input,
+    one: RefCell<P>,
+    /// For whoever runs beside another.
+    two: RefCell<P>,
+}
+
+impl<P: Problem + Send> Stage<P> {
+    /// Begins at a random vertex from which most can be reached.
+    pub(crate) fn set(graph: Graph) -> Result<Stage<P>> {
+        let vertices = graph.vertices();
+        let (mut one, mut two) = (P::new(vertices), P::new(vertices));
+        let mut input = Input { graph, root: 0, reached: 0 };
+        let mut random = Random::new(SEED);
+        for _ in 0..100 {
+            input.root = random.below(vertices as u64) as Vertex;
+            one.start(input.root);
+            two.start(input.root);
+            input.reached = serial(&input, &mut one)?.tasks.unwrap_or(0) as usize;
+            if input.reached > vertices / 2 {
+                return Ok(Stage { input, one: RefCell::new(one), two: RefCell::new(two) });
+            }
+        }
+        bail!("no vertex was found from which most of the graph can be reached")
+    }
+
+    /// All rounds, with 1 thread and with `threads`.
+    pub(crate) fn measure(&self, case: Case, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
+        let mut runners = vec![self.runner(SERIAL, 1, serial)];
+        for threads in thread_counts(threads) {
+            for queue in Queue::ALL {
+                let run = move |input: &Input, problem: &mut P| queue.with(Explored { input, problem, threads })?;
+                runners.push(self.runner(queue.name(), threads, run));
+            }
+            runners.extend([
+                self.runner("crossbeam-lifo", threads, move |input, problem| {
+                    explore(CrossbeamLifo, input, problem, threads)
+                }),
+                self.runner("crossbeam-pool", threads, move |input, problem| crossbeam_pool(input, problem, threads)),
+                self.runner("rayon-spawn", threads, move |input, problem| spawns(input, problem, threads)),
+                self.runner("rayon-frontier", threads, move |input, problem| frontier(input, problem, threads)),
+            ]);
+        }
+        if threads == 2 {
+            runners.push(Runner { name: SERIAL_PAIR, threads, measure: Box::new(|| self.pair()) });
+        }
+        let units = [NANOS_A_VERTEX, REDUNDANT, STOLEN];
+        let mut series = interleave(&case.to_string(), &units, &runners, plan.effort())?;
+        // What is not counted is not told.
+        series.retain(|series| series.samples.iter().all(|sample| sample.is_finite()));
+        for series in series.iter_mut().filter(|series| series.unit == NANOS_A_VERTEX) {
+            series.note = series.name.parse().ok().and_then(Queue::note);
+        }
+        Ok(series)
+    }
+
+    fn runner<'a, F>(&'a self, name: &'static str, threads: usize, run: F) -> Runner<'a>
+    where
+        F: Fn(&Input, &mut P) -> Result<Sample> + 'a,
+    {
+        let measure = move || {
+            let (input, mut problem) = (&self.input, self.one.borrow_mut());
+            problem.start(input.root);
+            let sample = run(input, &mut problem)?;
+            problem.check(&input.graph, input.reached)?;
+            Ok(figures(sample, input.reached))
+        };
+        Runner { name, threads, measure: Box::new(measure) }
+    }
+
+    fn pair(&self) -> Result<Vec<f64>> {
+        let (input, mut one, mut two) = (&self.input, self.one.borrow_mut(), self.two.borrow_mut());
+        one.start(input.root);
+        two.start(input.root);
+        let sample = serial_pair(input, &mut *one, &mut *two)?;
+        one.check(&input.graph, input.reached)?;
+        two.check(&input.graph, input.reached)?;
+        Ok(figures(sample, 2 * input.reached))
+    }
+}
+
+/// A figure for each unit; not a number if it is not known.
+fn figures(sample: Sample, vertices: usize) -> Vec<f64> {
+    let Sample { elapsed, tasks, stolen } = sample;
+    let tasks = tasks.map_or(f64::NAN, |tasks| tasks as f64);
+    let share = |part: f64| 100.0 * part / tasks;
+    vec![
+        elapsed.as_nanos() as f64 / vertices as f64,
+        share(tasks - vertices as f64),
+        share(stolen.map_or(f64::NAN, |stolen| stolen as f64)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn shares_are_of_all_tasks_and_what_is_not_counted_is_no_number() {
+        let sample = Sample { elapsed: Duration::from_nanos(1800), tasks: Some(100), stolen: Some(25) };
+        assert_eq!(figures(sample, 90), [20.0, 10.0, 25.0]);
+        let unknown = figures(Sample { tasks: None, ..sample }, 90);
+        assert!(unknown[1].is_nan() && unknown[2].is_nan());
+    }
+}

@@ -1,0 +1,94 @@
+//! A case as a table: one line for everybody, with both numbers of threads side by side.
+
+use super::stage::{NANOS_A_VERTEX, REDUNDANT, STOLEN};
+use crate::queue::Queue;
+use crate::report::{self, number, Series};
+use crate::stats;
+
+/// Whose time on one thread the others are measured by.
+const MEASURE: (&str, usize) = (Queue::ChaseLev.name(), 1);
+
+/// The table of a case. A speed-up is how many times as long our Chase-Lev takes on one thread.
+pub(crate) fn table(series: &[Series]) -> String {
+    let find = |(name, threads): (&str, usize), unit: &str| {
+        series.iter().find(|series| (series.name, series.threads, series.unit) == (name, threads, unit))
+    };
+    let (mut names, mut counts) = (Vec::new(), Vec::new());
+    for series in series {
+        if !names.contains(&series.name) {
+            names.push(series.name);
+        }
+        if !counts.contains(&series.threads) {
+            counts.push(series.threads);
+        }
+    }
+
+    let mut header = vec!["impl".to_owned()];
+    for &threads in &counts {
+        let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+        header.extend([threads, "best".to_owned(), "speed-up".to_owned()]);
+    }
+    header.extend(["redundant".to_owned(), "stolen".to_owned(), String::new()]);
+
+    let measure = find(MEASURE, NANOS_A_VERTEX).map(Series::median);
+    let line = |name: &str| {
+        let mut line = vec![name.to_owned()];
+        for &threads in &counts {
+            let time = find((name, threads), NANOS_A_VERTEX);
+            let speed_up = measure.zip(time).map(|(measure, time)| format!("{:.2}", measure / time.median()));
+            line.push(time.map(|time| number(time.median())).unwrap_or_default());
+            line.push(time.and_then(|time| stats::min(&time.samples)).map(number).unwrap_or_default());
+            line.push(speed_up.unwrap_or_default());
+        }
+        let most = counts.iter().copied().max().unwrap_or(1);
+        for unit in [REDUNDANT, STOLEN] {
+            line.push(find((name, most), unit).map(|series| percent(series.median())).unwrap_or_default());
+        }
+        let noted = series.iter().find(|series| series.name == name && series.note.is_some());
+        line.push(noted.and_then(|series| series.note.clone()).unwrap_or_default());
+        line
+    };
+    report::grid(&header, &names.into_iter().map(line).collect::<Vec<_>>())
+}
+
+/// Shares are small, and what is not quite nothing should show.
+fn percent(share: f64) -> String {
+    match share {
+        share if share != 0.0 && share < 0.01 => "< 0.01 %".to_owned(),
+        share => format!("{share:.2} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_is_measured_by_our_chase_lev_on_one_thread() {
+        let series = |name, threads, unit, samples: &[f64]| Series {
+            case: "closure/torus-1m".to_owned(),
+            name,
+            threads,
+            unit,
+            samples: samples.to_vec(),
+            note: None,
+        };
+        let text = table(&[
+            series("serial", 1, NANOS_A_VERTEX, &[8.0]),
+            series("chase_lev", 1, NANOS_A_VERTEX, &[30.0, 20.0, 25.0]),
+            series("chase_lev", 1, REDUNDANT, &[0.0]),
+            series("chase_lev", 2, NANOS_A_VERTEX, &[12.5]),
+            series("chase_lev", 2, REDUNDANT, &[0.001]),
+            series("chase_lev", 2, STOLEN, &[3.0]),
+        ]);
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        assert_eq!(
+            lines,
+            [
+                "impl       1 thread  best  speed-up  2 threads  best  speed-up  redundant  stolen",
+                "serial         8.00  8.00      3.12",
+                "chase_lev      25.0  20.0      1.00       12.5  12.5      2.00   < 0.01 %  3.00 %",
+            ]
+        );
+    }
+}

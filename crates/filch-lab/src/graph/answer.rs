@@ -1,0 +1,103 @@
+//! What is computed, on whichever queue, and how it is written down.
+
+use std::io::Write;
+use std::time::Duration;
+
+use anyhow::Result;
+use filch::explore::Explore;
+use filch::Pool;
+use filch_graph::read::Names;
+use filch_graph::{
+    closure, components, distances, spanning_forest, spanning_tree, Closure, Components, Distances, Effort, Graph,
+    Tree, Vertex,
+};
+
+use super::arguments::Task;
+use super::Arguments;
+use crate::queue::{Kind, WithKind};
+
+/// What was computed.
+pub(super) enum Answer {
+    Closure(Closure),
+    Tree(Tree),
+    Components(Components),
+    Distances(Distances),
+}
+
+/// All that it takes but the queue.
+struct Find<'a> {
+    task: Task,
+    graph: &'a Graph,
+    roots: &'a [Vertex],
+    pool: &'a Pool,
+    time_limit: Option<Duration>,
+}
+
+impl WithKind for Find<'_> {
+    type Output = Answer;
+
+    fn with<K: Kind<Vertex> + Clone + Send>(self, kind: K) -> Answer {
+        let Find { task, graph, roots, pool, time_limit } = self;
+        let mut explore = Explore::at_least_once().queue(kind).pool(pool);
+        if let Some(limit) = time_limit {
+            explore = explore.time_limit(limit);
+        }
+        match (task, roots) {
+            (Task::Closure, _) => Answer::Closure(closure(graph, roots.iter().copied(), explore)),
+            (Task::SpanningTree, [root, ..]) => Answer::Tree(spanning_tree(graph, *root, explore)),
+            (Task::SpanningTree, []) => Answer::Tree(spanning_forest(graph, explore)),
+            (Task::Components, _) => Answer::Components(components(graph, explore)),
+            (Task::Bfs, _) => Answer::Distances(distances(graph, roots.iter().copied(), explore)),
+        }
+    }
+}
+
+impl Answer {
+    /// Computes it. Without roots a spanning tree is a forest of the whole graph.
+    pub(super) fn find(arguments: &Arguments, graph: &Graph, roots: &[Vertex], pool: &Pool) -> Result<Answer> {
+        let Arguments { task, time_limit, .. } = *arguments;
+        Ok(arguments.queue.with(Find { task, graph, roots, pool, time_limit })?)
+    }
+
+    /// What it took.
+    pub(super) fn effort(&self) -> &Effort {
+        match self {
+            Answer::Closure(closure) => closure.effort(),
+            Answer::Tree(tree) => tree.effort(),
+            Answer::Components(components) => components.effort(),
+            Answer::Distances(distances) => distances.effort(),
+        }
+    }
+
+    /// The bytes it holds beside the graph.
+    pub(super) fn memory(&self) -> usize {
+        match self {
+            Answer::Closure(closure) => closure.memory(),
+            Answer::Tree(tree) => tree.memory(),
+            Answer::Components(components) => components.memory(),
+            Answer::Distances(distances) => distances.memory(),
+        }
+    }
+
+    /// A line for each of so many vertices that has something to tell, by its id where it has one.
+    pub(super) fn write(&self, vertices: usize, names: Option<&Names>, file: &mut dyn Write) -> Result<()> {
+        let id = |vertex: Vertex| names.map_or(u64::from(vertex), |names| names.id(vertex));
+        for vertex in 0..vertices as Vertex {
+            let of = id(vertex);
+            match self {
+                Answer::Closure(closure) if closure.contains(vertex) => writeln!(file, "{of}")?,
+                Answer::Tree(tree) if tree.contains(vertex) => {
+                    writeln!(file, "{of} {}", id(tree.parent(vertex).unwrap_or(vertex)))?;
+                }
+                Answer::Components(components) => writeln!(file, "{of} {}", components.of(vertex))?,
+                Answer::Distances(distances) => {
+                    if let Some(distance) = distances.of(vertex) {
+                        writeln!(file, "{of} {distance}")?;
+                    }
+                }
+                Answer::Closure(_) | Answer::Tree(_) => {}
+            }
+        }
+        Ok(())
+    }
+}

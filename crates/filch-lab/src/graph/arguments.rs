@@ -1,0 +1,252 @@
+//! What `filch graph` can be told.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{ensure, Context, Result};
+use clap::{ArgGroup, Args, ValueEnum};
+use filch_graph::generate::Recipe;
+use filch_graph::read::{Format, Names};
+use filch_graph::Vertex;
+
+use crate::pool_threads;
+use crate::queue::Queue;
+
+/// Read or generate a graph, and explore it on all cores.
+#[derive(Args, Debug)]
+#[command(
+    group = ArgGroup::new("graph").required(true).args(["file", "generate"]),
+    override_usage = "filch graph <TASK> <FILE> [OPTIONS]\n       filch graph <TASK> --generate <RECIPE> [OPTIONS]"
+)]
+pub(crate) struct Arguments {
+    /// What to compute.
+    pub(super) task: Task,
+
+    /// The graph: an edge list, a Matrix Market file or a DIMACS file, which may be compressed with gzip.
+    #[arg(value_name = "FILE")]
+    pub(super) file: Option<PathBuf>,
+
+    /// Generate the graph instead: torus:1000x1000, grid:WIDTHxHEIGHT, kgraph:1000000,k=3, kgraph-plane:N,k=K, random:1000000,3000000, rmat:20,8000000, star:N or
+    /// path:N; then, if wanted, ,seed=7 and ,connected and ,shuffled.
+    #[arg(long, value_name = "RECIPE")]
+    pub(super) generate: Option<Recipe>,
+
+    /// Where to begin, by number from 0 (also where those in the file begin with 1), or by its id in the file with --renumber; may be given several times for closure and bfs.
+    #[arg(long = "root", value_name = "VERTEX", value_parser = vertex)]
+    pub(super) roots: Vec<u64>,
+
+    /// A spanning tree of each component, and not only of that of the root.
+    #[arg(long, conflicts_with = "roots")]
+    pub(super) forest: bool,
+
+    /// Which queue the workers have: chase_lev, the, asymmetric, ff_the, ff_cl, thep, idempotent::lifo, idempotent::fifo or idempotent::double_ended.
+    #[arg(long, value_name = "NAME", default_value_t = Queue::Lifo)]
+    pub(super) queue: Queue,
+
+    /// How many threads work; as many as there are cores, if this is left out.
+    #[arg(long, value_name = "N", value_parser = pool_threads)]
+    pub(super) threads: Option<usize>,
+
+    /// Give up after so many seconds. Nothing is written to --out then.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) time_limit: Option<Duration>,
+
+    /// The lines of the file are arcs in one direction, whatever its header says.
+    #[arg(long, conflicts_with = "generate")]
+    pub(super) directed: bool,
+
+    /// The lines of the file are edges in both directions, whatever its header says.
+    #[arg(long, conflicts_with_all = ["generate", "directed"])]
+    pub(super) undirected: bool,
+
+    /// What the file is, if it does not show: edge-list, matrix-market or dimacs.
+    #[arg(long, value_name = "FORMAT", conflicts_with = "generate")]
+    pub(super) format: Option<Format>,
+
+    /// Number the vertices of an edge list anew, so that their ids can be any numbers.
+    #[arg(long, conflicts_with = "generate")]
+    pub(super) renumber: bool,
+
+    /// Read the file even if nearly all of its vertices have no edge.
+    #[arg(long, conflicts_with = "generate")]
+    pub(super) allow_isolated: bool,
+
+    /// Also write the summary to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub(super) json: Option<PathBuf>,
+
+    /// Write the result to this file, a line a vertex: those that are reached (closure), with their parents (spanning-tree; a root is its own), with the numbers of their components
+    /// (components), with their distances (bfs).
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+}
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Task {
+    /// Which vertices can be reached.
+    Closure,
+    /// A tree that joins all vertices that can be reached.
+    SpanningTree,
+    /// Which vertices are joined to each other, whatever the directions.
+    Components,
+    /// How many arcs away from the nearest root each vertex is.
+    Bfs,
+}
+
+impl Task {
+    /// As on the command line.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Task::Closure => "closure",
+            Task::SpanningTree => "spanning-tree",
+            Task::Components => "components",
+            Task::Bfs => "bfs",
+        }
+    }
+}
+
+impl Arguments {
+    /// What only makes sense together, or not together.
+    pub(super) fn check(&self) -> Result<()> {
+        let task = self.task.name();
+        self.check_direction(self.directed)?;
+        ensure!(!(self.forest && self.task != Task::SpanningTree), "--forest is for spanning-tree, not for {task}");
+        ensure!(
+            self.task != Task::Components || self.roots.is_empty(),
+            "components are of the whole graph; leave out --root"
+        );
+        ensure!(
+            self.task != Task::SpanningTree || self.roots.len() <= 1,
+            "a spanning tree has one root; give --root once, or --forest for a tree of each component"
+        );
+        ensure!(
+            self.json.is_none() || self.json != self.out,
+            "--json and --out are the same file; the one would replace the other"
+        );
+        Ok(())
+    }
+
+    /// Whether the task can be had of a graph that is directed, or is not.
+    pub(super) fn check_direction(&self, directed: bool) -> Result<()> {
+        ensure!(
+            !directed || self.task != Task::SpanningTree,
+            "a spanning tree is of a graph without directions; --undirected reads a file as one"
+        );
+        Ok(())
+    }
+
+    /// Where to begin.
+    pub(super) fn roots(&self, vertices: usize, names: Option<&Names>) -> Result<Vec<Vertex>> {
+        if self.task == Task::Components || self.forest {
+            return Ok(Vec::new());
+        }
+        ensure!(vertices > 0, "the graph has no vertices, so there is none to begin at");
+        let vertex = |&root: &u64| match names {
+            Some(names) => names.vertex(root).with_context(|| format!("no vertex of the file has the id {root}")),
+            None => Vertex::try_from(root).ok().filter(|&root| (root as usize) < vertices).with_context(|| {
+                format!("there is no vertex {root} to begin at: the graph has {vertices}, numbered from 0")
+            }),
+        };
+        if self.roots.is_empty() {
+            return Ok(vec![0]);
+        }
+        self.roots.iter().map(vertex).collect()
+    }
+}
+
+fn vertex(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "this is not a vertex; an example is 0".to_owned())
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "this is not a number of seconds; an example is 2.5".to_owned())?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(limit) if !limit.is_zero() => Ok(limit),
+        _ => Err("a time limit must be above 0, and not as long as this".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn parse(words: &[&str]) -> Result<Arguments, String> {
+        let words = std::iter::once(&"graph").chain(words);
+        let arguments = Cli::try_parse_from(words).map_err(|error| error.to_string())?.arguments;
+        arguments.check().map_err(|error| error.to_string())?;
+        Ok(arguments)
+    }
+
+    #[test]
+    fn what_is_left_out_has_a_default() {
+        let arguments = parse(&["closure", "roads.gr"]).unwrap();
+        assert_eq!(arguments.queue, Queue::Lifo);
+        assert_eq!(arguments.roots(5, None).unwrap(), [0]);
+        assert!(arguments.threads.is_none() && arguments.time_limit.is_none());
+    }
+
+    #[test]
+    fn options_are_taken_as_given() {
+        let words = [
+            "bfs",
+            "--generate",
+            "torus:10x10",
+            "--root",
+            "3",
+            "--root",
+            "9",
+            "--queue",
+            "ff_cl",
+            "--time-limit",
+            "0.5",
+        ];
+        let arguments = parse(&words).unwrap();
+        assert_eq!(arguments.roots(10, None).unwrap(), [3, 9]);
+        assert_eq!(arguments.queue, Queue::FfCl);
+        assert_eq!(arguments.time_limit, Some(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn bad_input_is_refused_with_a_reason() {
+        for (words, reason) in [
+            (&["closure"][..], "required"),
+            (&["closure", "roads.gr", "--generate", "torus:3x3"], "cannot be used with"),
+            (&["colouring", "roads.gr"], "possible values: closure, spanning-tree, components, bfs"),
+            (&["closure", "--generate", "torus:3"], "a torus is written `torus:WIDTHxHEIGHT`"),
+            (&["closure", "--generate", "torus:3x3", "--directed"], "cannot be used with"),
+            (&["closure", "roads.gr", "--queue", "lifo"], "there are chase_lev, the,"),
+            (&["closure", "roads.gr", "--threads", "0"], "a pool needs a thread"),
+            (&["closure", "roads.gr", "--root", "-1"], "unexpected argument"),
+            (&["closure", "roads.gr", "--root", "first"], "not a vertex"),
+            (&["closure", "roads.gr", "--time-limit", "0"], "above 0"),
+            (&["closure", "roads.gr", "--time-limit", "soon"], "not a number of seconds"),
+            (&["closure", "roads.gr", "--format", "csv"], "edge-list, matrix-market or dimacs"),
+            (&["closure", "roads.gr", "--forest"], "--forest is for spanning-tree"),
+            (&["spanning-tree", "roads.gr", "--directed"], "a spanning tree is of a graph without directions"),
+            (&["components", "roads.gr", "--root", "1"], "leave out --root"),
+            (&["spanning-tree", "roads.gr", "--root", "1", "--root", "2"], "has one root"),
+            (&["spanning-tree", "roads.gr", "--root", "1", "--forest"], "cannot be used with"),
+            (&["bfs", "roads.gr", "--json", "a", "--out", "a"], "the same file"),
+        ] {
+            let refusal = parse(words).expect_err(&format!("{words:?} should be refused"));
+            assert!(refusal.contains(reason), "{words:?}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn a_root_that_is_not_there_is_refused() {
+        let arguments = parse(&["closure", "roads.gr", "--root", "5"]).unwrap();
+        assert_eq!(arguments.roots(6, None).unwrap(), [5]);
+        assert!(arguments.roots(5, None).unwrap_err().to_string().contains("no vertex 5 to begin at: the graph has 5"));
+        assert!(arguments.roots(0, None).unwrap_err().to_string().contains("no vertices"));
+    }
+}

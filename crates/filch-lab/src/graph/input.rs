@@ -1,0 +1,71 @@
+//! The graph that a command is about.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{anyhow, Context, Result};
+use filch_graph::read::{self, Names, Options, Progress};
+use filch_graph::Graph;
+
+use super::{progress, Arguments};
+
+/// A graph, and where it comes from.
+pub(super) struct Input {
+    pub(super) graph: Graph,
+    /// What to call it.
+    pub(super) name: String,
+    /// What it was read as, unless it was generated.
+    pub(super) format: Option<String>,
+    /// Whether its arcs lead in one direction only.
+    pub(super) directed: bool,
+    /// The ids of its vertices in the file, if they were numbered anew.
+    pub(super) names: Option<Names>,
+    /// How long it took to read or generate it.
+    pub(super) took: Duration,
+}
+
+/// Reads or generates the graph.
+pub(super) fn load(arguments: &Arguments) -> Result<Input> {
+    let start = Instant::now();
+    if let Some(recipe) = &arguments.generate {
+        let name = recipe.to_string();
+        let spinner = progress::working(format!("generating {name}"));
+        let graph = recipe.build();
+        spinner.finish_and_clear();
+        let graph = graph.map_err(|error| anyhow!("{name} cannot be generated: {error}"))?;
+        return Ok(Input { graph, name, format: None, directed: false, names: None, took: start.elapsed() });
+    }
+    // One of the two is required.
+    let path = arguments.file.as_deref().context("there is no graph: give a file or --generate")?;
+    let name = path.display().to_string();
+    let bar = progress::reading(&name);
+    let advance = |progress: Progress| {
+        if let Some(total) = progress.total {
+            bar.set_length(total);
+        }
+        bar.set_position(progress.bytes);
+    };
+    let loaded = read::load(path, &options(arguments).progress(&advance));
+    bar.finish_and_clear();
+    // Its sentence has the cause in it already.
+    let loaded = loaded.map_err(|error| anyhow!("{error}"))?;
+    arguments.check_direction(loaded.directed).with_context(|| format!("{name} has directions"))?;
+    Ok(Input {
+        graph: loaded.graph,
+        name,
+        format: Some(loaded.format.to_string()),
+        directed: loaded.directed,
+        names: loaded.names,
+        took: start.elapsed(),
+    })
+}
+
+fn options(arguments: &Arguments) -> Options<'static> {
+    let mut options = Options::new().renumber(arguments.renumber).allow_isolated(arguments.allow_isolated);
+    if let Some(format) = arguments.format {
+        options = options.format(format);
+    }
+    if arguments.directed || arguments.undirected {
+        options = options.directed(arguments.directed);
+    }
+    options
+}

@@ -1,0 +1,57 @@
+//! `filch graph`: reads or generates a graph, explores it, and tells what it found and what that took.
+
+mod answer;
+mod arguments;
+mod input;
+mod progress;
+mod summary;
+
+pub(crate) use arguments::Arguments;
+
+use std::time::Instant;
+
+use anyhow::{bail, Context, Result};
+use filch::Pool;
+
+use crate::{print, report};
+use answer::Answer;
+use summary::Summary;
+
+/// Does what the arguments ask for.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    arguments.check()?;
+    for path in arguments.json.iter().chain(&arguments.out) {
+        report::check_writable(path)?;
+    }
+    let mut builder = Pool::builder();
+    if let Some(threads) = arguments.threads {
+        builder = builder.threads(threads);
+    }
+    let pool = builder.build().context("the threads could not be started")?;
+    let input = pool.install(|| input::load(arguments))?;
+    let roots = arguments.roots(input.graph.vertices(), input.names.as_ref())?;
+
+    let spinner = progress::working(format!("{} of {}", arguments.task.name(), input.name));
+    let start = Instant::now();
+    let answer = Answer::find(arguments, &input.graph, &roots, &pool)?;
+    let elapsed = start.elapsed();
+    spinner.finish_and_clear();
+
+    let summary = Summary::new(arguments, &input, &answer, &roots, pool.threads(), elapsed);
+    // Before anything is printed: whoever closes the pipe early still has the files.
+    if let Some(path) = &arguments.json {
+        report::write_json(path, &summary)?;
+    }
+    let complete = answer.effort().is_complete();
+    if let Some(path) = arguments.out.as_ref().filter(|_| complete) {
+        let spinner = progress::working(format!("writing {}", path.display()));
+        report::write_file(path, |file| answer.write(input.graph.vertices(), input.names.as_ref(), file))?;
+        spinner.finish_and_clear();
+    }
+    print(&summary.to_string())?;
+    if !complete {
+        let nothing = if arguments.out.is_some() { ", and nothing was written to --out" } else { "" };
+        bail!("the time limit was reached before everything was explored: the result is incomplete{nothing}");
+    }
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! How far it is, for somebody who watches: on standard error, and only if that is a terminal.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How often a spinner turns.
+const TURN: Duration = Duration::from_millis(120);
+
+/// A bar for a file of so many bytes, or of a length that is not known.
+pub(super) fn reading(name: &str) -> ProgressBar {
+    let bar = ProgressBar::no_length().with_message(format!("reading {name}"));
+    bar.set_style(style("{msg} {wide_bar} {bytes} of {total_bytes}, {eta} left"));
+    bar
+}
+
+/// Something that turns while work goes on that nobody can foresee the end of.
+pub(super) fn working(what: String) -> ProgressBar {
+    let spinner = ProgressBar::new_spinner().with_message(what);
+    spinner.set_style(style("{spinner} {msg}, {elapsed}"));
+    spinner.enable_steady_tick(TURN);
+    spinner
+}
+
+fn style(template: &str) -> ProgressStyle {
+    // A template that is not understood would be a mistake of ours, and no reason to stop.
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_understood() {
+        for template in ["{msg} {wide_bar} {bytes} of {total_bytes}, {eta} left", "{spinner} {msg}, {elapsed}"] {
+            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
+        }
+    }
+}
