@@ -163,7 +163,8 @@ where
     Ok(())
 }
 
-fn check(run: impl Fn(Setup, &[Step]) -> TestCaseResult) {
+/// Not generic, for the runner is much code, and one copy of it does for all queues.
+fn check(run: &dyn Fn(Setup, &[Step]) -> TestCaseResult) {
     let config = ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() };
     let scripts = (setup(), prop::collection::vec(step(), 1..120));
     let outcome = TestRunner::new(config).run(&scripts, |(setup, steps)| run(setup, &steps));
@@ -171,14 +172,14 @@ fn check(run: impl Fn(Setup, &[Step]) -> TestCaseResult) {
 }
 
 fn follows_the_model<Q: Queue, T: Sample + Copy>() {
-    check(|setup, steps| {
+    check(&|setup, steps| {
         let model = Model::<Q>::new(usize::MAX, setup.delta);
         follow(model, steps, Q::make::<T>(setup).unwrap())
     });
 }
 
 fn follows_the_model_with_boxes<Q: ExactQueue>() {
-    check(|setup, steps| {
+    check(&|setup, steps| {
         let model = Model::<Q>::new(usize::MAX, setup.delta);
         follow(model, steps, Q::make_exact::<Box<usize>>(setup).unwrap())
     });
@@ -246,11 +247,11 @@ for_every_queue!(a_queue_that_grew_shrinks_and_grows_again_as_its_model, grows_a
 #[test]
 fn a_queue_at_its_limit_refuses_tasks_as_its_model() {
     for limit in [8, 64, 4096] {
-        check(|setup, steps| {
+        check(&|setup, steps| {
             let queue = lifo::limited_to::<usize>(limit, setup.capacity).unwrap();
             follow(Model::<common::Lifo>::new(limit - 1, setup.delta), steps, queue)
         });
-        check(|setup, steps| {
+        check(&|setup, steps| {
             let queue = double_ended::limited_to::<usize>(limit, setup.capacity).unwrap();
             follow(Model::<common::DoubleEnded>::new(limit - 1, setup.delta), steps, queue)
         });

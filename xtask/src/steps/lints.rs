@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::tests::{FENCED, LOOM, SHUTTLE};
+use super::tests::{FENCED, LOOM, SHUTTLE, UNDER_LOOM};
 use super::{Context, Outcome};
 
 /// The sources are formatted.
@@ -24,15 +24,9 @@ pub(super) fn clippy(context: &Context) -> Result<Outcome> {
         .env("RUSTFLAGS", FENCED)
         .env("CARGO_TARGET_DIR", context.target("fallback"))
         .run()?;
-    context
-        .cargo("clippy -p filch-queue --release --lib --test loom --test weaken")
-        .words(deny)
-        .env("RUSTFLAGS", LOOM)
-        .env("CARGO_TARGET_DIR", context.target("loom"))
-        .run()?;
-    for (flags, folder) in [(LOOM, "loom"), (SHUTTLE, "shuttle")] {
+    for (line, flags, folder) in [(UNDER_LOOM, LOOM, "loom"), ("--release -p filch --lib", SHUTTLE, "shuttle")] {
         context
-            .cargo("clippy -p filch --release --lib")
+            .cargo(&format!("clippy {line}"))
             .words(deny)
             .env("RUSTFLAGS", flags)
             .env("CARGO_TARGET_DIR", context.target(folder))

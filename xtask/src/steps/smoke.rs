@@ -1,4 +1,4 @@
-//! The benchmarks run, and the JSON they write is complete. Their times are not judged.
+//! The benchmarks run, and so does `filch graph`, and the JSON they write is complete. Their times are not judged.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ struct Suite {
     any_number: &'static [&'static str],
 }
 
-const SUITES: [Suite; 3] = [
+const SUITES: [Suite; 4] = [
     Suite {
         name: "queues",
         impls: &[
@@ -91,18 +91,63 @@ const SUITES: [Suite; 3] = [
         ],
         any_number: &["cpu-ms/s", "extra-cpu-us/tick"],
     },
+    Suite {
+        name: "graphs",
+        impls: &[
+            "serial",
+            "chase_lev",
+            "the",
+            "asymmetric",
+            "ff_the",
+            "ff_cl",
+            "thep",
+            "idempotent::lifo",
+            "idempotent::fifo",
+            "idempotent::double_ended",
+            "crossbeam-lifo",
+            "crossbeam-pool",
+            "rayon-spawn",
+            "rayon-frontier",
+            "serial-pair",
+        ],
+        cases: &[
+            "closure/kgraph-250k",
+            "closure/kgraph-250k/unsorted",
+            "closure/torus-250k",
+            "closure/torus-250k/unsorted",
+            "closure/random-250k-750k",
+            "closure/random-250k-750k/unsorted",
+            "spanning-tree/kgraph-250k",
+            "spanning-tree/kgraph-250k/unsorted",
+            "spanning-tree/torus-250k",
+            "spanning-tree/torus-250k/unsorted",
+            "spanning-tree/random-250k-750k",
+            "spanning-tree/random-250k-750k/unsorted",
+        ],
+        any_number: &["% redundant", "% stolen"],
+    },
 ];
 
-/// Runs the quick benchmarks and checks their rows.
+/// What `filch graph` computes.
+const TRAVERSALS: [&str; 4] = ["closure", "spanning-tree", "components", "bfs"];
+
+/// Runs the quick benchmarks and checks their rows, and traverses a graph in every way.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
     for suite in &SUITES {
-        run_suite(context, suite)?;
+        let line = format!("bench {} --quick", suite.name);
+        let rows = run_lab(context, &line, suite.name, |json| suite.check(json))?;
+        println!("{rows} rows, nobody and no case is missing");
+    }
+    for traversal in TRAVERSALS {
+        let line = format!("graph {traversal} --generate torus:700x700");
+        run_lab(context, &line, &format!("graph-{traversal}"), |json| check_traversal(traversal, json))?;
     }
     Ok(Outcome::Passed)
 }
 
-fn run_suite(context: &Context, suite: &Suite) -> Result<()> {
-    let relative = context.target("smoke").join(format!("{}.json", suite.name));
+/// Runs the program, and checks the JSON that it writes.
+fn run_lab<T>(context: &Context, line: &str, name: &str, check: impl FnOnce(&str) -> Result<T>) -> Result<T> {
+    let relative = context.target("smoke").join(format!("{name}.json"));
     let file = context.root.join(&relative);
     // The file of an earlier run must not pass for this one's.
     match fs::remove_file(&file) {
@@ -114,11 +159,20 @@ fn run_suite(context: &Context, suite: &Suite) -> Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).with_context(|| format!("the folder {} could not be made", folder.display()))?;
     }
-    let line = format!("run --release -p filch-lab -- bench {} --quick --json", suite.name);
+    let line = format!("run --release -p filch-lab -- {line} --json");
     context.cargo(&line).arg(&relative).run()?;
-    let json = fs::read_to_string(&file).with_context(|| format!("the benchmark did not write {}", file.display()))?;
-    let rows = suite.check(&json).with_context(|| format!("{} is not what it should be", file.display()))?;
-    println!("{rows} rows, nobody and no case is missing");
+    let json = fs::read_to_string(&file).with_context(|| format!("the program did not write {}", file.display()))?;
+    check(&json).with_context(|| format!("{} is not what it should be", file.display()))
+}
+
+/// Whether a traversal of a graph that is connected came to its end.
+fn check_traversal(traversal: &str, json: &str) -> Result<()> {
+    let summary: Value = serde_json::from_str(json).context("it is not valid JSON")?;
+    ensure!(summary["task"] == traversal, "`task` must be `{traversal}`");
+    ensure!(summary["ending"] == "complete", "`ending` must be `complete`");
+    let found = summary["result"]["reached"].as_u64().or(summary["result"]["largest"].as_u64());
+    ensure!(found == Some(490_000), "all 490000 vertices must have been found");
+    ensure!(summary["tasks"].as_u64().is_some_and(|tasks| tasks > 0), "`tasks` must be a whole number above 0");
     Ok(())
 }
 
@@ -219,7 +273,7 @@ mod tests {
     #[test]
     fn a_bad_value_is_rejected_wherever_it_stands() {
         let bad = [
-            ("suite", json!("graphs")),
+            ("suite", json!("fork-join")),
             ("case", json!("")),
             ("impl", json!(7)),
             ("unit", Value::Null),
@@ -240,6 +294,23 @@ mod tests {
             let error = verdict(rows).expect_err(&format!("`{key}`: {value} should be rejected"));
             assert!(format!("{error:#}").contains(&format!("`{key}`")), "{error:#} does not name `{key}`");
         }
+    }
+
+    #[test]
+    fn a_traversal_that_missed_a_vertex_or_was_stopped_is_rejected() {
+        let good = json!({"task": "bfs", "ending": "complete", "tasks": 9, "result": {"reached": 490_000}});
+        assert!(check_traversal("bfs", &good.to_string()).is_ok());
+        assert!(check_traversal("closure", &good.to_string()).is_err());
+        for (key, value) in
+            [("ending", json!("timed-out")), ("tasks", json!(0)), ("result", json!({"reached": 489_999}))]
+        {
+            let mut bad = good.clone();
+            bad[key] = value;
+            assert!(check_traversal("bfs", &bad.to_string()).is_err(), "{bad}");
+        }
+        let components =
+            json!({"task": "components", "ending": "complete", "tasks": 9, "result": {"largest": 490_000}});
+        assert!(check_traversal("components", &components.to_string()).is_ok());
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The test suites: on real threads, with fenced owners, and under loom.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use super::{Context, Effort, Outcome};
+use crate::artifact;
 use crate::call::Call;
 
 /// Owners pay for their fences and thieves never call membarrier: what is built where the kernel has no such call.
@@ -11,12 +12,15 @@ pub(super) const FENCED: &str = "--cfg filch_fenced --cfg filch_no_membarrier";
 /// The atomics are loom's.
 pub(super) const LOOM: &str = "--cfg loom";
 
+/// What is built with them.
+pub(super) const UNDER_LOOM: &str = "--release -p filch-queue -p filch --lib --test loom --test weaken";
+
 /// The threads are shuttle's.
 pub(super) const SHUTTLE: &str = "--cfg shuttle";
 
 /// Unit, property, stress and documentation tests of all crates.
 pub(super) fn unit(context: &Context) -> Result<Outcome> {
-    let tests = context.cargo("test --workspace");
+    let tests = context.cargo("test --workspace --features filch-graph/petgraph");
     match context.effort {
         Effort::Usual => tests,
         Effort::Deep { .. } => tests
@@ -25,7 +29,8 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
             .env("PROPTEST_CASES", "20000"),
     }
     .run()?;
-    context.cargo("test -p filch --features trace --test trace").run()?;
+    // The whole workspace, though only filch has such a test: so the dependencies are those that are built already.
+    context.cargo("test --workspace --features filch/trace,filch-graph/petgraph --test trace").run()?;
     context.cargo_in_rayon_core("test").run()?;
     Ok(Outcome::Passed)
 }
@@ -38,7 +43,8 @@ pub(super) fn fallback(context: &Context) -> Result<Outcome> {
         Effort::Deep { .. } => "10000000",
     };
     context
-        .cargo("test -p filch-queue -p filch --lib --tests")
+        // Not `--tests`, which are those of the examples too.
+        .cargo("test -p filch-queue -p filch --lib --test *")
         .env("RUSTFLAGS", FENCED)
         .env("CARGO_TARGET_DIR", context.target("fallback"))
         .env("FILCH_STRESS_TASKS", tasks)
@@ -61,8 +67,8 @@ pub(super) fn models(context: &Context) -> Result<Outcome> {
 
 /// Every interleaving of the loom models.
 pub(super) fn loom(context: &Context) -> Result<Outcome> {
-    let models = under_loom(context, "test -p filch-queue --release --test loom");
-    let runtime = under_loom(context, "test -p filch --release --lib models");
+    let models = under_loom(context, "filch-queue", "loom")?;
+    let runtime = under_loom(context, "filch", "filch")?.arg("models");
     for models in match context.effort {
         Effort::Usual => [models, runtime],
         Effort::Deep { preemptions } => [
@@ -93,10 +99,20 @@ pub(super) fn shuttle(context: &Context) -> Result<Outcome> {
 /// Weakens every ordering in turn; the models must notice.
 pub(super) fn weaken(context: &Context) -> Result<Outcome> {
     // The share that was caught is the result, and it is printed, so the output is not captured.
-    under_loom(context, "test -p filch-queue --release --test weaken -- --nocapture").run()?;
+    under_loom(context, "filch-queue", "weaken")?.arg("--nocapture").run()?;
     Ok(Outcome::Passed)
 }
 
-fn under_loom(context: &Context, line: &str) -> Call {
-    context.cargo(line).env("RUSTFLAGS", LOOM).env("CARGO_TARGET_DIR", context.target("loom"))
+/// Builds all that runs under loom and returns the program that cargo made of the tests called `name` of the package in `folder`.
+///
+/// All at once, because the dependencies have other features for one package than for two, and would be built twice.
+fn under_loom(context: &Context, folder: &str, name: &str) -> Result<Call> {
+    let build = context
+        .cargo(&format!("test --no-run {UNDER_LOOM}"))
+        .env("RUSTFLAGS", LOOM)
+        .env("CARGO_TARGET_DIR", context.target("loom"));
+    let programs = artifact::tests(build)?;
+    let program = programs.iter().find(|program| program.folder == folder && program.name == name);
+    let program = program.with_context(|| format!("cargo built no tests `{name}` in {folder}"))?;
+    Ok(Call::new(&program.path, &context.root.join("crates").join(folder)))
 }

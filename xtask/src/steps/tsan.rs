@@ -33,26 +33,18 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
         Effort::Deep { .. } => ("2000000", "1000"),
     };
     // The stress tests have the races. The property tests have one thread; the edge tests limit the address space, which the
-    // sanitizer fills, and count to 2^30; the memory tests count what the sanitizer allocates too.
+    // sanitizer fills, and count to 2^30; the memory tests count what the sanitizer allocates too. The runtime has no tests in its library.
     context
-        .cargo("+nightly test -p filch-queue --lib --test stress --target")
+        .cargo("+nightly test -p filch-queue -p filch --lib --test stress --target")
         .arg(&host)
-        .env("RUSTFLAGS", FLAGS)
+        // The runtime with locks that the sanitizer sees. The queues have none.
+        .env("RUSTFLAGS", format!("{FLAGS} --cfg filch_tsan"))
         .env("CARGO_TARGET_DIR", context.target("tsan"))
         .env("TSAN_OPTIONS", options(&context.root))
         .env("RUST_BACKTRACE", BACKTRACE)
         .env("FILCH_STRESS_TASKS", tasks)
-        .env("PROPTEST_CASES", cases)
-        .run()?;
-    // The runtime with locks that the sanitizer sees; a folder of its own, for the flags differ.
-    context
-        .cargo("+nightly test -p filch --test stress --target")
-        .arg(&host)
-        .env("RUSTFLAGS", format!("{FLAGS} --cfg filch_tsan"))
-        .env("CARGO_TARGET_DIR", context.target("tsan-runtime"))
-        .env("TSAN_OPTIONS", options(&context.root))
-        .env("RUST_BACKTRACE", BACKTRACE)
         .env("FILCH_STRESS_JOINS", tasks)
+        .env("PROPTEST_CASES", cases)
         .run()?;
     Ok(Outcome::Passed)
 }

@@ -101,7 +101,7 @@ fn without_private_field(text: &str) -> Result<String> {
 
 /// Nothing is optimised: that makes the tests slower by a minute, and their build faster by four.
 fn root_manifest(members: &str, patch: &str) -> String {
-    format!("[workspace]\nresolver = \"2\"\nmembers = [{members}]\n{patch}\n[profile.dev]\ndebug = false\n")
+    format!("[workspace]\nresolver = \"2\"\nmembers = [{members}]\n{patch}\n[profile.dev]\ndebug = false\nincremental = false\n")
 }
 
 fn package(name: &str) -> String {
