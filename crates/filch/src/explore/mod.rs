@@ -20,7 +20,7 @@
 //! - The roots are collected before the first task runs.
 //! - A worker that explores serves nothing else of its pool until it finds no task: a broadcast, or a job from outside, waits for that. A visit may use the pool in any way.
 //! - No thread waits for tasks: a worker that has looked for ten microseconds, or up to some hundred if it was called for nothing before, goes back to its pool, and a push calls one back. One at a time is called, and calls the next.
-//! - An exploration costs some microseconds, and wakes others with its second task; for a handful of small tasks a plain loop is faster.
+//! - An exploration costs one to three microseconds, and wakes another worker with its second task; for a handful of small tasks a plain loop is faster.
 //! - How large the worklist may get: see [`queue`].
 
 mod bench;
