@@ -69,6 +69,7 @@ mod origin;
 mod pool;
 mod post;
 mod process;
+mod random;
 mod scope;
 mod search;
 mod sleep;

@@ -10,6 +10,7 @@ use crate::backoff::Patience;
 use crate::job::Job;
 use crate::origin::Origins;
 use crate::pool::Shared;
+use crate::random::Random;
 use crate::scope::Task;
 use crate::sleep::{Bed, Counts};
 use crate::stack::{Mode, Slot, Stack};
@@ -34,7 +35,7 @@ pub(crate) struct Post {
     /// Tasks of scopes that it has spawned.
     tasks: OwnersOnly<chase_lev::Owner<Task>>,
     tasks_thief: chase_lev::Thief<Task>,
-    random: OwnersOnly<Cell<u64>>,
+    random: OwnersOnly<Cell<Random>>,
     /// How long this worker looks for work before it sleeps.
     pub(crate) patience: Patience,
     /// Jobs that only this worker may run.
@@ -77,7 +78,7 @@ impl Post {
             tasks: OwnersOnly(tasks),
             tasks_thief,
             // Any odd constant: no two workers start alike.
-            random: OwnersOnly(Cell::new((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))),
+            random: OwnersOnly(Cell::new(Random::new(index))),
             patience: Patience::new(),
             inbox: InOrder::new(),
             in_turn: InOrder::new(),
@@ -179,13 +180,10 @@ impl Post {
     ///
     /// Called by the worker of this post.
     pub(crate) unsafe fn random(&self, bound: usize) -> usize {
-        // Marsaglia's xorshift.
-        let mut x = self.random.0.get();
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        self.random.0.set(x);
-        ((u128::from(x) * bound as u128) >> 64) as usize
+        let mut random = self.random.0.get();
+        let number = random.below(bound);
+        self.random.0.set(random);
+        number
     }
 
     /// Leaves a job for this worker alone, and wakes it.

@@ -11,6 +11,7 @@ use super::job::{Forked, Job};
 use super::pool::{Seat, Shared};
 use super::queue::{Asymmetric, Queue};
 use crate::backoff::Backoff;
+use crate::random::Random;
 use crate::sync::{fence, thread_local, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
 
@@ -34,14 +35,14 @@ pub struct Worker<Q: Queue = Asymmetric> {
     index: usize,
     /// Whether a fork has a fence, because the kernel makes no barrier for those that go to sleep.
     fenced: bool,
-    random: Cell<u64>,
+    random: Cell<Random>,
 }
 
 impl<Q: Queue> Worker<Q> {
     /// The life of a worker.
     pub(super) fn work(shared: Arc<Shared<Q>>, index: usize, owner: Q::Owner<Job<Q>>) {
         // Any odd constant: no two workers start alike.
-        let random = Cell::new((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let random = Cell::new(Random::new(index));
         let worker = Worker { owner, fenced: shared.fenced, shared, index, random };
         let pool: *const Shared<Q> = &*worker.shared;
         CURRENT.with(|current| current.set((pool.cast(), ptr::from_ref(&worker).cast())));
@@ -228,13 +229,10 @@ impl<Q: Queue> Worker<Q> {
 
     /// A number below `bound`, which is not 0.
     fn random(&self, bound: usize) -> usize {
-        // Marsaglia's xorshift.
-        let mut x = self.random.get();
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        self.random.set(x);
-        ((u128::from(x) * bound as u128) >> 64) as usize
+        let mut random = self.random.get();
+        let number = random.below(bound);
+        self.random.set(random);
+        number
     }
 
     /// A searching worker sleeps, if after all precautions there is still nothing to do.

@@ -9,6 +9,7 @@ use super::crew::{Crew, Summoner};
 use super::explored::{Counts, Ending};
 use super::explorer::{self, Explorer, Others};
 use super::queue::Kind;
+use crate::random::Random;
 use crate::sync::{spin_loop, thread};
 use crate::{unwind, Scope};
 
@@ -37,8 +38,7 @@ pub(super) struct Seat<Q, S> {
     pub(super) counts: Counts,
     /// Since when it has had nothing to do.
     idle_since: Option<Instant>,
-    /// Random numbers: whom it steals from.
-    seed: u64,
+    random: Random,
     /// How many times the usual it looks before it goes to the bench.
     patience: u32,
 }
@@ -46,9 +46,8 @@ pub(super) struct Seat<Q, S> {
 impl<Q, S> Seat<Q, S> {
     /// A seat on the bench, or for the first.
     pub(super) fn new(index: usize) -> Self {
-        let seed = (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let idle_since = Some(Instant::now());
-        Seat { owner: None, index, state: None, counts: Counts::default(), idle_since, seed, patience: 1 }
+        let (random, idle_since) = (Random::new(index), Some(Instant::now()));
+        Seat { owner: None, index, state: None, counts: Counts::default(), idle_since, random, patience: 1 }
     }
 
     /// Drops the queue.
@@ -61,14 +60,6 @@ impl<Q, S> Seat<Q, S> {
         if let Some(since) = self.idle_since.take() {
             self.counts.idle += since.elapsed();
         }
-    }
-
-    /// A number below `limit`.
-    fn draw(&mut self, limit: usize) -> usize {
-        self.seed ^= self.seed << 13;
-        self.seed ^= self.seed >> 7;
-        self.seed ^= self.seed << 17;
-        (((self.seed >> 32) * limit as u64) >> 32) as usize
     }
 }
 
@@ -311,7 +302,7 @@ where
     K: Kind<T>,
 {
     let (count, own) = (crew.thieves.len(), seat.index);
-    let start = seat.draw(count);
+    let start = seat.random.below(count);
     let victims = (start..count).chain(0..start).filter(|victim| *victim != own);
     for thief in victims.filter_map(|victim| crew.thieves[victim].get()) {
         for tries in 0.. {
