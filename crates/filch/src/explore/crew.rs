@@ -47,12 +47,12 @@ impl Limits {
         self.cancel.is_none() && self.deadline.is_none()
     }
 
-    /// How it ends if it ends now.
-    fn reached(&self) -> Option<Ending> {
+    /// How it ends if it ends now. The time is asked for only if there is a deadline.
+    fn reached(&self, now: impl FnOnce() -> Instant) -> Option<Ending> {
         if self.cancel.as_ref().is_some_and(Cancel::is_cancelled) {
             return Some(Ending::Cancelled);
         }
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline).then_some(Ending::TimedOut)
+        self.deadline.is_some_and(|deadline| now() >= deadline).then_some(Ending::TimedOut)
     }
 }
 
@@ -82,12 +82,11 @@ impl<T, K: Kind<T>, S, M, F> Crew<T, K, S, M, F> {
         self.muster.stop();
     }
 
-    /// Whether it is over, stopped, or beyond its limits, in which case it is stopped now.
-    pub(super) fn is_stopped(&self) -> bool {
-        if let Some(why) = self.limits.reached() {
+    /// Stops it if it has reached a limit.
+    pub(super) fn mind_limits(&self, now: impl FnOnce() -> Instant) {
+        if let Some(why) = self.limits.reached(now) {
             self.stop(why);
         }
-        self.muster.is_over()
     }
 
     /// Everybody passes a full barrier before this returns true.
@@ -160,6 +159,7 @@ where
     }
 
     fn is_stopped(&self) -> bool {
-        self.crew.is_stopped()
+        self.crew.mind_limits(Instant::now);
+        self.crew.muster.is_over()
     }
 }

@@ -147,8 +147,9 @@ fn look<T, K: Kind<T>, S, M, F>(crew: &Crew<T, K, S, M, F>) -> Option<Instant> {
     if crew.limits.are_none() {
         return None;
     }
-    crew.is_stopped();
-    Some(Instant::now())
+    let now = Instant::now();
+    crew.mind_limits(|| now);
+    Some(now)
 }
 
 /// Looks, and gives how many tasks it is until the next look, given how many there were since the one before.
