@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 
-use bench::{fork_join, graphs, queues, rayon};
+use bench::{fork_join, queues};
 
 /// Work stealing, measured.
 ///
@@ -82,14 +82,11 @@ impl From<QueuesArguments> for queues::Options {
     }
 }
 
+/// What the suites that measure pools can all be told.
 #[derive(Args, Debug)]
-struct ForkJoinArguments {
-    /// Fewer rounds: well under a minute.
-    #[arg(long)]
-    quick: bool,
-
+struct PoolsArguments {
     /// How many threads a pool has; everything is also measured with 1. The goals are for 2.
-    #[arg(long, value_name = "N", default_value_t = fork_join::THREADS, value_parser = pool_threads)]
+    #[arg(long, value_name = "N", default_value_t = bench::THREADS, value_parser = pool_threads)]
     threads: usize,
 
     /// Also write the figures to this file, as JSON.
@@ -99,6 +96,23 @@ struct ForkJoinArguments {
     /// Only the cases whose names begin with this; may be given several times.
     #[arg(long, value_name = "NAME")]
     case: Vec<String>,
+}
+
+impl PoolsArguments {
+    fn options(self, quick: bool) -> bench::Options {
+        let PoolsArguments { threads, json, case } = self;
+        bench::Options { quick, threads, json, cases: case }
+    }
+}
+
+#[derive(Args, Debug)]
+struct ForkJoinArguments {
+    /// Fewer rounds: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    #[command(flatten)]
+    pools: PoolsArguments,
 
     /// Also draw what a join costs to this file, as SVG.
     #[arg(long, value_name = "FILE.svg")]
@@ -107,8 +121,8 @@ struct ForkJoinArguments {
 
 impl From<ForkJoinArguments> for fork_join::Options {
     fn from(arguments: ForkJoinArguments) -> Self {
-        let ForkJoinArguments { quick, threads, json, case, plot } = arguments;
-        fork_join::Options { quick, threads, json, cases: case, plot }
+        let bench::Options { quick, threads, json, cases } = arguments.pools.options(arguments.quick);
+        fork_join::Options { quick, threads, json, cases, plot: arguments.plot }
     }
 }
 
@@ -118,23 +132,13 @@ struct RayonArguments {
     #[arg(long)]
     quick: bool,
 
-    /// How many threads a pool has; everything is also measured with 1. The goals are for 2.
-    #[arg(long, value_name = "N", default_value_t = rayon::THREADS, value_parser = pool_threads)]
-    threads: usize,
-
-    /// Also write the figures to this file, as JSON.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-
-    /// Only the cases whose names begin with this; may be given several times.
-    #[arg(long, value_name = "NAME")]
-    case: Vec<String>,
+    #[command(flatten)]
+    pools: PoolsArguments,
 }
 
-impl From<RayonArguments> for rayon::Options {
+impl From<RayonArguments> for bench::Options {
     fn from(arguments: RayonArguments) -> Self {
-        let RayonArguments { quick, threads, json, case } = arguments;
-        rayon::Options { quick, threads, json, cases: case }
+        arguments.pools.options(arguments.quick)
     }
 }
 
@@ -144,23 +148,13 @@ struct GraphsArguments {
     #[arg(long)]
     quick: bool,
 
-    /// How many threads a pool has; everything is also measured with 1. The goals are for 2.
-    #[arg(long, value_name = "N", default_value_t = graphs::THREADS, value_parser = pool_threads)]
-    threads: usize,
-
-    /// Also write the figures to this file, as JSON.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-
-    /// Only the cases whose names begin with this; may be given several times.
-    #[arg(long, value_name = "NAME")]
-    case: Vec<String>,
+    #[command(flatten)]
+    pools: PoolsArguments,
 }
 
-impl From<GraphsArguments> for graphs::Options {
+impl From<GraphsArguments> for bench::Options {
     fn from(arguments: GraphsArguments) -> Self {
-        let GraphsArguments { quick, threads, json, case } = arguments;
-        graphs::Options { quick, threads, json, cases: case }
+        arguments.pools.options(arguments.quick)
     }
 }
 
@@ -205,7 +199,7 @@ fn main() -> ExitCode {
             say("`filch --help` lists what there is.");
             bench::run_queues(&queues::Options::quick())
                 .and_then(|()| bench::run_fork_join(&fork_join::Options::quick()))
-                .and_then(|()| bench::run_graphs(&graphs::Options::quick()))
+                .and_then(|()| bench::run_graphs(&bench::Options::quick()))
         }
     };
     match result {
@@ -319,7 +313,7 @@ mod tests {
         let options = |arguments: &[&str]| {
             let words = ["filch", "bench", "rayon"].iter().chain(arguments);
             match Cli::try_parse_from(words).map_err(|error| error.to_string())?.command {
-                Some(Command::Bench { suite: Suite::Rayon(arguments) }) => Ok(rayon::Options::from(arguments)),
+                Some(Command::Bench { suite: Suite::Rayon(arguments) }) => Ok(bench::Options::from(arguments)),
                 _ => Err("another command".to_owned()),
             }
         };
@@ -339,7 +333,7 @@ mod tests {
         let options = |arguments: &[&str]| {
             let words = ["filch", "bench", "graphs"].iter().chain(arguments);
             match Cli::try_parse_from(words).map_err(|error| error.to_string())?.command {
-                Some(Command::Bench { suite: Suite::Graphs(arguments) }) => Ok(graphs::Options::from(arguments)),
+                Some(Command::Bench { suite: Suite::Graphs(arguments) }) => Ok(bench::Options::from(arguments)),
                 _ => Err("another command".to_owned()),
             }
         };

@@ -76,6 +76,15 @@ pub(crate) fn rows<'a>(suite: &'a str, series: &'a [Series], machine: &'a Machin
     series.iter().filter_map(row).collect()
 }
 
+/// So many threads, in words.
+pub(crate) fn threads(count: usize) -> String {
+    if count == 1 {
+        "1 thread".to_owned()
+    } else {
+        format!("{count} threads")
+    }
+}
+
 /// Tenths of a picosecond are below what any clock resolves, and make the file hard to read.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4

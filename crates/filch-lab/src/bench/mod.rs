@@ -12,30 +12,71 @@ pub(crate) mod rayon;
 mod rounds;
 
 use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::{bail, Result};
 
 use crate::machine::Machine;
+use crate::report::Series;
 use crate::{print, report};
 
-/// Runs the `queues` suite, writes its figures where they are wanted, and prints them.
-pub(crate) fn run_queues(options: &queues::Options) -> Result<()> {
-    if let Some(path) = &options.json {
+/// How many threads a pool has, unless told otherwise.
+pub(crate) const THREADS: usize = 2;
+
+/// What a user may choose of a suite that measures pools.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// A first look: fewer rounds, and only what is small.
+    pub(crate) quick: bool,
+    /// How many threads pools have, besides those of one thread.
+    pub(crate) threads: usize,
+    /// Where the figures go, besides being printed.
+    pub(crate) json: Option<PathBuf>,
+    /// How the names of the cases begin that are wanted; all, if there are none.
+    pub(crate) cases: Vec<String>,
+}
+
+impl Options {
+    /// A quick run of everything that is in one.
+    pub(crate) fn quick() -> Options {
+        Options { quick: true, threads: THREADS, json: None, cases: Vec::new() }
+    }
+}
+
+/// What a run found out.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    /// The figures.
+    pub(crate) series: Vec<Series>,
+    /// The same for people.
+    pub(crate) text: String,
+}
+
+/// Measures, writes the figures of the suite where they are wanted, and prints them.
+fn publish(suite: &str, json: Option<&Path>, measure: impl FnOnce() -> Result<Measured>) -> Result<()> {
+    if let Some(path) = json {
         report::check_writable(path)?;
     }
     let machine = Machine::here();
-    // On a thread of its own, since it pins it.
-    let measured = thread::scope(|scope| match scope.spawn(|| queues::run(options)).join() {
-        Ok(measured) => measured,
-        Err(panic) => std::panic::resume_unwind(panic),
-    })?;
+    let measured = measure()?;
 
     // Before anything is printed: whoever closes the pipe early still has the file.
-    if let Some(path) = &options.json {
-        report::write_json(path, &report::rows(queues::SUITE, &measured.series, &machine))?;
+    if let Some(path) = json {
+        report::write_json(path, &report::rows(suite, &measured.series, &machine))?;
     }
     print(&format!("{machine}\n\n{}", measured.text))
+}
+
+/// Runs the `queues` suite.
+pub(crate) fn run_queues(options: &queues::Options) -> Result<()> {
+    publish(queues::SUITE, options.json.as_deref(), || {
+        // On a thread of its own, since it pins it.
+        thread::scope(|scope| match scope.spawn(|| queues::run(options)).join() {
+            Ok(measured) => measured,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    })
 }
 
 /// Runs the `fork-join` suite, writes its figures and draws them where that is wanted, and prints them.
@@ -55,32 +96,14 @@ pub(crate) fn run_fork_join(options: &fork_join::Options) -> Result<()> {
     print(&format!("{machine}\n\n{}", measured.text))
 }
 
-/// Runs the `rayon` suite, writes its figures where they are wanted, and prints them.
-pub(crate) fn run_rayon(options: &rayon::Options) -> Result<()> {
-    if let Some(path) = &options.json {
-        report::check_writable(path)?;
-    }
-    let machine = Machine::here();
-    let measured = rayon::run(options)?;
-
-    if let Some(path) = &options.json {
-        report::write_json(path, &report::rows(rayon::SUITE, &measured.series, &machine))?;
-    }
-    print(&format!("{machine}\n\n{}", measured.text))
+/// Runs the `rayon` suite.
+pub(crate) fn run_rayon(options: &Options) -> Result<()> {
+    publish(rayon::SUITE, options.json.as_deref(), || rayon::run(options))
 }
 
-/// Runs the `graphs` suite, writes its figures where they are wanted, and prints them.
-pub(crate) fn run_graphs(options: &graphs::Options) -> Result<()> {
-    if let Some(path) = &options.json {
-        report::check_writable(path)?;
-    }
-    let machine = Machine::here();
-    let measured = graphs::run(options)?;
-
-    if let Some(path) = &options.json {
-        report::write_json(path, &report::rows(graphs::SUITE, &measured.series, &machine))?;
-    }
-    print(&format!("{machine}\n\n{}", measured.text))
+/// Runs the `graphs` suite.
+pub(crate) fn run_graphs(options: &Options) -> Result<()> {
+    publish(graphs::SUITE, options.json.as_deref(), || graphs::run(options))
 }
 
 /// The cases whose names begin as one of the names that were asked for. One that no case begins with is an error.

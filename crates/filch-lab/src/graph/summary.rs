@@ -11,7 +11,7 @@ use super::answer::Answer;
 use super::input::Input;
 use super::Arguments;
 use crate::machine::Machine;
-use crate::report::{grid, number};
+use crate::report::{grid, number, threads};
 
 /// Everything but the result itself.
 #[derive(Debug, Serialize)]
@@ -153,7 +153,7 @@ impl fmt::Display for Summary {
             time(*seconds)
         )?;
 
-        let threads = if self.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", self.threads) };
+        let threads = threads(self.threads);
         let from = match &*self.roots {
             [] => String::new(),
             [root] => format!(" from vertex {root}"),

@@ -105,7 +105,7 @@ impl Canvas<'_> {
         if panel.bars.is_empty() {
             return Ok(());
         }
-        let threads = if panel.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", panel.threads) };
+        let threads = super::threads(panel.threads);
         self.text(left, top + HEADING / 2, &format!("{}, {threads}", panel.case), 17, HPos::Left)?;
 
         let longest = panel.bars.iter().map(|series| series.median()).fold(0.0, f64::max);

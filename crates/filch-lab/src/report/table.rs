@@ -27,7 +27,7 @@ pub(crate) fn tables(series: &[Series], against: &[&str]) -> String {
                     series.threads == threads || (series.name.starts_with("serial") && series.threads == 1)
                 })
                 .collect();
-            let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+            let threads = super::threads(threads);
             text.push_str(&format!("\n  {unit}, {threads}\n"));
             text.push_str(&comparison(&table, against));
         }

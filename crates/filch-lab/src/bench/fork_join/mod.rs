@@ -15,8 +15,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::chosen;
-use crate::report::{self, Series};
+use super::{chosen, Measured, THREADS};
+use crate::report;
 use crate::say;
 use plan::Plan;
 
@@ -24,9 +24,6 @@ pub(crate) use cases::NANOS_A_JOIN;
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "fork-join";
-
-/// How many threads a pool has, unless told otherwise.
-pub(crate) const THREADS: usize = 2;
 
 /// The most threads that a user may ask for.
 pub(crate) const MOST_THREADS: usize = 1024;
@@ -51,15 +48,6 @@ impl Options {
     pub(crate) fn quick() -> Options {
         Options { quick: true, threads: THREADS, json: None, cases: Vec::new(), plot: None }
     }
-}
-
-/// What a run found out.
-#[derive(Debug)]
-pub(crate) struct Measured {
-    /// The figures.
-    pub(crate) series: Vec<Series>,
-    /// The same for people.
-    pub(crate) text: String,
 }
 
 /// Runs the suite. The calling thread must not be pinned: pools inherit it.

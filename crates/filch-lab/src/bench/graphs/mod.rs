@@ -13,50 +13,16 @@ mod stage;
 mod table;
 
 use std::fmt::Write;
-use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::chosen;
-use crate::report::Series;
+use super::{chosen, Measured, Options};
 use crate::say;
 use cases::Case;
 use plan::Plan;
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "graphs";
-
-/// How many threads a pool has, unless told otherwise.
-pub(crate) const THREADS: usize = 2;
-
-/// What a user may choose.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// The smallest graphs only, and fewer rounds.
-    pub(crate) quick: bool,
-    /// How many threads pools have, besides those of one thread.
-    pub(crate) threads: usize,
-    /// Where the figures go, besides being printed.
-    pub(crate) json: Option<PathBuf>,
-    /// How the names of the cases begin that are wanted; all, if there are none.
-    pub(crate) cases: Vec<String>,
-}
-
-impl Options {
-    /// A quick run of everything that is in one.
-    pub(crate) fn quick() -> Options {
-        Options { quick: true, threads: THREADS, json: None, cases: Vec::new() }
-    }
-}
-
-/// What a run found out.
-#[derive(Debug)]
-pub(crate) struct Measured {
-    /// The figures.
-    pub(crate) series: Vec<Series>,
-    /// The same for people.
-    pub(crate) text: String,
-}
 
 /// Runs the suite. The calling thread must not be pinned: pools inherit it.
 pub(crate) fn run(options: &Options) -> Result<Measured> {

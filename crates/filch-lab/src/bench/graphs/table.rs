@@ -25,8 +25,7 @@ pub(crate) fn table(series: &[Series]) -> String {
 
     let mut header = vec!["impl".to_owned()];
     for &threads in &counts {
-        let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
-        header.extend([threads, "best".to_owned(), "speed-up".to_owned()]);
+        header.extend([report::threads(threads), "best".to_owned(), "speed-up".to_owned()]);
     }
     header.extend(["redundant".to_owned(), "stolen".to_owned(), String::new()]);
 

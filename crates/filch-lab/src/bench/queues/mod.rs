@@ -19,6 +19,7 @@ use anyhow::{Context, Result};
 
 use super::busy::Calibration;
 use super::pin::Cores;
+use super::Measured;
 use crate::report::{self, Series};
 use crate::say;
 use cases::{Case, Setup};
@@ -56,15 +57,6 @@ impl Options {
     pub(crate) fn quick() -> Options {
         Options { quick: true, threads: MOST_THREADS, json: None, task_costs: TASK_COSTS.to_vec() }
     }
-}
-
-/// What a run found out.
-#[derive(Debug)]
-pub(crate) struct Measured {
-    /// The figures.
-    pub(crate) series: Vec<Series>,
-    /// The same for people.
-    pub(crate) text: String,
 }
 
 /// Runs the suite on the calling thread, which is pinned from then on.

@@ -13,13 +13,12 @@ mod plan;
 mod published;
 
 use std::fmt::Write;
-use std::path::PathBuf;
 
 use anyhow::Result;
 
 use self::core::{Core, CORE_VERSION, RAYON_VERSION};
-use super::chosen;
-use crate::report::{self, Series};
+use super::{chosen, Measured, Options};
+use crate::report;
 use crate::say;
 use build::{Pair, Workshop};
 use cases::{Case, Kind};
@@ -27,31 +26,6 @@ use plan::Plan;
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "rayon";
-
-/// How many threads a pool has, unless told otherwise.
-pub(crate) const THREADS: usize = 2;
-
-/// What a user may choose.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// Fewer rounds, and none of published programs.
-    pub(crate) quick: bool,
-    /// How many threads pools have, besides those of one thread.
-    pub(crate) threads: usize,
-    /// Where the figures go, besides being printed.
-    pub(crate) json: Option<PathBuf>,
-    /// How the names of the cases begin that are wanted; all, if there are none.
-    pub(crate) cases: Vec<String>,
-}
-
-/// What a run found out.
-#[derive(Debug)]
-pub(crate) struct Measured {
-    /// The figures.
-    pub(crate) series: Vec<Series>,
-    /// The same for people.
-    pub(crate) text: String,
-}
 
 /// Runs the suite. The calling thread must not be pinned: processes inherit it.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
