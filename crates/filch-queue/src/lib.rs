@@ -30,7 +30,8 @@
 //! # Which one?
 //!
 //! May a task be done twice? Then an [`idempotent`] queue: the cheapest owner, and cheap thieves. Otherwise [`chase_lev`], unless its fence shows in a profile; then
-//! [`asymmetric`], if steals are rare, or [`ff_cl`] if you know the store buffer of your CPUs.
+//! [`asymmetric`], if steals are rare, or [`ff_cl`] if you know the store buffer of your CPUs. Tasks that come and go in batches: [`bulk`], whose steal takes a share of the
+//! queue in one operation.
 //!
 //! | queue | guarantee | pop / steal takes | owner's pop costs | steal costs | a steal may | platforms |
 //! |---|---|---|---|---|---|---|
@@ -40,14 +41,15 @@
 //! | [`ff_cl`] | exactly once given delta (`unsafe`), or at least once | youngest / oldest | a spare store | a CAS and a fence | retry, abort | no fence on x86-64; fenced elsewhere |
 //! | [`ff_the`] | the same | youngest / oldest | a spare store | a lock and a fence | retry, wait for a thief, abort | the same |
 //! | [`thep`] | the same | youngest / oldest | an echo | a lock and a fence | retry, wait for a thief or the owner | the same |
+//! | [`bulk`] | exactly once | youngest / a share of the oldest | a CAS | a CAS | retry, if thieves share their side | all |
 //! | [`idempotent::lifo`] | at least once | youngest / youngest | nothing | a CAS and a fence | retry | all |
 //! | [`idempotent::fifo`] | at least once | oldest / oldest | nothing | a CAS and a fence | retry | all |
 //! | [`idempotent::double_ended`] | at least once | youngest / oldest | nothing | a CAS and a fence | retry | all |
 //!
 //! "Nothing" is nothing beyond plain loads and stores. A push costs no fence between store and load, except the first after a pop in the `ff_*` and `thep` queues that
 //! are at least once, and every 256th in [`idempotent::double_ended`]. Owners are lock-free but for the last task in the locked queues; so are the thieves of the queues that retry. All grow without bound while thieves
-//! steal, and give memory back as they drain; [`idempotent::lifo`] and [`thep`] hold fewer than 2^30 tasks and [`idempotent::double_ended`] fewer than 2^27. One owner, any
-//! number of thieves; [`Steal`] says what an attempt came to.
+//! steal, and give memory back as they drain; [`idempotent::lifo`] and [`thep`] hold fewer than 2^30 tasks, [`idempotent::double_ended`] fewer than 2^27 and
+//! [`bulk`] fewer than 2^31. One owner, any number of thieves, though in [`bulk`] one at a time; [`Steal`] says what an attempt came to.
 //!
 //! Generic code takes any queue as an [`Owner`] and a [`Thief`], and demands [`ExactlyOnce`] or [`AtLeastOnce`].
 //!
@@ -75,6 +77,7 @@ mod array;
 pub mod asymmetric;
 pub mod barrier;
 pub mod bound;
+pub mod bulk;
 pub mod chase_lev;
 mod deque;
 mod error;

@@ -8,7 +8,10 @@ use std::error::Error;
 use std::rc::Rc;
 use std::thread;
 
-use common::{claim, delta, for_every_exact_queue, for_every_queue, steal, End, ExactQueue, Made, Queue, Setup};
+use common::{
+    claim, delta, for_every_array_queue, for_every_exact_queue, for_every_queue, steal, End, ExactQueue, Made, Queue,
+    Setup,
+};
 use filch_queue::bound::{Bound, Delta, Trusted, Untrusted, FENCE_FREE};
 use filch_queue::idempotent::{double_ended, fifo, lifo};
 use filch_queue::{asymmetric, chase_lev, ff_cl, ff_the, the, thep};
@@ -42,7 +45,7 @@ fn takes_tasks_at_any_small_capacity<Q: Queue>() {
     }
 }
 
-for_every_queue!(a_capacity_of_next_to_nothing_will_do, takes_tasks_at_any_small_capacity);
+for_every_array_queue!(a_capacity_of_next_to_nothing_will_do, takes_tasks_at_any_small_capacity);
 
 fn refuses_absurd_capacities<Q: Queue>() {
     for capacity in [usize::MAX, usize::MAX - 1, usize::MAX / 2, 1 << 63, 1 << 62, 1 << 61, 1 << 60] {
@@ -61,7 +64,7 @@ fn refuses_absurd_capacities<Q: Queue>() {
     }
 }
 
-for_every_queue!(an_absurd_capacity_is_refused_in_a_sentence, refuses_absurd_capacities);
+for_every_array_queue!(an_absurd_capacity_is_refused_in_a_sentence, refuses_absurd_capacities);
 
 /// More than an address has bits for, though less than the queue can count.
 fn survives_a_refusal_of_memory<Q: Queue>() {
@@ -76,7 +79,7 @@ fn survives_a_refusal_of_memory<Q: Queue>() {
     is_a_sentence(&error, Some(requested));
 }
 
-for_every_queue!(memory_that_the_system_refuses_is_an_error, survives_a_refusal_of_memory);
+for_every_array_queue!(memory_that_the_system_refuses_is_an_error, survives_a_refusal_of_memory);
 
 /// Tasks without size take up no memory, so that a queue can be filled to what its index fields can count.
 fn refuses_one_task_too_many<Q: Queue>(limit: usize) {
@@ -269,7 +272,7 @@ fn describes_itself<Q: Queue>() {
     assert_eq!(format!("{thief:?}"), format!("{module}::Thief {{ len: 2, .. }}"));
 }
 
-for_every_queue!(handles_say_which_queue_they_are_of_and_how_long_it_is, describes_itself);
+for_every_array_queue!(handles_say_which_queue_they_are_of_and_how_long_it_is, describes_itself);
 
 #[test]
 fn a_thief_tries_one_victim_after_the_other() {
@@ -583,6 +586,7 @@ mod a_process_of_its_own {
             gives_the_task_back::<common::ChaseLev>();
             gives_the_task_back::<common::The>();
             gives_the_task_back::<common::Asymmetric>();
+            gives_the_task_back::<common::Bulk>();
             gives_the_task_back::<common::FfCl>();
             gives_the_task_back::<common::FfThe>();
             gives_the_task_back::<common::Thep>();

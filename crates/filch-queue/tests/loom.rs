@@ -18,6 +18,11 @@ fn check(name: &str) {
         (subject.search)(world, preemptions().unwrap_or(subject.preemptions));
         eprintln!("{name} / {}: {:.1?}", world.name, start.elapsed());
     }
+    for own in subject.own {
+        let start = std::time::Instant::now();
+        (own.search)(preemptions().unwrap_or(subject.preemptions));
+        eprintln!("{name} / {}: {:.1?}", own.name, start.elapsed());
+    }
 }
 
 macro_rules! every_order {
@@ -40,6 +45,7 @@ every_order! {
     chase_lev_gives_each_task_once: "chase_lev";
     the_gives_each_task_once: "the";
     asymmetric_gives_each_task_once: "asymmetric";
+    bulk_gives_each_task_once: "bulk";
     fenced_ff_cl_gives_each_task_once: "ff_cl";
     fenced_ff_the_gives_each_task_once: "ff_the";
     fenced_thep_gives_each_task_once: "thep";

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 use std::thread;
 
 use common::{claim, for_every_queue, steal, Doubt, Queue, Setup};
-use filch_queue::{Owner, Steal, Thief};
+use filch_queue::{bulk, Owner, Steal, Thief};
 
 /// Keeps books on behalf of the tests, which run side by side: every allocation has a note before it which says who pays for it, so that it
 /// does not matter which thread gives it back.
@@ -245,3 +245,22 @@ fn leaks_nothing<Q: Queue>() {
 }
 
 for_every_queue!(a_queue_that_grew_and_shrank_under_thieves_leaks_nothing, leaks_nothing);
+
+#[test]
+fn a_batch_that_goes_from_queue_to_queue_and_is_added_to_takes_what_its_tasks_take() {
+    const TASKS: usize = 64;
+    let book = new_book();
+    on(book, || {
+        let (owner, mut thief) = bulk::new();
+        let mut batch: bulk::Batch<usize> = (0..TASKS).collect();
+        for _ in 0..100 {
+            batch.extend(0..TASKS);
+            owner.push_batch(batch);
+            drop(thief.steal(0.5).unwrap());
+            batch = thief.steal(1.0).unwrap();
+            assert_eq!(batch.len(), TASKS);
+            assert!(live(book) < 64 << 10, "{} bytes for {} tasks", live(book), batch.len());
+        }
+    });
+    assert_eq!(live(book), 0, "bytes leaked");
+}

@@ -1,6 +1,7 @@
 //! Every queue on real threads: an owner, one to four thieves, and an account of every task afterwards.
 //!
-//! `FILCH_STRESS_TASKS` is how many tasks each queue carries in `no_task_is_lost…`, ten million unless it says otherwise.
+//! `FILCH_STRESS_TASKS` is how many tasks each queue carries in `no_task_is_lost…`, ten million unless it says otherwise. With fewer than a
+//! million the races are shorter too.
 #![cfg(not(loom))]
 
 mod common;
@@ -472,7 +473,7 @@ struct Race {
 /// Rounds in which the owner pushes a few tasks more than thieves must leave to it, and pops them all, until enough were stolen, or
 /// until it is clear that the thief has no core today. Nobody keeps an account, so that a pop makes no stores but its own.
 fn race<Q: Queue>(delta: Delta) -> Race {
-    const ROUNDS: usize = 1_000_000;
+    let rounds = tasks_per_queue().min(1_000_000);
     // A system call takes longer than the owner would leave its tasks alone otherwise.
     let (enough, patience) = if Q::SLOW_STEAL { (10_000, 500) } else { (100_000, 30) };
     let _alone = alone();
@@ -497,7 +498,7 @@ fn race<Q: Queue>(delta: Delta) -> Race {
             let _done = Done(done);
             let mut dice = Dice::new(1);
             let (mut pushed, mut popped, mut difference) = (0_usize, 0_usize, 0_usize);
-            for _ in 0..ROUNDS {
+            for _ in 0..rounds {
                 // As many as a thief must leave to the owner, and a few more; or fewer, which it must leave alone.
                 let most = Q::DOUBT.reach(delta) + dice.roll(1..5);
                 let tasks = if dice.roll(0..2) == 0 { most } else { dice.roll(1..most + 1) };
@@ -565,7 +566,7 @@ claim!(a_delta_that_is_too_small_doubles_tasks_and_loses_none, may_double_a_task
 
 /// One task lies there all the time, too near to the tail for any thief.
 fn is_not_called_empty<Q: Queue>() {
-    const STEALS: usize = 1_000_000;
+    let steals = tasks_per_queue().min(1_000_000);
     if !FENCE_FREE {
         return;
     }
@@ -578,7 +579,7 @@ fn is_not_called_empty<Q: Queue>() {
             let (thief, empty) = (&thief, &empty);
             scope.spawn(move || {
                 stay_on_core(n);
-                for _ in 0..STEALS {
+                for _ in 0..steals {
                     match steal(thief) {
                         Steal::Abort => {}
                         Steal::Empty => drop(empty.fetch_add(1, Ordering::Relaxed)),

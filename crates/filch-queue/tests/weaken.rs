@@ -34,6 +34,9 @@ fn sites() -> BTreeMap<Site, Vec<&'static str>> {
         for world in SHARP {
             (subject.search)(world, 0);
         }
+        for own in subject.own {
+            (own.search)(0);
+        }
         for site in weaken::take_sites() {
             met.entry(site).or_default().push(subject);
         }
@@ -87,6 +90,10 @@ fn every_queue_has_a_broken_variant_that_is_caught() {
     let (mut caught, mut all) = (0, 0);
     for (site, fails) in outcomes.into_inner().expect("nobody panics with the lock") {
         println!("{:9} {} ({})", if fails { "caught" } else { "survived" }, site.place, site.what);
+        if site.what == weaken::FLAW {
+            assert!(fails, "nobody noticed the flaw `{}`", site.place);
+            continue;
+        }
         all += 1;
         caught += usize::from(fails);
         let file = site.place.split(':').next().unwrap_or_default();
@@ -105,6 +112,9 @@ fn every_queue_has_a_broken_variant_that_is_caught() {
         "fifo",
         "double_ended",
         "storage",
+        "bulk/mod",
+        "bulk/thief",
+        "bulk/segment",
     ] {
         let caught: usize =
             caught_in.iter().filter(|(path, _)| path.ends_with(&format!("/{file}.rs"))).map(|(_, caught)| caught).sum();
@@ -120,6 +130,10 @@ fn one_weakened_crate() {
     weaken::weaken(&place);
     for name in queues.split(',') {
         let subject = SUBJECTS.iter().find(|subject| subject.name == name).expect("a queue of that name");
+        // First, because they have the sharper eye; and what shows in few orders shows soon.
+        for bound in 0..=subject.preemptions {
+            subject.own.iter().for_each(|own| (own.search)(bound));
+        }
         for world in SHARP {
             let one_thief = world.steals[1] == 0;
             (subject.search)(world, if one_thief { 2 } else { subject.preemptions });

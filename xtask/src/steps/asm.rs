@@ -21,6 +21,9 @@ const FENCE_FREE: [&str; 7] =
 /// Queues whose `pop` needs a fence: the control.
 const FENCED: [&str; 2] = ["chase_lev", "the"];
 
+/// Queues whose `push` has no locked instruction and whose `pop` is one, and a few plain ones.
+const LOCKED: [&str; 1] = ["bulk"];
+
 const PREFIX: &str = "fast_path_";
 
 /// Checks all fast paths and prints how long each is.
@@ -75,7 +78,7 @@ fn fast_paths(context: &Context) -> Result<Vec<Function>> {
 fn judge(found: &[Function]) -> (String, Vec<String>) {
     let mut table = format!("{:<38} {:>12} {:>6}  fence\n", "fast path", "instructions", "calls");
     let (mut problems, mut missing) = (Vec::new(), Vec::new());
-    for queue in FENCED.iter().chain(&FENCE_FREE) {
+    for queue in FENCED.iter().chain(&LOCKED).chain(&FENCE_FREE) {
         for operation in ["push", "pop"] {
             let name = format!("{PREFIX}{queue}_{operation}");
             let Some(function) = found.iter().find(|function| function.is_called(&name)) else {
@@ -95,6 +98,11 @@ fn judge(found: &[Function]) -> (String, Vec<String>) {
             }
             if FENCE_FREE.contains(queue) && !fences.is_empty() {
                 problems.push(format!("`{name}` must have no fence, but has: {seen}"));
+            }
+            let expected = usize::from(operation == "pop");
+            if LOCKED.contains(queue) && fences.len() != expected {
+                problems
+                    .push(format!("`{name}` must have {expected} locked instructions and no fence, but has: {seen}"));
             }
             if FENCED.contains(queue) && operation == "pop" && fences.is_empty() {
                 problems
@@ -147,9 +155,9 @@ mod tests {
         let plain = "cmp %rsi,(%rdi)\njae 1050 <NAME+0x10>\nmov %rsi,(%rdi)\nret\ncall 2000 <grow>\nret";
         let fenced = "mfence\ncmp %rsi,(%rdi)\nje 1050 <NAME+0x10>\nret";
         let mut all = Vec::new();
-        for queue in FENCED.iter().chain(&FENCE_FREE) {
+        for queue in FENCED.iter().chain(&LOCKED).chain(&FENCE_FREE) {
             for operation in ["push", "pop"] {
-                let body = if FENCED.contains(queue) && operation == "pop" { fenced } else { plain };
+                let body = if FENCE_FREE.contains(queue) || operation == "push" { plain } else { fenced };
                 let name = format!("fast_path_{queue}_{operation}");
                 all.push((name.clone(), body.replace("NAME", &name)));
             }
@@ -184,6 +192,16 @@ mod tests {
         let body = "cmp %rsi,(%rdi)\nje 1050 <fast_path_ff_cl_pop+0x10>\nlock cmpxchg %rcx,(%rdi)\nret";
         let found = with("fast_path_ff_cl_pop", body);
         assert_eq!(found, ["`fast_path_ff_cl_pop` must have no fence, but has: lock cmpxchg %rcx,(%rdi)"]);
+    }
+
+    #[test]
+    fn a_locked_instruction_too_many_or_too_few_is_named() {
+        let locked = "cmp %rsi,(%rdi)\nje 1050 <fast_path_bulk_push+0x10>\nlock incl (%rdi)\nret";
+        let found = with("fast_path_bulk_push", locked);
+        assert!(found.len() == 1 && found[0].contains("must have 0 locked"), "{found:?}");
+        let plain = "cmp %rsi,(%rdi)\nje 1050 <fast_path_bulk_pop+0x10>\nmov %rsi,(%rdi)\nret";
+        let found = with("fast_path_bulk_pop", plain);
+        assert!(found.len() == 1 && found[0].contains("must have 1 locked"), "{found:?}");
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
     // The stress tests have the races. The property tests have one thread; the edge tests limit the address space, which the
     // sanitizer fills, and count to 2^30; the memory tests count what the sanitizer allocates too. The runtime has no tests in its library.
     context
-        .cargo("+nightly test -p filch-queue -p filch --lib --test stress --target")
+        .cargo("+nightly test -p filch-queue -p filch --lib --test stress --test bulk_stress --target")
         .arg(&host)
         // The runtime with locks that the sanitizer sees. The queues have none.
         .env("RUSTFLAGS", format!("{FLAGS} --cfg filch_tsan"))

@@ -3,11 +3,14 @@
 //! loom (its issue 254) forgets which came last, of a plain store by one thread and an exchange by another. A store to a contested word, one that
 //! has both, is therefore made by an exchange here. It orders no more than the store would, except that it continues a release sequence.
 //!
+//! An algorithm may name flaws too, steps that it could be tempted to leave out: those are sites as well, and the crate that is weakened there has the flaw.
+//!
 //! A site is a place in the source, found by `#[track_caller]`, so that the algorithms carry no marks. A run first records
 //! the sites it meets; the mutation test then weakens them in turn and expects the models to fail.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -27,6 +30,7 @@ pub struct Site {
 
 std::thread_local! {
     static SITES: RefCell<BTreeMap<&'static Location<'static>, String>> = const { RefCell::new(BTreeMap::new()) };
+    static FLAWS: RefCell<BTreeSet<&'static str>> = const { RefCell::new(BTreeSet::new()) };
     static WEAKENED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
@@ -37,10 +41,20 @@ pub fn weaken(place: &str) {
 
 /// The sites that this thread's models have met since the last call.
 pub fn take_sites() -> Vec<Site> {
-    SITES.with(|sites| {
-        let sites = sites.take();
-        sites.iter().map(|(place, what)| Site { place: place.to_string(), what: what.clone() }).collect()
-    })
+    let sites = SITES.with(RefCell::take);
+    let orderings = sites.iter().map(|(place, what)| Site { place: place.to_string(), what: what.clone() });
+    let flaws =
+        FLAWS.with(RefCell::take).into_iter().map(|flaw| Site { place: flaw.to_string(), what: FLAW.to_string() });
+    orderings.chain(flaws).collect()
+}
+
+/// What is said of a site that is a flaw and no ordering.
+pub const FLAW: &str = "a flaw";
+
+/// Records the flaw as a site; says whether this crate has it.
+pub(crate) fn has_flaw(flaw: &'static str) -> bool {
+    FLAWS.with(|flaws| flaws.borrow_mut().insert(flaw));
+    WEAKENED.with(|weakened| weakened.borrow().as_deref() == Some(flaw))
 }
 
 /// Records the site; says whether it is the weakened one.
@@ -122,8 +136,54 @@ macro_rules! atomic {
 
 atomic!(AtomicBool, AtomicBool, [], bool, |word, new, order| word.store(new, order));
 atomic!(AtomicU8, AtomicU8, [], u8, |word, new, order| word.store(new, order));
+atomic!(AtomicU32, AtomicU32, [], u32, |word, new, order| word.store(new, order));
 atomic!(AtomicU64, AtomicU64, [], u64, |word, new, order| word.store(new, order));
 atomic!(AtomicUsize, AtomicUsize, [], usize, |word, new, order| word.store(new, order));
 atomic!(AtomicPtr, AtomicPtr, [T], *mut T, |word, new, order| word.store(new, order));
 atomic!(ContestedU64, AtomicU64, [], u64, |word, new, order| word.swap(new, order));
 atomic!(ContestedUsize, AtomicUsize, [], usize, |word, new, order| word.swap(new, order));
+
+impl AtomicU32 {
+    #[track_caller]
+    pub(crate) fn fetch_add(&self, more: u32, ordering: Ordering) -> u32 {
+        self.0.fetch_add(more, order(Location::caller(), "fetch_add", ordering))
+    }
+
+    #[track_caller]
+    pub(crate) fn fetch_sub(&self, less: u32, ordering: Ordering) -> u32 {
+        self.0.fetch_sub(less, order(Location::caller(), "fetch_sub", ordering))
+    }
+}
+
+/// Room for one task. loom reports a read or write that another thread's is not ordered with.
+pub(crate) struct TaskCell<T>(loom::cell::UnsafeCell<MaybeUninit<T>>);
+
+impl<T> TaskCell<T> {
+    #[track_caller]
+    pub(crate) fn empty() -> Self {
+        TaskCell(loom::cell::UnsafeCell::new(MaybeUninit::uninit()))
+    }
+
+    /// # Safety
+    ///
+    /// Nobody else reads or writes meanwhile.
+    #[track_caller]
+    pub(crate) unsafe fn write(&self, task: T) {
+        // SAFETY: promised.
+        self.0.with_mut(|cell| unsafe { (*cell).write(task) });
+    }
+
+    /// # Safety
+    ///
+    /// There is a task, nobody writes meanwhile, and nobody takes it again.
+    #[track_caller]
+    pub(crate) unsafe fn take(&self) -> T {
+        // SAFETY: promised. A taken task leaves nothing behind, hence a change.
+        self.0.with_mut(|cell| unsafe { (*cell).assume_init_read() })
+    }
+
+    #[track_caller]
+    pub(crate) fn place(&self) -> *mut T {
+        self.0.with_mut(|cell| cell.cast())
+    }
+}

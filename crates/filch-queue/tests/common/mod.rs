@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 use filch_queue::bound::{Bound, Delta, Trusted, FENCE_FREE};
 use filch_queue::idempotent::{double_ended, fifo, lifo};
-use filch_queue::{asymmetric, chase_lev, ff_cl, ff_the, the, thep};
+use filch_queue::{asymmetric, bulk, chase_lev, ff_cl, ff_the, the, thep};
 use filch_queue::{AtLeastOnce, CapacityError, ExactlyOnce, Owner, Steal, Thief};
 
 /// The end of a queue that a task is taken from.
@@ -151,6 +151,12 @@ exact_queue!(Asymmetric, asymmetric::Owner<T>, asymmetric::Thief<T>, |setup| {
     asymmetric::starting_at(setup.index, setup.capacity)
 });
 
+shape!(Bulk, "bulk", pop Youngest, steal Oldest, doubt Never, false, true);
+exact_queue!(Bulk, bulk::Owner<T>, bulk::SharedThief<T>, |setup| {
+    // It has no capacity, and its counts have 32 bits.
+    bulk::starting_at(setup.index as u32, 0).map(|(owner, thief)| (owner, thief.share()))
+});
+
 shape!(FfClTrusted, "ff_cl, trusted", pop Youngest, steal Oldest, doubt Aborts, false, true);
 exact_queue!(FfClTrusted, ff_cl::Owner<T, Trusted>, ff_cl::Thief<T, Trusted>, |setup| {
     // SAFETY: all tests make their deltas by `delta`, from a bound above the store buffer of every known CPU.
@@ -213,8 +219,8 @@ pub(crate) use claim;
 /// A claim about every queue that is exactly once.
 macro_rules! for_every_exact_queue {
     ($claim:ident, $check:path) => {
-        $crate::common::claim!($claim, $check, chase_lev ChaseLev, the The, asymmetric Asymmetric, ff_cl_trusted FfClTrusted,
-            ff_the_trusted FfTheTrusted, thep_trusted ThepTrusted);
+        $crate::common::claim!($claim, $check, chase_lev ChaseLev, the The, asymmetric Asymmetric, bulk Bulk,
+            ff_cl_trusted FfClTrusted, ff_the_trusted FfTheTrusted, thep_trusted ThepTrusted);
     };
 }
 pub(crate) use for_every_exact_queue;
@@ -228,11 +234,21 @@ macro_rules! for_every_relaxed_queue {
 }
 pub(crate) use for_every_relaxed_queue;
 
-/// A claim about every queue.
-macro_rules! for_every_queue {
+/// A claim about every queue that keeps its tasks in an array and is made with a capacity.
+macro_rules! for_every_array_queue {
     ($claim:ident, $check:path) => {
         $crate::common::claim!($claim, $check, chase_lev ChaseLev, the The, asymmetric Asymmetric, ff_cl_trusted FfClTrusted,
             ff_the_trusted FfTheTrusted, thep_trusted ThepTrusted, ff_cl FfCl, ff_the FfThe, thep Thep, lifo Lifo, fifo Fifo,
+            double_ended DoubleEnded);
+    };
+}
+pub(crate) use for_every_array_queue;
+
+/// A claim about every queue.
+macro_rules! for_every_queue {
+    ($claim:ident, $check:path) => {
+        $crate::common::claim!($claim, $check, chase_lev ChaseLev, the The, asymmetric Asymmetric, bulk Bulk,
+            ff_cl_trusted FfClTrusted, ff_the_trusted FfTheTrusted, thep_trusted ThepTrusted, ff_cl FfCl, ff_the FfThe, thep Thep, lifo Lifo, fifo Fifo,
             double_ended DoubleEnded);
     };
 }

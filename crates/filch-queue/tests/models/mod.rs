@@ -3,10 +3,12 @@
 // Each of the two test programs uses a part.
 #![allow(dead_code)]
 
+mod batches;
+
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use filch_queue::bound::{Bound, Delta};
-use filch_queue::{asymmetric, chase_lev, ff_cl, ff_the, idempotent, the, thep, Owner, Steal, Thief};
+use filch_queue::{asymmetric, bulk, chase_lev, ff_cl, ff_the, idempotent, the, thep, Owner, Steal, Thief};
 use loom::thread;
 
 /// A task of two words, so that a torn one shows.
@@ -84,27 +86,50 @@ pub(crate) struct Subject {
     /// The worlds to be searched.
     pub(crate) worlds: &'static [World],
     pub(crate) search: fn(World, usize),
+    /// Worlds that only this queue can live in.
+    pub(crate) own: &'static [Own],
+}
+
+/// A world of a queue's own: its name, and how to search it.
+pub(crate) struct Own {
+    pub(crate) name: &'static str,
+    pub(crate) search: fn(usize),
 }
 
 /// Every queue, each with the promise it makes.
-pub(crate) const SUBJECTS: [Subject; 12] = [
+pub(crate) const SUBJECTS: [Subject; 13] = [
     Subject {
         name: "chase_lev",
         preemptions: 2,
         worlds: &WORLDS,
         search: |world, bound| exactly(world, bound, |n| chase_lev::with_capacity(n).unwrap()),
+        own: &[],
     },
     Subject {
         name: "the",
         preemptions: 1,
         worlds: &WORLDS,
         search: |world, bound| exactly(world, bound, |n| the::with_capacity(n).unwrap()),
+        own: &[],
     },
     Subject {
         name: "asymmetric",
         preemptions: 2,
         worlds: &WORLDS,
         search: |world, bound| exactly(world, bound, |n| asymmetric::with_capacity(n).unwrap()),
+        own: &[],
+    },
+    Subject {
+        name: "bulk",
+        preemptions: 2,
+        worlds: &WORLDS,
+        search: |world, bound| {
+            exactly(world, bound, |_| {
+                let (owner, thief) = bulk::new();
+                (owner, thief.share())
+            });
+        },
+        own: &batches::WORLDS,
     },
     // Where loom runs there is no bound to trust, so the trusted queues keep their fence.
     Subject {
@@ -113,6 +138,7 @@ pub(crate) const SUBJECTS: [Subject; 12] = [
         worlds: &WORLDS,
         // SAFETY: the owner is fenced, so that any delta is right.
         search: |world, bound| exactly(world, bound, |n| unsafe { ff_cl::with_capacity_trusted(delta(), n).unwrap() }),
+        own: &[],
     },
     Subject {
         name: "ff_the",
@@ -120,6 +146,7 @@ pub(crate) const SUBJECTS: [Subject; 12] = [
         worlds: &WORLDS,
         // SAFETY: as above.
         search: |world, bound| exactly(world, bound, |n| unsafe { ff_the::with_capacity_trusted(delta(), n).unwrap() }),
+        own: &[],
     },
     Subject {
         name: "thep",
@@ -127,42 +154,49 @@ pub(crate) const SUBJECTS: [Subject; 12] = [
         worlds: &WAITING,
         // SAFETY: as above.
         search: |world, bound| exactly(world, bound, |n| unsafe { thep::with_capacity_trusted(delta(), n).unwrap() }),
+        own: &[],
     },
     Subject {
         name: "ff_cl-untrusted",
         preemptions: 1,
         worlds: &WORLDS,
         search: |world, bound| at_least(world, bound, |n| ff_cl::with_capacity(delta(), n).unwrap()),
+        own: &[],
     },
     Subject {
         name: "ff_the-untrusted",
         preemptions: 1,
         worlds: &WAITING,
         search: |world, bound| at_least(world, bound, |n| ff_the::with_capacity(delta(), n).unwrap()),
+        own: &[],
     },
     Subject {
         name: "thep-untrusted",
         preemptions: 1,
         worlds: &WAITING,
         search: |world, bound| at_least(world, bound, |n| thep::with_capacity(delta(), n).unwrap()),
+        own: &[],
     },
     Subject {
         name: "idempotent::lifo",
         preemptions: 2,
         worlds: &WORLDS,
         search: |world, bound| at_least(world, bound, |n| idempotent::lifo::with_capacity(n).unwrap()),
+        own: &[],
     },
     Subject {
         name: "idempotent::fifo",
         preemptions: 2,
         worlds: &WORLDS,
         search: |world, bound| at_least(world, bound, |n| idempotent::fifo::with_capacity(n).unwrap()),
+        own: &[],
     },
     Subject {
         name: "idempotent::double_ended",
         preemptions: 2,
         worlds: &WORLDS,
         search: |world, bound| at_least(world, bound, |n| idempotent::double_ended::with_capacity(n).unwrap()),
+        own: &[],
     },
 ];
 
@@ -197,7 +231,7 @@ where
     });
 }
 
-fn search(bound: usize, world: impl Fn() + Sync + Send + UnwindSafe + RefUnwindSafe + 'static) {
+pub(crate) fn search(bound: usize, world: impl Fn() + Sync + Send + UnwindSafe + RefUnwindSafe + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(bound);
     builder.max_branches = 10_000;

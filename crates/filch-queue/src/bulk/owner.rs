@@ -1,0 +1,385 @@
+//! The owner's slow paths: to open an entry of the directory, and to step back into the one before.
+//!
+//! They take the owner's place by value and give it back, so that an owner in a local variable stays in registers.
+
+use alloc::vec::Vec;
+
+use super::batch::Batch;
+use super::directory::{Directory, Stretch};
+use super::segment::{Run, Segment, MOST_SLOTS};
+use super::words::{Anchor, Words};
+use crate::sync::{has_flaw, Ordering, TaskCell};
+use crate::CapacityError;
+
+/// A queue holds no more tasks than this.
+const LIMIT: u32 = MOST_SLOTS;
+
+/// How many slots the first block has that the owner makes for itself.
+const FIRST_BLOCK: u32 = if cfg!(loom) { 2 } else { 32 };
+/// Fewer free slots than this are not worth an entry of the directory.
+const LEAST_SPARE: u32 = if cfg!(loom) { 1 } else { 8 };
+/// Runs of more tasks, or more bytes, than this are linked; the others are copied, so that many small batches are few entries.
+const FEW_TASKS: u32 = if cfg!(loom) { 1 } else { 32 };
+const FEW_BYTES: usize = 4096;
+
+/// How many slots the owner's blocks have at most.
+const fn largest_block<T>() -> u32 {
+    const LARGEST: usize = if cfg!(loom) { 4 } else { 4096 };
+    const LARGEST_BYTES: usize = 1 << 16;
+    let bytes = if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
+    let slots = LARGEST_BYTES / bytes;
+    if slots > LARGEST {
+        LARGEST as u32
+    } else if slots < 16 {
+        16
+    } else {
+        slots as u32
+    }
+}
+
+/// Whether a run is so short that its tasks are moved rather than linked.
+fn is_short<T>(len: u32) -> bool {
+    len <= FEW_TASKS && len as usize * size_of::<T>() <= FEW_BYTES
+}
+
+/// Where the owner is: in the youngest entry.
+pub(super) struct Place<T> {
+    /// The entry's first slot.
+    pub(super) slots: *const TaskCell<T>,
+    pub(super) fill: Fill,
+}
+
+/// How far the youngest entry is filled: it has `room` slots of its own, of which `used` are below the bottom. Passed in registers, as a place would not be.
+#[derive(Clone, Copy)]
+pub(super) struct Fill {
+    pub(super) used: u32,
+    pub(super) room: u32,
+}
+
+impl<T> Clone for Place<T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Place<T> {}
+
+impl<T> Place<T> {
+    #[inline(always)]
+    fn new(slots: *const TaskCell<T>, used: u32, room: u32) -> Self {
+        Place { slots, fill: Fill { used, room } }
+    }
+}
+
+/// Free slots of a segment that are the owner's alone, and a party of it.
+struct Spare<T> {
+    segment: Segment<T>,
+    from: u32,
+    limit: u32,
+}
+
+impl<T> Spare<T> {
+    fn len(&self) -> u32 {
+        self.limit - self.from
+    }
+}
+
+impl<T> Drop for Spare<T> {
+    fn drop(&mut self) {
+        // SAFETY: the spare is a party, and its slots are free.
+        unsafe { self.segment.leave() };
+    }
+}
+
+/// What the owner knows and needs only now and then.
+pub(super) struct Books<T> {
+    pub(super) ring: Directory,
+    /// The number of the youngest entry.
+    pub(super) last: u32,
+    /// The thief's number, when the owner last asked.
+    first: u32,
+    spare: Option<Spare<T>>,
+    /// How many slots the next block will have.
+    next_block: u32,
+}
+
+impl<T> Books<T> {
+    pub(super) fn new(ring: Directory, last: u32) -> Self {
+        Books { ring, last, first: last, spare: None, next_block: FIRST_BLOCK.min(largest_block::<T>()) }
+    }
+
+    /// Gives up what is not in the directory.
+    pub(super) fn spend(&mut self) {
+        self.spare = None;
+    }
+
+    /// Whether so many slots of a segment are worth keeping. A large segment is not kept for a few slots of it.
+    fn wants(&self, segment: Segment<T>, len: u32) -> bool {
+        let kept = self.spare.as_ref().map_or(LEAST_SPARE - 1, Spare::len);
+        // SAFETY: the caller knows a party.
+        len > kept && unsafe { segment.capacity() } <= largest_block::<T>()
+    }
+
+    /// Takes over slots that are no longer used, and the party.
+    fn offer(&mut self, spare: Spare<T>) {
+        if self.wants(spare.segment, spare.len()) {
+            self.spare = Some(spare);
+        }
+    }
+
+    /// Leaves the youngest entry for another, which is to come in its stead if nothing is in it, or else behind it. Gives the other's number.
+    fn leave(&mut self, fill: Fill) -> u32 {
+        // SAFETY: the owner's own entry.
+        let Stretch { base, segment, .. } = unsafe { self.ring.get::<T>(self.last) };
+        let Some(segment) = segment else {
+            return self.last;
+        };
+        let spare = Spare { segment, from: base + fill.used, limit: base + fill.room };
+        if fill.used == 0 {
+            // No thief was in it: the bottom is back at its start, or never left it, and the top is no higher than the bottom. Its party becomes the spare's.
+            self.offer(spare);
+            return self.last;
+        }
+        if self.wants(segment, spare.len()) {
+            // SAFETY: the entry is a party and stays.
+            unsafe { segment.join() };
+            self.spare = Some(spare);
+        } else {
+            core::mem::forget(spare);
+        }
+        self.last.wrapping_add(1)
+    }
+}
+
+impl<T> Words<T> {
+    /// # Safety
+    ///
+    /// Only the owner asks, and does not keep it.
+    #[allow(clippy::mut_from_ref)]
+    unsafe fn books(&self) -> &mut Books<T> {
+        // SAFETY: promised.
+        unsafe { &mut *self.books.get() }
+    }
+
+    /// How many more tasks fit at least, given where the bottom is and an anchor that may be old.
+    fn headroom(&self, anchor: Anchor, bottom: u32, needed: u32) -> u32 {
+        let room = LIMIT.saturating_sub(bottom.wrapping_sub(anchor.top()));
+        if room >= needed {
+            return room;
+        }
+        // Relaxed: the top only rises, so that any value of it is safe.
+        LIMIT.saturating_sub(bottom.wrapping_sub(Anchor(self.anchor.load(Ordering::Relaxed)).top()))
+    }
+
+    /// Sees to it that the ring has room for so many more entries.
+    fn make_room_in_ring(&self, books: &mut Books<T>, more: u32, bottom: u32) -> Result<(), CapacityError> {
+        let in_use = |books: &Books<T>| books.last.wrapping_sub(books.first).saturating_add(1).saturating_add(more);
+        if in_use(books) <= books.ring.capacity() || has_flaw("bulk: cells that are used again unasked") {
+            return Ok(());
+        }
+        // Acquire: pairs with the thief's release; it has read the entries below.
+        books.first = self.old.first.load(Ordering::Acquire);
+        if in_use(books) > books.ring.capacity() {
+            books.ring = books.ring.grown::<T>(in_use(books), books.first, books.last, bottom)?;
+            // Release: a thief that finds the ring finds the entries in it.
+            self.young.ring.store(books.ring.as_ptr(), Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Opens an entry for positions from `bottom` on, in slots of this segment from `base` on; its party is now the entry's.
+    fn open(&self, books: &mut Books<T>, fill: Fill, bottom: u32, base: u32, segment: Segment<T>) {
+        let number = books.leave(fill);
+        books.ring.set(number, Stretch { start: bottom, base, segment: Some(segment) });
+        books.last = number;
+        // Release: a thief that sees the number sees the entry, and the ring that it is in.
+        self.young.last.store(number, Ordering::Release);
+    }
+
+    /// Opens an entry with at least `needed` free slots: those of the spare, or of a new block. The ring has room for it.
+    ///
+    /// # Safety
+    ///
+    /// Only the owner calls it. No more than the headroom is needed.
+    unsafe fn open_block(
+        &self,
+        fill: Fill,
+        bottom: u32,
+        needed: u32,
+        headroom: u32,
+    ) -> Result<Place<T>, CapacityError> {
+        // SAFETY: the owner asks.
+        let books = unsafe { self.books() };
+        let (segment, base, limit) = match books.spare.take_if(|spare| spare.len() >= needed) {
+            Some(spare) => {
+                let parts = (spare.segment, spare.from, spare.limit);
+                // Its party becomes the entry's.
+                core::mem::forget(spare);
+                parts
+            }
+            None => {
+                let capacity = books.next_block.max(needed);
+                let segment = Segment::allocate(capacity)?;
+                books.next_block = largest_block::<T>().min(2 * books.next_block);
+                (segment, 0, capacity)
+            }
+        };
+        self.open(books, fill, bottom, base, segment);
+        // SAFETY: the entry is a party, and the segment has such a slot.
+        Ok(Place::new(unsafe { segment.slot(base) }, 0, (limit - base).min(headroom)))
+    }
+
+    /// Room for a task where there is none left.
+    ///
+    /// # Safety
+    ///
+    /// Only the owner calls it, with what it knows.
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn make_room(&self, fill: Fill, anchor: Anchor, pushed: u32) -> Result<Place<T>, CapacityError> {
+        let bottom = anchor.bottom(pushed);
+        let headroom = self.headroom(anchor, bottom, largest_block::<T>());
+        if headroom == 0 {
+            return Err(CapacityError::TooLarge { requested: LIMIT as usize + 1, limit: LIMIT as usize });
+        }
+        // SAFETY: the owner asks.
+        self.make_room_in_ring(unsafe { self.books() }, 1, bottom)?;
+        // SAFETY: the owner asks.
+        unsafe { self.open_block(fill, bottom, 1, headroom) }
+    }
+
+    /// Steps back into the entry that ends with this position, which the owner has popped, from the one behind it.
+    ///
+    /// # Safety
+    ///
+    /// Only the owner calls it, when nothing is in the youngest entry, which has so much room, and it has just taken the position below. It counts as used still.
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn step_back(&self, left_room: u32, position: u32) -> Place<T> {
+        // SAFETY: the owner asks.
+        let books = unsafe { self.books() };
+        // SAFETY: the owner's own entry.
+        let left = unsafe { books.ring.get::<T>(books.last) };
+        books.last = books.last.wrapping_sub(1);
+        // Release: for a thief that sees what is pushed from now on, the entry is gone. Until then it does no harm: it starts at the bottom or above.
+        if !has_flaw("bulk: an entry that is left and still counted") {
+            self.young.last.store(books.last, Ordering::Release);
+        }
+        // SAFETY: the position was the owner's to pop, so that the thief has not passed this entry, and it has a segment.
+        let (Stretch { start, base, segment }, left_segment) = unsafe {
+            let stretch = books.ring.get::<T>(books.last);
+            (stretch, left.segment.unwrap_unchecked())
+        };
+        // SAFETY: as above.
+        let segment = unsafe { segment.unwrap_unchecked() };
+        let used = position.wrapping_sub(start) + 1;
+        let mut room = used;
+        // The slots behind are somebody else's, unless they are the owner's spare.
+        if let Some(spare) = books.spare.take_if(|spare| spare.segment == segment && spare.from == base + used) {
+            room = spare.limit - base;
+        }
+        // No thief was in the entry that is left, for the top has not reached it. Its party becomes the spare's.
+        books.offer(Spare { segment: left_segment, from: left.base, limit: left.base + left_room });
+        // SAFETY: the entry is a party, and the segment has such a slot.
+        Place::new(unsafe { segment.slot(base) }, used, room)
+    }
+
+    /// Whether a batch can be pushed; if so, there is room in the directory for each of its runs.
+    ///
+    /// # Safety
+    ///
+    /// Only the owner calls it, with what it knows.
+    #[inline]
+    pub(super) unsafe fn admit(&self, anchor: Anchor, pushed: u32, batch: &Batch<T>) -> Result<u32, CapacityError> {
+        let bottom = anchor.bottom(pushed);
+        let too_large = || {
+            let length = bottom.wrapping_sub(anchor.top()) as usize;
+            CapacityError::TooLarge { requested: length.saturating_add(batch.len()), limit: LIMIT as usize }
+        };
+        let count = u32::try_from(batch.len()).map_err(|_| too_large())?;
+        if count > LIMIT || self.headroom(anchor, bottom, count) < count {
+            return Err(too_large());
+        }
+        // SAFETY: the owner asks. A batch of so few tasks has no more runs.
+        self.make_room_in_ring(unsafe { self.books() }, batch.runs() as u32, bottom)?;
+        Ok(count)
+    }
+
+    /// Puts runs where the owner is, oldest first; see [`put`](Words::put). Gives the bottom too.
+    ///
+    /// # Safety
+    ///
+    /// As there, with runs of which only what is in them may be used.
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn put_all(
+        &self,
+        mut place: Place<T>,
+        mut bottom: u32,
+        runs: Vec<Run<T>>,
+        top: u32,
+    ) -> (Place<T>, u32) {
+        for run in runs {
+            let (len, limit) = (run.len(), run.end());
+            // SAFETY: promised.
+            place = unsafe { self.put(place, bottom, run, limit, top) };
+            bottom = bottom.wrapping_add(len);
+        }
+        (place, bottom)
+    }
+
+    /// Puts the tasks of a run where the owner is: by an entry for it, or, if they are few, by moving them. Nobody sees them yet.
+    ///
+    /// # Safety
+    ///
+    /// Only the owner calls it, with a run that is not empty, that was admitted and for which there is room in the directory. The segment's slots up to `limit` are the run's to
+    /// fill. The top is that or higher.
+    #[inline]
+    pub(super) unsafe fn put(&self, place: Place<T>, bottom: u32, run: Run<T>, limit: u32, top: u32) -> Place<T> {
+        // There is at least room for the run, whatever an old top says.
+        let headroom = LIMIT.saturating_sub(bottom.wrapping_sub(top)).max(run.len());
+        let run = if is_short::<T>(run.len()) {
+            // SAFETY: the owner asks, and there is room.
+            match unsafe { self.put_short(place, bottom, run, headroom) } {
+                Ok(place) => return place,
+                Err(run) => run,
+            }
+        } else {
+            run
+        };
+        // SAFETY: the run is not empty, so it has a segment.
+        let (segment, first, len) = unsafe { run.into_parts().unwrap_unchecked() };
+        // SAFETY: the owner asks.
+        self.open(unsafe { self.books() }, place.fill, bottom, first, segment);
+        // SAFETY: the entry is a party, and the segment has such a slot.
+        Place::new(unsafe { segment.slot(first) }, len, (limit - first).min(headroom))
+    }
+
+    /// Gives the run back if there is no memory for its tasks elsewhere.
+    ///
+    /// # Safety
+    ///
+    /// As [`put`](Words::put).
+    #[inline]
+    unsafe fn put_short(
+        &self,
+        mut place: Place<T>,
+        bottom: u32,
+        run: Run<T>,
+        headroom: u32,
+    ) -> Result<Place<T>, Run<T>> {
+        let len = run.len();
+        if place.fill.room - place.fill.used < len {
+            // SAFETY: the owner asks, and there is room in the directory. The run is within the headroom.
+            match unsafe { self.open_block(place.fill, bottom, len, headroom) } {
+                Ok(opened) => place = opened,
+                Err(_) => return Err(run),
+            }
+        }
+        // SAFETY: there is room for all of them, and slots from the bottom on are the owner's.
+        unsafe { run.move_to(place.slots.add(place.fill.used as usize)) };
+        place.fill.used += len;
+        Ok(place)
+    }
+}

@@ -1,0 +1,176 @@
+//! What the two sides share: the words, and how a queue ends.
+
+use core::cell::UnsafeCell;
+use core::marker::PhantomData;
+
+use crossbeam_utils::CachePadded;
+
+use super::directory::{Directory, Stretch};
+use super::owner::Books;
+use super::segment::Run;
+use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use crate::turnstile::Turnstile;
+use crate::CapacityError;
+
+/// How many tasks were stolen, in the lower half, and how many the owner popped, in the upper half. Both wrap.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Anchor(pub(super) u64);
+
+impl Anchor {
+    /// The position of the oldest task.
+    #[inline(always)]
+    pub(super) fn top(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline(always)]
+    fn popped(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// The position of the next task to be pushed, given how many were.
+    #[inline(always)]
+    pub(super) fn bottom(self, pushed: u32) -> u32 {
+        pushed.wrapping_sub(self.popped())
+    }
+
+    /// How many tasks there are, given how many were pushed.
+    #[inline(always)]
+    pub(super) fn length(self, pushed: u32) -> u32 {
+        self.bottom(pushed).wrapping_sub(self.top())
+    }
+
+    /// One more popped.
+    #[inline(always)]
+    pub(super) fn after_pop(self) -> Self {
+        Anchor(self.0.wrapping_add(1 << 32))
+    }
+
+    /// So many more stolen.
+    #[inline(always)]
+    pub(super) fn after_steal(self, count: u32) -> Self {
+        Anchor(self.0 & (u64::from(u32::MAX) << 32) | u64::from(self.top().wrapping_add(count)))
+    }
+}
+
+/// See the module [`bulk`](super).
+pub(super) struct Words<T> {
+    pub(super) anchor: CachePadded<AtomicU64>,
+    pub(super) young: CachePadded<Young>,
+    pub(super) old: CachePadded<Old>,
+    /// Only the owner touches them, and whoever ends the queue.
+    pub(super) books: CachePadded<UnsafeCell<Books<T>>>,
+    tasks: PhantomData<T>,
+}
+
+/// What only the owner writes.
+pub(super) struct Young {
+    /// How many tasks were ever pushed; it wraps.
+    pub(super) pushed: AtomicU32,
+    /// The number of the youngest entry of the directory.
+    pub(super) last: AtomicU32,
+    /// The directory.
+    pub(super) ring: AtomicPtr<()>,
+}
+
+/// What only the thief writes.
+pub(super) struct Old {
+    /// The number of the entry that holds the youngest task that was stolen; those before it are gone, and their cells may be used again.
+    pub(super) first: AtomicU32,
+    /// For thieves that share their side.
+    pub(super) turnstile: Turnstile,
+}
+
+impl<T> Words<T> {
+    /// The words of an empty queue from which so many tasks were stolen and popped already. Its first entry has the number `stolen`.
+    pub(super) fn new(stolen: u32, popped: u32) -> Result<Self, CapacityError> {
+        let ring = Directory::new()?;
+        ring.set(stolen, Stretch::<T> { start: stolen, base: 0, segment: None });
+        Ok(Words {
+            anchor: CachePadded::new(AtomicU64::new(u64::from(popped) << 32 | u64::from(stolen))),
+            young: CachePadded::new(Young {
+                pushed: AtomicU32::new(stolen.wrapping_add(popped)),
+                last: AtomicU32::new(stolen),
+                ring: AtomicPtr::new(ring.as_ptr()),
+            }),
+            old: CachePadded::new(Old { first: AtomicU32::new(stolen), turnstile: Turnstile::new() }),
+            books: CachePadded::new(UnsafeCell::new(Books::new(ring, stolen))),
+            tasks: PhantomData,
+        })
+    }
+
+    /// How many tasks there were a moment ago, for whoever is not the owner.
+    pub(super) fn len(&self) -> usize {
+        // Acquire: the count of pushed tasks is not older than the anchor, so that there are never fewer than none.
+        let mut anchor = Anchor(self.anchor.load(Ordering::Acquire));
+        // What the owner pushes and pops between the two loads would all be counted. It seldom happens twice.
+        for _ in 0..4 {
+            // Acquire: the anchor is not older than the count.
+            let length = anchor.length(self.young.pushed.load(Ordering::Acquire));
+            let now = Anchor(self.anchor.load(Ordering::Acquire));
+            if now == anchor {
+                return length as usize;
+            }
+            anchor = now;
+        }
+        // Relaxed: a hint.
+        anchor.length(self.young.pushed.load(Ordering::Relaxed)) as usize
+    }
+}
+
+impl<T> Drop for Words<T> {
+    fn drop(&mut self) {
+        // Relaxed: no other handle is left.
+        let anchor = Anchor(self.anchor.load(Ordering::Relaxed));
+        let bottom = anchor.bottom(self.young.pushed.load(Ordering::Relaxed));
+        let first = self.old.first.load(Ordering::Relaxed);
+        let books = self.books.get_mut();
+        let (ring, last) = (books.ring, books.last);
+        books.spend();
+        Remains::<T> { ring, next: Some(first), last, from: anchor.top(), bottom, tasks: PhantomData }.drop_all();
+    }
+}
+
+/// The entries that are left, and what is in them.
+struct Remains<T> {
+    ring: Directory,
+    next: Option<u32>,
+    last: u32,
+    /// The position of the next task to be dropped.
+    from: u32,
+    bottom: u32,
+    tasks: PhantomData<T>,
+}
+
+impl<T> Remains<T> {
+    fn drop_all(&mut self) {
+        while let Some(number) = self.next {
+            self.next = (number != self.last).then(|| number.wrapping_add(1));
+            let end = self.next.map_or(self.bottom, |next| self.ring.start(next));
+            // SAFETY: nobody else is left.
+            let Stretch { start, base, segment } = unsafe { self.ring.get::<T>(number) };
+            let skipped = self.from.wrapping_sub(start);
+            let count = end.wrapping_sub(self.from);
+            self.from = end;
+            // SAFETY: the tasks from the top to the bottom are nobody else's, and each entry has a party, which ends with the run.
+            drop(segment.map(|segment| unsafe { Run::new(segment, base + skipped, count) }));
+        }
+    }
+}
+
+impl<T> Drop for Remains<T> {
+    /// Goes on where a panic left off.
+    fn drop(&mut self) {
+        struct Ring(Directory);
+
+        impl Drop for Ring {
+            fn drop(&mut self) {
+                // SAFETY: nobody else is left, and no entry is looked at any more.
+                unsafe { self.0.free() };
+            }
+        }
+
+        let _ring = Ring(self.ring);
+        self.drop_all();
+    }
+}

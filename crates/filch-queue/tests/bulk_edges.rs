@@ -1,0 +1,227 @@
+//! The bulk queue at its edges: shares that are none, tasks whose drop panics, as many tasks as it can count, handles that go in any order.
+#![cfg(not(loom))]
+
+use std::error::Error;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+
+use filch_queue::bulk::{self, Batch, FractionError, SharedThief, StealError};
+use filch_queue::{CapacityError, Steal};
+
+#[test]
+fn a_share_that_is_none_is_an_error_and_steals_nothing() {
+    let (owner, mut thief) = bulk::new();
+    owner.push_batch((0..10).collect());
+    for wrong in [f64::NAN, -0.1, 1.1, f64::INFINITY, f64::NEG_INFINITY] {
+        let error: FractionError = thief.steal(wrong).unwrap_err();
+        assert!(error.to_string().contains("from 0 to 1"), "{error}");
+        assert_eq!(owner.len(), 10);
+    }
+    let shared = thief.share();
+    let error: Box<dyn Error> = shared.steal(2.0).unwrap_err().into();
+    assert!(error.to_string().contains("a share of 2"), "{error}");
+    assert!(shared.steal(1.0).unwrap().into_iter().eq(0..10));
+}
+
+#[test]
+fn a_share_of_nothing_takes_nothing_and_the_smallest_share_takes_one() {
+    let (owner, mut thief) = bulk::new();
+    owner.push_batch((0..10).collect());
+    assert!(thief.steal(0.0).unwrap().is_empty());
+    assert!(thief.steal(-0.0).unwrap().is_empty());
+    assert!(thief.steal(f64::MIN_POSITIVE).unwrap().into_iter().eq([0]));
+    assert!(thief.steal(1.0).unwrap().into_iter().eq(1..10));
+    assert!(thief.steal(1.0).unwrap().is_empty());
+}
+
+#[test]
+fn a_thief_that_finds_another_at_work_is_told_so() {
+    // A steal calls nothing of ours that could be interrupted, so two threads try until they have met, or it is clear that there is one core.
+    let (owner, thief) = bulk::new();
+    let thief: SharedThief<usize> = thief.share();
+    let busy = AtomicUsize::new(0);
+    let (pushed, stolen) = (100_000, AtomicUsize::new(0));
+    owner.push_batch((0..pushed).collect());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| loop {
+                match thief.steal(f64::MIN_POSITIVE) {
+                    Ok(batch) if batch.is_empty() => break,
+                    Ok(batch) => drop(stolen.fetch_add(batch.len(), Ordering::Relaxed)),
+                    Err(StealError::Busy) => drop(busy.fetch_add(1, Ordering::Relaxed)),
+                    Err(error) => panic!("{error}"),
+                }
+            });
+        }
+    });
+    assert_eq!(stolen.into_inner(), pushed);
+    if busy.into_inner() == 0 {
+        eprintln!("no thief met another; was there one core only?");
+    }
+    assert!(StealError::Busy.to_string().contains("another thread"));
+}
+
+#[test]
+fn a_batch_gives_its_tasks_from_either_end() {
+    let mut batch: Batch<usize> = Batch::new();
+    assert!(batch.pop().is_none() && batch.is_empty());
+    for task in 0..1000 {
+        batch.push(task);
+        batch.push(task + 1);
+        assert_eq!(batch.pop(), Some(task + 1));
+    }
+    assert_eq!((batch.len(), batch.iter().copied().sum::<usize>()), (1000, (0..1000).sum()));
+    for task in (500..1000).rev() {
+        assert_eq!(batch.pop(), Some(task));
+    }
+    batch.extend(500..600);
+    let mut tasks = batch.into_iter();
+    assert_eq!(tasks.len(), 600);
+    assert!(tasks.by_ref().take(300).eq(0..300));
+    assert_eq!((tasks.len(), tasks.next()), (300, Some(300)));
+    assert!(format!("{tasks:?} {:?}", Batch::<u8>::default()).contains("len: 299"));
+    drop(tasks);
+    assert_eq!(Batch::<usize>::new().into_iter().next(), None);
+}
+
+#[test]
+fn the_limit_refuses_a_batch_and_a_task_and_gives_them_back() {
+    const LIMIT: usize = (1 << 31) - 1;
+    let many = |count: usize| Batch::from(vec![(); count]);
+    let (owner, mut thief) = bulk::starting_at::<()>(u32::MAX - 7, 3).unwrap();
+    let refused = owner.try_push_batch(many(LIMIT + 1)).unwrap_err();
+    assert_eq!(refused.cause(), CapacityError::TooLarge { requested: LIMIT + 1, limit: LIMIT });
+    assert_eq!((refused.into_task().len(), owner.len()), (LIMIT + 1, 0));
+    owner.push_batch(many(LIMIT - 2));
+    assert!(owner.try_push_batch(many(3)).is_err());
+    owner.push(());
+    owner.push_batch(many(1));
+    assert_eq!(owner.try_push(()).unwrap_err().cause(), CapacityError::TooLarge { requested: LIMIT + 1, limit: LIMIT });
+    assert!(owner.try_push_batch(many(1)).is_err());
+    assert_eq!((owner.len(), owner.pop(), thief.len()), (LIMIT, Some(()), LIMIT - 1));
+    // What was stolen makes room.
+    let half = thief.steal(0.5).unwrap();
+    assert_eq!((half.len(), owner.len()), (LIMIT / 2, LIMIT / 2));
+    owner.push_batch(half);
+    assert_eq!(thief.steal(1.0).unwrap().len(), LIMIT - 1);
+    assert_eq!(owner.pop(), None);
+}
+
+/// A task whose drop panics if it is the chosen one.
+struct Fuse {
+    blows: bool,
+    dropped: Arc<AtomicUsize>,
+}
+
+impl Drop for Fuse {
+    fn drop(&mut self) {
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+        assert!(!self.blows, "the fuse");
+    }
+}
+
+#[test]
+fn a_drop_that_panics_does_not_keep_the_other_tasks_alive() {
+    for blown in [0, 1, 99, 150, 199, 250] {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let batch = |ids: std::ops::Range<usize>| -> Batch<Fuse> {
+            ids.map(|id| Fuse { blows: id == blown, dropped: Arc::clone(&dropped) }).collect()
+        };
+        // In a queue, in a batch of several runs, and in the middle of an iterator.
+        let (owner, thief) = bulk::new();
+        owner.push_batch(batch(0..100));
+        owner.push_batch(batch(100..200));
+        batch(200..300).into_iter().for_each(|fuse| owner.push(fuse));
+        drop(owner);
+        catch_unwind(AssertUnwindSafe(|| drop(thief))).unwrap_err();
+        assert_eq!(dropped.swap(0, Ordering::Relaxed), 300);
+
+        let (owner, mut thief) = bulk::new();
+        owner.push_batch(batch(0..100));
+        owner.push_batch(batch(100..200));
+        owner.push_batch(batch(200..300));
+        let stolen = thief.steal(1.0).unwrap();
+        catch_unwind(AssertUnwindSafe(|| drop(stolen))).unwrap_err();
+        assert_eq!(dropped.swap(0, Ordering::Relaxed), 300);
+    }
+}
+
+#[test]
+fn what_is_left_goes_with_the_last_handle_whichever_that_is() {
+    for thief_first in [false, true] {
+        let precious = Arc::new(());
+        let (owner, mut thief) = bulk::starting_at(u32::MAX - 50, u32::MAX - 100).unwrap();
+        owner.push_batch((0..1000).map(|_| precious.clone()).collect());
+        (0..500).for_each(|_| owner.push(precious.clone()));
+        let stolen = thief.steal(0.1).unwrap();
+        (0..100).for_each(|_| drop(owner.pop()));
+        assert_eq!(Arc::strong_count(&precious), 1 + 1400);
+        if thief_first {
+            drop(thief);
+            assert_eq!(Arc::strong_count(&precious), 1 + 1400);
+            drop(owner);
+        } else {
+            drop(owner);
+            assert!(thief.steal_one().is_some());
+            drop(thief);
+        }
+        assert_eq!(Arc::strong_count(&precious), 1 + 150, "the batch outlives its queue");
+        drop(stolen);
+        assert_eq!(Arc::strong_count(&precious), 1);
+    }
+}
+
+#[test]
+fn a_stolen_batch_is_pushed_on_without_moving_its_tasks() {
+    let (owner, mut thief) = bulk::new();
+    owner.push_batch((0..1000_usize).collect());
+    let places: Vec<*const usize> = {
+        let all = thief.steal(1.0).unwrap();
+        let places = all.iter().map(std::ptr::from_ref).collect();
+        owner.push_batch(all);
+        places
+    };
+    for share in [0.25, 0.5, 1.0] {
+        let (other, mut next) = bulk::new();
+        other.push_batch(thief.steal(share).unwrap());
+        let again = next.steal(1.0).unwrap();
+        assert!(again.iter().all(|task| std::ptr::from_ref(task) == places[*task]));
+    }
+}
+
+/// The numbers of a batch go through blocks that are shared, left and gone back to.
+#[test]
+fn batches_between_single_tasks_come_out_in_order() {
+    let (owner, mut thief) = bulk::new();
+    let mut pushed = 0..;
+    let mut next = |count: usize| pushed.by_ref().take(count).collect::<Vec<usize>>();
+    for round in 0..100 {
+        next(3).into_iter().for_each(|task| owner.push(task));
+        owner.push_batch(Batch::from(next(100 + round)));
+        owner.push_batch(Batch::from(next(5)));
+    }
+    let total = owner.len();
+    let third = thief.steal(1.0 / 3.0).unwrap();
+    let stolen = third.len();
+    assert!(third.into_iter().eq(0..stolen));
+    let popped: Vec<_> = std::iter::from_fn(|| owner.pop()).collect();
+    assert!(popped.into_iter().rev().eq(stolen..total));
+}
+
+#[test]
+fn handles_of_a_bulk_queue_say_what_they_are_and_go_where_they_may() {
+    fn send<T: Send>(_: &T) {}
+    fn send_and_sync<T: Send + Sync>(_: &T) {}
+    let (owner, thief) = bulk::new::<std::cell::Cell<u8>>();
+    owner.push(std::cell::Cell::new(1));
+    send(&owner);
+    send(&thief);
+    assert_eq!(format!("{owner:?} {thief:?}"), "bulk::Owner { len: 1, .. } bulk::Thief { len: 1, .. }");
+    let shared = thief.share();
+    send_and_sync(&shared);
+    send_and_sync(&Batch::from(vec![1_u8]));
+    send(&shared.steal(1.0).unwrap());
+    assert_eq!(format!("{shared:?}"), "bulk::SharedThief { len: 0, .. }");
+    assert_eq!(filch_queue::Thief::steal(&shared), Steal::Empty);
+}

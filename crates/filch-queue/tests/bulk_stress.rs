@@ -1,0 +1,321 @@
+//! The bulk queue on two real threads: the owner pushes and pops, the thief steals shares, and every task is accounted for.
+//!
+//! That single tasks are stolen exactly once, by several thieves too, `stress.rs` shows as for every queue.
+#![cfg(not(loom))]
+
+use std::hint;
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ScopedJoinHandle};
+
+use filch_queue::bulk::{self, Batch, Owner, Thief};
+
+/// One test at a time: an owner and a thief should have a core each.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn tasks() -> usize {
+    match std::env::var("FILCH_STRESS_TASKS") {
+        Ok(tasks) => tasks.replace('_', "").parse().expect("FILCH_STRESS_TASKS is a number of tasks"),
+        Err(_) => 10_000_000,
+    }
+}
+
+/// xorshift64*.
+struct Dice(u64);
+
+impl Dice {
+    fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// A number in the range.
+    fn roll(&mut self, range: Range<usize>) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let high = (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32) as usize;
+        range.start + high % range.len()
+    }
+}
+
+/// A task on the heap, so that one that comes out twice is freed twice, with a second word that gives away a mixture of two.
+struct Task(Box<usize>, usize);
+
+impl Task {
+    fn new(id: usize) -> Task {
+        Task(Box::new(id), !id)
+    }
+
+    fn id(&self) -> usize {
+        assert_eq!(*self.0, !self.1, "a task came out torn");
+        *self.0
+    }
+}
+
+/// How often each task came out.
+struct Account(Vec<u8>);
+
+impl Account {
+    fn enter(&mut self, task: &Task) {
+        self.0[task.id()] += 1;
+    }
+
+    fn add(&mut self, other: &Account) {
+        self.0.iter_mut().zip(&other.0).for_each(|(sum, times)| *sum += times);
+    }
+
+    fn check(&self) {
+        let lost = self.0.iter().filter(|times| **times == 0).count();
+        let doubled = self.0.iter().filter(|times| **times > 1).count();
+        assert_eq!((lost, doubled), (0, 0), "tasks lost, and tasks that came out twice");
+    }
+}
+
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+fn join<R>(thread: ScopedJoinHandle<'_, R>) -> R {
+    thread.join().unwrap_or_else(|cause| resume_unwind(cause))
+}
+
+/// Pushes the tasks of these numbers, singly and in batches of many sizes, and pops many of them.
+fn own(owner: &Owner<Task>, ids: Range<usize>, dice: &mut Dice, mut take: impl FnMut(Task)) {
+    let mut next = ids.start;
+    while next < ids.end {
+        let rhythm = dice.roll(0..100);
+        let turns = dice.roll(1..200);
+        for _ in 0..turns {
+            let most = match rhythm {
+                0..=39 => 4,
+                40..=69 => 40,
+                70..=89 => 400,
+                _ => 20_000,
+            };
+            let end = ids.end.min(next + dice.roll(1..most));
+            if dice.roll(0..2) == 0 {
+                (next..end).for_each(|id| owner.push(Task::new(id)));
+            } else {
+                owner.push_batch((next..end).map(Task::new).collect());
+            }
+            next = end;
+            // Until nothing is left, so that both are after the last tasks; or a part, so that there is always something.
+            let pops = if dice.roll(0..3) == 0 { usize::MAX } else { dice.roll(1..most) };
+            if rhythm % 2 == 0 {
+                (0..dice.roll(0..60)).for_each(|_| hint::spin_loop());
+            }
+            let mut popped = 0;
+            while popped < pops {
+                let Some(task) = owner.pop() else { break };
+                take(task);
+                popped += 1;
+            }
+            if next == ids.end {
+                break;
+            }
+        }
+    }
+}
+
+const SHARES: [f64; 7] = [f64::MIN_POSITIVE, 0.1, 0.25, 0.5, 0.5, 0.75, 1.0];
+
+/// Steals shares until the owner is done and nothing is left, and says how many tasks that were.
+fn rob(thief: &mut Thief<Task>, done: &AtomicBool, mut take: impl FnMut(Batch<Task>)) -> usize {
+    let (mut stolen, mut tries) = (0, 0);
+    loop {
+        let over = done.load(Ordering::Acquire);
+        let batch = if tries % 8 == 7 {
+            thief.steal_one().into_iter().collect()
+        } else {
+            thief.steal(SHARES[tries % SHARES.len()]).unwrap()
+        };
+        tries += 1;
+        if !batch.is_empty() {
+            stolen += batch.len();
+            take(batch);
+        } else if over {
+            return stolen;
+        } else if tries % 64 == 0 {
+            thread::yield_now();
+        }
+    }
+}
+
+/// The thief's batches go, as they are, into a queue of its own, from which a second thief steals in turn.
+#[test]
+fn no_task_is_lost_or_doubled_on_its_way_through_two_queues() {
+    let _alone = alone();
+    let tasks = tasks() / 5;
+    let (first, mut first_thief) = bulk::starting_at(u32::MAX - tasks as u32 / 4, u32::MAX - tasks as u32 / 8).unwrap();
+    let (second, mut second_thief) = bulk::new();
+    let (first_done, second_done) = (AtomicBool::new(false), AtomicBool::new(false));
+    let new_account = || Account(vec![0; tasks]);
+    let (mut account, stolen) = thread::scope(|scope| {
+        let last = scope.spawn(|| {
+            let mut account = new_account();
+            rob(&mut second_thief, &second_done, |batch| batch.into_iter().for_each(|task| account.enter(&task)));
+            account
+        });
+        let done = Done(&second_done);
+        let first_done = &first_done;
+        let middle = scope.spawn(move || {
+            let _done = done;
+            let (mut account, mut dice) = (new_account(), Dice::new(2));
+            let stolen = rob(&mut first_thief, first_done, |batch| {
+                let ids: Vec<usize> = batch.iter().map(Task::id).collect();
+                assert!(ids.is_sorted(), "a batch came out in another order than it went in");
+                second.push_batch(batch);
+                for _ in 0..dice.roll(0..ids.len() + 1) {
+                    second.pop().inspect(|task| account.enter(task));
+                }
+            });
+            while let Some(task) = second.pop() {
+                account.enter(&task);
+            }
+            (account, stolen)
+        });
+        let done = Done(first_done);
+        let owner = scope.spawn(move || {
+            let _done = done;
+            let mut account = new_account();
+            own(&first, 0..tasks, &mut Dice::new(1), |task| account.enter(&task));
+            (account, first)
+        });
+        // The queue ends here, after the joins: its last handle is ordered by a fence, which a sanitizer does not see.
+        let (mut account, _first) = join(owner);
+        let (middle, stolen) = join(middle);
+        account.add(&middle);
+        account.add(&join(last));
+        (account, stolen)
+    });
+    account.check();
+    account.0.clear();
+    eprintln!("{tasks} tasks, {stolen} stolen from the first queue");
+    assert!(stolen > 0 || tasks < 100_000, "the thief got nothing, so nothing was tested");
+}
+
+/// What is stolen is the oldest: each batch begins behind the one before, where the owner only pushes.
+#[test]
+fn shares_of_a_queue_whose_owner_pushes_are_the_oldest_in_order() {
+    let _alone = alone();
+    let tasks = tasks() / 5;
+    let (owner, mut thief) = bulk::new();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let done = &done;
+        let robber = scope.spawn(move || {
+            let mut next = 0;
+            rob(&mut thief, done, |batch| {
+                for task in batch {
+                    assert_eq!(task.id(), next, "not the oldest");
+                    next += 1;
+                }
+            });
+            assert_eq!(next, tasks);
+        });
+        let end = Done(done);
+        let mut dice = Dice::new(3);
+        let mut next = 0;
+        while next < tasks {
+            let most = if dice.roll(0..50) == 0 { 30_000 } else { 60 };
+            let end = tasks.min(next + dice.roll(1..most));
+            if dice.roll(0..3) == 0 {
+                (next..end).for_each(|id| owner.push(Task::new(id)));
+            } else {
+                owner.push_batch((next..end).map(Task::new).collect());
+            }
+            next = end;
+        }
+        drop(owner);
+        drop(end);
+        join(robber);
+    });
+}
+
+/// A round is so short that both are after the same few tasks: the race that the published queue loses.
+#[test]
+fn a_steal_of_half_never_returns_what_the_owner_popped() {
+    let _alone = alone();
+    let rounds = tasks() / 20;
+    let (owner, mut thief) = bulk::new();
+    let done = AtomicBool::new(false);
+    let (pushed, popped, stolen) = thread::scope(|scope| {
+        let over = &done;
+        let robber = scope.spawn(move || {
+            let (mut count, mut sum) = (0_usize, 0_usize);
+            while !over.load(Ordering::Acquire) {
+                for task in thief.steal(0.5).unwrap() {
+                    count += 1;
+                    sum = sum.wrapping_add(task);
+                }
+            }
+            (count, sum)
+        });
+        let done = Done(&done);
+        let winner = scope.spawn(move || {
+            let _done = done;
+            let mut dice = Dice::new(4);
+            let (mut pushed, mut popped) = ((0_usize, 0_usize), (0_usize, 0_usize));
+            let add = |sum: &mut (usize, usize), task: usize| *sum = (sum.0 + 1, sum.1.wrapping_add(task));
+            for _ in 0..rounds {
+                let from = pushed.0;
+                let batch: Batch<usize> = (from..from + dice.roll(2..9)).collect();
+                batch.iter().for_each(|task| add(&mut pushed, *task));
+                owner.push_batch(batch);
+                (0..dice.roll(0..20)).for_each(|_| hint::spin_loop());
+                while let Some(task) = owner.pop() {
+                    add(&mut popped, task);
+                }
+            }
+            (pushed, popped)
+        });
+        let (pushed, popped) = join(winner);
+        (pushed, popped, join(robber))
+    });
+    eprintln!("{} pushed, {} popped, {} stolen", pushed.0, popped.0, stolen.0);
+    assert_eq!((popped.0 + stolen.0, popped.1.wrapping_add(stolen.1)), pushed, "each task once");
+}
+
+struct Parcel<'a>(Box<usize>, &'a AtomicUsize);
+
+impl Drop for Parcel<'_> {
+    fn drop(&mut self) {
+        self.1.fetch_add(1 + *self.0 % 2 * 1000, Ordering::Relaxed);
+    }
+}
+
+/// Owners, thieves and batches that end in any order on two threads, with tasks left.
+#[test]
+#[cfg_attr(
+    filch_tsan,
+    ignore = "the last handle of a queue is an Arc's, ordered by a fence that the sanitizer does not see"
+)]
+fn handles_that_end_at_the_same_time_drop_each_task_once() {
+    let _alone = alone();
+    for round in 0..3000 {
+        let dropped = AtomicUsize::new(0);
+        let (owner, mut thief) = bulk::new();
+        owner.push_batch((0..100).map(|id| Parcel(Box::new(id), &dropped)).collect());
+        (100..140).for_each(|id| owner.push(Parcel(Box::new(id), &dropped)));
+        thread::scope(|scope| {
+            let robber = scope.spawn(move || {
+                let stolen = thief.steal(SHARES[round % SHARES.len()]).unwrap();
+                drop(thief);
+                drop(stolen);
+            });
+            (0..round % 100).for_each(|_| drop(owner.pop()));
+            drop(owner);
+            join(robber);
+        });
+        assert_eq!(dropped.into_inner(), 140 + 70 * 1000);
+    }
+}
