@@ -167,6 +167,7 @@ pub fn all() -> Vec<Model> {
         idempotent::double_ended::models(),
         runtime::stack::models(),
         runtime::sleep::models(),
+        bulk::queue::models(),
         bulk::published::models(),
     ];
     families.concat()

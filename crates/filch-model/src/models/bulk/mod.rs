@@ -1,6 +1,7 @@
 //! Queues that push and steal in batches.
 
 pub(in crate::models) mod published;
+pub(in crate::models) mod queue;
 mod replay;
 
 pub use replay::{replay, Replay};

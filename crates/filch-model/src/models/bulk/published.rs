@@ -1,4 +1,4 @@
-//! The bulk queue as it was published, beside which ours will be put: there is none in `crates/filch-queue` yet.
+//! The bulk queue as it was published, for comparison with [ours](super::queue), which keeps its promise.
 //!
 //! Listings 1 to 4 of *A Lock-Free Work-Stealing Algorithm for Bulk Operations*, line for line. The queue is a linked list. The owner pushes a batch by putting its last node before the
 //! head, and pops the head. The one thief walks to the node where a part of the list is to be cut off, looks whether the size still is about what it was, and cuts by a store of null to that node's

@@ -1,0 +1,294 @@
+//! The bulk queue: `crates/filch-queue/src/bulk`.
+//!
+//! An owner that pushes tasks one by one and in batches and pops them, and a thief that steals a share of what is there, a few times. Both the control words and the storage are here: the
+//! directory of entries, which goes round in its ring and moves to a larger one, the segments and their parties, an entry that is replaced in place, a block that is kept, a stolen run that is
+//! pushed again, and the end of the queue, which whoever goes last brings about. Positions begin anywhere and wrap.
+//!
+//! Claimed, at every bound that was searched and with an egress slot: each task is had once. A steal claims at least one and at most its share, rounded up, of what is in the queue at that
+//! moment, and gets the oldest, in order; who says that the queue is empty is right (a thief: but for pushes that are still in the owner's store buffer). The owner pops the
+//! youngest. No slot is read that is not the reader's, or after its segment was freed; each segment is freed, once. Every fair run ends.
+//!
+//! What it rests on, each shown by a run that goes wrong without it:
+//!
+//! | without | what happens |
+//! |---|---|
+//! | the CAS of a pop, or of a steal | both sides count the same task as theirs |
+//! | the count of pops in the anchor | a steal goes by a length from before some pops, and claims what was popped: the classic overshoot |
+//! | `pushed` read after the anchor | the length is from before some pushes and after some pops. At best it is too short; below zero it wraps to a huge one |
+//! | tasks read after the claim | the oldest task was popped and its segment freed; the CAS would have failed, too late |
+//! | `last` lowered when an entry is popped | a later push fills the entry before instead, but the thief's search finds the old entry, which seems to begin within the claim |
+//! | `last` stored before `pushed` | the search does not reach the entry of the claim's youngest tasks |
+//! | `last` read anew by each attempt | the same |
+//! | the ring read after `last` | the search goes round in a ring that is too small for that |
+//! | `first` published after the entries were copied | the owner writes a new entry over one that is being copied |
+//! | leaving an entry alone that the thief was in | the same, when the queue is empty |
+//! | a party for each run, and for free slots that are kept | the thief frees the segment that the owner still uses |
+//! | leaving the party of an entry that was passed | its segment is never freed |
+//! | the length of 2^32, compared with the pops during one steal | with counts that wrap after four, four pops between the thief's load of the anchor and its CAS are overlooked |
+//!
+//! The ways in which the storage can be wrong do not depend on store buffers: all of these are refuted without any, too. A queue that is emptied by a pop at the very moment of a steal needs no fence either: both sides
+//! must change the same word.
+
+use crate::machine::{Claims, Coalescing};
+use crate::models::{Case, Model, Parameters, Takes};
+use crate::search::Claim;
+
+type Scenario = &'static [(&'static str, i16)];
+
+/// Blocks, and a batch on top of them.
+const BATCH_ON_TOP: Scenario = &[("SINGLES", 3), ("BATCH", 3)];
+/// The owner pops a batch and pushes another in its place, and again.
+const REPLACED: Scenario = &[("SINGLES", 0), ("BATCH", 2), ("ROUNDS", 2), ("POPS", 2), ("PUSHED_BATCH", 2)];
+/// The owner pops out of a batch and pushes what comes next into the block before it.
+const POPPED_OUT: Scenario = &[("SINGLES", 1), ("BATCH", 1), ("ROUNDS", 3), ("POPS", 1), ("PUSHES", 1)];
+/// Over the end of a block and back.
+const SWINGS: Scenario = &[("SINGLES", 2), ("ROUNDS", 2), ("POPS", 1), ("PUSHES", 2)];
+/// Entries go round in a ring of two, or move to one of four if the thief is late, which takes all there is.
+const GROWS: Scenario =
+    &[("SINGLES", 2), ("BATCH", 2), ("ROUNDS", 1), ("PUSHED_BATCH", 2), ("SMALL", 2), ("LARGE", 4), ("OF", 1)];
+/// The same with pops, and a queue that ends with what is left in it.
+const GROWS_AND_ENDS: Scenario = &[
+    ("SINGLES", 2),
+    ("BATCH", 2),
+    ("ROUNDS", 2),
+    ("POPS", 2),
+    ("PUSHED_BATCH", 1),
+    ("SMALL", 2),
+    ("LARGE", 4),
+    ("LAST_POPS", 1),
+];
+/// Positions wrap.
+const WRAPS: Scenario = &[("BEGIN", 13), ("SINGLES", 3), ("BATCH", 2), ("ROUNDS", 2), ("POPS", 3), ("PUSHES", 1)];
+/// A stolen run is pushed again, into a queue that may hold another part of its segment.
+const RETURNED: Scenario = &[("RETURNS", 1), ("STRICT", 0), ("LAST_POPS", 3)];
+/// The same with an owner that goes on in the block meanwhile.
+const RETURNED_LATER: Scenario =
+    &[("RETURNS", 1), ("STRICT", 0), ("STEALS", 3), ("SINGLES", 1), ("ROUNDS", 2), ("PUSHES", 2), ("POPS", 1)];
+/// The thief takes one task at a time.
+const ONE_BY_ONE: Scenario =
+    &[("ONE", 1), ("STEALS", 4), ("SINGLES", 2), ("BATCH", 2), ("ROUNDS", 1), ("POPS", 1), ("PUSHED_BATCH", 2)];
+/// Batches of two, moved into blocks of three: each leaves a slot behind, which is kept, and used by the next single task.
+const MOVED: Scenario = &[
+    ("MOVED", 1),
+    ("SLOTS", 3),
+    ("SEGMENTS", 4),
+    ("SINGLES", 2),
+    ("ROUNDS", 2),
+    ("POPS", 1),
+    ("PUSHED_BATCH", 2),
+    ("PUSHES", 1),
+];
+/// Three steals, and everything at once.
+const LONG: Scenario = &[
+    ("BEGIN", 11),
+    ("SINGLES", 3),
+    ("BATCH", 1),
+    ("ROUNDS", 3),
+    ("POPS", 2),
+    ("PUSHES", 1),
+    ("PUSHED_BATCH", 1),
+    ("SMALL", 3),
+    ("LARGE", 4),
+    ("SEGMENTS", 6),
+    ("STEALS", 3),
+    ("LAST_POPS", 6),
+];
+/// The same with fewer pops, a thief that takes two thirds, and batches without free slots.
+const LONG_AND_GREEDY: Scenario = &[
+    ("BEGIN", 11),
+    ("SINGLES", 3),
+    ("BATCH", 1),
+    ("ROUNDS", 2),
+    ("POPS", 1),
+    ("PUSHES", 1),
+    ("PUSHED_BATCH", 1),
+    ("SMALL", 3),
+    ("LARGE", 5),
+    ("SEGMENTS", 6),
+    ("STEALS", 3),
+    ("SHARE", 2),
+    ("OF", 3),
+    ("EXACT", 1),
+    ("LAST_POPS", 4),
+];
+
+/// One thief: the type has no other.
+const fn on(bound: u8, tasks: i16) -> Parameters {
+    Parameters::new(bound, tasks, 1)
+}
+
+pub(in crate::models) fn models() -> Vec<Model> {
+    let queue = Model {
+        name: "bulk",
+        about: "the bulk queue: batches are pushed whole, and a share of the oldest tasks is stolen by one CAS",
+        mirrors: "crates/filch-queue/src/bulk",
+        text: include_str!("queue.tso"),
+        form: &[],
+        claims: Claims { at_most_once: true, nothing_lost: true },
+        ends: true,
+        takes: Takes { most_tasks: 8, most_thieves: 1, delta: false, extra: false },
+        cases: holds(),
+    };
+    let broken = |name, about, form, cases| Model { name, about, form, cases, ends: false, ..queue.clone() };
+    let other_forms = [
+        broken(
+            "bulk/pop-by-store",
+            "the owner counts a pop by a plain store",
+            &[("POP_CLAIMS", 0), ("STRICT", 0)],
+            refuted(Claim::AtMostOnce, 3, &[]),
+        ),
+        broken(
+            "bulk/steal-by-store",
+            "the thief counts what it steals by a plain store",
+            &[("STEAL_CLAIMS", 0), ("STRICT", 0)],
+            refuted(Claim::AtMostOnce, 3, &[]),
+        ),
+        broken(
+            "bulk/overshoot",
+            "a steal does not look whether something was popped since it read the length",
+            &[("WATCHES_POPS", 0), ("STRICT", 0)],
+            refuted(Claim::AtMostOnce, 2, &[("OF", 1)]),
+        ),
+        broken(
+            "bulk/pushed-first",
+            "the thief reads how many were pushed before it reads the anchor",
+            &[("PUSHED_FIRST", 1)],
+            [
+                refuted(Claim::NoFault, 2, &[("SINGLES", 1), ("ROUNDS", 1), ("PUSHES", 1), ("LAST_POPS", 1)]),
+                refuted(Claim::AtMostOnce, 3, PUSHES_AND_POPS),
+            ]
+            .concat(),
+        ),
+        broken(
+            "bulk/tasks-first",
+            "the thief reads a task before it claims it: the segment may be gone",
+            &[("TASKS_FIRST", 1), ("STRICT", 0)],
+            refuted(Claim::NoFault, 6, REPLACED),
+        ),
+        broken(
+            "bulk/last-not-lowered",
+            "an owner that pops out of an entry still counts it",
+            &[("LAST_LOWERED", 0), ("STRICT", 0)],
+            refuted(Claim::AtMostOnce, 5, POPPED_OUT),
+        ),
+        broken(
+            "bulk/last-too-late",
+            "a new entry is counted after the tasks that are in it",
+            &[("LAST_BEFORE_PUSHED", 0), ("STRICT", 0)],
+            refuted(Claim::NoFault, 5, &[("SINGLES", 1), ("BATCH", 2), ("ROUNDS", 1), ("PUSHED_BATCH", 2), ("OF", 1)]),
+        ),
+        broken(
+            "bulk/last-once",
+            "the thief reads which entry is the last before its first try",
+            &[("LAST_AFRESH", 0), ("STRICT", 0)],
+            refuted(Claim::NoFault, 5, &[("SINGLES", 1), ("BATCH", 2), ("ROUNDS", 1), ("PUSHED_BATCH", 2), ("OF", 1)]),
+        ),
+        broken(
+            "bulk/ring-first",
+            "the thief looks for the ring before it reads which entry is the last",
+            &[("RING_FIRST", 1), ("STRICT", 0)],
+            refuted(Claim::NoFault, 6, GROWS),
+        ),
+        broken(
+            "bulk/first-too-early",
+            "the thief gives its entries free before it has copied them",
+            &[("FIRST_AFTER_COPY", 0), ("STRICT", 0)],
+            refuted(Claim::NoFault, 6, GROWS),
+        ),
+        broken(
+            "bulk/entered-replaced",
+            "the owner of an empty queue replaces an entry that the thief is in",
+            &[("REPLACES_ENTERED", 1), ("STRICT", 0)],
+            refuted(Claim::NoFault, 3, &[("SINGLES", 1), ("ROUNDS", 1), ("POPS", 1), ("PUSHED_BATCH", 2)]),
+        ),
+        broken(
+            "bulk/party-too-few",
+            "a run that leaves something of its entry is no party to the segment",
+            &[("RUNS_JOIN", 0), ("STRICT", 0)],
+            refuted(Claim::NoFault, 3, &[]),
+        ),
+        broken(
+            "bulk/spare-without-party",
+            "free slots that the owner keeps are no party of their segment",
+            &[("SPARES_JOIN", 0), ("STRICT", 0)],
+            refuted(Claim::NoFault, 5, &[("SINGLES", 1), ("BATCH", 2), ("ROUNDS", 1), ("PUSHES", 2)]),
+        ),
+        broken(
+            "bulk/party-too-many",
+            "the thief goes by an entry that has nothing left and does not leave its segment",
+            &[("PASSED_LEAVE", 0)],
+            refuted(Claim::EndsWell, 4, &[("SINGLES", 2), ("ROUNDS", 1), ("PUSHED_BATCH", 2)]),
+        ),
+        broken(
+            "bulk/wraps-too-soon",
+            "counts that wrap after four instead of 2^32: four pops during a steal are overlooked, and with eight are not",
+            &[],
+            [
+                refuted(Claim::NoFault, 5, FOUR_POPS_OF_FOUR),
+                (0..=4).map(|bound| Case::holds(on(bound, 5)).with(FOUR_POPS_OF_EIGHT).quick()).collect(),
+            ]
+            .concat(),
+        ),
+    ];
+    [queue].into_iter().chain(other_forms).collect()
+}
+
+/// A push and a pop in turn, so that the queue is never empty when the thief comes.
+const PUSHES_AND_POPS: Scenario =
+    &[("SINGLES", 1), ("ROUNDS", 2), ("PUSHES", 1), ("POPS", 1), ("LAST_POPS", 1), ("STRICT", 0)];
+/// The owner pops and pushes, and takes a fourth, from a queue of two.
+const FOUR_POPS_OF_FOUR: Scenario =
+    &[("WRAP", 4), ("SINGLES", 2), ("ROUNDS", 3), ("POPS", 1), ("PUSHES", 1), ("LAST_POPS", 2), ("OF", 1)];
+/// The same, noticed.
+const FOUR_POPS_OF_EIGHT: Scenario =
+    &[("WRAP", 8), ("SINGLES", 2), ("ROUNDS", 3), ("POPS", 1), ("PUSHES", 1), ("LAST_POPS", 2), ("OF", 1)];
+
+/// On every machine, without buffers too.
+fn refuted(claim: Claim, tasks: i16, scenario: Scenario) -> Vec<Case> {
+    (0..=4).map(|bound| Case::refutes(claim, on(bound, tasks)).with(scenario).quick()).collect()
+}
+
+fn holds() -> Vec<Case> {
+    let scenarios: [(i16, Scenario); 12] = [
+        (6, &[]),
+        (6, &[("OF", 1)]),
+        (6, BATCH_ON_TOP),
+        (6, REPLACED),
+        (5, POPPED_OUT),
+        (6, SWINGS),
+        (6, GROWS),
+        (6, GROWS_AND_ENDS),
+        (7, WRAPS),
+        (4, RETURNED),
+        (6, ONE_BY_ONE),
+        (8, MOVED),
+    ];
+    let mut cases = vec![Case::holds(on(2, 4)).quick()];
+    for bound in 0..=4 {
+        cases.extend(scenarios.map(|(tasks, scenario)| Case::holds(on(bound, tasks)).with(scenario).quick()));
+        cases.push(Case::holds(on(bound, 5)).with(RETURNED_LATER));
+    }
+    // With larger buffers states would not fit.
+    cases.extend([0, 1, 2, 3].map(|bound| Case::holds(on(bound, 8)).with(LONG_AND_GREEDY)));
+    cases.extend([0, 1, 2].map(|bound| Case::holds(on(bound, 10)).with(LONG)));
+    for coalescing in [Coalescing::Word, Coalescing::Line] {
+        for bound in [1, 2] {
+            let with_egress = |tasks| Case::holds(on(bound, tasks).with_egress(coalescing));
+            cases.extend(scenarios.map(|(tasks, scenario)| with_egress(tasks).with(scenario)));
+            cases.push(with_egress(5).with(POPPED_OUT).quick());
+            cases.push(with_egress(6).with(GROWS_AND_ENDS).quick());
+        }
+    }
+    cases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::models;
+    use crate::models::confirm;
+
+    #[test]
+    fn the_bulk_queue_is_exactly_once_and_frees_what_nobody_reads_and_each_thing_that_this_rests_on_is_needed() {
+        confirm(&models());
+    }
+}
