@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use filch::explore::queue::{Asymmetric, Bound, ChaseLev, Delta, FfCl, FfThe, Kind, The, Thep};
+use filch::explore::queue::{Asymmetric, Bound, Bulk, ChaseLev, Delta, FfCl, FfThe, Kind, The, Thep};
 use filch::explore::queue::{DoubleEnded, Fifo, Lifo, UntrustedFfCl, UntrustedFfThe, UntrustedThep};
 use filch::explore::{Cancel, Ending, Explore};
 use filch::{Pool, Waiting};
@@ -53,6 +53,7 @@ each_node_once! {
     chase_lev_runs_each_task_once: ChaseLev;
     the_runs_each_task_once: The;
     asymmetric_runs_each_task_once: Asymmetric;
+    bulk_runs_each_task_once: Bulk;
     // SAFETY: no x86 CPU is known whose store buffer holds as many as 128 stores; elsewhere the owner has a fence.
     ff_the_runs_each_task_once: unsafe { FfThe::trusting(delta()) };
     // SAFETY: as above.
@@ -91,6 +92,47 @@ each_node_at_least_once! {
     untrusted_ff_cl_runs_each_task: UntrustedFfCl(delta());
     untrusted_thep_runs_each_task: UntrustedThep(delta());
     what_is_exactly_once_may_be_used_where_less_is_asked: ChaseLev;
+}
+
+/// One task has all the others in its worker's queue, and does not end before somebody else has begun on two of them: a thief that took half of them, or one whom that one has called.
+#[test]
+fn a_bulk_thief_takes_many_tasks_at_once_and_shares_them() {
+    let (pool, begun, others) = (pool(3), AtomicBool::new(false), AtomicUsize::new(0));
+    let explored = Explore::exactly_once().pool(&pool).queue(Bulk).run([0u32], |task, worker| {
+        if task == 0 {
+            begun.store(true, Ordering::Relaxed);
+            worker.push_all(1..=1000);
+            while others.load(Ordering::Relaxed) < 100 {
+                std::thread::yield_now();
+            }
+        } else {
+            others.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let total = explored.total();
+    assert_eq!((explored.ending(), total.tasks), (Ending::Complete, 1001));
+    assert!(begun.into_inner() && total.steals >= 100, "{} were stolen", total.steals);
+}
+
+/// What a thief has put into its own queue is dropped with it, once, however the exploration ends.
+#[test]
+fn a_stopped_exploration_drops_every_task_of_a_bulk_queue_once() {
+    for stop_at in [1, 10, 500, 5000] {
+        let precious = std::sync::Arc::new(());
+        let (pool, run) = (pool(4), AtomicUsize::new(0));
+        let _ = Explore::exactly_once().pool(&pool).queue(Bulk).run(
+            [(0u32, precious.clone())],
+            |(depth, precious), worker| {
+                if depth < 12 {
+                    worker.push_all([0, 1].map(|_| (depth + 1, precious.clone())));
+                }
+                if run.fetch_add(1, Ordering::Relaxed) == stop_at {
+                    worker.stop();
+                }
+            },
+        );
+        assert_eq!(std::sync::Arc::strong_count(&precious), 1);
+    }
 }
 
 #[test]
@@ -386,6 +428,7 @@ fn tasks_may_use_the_pool_under_every_policy_of_waiting_on_every_queue() {
             use_the_pool(ChaseLev, waiting, threads);
             use_the_pool(The, waiting, threads);
             use_the_pool(Asymmetric, waiting, threads);
+            use_the_pool(Bulk, waiting, threads);
             use_the_pool(Lifo, waiting, threads);
             use_the_pool(Fifo, waiting, threads);
             use_the_pool(DoubleEnded, waiting, threads);

@@ -170,6 +170,12 @@ pub(super) fn push<Q: Owner>(owner: &Q, others: Others<'_>, task: Q::Task) {
     if let Err(error) = owner.try_push(task) {
         refuse(error);
     }
+    announce(others);
+}
+
+/// Makes sure that somebody who has nothing to do comes for what was just pushed.
+#[inline(always)]
+pub(super) fn announce(others: Others<'_>) {
     // Who goes to the bench says so, has a barrier made here, and looks once more.
     if others.fenced {
         // SeqCst: nobody makes that barrier, so it is here.
@@ -182,7 +188,7 @@ pub(super) fn push<Q: Owner>(owner: &Q, others: Others<'_>, task: Q::Task) {
 
 #[cold]
 #[inline(never)]
-fn refuse<T>(error: PushError<T>) -> ! {
+pub(super) fn refuse<T>(error: PushError<T>) -> ! {
     let cause = error.cause();
     // Its drop might panic too.
     unwind::discard(error);

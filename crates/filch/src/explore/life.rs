@@ -7,8 +7,8 @@ use filch_queue::{Owner, Steal, Thief};
 
 use super::crew::{Crew, Summoner};
 use super::explored::{Counts, Ending};
-use super::explorer::{self, Explorer, Others};
-use super::queue::Kind;
+use super::explorer::{self, announce, Explorer, Others};
+use super::queue::{Kind, Stolen};
 use crate::random::Random;
 use crate::sync::{spin_loop, thread};
 use crate::{unwind, Scope};
@@ -194,7 +194,7 @@ where
             return Found::End(seat);
         }
         let aborts = seat.counts.aborts;
-        if let Some(task) = take_root(crew, others, &mut seat).or_else(|| steal(crew, &mut seat)) {
+        if let Some(task) = take_root(crew, others, &mut seat).or_else(|| steal(crew, others, &mut seat)) {
             return found(others, seat, task, searches);
         }
         crew.muster.leave();
@@ -220,7 +220,7 @@ where
         }
         if looks >= most {
             looks = 0;
-            match go_to_bench(crew, seat) {
+            match go_to_bench(crew, others, seat) {
                 Coming::Found(seat, task) => return found(others, seat, task, searches),
                 Coming::Called(called) => seat = called,
                 Coming::Seated => return Found::Bench,
@@ -251,7 +251,11 @@ enum Coming<T, Q, S> {
 
 /// It searches, and does not count.
 #[cold]
-fn go_to_bench<T, K, S, M, F>(crew: &Crew<T, K, S, M, F>, mut seat: Seat<K::Owner, S>) -> Coming<T, K::Owner, S>
+fn go_to_bench<T, K, S, M, F>(
+    crew: &Crew<T, K, S, M, F>,
+    others: Others<'_>,
+    mut seat: Seat<K::Owner, S>,
+) -> Coming<T, K::Owner, S>
 where
     K: Kind<T>,
 {
@@ -262,7 +266,7 @@ where
         return Coming::Called(seat);
     }
     crew.muster.enter();
-    if let Some(task) = steal(crew, &mut seat) {
+    if let Some(task) = steal(crew, others, &mut seat) {
         crew.bench.turn_back();
         return Coming::Found(seat, task);
     }
@@ -297,19 +301,25 @@ where
     Some(first)
 }
 
-/// Takes a task of another explorer's, looking at each queue until it has an answer. It counts.
-fn steal<T, K, S, M, F>(crew: &Crew<T, K, S, M, F>, seat: &mut Seat<K::Owner, S>) -> Option<T>
+/// Takes a task of another explorer's, looking at each queue until it has an answer; and perhaps more tasks, which it puts into the explorer's own queue, which is empty. It counts.
+fn steal<T, K, S, M, F>(crew: &Crew<T, K, S, M, F>, others: Others<'_>, seat: &mut Seat<K::Owner, S>) -> Option<T>
 where
     K: Kind<T>,
 {
-    let (count, own) = (crew.thieves.len(), seat.index);
+    let (count, index) = (crew.thieves.len(), seat.index);
+    let own = seat.owner.as_ref()?;
     let start = seat.random.below(count);
-    let victims = (start..count).chain(0..start).filter(|victim| *victim != own);
+    let victims = (start..count).chain(0..start).filter(|victim| *victim != index);
     for thief in victims.filter_map(|victim| crew.thieves[victim].get()) {
         for tries in 0.. {
-            match thief.steal_or_abort() {
+            let Stolen { task, pushed } = crew.kind.steal_for(own, thief);
+            match task {
                 Steal::Success(task) => {
-                    seat.counts.steals += 1;
+                    seat.counts.steals += 1 + pushed as u64;
+                    if pushed > 0 {
+                        // Who looked for them while they were on their way found them nowhere.
+                        announce(others);
+                    }
                     return Some(task);
                 }
                 Steal::Retry if tries < TRIES => spin_loop(),

@@ -6,6 +6,7 @@
 //! | [`The`] | once | youngest / oldest | a fence a task | comparison |
 //! | [`Asymmetric`] | once | youngest / oldest | nothing; a thief makes a system call, which interrupts all | tasks of which few are stolen |
 //! | [`FfCl`], [`FfThe`], [`Thep`], `unsafe` | once, on CPUs that you vouch for | youngest / oldest | a spare store | the same |
+//! | [`Bulk`] | once | youngest / the older half, in one steal | one locked instruction a task | many short tasks: few steals, each for long |
 //! | [`Lifo`], the default of `at_least_once` | at least once | youngest / youngest | nothing | tasks that may repeat |
 //! | [`Fifo`] | at least once | oldest / oldest | nothing | the same, level by level, more or less |
 //! | [`DoubleEnded`] | at least once | youngest / oldest | nothing | the same, where thieves should take what is far from the owner |
@@ -17,15 +18,16 @@
 //!
 //! A queue takes 8 bytes for a task of up to 8, in a power of two of slots, and grows when it is full, holding the old and the new array for a moment; as it drains it gives memory back. How many tasks there are at once is up to
 //! the visits: a traversal that marks a vertex before it pushes it has at most one task a vertex, and a few more where two workers mark at the same time. [`Lifo`] and [`Thep`] hold fewer than 2^30 tasks a worker, [`DoubleEnded`]
-//! fewer than 2^27; a push beyond that panics with a sentence that names [`ChaseLev`], and that stops the exploration.
+//! fewer than 2^27; a push beyond that panics with a sentence that names [`ChaseLev`], and that stops the exploration. [`Bulk`] keeps tasks in blocks that grow to 64 KiB and holds fewer than 2^31.
 
 use filch_queue::bound::Untrusted;
 use filch_queue::idempotent;
-use filch_queue::{ff_cl, ff_the, thep, AtLeastOnce, Owner, Thief};
+use filch_queue::{bulk, ff_cl, ff_the, thep, AtLeastOnce, Owner, Steal, Thief};
 
 pub use crate::engine::{Asymmetric, ChaseLev, FfCl, FfThe, The, Thep};
 pub use filch_queue::bound::{Bound, Delta};
 
+use super::explorer::refuse;
 use crate::engine;
 
 /// A kind of queue for tasks of type `T`: makes one for each worker of an exploration.
@@ -43,6 +45,23 @@ pub trait Kind<T>: Sync {
 
     /// A new queue.
     fn make(&self) -> (Self::Owner, Self::Thief);
+
+    /// Steals for a worker whose own queue, also of this kind, is empty: a task for it to run, and perhaps others, which it has put there.
+    ///
+    /// As it is, it takes one task and never waits for the other's owner. One that puts tasks into `own` must give one to run, too: without it the exploration does not look there.
+    fn steal_for(&self, own: &Self::Owner, thief: &Self::Thief) -> Stolen<T> {
+        let _ = own;
+        Stolen { task: thief.steal_or_abort(), pushed: 0 }
+    }
+}
+
+/// What came of a steal; see [`Kind::steal_for`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stolen<T> {
+    /// The task to be run, or why there is none.
+    pub task: Steal<T>,
+    /// How many more were stolen, and are in the thief's own queue now.
+    pub pushed: usize,
 }
 
 /// The kinds of `engine`, which are for tasks of any type.
@@ -60,6 +79,51 @@ macro_rules! exactly_once {
 }
 
 exactly_once!(ChaseLev, The, Asymmetric, FfThe, FfCl, Thep);
+
+/// [`filch_queue::bulk`]: a worker that steals takes half of the other's tasks, the older ones, in one operation, and puts them into its own queue in another.
+///
+/// Of two workers that want to steal from the same one at the same time, one tries again.
+///
+/// ```
+/// use filch::explore::{queue::Bulk, Explore};
+///
+/// let explored = Explore::exactly_once().queue(Bulk).run([20u32], |depth, worker| {
+///     if depth > 10 {
+///         worker.push_all([depth - 1, depth - 1]);
+///     }
+/// });
+/// assert_eq!(explored.total().tasks, 2047);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bulk;
+
+/// How much of a queue is stolen.
+const HALF: f64 = 0.5;
+
+impl<T: Send> Kind<T> for Bulk {
+    type Owner = bulk::Owner<T>;
+    type Thief = bulk::SharedThief<T>;
+
+    fn make(&self) -> (Self::Owner, Self::Thief) {
+        let (owner, thief) = bulk::new();
+        (owner, thief.share())
+    }
+
+    fn steal_for(&self, own: &Self::Owner, thief: &Self::Thief) -> Stolen<T> {
+        let Ok(mut batch) = thief.steal(HALF) else {
+            // A half is a share, so the thief was busy.
+            return Stolen { task: Steal::Retry, pushed: 0 };
+        };
+        let Some(task) = batch.pop() else {
+            return Stolen { task: Steal::Empty, pushed: 0 };
+        };
+        let pushed = batch.len();
+        if let Err(error) = own.try_push_batch(batch) {
+            refuse(error);
+        }
+        Stolen { task: Steal::Success(task), pushed }
+    }
+}
 
 /// An idempotent queue: no fence and no read-modify-write for the owner.
 macro_rules! idempotent {
