@@ -1,0 +1,250 @@
+//! Learnt dead ends, and why it matters where they are kept.
+//!
+//! `cargo run --release -p filch-dd --example nogoods`
+//!
+//! A puzzle: variables with a few values each, and pairs of values that do not go together. The search decides one variable after another, and counts all solutions. Where no value is left for a
+//! variable, a few of the earlier decisions are to blame, one for each value: together they are a *nogood*. No solution contains it, and a partial solution that does can be given up at once, long
+//! before it gets to that variable.
+//!
+//! A nogood is true everywhere, but it is of use only where its decisions are made: near the place where it was learnt. To look at all that is known would cost more than it spares, so each task looks at four. The
+//! workers keep some more, the nearest to their work, and a batch that goes to another worker takes along those that are near to it. The table shows what that is worth: the same search without nogoods; with four that are
+//! not near, because the regions that the master is told say nothing of where a task lies; with the four nearest; and with these when batches are taken from
+//! one worker after another, wherever they work. That last makes no difference here: whoever gets a batch gets what is known near it.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use filch_dd::master::{Master, Region, Report, RoundRobin, Work, Worker};
+
+/// How many nogoods a task looks at.
+const LOOKS: usize = 4;
+/// How many a worker keeps.
+const KEPT: usize = 128;
+/// How many variables there are at most.
+const MOST: usize = 24;
+
+/// A puzzle.
+struct Puzzle {
+    variables: usize,
+    values: u8,
+    /// For each pair of variables and of values whether they do not go together.
+    forbidden: Vec<bool>,
+}
+
+impl Puzzle {
+    /// One in which every two variables are constrained with probability `density`, and then every two of their values forbidden with probability `tightness`.
+    fn random(variables: usize, values: u8, density: f64, tightness: f64, seed: u64) -> Self {
+        assert!(variables <= MOST, "this example takes at most {MOST} variables");
+        let mut puzzle = Puzzle { variables, values, forbidden: Vec::new() };
+        puzzle.forbidden = vec![false; (variables * usize::from(values)).pow(2)];
+        let mut state = seed;
+        let mut chance = move |probability: f64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let scattered = (state ^ (state >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            ((scattered >> 11) as f64) < probability * (1u64 << 53) as f64
+        };
+        for later in 1..variables {
+            for earlier in 0..later {
+                if chance(density) {
+                    for (own, other) in (0..values).flat_map(|own| (0..values).map(move |other| (own, other))) {
+                        let index = puzzle.index(later, own, earlier, other);
+                        puzzle.forbidden[index] = chance(tightness);
+                    }
+                }
+            }
+        }
+        puzzle
+    }
+
+    fn index(&self, later: usize, value: u8, earlier: usize, other: u8) -> usize {
+        let (row, column) = (later * usize::from(self.values), earlier * usize::from(self.values));
+        (row + usize::from(value)) * self.variables * usize::from(self.values) + column + usize::from(other)
+    }
+
+    /// The first of the decisions so far that does not go together with another.
+    fn obstacle(&self, partial: &Partial, value: u8) -> Option<usize> {
+        let decided = partial.decided();
+        (0..decided.len()).find(|&earlier| self.forbidden[self.index(decided.len(), value, earlier, decided[earlier])])
+    }
+}
+
+/// The first variables, decided.
+#[derive(Clone, Copy)]
+struct Partial {
+    values: [u8; MOST],
+    count: usize,
+}
+
+impl Partial {
+    const NOTHING: Partial = Partial { values: [0; MOST], count: 0 };
+
+    fn decided(&self) -> &[u8] {
+        &self.values[..self.count]
+    }
+
+    fn with(mut self, value: u8) -> Self {
+        self.values[self.count] = value;
+        self.count += 1;
+        self
+    }
+}
+
+/// Decisions that do not go together: variables, in rising order, and their values.
+struct Nogood(Vec<(usize, u8)>);
+
+impl Nogood {
+    fn is_in(&self, partial: &Partial) -> bool {
+        self.0.iter().all(|&(variable, value)| partial.decided().get(variable) == Some(&value))
+    }
+}
+
+/// What the master is told of where tasks lie.
+#[derive(Clone, Copy, PartialEq)]
+enum Told {
+    /// The decisions so far.
+    Where,
+    /// A number that has nothing to do with it.
+    Anything,
+}
+
+/// The search.
+struct Search<'p> {
+    puzzle: &'p Puzzle,
+    told: Told,
+    solutions: AtomicU64,
+    pruned: AtomicU64,
+    learnt: AtomicU64,
+}
+
+impl Search<'_> {
+    /// The decisions to blame if no value is left for the next variable: for each value the earliest in its way.
+    fn nogood(&self, partial: &Partial) -> Option<Nogood> {
+        let obstacles = (0..self.puzzle.values).map(|value| self.puzzle.obstacle(partial, value));
+        let mut variables = obstacles.collect::<Option<Vec<usize>>>()?;
+        variables.sort_unstable();
+        variables.dedup();
+        Some(Nogood(variables.into_iter().map(|variable| (variable, partial.values[variable])).collect()))
+    }
+}
+
+impl Work for Search<'_> {
+    type Task = Partial;
+    type Learnt = Nogood;
+
+    fn region(&self, partial: &Partial) -> Region {
+        match self.told {
+            Told::Where => partial.decided().iter().fold(Region::ROOT, |region, value| region.child(u32::from(*value))),
+            Told::Anything => {
+                let number = partial.decided().iter().fold(7u64, |number, value| {
+                    (number ^ u64::from(*value)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23)
+                });
+                (0..16).fold(Region::ROOT, |region, digit| region.child((number >> (4 * digit)) as u32 % 4))
+            }
+        }
+    }
+
+    fn process(&self, partial: Partial, worker: &mut Worker<'_, Self>) {
+        if worker.learnt().take(LOOKS).any(|(_, nogood)| nogood.is_in(&partial)) {
+            self.pruned.fetch_add(1, Ordering::Relaxed);
+        } else if partial.count == self.puzzle.variables {
+            self.solutions.fetch_add(1, Ordering::Relaxed);
+        } else if let Some(nogood) = self.nogood(&partial) {
+            // What names the last decision would be found out again by looking.
+            let last = nogood.0.last().map_or(0, |(variable, _)| variable + 1);
+            if last < partial.count {
+                self.learnt.fetch_add(1, Ordering::Relaxed);
+                // It was learnt further down, but it holds wherever the last decision that it names is the same, as far as the decisions before are.
+                worker.publish_at(self.region(&Partial { count: last, ..partial }), nogood);
+            }
+        } else {
+            let values = (0..self.puzzle.values).filter(|&value| self.puzzle.obstacle(&partial, value).is_none());
+            worker.push_batch(values.map(|value| partial.with(value)).collect());
+        }
+    }
+}
+
+/// One line of the table.
+struct Row {
+    name: &'static str,
+    solutions: u64,
+    tasks: u64,
+    pruned: u64,
+    learnt: u64,
+    report: Report<Partial>,
+}
+
+impl Row {
+    fn new(name: &'static str, puzzle: &Puzzle, told: Told, master: Master<'_>) -> Self {
+        let zero = || AtomicU64::new(0);
+        let search = Search { puzzle, told, solutions: zero(), pruned: zero(), learnt: zero() };
+        let report = master.run(vec![Partial::NOTHING], &search);
+        let Search { solutions, pruned, learnt, .. } = search;
+        let [solutions, pruned, learnt] = [solutions, pruned, learnt].map(AtomicU64::into_inner);
+        Row { name, solutions, tasks: report.total().tasks, pruned, learnt, report }
+    }
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Row { name, solutions, tasks, pruned, learnt, .. } = self;
+        let batches = self.report.moved.batches;
+        write!(f, "{name:<28} {solutions:>9} {tasks:>9} {learnt:>9} {pruned:>9} {batches:>9}")
+    }
+}
+
+/// The same search in four ways, played by four workers, so that the counts are the same every time.
+fn table(puzzle: &Puzzle) -> [Row; 4] {
+    let played = |kept| Master::new().threads(4).deterministic().remember(kept);
+    [
+        Row::new("no nogoods", puzzle, Told::Where, played(0)),
+        Row::new("four from anywhere", puzzle, Told::Anything, played(KEPT)),
+        Row::new("the four nearest", puzzle, Told::Where, played(KEPT)),
+        Row::new("the same, batches in turn", puzzle, Told::Where, played(KEPT).policy(RoundRobin::default())),
+    ]
+}
+
+fn main() {
+    let puzzle = Puzzle::random(22, 4, 0.5, 0.2, 5);
+    println!("{:<28} {:>9} {:>9} {:>9} {:>9} {:>9}", "", "solutions", "tasks", "learnt", "pruned", "batches");
+    for row in table(&puzzle) {
+        println!("{row}");
+    }
+    println!(
+        "{}",
+        Row::new("the nearest, on two threads", &puzzle, Told::Where, Master::new().threads(2).remember(KEPT))
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of solutions, without ado.
+    fn solutions(puzzle: &Puzzle, partial: Partial) -> u64 {
+        if partial.count == puzzle.variables {
+            return 1;
+        }
+        let values = (0..puzzle.values).filter(|&value| puzzle.obstacle(&partial, value).is_none());
+        values.map(|value| solutions(puzzle, partial.with(value))).sum()
+    }
+
+    #[test]
+    fn nogoods_lose_no_solution() {
+        for seed in 0..30 {
+            let puzzle = Puzzle::random(10, 3, 0.5, 0.25, seed);
+            let expected = solutions(&puzzle, Partial::NOTHING);
+            for row in table(&puzzle) {
+                assert_eq!(row.solutions, expected, "{}, seed {seed}", row.name);
+            }
+            let row = Row::new("", &puzzle, Told::Where, Master::new().threads(2));
+            assert_eq!(row.solutions, expected, "on threads, seed {seed}");
+        }
+    }
+
+    #[test]
+    fn nogoods_prune_and_those_nearby_prune_more() {
+        let [none, anywhere, near, turns] = table(&Puzzle::random(22, 4, 0.5, 0.2, 5)).map(|row| row.tasks);
+        assert!(2 * anywhere < none, "{anywhere} of {none}");
+        assert!(3 * near < 2 * anywhere && 3 * turns < 2 * anywhere, "{near} and {turns} of {anywhere}");
+    }
+}

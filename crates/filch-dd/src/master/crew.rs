@@ -1,0 +1,287 @@
+//! What the workers of a run share.
+
+use std::any::Any;
+use std::time::{Duration, Instant};
+
+use crossbeam_utils::CachePadded;
+use filch::explore::Cancel;
+use filch_queue::barrier;
+use filch_queue::bulk::Batch;
+
+use super::baton::Baton;
+
+use super::learnt::Shelf;
+use super::mail::Letterbox;
+use super::office::Office;
+use super::policy::Policy;
+use super::queue;
+use super::region::{self, Region};
+use super::report::{Ending, Log, Report};
+use super::seat::Seat;
+use super::signal::Signal;
+use super::Work;
+use crate::sync::{advice, fence, lock, AtomicBool, Mutex, Ordering};
+
+/// What of a worker others look at. Each on its own cache lines.
+pub(super) struct Desk<T, L> {
+    /// Its queue is nearly drained, and the signal counts it. Whoever takes this down takes it off the signal.
+    pub(super) hungry: AtomicBool,
+    /// It has been brought tasks and has not begun.
+    pub(super) called: advice::AtomicBool,
+    /// How many tasks it has begun.
+    pub(super) tasks: advice::AtomicU64,
+    /// Where it works: nothing unless `tasks` is more than 0.
+    region: [advice::AtomicU64; region::WORDS],
+    pub(super) letterbox: Letterbox<T, L>,
+    /// What it has published.
+    pub(super) published: Mutex<Shelf<L>>,
+}
+
+impl<T, L> Desk<T, L> {
+    fn new(notes: usize) -> Self {
+        Desk {
+            hungry: AtomicBool::new(false),
+            called: advice::AtomicBool::new(false),
+            tasks: advice::AtomicU64::new(0),
+            region: std::array::from_fn(|_| advice::AtomicU64::new(0)),
+            letterbox: Letterbox::new(),
+            published: Mutex::new(Shelf::new(notes)),
+        }
+    }
+
+    /// The worker begins a task there.
+    #[inline]
+    pub(super) fn begin(&self, region: &Region, tasks: u64) {
+        // Relaxed, all of it: a policy takes it for advice, and advice that mixes two regions does no harm.
+        for (word, value) in self.region.iter().zip(region.words()) {
+            word.store(value, Ordering::Relaxed);
+        }
+        self.tasks.store(tasks, Ordering::Relaxed);
+    }
+
+    pub(super) fn region(&self) -> Region {
+        Region::from_words(std::array::from_fn(|word| self.region[word].load(Ordering::Relaxed)))
+    }
+}
+
+/// When a run stops that is not over.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Limits {
+    pub(super) cancel: Option<Cancel>,
+    pub(super) deadline: Option<Instant>,
+}
+
+impl Limits {
+    #[inline]
+    pub(super) fn are_none(&self) -> bool {
+        self.cancel.is_none() && self.deadline.is_none()
+    }
+
+    /// Whether one of them is reached.
+    pub(super) fn reached(&self, now: Instant) -> Option<Ending> {
+        if self.cancel.as_ref().is_some_and(Cancel::is_cancelled) {
+            Some(Ending::Cancelled)
+        } else if self.deadline.is_some_and(|deadline| now >= deadline) {
+            Some(Ending::TimedOut)
+        } else {
+            None
+        }
+    }
+}
+
+/// What tells the time, for the report alone.
+pub(super) enum Clock {
+    Real(Instant),
+    /// The steps that workers made so far: the same in every run.
+    Steps(advice::AtomicU64),
+}
+
+impl Clock {
+    pub(super) fn now(&self) -> Duration {
+        match self {
+            Clock::Real(start) => start.elapsed(),
+            Clock::Steps(steps) => Duration::from_micros(steps.load(Ordering::Relaxed)),
+        }
+    }
+}
+
+/// How a push is kept from being overlooked by somebody who sits down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fencing {
+    /// Who sits down has everybody pass a barrier.
+    Sitter,
+    /// Everybody has a fence, because the kernel makes no such barrier.
+    Everybody,
+    /// There is one thread.
+    Nobody,
+}
+
+impl Fencing {
+    pub(super) fn for_threads() -> Self {
+        if barrier::register() {
+            Fencing::Sitter
+        } else {
+            Fencing::Everybody
+        }
+    }
+
+    /// Between a push and the look at the signal.
+    #[inline]
+    pub(super) fn light(self) {
+        match self {
+            Fencing::Sitter => barrier::light(),
+            Fencing::Everybody => fence(Ordering::SeqCst),
+            Fencing::Nobody => {}
+        }
+    }
+
+    /// Between the word that somebody waits and its last look at the queues. Whether it could be made.
+    pub(super) fn heavy(self) -> bool {
+        match self {
+            Fencing::Sitter => barrier::heavy().is_ok(),
+            Fencing::Everybody => {
+                fence(Ordering::SeqCst);
+                true
+            }
+            Fencing::Nobody => true,
+        }
+    }
+}
+
+/// What brings a worker that has been given tasks back to life.
+pub(super) trait Summon<W: Work> {
+    fn summon(&self, seat: Seat<W>);
+}
+
+/// What a run is to be like.
+pub(super) struct Plan {
+    pub(super) workers: usize,
+    pub(super) policy: Box<dyn Policy>,
+    pub(super) limits: Limits,
+    /// How many notes each worker keeps.
+    pub(super) notes: usize,
+    /// How many transfers are kept.
+    pub(super) log: usize,
+    pub(super) clock: Clock,
+    pub(super) fencing: Fencing,
+}
+
+/// What the workers of a run share.
+pub(super) struct Crew<'w, W: Work> {
+    pub(super) work: &'w W,
+    pub(super) signal: CachePadded<Signal>,
+    /// Who had the baton last.
+    pub(super) master: CachePadded<advice::AtomicUsize>,
+    pub(super) desks: Box<[CachePadded<Desk<W::Task, W::Learnt>>]>,
+    pub(super) baton: Baton<Office<W>>,
+    pub(super) hungry_at: usize,
+    pub(super) limits: Limits,
+    pub(super) clock: Clock,
+    pub(super) fencing: Fencing,
+    pub(super) notes: usize,
+    ending: Mutex<Ending>,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl<'w, W: Work> Crew<'w, W> {
+    /// A crew whose first worker has all the tasks, and is handed back; the others wait.
+    pub(super) fn new(work: &'w W, roots: Batch<W::Task>, plan: Plan) -> (Self, Seat<W>) {
+        let (owners, thieves): (Vec<_>, Vec<_>) = (0..plan.workers).map(|_| queue::new()).unzip();
+        let mut seats: Vec<_> =
+            (0..).zip(owners).map(|(index, owner)| Some(Seat::new(index, owner, plan.notes))).collect();
+        let first = seats[0].take().expect("there is a first worker");
+        first.owner.push_batch(roots);
+        let hungry_at = plan.policy.hungry_at();
+        let crew = Crew {
+            work,
+            signal: CachePadded::new(Signal::new(plan.workers - 1)),
+            master: CachePadded::new(advice::AtomicUsize::new(0)),
+            desks: seats.iter().map(|_| CachePadded::new(Desk::new(plan.notes))).collect(),
+            baton: Baton::new(Office::new(thieves, seats, plan.policy, Log::new(plan.log))),
+            hungry_at,
+            limits: plan.limits,
+            clock: plan.clock,
+            fencing: plan.fencing,
+            notes: plan.notes,
+            ending: Mutex::new(Ending::Complete),
+            panic: Mutex::new(None),
+        };
+        (crew, first)
+    }
+
+    /// No worker begins another task once it has seen this. The first reason counts.
+    pub(super) fn stop(&self, why: Ending) {
+        let mut ending = lock(&self.ending);
+        if self.signal.end() {
+            *ending = why;
+        }
+    }
+
+    /// A task panicked, or what a policy was asked. The first counts.
+    pub(super) fn fail(&self, panic: Box<dyn Any + Send>) {
+        let mut first = lock(&self.panic);
+        if first.is_none() {
+            *first = Some(panic);
+        } else {
+            // What cannot even be dropped is let go.
+            std::mem::forget(panic);
+        }
+        drop(first);
+        self.stop(Ending::Stopped);
+    }
+
+    /// Its queue is no longer nearly drained, or it is beyond hunger.
+    pub(super) fn end_hunger(&self, worker: usize) {
+        // Relaxed: whoever takes it down, once, takes it off the signal.
+        if self.desks[worker].hungry.load(Ordering::Relaxed) && self.desks[worker].hungry.swap(false, Ordering::Relaxed)
+        {
+            self.signal.end_hunger();
+        }
+    }
+
+    /// Has a worker that waits begin, with nothing.
+    #[cfg(all(loom, test))]
+    pub(super) fn rise(&self, worker: usize) -> Seat<W> {
+        let mut office = self.baton.wait();
+        office.active += 1;
+        self.signal.end_waiting();
+        office.seats[worker].take().expect("it waits")
+    }
+
+    /// Has a worker say that its queue is nearly drained.
+    #[cfg(all(loom, test))]
+    pub(super) fn hunger(&self, worker: usize) {
+        self.desks[worker].hungry.store(true, Ordering::Relaxed);
+        self.signal.begin_hunger();
+    }
+
+    /// Puts away a worker that will not go on.
+    pub(super) fn retire(&self, seat: Seat<W>) {
+        let mut office = self.baton.wait();
+        let index = seat.index;
+        office.seats[index] = Some(seat);
+    }
+
+    /// What is left when all workers have ended.
+    pub(super) fn into_report(self) -> Report<W::Task> {
+        let elapsed = self.clock.now();
+        let panic = match self.panic.into_inner() {
+            Ok(panic) => panic,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        if let Some(panic) = panic {
+            std::panic::resume_unwind(panic);
+        }
+        let ending = *lock(&self.ending);
+        let office = self.baton.into_office();
+        let mut left = Batch::new();
+        for (seat, desk) in office.seats.iter().flatten().zip(&self.desks) {
+            left.extend(std::iter::from_fn(|| seat.owner.pop()));
+            left.extend(desk.letterbox.take().into_iter().flat_map(|mail| mail.tasks));
+        }
+        debug_assert!(ending != Ending::Complete || left.is_empty(), "it was over too early");
+        let (workers, log) = office.into_counts(elapsed);
+        let (transfers, moved) = log.end();
+        Report { workers, transfers, moved, ending, left, elapsed }
+    }
+}

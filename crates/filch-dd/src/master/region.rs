@@ -1,0 +1,127 @@
+//! Where in the search space a task lies.
+
+use core::fmt;
+
+/// The labels that a region keeps: with their number they fill a cache line.
+const KEPT: usize = 15;
+
+/// Where in the search space a task lies: a path from the root, one label a step.
+///
+/// What two paths have in common at their beginning says how near they are. The first fifteen labels are kept; what differs only below
+/// them is taken to be in one place. A label can stand for several decisions, so fifteen reach far: the number of a subproblem
+/// among those that came of its parent is a good one.
+///
+/// ```
+/// use filch_dd::master::Region;
+///
+/// let left = Region::ROOT.child(0);
+/// let (first, second) = (left.child(7), left.child(8));
+/// assert_eq!(first.nearness(&second), 1);
+/// assert_eq!(first.nearness(&first), 2);
+/// assert!(left.contains(&first));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Region {
+    labels: [u32; KEPT],
+    depth: u32,
+}
+
+impl Region {
+    /// All of the search space.
+    pub const ROOT: Region = Region { labels: [0; KEPT], depth: 0 };
+
+    /// How many labels a region keeps.
+    pub const MOST_LABELS: usize = KEPT;
+
+    /// The region at the end of a path.
+    pub fn at(path: &[u32]) -> Self {
+        path.iter().fold(Region::ROOT, |region, label| region.child(*label))
+    }
+
+    /// One step further down.
+    #[must_use]
+    pub fn child(mut self, label: u32) -> Self {
+        if let Some(last) = self.labels.get_mut(self.depth as usize) {
+            *last = label;
+            self.depth += 1;
+        }
+        self
+    }
+
+    /// The labels that are kept, from the root.
+    pub fn labels(&self) -> &[u32] {
+        &self.labels[..self.depth as usize]
+    }
+
+    /// How near two regions are: the number of labels that their paths have in common from the root. 0 is far.
+    pub fn nearness(&self, other: &Region) -> u32 {
+        let common = self.labels().iter().zip(other.labels()).take_while(|(own, other)| own == other);
+        common.count() as u32
+    }
+
+    /// Whether `other` lies in this one.
+    pub fn contains(&self, other: &Region) -> bool {
+        self.nearness(other) == self.depth
+    }
+
+    /// As words that can be stored one by one.
+    pub(super) fn words(&self) -> [u64; WORDS] {
+        let half = |index: usize| u64::from(self.labels.get(index).copied().unwrap_or(self.depth));
+        std::array::from_fn(|word| half(2 * word) | half(2 * word + 1) << 32)
+    }
+
+    /// The region of such words. Whatever they are, it is one.
+    pub(super) fn from_words(words: [u64; WORDS]) -> Self {
+        let half = |index: usize| (words[index / 2] >> (32 * (index % 2))) as u32;
+        Region { labels: std::array::from_fn(half), depth: half(KEPT).min(KEPT as u32) }
+    }
+}
+
+/// How many words a region fills.
+pub(super) const WORDS: usize = KEPT.div_ceil(2);
+
+impl Default for Region {
+    fn default() -> Self {
+        Region::ROOT
+    }
+}
+
+impl fmt::Debug for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Region").field(&self.labels()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearness_counts_the_common_beginning() {
+        let region = Region::at(&[1, 2, 3]);
+        assert_eq!(region.nearness(&Region::at(&[1, 2, 4, 3])), 2);
+        assert_eq!(region.nearness(&Region::at(&[2, 2, 3])), 0);
+        assert_eq!(region.nearness(&Region::ROOT), 0);
+        assert!(Region::ROOT.contains(&region) && !region.contains(&Region::ROOT));
+        assert!(Region::at(&[1, 2]).contains(&region) && !Region::at(&[1, 3]).contains(&region));
+    }
+
+    #[test]
+    fn a_path_that_is_too_long_ends_where_the_labels_do() {
+        let path: Vec<u32> = (0..40).collect();
+        let region = Region::at(&path);
+        assert_eq!(region.labels(), &path[..Region::MOST_LABELS]);
+        assert_eq!(region.nearness(&region), Region::MOST_LABELS as u32);
+        assert_eq!(region, region.child(7));
+    }
+
+    #[test]
+    fn a_region_survives_its_words() {
+        for depth in 0..=Region::MOST_LABELS as u32 {
+            let region = (0..depth).fold(Region::ROOT, |region, label| region.child(u32::MAX - label));
+            assert_eq!(Region::from_words(region.words()), region);
+        }
+        // Half of one and half of another is a region too.
+        assert_eq!(Region::from_words([u64::MAX; WORDS]).labels().len(), Region::MOST_LABELS);
+    }
+}

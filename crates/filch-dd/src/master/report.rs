@@ -1,0 +1,163 @@
+//! What a run leaves.
+
+use core::fmt;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use filch_queue::bulk::Batch;
+
+pub use filch::explore::Ending;
+
+/// What one worker did, or all of them together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Tasks that it processed.
+    pub tasks: u64,
+    /// Tasks that it pushed.
+    pub pushes: u64,
+    /// How long it had nothing to do. In a deterministic run a step of a worker counts for a microsecond.
+    pub idle: Duration,
+    /// How often its queue was nearly drained.
+    pub hungry: u64,
+    /// How often it had nothing left at all and found nothing to take.
+    pub seated: u64,
+    /// Tasks that were taken from it.
+    pub given: u64,
+    /// Tasks that were brought to it.
+    pub got: u64,
+    /// How often it took the baton and moved a batch: in a poll, at a push, between two tasks, or when it had nothing left.
+    pub served: u64,
+    /// How often it took the baton in vain.
+    pub futile: u64,
+}
+
+impl Counts {
+    fn add(&mut self, other: &Counts) {
+        self.tasks += other.tasks;
+        self.pushes += other.pushes;
+        self.idle += other.idle;
+        self.hungry += other.hungry;
+        self.seated += other.seated;
+        self.given += other.given;
+        self.got += other.got;
+        self.served += other.served;
+        self.futile += other.futile;
+    }
+}
+
+/// One batch that went from one worker to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Transfer {
+    /// When, from the start of the run. In a deterministic run a step of a worker counts for a microsecond.
+    pub at: Duration,
+    /// From whom.
+    pub from: usize,
+    /// To whom.
+    pub to: usize,
+    /// How many tasks.
+    pub tasks: usize,
+    /// The share of the queue that was asked for.
+    pub share: f64,
+    /// How near the tasks were to what the receiver worked on.
+    pub nearness: u32,
+}
+
+/// All transfers of a run together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Transfers {
+    /// How many there were.
+    pub batches: u64,
+    /// How many tasks they moved.
+    pub tasks: u64,
+    /// Their nearness, added up.
+    pub nearness: u64,
+}
+
+/// The last transfers, and all of them added up.
+#[derive(Debug)]
+pub(super) struct Log {
+    last: VecDeque<Transfer>,
+    most: usize,
+    total: Transfers,
+}
+
+impl Log {
+    pub(super) fn new(most: usize) -> Self {
+        Log { last: VecDeque::new(), most, total: Transfers::default() }
+    }
+
+    pub(super) fn add(&mut self, transfer: Transfer) {
+        self.total.batches += 1;
+        self.total.tasks += transfer.tasks as u64;
+        self.total.nearness += u64::from(transfer.nearness);
+        if self.last.len() == self.most {
+            self.last.pop_front();
+        }
+        if self.most > 0 {
+            self.last.push_back(transfer);
+        }
+    }
+
+    pub(super) fn end(self) -> (Vec<Transfer>, Transfers) {
+        (self.last.into(), self.total)
+    }
+}
+
+/// What a run leaves: who did what, what was moved, how it ended, and what was left undone.
+#[must_use = "it says whether the run was stopped early, and what was left then"]
+#[non_exhaustive]
+pub struct Report<T> {
+    /// What each worker did, by its index, also those that got nothing to do.
+    pub workers: Vec<Counts>,
+    /// The last transfers, oldest first, as many as [`Master::log`](super::Master::log) says.
+    pub transfers: Vec<Transfer>,
+    /// All transfers.
+    pub moved: Transfers,
+    /// How it ended.
+    pub ending: Ending,
+    /// The tasks that nobody began, if it was stopped early. In no particular order.
+    pub left: Batch<T>,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+impl<T> Report<T> {
+    /// What the workers did together.
+    pub fn total(&self) -> Counts {
+        self.workers.iter().fold(Counts::default(), |mut total, counts| {
+            total.add(counts);
+            total
+        })
+    }
+}
+
+impl<T> fmt::Debug for Report<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Report")
+            .field("workers", &self.workers)
+            .field("moved", &self.moved)
+            .field("ending", &self.ending)
+            .field("left", &self.left.len())
+            .field("elapsed", &self.elapsed)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_keeps_the_last_and_counts_all() {
+        let mut log = Log::new(2);
+        for tasks in 1..=4 {
+            log.add(Transfer { at: Duration::ZERO, from: 0, to: 1, tasks, share: 0.5, nearness: 3 });
+        }
+        let (last, total) = log.end();
+        assert_eq!(last.iter().map(|transfer| transfer.tasks).collect::<Vec<_>>(), [3, 4]);
+        assert_eq!((total.batches, total.tasks, total.nearness), (4, 10, 12));
+    }
+}

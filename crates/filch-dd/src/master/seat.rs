@@ -1,0 +1,62 @@
+//! What a worker keeps while it is on no thread.
+
+use std::time::Duration;
+
+use super::learnt::Shelf;
+use super::mail::Mail;
+use super::queue::Owner;
+use super::region::Region;
+use super::report::Counts;
+use super::Work;
+
+/// What a worker keeps while it is on no thread.
+pub(super) struct Seat<W: Work> {
+    pub(super) index: usize,
+    pub(super) owner: Owner<W::Task>,
+    pub(super) counts: Counts,
+    /// Where its last task lay.
+    pub(super) region: Region,
+    pub(super) shelf: Shelf<W::Learnt>,
+    /// Since when it has had nothing to do.
+    pub(super) idle_since: Option<Duration>,
+    /// After how many more looks at the signal it serves the hungry again,
+    pub(super) skip: u32,
+    /// and how many that will be if it is in vain again.
+    pub(super) patience: u32,
+}
+
+impl<W: Work> Seat<W> {
+    pub(super) fn new(index: usize, owner: Owner<W::Task>, notes: usize) -> Self {
+        Seat {
+            index,
+            owner,
+            counts: Counts::default(),
+            region: Region::ROOT,
+            shelf: Shelf::new(notes),
+            idle_since: Some(Duration::ZERO),
+            skip: 0,
+            patience: 1,
+        }
+    }
+
+    /// Takes what was brought.
+    pub(super) fn accept(&mut self, mail: Mail<W::Task, W::Learnt>) {
+        self.owner.push_batch(mail.tasks);
+        for note in mail.notes {
+            self.shelf.put(note, &self.region);
+        }
+    }
+
+    /// It had the baton and moved so many batches.
+    pub(super) fn count_service(&mut self, moved: usize) {
+        self.counts.served += u64::from(moved > 0);
+        self.counts.futile += u64::from(moved == 0);
+    }
+
+    /// It has had nothing to do until now.
+    pub(super) fn end_idleness(&mut self, now: Duration) {
+        if let Some(since) = self.idle_since.take() {
+            self.counts.idle += now.saturating_sub(since);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! A worker on a thread: what a task may ask of it, and what it does between two tasks.
+
+use core::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use filch_queue::bulk::Batch;
+
+use super::crew::{Crew, Summon};
+use super::learnt::Note;
+use super::region::Region;
+use super::report::Ending;
+use super::seat::Seat;
+use super::signal::Seen;
+use super::Work;
+use crate::sync::{lock, Ordering};
+
+/// How many polls and tasks it is at most from one look at the limits to the next,
+const MOST_A_LOOK: u32 = 32;
+/// if those before took no longer than this.
+const SHORT: Duration = Duration::from_micros(100);
+/// How many looks at the signal a master lets pass at most, after it served the hungry in vain.
+const MOST_PATIENCE: u32 = 64;
+
+/// A worker, as a task sees it: where to push, whom to ask.
+pub struct Worker<'a, W: Work> {
+    pub(super) crew: &'a Crew<'a, W>,
+    pub(super) summoner: &'a dyn Summon<W>,
+    pub(super) seat: Seat<W>,
+    /// After how many more polls or tasks it looks at the limits,
+    until_look: u32,
+    /// how many it was given at the last look,
+    granted: u32,
+    /// and when that was.
+    last_look: Option<Instant>,
+}
+
+/// What came of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It has processed a task.
+    Worked,
+    /// It has none.
+    Idle,
+    /// All is over.
+    Over,
+}
+
+impl<'a, W: Work> Worker<'a, W> {
+    /// Takes up its work on this thread.
+    pub(super) fn begin(crew: &'a Crew<'a, W>, summoner: &'a dyn Summon<W>, seat: Seat<W>) -> Self {
+        Worker { crew, summoner, seat, until_look: 0, granted: 0, last_look: None }
+    }
+
+    /// Which worker this is, from 0.
+    pub fn index(&self) -> usize {
+        self.seat.index
+    }
+
+    /// How many workers there are.
+    pub fn workers(&self) -> usize {
+        self.crew.desks.len()
+    }
+
+    /// Whether it had the baton last. The master changes: see [the module](super).
+    pub fn is_master(&self) -> bool {
+        // Relaxed: it decides only who looks first.
+        self.crew.master.load(Ordering::Relaxed) == self.seat.index
+    }
+
+    /// Where the current task lies.
+    pub fn region(&self) -> &Region {
+        &self.seat.region
+    }
+
+    /// Adds a task. The worker takes the youngest of its own first.
+    #[inline]
+    pub fn push(&mut self, task: W::Task) {
+        self.seat.owner.push(task);
+        self.pushed(1);
+    }
+
+    /// Adds a batch, in constant time.
+    #[inline]
+    pub fn push_batch(&mut self, batch: Batch<W::Task>) {
+        let tasks = batch.len();
+        self.seat.owner.push_batch(batch);
+        self.pushed(tasks);
+    }
+
+    #[inline]
+    fn pushed(&mut self, tasks: usize) {
+        self.seat.counts.pushes += tasks as u64;
+        // Somebody who sits down either finds these tasks or is seen.
+        self.crew.fencing.light();
+        let seen = self.crew.signal.look();
+        if !seen.is_quiet() {
+            self.share(seen);
+        }
+    }
+
+    /// Feeds those who wait, if there is more than what this worker takes next.
+    #[cold]
+    fn share(&mut self, seen: Seen) {
+        if seen.anybody_waits() && !seen.is_over() && self.seat.owner.len() > 1 {
+            self.serve();
+        }
+    }
+
+    /// Looks whether anything is to be done; to be called now and then by tasks that take long. Says whether to stop: then the task may return at once.
+    ///
+    /// If nothing is to be done that is one load. Otherwise the worker takes the baton and moves tasks to those in want: to those who have nothing, from its own queue among others; and if it is
+    /// the master, to those who are hungry.
+    #[inline]
+    #[must_use = "it says whether to stop"]
+    pub fn poll(&mut self) -> bool {
+        if !self.crew.limits.are_none() {
+            self.mind_limits();
+        }
+        let seen = self.crew.signal.look();
+        !seen.is_quiet() && self.answer(seen)
+    }
+
+    /// Does what the signal asks for. Whether all is over.
+    #[cold]
+    fn answer(&mut self, seen: Seen) -> bool {
+        if seen.is_over() {
+            return true;
+        }
+        let desk = &self.crew.desks[self.seat.index];
+        if seen.anybody_waits() && (!self.seat.owner.is_empty() || desk.letterbox.is_full()) {
+            self.serve();
+        } else if seen.anybody_hungry() && self.is_master() {
+            if self.seat.skip > 0 {
+                self.seat.skip -= 1;
+            } else if self.serve() {
+                self.seat.patience = 1;
+            } else {
+                // Nobody has plenty. That will not have changed at once.
+                self.seat.skip = self.seat.patience;
+                self.seat.patience = MOST_PATIENCE.min(2 * self.seat.patience);
+            }
+        }
+        self.crew.signal.look().is_over()
+    }
+
+    /// Takes the baton, or has whoever holds it serve once more. Whether a batch was moved by this worker.
+    fn serve(&mut self) -> bool {
+        let (crew, summoner, index) = (self.crew, self.summoner, self.seat.index);
+        let mut moved = 0;
+        crew.baton.try_serve(|office| {
+            crew.master.store(index, Ordering::Relaxed);
+            moved += crew.serve(office, summoner, None);
+        });
+        self.seat.count_service(moved);
+        moved > 0
+    }
+
+    /// Looks at the limits now and then: always, if much time passes between two calls.
+    #[inline]
+    fn mind_limits(&mut self) {
+        if self.until_look > 0 {
+            self.until_look -= 1;
+        } else {
+            self.look_at_limits();
+        }
+    }
+
+    #[cold]
+    fn look_at_limits(&mut self) {
+        let now = Instant::now();
+        if let Some(why) = self.crew.limits.reached(now) {
+            self.crew.stop(why);
+        }
+        let short = self.last_look.replace(now).is_some_and(|before| now - before < SHORT);
+        self.granted = if short { MOST_A_LOOK.min(2 * self.granted + 1) } else { 0 };
+        self.until_look = self.granted;
+    }
+
+    /// Ends the run: no worker begins another task once it has seen this. What is left is in the report.
+    pub fn stop(&mut self) {
+        self.crew.stop(Ending::Stopped);
+    }
+
+    /// Publishes what the current task taught, for tasks near it: those of this worker, and those that are brought to others.
+    pub fn publish(&mut self, learnt: W::Learnt) {
+        self.publish_at(self.seat.region, learnt);
+    }
+
+    /// Publishes something that holds in all of a region.
+    pub fn publish_at(&mut self, region: Region, learnt: W::Learnt) {
+        let note = Note { region, what: Arc::new(learnt) };
+        lock(&self.crew.desks[self.seat.index].published).put(note.clone(), &self.seat.region);
+        self.seat.shelf.put(note, &self.seat.region);
+    }
+
+    /// What is known near the current task, nearest first, and of equals the youngest. Each comes with the region that it was learnt in, and says itself whether it holds here.
+    ///
+    /// Nobody is asked: it is what this worker has learnt, and what came along with the tasks that it was brought.
+    pub fn learnt(&self) -> impl Iterator<Item = (&Region, &W::Learnt)> {
+        self.seat.shelf.near(&self.seat.region).map(|(_, note)| (&note.region, &*note.what))
+    }
+
+    /// Processes a task, if there is one and nothing is over.
+    pub(super) fn step(&mut self) -> Step {
+        if !self.crew.limits.are_none() {
+            self.mind_limits();
+        }
+        if self.crew.signal.look().is_over() {
+            return Step::Over;
+        }
+        let Some(task) = self.next() else { return Step::Idle };
+        let called = &self.crew.desks[self.seat.index].called;
+        if called.load(Ordering::Relaxed) {
+            called.store(false, Ordering::Relaxed);
+        }
+        self.mind_hunger();
+        let seen = self.crew.signal.look();
+        if !seen.is_quiet() && self.answer(seen) {
+            self.seat.owner.push(task);
+            return Step::Over;
+        }
+        if self.seat.idle_since.is_some() {
+            self.seat.end_idleness(self.crew.clock.now());
+        }
+        let region = self.crew.work.region(&task);
+        self.seat.region = region;
+        self.seat.counts.tasks += 1;
+        self.crew.desks[self.seat.index].begin(&region, self.seat.counts.tasks);
+        self.crew.work.process(task, self);
+        Step::Worked
+    }
+
+    /// The youngest of its own tasks, or else of those that were brought.
+    fn next(&mut self) -> Option<W::Task> {
+        self.seat.owner.pop().or_else(|| {
+            let letterbox = &self.crew.desks[self.seat.index].letterbox;
+            if letterbox.is_full() {
+                self.seat.accept(letterbox.take()?);
+            }
+            self.seat.owner.pop()
+        })
+    }
+
+    /// Says that its queue is nearly drained, before it begins what may be its last task for now.
+    #[inline]
+    fn mind_hunger(&mut self) {
+        let crew = self.crew;
+        let desk = &crew.desks[self.seat.index];
+        if crew.desks.len() > 1
+            && self.seat.owner.len() <= crew.hungry_at
+            && !desk.letterbox.is_full()
+            && !desk.hungry.load(Ordering::Relaxed)
+        {
+            desk.hungry.store(true, Ordering::Relaxed);
+            self.seat.counts.hungry += 1;
+            crew.signal.begin_hunger();
+        }
+    }
+}
+
+impl<W: Work> fmt::Debug for Worker<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker")
+            .field("index", &self.seat.index)
+            .field("region", &self.seat.region)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,40 @@
+//! The primitives, in one place, so that loom's can take their place under `--cfg loom`.
+
+/// For what is only ever advice: nothing goes wrong if it is old, and loom need not try what happens then.
+pub(crate) mod advice {
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+}
+
+#[cfg(not(loom))]
+mod real {
+    pub(crate) use std::sync::atomic::{fence, AtomicBool, AtomicU64, Ordering};
+    pub(crate) use std::sync::{Mutex, MutexGuard, TryLockError};
+    pub(crate) use std::thread;
+}
+
+#[cfg(loom)]
+mod real {
+    pub(crate) use loom::sync::atomic::{fence, AtomicBool, AtomicU64, Ordering};
+    pub(crate) use loom::sync::{Mutex, MutexGuard};
+    pub(crate) use loom::thread;
+    pub(crate) use std::sync::TryLockError;
+}
+
+pub(crate) use real::*;
+
+/// Locks, also after a panic: no section of ours leaves its data in a state that a later one could not use.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    match mutex.lock() {
+        Ok(guard) => guard,
+        Err(poisoned) => poisoned.into_inner(),
+    }
+}
+
+/// As [`lock`], but waits for nobody.
+pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}

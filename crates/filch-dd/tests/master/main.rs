@@ -1,0 +1,8 @@
+//! The master and its workers on real threads, and played by one.
+
+mod common;
+mod ends;
+mod learnt;
+mod places;
+mod trees;
+mod waits;
