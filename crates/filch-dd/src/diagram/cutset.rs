@@ -1,0 +1,80 @@
+//! The open nodes that a diagram leaves: between them, they have every solution below its root that could be better than the best one known.
+//!
+//! Their paths share one [`Trail`], which has only the nodes above the cutset.
+
+use std::sync::Arc;
+
+use super::node::{COPIED, NONE};
+use super::{Diagram, Task};
+use crate::model::{reach, Overflow};
+use crate::problem::{Cost, Relaxation};
+use crate::solver::{Open, Step, Trail};
+
+impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
+    /// Hands out the cutset's nodes that are worth a look beside a solution that costs `floor`, in no order. What follows a node's path is bounded by the node's, the root's and the
+    /// diagram's bound.
+    pub(crate) fn drain_cutset<P>(
+        &mut self,
+        task: &Task<'_, P>,
+        floor: Cost,
+        out: &mut Vec<Open<S>>,
+    ) -> Result<(), Overflow>
+    where
+        P: Relaxation<State = S>,
+    {
+        let mut steps = Vec::new();
+        self.trail_marks.clear();
+        self.trail_marks.resize(self.nodes.len(), NONE);
+        let first = out.len();
+        let nowhere = Trail::root();
+        for at in 0..self.cut.len() {
+            let id = self.cut[at];
+            let node = &self.nodes[id as usize];
+            let bound = reach(node.cost, node.rough)?.min(reach(node.cost, node.below)?).min(task.root.bound);
+            if bound <= floor {
+                continue;
+            }
+            let depth = self.depth_of(node) as u32;
+            let (cost, state) = (node.cost, self.states[id as usize].clone());
+            let step = self.mark(id, &mut steps);
+            out.push(Open { state, cost, bound, depth, step, trail: Arc::clone(&nowhere) });
+        }
+        if out.len() > first {
+            let trail = Arc::new(Trail::new(Arc::clone(&task.root.trail), task.root.step, steps));
+            for open in &mut out[first..] {
+                open.trail = Arc::clone(&trail);
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of the step that leads to a node; makes those that are missing above it.
+    fn mark(&mut self, id: u32, steps: &mut Vec<Step>) -> u32 {
+        let mut missing = core::mem::take(&mut self.moving);
+        missing.clear();
+        let mut at = id;
+        let mut last = Step::ROOT;
+        loop {
+            if self.trail_marks[at as usize] != NONE {
+                last = self.trail_marks[at as usize];
+                break;
+            }
+            let arc = self.nodes[at as usize].best;
+            if arc == NONE {
+                break;
+            }
+            missing.push(at);
+            at = self.arcs[arc as usize].from;
+        }
+        while let Some(at) = missing.pop() {
+            let arc = self.arcs[self.nodes[at as usize].best as usize];
+            if !self.nodes[arc.from as usize].has(COPIED) {
+                steps.push(Step::new(last, self.decision(&arc)));
+                last = steps.len() as u32 - 1;
+            }
+            self.trail_marks[at as usize] = last;
+        }
+        self.moving = missing;
+        last
+    }
+}

@@ -1,0 +1,160 @@
+//! Nodes and arcs.
+//!
+//! Both are plain and refer to each other by number. The arcs out of a node are next to each other, made all at once when it is closed; the arcs into it are a
+//! list, as they are made by many. Which variable an arc decides is known from the layer in which its upper end was closed.
+
+use super::Diagram;
+use crate::problem::{Cost, Decision, Value, Variable};
+
+/// No arc.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// No way down from a node.
+pub(super) const NO_WAY: Cost = Cost::MIN;
+
+/// No threshold: nothing is known against coming back.
+pub(super) const NO_THRESHOLD: Cost = Cost::MAX;
+
+/// Every path to the node is one of the problem's.
+pub(super) const EXACT: u8 = 1;
+/// It stands for several states.
+pub(super) const MERGED: u8 = 2;
+/// No longer in the layer: closed, merged into another, or pruned.
+pub(super) const GONE: u8 = 4;
+/// Its rank is known.
+pub(super) const RANKED: u8 = 8;
+/// Closed with one arc, to its own copy in the next layer.
+pub(super) const COPIED: u8 = 16;
+/// In the cutset.
+pub(super) const CUT: u8 = 32;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    /// What the best path from above costs.
+    pub(super) cost: Cost,
+    /// What can be added at most, as the problem says.
+    pub(super) rough: Cost,
+    /// What can be added at most, as the diagram says; known when all below is.
+    pub(super) below: Cost,
+    /// Up to which cost coming here again is of no use.
+    pub(super) threshold: Cost,
+    pub(super) rank: i64,
+    /// The last arc of the best path.
+    pub(super) best: u32,
+    /// The arc into it that was made last.
+    pub(super) inbound: u32,
+    /// Where its arcs end; they start where those of the node closed before it end.
+    pub(super) arcs_end: u32,
+    /// The layer in which it was closed.
+    pub(super) layer: u32,
+    /// After how many decisions it was made.
+    pub(super) born: u32,
+    pub(super) hash: u32,
+    pub(super) flags: u8,
+}
+
+impl Node {
+    #[inline]
+    pub(super) fn new(cost: Cost, rough: Cost, hash: u32, born: usize, flags: u8) -> Self {
+        Node {
+            cost,
+            rough,
+            below: NO_WAY,
+            threshold: NO_THRESHOLD,
+            rank: 0,
+            best: NONE,
+            inbound: NONE,
+            arcs_end: 0,
+            layer: 0,
+            born: born as u32,
+            hash,
+            flags,
+        }
+    }
+
+    #[inline]
+    pub(super) fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    #[inline]
+    pub(super) fn is_exact(&self) -> bool {
+        self.has(EXACT)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arc {
+    pub(super) cost: Cost,
+    pub(super) value: Value,
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// The next arc into the same node.
+    pub(super) next: u32,
+}
+
+/// A layer in which something was decided.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layer {
+    pub(super) variable: Variable,
+    /// After how many decisions.
+    pub(super) depth: u32,
+    /// Where its nodes start among the closed ones.
+    pub(super) start: u32,
+}
+
+impl<S> Diagram<S> {
+    /// Makes an arc, without telling its lower end.
+    #[inline]
+    pub(super) fn push_arc(&mut self, arc: Arc) -> u32 {
+        let id = self.arcs.len() as u32;
+        self.arcs.push(arc);
+        id
+    }
+
+    /// Leads an arc into a node that is as good as `cost` through it.
+    #[inline]
+    pub(super) fn lead_into(&mut self, to: u32, arc: u32, cost: Cost) {
+        let node = &mut self.nodes[to as usize];
+        self.arcs[arc as usize].next = node.inbound;
+        self.arcs[arc as usize].to = to;
+        node.inbound = arc;
+        if cost > node.cost || node.best == NONE {
+            node.cost = cost;
+            node.best = arc;
+        }
+    }
+
+    /// The decision of an arc.
+    #[inline]
+    pub(super) fn decision(&self, arc: &Arc) -> Decision {
+        let layer = self.nodes[arc.from as usize].layer;
+        Decision { variable: self.layers[layer as usize].variable, value: arc.value }
+    }
+
+    /// The decisions of the best path that ends with `arc`, the last one first.
+    pub(super) fn walk_up(&self, mut arc: u32, mut visit: impl FnMut(Decision)) {
+        while arc != NONE {
+            let last = &self.arcs[arc as usize];
+            let from = &self.nodes[last.from as usize];
+            if !from.has(COPIED) {
+                visit(self.decision(last));
+            }
+            arc = from.best;
+        }
+    }
+
+    /// Whether the best path to a node is a path of the problem, even if others are not.
+    pub(super) fn leads_through_no_merged_node(&self, mut id: u32) -> bool {
+        loop {
+            let node = &self.nodes[id as usize];
+            if node.is_exact() {
+                return true;
+            }
+            if node.has(MERGED) {
+                return false;
+            }
+            id = self.arcs[node.best as usize].from;
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The nodes of a layer by the hash of their state.
+//!
+//! Open addressing over one vector of words: the upper half of a word is half of a hash, the lower the number of a node plus one. Nodes that leave the layer
+//! are not taken out: who looks says whether a node still counts, and the table is built anew when half of it is used. So it stays as small as a layer
+//! and costs nothing for nodes that stay from layer to layer.
+
+pub(crate) struct Table {
+    slots: Vec<u64>,
+    mask: usize,
+    /// The slots that are not empty: most layers are far smaller than the widest.
+    used: Vec<u32>,
+}
+
+const SMALLEST: usize = 64;
+
+impl Table {
+    pub(crate) fn new() -> Self {
+        Table { slots: vec![0; SMALLEST], mask: SMALLEST - 1, used: Vec::new() }
+    }
+
+    /// Empties it and makes room for `expected` nodes.
+    pub(crate) fn reset(&mut self, expected: usize) {
+        if self.used.len() * 8 < self.slots.len() {
+            for &slot in &self.used {
+                self.slots[slot as usize] = 0;
+            }
+        } else {
+            self.slots.fill(0);
+        }
+        self.used.clear();
+        let wanted = (expected * 2).next_power_of_two();
+        if wanted > self.slots.len() {
+            self.slots.resize(wanted, 0);
+            self.mask = wanted - 1;
+        }
+    }
+
+    /// Whether it has to be built anew before the next insertion.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.used.len() * 2 >= self.slots.len()
+    }
+
+    /// The node with this hash that `is_it`, or the slot where it belongs.
+    #[inline]
+    pub(crate) fn find(&self, hash: u32, mut is_it: impl FnMut(u32) -> bool) -> Result<u32, usize> {
+        let mut at = hash as usize & self.mask;
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return Err(at);
+            }
+            if (slot >> 32) as u32 == hash {
+                let node = slot as u32 - 1;
+                if is_it(node) {
+                    return Ok(node);
+                }
+            }
+            at = (at + 1) & self.mask;
+        }
+    }
+
+    /// Puts a node into the slot that [`find`](Self::find) returned; nothing was put since.
+    #[inline]
+    pub(crate) fn put(&mut self, slot: usize, hash: u32, node: u32) {
+        self.slots[slot] = u64::from(hash) << 32 | u64::from(node + 1);
+        self.used.push(slot as u32);
+    }
+
+    /// Puts a node whose like is not in the table.
+    #[inline]
+    pub(crate) fn add(&mut self, hash: u32, node: u32) {
+        let mut at = hash as usize & self.mask;
+        while self.slots[at] != 0 {
+            at = (at + 1) & self.mask;
+        }
+        self.put(at, hash, node);
+    }
+}

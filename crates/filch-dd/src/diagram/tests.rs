@@ -1,0 +1,166 @@
+//! What one diagram promises, checked by trying everything below its root and below its cutset.
+
+use super::{Compiled, Diagram, Halt, Host, Task};
+use crate::cache::Cache;
+use crate::model::Model;
+use crate::problem::{Cost, Decision, Problem, Relaxation};
+use crate::solver::{Cutset, Open, Step, Trail};
+use crate::tiny::{best_below, Dice, IndependentSet, Jobs, Knapsack};
+
+/// Keeps what is found, and prunes by it or not.
+struct Watcher {
+    floor: Cost,
+    raise: bool,
+    found: Vec<(Cost, Vec<Decision>)>,
+    layers: usize,
+    stop_after: usize,
+}
+
+impl Watcher {
+    fn new(floor: Cost, raise: bool) -> Self {
+        Watcher { floor, raise, found: Vec::new(), layers: 0, stop_after: usize::MAX }
+    }
+}
+
+impl Host for Watcher {
+    fn floor(&self) -> Cost {
+        self.floor
+    }
+
+    fn stop(&mut self) -> bool {
+        self.layers += 1;
+        self.layers > self.stop_after
+    }
+
+    fn found(&mut self, cost: Cost, decisions: &[Decision]) -> Result<(), Halt> {
+        assert!(cost > self.floor, "a solution that is no better was reported");
+        if self.raise {
+            self.floor = cost;
+        }
+        self.found.push((cost, decisions.to_vec()));
+        Ok(())
+    }
+}
+
+fn root<P: Relaxation>(problem: &P) -> Open<P::State> {
+    let cost = Model::new(problem).turn(problem.initial_cost()).unwrap();
+    Open { state: problem.initial_state(), cost, bound: Cost::MAX, depth: 0, step: Step::ROOT, trail: Trail::root() }
+}
+
+/// The engine's view of the best that can be had from an open node.
+fn best_of<P: Relaxation>(problem: &P, open: &Open<P::State>) -> Option<Cost> {
+    let model = Model::new(problem);
+    let cost = model.turn(open.cost).unwrap();
+    best_below(problem, open.depth as usize, &open.state, cost).map(|best| model.turn(best).unwrap())
+}
+
+/// Takes decisions from the problem's start: the state and cost there.
+fn retrace<P: Relaxation>(problem: &P, path: &[Decision]) -> (P::State, Cost) {
+    let (mut state, mut cost) = (problem.initial_state(), problem.initial_cost());
+    for &decision in path {
+        let mut allowed = false;
+        problem.domain(decision.variable, &state, |value| allowed |= value == decision.value);
+        assert!(allowed, "{decision:?} is not allowed where it is taken");
+        let next = problem.transition(&state, decision);
+        cost += problem.cost(&state, &next, decision);
+        state = next;
+    }
+    (state, Model::new(problem).turn(cost).unwrap())
+}
+
+fn path_to<S>(open: &Open<S>) -> Vec<Decision> {
+    let mut path = Vec::new();
+    open.trail.walk_up(open.step, |decision| path.push(decision));
+    path.reverse();
+    path
+}
+
+/// Builds diagrams from the root down, one below the other, and checks each.
+fn check<P: Relaxation>(problem: &P, what: &str, dice: &mut Dice)
+where
+    P::State: core::fmt::Debug,
+{
+    let mut diagram = Diagram::new();
+    for cutset in [Cutset::LastExactLayer, Cutset::Frontier] {
+        for round in 0..12 {
+            let width = 1 + dice.roll(5) as usize;
+            let eager = dice.roll(2) == 0;
+            let raise = dice.roll(2) == 0;
+            let what = format!("{what}, {cutset:?}, width {width}, eager {eager}, raise {raise}, round {round}");
+            let cached = dice.roll(2) == 0;
+            let mut open = root(problem);
+            loop {
+                let best = best_of(problem, &open);
+                // A floor below the best, as searches have it, or none.
+                let floor = match best {
+                    Some(best) if dice.roll(2) == 0 => best - 1 - dice.roll(3) as Cost,
+                    _ => Cost::MIN,
+                };
+                let model = Model::new(problem);
+                // Of this one diagram alone: what it learns must not prune what it has itself.
+                let cache = cached.then(Cache::new);
+                let task = Task { model, root: &open, width, cutset, cache: cache.as_ref(), dominance: None, eager };
+                let mut watcher = Watcher::new(floor, raise);
+                let compiled = diagram.compile(&task, &mut watcher).unwrap();
+                let mut left = Vec::new();
+                if compiled == Compiled::Open {
+                    diagram.drain_cutset(&task, watcher.floor, &mut left).unwrap();
+                }
+                for (cost, decisions) in &watcher.found {
+                    assert!(best.is_some_and(|best| *cost <= best), "{what}: a solution better than the best");
+                    let path = [&path_to(&open)[..], decisions].concat();
+                    assert_eq!(retrace(problem, &path).1, *cost, "{what}: the solution's path");
+                }
+                let mut covered = watcher.found.iter().map(|(cost, _)| *cost).max();
+                for node in &left {
+                    assert!(node.depth > open.depth, "{what}: no step forward");
+                    assert!(node.bound > watcher.floor, "{what}: not worth a look");
+                    assert_eq!(retrace(problem, &path_to(node)), (node.state.clone(), node.cost), "{what}: the trail");
+                    let below = best_of(problem, node);
+                    assert!(
+                        below.is_none_or(|below| below <= node.bound.max(watcher.floor)),
+                        "{what}: a bound too low"
+                    );
+                    covered = covered.max(below);
+                }
+                if let Some(best) = best.filter(|&best| best > floor) {
+                    assert_eq!(covered, Some(best), "{what}: the best is neither found nor in the cutset");
+                }
+                if left.is_empty() {
+                    break;
+                }
+                let next = dice.roll(left.len() as u64) as usize;
+                open = left.swap_remove(next);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cutset_has_all_that_is_better_and_its_bounds_and_trails_hold() {
+    let mut dice = Dice::new(17);
+    for seed in 0..80 {
+        let (long_arcs, rough) = (seed % 2 == 1, seed % 3 > 0);
+        check(&Knapsack::random(seed, long_arcs, rough), &format!("knapsack {seed}"), &mut dice);
+        check(&IndependentSet::random(seed, long_arcs, rough), &format!("independent set {seed}"), &mut dice);
+        check(&Jobs::random(seed, long_arcs, rough), &format!("jobs {seed}"), &mut dice);
+    }
+}
+
+#[test]
+fn a_diagram_that_is_stopped_says_so_and_the_next_one_is_as_good_as_new() {
+    let problem = Knapsack::random(5, false, false);
+    let mut diagram = Diagram::new();
+    let open = root(&problem);
+    let model = Model::new(&problem);
+    let cutset = Cutset::Frontier;
+    let task = Task { model, root: &open, width: 3, cutset, cache: None, dominance: None, eager: true };
+    for layers in 0..problem.variables() {
+        let mut watcher = Watcher { stop_after: layers, ..Watcher::new(Cost::MIN, true) };
+        assert!(matches!(diagram.compile(&task, &mut watcher), Err(Halt::Stopped)), "after {layers} layers");
+    }
+    let task = Task { width: 1000, ..task };
+    let mut watcher = Watcher::new(Cost::MIN, true);
+    assert_eq!(diagram.compile(&task, &mut watcher).unwrap(), Compiled::Done);
+    assert_eq!(watcher.found.last().map(|(cost, _)| *cost), best_of(&problem, &open));
+}

@@ -1,0 +1,102 @@
+//! A problem as the engine sees it: one that maximises.
+//!
+//! The costs of a problem that minimises change their sign here, and only here. An amount that cannot be negated or added is kept as [`Overflow`].
+
+use foldhash::fast::FixedState;
+use std::hash::BuildHasher;
+
+use crate::problem::{Cost, Decision, Relaxation, Sense, Value, Variable};
+
+/// A cost left the range of 64 bits: the problem does not keep to its own limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Overflow;
+
+/// No bound known: no pruning by it.
+pub(crate) const UNKNOWN: Cost = Cost::MAX;
+
+pub(crate) struct Model<'a, P> {
+    pub(crate) problem: &'a P,
+    minimise: bool,
+}
+
+impl<P> Clone for Model<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for Model<'_, P> {}
+
+/// A hash that is the same in every run: searches with one thread are repeatable.
+#[inline]
+pub(crate) fn hash_of<T: core::hash::Hash>(value: &T) -> u64 {
+    FixedState::with_seed(0).hash_one(value)
+}
+
+impl<'a, P: Relaxation> Model<'a, P> {
+    pub(crate) fn new(problem: &'a P) -> Self {
+        Model { problem, minimise: problem.sense() == Sense::Minimise }
+    }
+
+    /// From the problem's sense to the engine's, or back.
+    #[inline]
+    pub(crate) fn turn(&self, cost: Cost) -> Result<Cost, Overflow> {
+        if self.minimise {
+            cost.checked_neg().ok_or(Overflow)
+        } else {
+            Ok(cost)
+        }
+    }
+
+    /// What is added by a decision.
+    #[inline]
+    pub(crate) fn cost(&self, state: &P::State, next: &P::State, decision: Decision) -> Result<Cost, Overflow> {
+        self.turn(self.problem.cost(state, next, decision))
+    }
+
+    /// The same for an arc that is led to `merged`.
+    #[inline]
+    pub(crate) fn relaxed_cost(
+        &self,
+        state: &P::State,
+        next: &P::State,
+        merged: &P::State,
+        decision: Decision,
+        cost: Cost,
+    ) -> Result<Cost, Overflow> {
+        self.turn(self.problem.relaxed_cost(state, next, merged, decision, self.turn(cost)?))
+    }
+
+    /// The most that can still be added, or [`UNKNOWN`].
+    #[inline]
+    pub(crate) fn rough_bound(&self, depth: usize, state: &P::State) -> Result<Cost, Overflow> {
+        match self.problem.rough_bound(depth, state) {
+            Some(bound) => self.turn(bound),
+            None => Ok(UNKNOWN),
+        }
+    }
+
+    /// What a variable is that does not matter.
+    pub(crate) fn default_decision(&self, variable: Variable) -> Decision {
+        Decision { variable, value: self.default_value(variable) }
+    }
+
+    fn default_value(&self, variable: Variable) -> Value {
+        self.problem.default_value(variable)
+    }
+}
+
+/// The bound of a node: what it cost so far and what can be added. Without a known addition there is none.
+#[inline]
+pub(crate) fn reach(cost: Cost, rough: Cost) -> Result<Cost, Overflow> {
+    if rough == UNKNOWN {
+        Ok(UNKNOWN)
+    } else {
+        cost.checked_add(rough).ok_or(Overflow)
+    }
+}
+
+#[inline]
+pub(crate) fn add(cost: Cost, more: Cost) -> Result<Cost, Overflow> {
+    cost.checked_add(more).ok_or(Overflow)
+}

@@ -1,0 +1,37 @@
+//! Why a search ended without an outcome.
+
+use core::fmt;
+
+/// Why a search could not be started or finished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SolveError {
+    /// The costs of the problem may be too great for 64 bits; see [`Problem::cost_limit`](crate::Problem::cost_limit).
+    CostTooGreat,
+    /// A cost or a bound left the range of 64 bits, although the problem promised that none would.
+    Overflow,
+    /// A diagram whose layers have no nodes finds nothing.
+    NoWidth,
+    /// No thread was to work.
+    NoThreads,
+    /// The problem says one thing here and another there: how.
+    Contradiction(String),
+}
+
+impl fmt::Display for SolveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SolveError::CostTooGreat => {
+                f.write_str("the costs of this problem may add up to more than 2^62; give them in greater units")
+            }
+            SolveError::Overflow => f.write_str(
+                "a cost left the range of 64 bits during the search, although the problem's limit of costs says that none does",
+            ),
+            SolveError::NoWidth => f.write_str("a diagram of width 0 has no nodes; the width has to be at least 1"),
+            SolveError::NoThreads => f.write_str("a search with 0 threads does nothing; there has to be at least 1"),
+            SolveError::Contradiction(how) => write!(f, "the problem contradicts itself: {how}"),
+        }
+    }
+}
+
+impl std::error::Error for SolveError {}

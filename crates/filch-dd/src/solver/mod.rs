@@ -1,0 +1,327 @@
+//! Branch and bound on decision diagrams.
+//!
+//! - [`search`]: what is done with an open node, and what workers share
+//! - [`run`]: one worker, or a master and workers
+//! - [`node`], [`trail`]: open nodes, and how they were reached
+//! - [`incumbent`], [`replay`]: the best solution, and the proof that it is one
+//! - [`progress`]: how far a search is
+//! - [`outcome`], [`error`]: how it ends
+
+mod error;
+mod incumbent;
+mod node;
+mod outcome;
+mod progress;
+mod replay;
+mod run;
+mod search;
+mod trail;
+
+use core::time::Duration;
+use std::time::Instant;
+
+use filch::explore::Cancel;
+
+pub use error::SolveError;
+pub use incumbent::Incumbent;
+pub(crate) use node::Open;
+pub use outcome::{Ending, Outcome, Solution, Statistics, WorkerStatistics};
+pub use progress::Progress;
+pub(crate) use trail::{Step, Trail};
+
+use crate::diagram::Halt;
+use crate::dominance::{Dominated, Seen};
+use crate::master::Transfer;
+use crate::model::Model;
+use crate::problem::{Cost, Dominance, Relaxation};
+use crate::width::Width;
+use incumbent::{Best, OnIncumbent};
+use progress::OnProgress;
+use search::{Limits, Local, Search};
+
+/// Which nodes of a relaxed diagram are looked at next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Cutset {
+    /// The last layer before nodes were merged. Few and high up.
+    #[default]
+    LastExactLayer,
+    /// The last exact node on every path. Many and deep.
+    Frontier,
+}
+
+/// A search for the best solution of a problem.
+///
+/// ```
+/// use filch_dd::{Cost, Decision, Ending, Problem, Relaxation, Solver, Value, Variable};
+///
+/// /// Coins of 1 and 2, of which at most three fit: the most that they are worth.
+/// struct Coins;
+///
+/// impl Problem for Coins {
+///     type State = u32;
+///     fn variables(&self) -> usize {
+///         5
+///     }
+///     fn initial_state(&self) -> u32 {
+///         3
+///     }
+///     fn cost_limit(&self) -> Option<Cost> {
+///         Some(10)
+///     }
+///     fn domain(&self, _: Variable, left: &u32, mut decide: impl FnMut(Value)) {
+///         decide(0);
+///         if *left > 0 {
+///             decide(1);
+///         }
+///     }
+///     fn transition(&self, left: &u32, decision: Decision) -> u32 {
+///         left - decision.value as u32
+///     }
+///     fn cost(&self, _: &u32, _: &u32, decision: Decision) -> Cost {
+///         decision.value * if decision.variable.0 < 2 { 2 } else { 1 }
+///     }
+/// }
+///
+/// impl Relaxation for Coins {
+///     fn merge<'a>(&self, states: impl Iterator<Item = &'a u32>) -> u32 {
+///         states.copied().max().unwrap_or(0)
+///     }
+/// }
+///
+/// let outcome = Solver::new(&Coins).solve()?;
+/// assert_eq!(outcome.ending, Ending::Optimal);
+/// assert_eq!(outcome.best.map(|best| best.cost), Some(5));
+/// # Ok::<(), filch_dd::SolveError>(())
+/// ```
+pub struct Solver<'a, P: Relaxation> {
+    problem: &'a P,
+    width: Width,
+    cutset: Cutset,
+    threads: usize,
+    pool: Option<&'a filch::Pool>,
+    cache: Option<bool>,
+    dominance: Option<Box<dyn Dominated<P::State> + 'a>>,
+    known: Option<Solution>,
+    limits: Limits,
+    time_limit: Option<Duration>,
+    on_incumbent: Option<OnIncumbent<'a>>,
+    on_progress: Option<(Duration, OnProgress<'a>)>,
+}
+
+impl<'a, P: Relaxation> Solver<'a, P> {
+    /// A search with one thread and no limits.
+    pub fn new(problem: &'a P) -> Self {
+        Solver {
+            problem,
+            width: Width::default(),
+            cutset: Cutset::default(),
+            threads: 1,
+            pool: None,
+            cache: None,
+            dominance: None,
+            known: None,
+            limits: Limits::default(),
+            time_limit: None,
+            on_incumbent: None,
+            on_progress: None,
+        }
+    }
+
+    /// How wide diagrams are.
+    #[must_use]
+    pub fn width(mut self, width: Width) -> Self {
+        self.width = width;
+        self
+    }
+
+    /// Which nodes are looked at next.
+    #[must_use]
+    pub fn cutset(mut self, cutset: Cutset) -> Self {
+        self.cutset = cutset;
+        self
+    }
+
+    /// How many threads work: those of the current or global pool if it runs and is large enough, or else of a pool of their own. With one, searches are repeatable.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Works on a pool that is there already, with all of its threads.
+    #[must_use]
+    pub fn pool(mut self, pool: &'a filch::Pool) -> Self {
+        self.pool = Some(pool);
+        self
+    }
+
+    /// Whether to remember up to which cost it is of no use to reach a state again.
+    ///
+    /// It pays where many paths lead to the same states. Unless told, a search does so and gives it up if it finds that it is of little use.
+    #[must_use]
+    pub fn cache(mut self, cache: bool) -> Self {
+        self.cache = Some(cache);
+        self
+    }
+
+    /// Drops states that are no better than others, as the problem says.
+    ///
+    /// Only for problems in which the number of decisions alone says which variable is next. Where it depends on the states of a layer, a state may be dropped for another that
+    /// a later diagram, with its variables in another order, does not come to.
+    #[must_use]
+    pub fn dominance(mut self) -> Self
+    where
+        P: Dominance,
+    {
+        self.dominance = Some(Box::new(Seen::new(self.problem)));
+        self
+    }
+
+    /// A solution that is known. It is checked; its cost is not believed but computed.
+    #[must_use]
+    pub fn start_from(mut self, solution: Solution) -> Self {
+        self.known = Some(solution);
+        self
+    }
+
+    /// Ends the search after so long.
+    #[must_use]
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = Some(limit);
+        self
+    }
+
+    /// Ends the search then.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.limits.deadline = Some(deadline);
+        self
+    }
+
+    /// Ends the search after so many nodes.
+    #[must_use]
+    pub fn node_limit(mut self, limit: u64) -> Self {
+        self.limits.nodes = Some(limit);
+        self
+    }
+
+    /// Lets somebody else end the search.
+    #[must_use]
+    pub fn cancel(mut self, cancel: &Cancel) -> Self {
+        self.limits.cancel = Some(cancel.clone());
+        self
+    }
+
+    /// Tells of each solution that is better than those before. Nothing else is told meanwhile, and no better solution taken: do not wait in there for work on the same pool.
+    #[must_use]
+    pub fn on_incumbent(mut self, tell: impl FnMut(&Incumbent) + Send + 'a) -> Self {
+        self.on_incumbent = Some(Box::new(tell));
+        self
+    }
+
+    /// Tells how far the search is, about so often.
+    #[must_use]
+    pub fn on_progress(mut self, every: Duration, tell: impl FnMut(&Progress) + Send + 'a) -> Self {
+        self.on_progress = Some((every, Box::new(tell)));
+        self
+    }
+
+    /// Searches.
+    ///
+    /// # Errors
+    ///
+    /// If the width or the number of threads is 0, costs could be too great, or the problem contradicts itself.
+    pub fn solve(self) -> Result<Outcome, SolveError> {
+        let start = Instant::now();
+        if self.width.is_nothing() {
+            return Err(SolveError::NoWidth);
+        }
+        if self.threads == 0 {
+            return Err(SolveError::NoThreads);
+        }
+        let limit = self.problem.cost_limit().ok_or(SolveError::CostTooGreat)?;
+        if limit.unsigned_abs() > 1 << 62 {
+            return Err(SolveError::CostTooGreat);
+        }
+        let mut limits = self.limits;
+        if let Some(deadline) = self.time_limit.and_then(|limit| start.checked_add(limit)) {
+            limits.deadline = Some(limits.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
+        }
+        let model = Model::new(self.problem);
+        let best = Best::new(start, self.on_incumbent);
+        if let Some(known) = self.known {
+            let solution = replay::replay_unordered(&model, &known.decisions)?;
+            best.start_with(model.turn(solution.cost).map_err(Halt::from)?, solution);
+        }
+        let root = Open {
+            state: self.problem.initial_state(),
+            cost: model.turn(self.problem.initial_cost()).map_err(Halt::from)?,
+            bound: Cost::MAX,
+            depth: 0,
+            step: Step::ROOT,
+            trail: Trail::root(),
+        };
+        let search = Search::new(
+            model,
+            self.width,
+            self.cutset,
+            self.cache,
+            self.dominance.as_deref(),
+            best,
+            limits,
+            start,
+            self.on_progress,
+        );
+        let workers = self.pool.map_or(self.threads, filch::Pool::threads);
+        if workers == 1 {
+            run::alone(search, root)
+        } else {
+            run::together(search, root, self.pool, workers)
+        }
+    }
+}
+
+/// What a search came to, of which `open` is left.
+fn finish<P: Relaxation>(
+    search: Search<'_, P>,
+    open: &[Open<P::State>],
+    locals: &[Local<P::State>],
+    (transfers, last_transfers): (u64, Vec<Transfer>),
+) -> Result<Outcome, SolveError> {
+    let stopped = search.stopped_by()?;
+    let floor = search.best.floor();
+    let left = open.iter().map(|open| open.bound).filter(|&bound| bound > floor).max();
+    let model = search.model;
+    let statistics = Statistics {
+        explored: locals.iter().map(|local| local.explored).sum(),
+        closed: locals.iter().map(|local| local.closed).sum(),
+        diagram_nodes: locals.iter().map(|local| local.statistics().diagram_nodes).sum(),
+        pruned: locals.iter().map(|local| local.pruned).sum(),
+        most_open: search.most_open(),
+        bytes_of_an_open_node: core::mem::size_of::<Open<P::State>>(),
+        transfers,
+        last_transfers,
+        elapsed: search.start.elapsed(),
+        workers: locals.iter().map(Local::statistics).collect(),
+    };
+    let best = search.best.into_solution();
+    let (ending, bound) = match (left, stopped) {
+        // Nothing better can be left: a search that was stopped in the last moment is as good as one that was not.
+        (None, _) if best.is_some() => (Ending::Optimal, Some(floor)),
+        (None, _) => (Ending::Infeasible, None),
+        (Some(bound), Some(ending)) => (ending, (bound != Cost::MAX).then_some(bound)),
+        (Some(_), None) => unreachable!("a search that nobody stopped goes on until nothing is left"),
+    };
+    let bound = bound.map(|bound| model.turn(bound).map_err(Halt::from)).transpose()?;
+    Ok(Outcome { ending, best, bound, statistics })
+}
+
+impl From<Halt> for SolveError {
+    fn from(halt: Halt) -> Self {
+        match halt {
+            Halt::Overflow => SolveError::Overflow,
+            Halt::Contradiction(how) => SolveError::Contradiction(how),
+            Halt::Stopped => SolveError::Contradiction("a search was stopped before it started".to_owned()),
+        }
+    }
+}

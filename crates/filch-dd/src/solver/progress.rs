@@ -1,0 +1,181 @@
+//! How far a search is: a bound on all that is open, valid at every moment.
+//!
+//! Open nodes are counted by their bound, in buckets. A node's children are counted before it is taken off the count, and are bounded by its bound. So who reads the buckets from
+//! the greatest bound down, and stops at the first that is not empty, never reads too low a bound: a node that has left a bucket has its children in that bucket or in
+//! one still to be read.
+
+use core::sync::atomic::{AtomicI64, Ordering};
+use core::time::Duration;
+use std::sync::OnceLock;
+
+use crate::problem::Cost;
+
+/// How far a search is.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// Open nodes.
+    pub open: u64,
+    /// Nodes looked at.
+    pub explored: u64,
+    /// The cost of the best solution so far.
+    pub best: Option<Cost>,
+    /// No solution is better than this.
+    pub bound: Option<Cost>,
+    /// How far the two are from each other; see [`Outcome::gap`](crate::Outcome::gap).
+    pub gap: Option<f64>,
+    /// How long the search has been going on.
+    pub elapsed: Duration,
+    /// What the open nodes take, in bytes, without what their states refer to.
+    pub memory: u64,
+}
+
+/// Whom to tell.
+pub(crate) type OnProgress<'a> = Box<dyn FnMut(&Progress) + Send + 'a>;
+
+const BUCKETS: usize = 1024;
+
+/// Counts of open nodes by bound.
+pub(crate) struct OpenBounds {
+    counts: Box<[AtomicI64]>,
+    /// What the buckets stand for; known when the first diagram is done. Until then everything is in the last one.
+    scale: OnceLock<Scale>,
+}
+
+struct Scale {
+    least: Cost,
+    greatest: Cost,
+    step: u64,
+}
+
+impl OpenBounds {
+    pub(crate) fn new() -> Self {
+        OpenBounds { counts: (0..BUCKETS).map(|_| AtomicI64::new(0)).collect(), scale: OnceLock::new() }
+    }
+
+    /// Says which bounds are to be expected; the first to say so is believed.
+    pub(crate) fn expect(&self, least: Cost, greatest: Cost) {
+        self.scale.get_or_init(|| {
+            let least = least.min(greatest);
+            Scale { least, greatest, step: (greatest.abs_diff(least) / (BUCKETS as u64 - 2)).max(1) }
+        });
+    }
+
+    fn bucket(&self, bound: Cost) -> usize {
+        match self.scale.get() {
+            Some(scale) if bound <= scale.greatest => {
+                if bound <= scale.least {
+                    0
+                } else {
+                    ((bound.abs_diff(scale.least) / scale.step) as usize).min(BUCKETS - 2)
+                }
+            }
+            _ => BUCKETS - 1,
+        }
+    }
+
+    /// Counts nodes in.
+    pub(crate) fn enter<'b>(&self, bounds: impl Iterator<Item = Cost> + 'b) {
+        let mut run = (BUCKETS, 0);
+        for bound in bounds {
+            let bucket = self.bucket(bound);
+            if bucket == run.0 {
+                run.1 += 1;
+            } else {
+                self.add(run);
+                run = (bucket, 1);
+            }
+        }
+        self.add(run);
+    }
+
+    /// Counts one out; its children were counted in before.
+    pub(crate) fn leave(&self, bound: Cost) {
+        self.add((self.bucket(bound), -1));
+    }
+
+    fn add(&self, (bucket, count): (usize, i64)) {
+        if count != 0 {
+            // Release: who reads that a node left reads its children too. Acquire is the reader's.
+            self.counts[bucket].fetch_add(count, Ordering::Release);
+        }
+    }
+
+    /// A bound on all open nodes: `None` if there is none, the greatest cost if nothing is known.
+    pub(crate) fn greatest(&self) -> Option<Cost> {
+        // Acquire: pairs with the release in `add`.
+        let bucket = (0..BUCKETS).rev().find(|&bucket| self.counts[bucket].load(Ordering::Acquire) > 0)?;
+        Some(match self.scale.get() {
+            Some(scale) if bucket < BUCKETS - 1 => {
+                let top = (bucket as u64 + 1).saturating_mul(scale.step) - 1;
+                if bucket == BUCKETS - 2 {
+                    scale.greatest
+                } else {
+                    scale.least.saturating_add_unsigned(top).min(scale.greatest)
+                }
+            }
+            _ => Cost::MAX,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tiny::Dice;
+
+    #[test]
+    fn the_bound_is_no_less_than_that_of_any_open_node_and_exact_where_bounds_are_few() {
+        for (least, greatest) in [(0, 100), (-500, 400), (-1_000_000, 1_000_000), (Cost::MIN / 4, Cost::MAX / 4)] {
+            let mut dice = Dice::new(greatest as u64);
+            let bounds = OpenBounds::new();
+            bounds.enter([Cost::MAX].into_iter());
+            assert_eq!(bounds.greatest(), Some(Cost::MAX), "nothing is known of the root");
+            bounds.expect(least, greatest);
+            let mut open: Vec<Cost> = vec![Cost::MAX];
+            let span = greatest.abs_diff(least) + 1;
+            for _ in 0..2000 {
+                // A node leaves when its children, which are bounded by its bound, are counted.
+                if open.is_empty() {
+                    bounds.enter([greatest].into_iter());
+                    open.push(greatest);
+                }
+                let node = open.swap_remove(dice.roll(open.len() as u64) as usize);
+                let children: Vec<Cost> = (0..dice.roll(3))
+                    .map(|_| greatest.saturating_sub_unsigned(dice.roll(span + span / 8)).min(node))
+                    .collect();
+                bounds.enter(children.iter().copied());
+                open.extend(children);
+                bounds.leave(node);
+                let (read, most) = (bounds.greatest(), open.iter().copied().max());
+                assert!(read >= most, "{read:?} is read where {most:?} is open");
+                assert_eq!(read.is_none(), most.is_none());
+                if span < 1000 && most.is_some_and(|most| most > least) {
+                    assert_eq!(read, most);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_reads_too_low_a_bound_while_nodes_come_and_go() {
+        let bounds = OpenBounds::new();
+        bounds.expect(0, 1000);
+        bounds.enter([1000].into_iter());
+        std::thread::scope(|scope| {
+            // One node goes down step by step, always counted before it is taken off.
+            let down = scope.spawn(|| {
+                for bound in (0..1000).rev() {
+                    bounds.enter([bound].into_iter());
+                    bounds.leave(bound + 1);
+                }
+            });
+            let mut last = 1000;
+            while !down.is_finished() {
+                let read = bounds.greatest().expect("one node is always open");
+                assert!(read <= last, "{read} after {last}");
+                last = read;
+            }
+        });
+        assert_eq!(bounds.greatest(), Some(0));
+    }
+}

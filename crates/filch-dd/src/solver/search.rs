@@ -1,0 +1,384 @@
+//! The search: what is done with an open node, and what all workers share.
+
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
+use core::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use crossbeam_utils::CachePadded;
+use filch::explore::Cancel;
+
+use super::incumbent::Best;
+use super::node::Open;
+use super::outcome::{gap, Ending, WorkerStatistics};
+use super::progress::{OnProgress, OpenBounds, Progress};
+use super::{Cutset, SolveError};
+use crate::cache::Cache;
+use crate::diagram::{Compiled, Diagram, Halt, Host, Task};
+use crate::dominance::Dominated;
+use crate::model::{hash_of, Model};
+use crate::problem::{Cost, Decision, Relaxation};
+use crate::width::Width;
+
+/// When to stop although there is more to do.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Limits {
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) nodes: Option<u64>,
+    pub(crate) cancel: Option<Cancel>,
+}
+
+/// What all workers share.
+pub(crate) struct Search<'a, P: Relaxation> {
+    pub(crate) model: Model<'a, P>,
+    pub(crate) width: Width,
+    pub(crate) cutset: Cutset,
+    cache: Option<Cache<P::State>>,
+    /// Whether the cache is given up where it is of little use,
+    adaptive: bool,
+    /// and whether it was.
+    given_up: AtomicBool,
+    pub(crate) dominance: Option<&'a dyn Dominated<P::State>>,
+    pub(crate) best: Best<'a>,
+    pub(crate) bounds: OpenBounds,
+    pub(crate) limits: Limits,
+    pub(crate) start: Instant,
+    /// Written with every node; apart from what is only read, or read with every layer.
+    counts: CachePadded<Counts>,
+    /// Why it is to end before its time: 0 if it is not.
+    stopped: AtomicU8,
+    failed: Mutex<Option<SolveError>>,
+    progress: Option<Mutex<Report<'a>>>,
+    /// When the next report is due, in milliseconds since the start.
+    due: AtomicU64,
+}
+
+#[derive(Default)]
+struct Counts {
+    explored: AtomicU64,
+    open: AtomicU64,
+    most_open: AtomicU64,
+}
+
+struct Report<'a> {
+    every: Duration,
+    tell: OnProgress<'a>,
+}
+
+/// What a worker has to itself.
+pub(crate) struct Local<S> {
+    diagram: Diagram<S>,
+    /// What the last diagram left open, to be pushed: the best bound last.
+    pub(crate) batch: Vec<Open<S>>,
+    path: Vec<Decision>,
+    pub(crate) explored: u64,
+    pub(crate) closed: u64,
+    pub(crate) pruned: u64,
+    /// How many diagrams in a row had a restricted one that found nothing.
+    fruitless: u32,
+    /// What the cache was asked for and knew when it was last weighed.
+    weighed: (u64, u64),
+}
+
+impl<S: Clone + Eq + core::hash::Hash> Local<S> {
+    pub(crate) fn new() -> Self {
+        Local {
+            diagram: Diagram::new(),
+            batch: Vec::new(),
+            path: Vec::new(),
+            explored: 0,
+            closed: 0,
+            pruned: 0,
+            fruitless: 0,
+            weighed: (0, 0),
+        }
+    }
+
+    pub(crate) fn statistics(&self) -> WorkerStatistics {
+        WorkerStatistics { explored: self.explored, diagram_nodes: self.diagram.made() }
+    }
+}
+
+/// So many diagrams in a row find no solution before the next look for their bound first, and for solutions only if it leaves something open. Most are closed by their bound, and late in
+/// a search hardly one finds anything.
+const PATIENCE: u32 = 16;
+
+const TIMED_OUT: u8 = 1;
+const CANCELLED: u8 = 2;
+const NODE_LIMIT: u8 = 3;
+const FAILED: u8 = 4;
+
+impl<'a, P: Relaxation> Search<'a, P> {
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn new(
+        model: Model<'a, P>,
+        width: Width,
+        cutset: Cutset,
+        cache: Option<bool>,
+        dominance: Option<&'a dyn Dominated<P::State>>,
+        best: Best<'a>,
+        limits: Limits,
+        start: Instant,
+        on_progress: Option<(Duration, OnProgress<'a>)>,
+    ) -> Self {
+        let due = on_progress.as_ref().map_or(u64::MAX, |(every, _)| every.as_millis() as u64);
+        Search {
+            model,
+            width,
+            cutset,
+            cache: cache.unwrap_or(true).then(Cache::new),
+            adaptive: cache.is_none(),
+            given_up: AtomicBool::new(false),
+            dominance,
+            best,
+            bounds: OpenBounds::new(),
+            limits,
+            start,
+            counts: CachePadded::default(),
+            stopped: AtomicU8::new(0),
+            failed: Mutex::new(None),
+            progress: on_progress.map(|(every, tell)| Mutex::new(Report { every, tell })),
+            due: AtomicU64::new(due),
+        }
+    }
+
+    /// Looks at an open node. What it leaves open is in the worker's batch, sorted. A node that was not finished because the search is to stop is handed back.
+    ///
+    /// `poll` is called once a layer, for what the worker owes to others.
+    pub(crate) fn explore(
+        &self,
+        node: Open<P::State>,
+        local: &mut Local<P::State>,
+        poll: impl FnMut() -> bool,
+    ) -> Option<Open<P::State>> {
+        let Local { diagram, batch, path, fruitless, weighed, .. } = local;
+        batch.clear();
+        if node.bound <= self.best.floor() || !self.is_worth_a_look(&node) {
+            local.pruned += 1;
+            self.leave(&node);
+            return None;
+        }
+        // Relaxed: a count.
+        let explored = self.counts.explored.fetch_add(1, Ordering::Relaxed);
+        if self.limits.nodes.is_some_and(|limit| explored >= limit) {
+            self.counts.explored.fetch_sub(1, Ordering::Relaxed);
+            self.stop(NODE_LIMIT);
+            return Some(node);
+        }
+        local.explored += 1;
+        let variables = self.model.problem.variables();
+        let task = Task {
+            model: self.model,
+            root: &node,
+            width: self.width.at(variables, node.depth as usize),
+            cutset: self.cutset,
+            cache: self.cache(),
+            dominance: self.dominance,
+            eager: *fruitless < PATIENCE,
+        };
+        let mut host = Worker { search: self, root: &node, path, poll, found: false };
+        let compiled = diagram.compile(&task, &mut host);
+        if host.found {
+            *fruitless = 0;
+        } else {
+            *fruitless += 1;
+        }
+        self.weigh_the_cache(local.explored, diagram.lookups(), weighed);
+        match compiled {
+            Ok(Compiled::Done) => local.closed += 1,
+            Ok(Compiled::Open) => {
+                if diagram.drain_cutset(&task, self.best.floor(), batch).is_err() {
+                    self.fail(SolveError::Overflow);
+                    return Some(node);
+                }
+                if batch.is_empty() {
+                    local.closed += 1;
+                } else {
+                    // What is pushed last is popped first: the best bound, and of those the greatest cost.
+                    batch.sort_by_key(|open| (open.bound, open.cost));
+                    self.enter(&batch[..]);
+                }
+            }
+            Err(Halt::Stopped) => return Some(node),
+            Err(Halt::Overflow) => {
+                self.fail(SolveError::Overflow);
+                return Some(node);
+            }
+            Err(Halt::Contradiction(how)) => {
+                self.fail(SolveError::Contradiction(how));
+                return Some(node);
+            }
+        }
+        self.leave(&node);
+        None
+    }
+
+    fn cache(&self) -> Option<&Cache<P::State>> {
+        // Relaxed: whoever sees it late only looks up more.
+        self.cache.as_ref().filter(|_| !self.given_up.load(Ordering::Relaxed))
+    }
+
+    /// Gives the cache up if it dropped less than one in 64 of the nodes that it was asked for, over the last 128 that a worker looked at. To keep it costs about as much as to make a node; one that is dropped saves all
+    /// that would be below it, later and in other diagrams too, so few are enough.
+    fn weigh_the_cache(&self, explored: u64, (looked, seen): (u64, u64), weighed: &mut (u64, u64)) {
+        if self.adaptive && explored % 128 == 0 {
+            let (looked_before, seen_before) = core::mem::replace(weighed, (looked, seen));
+            if (seen - seen_before) * 64 < looked - looked_before {
+                self.given_up.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn is_worth_a_look(&self, node: &Open<P::State>) -> bool {
+        match self.cache() {
+            Some(cache) if node.depth > 0 => {
+                let hash = (hash_of(&node.state) >> 32) as u32;
+                cache.claim(hash, node.depth as usize, &node.state, node.cost)
+            }
+            _ => true,
+        }
+    }
+
+    /// Counts open nodes in.
+    pub(crate) fn enter(&self, batch: &[Open<P::State>]) {
+        if let (Some(least), Some(greatest)) = (batch.first(), batch.last()) {
+            if least.depth > 0 {
+                let floor = self.best.floor();
+                self.bounds.expect(if floor == Cost::MIN { least.bound } else { floor }, greatest.bound);
+            }
+        }
+        self.bounds.enter(batch.iter().map(|open| open.bound));
+        // Relaxed: counts.
+        let open = self.counts.open.fetch_add(batch.len() as u64, Ordering::Relaxed) + batch.len() as u64;
+        if open > self.counts.most_open.load(Ordering::Relaxed) {
+            self.counts.most_open.fetch_max(open, Ordering::Relaxed);
+        }
+    }
+
+    /// The greatest number of open nodes at a time.
+    pub(crate) fn most_open(&self) -> u64 {
+        self.counts.most_open.load(Ordering::Relaxed)
+    }
+
+    fn leave(&self, node: &Open<P::State>) {
+        self.bounds.leave(node.bound);
+        self.counts.open.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn fail(&self, error: SolveError) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.stop(FAILED);
+    }
+
+    /// The first reason counts.
+    fn stop(&self, why: u8) {
+        // Relaxed: nothing is read because of it but itself.
+        let _ = self.stopped.compare_exchange(0, why, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Whether the search is to end now.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed) != 0
+    }
+
+    /// Why it was to end early.
+    pub(crate) fn stopped_by(&self) -> Result<Option<Ending>, SolveError> {
+        Ok(match self.stopped.load(Ordering::Relaxed) {
+            0 => None,
+            TIMED_OUT => Some(Ending::TimedOut),
+            CANCELLED => Some(Ending::Cancelled),
+            NODE_LIMIT => Some(Ending::NodeLimit),
+            _ => {
+                let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                return Err(failed.unwrap_or(SolveError::Overflow));
+            }
+        })
+    }
+
+    /// Looks at the clock and at who wants to stop or to know.
+    pub(crate) fn look(&self) -> bool {
+        if self.is_stopped() {
+            return true;
+        }
+        if self.limits.cancel.as_ref().is_some_and(Cancel::is_cancelled) {
+            self.stop(CANCELLED);
+            return true;
+        }
+        if self.limits.deadline.is_none() && self.progress.is_none() {
+            return false;
+        }
+        let now = Instant::now();
+        if self.limits.deadline.is_some_and(|deadline| now >= deadline) {
+            self.stop(TIMED_OUT);
+            return true;
+        }
+        self.report(now.duration_since(self.start));
+        false
+    }
+
+    fn report(&self, elapsed: Duration) {
+        let Some(progress) = &self.progress else { return };
+        // Relaxed: the lock orders reports.
+        if (elapsed.as_millis() as u64) < self.due.load(Ordering::Relaxed) {
+            return;
+        }
+        let Ok(mut report) = progress.try_lock() else { return };
+        self.due.store((elapsed + report.every).as_millis() as u64, Ordering::Relaxed);
+        let progress = self.progress(elapsed);
+        (report.tell)(&progress);
+    }
+
+    fn progress(&self, elapsed: Duration) -> Progress {
+        let open = self.counts.open.load(Ordering::Relaxed);
+        // The bound first: a solution found meanwhile makes the two closer, never the wrong way round.
+        let greatest = self.bounds.greatest();
+        let floor = self.best.floor();
+        let best = (floor != Cost::MIN).then_some(floor);
+        let bound = match (greatest, best) {
+            (Some(Cost::MAX), _) => None,
+            (Some(greatest), best) => Some(best.map_or(greatest, |best| best.max(greatest))),
+            (None, best) => best,
+        };
+        let turn = |cost: Cost| self.model.turn(cost).unwrap_or(cost);
+        let (best, bound) = (best.map(turn), bound.map(turn));
+        Progress {
+            open,
+            explored: self.counts.explored.load(Ordering::Relaxed),
+            best,
+            bound,
+            gap: gap(best, bound),
+            elapsed,
+            memory: open * core::mem::size_of::<Open<P::State>>() as u64,
+        }
+    }
+}
+
+/// A worker, as the diagram it has built sees it.
+struct Worker<'s, 'a, P: Relaxation, F> {
+    search: &'s Search<'a, P>,
+    root: &'s Open<P::State>,
+    path: &'s mut Vec<Decision>,
+    poll: F,
+    found: bool,
+}
+
+impl<P: Relaxation, F: FnMut() -> bool> Host for Worker<'_, '_, P, F> {
+    #[inline]
+    fn floor(&self) -> Cost {
+        self.search.best.floor()
+    }
+
+    #[inline]
+    fn stop(&mut self) -> bool {
+        (self.poll)() || self.search.look()
+    }
+
+    fn found(&mut self, cost: Cost, decisions: &[Decision]) -> Result<(), Halt> {
+        self.found = true;
+        self.path.clear();
+        self.root.trail.walk_up(self.root.step, |decision| self.path.push(decision));
+        self.path.reverse();
+        self.path.extend_from_slice(decisions);
+        self.search.best.offer(&self.search.model, cost, self.path)
+    }
+}

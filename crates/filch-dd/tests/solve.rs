@@ -1,0 +1,90 @@
+//! Searches find what trying everything finds, whatever they are told to do.
+
+mod tiny;
+
+use filch_dd::{Cutset, Ending, Relaxation, Sense, Solver, Width};
+use tiny::{brute_force, IndependentSet, Jobs, Knapsack, TwoSacks};
+
+/// Every cutset, several widths, thresholds or not, dominance or not, one thread and two.
+fn holds_in_every_way<P: Relaxation>(problem: &P, name: &str, dominance: Option<fn(Solver<'_, P>) -> Solver<'_, P>>) {
+    let expected = brute_force(problem);
+    for cutset in [Cutset::LastExactLayer, Cutset::Frontier] {
+        for width in [1, 2, 3, 5, 8] {
+            for choice in 0..8 {
+                let (cache, dominated, threads) = (choice & 1 != 0, choice & 2 != 0, 1 + (choice >> 2));
+                // Threads are dear, and differ from one thread in little.
+                if threads == 2 && width % 2 == 1 || dominated && dominance.is_none() {
+                    continue;
+                }
+                let what = format!(
+                    "{name}, {cutset:?}, width {width}, cache {cache}, dominance {dominated}, {threads} threads"
+                );
+                let mut told = Vec::new();
+                let mut solver = Solver::new(problem)
+                    .width(Width::Fixed(width))
+                    .cutset(cutset)
+                    .cache(cache)
+                    .threads(threads)
+                    .node_limit(100_000)
+                    .on_incumbent(|incumbent| told.push(incumbent.cost));
+                if let (true, Some(dominance)) = (dominated, dominance) {
+                    solver = dominance(solver);
+                }
+                let outcome = solver.solve().unwrap_or_else(|error| panic!("{what}: {error}"));
+                assert_eq!(outcome.best.as_ref().map(|best| best.cost), expected, "{what}");
+                assert_eq!(outcome.bound, expected, "{what}");
+                let ending = if expected.is_some() { Ending::Optimal } else { Ending::Infeasible };
+                assert_eq!(outcome.ending, ending, "{what}");
+                assert_eq!(told.last().copied(), expected, "{what}");
+                let better = |pair: &[i64]| match problem.sense() {
+                    Sense::Maximise => pair[0] < pair[1],
+                    Sense::Minimise => pair[0] > pair[1],
+                };
+                assert!(told.windows(2).all(better), "{what}: {told:?}");
+                if let Some(best) = outcome.best {
+                    assert_eq!(best.decisions.len(), problem.variables(), "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn knapsacks_are_packed_best() {
+    for seed in 0..60 {
+        let problem = Knapsack::random(seed, seed % 2 == 1, seed % 3 > 0);
+        holds_in_every_way(&problem, &format!("knapsack {seed}"), Some(|solver| solver.dominance()));
+    }
+}
+
+/// States that can be reached in many ways, and stay for several layers: what a search knows of a state is asked for often.
+#[test]
+fn things_that_weigh_in_two_ways_are_packed_best() {
+    // A node that stays, and whose copy is in the cutset, was once taken for explored here.
+    let known = TwoSacks { capacity: (12, 6), items: vec![(4, 3, 4), (0, 5, 2), (0, 1, 3), (5, 3, 4)], rough: false };
+    assert_eq!(brute_force(&known), Some(8));
+    holds_in_every_way(&known, "two sacks", Some(|solver| solver.dominance()));
+    for seed in 0..150 {
+        let problem = TwoSacks::random(seed, seed % 2 == 1);
+        holds_in_every_way(&problem, &format!("two sacks {seed}"), Some(|solver| solver.dominance()));
+    }
+}
+
+#[test]
+fn independent_sets_are_the_heaviest() {
+    for seed in 0..60 {
+        let problem = IndependentSet::random(seed, seed % 2 == 1, seed % 3 > 0);
+        holds_in_every_way(&problem, &format!("independent set {seed}"), None);
+    }
+}
+
+#[test]
+fn jobs_are_late_as_little_as_can_be_and_impossible_ones_are_found_out() {
+    let mut impossible = 0;
+    for seed in 0..60 {
+        let problem = Jobs::random(seed, seed % 2 == 1, seed % 3 > 0);
+        impossible += u32::from(brute_force(&problem).is_none());
+        holds_in_every_way(&problem, &format!("jobs {seed}"), Some(|solver| solver.dominance()));
+    }
+    assert!(impossible >= 3, "{impossible} impossible ones");
+}
