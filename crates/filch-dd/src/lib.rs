@@ -1,4 +1,23 @@
-//! Branch and bound on decision diagrams.
+//! Branch and bound on decision diagrams, in parallel: write a problem as states and decisions, get an optimum and its proof, or the best so far and a gap.
+//!
+//! ```
+//! use filch_dd::problems::knapsack;
+//! use filch_dd::{Ending, Solver};
+//!
+//! let outcome = Solver::new(&knapsack::paper()).threads(2).solve()?;
+//! assert_eq!(outcome.ending, Ending::Optimal);
+//! assert_eq!(outcome.best.map(|best| best.cost), Some(15));
+//! # Ok::<(), filch_dd::SolveError>(())
+//! ```
+//!
+//! | | |
+//! |---|---|
+//! | [`problem`] | what you say of a problem: [`Problem`], [`Relaxation`], and perhaps [`Dominance`] |
+//! | [`Solver`] | how it is solved: width, cutset, threads, limits, who is told |
+//! | [`problems`] | problems that are ready, with readers and generators |
+//! | [`guide`] | write your own |
+//! | [`check`] | whether yours keeps the laws |
+//! | [`master`] | the scheduler, for searches of your own |
 
 // Tests inside and outside share their tiny problems.
 #[cfg(test)]
@@ -8,12 +27,16 @@ extern crate self as filch_dd;
 mod tiny;
 
 mod cache;
+pub mod check;
 mod defect;
 mod diagram;
 mod dominance;
+pub mod guide;
 pub mod master;
 mod model;
 pub mod problem;
+pub mod problems;
+mod random;
 mod solver;
 mod sync;
 mod width;

@@ -99,7 +99,7 @@ pub trait Problem: Sync {
     fn cost(&self, state: &Self::State, next: &Self::State, decision: Decision) -> Cost;
 
     /// Whether the variable makes a difference in `state`. If not, it gets its [`default_value`](Problem::default_value), which must be in its domain, cost nothing and leave the
-    /// state as it is, and no other value may lead to anything better: an arc that skips the layer. Searches take this at its word; `check::laws` tries it.
+    /// state as it is, and no other value may lead to anything better: an arc that skips the layer. Searches take this at its word; [`check::laws`](crate::check::laws) tries it.
     fn matters(&self, variable: Variable, state: &Self::State) -> bool {
         let _ = (variable, state);
         true

@@ -1,6 +1,6 @@
 //! Taking the decisions of a solution again, one by one, on nothing but the problem.
 //!
-//! Variables that a long arc skipped are not decided again: `matters` is taken at its word, which `check::laws` puts to the test.
+//! Variables that a long arc skipped are not decided again: `matters` is taken at its word, which [`check::laws`](crate::check::laws) puts to the test.
 
 use super::outcome::Solution;
 use crate::diagram::Halt;

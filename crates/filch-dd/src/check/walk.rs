@@ -1,0 +1,389 @@
+//! A walk at random through the states of a problem.
+
+use std::fmt::Debug;
+
+use super::{broken, Broken, Law};
+use crate::random::Stream;
+use crate::{Cost, Decision, Relaxation, Sense, Value, Variable};
+
+/// How many states of a layer are looked at.
+const WIDTH: usize = 6;
+/// How many states are looked at to find completions of one.
+const BUDGET: usize = 300;
+
+pub(super) fn is_better(sense: Sense, a: Cost, b: Cost) -> bool {
+    match sense {
+        Sense::Maximise => a > b,
+        Sense::Minimise => a < b,
+    }
+}
+
+/// A state, and how it was come by.
+#[derive(Clone)]
+pub(super) struct Node<S> {
+    pub(super) state: S,
+    pub(super) cost: Cost,
+    path: Vec<Decision>,
+    /// The last arc that skipped nothing: where it came from, its decision and its cost. Without one at the root.
+    arc: Option<(S, Decision, Cost)>,
+    /// Whether some state on the way was merged.
+    pub(super) relaxed: bool,
+}
+
+/// Two states after the same number of decisions: what `less` can do, `more` can do as well, or so it is said.
+pub(super) struct Pair<'a, S> {
+    pub(super) less: &'a Node<S>,
+    pub(super) more: &'a Node<S>,
+    /// The cost that `more` starts from.
+    pub(super) ahead: Cost,
+}
+
+pub(super) struct Walk<'a, P: Relaxation> {
+    problem: &'a P,
+    stream: Stream,
+    limit: Cost,
+}
+
+impl<'a, P: Relaxation> Walk<'a, P>
+where
+    P::State: Debug,
+{
+    pub(super) fn new(problem: &'a P, seed: u64) -> Self {
+        Walk { problem, stream: Stream::new(seed, 0), limit: problem.cost_limit().unwrap_or(1 << 62) }
+    }
+
+    pub(super) fn run(
+        mut self,
+        look: impl Fn(&mut Self, usize, &mut Vec<Node<P::State>>) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        let problem = self.problem;
+        let (state, cost) = (problem.initial_state(), problem.initial_cost());
+        let mut layer = vec![Node { state, cost, path: Vec::new(), arc: None, relaxed: false }];
+        let mut decided = vec![false; problem.variables()];
+        for depth in 0.. {
+            look(&mut self, depth, &mut layer)?;
+            let Some(variable) = self.next(depth, layer.iter().map(|node| &node.state))? else { break };
+            if std::mem::replace(&mut decided[variable.index()], true) {
+                return broken(
+                    Law::Order,
+                    format!("next_variable returned {variable} after {depth} decisions, but it was decided before"),
+                );
+            }
+            let mut next = Vec::new();
+            for node in &layer {
+                self.expand(variable, node, &mut next)?;
+            }
+            self.stream.shuffle(&mut next);
+            next.truncate(WIDTH);
+            if next.is_empty() {
+                break;
+            }
+            layer = next;
+        }
+        Ok(())
+    }
+
+    /// The variable that is next.
+    fn next<'s>(&self, depth: usize, layer: impl Iterator<Item = &'s P::State>) -> Result<Option<Variable>, Broken>
+    where
+        P::State: 's,
+    {
+        let variables = self.problem.variables();
+        match self.problem.next_variable(depth, layer) {
+            Some(variable) if variable.index() >= variables || depth >= variables => broken(
+                Law::Order,
+                format!("next_variable returned {variable} after {depth} decisions, but there are only {variables} variables"),
+            )
+            .map(|()| None),
+            variable => Ok(variable),
+        }
+    }
+
+    /// All the states after a variable is decided.
+    fn expand(&self, variable: Variable, node: &Node<P::State>, next: &mut Vec<Node<P::State>>) -> Result<(), Broken> {
+        let (problem, state) = (self.problem, &node.state);
+        let values = values(problem, variable, state);
+        if values != self::values(problem, variable, state) {
+            return broken(
+                Law::Domain,
+                format!("the domain of {variable} in {state:?} differs from one time to the next"),
+            );
+        }
+        for (at, value) in values.iter().enumerate() {
+            if values[..at].contains(value) {
+                return broken(
+                    Law::Domain,
+                    format!("the domain of {variable} in {state:?} has the value {value} twice"),
+                );
+            }
+        }
+        if !problem.matters(variable, state) {
+            self.skip(variable, state, &values)?;
+            let mut path = node.path.clone();
+            path.push(Decision { variable, value: problem.default_value(variable) });
+            next.push(Node { path, ..node.clone() });
+            return Ok(());
+        }
+        for value in values {
+            let decision = Decision { variable, value };
+            let after = problem.transition(state, decision);
+            if after != problem.transition(state, decision) {
+                return broken(
+                    Law::Domain,
+                    format!(
+                        "the transition from {state:?} with {} differs from one time to the next",
+                        told(&[decision])
+                    ),
+                );
+            }
+            let cost = problem.cost(state, &after, decision);
+            let Some(total) =
+                node.cost.checked_add(cost).filter(|total| total.unsigned_abs() <= self.limit.unsigned_abs())
+            else {
+                let path = told(&node.path);
+                return broken(
+                    Law::Limit,
+                    format!(
+                        "after {path}, {} adds {cost} to {}, which goes beyond the cost_limit of {}",
+                        told(&[decision]),
+                        node.cost,
+                        self.limit
+                    ),
+                );
+            };
+            let mut path = node.path.clone();
+            path.push(decision);
+            next.push(Node {
+                state: after,
+                cost: total,
+                path,
+                arc: Some((state.clone(), decision, cost)),
+                relaxed: node.relaxed,
+            });
+        }
+        Ok(())
+    }
+
+    /// What does not matter can be left out: its default value changes nothing, and no other value does better.
+    fn skip(&self, variable: Variable, state: &P::State, values: &[Value]) -> Result<(), Broken> {
+        let problem = self.problem;
+        let default = problem.default_value(variable);
+        let but = |what: String| broken(Law::Skip, format!("{variable} does not matter in {state:?}, but {what}"));
+        if !values.contains(&default) {
+            return but(format!("its default value {default} is not in its domain"));
+        }
+        for &value in values {
+            let decision = Decision { variable, value };
+            let after = problem.transition(state, decision);
+            if after != *state {
+                return but(format!("{} leads to {after:?}", told(&[decision])));
+            }
+            let cost = problem.cost(state, &after, decision);
+            if value == default && cost != 0 || is_better(problem.sense(), cost, 0) {
+                return but(format!("{} costs {cost}", told(&[decision])));
+            }
+        }
+        Ok(())
+    }
+
+    /// Merges a few states of a layer, if it has that many, and leaves what came of it there.
+    pub(super) fn merge_some(&mut self, depth: usize, layer: &mut Vec<Node<P::State>>) -> Result<(), Broken> {
+        let problem = self.problem;
+        if depth == 0 {
+            return Ok(());
+        }
+        self.stream.shuffle(layer);
+        let some = 1 + self.stream.below(layer.len() as u64) as usize;
+        let state = problem.merge(layer[..some].iter().map(|node| &node.state));
+        let mut best: Option<Node<P::State>> = None;
+        for node in &layer[..some] {
+            let Some((from, decision, cost)) = &node.arc else { continue };
+            let relaxed = problem.relaxed_cost(from, &node.state, &state, *decision, *cost);
+            let ahead = node.cost.saturating_sub(*cost).saturating_add(relaxed);
+            let arc = Some((from.clone(), *decision, relaxed));
+            let merged = Node { state: state.clone(), cost: ahead, arc, path: node.path.clone(), relaxed: true };
+            self.follows(depth, &Pair { less: node, more: &merged, ahead }, Law::Merge)?;
+            if best.as_ref().is_none_or(|best| is_better(problem.sense(), ahead, best.cost)) {
+                best = Some(merged);
+            }
+        }
+        // Some walks go on without, so that exact states are seen deep down, too.
+        if let Some(best) = best.filter(|_| self.stream.chance(500)) {
+            layer.drain(..some);
+            layer.push(best);
+        }
+        Ok(())
+    }
+
+    /// No completion of a state is better than its bound.
+    pub(super) fn bound(&mut self, depth: usize, node: &Node<P::State>) -> Result<(), Broken> {
+        let problem = self.problem;
+        let Some(bound) = problem.rough_bound(depth, &node.state) else { return Ok(()) };
+        if node.cost.checked_add(bound).is_none_or(|total| total.unsigned_abs() > self.limit.unsigned_abs()) {
+            return broken(Law::Limit, format!("the rough bound of {:?} after {depth} decisions is {bound}, which together with the cost so far of {} goes beyond the cost_limit of {}", node.state, node.cost, self.limit));
+        }
+        let mut budget = BUDGET;
+        let mut taken = Vec::new();
+        self.complete(depth, &node.state, 0, &mut taken, &mut budget, &mut |taken, cost| match is_better(
+            problem.sense(),
+            cost,
+            bound,
+        ) {
+            false => Ok(()),
+            true => broken(
+                Law::Bound,
+                format!(
+                    "the rough bound of {:?} after {depth} decisions is {bound}, but {} costs {cost}",
+                    node.state,
+                    told(taken)
+                ),
+            ),
+        })
+    }
+
+    /// Calls `found` with completions of a state, and what they add to its cost, until the budget is used up.
+    fn complete(
+        &mut self,
+        depth: usize,
+        state: &P::State,
+        cost: Cost,
+        taken: &mut Vec<Decision>,
+        budget: &mut usize,
+        found: &mut impl FnMut(&[Decision], Cost) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        let Some(variable) = self.next(depth, std::iter::once(state))? else { return found(taken, cost) };
+        for (decision, next, more) in self.steps(variable, state) {
+            if *budget == 0 {
+                return Ok(());
+            }
+            *budget -= 1;
+            taken.push(decision);
+            self.complete(depth + 1, &next, cost.saturating_add(more), taken, budget, found)?;
+            taken.pop();
+        }
+        Ok(())
+    }
+
+    /// The decisions that there are, in random order, with the states after them and their costs.
+    fn steps(&mut self, variable: Variable, state: &P::State) -> Vec<(Decision, P::State, Cost)> {
+        let problem = self.problem;
+        if !problem.matters(variable, state) {
+            let decision = Decision { variable, value: problem.default_value(variable) };
+            return vec![(decision, state.clone(), 0)];
+        }
+        let mut values = values(problem, variable, state);
+        self.stream.shuffle(&mut values);
+        let step = |value| {
+            let decision = Decision { variable, value };
+            let next = problem.transition(state, decision);
+            let cost = problem.cost(state, &next, decision);
+            (decision, next, cost)
+        };
+        values.into_iter().map(step).collect()
+    }
+
+    /// What can be done from `less` can be done from `more`, at no worse a cost.
+    pub(super) fn follows(&mut self, depth: usize, pair: &Pair<'_, P::State>, law: Law) -> Result<(), Broken> {
+        let mut budget = BUDGET;
+        let (less, more) = ((&pair.less.state, pair.less.cost), (&pair.more.state, pair.ahead));
+        self.follow(depth, less, more, &mut Vec::new(), &mut budget, pair, law)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn follow(
+        &mut self,
+        depth: usize,
+        (less, less_cost): (&P::State, Cost),
+        (more, more_cost): (&P::State, Cost),
+        taken: &mut Vec<Decision>,
+        budget: &mut usize,
+        pair: &Pair<'_, P::State>,
+        law: Law,
+    ) -> Result<(), Broken> {
+        let problem = self.problem;
+        let Some(variable) = self.next(depth, [less, more].into_iter())? else {
+            if is_better(problem.sense(), less_cost, more_cost) {
+                return broken(
+                    law,
+                    format!(
+                        "{}: with {} the first ends at a cost of {less_cost}, and the second at {more_cost}",
+                        about(pair, law),
+                        told(taken)
+                    ),
+                );
+            }
+            return Ok(());
+        };
+        for (decision, next, cost) in self.steps(variable, less) {
+            if *budget == 0 {
+                return Ok(());
+            }
+            *budget -= 1;
+            taken.push(decision);
+            let allowed = match problem.matters(variable, more) {
+                true => values(problem, variable, more).contains(&decision.value).then(|| {
+                    let after = problem.transition(more, decision);
+                    let cost = problem.cost(more, &after, decision);
+                    (after, cost)
+                }),
+                false => (decision.value == problem.default_value(variable)).then(|| (more.clone(), 0)),
+            };
+            match allowed {
+                Some((after, more_by)) => {
+                    let (less, more) =
+                        ((&next, less_cost.saturating_add(cost)), (&after, more_cost.saturating_add(more_by)));
+                    self.follow(depth + 1, less, more, taken, budget, pair, law)?;
+                }
+                // It is only wrong if there is a way to the end from here.
+                None => {
+                    let about = about(pair, law);
+                    let refused = told(&[decision]);
+                    self.complete(
+                        depth + 1,
+                        &next,
+                        less_cost.saturating_add(cost),
+                        taken,
+                        &mut BUDGET.clone(),
+                        &mut |taken, _| {
+                            let all = told(taken);
+                            broken(
+                                law,
+                                format!("{about}: {all} completes the first, but the second does not allow {refused}"),
+                            )
+                        },
+                    )?;
+                }
+            }
+            taken.pop();
+        }
+        Ok(())
+    }
+}
+
+fn about<S: Debug>(pair: &Pair<'_, S>, law: Law) -> String {
+    let (less, more) = (&pair.less.state, &pair.more.state);
+    let (cost, ahead) = (pair.less.cost, pair.ahead);
+    let path = told(&pair.less.path);
+    match law {
+        Law::Merge => format!("after {path} the state {less:?} (cost {cost}) was merged into {more:?} (cost {ahead})"),
+        _ => format!("the state {less:?} (cost {cost}), after {path}, is dominated by {more:?} (cost {ahead})"),
+    }
+}
+
+fn values<P: Relaxation>(problem: &P, variable: Variable, state: &P::State) -> Vec<Value> {
+    let mut values = Vec::new();
+    problem.domain(variable, state, |value| values.push(value));
+    values
+}
+
+/// Decisions in a form to read.
+fn told(decisions: &[Decision]) -> String {
+    match decisions {
+        [] => "no decision".into(),
+        _ => decisions
+            .iter()
+            .map(|decision| format!("{}={}", decision.variable, decision.value))
+            .collect::<Vec<_>>()
+            .join(" "),
+    }
+}

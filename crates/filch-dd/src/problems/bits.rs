@@ -1,0 +1,232 @@
+//! Sets of small numbers, one bit each: what states are made of.
+//!
+//! [`Words`] lies in the state itself, so that copying, comparing and hashing a state follow no pointer and allocate nothing; [`ManyWords`] is for sets that are too large for that.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// A set of the numbers below some limit.
+pub trait Bits: Clone + Eq + Hash + Send + Sync + fmt::Debug + 'static {
+    /// The most numbers that a set of this type can have.
+    const MOST: usize;
+
+    /// A set that can hold the numbers below `limit`, and holds none.
+    fn empty(limit: usize) -> Self;
+
+    /// The bits, 64 a word, the lowest number first.
+    fn words(&self) -> &[u64];
+
+    /// The same, to change.
+    fn words_mut(&mut self) -> &mut [u64];
+
+    /// All the numbers below `limit`.
+    fn full(limit: usize) -> Self {
+        let mut set = Self::empty(limit);
+        (0..limit).for_each(|number| set.insert(number));
+        set
+    }
+
+    /// Whether `number` is in the set.
+    #[inline]
+    fn has(&self, number: usize) -> bool {
+        self.words()[number / 64] >> (number % 64) & 1 == 1
+    }
+
+    /// Puts `number` in.
+    #[inline]
+    fn insert(&mut self, number: usize) {
+        self.words_mut()[number / 64] |= 1 << (number % 64);
+    }
+
+    /// Takes `number` out.
+    #[inline]
+    fn remove(&mut self, number: usize) {
+        self.words_mut()[number / 64] &= !(1 << (number % 64));
+    }
+
+    /// Puts in what the other has.
+    #[inline]
+    fn add(&mut self, other: &Self) {
+        self.words_mut().iter_mut().zip(other.words()).for_each(|(mine, other)| *mine |= other);
+    }
+
+    /// Takes out what the other does not have.
+    #[inline]
+    fn keep(&mut self, other: &Self) {
+        self.words_mut().iter_mut().zip(other.words()).for_each(|(mine, other)| *mine &= other);
+    }
+
+    /// Takes out what the other has.
+    #[inline]
+    fn drop_all(&mut self, other: &Self) {
+        self.words_mut().iter_mut().zip(other.words()).for_each(|(mine, other)| *mine &= !other);
+    }
+
+    /// Whether the two have a number in common.
+    #[inline]
+    fn meets(&self, other: &Self) -> bool {
+        self.words().iter().zip(other.words()).fold(0, |all, (mine, other)| all | (mine & other)) != 0
+    }
+
+    /// How many numbers are in the set.
+    #[inline]
+    fn count(&self) -> usize {
+        self.words().iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Whether there are none.
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.words().iter().fold(0, |all, word| all | word) == 0
+    }
+
+    /// The least number.
+    #[inline]
+    fn first(&self) -> Option<usize> {
+        self.words()
+            .iter()
+            .enumerate()
+            .find(|(_, &word)| word != 0)
+            .map(|(at, word)| at * 64 + word.trailing_zeros() as usize)
+    }
+
+    /// The numbers, the least first.
+    #[inline]
+    fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.words().iter().enumerate().flat_map(|(at, &word)| {
+            std::iter::successors(Some(word), |&word| Some(word & word.wrapping_sub(1)))
+                .take_while(|&word| word != 0)
+                .map(move |word| at * 64 + word.trailing_zeros() as usize)
+        })
+    }
+}
+
+/// A set of numbers below 64 × `N`, which lies where it is: no pointer, no allocation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Words<const N: usize>([u64; N]);
+
+impl<const N: usize> Bits for Words<N> {
+    const MOST: usize = 64 * N;
+
+    fn empty(limit: usize) -> Self {
+        assert!(limit <= Self::MOST, "a set of {N} words cannot hold {limit} numbers");
+        Words([0; N])
+    }
+
+    #[inline]
+    fn words(&self) -> &[u64] {
+        &self.0
+    }
+
+    #[inline]
+    fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.0
+    }
+}
+
+impl<const N: usize> Hash for Words<N> {
+    /// Word by word: the length is the same for all, and need not be hashed.
+    #[inline]
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.0.iter().for_each(|&word| hasher.write_u64(word));
+    }
+}
+
+impl<const N: usize> fmt::Debug for Words<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+/// A set of any size, on the heap.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ManyWords(Box<[u64]>);
+
+impl Bits for ManyWords {
+    const MOST: usize = usize::MAX;
+
+    fn empty(limit: usize) -> Self {
+        ManyWords(vec![0; limit.div_ceil(64)].into())
+    }
+
+    #[inline]
+    fn words(&self) -> &[u64] {
+        &self.0
+    }
+
+    #[inline]
+    fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.0
+    }
+}
+
+impl Hash for ManyWords {
+    #[inline]
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.0.iter().for_each(|&word| hasher.write_u64(word));
+    }
+}
+
+impl fmt::Debug for ManyWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn set<S: Bits>(numbers: &BTreeSet<usize>) -> S {
+        let mut set = S::empty(256);
+        numbers.iter().for_each(|&number| set.insert(number));
+        set
+    }
+
+    fn check<S: Bits>(a: &BTreeSet<usize>, b: &BTreeSet<usize>) -> Result<(), TestCaseError> {
+        let (one, other) = (set::<S>(a), set::<S>(b));
+        let same = |set: &S, expected: BTreeSet<usize>| set.iter().eq(expected);
+        let changed = |change: fn(&mut S, &S)| {
+            let mut changed = one.clone();
+            change(&mut changed, &other);
+            changed
+        };
+        prop_assert!(same(&one, a.clone()));
+        prop_assert!(same(&changed(S::add), a | b));
+        prop_assert!(same(&changed(S::keep), a & b));
+        prop_assert!(same(&changed(S::drop_all), a - b));
+        prop_assert_eq!(one.meets(&other), !a.is_disjoint(b));
+        prop_assert_eq!((one.count(), one.is_empty(), one.first()), (a.len(), a.is_empty(), a.first().copied()));
+        prop_assert_eq!(one == other, a == b);
+        for number in 0..256 {
+            prop_assert_eq!(one.has(number), a.contains(&number));
+            let mut less = one.clone();
+            less.remove(number);
+            prop_assert!(!less.has(number) && less.count() == a.len() - usize::from(a.contains(&number)));
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn sets_of_bits_do_as_sets_do(
+            a in prop::collection::btree_set(0..256usize, 0..100),
+            b in prop::collection::btree_set(0..256usize, 0..100),
+        ) {
+            check::<Words<4>>(&a, &b)?;
+            check::<ManyWords>(&a, &b)?;
+        }
+    }
+
+    #[test]
+    fn a_full_set_has_what_is_below_the_limit() {
+        for limit in [0, 1, 63, 64, 65, 128] {
+            assert!(Words::<2>::full(limit).iter().eq(0..limit));
+            assert!(ManyWords::full(limit).iter().eq(0..limit));
+        }
+    }
+}

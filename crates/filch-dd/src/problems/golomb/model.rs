@@ -1,0 +1,211 @@
+//! The problem as states and decisions.
+
+use std::fmt;
+
+use super::super::bits::{Bits, Words};
+use super::super::{list, values, wrong, Instance, Wrong};
+use crate::{Cost, Decision, Problem, Relaxation, Sense, Value, Variable};
+
+/// Places on the ruler, or distances.
+type Places = Words<4>;
+
+/// Their greedy ruler is 251 long, and sets have 256 bits. Rulers of 14 marks and more take days anyway.
+pub(super) const MOST_MARKS: usize = 16;
+
+/// A number of marks, and its model.
+///
+/// - **Variables**: the marks after the first, which is at 0, from left to right; a value is a place.
+/// - **State**: the marks, and the distances between them, which must not come again.
+/// - **Cost**: how far a mark is from the one before, so that the cost so far is always the place of the last mark.
+/// - **Merge**: the marks and the distances that all states have, and the leftmost of their last marks. What no state has forbids nothing. The cost so far of a merged state must be the place of its last mark, too, or
+///   else the next mark would be paid for from there a second time: so an arc that is led to a merged state costs as much less as its last mark is further left.
+/// - **Bound**: the gaps between the marks to come are different distances, none of them measured yet: at best they are the smallest.
+/// - A ruler that is built greedily shows how long a ruler need not be; nothing is tried beyond. Of a ruler and its mirror image only the one is tried whose first gap is the smaller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Golomb {
+    marks: usize,
+    /// The length of the greedy ruler.
+    longest: usize,
+}
+
+/// What a ruler with some marks leaves to the others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    marks: Places,
+    measured: Places,
+    last: u16,
+}
+
+impl Golomb {
+    /// A ruler with so many marks.
+    ///
+    /// # Errors
+    ///
+    /// If there are none or more than 16.
+    pub fn new(marks: usize) -> Result<Golomb, Wrong> {
+        if !(1..=MOST_MARKS).contains(&marks) {
+            return wrong(format!("a ruler with {marks} marks is asked for, and it can have from 1 to {MOST_MARKS}"));
+        }
+        let mut ruler = vec![0];
+        while ruler.len() < marks {
+            let last = ruler[ruler.len() - 1];
+            let next = (last + 1..).find(|&next| {
+                ruler.push(next);
+                let fits = repeated(&ruler).is_none();
+                ruler.pop();
+                fits
+            });
+            ruler.extend(next);
+        }
+        Ok(Golomb { marks, longest: ruler[marks - 1] })
+    }
+
+    /// How many marks there are.
+    pub fn marks(&self) -> usize {
+        self.marks
+    }
+
+    /// The number of marks as a file.
+    pub fn text(&self) -> String {
+        format!("{}\n", self.marks)
+    }
+
+    /// The sum of so many of the smallest distances that were not measured.
+    fn least(&self, measured: &Places, gaps: usize) -> usize {
+        (1..=self.longest).filter(|&distance| !measured.has(distance)).take(gaps).sum()
+    }
+}
+
+/// The first two pairs of marks that are the same distance apart.
+fn repeated(marks: &[usize]) -> Option<[(usize, usize); 2]> {
+    let mut measured = std::collections::HashMap::new();
+    let pairs = marks.iter().enumerate().flat_map(|(at, &to)| marks[..at].iter().map(move |&from| (from, to)));
+    for (from, to) in pairs {
+        if let Some(before) = measured.insert(to - from, (from, to)) {
+            return Some([before, (from, to)]);
+        }
+    }
+    None
+}
+
+impl Problem for Golomb {
+    type State = State;
+
+    fn sense(&self) -> Sense {
+        Sense::Minimise
+    }
+
+    fn variables(&self) -> usize {
+        self.marks - 1
+    }
+
+    fn initial_state(&self) -> State {
+        let mut marks = Places::empty(self.longest + 1);
+        marks.insert(0);
+        State { marks, measured: Places::empty(self.longest + 1), last: 0 }
+    }
+
+    /// A mark that is led to a merged state can have gone back and forth over the ruler, once a mark.
+    fn cost_limit(&self) -> Option<Cost> {
+        Some((self.longest * 2 * self.marks) as Cost)
+    }
+
+    fn domain(&self, variable: Variable, state: &State, mut decide: impl FnMut(Value)) {
+        let after = self.variables() - 1 - variable.index();
+        let mut first = usize::from(state.last) + 1;
+        // A merged state does not know all its marks, and then not how long the first gap is.
+        if after == 0 && state.marks.count() == variable.index() + 1 {
+            if let Some(gap) = state.marks.iter().nth(1) {
+                first += gap;
+            }
+        }
+        let last = self.longest.saturating_sub(self.least(&state.measured, after));
+        for place in first..=last {
+            if state.marks.iter().all(|mark| !state.measured.has(place - mark)) {
+                decide(place as Value);
+            }
+        }
+    }
+
+    fn transition(&self, state: &State, decision: Decision) -> State {
+        let place = decision.value as usize;
+        let mut next = state.clone();
+        state.marks.iter().for_each(|mark| next.measured.insert(place - mark));
+        next.marks.insert(place);
+        next.last = place as u16;
+        next
+    }
+
+    fn cost(&self, state: &State, next: &State, _: Decision) -> Cost {
+        Cost::from(next.last) - Cost::from(state.last)
+    }
+}
+
+impl Relaxation for Golomb {
+    fn merge<'a>(&self, states: impl Iterator<Item = &'a State>) -> State {
+        let full = Places::full(self.longest + 1);
+        let mut all = State { marks: full, measured: full, last: u16::MAX };
+        for state in states {
+            all.marks.keep(&state.marks);
+            all.measured.keep(&state.measured);
+            all.last = all.last.min(state.last);
+        }
+        all
+    }
+
+    fn relaxed_cost(&self, _: &State, next: &State, merged: &State, _: Decision, cost: Cost) -> Cost {
+        cost - (Cost::from(next.last) - Cost::from(merged.last))
+    }
+
+    fn rough_bound(&self, depth: usize, state: &State) -> Option<Cost> {
+        Some(self.least(&state.measured, self.variables() - depth) as Cost)
+    }
+
+    /// The more distances a state has measured, the less it has been merged.
+    fn rank(&self, state: &State) -> i64 {
+        state.measured.count() as i64
+    }
+}
+
+/// The marks, from left to right, the first at 0.
+///
+/// Its text has their places with blanks between: `0 1 4 6`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer(pub Vec<usize>);
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        list(f, &self.0)
+    }
+}
+
+impl Instance for Golomb {
+    type Answer = Answer;
+
+    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Wrong> {
+        let mut marks = vec![0];
+        for (at, value) in values(self.variables(), decisions)?.into_iter().enumerate() {
+            match value.map(usize::try_from) {
+                Some(Ok(place)) => marks.push(place),
+                _ => return wrong(format!("mark {} has no place on the ruler", at + 2)),
+            }
+        }
+        Ok(Answer(marks))
+    }
+
+    fn check(&self, answer: &Answer) -> Result<Cost, Wrong> {
+        let marks = &answer.0;
+        if marks.len() != self.marks {
+            return wrong(format!("there are {} marks, and there should be {}", marks.len(), self.marks));
+        }
+        if marks[0] != 0 || marks.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return wrong("the marks must begin at 0, and go from left to right");
+        }
+        match repeated(marks) {
+            Some([(a, b), (c, d)]) => {
+                wrong(format!("the distance {} is measured twice: from {a} to {b} and from {c} to {d}", b - a))
+            }
+            None => Ok((marks[marks.len() - 1]) as Cost),
+        }
+    }
+}

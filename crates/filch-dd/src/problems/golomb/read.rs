@@ -1,0 +1,20 @@
+//! Reading the text.
+
+use super::super::text::{Lines, ReadError};
+use super::model::{Golomb, MOST_MARKS};
+
+/// Reads an instance from the bytes of a file; see the [format](super#the-format).
+///
+/// # Errors
+///
+/// A sentence with the line, if it is not one.
+pub fn read(bytes: &[u8]) -> Result<Golomb, ReadError> {
+    let mut lines = Lines::new(bytes, |text| text.starts_with(b"#"))?;
+    let mut line = lines.expect("the number of marks")?;
+    let marks = line.number("the number of marks", 1, MOST_MARKS as i64)?;
+    line.end("the number of marks")?;
+    if let Some(mut line) = lines.next() {
+        line.end("the number of marks, which is all that there is to say")?;
+    }
+    Golomb::new(marks as usize).map_err(|wrong| ReadError::whole_file(wrong.0))
+}

@@ -1,0 +1,29 @@
+//! Random instances.
+
+use super::Graph;
+use crate::random::Stream;
+
+/// A graph of so many vertices, in which each edge is there with a chance of `per_thousand` in a thousand, and weights are from 1 to `heaviest`.
+///
+/// ```
+/// use filch_dd::problems::independent_set;
+///
+/// let graph = independent_set::random(60, 500, 10, 3);
+/// assert_eq!(graph.vertices(), 60);
+/// assert!((700..1070).contains(&graph.edges().len()));
+/// assert_eq!(independent_set::read(graph.text().as_bytes()), Ok(graph));
+/// ```
+///
+/// # Panics
+///
+/// If there are more than 32,768 vertices, or `heaviest` is below 1 or above 2^31.
+pub fn random(vertices: usize, per_thousand: u32, heaviest: i64, seed: u64) -> Graph {
+    assert!((1..=1 << 31).contains(&heaviest), "weights are from 1 to 2^31 at most");
+    let mut stream = Stream::new(seed, 2);
+    let mut edges = Vec::new();
+    for a in 0..vertices as u32 {
+        edges.extend((a + 1..vertices as u32).filter(|_| stream.chance(per_thousand)).map(|b| (a, b)));
+    }
+    let weights = (0..vertices).map(|_| if heaviest == 1 { 1 } else { stream.between(1, heaviest) }).collect();
+    Graph::new(weights, edges).unwrap_or_else(|wrong| panic!("{wrong}"))
+}

@@ -1,0 +1,110 @@
+//! An undirected graph with weights, as the file says it.
+
+use super::super::bits::{ManyWords, Words};
+use super::super::{wrong, With, Wrong};
+use super::IndependentSet;
+use crate::problems::clique::Clique;
+use crate::Cost;
+
+/// An undirected graph whose vertices have weights. Its size is that of its edges; the models that are made of it have a bit for each pair of vertices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    weights: Vec<Cost>,
+    /// The smaller vertex first, sorted, each once.
+    edges: Vec<(u32, u32)>,
+}
+
+/// The matrix of a model would take 128 MB.
+pub(super) const MOST_VERTICES: usize = 1 << 15;
+
+impl Graph {
+    /// A graph of so many vertices as there are weights; edges may be there several times and in both directions.
+    ///
+    /// # Errors
+    ///
+    /// If an edge joins a vertex to itself or to one that is not there, a weight is negative, the weights together are more than 2^61, or there are more than 32,768 vertices.
+    pub fn new(weights: Vec<Cost>, edges: impl IntoIterator<Item = (u32, u32)>) -> Result<Graph, Wrong> {
+        let vertices = weights.len();
+        if vertices > MOST_VERTICES {
+            return wrong(format!("there are {vertices} vertices, and {MOST_VERTICES} are the most"));
+        }
+        if let Some(at) = weights.iter().position(|&weight| weight < 0) {
+            return wrong(format!("vertex {} has the negative weight {}", at + 1, weights[at]));
+        }
+        if weights.iter().try_fold(0i64, |sum, &weight| sum.checked_add(weight)).is_none_or(|sum| sum > 1 << 61) {
+            return wrong("the weights of the vertices come to more than 2^61 together, which could overflow");
+        }
+        let mut list = Vec::new();
+        for (a, b) in edges {
+            if a == b {
+                return wrong(format!("an edge joins vertex {} to itself", u64::from(a) + 1));
+            }
+            if a.max(b) as usize >= vertices {
+                return wrong(format!(
+                    "an edge goes to vertex {}, but there are only {vertices}",
+                    u64::from(a.max(b)) + 1
+                ));
+            }
+            list.push((a.min(b), a.max(b)));
+        }
+        list.sort_unstable();
+        list.dedup();
+        Ok(Graph { weights, edges: list })
+    }
+
+    /// How many vertices there are.
+    pub fn vertices(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// The weights of the vertices.
+    pub fn weights(&self) -> &[Cost] {
+        &self.weights
+    }
+
+    /// The edges, each once, the smaller vertex first, sorted.
+    pub fn edges(&self) -> &[(u32, u32)] {
+        &self.edges
+    }
+
+    /// Whether the two are joined by an edge.
+    pub fn has_edge(&self, a: usize, b: usize) -> bool {
+        self.edges.binary_search(&(a.min(b) as u32, a.max(b) as u32)).is_ok()
+    }
+
+    /// The graph as a file.
+    pub fn text(&self) -> String {
+        let mut text = format!("p edge {} {}\n", self.vertices(), self.edges.len());
+        for (vertex, weight) in self.weights.iter().enumerate().filter(|(_, &weight)| weight != 1) {
+            text += &format!("n {} {weight}\n", vertex + 1);
+        }
+        self.edges.iter().for_each(|(a, b)| text += &format!("e {} {}\n", a + 1, b + 1));
+        text
+    }
+
+    /// Does something with the problem of the heaviest independent set, with states as small as the graph allows.
+    pub fn independent_set<W: With>(self, with: W) -> W::Output {
+        match self.vertices().div_ceil(64) {
+            0..=1 => with.with(&IndependentSet::<Words<1>>::new(self)),
+            2 => with.with(&IndependentSet::<Words<2>>::new(self)),
+            3 => with.with(&IndependentSet::<Words<3>>::new(self)),
+            4 => with.with(&IndependentSet::<Words<4>>::new(self)),
+            5..=8 => with.with(&IndependentSet::<Words<8>>::new(self)),
+            9..=16 => with.with(&IndependentSet::<Words<16>>::new(self)),
+            _ => with.with(&IndependentSet::<ManyWords>::new(self)),
+        }
+    }
+
+    /// Does something with the problem of the heaviest clique, with states as small as the graph allows.
+    pub fn clique<W: With>(self, with: W) -> W::Output {
+        match self.vertices().div_ceil(64) {
+            0..=1 => with.with(&Clique::<Words<1>>::new(self)),
+            2 => with.with(&Clique::<Words<2>>::new(self)),
+            3 => with.with(&Clique::<Words<3>>::new(self)),
+            4 => with.with(&Clique::<Words<4>>::new(self)),
+            5..=8 => with.with(&Clique::<Words<8>>::new(self)),
+            9..=16 => with.with(&Clique::<Words<16>>::new(self)),
+            _ => with.with(&Clique::<ManyWords>::new(self)),
+        }
+    }
+}

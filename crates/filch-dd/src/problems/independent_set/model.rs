@@ -1,0 +1,249 @@
+//! The problem as states and decisions.
+
+use std::fmt;
+
+use super::super::bits::{Bits, Words};
+use super::super::{list, taken, wrong, Instance, Wrong};
+use super::{Graph, Rarest};
+use crate::{Cost, Decision, Problem, Relaxation, Value, Variable};
+
+/// An instance, and its model.
+///
+/// - **Variables**: the vertices; 1 is to take it.
+/// - **State**: the vertices that can still be taken: those that were not decided and have no neighbour that was taken. Whatever was taken before, what can be taken later depends on nothing else.
+/// - **Order**: the vertex that the fewest states of a layer have left comes next. All other states are not touched by it, so the layer grows as little as can be; it is what keeps diagrams narrow.
+///   When no state has anything left, nothing is left to decide.
+/// - A vertex that cannot be taken does not matter: it is left out, which costs nothing and leaves the state as it is.
+/// - **Merge**: the union. What can be taken in one of the states can be taken in all of them together, for the same weight.
+/// - **Bound**: the weight of all that is left; or, if [asked for](IndependentSet::with_clique_cover), of the heaviest that is left of each clique of a cover, because no two vertices of a clique
+///   can be taken.
+#[derive(Clone, Debug)]
+pub struct IndependentSet<S = Words<4>> {
+    graph: Graph,
+    /// For each vertex, what can still be taken after it: all but itself and its neighbours.
+    kept: Vec<S>,
+    weights: Vec<Cost>,
+    total: Cost,
+    /// Whether all weights are 1, and weighing is counting.
+    unit: bool,
+    cover: Vec<Clump<S>>,
+}
+
+/// A clique of a cover, the heaviest vertices first if they differ.
+#[derive(Clone, Debug)]
+struct Clump<S> {
+    members: S,
+    heaviest: Vec<(Cost, u32)>,
+}
+
+impl<S: Bits> IndependentSet<S> {
+    /// The problem for a graph.
+    ///
+    /// # Panics
+    ///
+    /// If the graph has more vertices than a set `S` can hold; [`Graph::independent_set`] chooses one that can.
+    pub fn new(graph: Graph) -> IndependentSet<S> {
+        let vertices = graph.vertices();
+        let mut kept: Vec<S> = (0..vertices).map(|_| S::full(vertices)).collect();
+        kept.iter_mut().enumerate().for_each(|(vertex, kept)| kept.remove(vertex));
+        for &(a, b) in graph.edges() {
+            kept[a as usize].remove(b as usize);
+            kept[b as usize].remove(a as usize);
+        }
+        IndependentSet::with_kept(graph, kept)
+    }
+
+    /// The problem for the complement of a graph; its answers are checked by [`Clique`](crate::problems::clique::Clique).
+    pub(crate) fn of_complement(graph: Graph) -> IndependentSet<S> {
+        let vertices = graph.vertices();
+        let mut kept: Vec<S> = (0..vertices).map(|_| S::empty(vertices)).collect();
+        for &(a, b) in graph.edges() {
+            kept[a as usize].insert(b as usize);
+            kept[b as usize].insert(a as usize);
+        }
+        IndependentSet::with_kept(graph, kept)
+    }
+
+    fn with_kept(graph: Graph, kept: Vec<S>) -> IndependentSet<S> {
+        let weights = graph.weights().to_vec();
+        let unit = weights.iter().all(|&weight| weight == 1);
+        IndependentSet { total: weights.iter().sum(), graph, kept, weights, unit, cover: Vec::new() }
+    }
+
+    /// The same with a bound that is dearer to have and closer: the vertices are divided into cliques once, greedily, and each clique counts only with the heaviest vertex of it that is left.
+    pub fn with_clique_cover(mut self) -> IndependentSet<S> {
+        let vertices = self.weights.len();
+        let mut left = S::full(vertices);
+        while let Some(first) = left.first() {
+            let mut members = S::empty(vertices);
+            members.insert(first);
+            left.remove(first);
+            // Those that may join: still without a clique, and joined to all members. Of them the one with most neighbours among them.
+            let mut joined = left.clone();
+            joined.drop_all(&self.kept[first]);
+            loop {
+                let neighbours = |&vertex: &usize| {
+                    let mut common = joined.clone();
+                    common.drop_all(&self.kept[vertex]);
+                    common.count()
+                };
+                let Some(next) = joined.iter().max_by_key(neighbours) else { break };
+                members.insert(next);
+                left.remove(next);
+                joined.remove(next);
+                joined.drop_all(&self.kept[next]);
+            }
+            let mut heaviest: Vec<(Cost, u32)> =
+                members.iter().map(|vertex| (self.weights[vertex], vertex as u32)).collect();
+            heaviest.sort_unstable_by_key(|&(weight, vertex)| (-weight, vertex));
+            self.cover.push(Clump { members, heaviest });
+        }
+        self
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    #[inline]
+    fn weight_of(&self, state: &S) -> Cost {
+        match self.unit {
+            true => state.count() as Cost,
+            false => state.iter().map(|vertex| self.weights[vertex]).sum(),
+        }
+    }
+
+    #[inline]
+    fn weight_of_cover(&self, state: &S) -> Cost {
+        if self.unit {
+            return self.cover.iter().filter(|clump| clump.members.meets(state)).count() as Cost;
+        }
+        let heaviest = |clump: &Clump<S>| {
+            clump.heaviest.iter().find(|&&(_, vertex)| state.has(vertex as usize)).map_or(0, |&(weight, _)| weight)
+        };
+        self.cover.iter().map(heaviest).sum()
+    }
+}
+
+impl<S: Bits> Problem for IndependentSet<S> {
+    type State = S;
+
+    fn variables(&self) -> usize {
+        self.weights.len()
+    }
+
+    fn initial_state(&self) -> S {
+        S::full(self.weights.len())
+    }
+
+    fn cost_limit(&self) -> Option<Cost> {
+        Some(self.total)
+    }
+
+    #[inline]
+    fn next_variable<'a>(&self, _: usize, layer: impl Iterator<Item = &'a S>) -> Option<Variable>
+    where
+        S: 'a,
+    {
+        let mut rarest = Rarest::new();
+        layer.for_each(|state| rarest.add(state));
+        rarest.find().map(|vertex| Variable(vertex as u32))
+    }
+
+    #[inline]
+    fn domain(&self, variable: Variable, state: &S, mut decide: impl FnMut(Value)) {
+        if state.has(variable.index()) {
+            decide(1);
+        }
+        decide(0);
+    }
+
+    #[inline]
+    fn transition(&self, state: &S, decision: Decision) -> S {
+        let mut next = state.clone();
+        if decision.value == 1 {
+            next.keep(&self.kept[decision.variable.index()]);
+        } else {
+            next.remove(decision.variable.index());
+        }
+        next
+    }
+
+    #[inline]
+    fn cost(&self, _: &S, _: &S, decision: Decision) -> Cost {
+        decision.value * self.weights[decision.variable.index()]
+    }
+
+    #[inline]
+    fn matters(&self, variable: Variable, state: &S) -> bool {
+        state.has(variable.index())
+    }
+}
+
+impl<S: Bits> Relaxation for IndependentSet<S> {
+    #[inline]
+    fn merge<'a>(&self, states: impl Iterator<Item = &'a S>) -> S
+    where
+        S: 'a,
+    {
+        let mut all = S::empty(self.weights.len());
+        states.for_each(|state| all.add(state));
+        all
+    }
+
+    #[inline]
+    fn rough_bound(&self, _: usize, state: &S) -> Option<Cost> {
+        Some(if self.cover.is_empty() { self.weight_of(state) } else { self.weight_of_cover(state) })
+    }
+
+    #[inline]
+    fn rank(&self, state: &S) -> i64 {
+        state.count() as i64
+    }
+}
+
+/// The vertices that are taken, from 0, in ascending order.
+///
+/// Its text has their numbers from 1, with blanks between: `2 5 9`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer(pub Vec<usize>);
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        list(f, self.0.iter().map(|vertex| vertex + 1))
+    }
+}
+
+impl Answer {
+    /// What its vertices weigh, if each is there and only once.
+    pub(crate) fn weight(&self, graph: &Graph) -> Result<Cost, Wrong> {
+        let mut seen = vec![false; graph.vertices()];
+        for &vertex in &self.0 {
+            match seen.get_mut(vertex) {
+                None => return wrong(format!("vertex {} is taken, but there are only {}", vertex + 1, seen.len())),
+                Some(true) => return wrong(format!("vertex {} is taken twice", vertex + 1)),
+                Some(seen) => *seen = true,
+            }
+        }
+        Ok(self.0.iter().map(|&vertex| graph.weights()[vertex]).sum())
+    }
+}
+
+impl<S: Bits> Instance for IndependentSet<S> {
+    type Answer = Answer;
+
+    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Wrong> {
+        taken(self.weights.len(), decisions).map(Answer)
+    }
+
+    fn check(&self, answer: &Answer) -> Result<Cost, Wrong> {
+        let weight = answer.weight(&self.graph)?;
+        let mut inside = vec![false; self.graph.vertices()];
+        answer.0.iter().for_each(|&vertex| inside[vertex] = true);
+        match self.graph.edges().iter().find(|&&(a, b)| inside[a as usize] && inside[b as usize]) {
+            Some((a, b)) => wrong(format!("vertices {} and {} are both taken, but an edge joins them", a + 1, b + 1)),
+            None => Ok(weight),
+        }
+    }
+}

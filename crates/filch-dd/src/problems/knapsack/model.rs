@@ -1,0 +1,246 @@
+//! The problem as states and decisions.
+
+use std::fmt;
+
+use super::super::{list, taken, wrong, Instance, Wrong};
+use crate::{Cost, Decision, Dominance, Problem, Relaxation, Value, Variable};
+
+/// What can be put into the sack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// What it is worth.
+    pub profit: i64,
+    /// What it weighs.
+    pub weight: i64,
+}
+
+/// An instance, and its model.
+///
+/// - **Variables**: the items, those with most profit for each unit of weight first. 1 is to take it.
+/// - **State**: the capacity that is left. Whatever was taken before, what can be taken later depends on nothing else.
+/// - **Merge**: the most capacity. What fits into less fits into more, and profits do not depend on the state.
+/// - **Bound**: what could be taken if the last item could be cut (Dantzig). As the items are sorted, these are the next ones until one does not fit, and a part of that one.
+/// - **Dominance**: of two states after the same items, the one with no less capacity and no less profit is at least as good.
+/// - An item that does not fit does not matter: it is left out, which costs nothing and leaves the capacity as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Knapsack {
+    capacity: i64,
+    items: Vec<Item>,
+    /// Which item each variable is.
+    order: Vec<u32>,
+    /// The items in the order of the variables.
+    sorted: Vec<Item>,
+    /// What the first so many variables weigh together; one more than there are variables.
+    weights: Vec<i64>,
+    /// The same for their profits.
+    profits: Vec<i64>,
+    /// Whether capacity times profit may not fit into 64 bits.
+    wide: bool,
+}
+
+/// Sums up to here are far enough from overflow for every sum of two of them.
+pub(super) const MOST: i64 = 1 << 61;
+
+impl Knapsack {
+    /// A sack that can carry `capacity`, and what there is to put into it.
+    ///
+    /// # Errors
+    ///
+    /// If a number is negative, or the weights or profits together come to more than 2^61.
+    pub fn new(capacity: i64, items: Vec<Item>) -> Result<Knapsack, Wrong> {
+        if capacity < 0 {
+            return wrong(format!("the capacity is {capacity}, and cannot be negative"));
+        }
+        if items.len() > u32::MAX as usize {
+            return wrong(format!("there are {} items, and 32 bits must be able to number them", items.len()));
+        }
+        let mut totals = [0i64; 2];
+        for (at, item) in items.iter().enumerate() {
+            for (total, part) in totals.iter_mut().zip([item.profit, item.weight]) {
+                if part < 0 {
+                    return wrong(format!("item {} has the negative number {part}", at + 1));
+                }
+                *total = total.saturating_add(part);
+            }
+        }
+        for (total, what) in totals.iter().zip(["profits", "weights"]) {
+            if *total > MOST {
+                return wrong(format!(
+                    "the {what} of the items come to more than {MOST} together, which could overflow"
+                ));
+            }
+        }
+
+        let mut order: Vec<u32> = (0..items.len() as u32).collect();
+        // Profit by weight, without a division: a/b > c/d if a*d > c*b. What weighs nothing comes first, and equals stay in the order of the file.
+        order.sort_by(|&a, &b| {
+            let (a, b) = (items[a as usize], items[b as usize]);
+            let (left, right) =
+                (i128::from(a.profit) * i128::from(b.weight), i128::from(b.profit) * i128::from(a.weight));
+            (a.weight != 0).cmp(&(b.weight != 0)).then(right.cmp(&left))
+        });
+        let sorted: Vec<Item> = order.iter().map(|&at| items[at as usize]).collect();
+        let sums = |part: fn(&Item) -> i64| {
+            let mut total = 0;
+            let after = sorted.iter().map(|item| {
+                total += part(item);
+                total
+            });
+            std::iter::once(0).chain(after).collect::<Vec<i64>>()
+        };
+        let (weights, profits) = (sums(|item| item.weight), sums(|item| item.profit));
+        let most = items.iter().map(|item| item.profit).max().unwrap_or(0);
+        let wide = capacity.checked_mul(most).is_none();
+        Ok(Knapsack { capacity, items, order, sorted, weights, profits, wide })
+    }
+
+    /// What the sack can carry.
+    pub fn capacity(&self) -> i64 {
+        self.capacity
+    }
+
+    /// The items, in the order of the file.
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// The number from 0 of the item that a variable stands for.
+    pub fn item_of(&self, variable: Variable) -> usize {
+        self.order[variable.index()] as usize
+    }
+
+    /// The instance as a file.
+    pub fn text(&self) -> String {
+        let mut text = format!("{} {}\n", self.items.len(), self.capacity);
+        self.items.iter().for_each(|item| text += &format!("{} {}\n", item.profit, item.weight));
+        text
+    }
+}
+
+impl Problem for Knapsack {
+    type State = i64;
+
+    fn variables(&self) -> usize {
+        self.sorted.len()
+    }
+
+    fn initial_state(&self) -> i64 {
+        self.capacity
+    }
+
+    fn cost_limit(&self) -> Option<Cost> {
+        self.profits.last().copied()
+    }
+
+    #[inline]
+    fn domain(&self, variable: Variable, &capacity: &i64, mut decide: impl FnMut(Value)) {
+        if self.sorted[variable.index()].weight <= capacity {
+            decide(1);
+        }
+        decide(0);
+    }
+
+    #[inline]
+    fn transition(&self, &capacity: &i64, decision: Decision) -> i64 {
+        capacity - decision.value * self.sorted[decision.variable.index()].weight
+    }
+
+    #[inline]
+    fn cost(&self, _: &i64, _: &i64, decision: Decision) -> Cost {
+        decision.value * self.sorted[decision.variable.index()].profit
+    }
+
+    #[inline]
+    fn matters(&self, variable: Variable, &capacity: &i64) -> bool {
+        self.sorted[variable.index()].weight <= capacity
+    }
+}
+
+impl Relaxation for Knapsack {
+    #[inline]
+    fn merge<'a>(&self, states: impl Iterator<Item = &'a i64>) -> i64 {
+        states.copied().max().unwrap_or(0)
+    }
+
+    /// The next items while they fit are found by a search in the sums of weights, so a bound costs a logarithm and not a walk.
+    #[inline]
+    fn rough_bound(&self, depth: usize, &capacity: &i64) -> Option<Cost> {
+        let full = self.weights[depth] + capacity.min(MOST);
+        let cut = depth + self.weights[depth + 1..].partition_point(|&weight| weight <= full);
+        let whole = self.profits[cut] - self.profits[depth];
+        let Some(item) = self.sorted.get(cut) else { return Some(whole) };
+        let rest = full - self.weights[cut];
+        // The item did not fit, so its weight is not 0. Rounding down is right, because profits are whole.
+        let part = if self.wide {
+            (i128::from(rest) * i128::from(item.profit) / i128::from(item.weight)) as i64
+        } else {
+            rest * item.profit / item.weight
+        };
+        Some(whole + part)
+    }
+
+    #[inline]
+    fn rank(&self, &capacity: &i64) -> i64 {
+        capacity
+    }
+}
+
+impl Dominance for Knapsack {
+    /// All states after the same items can be compared.
+    type Key = ();
+
+    #[inline]
+    fn key(&self, _: &i64) -> Option<()> {
+        Some(())
+    }
+
+    fn coordinates(&self) -> usize {
+        1
+    }
+
+    #[inline]
+    fn coordinate(&self, &capacity: &i64, _: usize) -> i64 {
+        capacity
+    }
+}
+
+/// The items that are taken, by their place in the file from 0, in that order.
+///
+/// Its text has their numbers from 1, with blanks between: `1 3`. Nothing taken is an empty line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer(pub Vec<usize>);
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        list(f, self.0.iter().map(|item| item + 1))
+    }
+}
+
+impl Instance for Knapsack {
+    type Answer = Answer;
+
+    fn answer(&self, decisions: &[Decision]) -> Result<Answer, Wrong> {
+        let mut items: Vec<usize> =
+            taken(self.items.len(), decisions)?.into_iter().map(|at| self.order[at] as usize).collect();
+        items.sort_unstable();
+        Ok(Answer(items))
+    }
+
+    fn check(&self, answer: &Answer) -> Result<Cost, Wrong> {
+        let mut seen = vec![false; self.items.len()];
+        let (mut profit, mut weight) = (0, 0);
+        for &item in &answer.0 {
+            match seen.get_mut(item) {
+                None => return wrong(format!("item {} is taken, but there are only {}", item + 1, self.items.len())),
+                Some(true) => return wrong(format!("item {} is taken twice", item + 1)),
+                Some(seen) => *seen = true,
+            }
+            profit += self.items[item].profit;
+            weight += self.items[item].weight;
+        }
+        if weight > self.capacity {
+            return wrong(format!("the items weigh {weight}, but the sack carries {}", self.capacity));
+        }
+        Ok(profit)
+    }
+}

@@ -1,0 +1,120 @@
+//! Problems that are ready to solve, each of them a readable example of the [traits](crate::problem).
+//!
+//! | module | what is wanted | a state is |
+//! |---|---|---|
+//! | [`knapsack`] | the items of most profit that a sack can carry | the capacity that is left |
+//! | [`independent_set`] | the heaviest set of vertices, no two of them joined by an edge | the vertices that can still be taken |
+//! | [`clique`] | the heaviest set of vertices, each two of them joined by an edge | the same, in the complement |
+//! | [`tsptw`] | the tour through places with time windows that is back first | where, when, and what is left to visit |
+//! | [`golomb`] | the shortest ruler with so many marks, no two of them as far apart as two others | the marks, and the distances that were measured |
+//! | [`unsplittable_flow`] | the flow worth most that is neither split nor put together at chosen nodes | what is on its way on each arc |
+//!
+//! Each has a reader for the text format that its benchmarks are published in, a writer, a generator of random instances that a seed stands for, and an [`Instance`]: how decisions
+//! become an answer that a person can read, and how an answer is checked by the definition of the problem rather than by the states and costs of the model.
+//!
+//! ```
+//! use filch_dd::problems::{knapsack, Instance};
+//! use filch_dd::{Decision, Variable};
+//!
+//! let sack = knapsack::read(b"3 10\n60 5\n50 4\n70 6\n")?;
+//! // The variables are the items by profit for each unit of weight: here the second, the first, the third.
+//! let decisions = [1, 0, 1].iter().enumerate().map(|(at, &value)| Decision { variable: Variable(at as u32), value });
+//! let answer = sack.answer(&decisions.collect::<Vec<_>>()).unwrap();
+//! assert_eq!(answer.to_string(), "2 3");
+//! assert_eq!(sack.check(&answer).unwrap(), 120);
+//! # Ok::<(), filch_dd::problems::ReadError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod bits;
+pub mod clique;
+pub mod golomb;
+pub mod independent_set;
+pub mod knapsack;
+mod text;
+pub mod tsptw;
+pub mod unsplittable_flow;
+
+use std::error::Error;
+use std::fmt;
+
+use crate::{Cost, Decision, Relaxation};
+
+pub use text::ReadError;
+
+/// A problem whose solutions can be written down and checked.
+pub trait Instance: Relaxation {
+    /// A solution in the words of the problem. Its text is what `filch solve` writes, and is documented with the type.
+    type Answer: fmt::Display;
+
+    /// The answer that these decisions stand for, one a variable at most, in any order. What was not decided has its
+    /// [default value](crate::Problem::default_value), where the problem has a use for one.
+    fn answer(&self, decisions: &[Decision]) -> Result<Self::Answer, Wrong>;
+
+    /// What an answer costs by the definition of the problem, or why it is not one. This looks at nothing that the search uses: no states, no transitions.
+    fn check(&self, answer: &Self::Answer) -> Result<Cost, Wrong>;
+}
+
+/// Something to do with a problem whose type is chosen by its size.
+pub trait With {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn with<P: Instance>(self, problem: &P) -> Self::Output;
+}
+
+/// What is wrong with an answer, as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong(pub String);
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Wrong {}
+
+/// Shorthand for the checks.
+fn wrong<T>(reason: impl Into<String>) -> Result<T, Wrong> {
+    Err(Wrong(reason.into()))
+}
+
+/// The values of the variables in their order, from decisions in any order.
+fn values(variables: usize, decisions: &[Decision]) -> Result<Vec<Option<crate::Value>>, Wrong> {
+    let mut values = vec![None; variables];
+    for decision in decisions {
+        match values.get_mut(decision.variable.index()) {
+            None => {
+                return wrong(format!("{} is decided, but there are only {variables} variables", decision.variable))
+            }
+            Some(Some(_)) => return wrong(format!("{} is decided twice", decision.variable)),
+            Some(value) => *value = Some(decision.value),
+        }
+    }
+    Ok(values)
+}
+
+/// What was taken, of variables that are 1 for yes and 0 or nothing for no.
+fn taken(variables: usize, decisions: &[Decision]) -> Result<Vec<usize>, Wrong> {
+    let values = values(variables, decisions)?;
+    if let Some(at) = values.iter().position(|value| !matches!(value, None | Some(0 | 1))) {
+        return wrong(format!("x{at} is neither 0 nor 1"));
+    }
+    Ok((0..variables).filter(|&at| values[at] == Some(1)).collect())
+}
+
+/// Numbers with blanks between.
+fn list(f: &mut fmt::Formatter<'_>, numbers: impl IntoIterator<Item = impl fmt::Display>) -> fmt::Result {
+    for (at, number) in numbers.into_iter().enumerate() {
+        write!(f, "{}{number}", if at > 0 { " " } else { "" })?;
+    }
+    Ok(())
+}
+
+/// So many of something.
+fn count(number: u64, one: &str, more: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
+}

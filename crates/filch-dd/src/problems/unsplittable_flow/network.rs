@@ -1,0 +1,225 @@
+//! An instance as the file says it, and what is worked out of it before a search.
+
+use super::super::{wrong, Wrong};
+use crate::Cost;
+
+/// A way from one node to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arc {
+    /// Where it begins, counted from 0.
+    pub from: usize,
+    /// Where it ends: a higher number.
+    pub to: usize,
+    /// The most that it can carry.
+    pub capacity: u32,
+}
+
+/// What is special about a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Node {
+    /// What it can send, if it is a source.
+    pub supply: u32,
+    /// What every unit is worth that arrives, if it is a sink.
+    pub value: u32,
+    /// Whether what arrives must neither be split nor put together.
+    pub chosen: bool,
+}
+
+/// An instance, and its model: [`State`](super::State) says how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Network {
+    nodes: Vec<Node>,
+    arcs: Vec<Arc>,
+    /// The arcs that lead to each node.
+    pub(super) into: Vec<Vec<usize>>,
+    /// The arcs that lead away from each node.
+    pub(super) out: Vec<Vec<usize>>,
+    /// The variables in their order.
+    pub(super) steps: Vec<Step>,
+    /// The most of what an arc carries that can arrive anywhere. More need never be sent along it.
+    pub(super) through: Vec<u32>,
+    /// The most that a unit at a node can be worth.
+    pub(super) best: Vec<Cost>,
+    /// For each number of decisions, what can come of the sources that have not sent yet, and what the sinks can still take.
+    pub(super) ahead: Vec<(Cost, Cost)>,
+    pub(super) limit: Cost,
+}
+
+/// What a variable decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) node: usize,
+    /// At a chosen node an incoming arc, at others an outgoing one.
+    pub(super) arc: usize,
+    /// Whether it is the last of its node, so that the next ones are reached.
+    pub(super) last: bool,
+}
+
+pub(super) const MOST_NODES: usize = 4096;
+pub(super) const MOST_ARCS: usize = 65_536;
+/// A node that can split has a value for each unit that an arc can carry, and a chosen one a bit for each outgoing arc.
+pub(super) const MOST_CAPACITY: u32 = 65_535;
+const MOST_OUT: usize = 64;
+/// So that no sum of flows times values comes near to overflow.
+pub(super) const MOST_VALUE: u32 = 1_000_000;
+
+impl Network {
+    /// A network of these nodes and arcs.
+    ///
+    /// # Errors
+    ///
+    /// If an arc does not go from a lower to a higher number of those there are, or carries more than 65,535; if there is supply where an arc leads to, or value where one leads away from; if a chosen node has no arc that leads to it or none that
+    /// leads away, or more than 64 that do; if a unit is worth more than 1,000,000; or if there are more than 4,096 nodes or 65,536 arcs.
+    pub fn new(nodes: Vec<Node>, arcs: Vec<Arc>) -> Result<Network, Wrong> {
+        if nodes.len() > MOST_NODES || arcs.len() > MOST_ARCS {
+            return wrong(format!(
+                "there are {} nodes and {} arcs, and {MOST_NODES} and {MOST_ARCS} are the most",
+                nodes.len(),
+                arcs.len()
+            ));
+        }
+        let mut into = vec![Vec::new(); nodes.len()];
+        let mut out = vec![Vec::new(); nodes.len()];
+        for (at, arc) in arcs.iter().enumerate() {
+            if arc.from >= arc.to || arc.to >= nodes.len() {
+                return wrong(format!(
+                    "arc {} goes from node {} to node {}, and must go to a higher one of the {}",
+                    at + 1,
+                    arc.from + 1,
+                    arc.to + 1,
+                    nodes.len()
+                ));
+            }
+            if arc.capacity > MOST_CAPACITY {
+                return wrong(format!("arc {} can carry {}, and {MOST_CAPACITY} is the most", at + 1, arc.capacity));
+            }
+            out[arc.from].push(at);
+            into[arc.to].push(at);
+        }
+        for (at, node) in nodes.iter().enumerate() {
+            let name = at + 1;
+            if node.supply > 0 && !into[at].is_empty() {
+                return wrong(format!("node {name} has a supply, but an arc leads to it, so it is no source"));
+            }
+            if node.value > MOST_VALUE {
+                return wrong(format!("a unit at node {name} is worth {}, and {MOST_VALUE} is the most", node.value));
+            }
+            if node.value > 0 && !out[at].is_empty() {
+                return wrong(format!("node {name} has a value, but an arc leads away from it, so it is no sink"));
+            }
+            if node.chosen && (into[at].is_empty() || out[at].is_empty()) {
+                return wrong(format!("node {name} is chosen, but has no arcs to match: there must be some that lead to it and some that lead away"));
+            }
+            if node.chosen && out[at].len() > MOST_OUT {
+                return wrong(format!(
+                    "node {name} is chosen and {} arcs lead away from it, and {MOST_OUT} are the most",
+                    out[at].len()
+                ));
+            }
+        }
+
+        let mut network = Network {
+            through: vec![0; arcs.len()],
+            best: vec![0; nodes.len()],
+            steps: Vec::new(),
+            ahead: Vec::new(),
+            limit: 0,
+            nodes,
+            arcs,
+            into,
+            out,
+        };
+        network.look_back();
+        network.plan();
+        Ok(network)
+    }
+
+    /// What can come of a unit at each node, and how many of them, from the sinks to the sources.
+    fn look_back(&mut self) {
+        for at in (0..self.nodes.len()).rev() {
+            let ways = self.out[at].iter().map(|&arc| self.through[arc]);
+            let passes = match (self.out[at].is_empty(), self.nodes[at].chosen) {
+                (true, _) if self.nodes[at].value > 0 => u32::MAX,
+                (true, _) => 0,
+                // What one incoming arc brings goes along one way.
+                (false, true) => ways.max().unwrap_or(0),
+                (false, false) => ways.fold(0, u32::saturating_add),
+            };
+            self.best[at] = match self.out[at].is_empty() {
+                true => Cost::from(self.nodes[at].value),
+                false => self.out[at].iter().map(|&arc| self.best[self.arcs[arc].to]).max().unwrap_or(0),
+            };
+            for &arc in &self.into[at] {
+                self.through[arc] = self.arcs[arc].capacity.min(passes);
+            }
+        }
+    }
+
+    /// The variables, and what is still ahead of each.
+    fn plan(&mut self) {
+        let mut sources = vec![0; self.nodes.len() + 1];
+        let mut sinks = vec![0; self.nodes.len() + 1];
+        for at in (0..self.nodes.len()).rev() {
+            let passes: u64 = self.out[at].iter().map(|&arc| u64::from(self.through[arc])).sum();
+            let sent = u64::from(self.nodes[at].supply).min(passes);
+            sources[at] = sources[at + 1] + sent as Cost * self.best[at];
+            let worth = |&arc: &usize| Cost::from(self.through[arc]) * Cost::from(self.nodes[self.arcs[arc].to].value);
+            let worths = self.out[at].iter().map(worth);
+            // In a merged state nobody may have taken an outgoing arc that each state has given away: so each incoming one may have the best.
+            let all: Cost = match self.nodes[at].chosen {
+                true => worths.max().unwrap_or(0) * self.into[at].len() as Cost,
+                false => worths.sum(),
+            };
+            sinks[at] = sinks[at + 1] + all;
+        }
+        self.limit = 2 * sinks[0];
+        for at in 0..self.nodes.len() {
+            let arcs = match self.nodes[at].chosen {
+                true => &self.into[at][..],
+                // What is left goes along the last one: there is nothing to decide.
+                false => &self.out[at][..self.out[at].len().saturating_sub(1)],
+            };
+            for (place, &arc) in arcs.iter().enumerate() {
+                self.steps.push(Step { node: at, arc, last: place + 1 == arcs.len() });
+                self.ahead.push((sources[at + 1], sinks[at]));
+            }
+        }
+        self.ahead.push((0, 0));
+    }
+
+    /// The nodes.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The arcs.
+    pub fn arcs(&self) -> &[Arc] {
+        &self.arcs
+    }
+
+    /// What a unit is worth that arrives along an arc.
+    #[inline]
+    pub(super) fn value(&self, arc: usize) -> Cost {
+        Cost::from(self.nodes[self.arcs[arc].to].value)
+    }
+
+    /// The instance as a file.
+    pub fn text(&self) -> String {
+        let mut text = format!("p flow {} {}\n", self.nodes.len(), self.arcs.len());
+        for (at, node) in self.nodes.iter().enumerate() {
+            if node.supply > 0 {
+                text += &format!("s {} {}\n", at + 1, node.supply);
+            }
+            if node.value > 0 {
+                text += &format!("t {} {}\n", at + 1, node.value);
+            }
+            if node.chosen {
+                text += &format!("u {}\n", at + 1);
+            }
+        }
+        for arc in &self.arcs {
+            text += &format!("a {} {} {}\n", arc.from + 1, arc.to + 1, arc.capacity);
+        }
+        text
+    }
+}

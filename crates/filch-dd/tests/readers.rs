@@ -1,0 +1,345 @@
+//! The readers on good files, damaged files and noise: they never panic, and never take more memory than the bytes they were given can ask for.
+//!
+//! The tests of this program run one at a time, because of the memory that they count.
+
+#[path = "../../filch-graph/tests/counting/mod.rs"]
+mod counting;
+
+use std::ops::Range;
+
+use counting::{alone, most_held};
+use filch_dd::problems::knapsack::Kind;
+use filch_dd::problems::{clique, golomb, independent_set, knapsack, tsptw, unsplittable_flow, ReadError};
+use proptest::prelude::*;
+use proptest::sample::{select, Index};
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+
+/// What a reader may take for each byte of text. An item of a knapsack has four bytes at least; it takes 16, three times that while the list of them grows, and then
+/// its place in the order and in the sums.
+const PER_BYTE: usize = 40;
+/// What the most vertices or nodes take of which nothing is said but their number.
+const AT_ALL: usize = 2 << 20;
+
+fn within(held: usize, bytes: usize) -> bool {
+    held <= AT_ALL + bytes * PER_BYTE
+}
+
+/// A reader, and what it read written down again.
+#[derive(Clone, Copy, Debug)]
+struct Reader {
+    name: &'static str,
+    read: fn(&[u8]) -> Result<String, ReadError>,
+}
+
+const READERS: [Reader; 6] = [
+    Reader { name: "knapsack", read: |bytes| knapsack::read(bytes).map(|sack| sack.text()) },
+    Reader { name: "independent set", read: |bytes| independent_set::read(bytes).map(|graph| graph.text()) },
+    Reader { name: "clique", read: |bytes| clique::read(bytes).map(|graph| graph.text()) },
+    Reader { name: "tsptw", read: |bytes| tsptw::read(bytes).map(|tour| tour.text()) },
+    Reader { name: "golomb", read: |bytes| golomb::read(bytes).map(|ruler| ruler.text()) },
+    Reader { name: "flow", read: |bytes| unsplittable_flow::read(bytes).map(|network| network.text()) },
+];
+
+/// The claim about any bytes at all.
+fn check(bytes: &[u8]) -> Result<(), TestCaseError> {
+    for reader in READERS {
+        let (result, held) = most_held(|| (reader.read)(bytes));
+        prop_assert!(within(held, bytes.len()), "{}: {} bytes, but {} were held", reader.name, bytes.len(), held);
+        match result {
+            Ok(text) => prop_assert_eq!((reader.read)(text.as_bytes()), Ok(text.clone()), "{}", reader.name),
+            Err(error) => {
+                let sentence = error.in_file("it");
+                prop_assert!(sentence.starts_with("it: ") || sentence.starts_with("it, line "), "{}", sentence);
+                prop_assert!(sentence.len() < 500 && !sentence.contains(char::is_control), "{:?}", sentence);
+                if let Some(line) = error.line() {
+                    let lines = 1 + bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
+                    prop_assert!((1..=lines).contains(&line));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn run<S: Strategy>(cases: u32, strategy: S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+    let _alone = alone();
+    let usual = Config::default();
+    // `PROPTEST_CASES` can ask for more.
+    let config = Config { cases: cases.max(usual.cases), failure_persistence: None, ..usual };
+    TestRunner::new(config).run(&strategy, test).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// An instance of each problem as a file, in all the ways there are to end lines and to leave gaps.
+fn written() -> impl Strategy<Value = (Reader, Vec<u8>)> {
+    (0..READERS.len(), 1..12usize, any::<u64>(), 0..9usize).prop_map(|(at, size, seed, style)| {
+        let text = match at {
+            0 => {
+                let kind = [Kind::Uncorrelated, Kind::Weakly, Kind::Strongly, Kind::SubsetSum][style % 4];
+                let mut text = knapsack::random(size, 1000, kind, seed).text();
+                if style % 2 == 0 {
+                    text += &"1 0 ".repeat(size)[..2 * size];
+                }
+                text
+            }
+            1 | 2 => independent_set::random(size, 500, 1 + style as i64, seed).text(),
+            3 => {
+                let tour = tsptw::random(size, 100, 30, seed);
+                let text = tour.text();
+                if style % 2 == 0 {
+                    text.replace('\n', ".50\n")
+                } else {
+                    text
+                }
+            }
+            4 => golomb::Golomb::new(size).unwrap().text(),
+            _ => unsplittable_flow::random(2 + size % 3, 1 + size % 4, 500, 9, seed).text(),
+        };
+        // What stands after the number of places would not be a whole number of them.
+        let text = if at == 3 { text.replacen(".50", "", 1) } else { text };
+        let text = text.replace('\n', ["\n", "\r\n", " \n\n"][style % 3]);
+        (READERS[at], text.replace(' ', [" ", "\t", "  "][style / 3]).into_bytes())
+    })
+}
+
+/// A way to damage a file.
+#[derive(Clone, Debug)]
+enum Damage {
+    Flip(Index, u8),
+    Delete(Index, usize),
+    Repeat(Index, usize),
+    Insert(Index, &'static str),
+    Cut(Index),
+}
+
+const WORDS: [&str; 36] = [
+    "0",
+    "1",
+    "9",
+    "-1",
+    " 1",
+    "1 ",
+    "256",
+    "257",
+    "32768",
+    "32769",
+    "65535",
+    "65536",
+    "4294967295",
+    "4294967296",
+    "4611686018427387904",
+    "9223372036854775807",
+    "9223372036854775808",
+    "1000000000000000000000000000000000000000000",
+    "nan",
+    "1e9",
+    "0.5",
+    ".",
+    " ",
+    "\n",
+    "\r",
+    "\t",
+    "#",
+    "c",
+    "\np edge 32768 0\n",
+    "\np flow 4096 65536\n",
+    "\n\n",
+    "\0",
+    "-",
+    "+",
+    "\u{feff}",
+    "\x1b[2J",
+];
+
+fn damages() -> impl Strategy<Value = Damage> {
+    prop_oneof![
+        (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| Damage::Flip(at, byte)),
+        (any::<Index>(), 1..40usize).prop_map(|(at, length)| Damage::Delete(at, length)),
+        (any::<Index>(), 1..40usize).prop_map(|(at, length)| Damage::Repeat(at, length)),
+        (any::<Index>(), select(&WORDS[..])).prop_map(|(at, word)| Damage::Insert(at, word)),
+        (any::<Index>(), select(&WORDS[..])).prop_map(|(at, word)| Damage::Insert(at, word)),
+        any::<Index>().prop_map(Damage::Cut),
+    ]
+}
+
+fn damage(bytes: &mut Vec<u8>, damage: &Damage) {
+    if bytes.is_empty() {
+        return;
+    }
+    let range = |at: &Index, length: usize, bytes: &[u8]| -> Range<usize> {
+        let start = at.index(bytes.len());
+        start..bytes.len().min(start + length)
+    };
+    match damage {
+        Damage::Flip(at, byte) => {
+            let at = at.index(bytes.len());
+            bytes[at] ^= byte;
+        }
+        Damage::Delete(at, length) => drop(bytes.drain(range(at, *length, bytes))),
+        Damage::Repeat(at, length) => {
+            let range = range(at, *length, bytes);
+            let copy = bytes[range.clone()].to_vec();
+            bytes.splice(range.start..range.start, copy);
+        }
+        Damage::Insert(at, word) => {
+            let at = at.index(bytes.len());
+            bytes.splice(at..at, word.bytes());
+        }
+        Damage::Cut(at) => bytes.truncate(at.index(bytes.len())),
+    }
+}
+
+/// Pieces of all formats in any order: noise that gets further than bytes do.
+fn pieces() -> impl Strategy<Value = Vec<u8>> {
+    let pieces = [
+        "p edge 3 2\n",
+        "p col 32768 0\n",
+        "p flow 3 1\n",
+        "p flow 4096 65536\n",
+        "e 1 2\n",
+        "e ",
+        "n 1 5\n",
+        "n ",
+        "c x\n",
+        "s 1 5\n",
+        "t 3 2\n",
+        "u 2\n",
+        "a 1 2 3\n",
+        "a ",
+        "2 10\n",
+        "3\n",
+        "2\n",
+        "1 2\n",
+        "0 1\n",
+        "1 0\n",
+        "0 1 0\n",
+        "5 5\n",
+        "0.5 7\n",
+        "1 1 1\n",
+    ];
+    let all: Vec<&'static str> = pieces.into_iter().chain(WORDS).collect();
+    prop::collection::vec(select(all), 0..40).prop_map(|words| words.concat().into_bytes())
+}
+
+#[test]
+fn what_is_written_is_read() {
+    run(500, written(), |(reader, bytes)| {
+        let text = (reader.read)(&bytes).map_err(|error| {
+            TestCaseError::fail(format!("{}: {error} in {}", reader.name, String::from_utf8_lossy(&bytes)))
+        })?;
+        prop_assert!(!text.is_empty());
+        check(&bytes)
+    });
+}
+
+#[test]
+fn damaged_files_are_read_or_refused() {
+    run(3000, (written(), prop::collection::vec(damages(), 1..6)), |((_, mut bytes), damages)| {
+        damages.iter().for_each(|one| damage(&mut bytes, one));
+        check(&bytes)
+    });
+}
+
+#[test]
+fn noise_is_refused_or_read() {
+    let noise = prop_oneof![prop::collection::vec(any::<u8>(), 0..300), pieces(), pieces()];
+    run(4000, noise, |noise| check(&noise));
+}
+
+/// Where a constant would hide what a byte costs.
+#[test]
+fn large_files_stay_within_their_bounds_too() {
+    let _alone = alone();
+    let sack = format!("200000 9\n{}", "1 1\n".repeat(200_000));
+    let graph = format!("p edge 9 1\n{}", "e 1 2\n".repeat(150_000));
+    let network = format!("p flow 9 65536\n{}", "a 1 2 3\n".repeat(65_536));
+    let tour = format!("256\n{}{}", format!("{}\n", "1 ".repeat(256)).repeat(256), "0 9\n".repeat(256));
+    for text in [sack, graph, network, tour, "\n".repeat(1_000_000), "c\n".repeat(500_000)] {
+        let read = READERS.iter().filter(|reader| (reader.read)(text.as_bytes()).is_ok()).count();
+        assert!(read > 0 || text.starts_with(['\n', 'c']));
+        check(text.as_bytes()).unwrap();
+    }
+}
+
+#[test]
+fn a_header_that_asks_for_much_is_not_believed() {
+    let _alone = alone();
+    for text in [
+        "4294967295 7\n1 1\n",
+        "p edge 32768 9223372036854775807\n",
+        "p edge 4294967295 0\n",
+        "p flow 4096 65536\n",
+        "p flow 4294967295 1\n",
+        "256\n0\n",
+        "4000000000\n",
+    ] {
+        for reader in READERS {
+            let (result, held) = most_held(|| (reader.read)(text.as_bytes()));
+            assert!(result.is_err(), "{}: {text:?}", reader.name);
+            assert!(held < AT_ALL, "{}: {held} bytes for {text:?}", reader.name);
+        }
+    }
+}
+
+/// The test can fail: it catches a reader that believes its header.
+#[test]
+fn a_reader_that_believes_its_header_is_caught() {
+    let _alone = alone();
+    let text = "40000000 1\n1 1\n";
+    let believe = |text: &str| -> usize {
+        let items = text.split(' ').next().unwrap().parse().unwrap();
+        let list: Vec<u64> = Vec::with_capacity(items);
+        std::hint::black_box(&list).capacity()
+    };
+    let (_, held) = most_held(|| believe(text));
+    assert!(!within(held, text.len()));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_line() {
+    let _alone = alone();
+    let [sack, set, _, tour, ruler, flow] = READERS;
+    for (reader, text, sentence) in [
+        (sack, "", "it: the file ends before the line with the number of items and the capacity"),
+        (sack, "2\n", "it, line 1: expected the capacity of the sack, found the end of the line"),
+        (sack, "2 -7\n", "it, line 1: expected the capacity of the sack, which is not negative, found \"-7\""),
+        (sack, "2 7\n1 1\n", "it: the first line promises 2 items, but there are 1"),
+        (sack, "1 7\n1 1\n1 1\n", "it, line 3: after 1 item, as the first line promises, nothing may follow but a 0 or a 1 for each of them"),
+        (sack, "1 7\n1 1\n2 1\n", "it, line 3: after 1 item, as the first line promises, nothing may follow but a 0 or a 1 for each of them"),
+        (sack, "3 7\n1 1\n1 1\n1 1\n1 0\n", "it: the choice at the end has 2 numbers for 3 items"),
+        (sack, "1 7\n1 1 1\n", "it, line 2: expected the end of the line after the profit and the weight of the item, found \"1\""),
+        (sack, "1 7\n9223372036854775808 1\n", "it, line 2: expected the profit of the item, which is at most 9223372036854775807, found \"9223372036854775808\""),
+        (sack, "2 7\n4000000000000000000 1\n4000000000000000000 1\n", "it: the profits of the items come to more than 2305843009213693952 together, which could overflow"),
+        (sack, "1 7\n\0", "it, line 2: there is a zero byte: this is not a text file"),
+        (set, "e 1 2\n", "it, line 1: expected the `p` line before all others, except comments (`c`)"),
+        (set, "c only\n", "it: the file ends before the `p` line, which says how many vertices there are"),
+        (set, "p sp 2 1\n", "it, line 1: of the DIMACS kinds only `p edge` and `p col` can be read here"),
+        (set, "p edge 2 1\ne 1 3\n", "it, line 2: expected a second vertex, which is at most 2, found \"3\""),
+        (set, "p edge 2 1\ne 0 1\n", "it, line 2: expected a vertex, which is at least 1, found \"0\""),
+        (set, "p edge 2 1\r\n\r\ne 2 2\r\n", "it, line 3: the edge joins vertex 2 to itself, so it could never be chosen"),
+        (set, "p edge 2 2\ne 1 2\n", "it: the `p` line promises 2 edges, but there are 1"),
+        (set, "p edge 2 0\nn 1 -4\n", "it, line 2: expected the weight of the vertex, which is not negative, found \"-4\""),
+        (set, "p edge 2 0\nn 1 4\nn 1 5\n", "it, line 3: vertex 1 has the weight 4 already, and now 5"),
+        (set, "p edge 2 0\nx\n", "it, line 2: expected an edge (`e`), a weight (`n`) or a comment (`c`), found \"x\""),
+        (set, "p edge 2 0\np edge 2 0\n", "it, line 2: this is a second `p` line"),
+        (tour, "0\n", "it, line 1: expected the number of places, which is at least 1, found \"0\""),
+        (tour, "2\n0 1\n1\n", "it, line 3: expected the distance from place 2 to place 2, found the end of the line"),
+        (tour, "1\n0\n7.5 7.25\n", "it, line 3: the window of place 1 closes before it opens"),
+        (tour, "1\n0\n", "it: the file ends before the window of place 1 of 1"),
+        (tour, "1\n0\n0 7\n3\n", "it, line 4: expected the end of the line after the windows of all 1 places, found \"3\""),
+        (tour, "1\n0\n-5 7\n", "it, line 3: expected the time that the window of place 1 opens, which is not negative, found \"-5\""),
+        (tour, "1\n0\n0 9223372036854775807\n", "it: the times and distances are so large that sums of them could overflow"),
+        (tour, "1\n0\n0.000000001 9223372036854775\n", "it: the numbers have up to 9 decimals, and the largest are too large for that"),
+        (ruler, "# nothing\n", "it: the file ends before the number of marks"),
+        (ruler, "17\n", "it, line 1: expected the number of marks, which is at most 16, found \"17\""),
+        (ruler, "3\n4\n", "it, line 2: expected the end of the line after the number of marks, which is all that there is to say, found \"4\""),
+        (flow, "p flow 2 1\na 2 1 5\n", "it, line 2: the arc goes from node 2 to node 1, and must go to a higher number"),
+        (flow, "p flow 2 1\na 1 2 5\na 1 2 5\n", "it, line 3: this is one arc more than the 1 that the `p` line promises"),
+        (flow, "p flow 2 2\na 1 2 5\n", "it: the `p` line promises 2 arcs, but there are 1"),
+        (flow, "p flow 2 1\ns 1 3\ns 1 4\na 1 2 5\n", "it, line 3: the supply of this node was 3 before, and is 4 now"),
+        (flow, "p flow 2 1\ns 2 3\na 1 2 5\n", "it: node 2 has a supply, but an arc leads to it, so it is no source"),
+        (flow, "p flow 2 1\nt 1 3\na 1 2 5\n", "it: node 1 has a value, but an arc leads away from it, so it is no sink"),
+        (flow, "p flow 2 1\nu 2\na 1 2 5\n", "it: node 2 is chosen, but has no arcs to match: there must be some that lead to it and some that lead away"),
+    ] {
+        assert_eq!((reader.read)(text.as_bytes()).unwrap_err().in_file("it"), sentence, "{text:?}");
+    }
+}
