@@ -3,7 +3,7 @@
 //! What runs a billion times is to be a few plain loads and stores. Built in release mode, `fast_path_<queue>_push` and
 //! `fast_path_<queue>_pop` show whether it is: the owners of `ff_the`, `ff_cl`, `thep`, `asymmetric` and the idempotent queues get
 //! by without a fence and without a locked instruction, outside the cold paths that they call; `chase_lev` and `the` show what such
-//! an instruction looks like, one in a pop and none in a push. A disassembler checks it.
+//! an instruction looks like, one in a pop and none in a push, and so does `bulk`. A disassembler checks it.
 //!
 //! ```text
 //! cargo build --release --example fast_paths
@@ -15,7 +15,7 @@ use std::hint::black_box;
 
 use filch_queue::bound::{Bound, Delta, Trusted};
 use filch_queue::idempotent::{double_ended, fifo, lifo};
-use filch_queue::{asymmetric, chase_lev, ff_cl, ff_the, the, thep};
+use filch_queue::{asymmetric, bulk, chase_lev, ff_cl, ff_the, the, thep};
 
 /// No instruction, but a function that has it is like no other: the compiler would keep one of two that are the same.
 macro_rules! sign {
@@ -48,6 +48,7 @@ macro_rules! fast_paths {
 fast_paths! {
     fast_path_chase_lev_push, fast_path_chase_lev_pop: chase_lev::Owner<usize>;
     fast_path_the_push, fast_path_the_pop: the::Owner<usize>;
+    fast_path_bulk_push, fast_path_bulk_pop: bulk::Owner<usize>;
     fast_path_ff_the_push, fast_path_ff_the_pop: ff_the::Owner<usize, Trusted>;
     fast_path_ff_cl_push, fast_path_ff_cl_pop: ff_cl::Owner<usize, Trusted>;
     fast_path_thep_push, fast_path_thep_pop: thep::Owner<usize, Trusted>;
@@ -71,6 +72,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let trusted = unsafe { (ff_the::new_trusted(delta), ff_cl::new_trusted(delta), thep::new_trusted(delta)) };
     run("chase_lev", chase_lev::new(), fast_path_chase_lev_push, fast_path_chase_lev_pop);
     run("the", the::new(), fast_path_the_push, fast_path_the_pop);
+    run("bulk", bulk::new(), fast_path_bulk_push, fast_path_bulk_pop);
     run("ff_the", trusted.0, fast_path_ff_the_push, fast_path_ff_the_pop);
     run("ff_cl", trusted.1, fast_path_ff_cl_push, fast_path_ff_cl_pop);
     run("thep", trusted.2, fast_path_thep_push, fast_path_thep_pop);

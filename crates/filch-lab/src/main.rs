@@ -1,28 +1,32 @@
-//! The filch program: measures the queues and the runtime of this workspace beside their peers, on the machine it runs on, explores graphs, and
-//! searches every state of the models.
+//! The filch program: measures the queues, the runtime and the solver of this workspace beside their peers, on the machine it runs on, explores graphs,
+//! solves problems, and searches every state of the models.
 //!
 //! Without arguments it runs the quick form of every suite, so that `cargo run --release` shows something useful at once.
 
 mod bench;
+mod generate;
 mod graph;
 mod machine;
+mod problem;
 mod queue;
 mod report;
+mod solve;
 mod stats;
 mod verify;
 
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 
-use bench::{fork_join, queues};
+use bench::{bulk, fork_join, queues, solver};
 
 /// Work stealing, measured.
 ///
-/// Without a command, runs the quick forms of `filch bench queues`, `filch bench fork-join` and `filch bench graphs`.
+/// Without a command, runs the quick forms of `filch bench queues`, `fork-join`, `graphs`, `bulk` and `solver`.
 #[derive(Debug, Parser)]
 #[command(name = "filch", version)]
 struct Cli {
@@ -39,6 +43,10 @@ enum Command {
     },
     /// Explore a graph: reachability, spanning trees, components, distances.
     Graph(graph::Arguments),
+    /// Solve a problem to the proven optimum: knapsack, independent set, clique, tours with time windows, Golomb rulers, flows.
+    Solve(solve::Arguments),
+    /// Make a random instance of a problem to solve.
+    Generate(generate::Arguments),
     /// Search every state of the models, and say what holds and what is refuted.
     Verify(verify::Arguments),
 }
@@ -53,6 +61,13 @@ enum Suite {
     Rayon(RayonArguments),
     /// What closure and spanning tree of large graphs gain from queues that may repeat a task.
     Graphs(GraphsArguments),
+    /// What push, pop and steal of whole batches cost.
+    Bulk(BulkArguments),
+    /// How fast optima are proven, beside ddo with the same models.
+    Solver(SolverArguments),
+    /// One run of the solver suite, in this process.
+    #[command(hide = true)]
+    SolverRun(SolverRunArguments),
 }
 
 #[derive(Args, Debug)]
@@ -158,12 +173,90 @@ impl From<GraphsArguments> for bench::Options {
     }
 }
 
+#[derive(Args, Debug)]
+struct BulkArguments {
+    /// Fewer shares and fewer rounds: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    /// Also explore graphs of 50 million nodes, which takes long and about a gigabyte.
+    #[arg(long, conflicts_with = "quick")]
+    full: bool,
+
+    #[command(flatten)]
+    pools: PoolsArguments,
+}
+
+impl From<BulkArguments> for bulk::Options {
+    fn from(arguments: BulkArguments) -> Self {
+        bulk::Options { common: arguments.pools.options(arguments.quick), largest: arguments.full }
+    }
+}
+
+#[derive(Args, Debug)]
+struct SolverArguments {
+    /// The smallest instances only, and fewer rounds: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    #[command(flatten)]
+    pools: PoolsArguments,
+
+    /// A folder with published instances: misp/*.clq and knapsack/*.
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
+}
+
+impl From<SolverArguments> for solver::Options {
+    fn from(arguments: SolverArguments) -> Self {
+        solver::Options { common: arguments.pools.options(arguments.quick), data: arguments.data }
+    }
+}
+
+#[derive(Args, Debug)]
+struct SolverRunArguments {
+    /// The case.
+    case: String,
+
+    /// Who solves it.
+    #[arg(long)]
+    contender: String,
+
+    /// How many threads work.
+    #[arg(long, value_parser = pool_threads)]
+    threads: usize,
+
+    /// When to give up, in seconds.
+    #[arg(long)]
+    limit: f64,
+
+    /// Where published instances are.
+    #[arg(long)]
+    data: Option<PathBuf>,
+}
+
+impl From<SolverRunArguments> for solver::OneRun {
+    fn from(arguments: SolverRunArguments) -> Self {
+        let SolverRunArguments { case, contender, threads, limit, data } = arguments;
+        solver::OneRun { case, contender, threads, data, limit }
+    }
+}
+
 fn queue_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads @ 1..=queues::MOST_THREADS) => Ok(threads),
         Ok(0) => Err("the owner needs a thread; give 1 or 2".to_owned()),
         Ok(_) => Err("this suite uses at most 2 threads, the owner and one thief; give 1 or 2".to_owned()),
         Err(_) => Err("this is not a number of threads; give 1 or 2".to_owned()),
+    }
+}
+
+/// A time limit, in seconds.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "this is not a number of seconds; an example is 2.5".to_owned())?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(limit) if !limit.is_zero() => Ok(limit),
+        _ => Err("a time limit must be above 0, and not as long as this".to_owned()),
     }
 }
 
@@ -186,29 +279,45 @@ fn task_cost(text: &str) -> Result<u64, String> {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Some(Command::Bench { suite: Suite::Queues(arguments) }) => bench::run_queues(&arguments.into()),
-        Some(Command::Bench { suite: Suite::ForkJoin(arguments) }) => bench::run_fork_join(&arguments.into()),
-        Some(Command::Bench { suite: Suite::Rayon(arguments) }) => bench::run_rayon(&arguments.into()),
-        Some(Command::Bench { suite: Suite::Graphs(arguments) }) => bench::run_graphs(&arguments.into()),
-        Some(Command::Graph(arguments)) => graph::run(&arguments),
-        Some(Command::Verify(arguments)) => verify::run(&arguments),
-        None => {
-            say(
-                "No command was given: this is `filch bench queues --quick`, then the same of fork-join and of graphs.",
-            );
-            say("`filch --help` lists what there is.");
-            bench::run_queues(&queues::Options::quick())
-                .and_then(|()| bench::run_fork_join(&fork_join::Options::quick()))
-                .and_then(|()| bench::run_graphs(&bench::Options::quick()))
-        }
+        Some(Command::Bench { suite }) => suite.run().map(|()| ExitCode::SUCCESS),
+        Some(Command::Graph(arguments)) => graph::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Some(Command::Solve(arguments)) => solve::run(&arguments),
+        Some(Command::Generate(arguments)) => generate::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Some(Command::Verify(arguments)) => verify::run(&arguments).map(|()| ExitCode::SUCCESS),
+        None => everything_quick().map(|()| ExitCode::SUCCESS),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             say(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
+}
+
+impl Suite {
+    fn run(self) -> Result<()> {
+        match self {
+            Suite::Queues(arguments) => bench::run_queues(&arguments.into()),
+            Suite::ForkJoin(arguments) => bench::run_fork_join(&arguments.into()),
+            Suite::Rayon(arguments) => bench::run_rayon(&arguments.into()),
+            Suite::Graphs(arguments) => bench::run_graphs(&arguments.into()),
+            Suite::Bulk(arguments) => bench::run_bulk(&arguments.into()),
+            Suite::Solver(arguments) => bench::run_solver(&arguments.into()),
+            Suite::SolverRun(arguments) => solver::run_one(&arguments.into()),
+        }
+    }
+}
+
+/// What is done for somebody who asks for nothing in particular.
+fn everything_quick() -> Result<()> {
+    say("No command was given: this is `filch bench queues --quick`, then the same of fork-join, graphs, bulk and solver.");
+    say("`filch --help` lists what there is.");
+    bench::run_queues(&queues::Options::quick())?;
+    bench::run_fork_join(&fork_join::Options::quick())?;
+    bench::run_graphs(&bench::Options::quick())?;
+    bench::run_bulk(&bulk::Options::quick())?;
+    bench::run_solver(&solver::Options::quick())
 }
 
 /// Prints something on standard output.
@@ -343,6 +452,22 @@ mod tests {
         let none = options(&[]).unwrap();
         assert_eq!((none.quick, none.threads, none.json), (false, 2, None));
         assert!(options(&["--threads", "0"]).unwrap_err().contains("a pool needs a thread"));
+    }
+
+    #[test]
+    fn bulk_and_solver_have_options_of_their_own() {
+        let suite = |words: &[&str]| match Cli::try_parse_from([&["filch", "bench"], words].concat()).unwrap().command {
+            Some(Command::Bench { suite }) => suite,
+            _ => panic!("another command"),
+        };
+        let Suite::Bulk(arguments) = suite(&["bulk", "--full", "--case", "dag"]) else { panic!("another suite") };
+        let options = bulk::Options::from(arguments);
+        assert!(options.largest && !options.common.quick);
+        assert_eq!(options.common.cases, ["dag"]);
+        let Suite::Solver(arguments) = suite(&["solver", "--quick", "--data", "here"]) else { panic!("another suite") };
+        let options = solver::Options::from(arguments);
+        assert!(options.common.quick);
+        assert_eq!(options.data, Some(PathBuf::from("here")));
     }
 
     #[test]

@@ -4,11 +4,13 @@ mod file;
 mod json;
 mod plot;
 mod table;
+mod words;
 
 pub(crate) use file::{check_writable, write as write_file};
 pub(crate) use json::write_json;
 pub(crate) use plot::write_plot;
 pub(crate) use table::{comparison, grid, number, tables};
+pub(crate) use words::{bytes, grouped, time};
 
 use serde::Serialize;
 

@@ -32,6 +32,11 @@ fn bad_input_is_refused_before_anything_is_measured() {
     );
     refused(&["bench", "graphs", "--threads", "0"], "a pool needs a thread");
     refused(&["bench", "graphs", "--case", "bfs"], "no case begins with `bfs`; there are closure/kgraph-250k,");
+    refused(&["bench", "bulk", "--threads", "1", "--case", "steal"], "an owner and a thief");
+    refused(&["bench", "bulk", "--case", "theft"], "no case begins with `theft`; there are push/1, push/128,");
+    refused(&["bench", "bulk", "--quick", "--full"], "cannot be used with");
+    refused(&["bench", "solver", "--case", "misp/keller"], "no case begins with `misp/keller`; there are misp/random-");
+    refused(&["bench", "solver", "--data", "nowhere"], "nowhere is not a folder");
     refused(&["bench", "nothing"], "unrecognized subcommand");
     refused(&["verify", "nobody"], "there is no model called `nobody`; there are chase_lev,");
     refused(&["verify", "chase_lev", "--tasks", "99"], "may be from 1 to");
@@ -46,6 +51,8 @@ fn figures_that_cannot_be_written_are_not_measured() {
         ("fork-join", "--plot", "fib-38"),
         ("rayon", "--json", "Building"),
         ("graphs", "--json", "closure/"),
+        ("bulk", "--json", "push/"),
+        ("solver", "--json", "misp/"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("nowhere").join("figures");
@@ -106,4 +113,21 @@ fn the_explorer_is_served_to_this_machine_only() {
     served.kill().unwrap();
     served.wait().unwrap();
     assert!(answer.contains("no claim is broken"), "{answer}");
+}
+
+#[test]
+fn one_run_of_the_solver_suite_tells_what_it_came_to() {
+    for contender in ["filch", "ddo", "two-serial"] {
+        let output =
+            filch(&["bench", "solver-run", "golomb/7", "--contender", contender, "--threads", "2", "--limit", "60"]);
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{contender}: {}", String::from_utf8_lossy(&output.stderr));
+        let answer: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!((answer["cost"].as_i64(), answer["proven"].as_bool()), (Some(25), Some(true)), "{contender}");
+        assert!(answer["seconds"].as_f64().unwrap() > 0.0 && answer["explored"].as_f64().unwrap() >= 1.0);
+    }
+    refused(
+        &["bench", "solver-run", "golomb/7", "--contender", "nobody", "--threads", "1", "--limit", "1"],
+        "there are filch, ddo and two-serial",
+    );
 }

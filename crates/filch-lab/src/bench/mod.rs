@@ -1,15 +1,18 @@
 //! The suites, and what they have in common: where figures go, which cases are wanted, rounds, inputs, which core a thread runs on, what
 //! a task and what the process cost.
 
+pub(crate) mod bulk;
 mod busy;
 mod cpu;
 pub(crate) mod fork_join;
 pub(crate) mod graphs;
+mod memory;
 mod pin;
 pub(crate) mod queues;
 mod random;
 pub(crate) mod rayon;
 mod rounds;
+pub(crate) mod solver;
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -104,6 +107,16 @@ pub(crate) fn run_rayon(options: &Options) -> Result<()> {
 /// Runs the `graphs` suite.
 pub(crate) fn run_graphs(options: &Options) -> Result<()> {
     publish(graphs::SUITE, options.json.as_deref(), || graphs::run(options))
+}
+
+/// Runs the `bulk` suite.
+pub(crate) fn run_bulk(options: &bulk::Options) -> Result<()> {
+    publish(bulk::SUITE, options.common.json.as_deref(), || bulk::run(options))
+}
+
+/// Runs the `solver` suite.
+pub(crate) fn run_solver(options: &solver::Options) -> Result<()> {
+    publish(solver::SUITE, options.common.json.as_deref(), || solver::run(options))
 }
 
 /// The cases whose names begin as one of the names that were asked for. One that no case begins with is an error.

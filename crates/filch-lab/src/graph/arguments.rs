@@ -9,8 +9,8 @@ use filch_graph::generate::Recipe;
 use filch_graph::read::{Format, Names};
 use filch_graph::Vertex;
 
-use crate::pool_threads;
 use crate::queue::Queue;
+use crate::{pool_threads, seconds};
 
 /// Read or generate a graph, and explore it on all cores.
 #[derive(Args, Debug)]
@@ -157,14 +157,6 @@ impl Arguments {
 
 fn vertex(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "this is not a vertex; an example is 0".to_owned())
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "this is not a number of seconds; an example is 2.5".to_owned())?;
-    match Duration::try_from_secs_f64(seconds) {
-        Ok(limit) if !limit.is_zero() => Ok(limit),
-        _ => Err("a time limit must be above 0, and not as long as this".to_owned()),
-    }
 }
 
 #[cfg(test)]

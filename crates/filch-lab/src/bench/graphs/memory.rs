@@ -1,12 +1,11 @@
 //! What a closure of ten million vertices and thirty million edges takes in memory.
 
-use std::fs;
-
 use anyhow::{ensure, Result};
 use filch::explore::Explore;
 use filch_graph::{closure, generate, Vertex};
 
 use super::cases::SEED;
+use crate::bench::memory::{forget_peak, peak};
 use crate::queue::Queue;
 use crate::report::{self, Series};
 
@@ -64,30 +63,4 @@ pub(crate) fn table(series: &[Series]) -> String {
         vec![series.unit.to_owned(), report::number(series.median()), series.note.clone().unwrap_or_default()]
     };
     report::grid(&header, &series.iter().map(line).collect::<Vec<_>>())
-}
-
-/// Has the kernel count the largest resident set anew. Returns whether it does.
-fn forget_peak() -> bool {
-    fs::write("/proc/self/clear_refs", "5").is_ok()
-}
-
-/// The largest resident set so far, in bytes. Known on Linux only.
-fn peak() -> Option<u64> {
-    kilobytes(&fs::read_to_string("/proc/self/status").ok()?).map(|kilobytes| 1024 * kilobytes)
-}
-
-fn kilobytes(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_peak_is_found_among_what_the_kernel_tells() {
-        assert_eq!(kilobytes("Name:\tfilch\nVmPeak:\t  99 kB\nVmHWM:\t   1234 kB\n"), Some(1234));
-        assert_eq!(kilobytes("Name:\tfilch\n"), None);
-    }
 }

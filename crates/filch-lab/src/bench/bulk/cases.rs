@@ -1,0 +1,222 @@
+//! The cases: which operation, of what size, and who takes part.
+
+use std::fmt;
+use std::thread;
+
+use anyhow::Result;
+
+use super::contenders::{Bulk, ChaseLev, Crossbeam, MutexDeque, Queue, Shares};
+use super::dag::{self, NodeCost};
+use super::operations::{self, Fill};
+use super::plan::Plan;
+use super::theft::{Theft, TASKS};
+use crate::bench::pin::Cores;
+use crate::bench::rounds::{interleave, Runner};
+use crate::report::Series;
+
+/// Time for a push, of a batch or of one task.
+pub(crate) const NANOS_A_PUSH: &str = "ns/push";
+/// Time for a pop of one task.
+pub(crate) const NANOS_A_POP: &str = "ns/pop";
+/// Time for a theft of a whole share.
+pub(crate) const NANOS_A_STEAL: &str = "ns/steal";
+/// How many tasks a theft brought.
+pub(crate) const TASKS_A_STEAL: &str = "tasks/steal";
+
+/// The sizes of batches, those of the paper.
+pub(crate) const BATCHES: [usize; 4] = [1, 128, 512, 1024];
+/// The shares that are stolen, in hundredths, those of the paper.
+pub(crate) const SHARES: [usize; 6] = [10, 20, 30, 40, 50, 60];
+/// How large the graphs are, and what they are called.
+pub(crate) const GRAPHS: [(usize, &str); 3] = [(250_000, "250k"), (2_500_000, "2.5m"), (50_000_000, "50m")];
+
+/// Something to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// A batch of so many tasks is pushed.
+    Push(usize),
+    /// One task is pushed.
+    PushSingle,
+    /// One task is popped.
+    Pop(Fill),
+    /// A share is stolen.
+    Steal {
+        /// In hundredths.
+        percent: usize,
+        /// How the tasks came.
+        fill: Fill,
+        /// Whether the owner works meanwhile.
+        busy: bool,
+    },
+    /// A graph is explored.
+    Dag {
+        /// What its nodes cost.
+        cost: NodeCost,
+        /// How many there are.
+        nodes: usize,
+        /// What that is called.
+        size: &'static str,
+    },
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Case::Push(size) => write!(f, "push/{size}"),
+            Case::PushSingle => f.write_str("push/single"),
+            Case::Pop(fill) => write!(f, "pop{}", fill.suffix()),
+            Case::Steal { percent, fill, busy } => {
+                write!(f, "steal/{percent}%{}{}", fill.suffix(), if busy { "/busy" } else { "" })
+            }
+            Case::Dag { cost: NodeCost::Uniform, size, .. } => write!(f, "dag/uniform-{size}"),
+            Case::Dag { cost: NodeCost::Skewed, size, .. } => write!(f, "dag/skewed-{size}"),
+        }
+    }
+}
+
+/// All cases, in the order in which they are measured and printed.
+pub(crate) fn all() -> Vec<Case> {
+    let mut cases: Vec<Case> = BATCHES.into_iter().map(Case::Push).collect();
+    cases.push(Case::PushSingle);
+    cases.extend(Fill::ALL.map(Case::Pop));
+    for busy in [false, true] {
+        for fill in Fill::ALL {
+            cases.extend(SHARES.map(|percent| Case::Steal { percent, fill, busy }));
+        }
+    }
+    for (nodes, size) in GRAPHS {
+        cases.extend([NodeCost::Uniform, NodeCost::Skewed].map(|cost| Case::Dag { cost, nodes, size }));
+    }
+    cases
+}
+
+impl Case {
+    /// What it is, for people.
+    pub(crate) fn description(self) -> String {
+        match self {
+            Case::Push(1) => "a batch of 1 task is pushed, which was built before".to_owned(),
+            Case::Push(size) => format!("a batch of {size} tasks is pushed, which was built before"),
+            Case::PushSingle => "one task is pushed, of ten thousand in a row".to_owned(),
+            Case::Pop(fill) => format!("one task is popped, of ten thousand that came {}", fill.description()),
+            Case::Steal { percent, fill, busy } => {
+                let owner = if busy { "while the owner pops and pushes" } else { "while the owner waits" };
+                format!("{percent} % of ten thousand tasks that came {} are stolen {owner}", fill.description())
+            }
+            Case::Dag { cost, size, .. } => {
+                format!("{size} nodes are explored by workers that steal half; {}", dag::description(cost))
+            }
+        }
+    }
+
+    /// How many threads it takes at the least.
+    pub(crate) fn least_threads(self) -> usize {
+        match self {
+            Case::Steal { .. } => 2,
+            _ => 1,
+        }
+    }
+
+    /// Measures it; graphs with 1 thread and with `threads`.
+    pub(crate) fn measure(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
+        let name = self.to_string();
+        match self {
+            Case::Dag { cost, nodes, .. } => dag::measure(&name, nodes, cost, threads, plan.graph_effort(nodes)),
+            Case::Push(size) => pinned(Cores::pin_owner, |_| {
+                let repeats = (plan.tasks / (32 * size)).clamp(8, 2_000);
+                let runners = [
+                    one::<Bulk>(move || operations::push_batch::<Bulk>(size, repeats)),
+                    one::<Crossbeam>(move || operations::push_batch::<Crossbeam>(size, repeats)),
+                    one::<MutexDeque>(move || operations::push_batch::<MutexDeque>(size, repeats)),
+                    one::<ChaseLev>(move || operations::push_batch::<ChaseLev>(size, repeats)),
+                ];
+                interleave(&name, &[NANOS_A_PUSH], &runners, plan.effort)
+            }),
+            Case::PushSingle => pinned(Cores::pin_owner, |_| {
+                let repeats = (plan.tasks / TASKS).max(2);
+                let runners = [
+                    one::<Bulk>(move || operations::push_single::<Bulk>(TASKS, repeats)),
+                    one::<Crossbeam>(move || operations::push_single::<Crossbeam>(TASKS, repeats)),
+                    one::<MutexDeque>(move || operations::push_single::<MutexDeque>(TASKS, repeats)),
+                    one::<ChaseLev>(move || operations::push_single::<ChaseLev>(TASKS, repeats)),
+                ];
+                interleave(&name, &[NANOS_A_PUSH], &runners, plan.effort)
+            }),
+            Case::Pop(fill) => pinned(Cores::pin_owner, |_| {
+                let repeats = (plan.tasks / TASKS).max(2);
+                let runners = [
+                    one::<Bulk>(move || operations::pop::<Bulk>(fill, TASKS, repeats)),
+                    one::<Crossbeam>(move || operations::pop::<Crossbeam>(fill, TASKS, repeats)),
+                    one::<MutexDeque>(move || operations::pop::<MutexDeque>(fill, TASKS, repeats)),
+                    one::<ChaseLev>(move || operations::pop::<ChaseLev>(fill, TASKS, repeats)),
+                ];
+                interleave(&name, &[NANOS_A_POP], &runners, plan.effort)
+            }),
+            Case::Steal { percent, fill, busy } => pinned(Cores::pin_thief, |cores| {
+                let (theft, thefts) = (Theft { percent, fill, busy }, plan.thefts);
+                let runners = [
+                    thief::<Bulk>(theft, thefts, cores),
+                    thief::<Crossbeam>(theft, thefts, cores),
+                    thief::<MutexDeque>(theft, thefts, cores),
+                ];
+                interleave(&name, &[NANOS_A_STEAL, TASKS_A_STEAL], &runners, plan.effort)
+            }),
+        }
+    }
+}
+
+fn one<'a, Q: Queue>(measure: impl Fn() -> Result<f64> + 'a) -> Runner<'a> {
+    Runner { name: Q::NAME, threads: 1, measure: Box::new(move || Ok(vec![measure()?])) }
+}
+
+fn thief<'a, Q: Shares>(theft: Theft, thefts: usize, cores: Cores) -> Runner<'a> {
+    let measure = move || {
+        let sample = theft.sample::<Q>(thefts, cores)?;
+        Ok(vec![sample.nanos, sample.tasks])
+    };
+    Runner { name: Q::NAME, threads: 2, measure: Box::new(measure) }
+}
+
+/// Measures on a thread of its own, since it is pinned.
+fn pinned(
+    pin: impl Fn(&Cores) -> bool + Sync,
+    measure: impl FnOnce(Cores) -> Result<Vec<Series>> + Send,
+) -> Result<Vec<Series>> {
+    // Before anybody is pinned: a pinned thread sees one core.
+    let cores = Cores::choose();
+    let run = || {
+        pin(&cores);
+        measure(cores)
+    };
+    match thread::scope(|scope| scope.spawn(run).join()) {
+        Ok(series) => series,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn cases_have_the_names_that_plots_know() {
+        let names: BTreeSet<String> = all().iter().map(Case::to_string).collect();
+        for name in [
+            "push/1",
+            "push/1024",
+            "push/single",
+            "pop",
+            "pop/singles",
+            "steal/10%",
+            "steal/60%/singles",
+            "steal/20%/batches-of-4/busy",
+            "dag/uniform-2.5m",
+            "dag/skewed-2.5m",
+            "dag/skewed-50m",
+        ] {
+            assert!(names.contains(name), "{name} is not in {names:?}");
+        }
+        assert_eq!(names.len(), all().len());
+    }
+}

@@ -1,0 +1,351 @@
+//! The paper's loop: each worker has a queue; one without work looks at those of the others, in order, and steals half.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{anyhow, Result};
+use crossbeam_deque::{Steal, Stealer, Worker};
+use crossbeam_utils::Backoff;
+use filch_queue::bulk::{self, Batch, SharedThief};
+
+use super::work::{Visits, Work};
+use crate::bench::bulk::contenders::{self, lock, Locked};
+
+/// How a theft from one other worker ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// There are tasks in the thief's own queue now.
+    Some,
+    /// There was nothing.
+    Nothing,
+    /// Somebody else was at it.
+    Busy,
+}
+
+/// A worker's queue.
+pub(crate) trait Worklist: Send + Sized {
+    /// The name that plots know it by.
+    const NAME: &'static str;
+    /// What others have of it.
+    type Handle: Send + Sync;
+
+    /// An empty one.
+    fn new() -> (Self, Self::Handle);
+
+    /// Visits a node, and keeps what it discovers.
+    fn visit(&self, work: &Work<'_>, node: usize, visits: &mut Visits);
+
+    /// Adds the first.
+    fn begin(&self, node: usize);
+
+    /// Takes the youngest.
+    fn pop(&self) -> Option<usize>;
+
+    /// Steals half of another's.
+    fn steal_half(&self, other: &Self::Handle) -> Taken;
+
+    /// Whether there seems to be nothing to steal.
+    fn is_empty(other: &Self::Handle) -> bool;
+}
+
+/// Visits all nodes. Returns how long that took.
+pub(crate) fn explore<W: Worklist>(work: &Work<'_>, threads: usize) -> Result<Duration> {
+    let (lists, handles): (Vec<W>, Vec<W::Handle>) = (0..threads).map(|_| W::new()).unzip();
+    if let Some(first) = lists.first() {
+        first.begin(0);
+    }
+    let crew = Crew { work, handles, active: AtomicUsize::new(threads), together: Barrier::new(threads) };
+    let crew = &crew;
+    let done: Vec<Done> = thread::scope(|scope| {
+        let threads: Vec<_> =
+            lists.into_iter().enumerate().map(|(index, list)| scope.spawn(move || crew.run(index, &list))).collect();
+        threads.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a worker panicked"))).collect::<Result<_>>()
+    })?;
+    work.check(done.iter().fold(Visits::default(), |all, done| all.and(done.visits)))?;
+    let start = done.iter().map(|done| done.start).min();
+    let end = done.iter().map(|done| done.end).max();
+    start.zip(end).map(|(start, end)| end.duration_since(start)).ok_or_else(|| anyhow!("no thread ran"))
+}
+
+/// What one worker did.
+struct Done {
+    start: Instant,
+    end: Instant,
+    visits: Visits,
+}
+
+/// What the workers share.
+struct Crew<'a, W: Worklist> {
+    work: &'a Work<'a>,
+    handles: Vec<W::Handle>,
+    /// How many have work, or look for some.
+    active: AtomicUsize,
+    together: Barrier,
+}
+
+impl<W: Worklist> Crew<'_, W> {
+    fn run(&self, index: usize, list: &W) -> Done {
+        let mut visits = Visits::default();
+        self.together.wait();
+        let start = Instant::now();
+        loop {
+            while let Some(node) = list.pop() {
+                list.visit(self.work, node, &mut visits);
+            }
+            if !self.steal(index, list) && !self.rest() {
+                break;
+            }
+        }
+        Done { start, end: Instant::now(), visits }
+    }
+
+    fn others(&self, index: usize) -> impl Iterator<Item = &W::Handle> {
+        self.handles.iter().enumerate().filter(move |(other, _)| *other != index).map(|(_, handle)| handle)
+    }
+
+    /// Goes round the others in order until one had something, or none had.
+    fn steal(&self, index: usize, list: &W) -> bool {
+        loop {
+            let mut busy = false;
+            for other in self.others(index) {
+                match list.steal_half(other) {
+                    Taken::Some => return true,
+                    Taken::Nothing => {}
+                    Taken::Busy => busy = true,
+                }
+            }
+            if !busy {
+                return false;
+            }
+        }
+    }
+
+    /// Waits until there may be something to steal. Returns whether there is; otherwise it is over.
+    fn rest(&self) -> bool {
+        // Release: who sees that it is over sees what was done. Acquire: the same, the other way round.
+        self.active.fetch_sub(1, Ordering::AcqRel);
+        let backoff = Backoff::new();
+        loop {
+            if self.active.load(Ordering::Acquire) == 0 {
+                return false;
+            }
+            if self.handles.iter().any(|handle| !W::is_empty(handle)) {
+                self.active.fetch_add(1, Ordering::AcqRel);
+                return true;
+            }
+            backoff.snooze();
+        }
+    }
+}
+
+/// Our bulk queue. What a node discovers is pushed as it comes; what is stolen moves on as a batch.
+pub(crate) struct BulkList(bulk::Owner<usize>);
+
+impl Worklist for BulkList {
+    const NAME: &'static str = contenders::BULK;
+    type Handle = SharedThief<usize>;
+
+    fn new() -> (Self, Self::Handle) {
+        let (owner, thief) = bulk::new();
+        (BulkList(owner), thief.share())
+    }
+
+    #[inline(always)]
+    fn visit(&self, work: &Work<'_>, node: usize, visits: &mut Visits) {
+        work.visit(node, visits, |next| self.0.push(next));
+    }
+
+    fn begin(&self, node: usize) {
+        self.0.push(node);
+    }
+
+    #[inline(always)]
+    fn pop(&self) -> Option<usize> {
+        self.0.pop()
+    }
+
+    fn steal_half(&self, other: &Self::Handle) -> Taken {
+        match other.steal(0.5) {
+            Ok(batch) if batch.is_empty() => Taken::Nothing,
+            Ok(batch) => {
+                self.0.push_batch(batch);
+                Taken::Some
+            }
+            Err(_) => Taken::Busy,
+        }
+    }
+
+    fn is_empty(other: &Self::Handle) -> bool {
+        other.is_empty()
+    }
+}
+
+/// The same, but what a node discovers is pushed as one batch.
+pub(crate) struct BatchList(bulk::Owner<usize>);
+
+impl Worklist for BatchList {
+    const NAME: &'static str = "bulk-batches";
+    type Handle = SharedThief<usize>;
+
+    fn new() -> (Self, Self::Handle) {
+        let (BulkList(owner), handle) = BulkList::new();
+        (BatchList(owner), handle)
+    }
+
+    #[inline(always)]
+    fn visit(&self, work: &Work<'_>, node: usize, visits: &mut Visits) {
+        let mut batch = Batch::new();
+        work.visit(node, visits, |next| batch.push(next));
+        if !batch.is_empty() {
+            self.0.push_batch(batch);
+        }
+    }
+
+    fn begin(&self, node: usize) {
+        self.0.push(node);
+    }
+
+    #[inline(always)]
+    fn pop(&self) -> Option<usize> {
+        self.0.pop()
+    }
+
+    fn steal_half(&self, other: &Self::Handle) -> Taken {
+        match other.steal(0.5) {
+            Ok(batch) if batch.is_empty() => Taken::Nothing,
+            Ok(batch) => {
+                self.0.push_batch(batch);
+                Taken::Some
+            }
+            Err(_) => Taken::Busy,
+        }
+    }
+
+    fn is_empty(other: &Self::Handle) -> bool {
+        other.is_empty()
+    }
+}
+
+/// crossbeam-deque. Its batch is half, but no more than 32.
+pub(crate) struct CrossbeamList(Worker<usize>);
+
+impl Worklist for CrossbeamList {
+    const NAME: &'static str = contenders::CROSSBEAM;
+    type Handle = Stealer<usize>;
+
+    fn new() -> (Self, Self::Handle) {
+        let worker = Worker::new_lifo();
+        let stealer = worker.stealer();
+        (CrossbeamList(worker), stealer)
+    }
+
+    #[inline(always)]
+    fn visit(&self, work: &Work<'_>, node: usize, visits: &mut Visits) {
+        work.visit(node, visits, |next| self.0.push(next));
+    }
+
+    fn begin(&self, node: usize) {
+        self.0.push(node);
+    }
+
+    #[inline(always)]
+    fn pop(&self) -> Option<usize> {
+        self.0.pop()
+    }
+
+    fn steal_half(&self, other: &Self::Handle) -> Taken {
+        match other.steal_batch(&self.0) {
+            Steal::Success(()) => Taken::Some,
+            Steal::Empty => Taken::Nothing,
+            Steal::Retry => Taken::Busy,
+        }
+    }
+
+    fn is_empty(other: &Self::Handle) -> bool {
+        other.is_empty()
+    }
+}
+
+/// A deque behind a lock. What a node discovers is pushed under one lock.
+pub(crate) struct MutexList {
+    deque: Locked,
+    /// For what a node discovers, so that the lock is not held meanwhile.
+    discovered: Cell<Vec<usize>>,
+}
+
+impl Worklist for MutexList {
+    const NAME: &'static str = contenders::MUTEX;
+    type Handle = Locked;
+
+    fn new() -> (Self, Self::Handle) {
+        let deque = Locked::default();
+        let list = MutexList { deque: Arc::clone(&deque), discovered: Cell::default() };
+        (list, deque)
+    }
+
+    #[inline(always)]
+    fn visit(&self, work: &Work<'_>, node: usize, visits: &mut Visits) {
+        let mut discovered = self.discovered.take();
+        work.visit(node, visits, |next| discovered.push(next));
+        if !discovered.is_empty() {
+            lock(&self.deque).extend(discovered.drain(..));
+        }
+        self.discovered.set(discovered);
+    }
+
+    fn begin(&self, node: usize) {
+        lock(&self.deque).push_back(node);
+    }
+
+    #[inline(always)]
+    fn pop(&self) -> Option<usize> {
+        lock(&self.deque).pop_back()
+    }
+
+    fn steal_half(&self, other: &Self::Handle) -> Taken {
+        let stolen: Vec<usize> = {
+            let mut other = lock(other);
+            let half = other.len().div_ceil(2);
+            other.drain(..half).collect()
+        };
+        if stolen.is_empty() {
+            return Taken::Nothing;
+        }
+        lock(&self.deque).extend(stolen);
+        Taken::Some
+    }
+
+    fn is_empty(other: &Self::Handle) -> bool {
+        lock(other).is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::super::graph::Dag;
+    use super::super::work::{NodeCost, Steps};
+    use super::*;
+    use crate::bench::busy::Calibration;
+
+    fn visits_all<W: Worklist>() {
+        let dag = Dag::random(20_000, 3);
+        let claimed: Vec<AtomicBool> = (0..dag.nodes()).map(|_| AtomicBool::new(false)).collect();
+        for threads in [1, 2, 3] {
+            let steps = Steps::of(NodeCost::Skewed, Calibration::measure());
+            explore::<W>(&Work::new(&dag, steps, &claimed), threads).unwrap();
+        }
+    }
+
+    #[test]
+    fn every_node_is_visited_once_on_every_queue() {
+        visits_all::<BulkList>();
+        visits_all::<BatchList>();
+        visits_all::<CrossbeamList>();
+        visits_all::<MutexList>();
+    }
+}

@@ -1,0 +1,193 @@
+//! What we want of the bulk queue, in numbers, beside what was measured. A report: nothing depends on it.
+
+use std::fmt::Write;
+
+use super::cases::{Case, BATCHES, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL, SHARES};
+use super::contenders::{BULK, CHASE_LEV, CROSSBEAM, MUTEX};
+use super::dag::{NANOS_A_NODE, SERIAL_PAIR};
+use super::operations::Fill;
+use crate::report::{self, Series};
+use crate::stats;
+
+/// A batch of 1,024 takes no more than so many times as long to push as one of 1.
+const FLAT_PUSHES: f64 = 1.5;
+/// And no more than so many nanoseconds.
+const QUICK_PUSH: f64 = 50.0;
+/// A pop takes no more than so many times as long as that of the queue for single tasks.
+const POP: f64 = 1.5;
+/// The dearest share takes no more than so many times as long to steal as the cheapest.
+const FLAT_STEALS: f64 = 1.3;
+/// And no more than so many nanoseconds.
+const QUICK_STEAL: f64 = 2_000.0;
+
+/// A figure, what is wanted of it, and where it comes from.
+struct Line {
+    goal: String,
+    figure: f64,
+    /// Ratios round by round, where it is one.
+    rounds: Vec<f64>,
+    /// No more than this; nothing if it is for information.
+    wanted: Option<f64>,
+    from: String,
+}
+
+/// Every goal whose figures are there, beside them.
+pub(crate) fn summary(series: &[Series]) -> String {
+    let lines = lines(series);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let header = ["goal", "figure", "95 % interval", "wanted", "", "from"].map(str::to_owned);
+    let cells = |line: &Line| {
+        let interval = stats::interval(&line.rounds);
+        vec![
+            line.goal.clone(),
+            report::number(line.figure),
+            interval.map_or_else(String::new, |interval| format!("{:.2} to {:.2}", interval.low, interval.high)),
+            line.wanted.map_or_else(String::new, |most| format!("<= {}", report::number(most))),
+            line.wanted.map_or("", |most| if line.figure <= most { "met" } else { "missed" }).to_owned(),
+            line.from.clone(),
+        ]
+    };
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "Goals: figures are medians, and `a / b` says how many times as long a takes as b. The interval encloses the median of the ratios round by\n\
+         round with a confidence of 95 %; of fewer than 6 rounds it is their whole range. Of several cases the worst is told.\n"
+    );
+    text.push_str(&report::grid(&header, &lines.iter().map(cells).collect::<Vec<_>>()));
+    text
+}
+
+fn lines(series: &[Series]) -> Vec<Line> {
+    let find = |case: &str, name: &str, unit: &str, threads: Option<usize>| {
+        series.iter().find(|series| {
+            series.case == case
+                && (series.name, series.unit) == (name, unit)
+                && threads.is_none_or(|threads| series.threads == threads)
+        })
+    };
+    let ratio = |a: &Series, b: &Series| (a.median() / b.median(), stats::paired_ratios(&a.samples, &b.samples));
+    let mut lines = Vec::new();
+
+    let push = |size: usize| find(&Case::Push(size).to_string(), BULK, NANOS_A_PUSH, None);
+    let [one, .., largest] = BATCHES;
+    if let (Some(one), Some(largest)) = (push(one), push(largest)) {
+        let (figure, rounds) = ratio(largest, one);
+        let from = format!("{} / {}", largest.case, one.case);
+        lines.push(Line { goal: "pushes are flat".to_owned(), figure, rounds, wanted: Some(FLAT_PUSHES), from });
+    }
+    if let Some(largest) = push(largest) {
+        let goal = "a large push, ns".to_owned();
+        let from = largest.case.clone();
+        lines.push(Line { goal, figure: largest.median(), rounds: Vec::new(), wanted: Some(QUICK_PUSH), from });
+    }
+
+    let pops = Fill::ALL.into_iter().filter_map(|fill| {
+        let case = Case::Pop(fill).to_string();
+        let (figure, rounds) = ratio(find(&case, BULK, NANOS_A_POP, None)?, find(&case, CHASE_LEV, NANOS_A_POP, None)?);
+        let from = format!("{case}, {BULK} / {CHASE_LEV}");
+        Some(Line { goal: "pops".to_owned(), figure, rounds, wanted: Some(POP), from })
+    });
+    lines.extend(worst(pops));
+
+    for busy in [false, true] {
+        let of_fill = |fill: Fill| -> Vec<&Series> {
+            let case = |percent| Case::Steal { percent, fill, busy }.to_string();
+            SHARES.iter().filter_map(|&percent| find(&case(percent), BULK, NANOS_A_STEAL, None)).collect()
+        };
+        let owner = if busy { "owner busy" } else { "owner idle" };
+        let flat = Fill::ALL.into_iter().filter_map(|fill| {
+            let mut steals = of_fill(fill);
+            steals.sort_by(|a, b| a.median().total_cmp(&b.median()));
+            let [cheapest, .., dearest] = steals[..] else { return None };
+            let (figure, rounds) = ratio(dearest, cheapest);
+            let from = format!("{} / {}", dearest.case, cheapest.case);
+            Some(Line { goal: format!("steals are flat, {owner}"), figure, rounds, wanted: Some(FLAT_STEALS), from })
+        });
+        lines.extend(worst(flat));
+        let quick = Fill::ALL.into_iter().flat_map(of_fill).map(|steal| Line {
+            goal: format!("a steal, ns, {owner}"),
+            figure: steal.median(),
+            rounds: Vec::new(),
+            wanted: Some(QUICK_STEAL),
+            from: steal.case.clone(),
+        });
+        lines.extend(worst(quick));
+    }
+
+    let cases = |other: &str| -> Vec<&Series> {
+        series.iter().filter(|series| (series.name, series.unit, series.threads) == (other, NANOS_A_NODE, 2)).collect()
+    };
+    for other in [CROSSBEAM, MUTEX, SERIAL_PAIR] {
+        let ratios = cases(other).into_iter().filter_map(|theirs| {
+            let (figure, rounds) = ratio(find(&theirs.case, BULK, NANOS_A_NODE, Some(2))?, theirs);
+            let from = format!("{}, {BULK} / {other}, 2 threads", theirs.case);
+            Some(Line { goal: "graphs".to_owned(), figure, rounds, wanted: None, from })
+        });
+        lines.extend(worst(ratios));
+    }
+    lines
+}
+
+fn worst(lines: impl Iterator<Item = Line>) -> Option<Line> {
+    lines.max_by(|a, b| a.figure.total_cmp(&b.figure))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(case: &str, name: &'static str, unit: &'static str, samples: &[f64]) -> Series {
+        Series { case: case.to_owned(), name, threads: 1, unit, samples: samples.to_vec(), note: None }
+    }
+
+    #[test]
+    fn a_goal_is_met_or_missed_by_medians() {
+        let text = summary(&[
+            series("push/1", BULK, NANOS_A_PUSH, &[10.0, 10.0, 90.0]),
+            series("push/1024", BULK, NANOS_A_PUSH, &[16.0, 16.0, 16.0]),
+        ]);
+        let line = |start: &str| text.lines().find(|line| line.trim().starts_with(start)).unwrap().to_owned();
+        assert!(line("pushes are flat").contains("missed"), "{text}");
+        assert!(line("pushes are flat").contains("push/1024 / push/1"), "{text}");
+        assert!(line("a large push, ns").contains("met"), "{text}");
+    }
+
+    #[test]
+    fn shares_are_compared_within_one_way_to_fill_and_the_worst_is_told() {
+        let steal = |case: &str, nanos: f64| series(case, BULK, NANOS_A_STEAL, &[nanos]);
+        let lines = lines(&[
+            steal("steal/10%", 500.0),
+            steal("steal/60%", 550.0),
+            steal("steal/10%/singles", 1_000.0),
+            steal("steal/30%/singles", 1_500.0),
+            steal("steal/60%/singles/busy", 2_500.0),
+        ]);
+        let told: Vec<_> = lines.iter().map(|line| (&*line.goal, line.figure, &*line.from)).collect();
+        assert_eq!(
+            told,
+            [
+                ("steals are flat, owner idle", 1.5, "steal/30%/singles / steal/10%/singles"),
+                ("a steal, ns, owner idle", 1_500.0, "steal/30%/singles"),
+                ("a steal, ns, owner busy", 2_500.0, "steal/60%/singles/busy"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_pop_is_compared_with_that_of_the_queue_for_single_tasks() {
+        let lines = lines(&[
+            series("pop/singles", BULK, NANOS_A_POP, &[6.0]),
+            series("pop/singles", CHASE_LEV, NANOS_A_POP, &[5.0]),
+            series("pop", BULK, NANOS_A_POP, &[60.0]),
+        ]);
+        assert_eq!(lines.len(), 1);
+        assert_eq!(lines[0].figure, 1.2);
+    }
+
+    #[test]
+    fn without_figures_there_is_nothing_to_say() {
+        assert!(summary(&[]).is_empty());
+    }
+}

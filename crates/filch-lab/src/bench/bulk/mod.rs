@@ -1,0 +1,109 @@
+//! The `bulk` suite: what push, pop and steal cost when tasks come and go in batches, and what that is worth to workers that explore a graph.
+//! It has figures 6 to 10 of the paper that the queue is from.
+
+mod cases;
+mod contenders;
+mod dag;
+mod goals;
+mod operations;
+mod plan;
+mod theft;
+
+use std::fmt::Write;
+
+use anyhow::{ensure, Result};
+
+use super::{chosen, Measured};
+use crate::report;
+use crate::say;
+use cases::Case;
+use contenders::{CHASE_LEV, CROSSBEAM, MUTEX};
+use dag::SERIAL;
+use plan::Plan;
+
+/// The suite's name.
+pub(crate) const SUITE: &str = "bulk";
+
+/// What a user may choose.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// What all suites have.
+    pub(crate) common: super::Options,
+    /// Whether the graphs of 50 million nodes are wanted too.
+    pub(crate) largest: bool,
+}
+
+impl Options {
+    /// A quick run of everything that is in one.
+    pub(crate) fn quick() -> Options {
+        Options { common: super::Options::quick(), largest: false }
+    }
+}
+
+/// Runs the suite. The calling thread must not be pinned: workers inherit it.
+pub(crate) fn run(options: &Options) -> Result<Measured> {
+    let super::Options { quick, threads, ref cases, .. } = options.common;
+    let plan = Plan::new(quick, options.largest);
+    let cases = wanted(&plan, cases, threads)?;
+
+    let mut text = String::new();
+    let speed = if quick { "quick" } else { "full" };
+    writeln!(
+        text,
+        "Suite {SUITE}, {speed}. A sample is the median of many repeats: 32 pushes of batches, ten thousand of single tasks or pops, one theft, each with\n\
+         the clock's own time. Every task is accounted for after every theft, and every node of a graph."
+    )?;
+    let mut all = Vec::new();
+    for (done, &case) in cases.iter().enumerate() {
+        say(&format!("[{}/{}] {case}", done + 1, cases.len()));
+        let series = case.measure(&plan, threads)?;
+        let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
+        let rounds = if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") };
+        writeln!(text, "\n{case}: {}. {rounds}.", case.description())?;
+        text.push_str(&report::tables(&series, &[CROSSBEAM, MUTEX, CHASE_LEV, SERIAL]));
+        all.extend(series);
+    }
+    text.push('\n');
+    text.push_str(&goals::summary(&all));
+    Ok(Measured { series: all, text })
+}
+
+/// The cases that were asked for by name, or those of the plan.
+fn wanted(plan: &Plan, names: &[String], threads: usize) -> Result<Vec<Case>> {
+    let mut wanted = chosen(cases::all(), names)?;
+    // A plan leaves out what takes long, unless nothing else was asked for.
+    if names.is_empty() || wanted.iter().any(|&case| plan.includes(case)) {
+        wanted.retain(|&case| plan.includes(case));
+    }
+    wanted.retain(|&case| case.least_threads() <= threads);
+    ensure!(!wanted.is_empty(), "what was asked for needs an owner and a thief; give --threads 2");
+    Ok(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_long_is_measured_if_it_was_asked_for() {
+        let names = |plan: &Plan, name: &str| -> Vec<String> {
+            wanted(plan, &[name.to_owned()], 2).unwrap().iter().map(Case::to_string).collect()
+        };
+        let quick = Plan::new(true, false);
+        assert_eq!(names(&quick, "dag/uniform"), ["dag/uniform-250k", "dag/uniform-2.5m"]);
+        assert_eq!(names(&Plan::new(false, false), "dag/uniform"), ["dag/uniform-2.5m"]);
+        assert_eq!(names(&quick, "dag/uniform-50m"), ["dag/uniform-50m"]);
+        assert_eq!(names(&quick, "steal/20%/singles/busy"), ["steal/20%/singles/busy"]);
+        assert_eq!(names(&Plan::new(false, true), "dag/uniform").len(), 2);
+    }
+
+    #[test]
+    fn one_thread_has_no_thief() {
+        let plan = Plan::new(false, false);
+        assert!(wanted(&plan, &[], 1).unwrap().iter().all(|case| !matches!(case, Case::Steal { .. })));
+        let refusal = wanted(&plan, &["steal".to_owned()], 1).unwrap_err().to_string();
+        assert!(refusal.contains("an owner and a thief"), "{refusal}");
+        let refusal = wanted(&plan, &["theft".to_owned()], 2).unwrap_err().to_string();
+        assert!(refusal.contains("no case begins with `theft`; there are push/1, push/128,"), "{refusal}");
+    }
+}

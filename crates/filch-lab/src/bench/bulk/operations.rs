@@ -1,0 +1,170 @@
+//! What a push and a pop cost their owner, with nobody else about.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use anyhow::{ensure, Context, Result};
+
+use super::contenders::Queue;
+use crate::stats;
+
+/// How many batches are pushed while the clock runs: one alone is too quick for a clock.
+const BATCHES: usize = 32;
+
+/// How tasks come into a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fill {
+    /// All in one batch.
+    Batch,
+    /// One by one.
+    Singles,
+    /// In many small batches.
+    BatchesOfFour,
+}
+
+impl Fill {
+    /// All of them.
+    pub(crate) const ALL: [Fill; 3] = [Fill::Batch, Fill::Singles, Fill::BatchesOfFour];
+
+    /// How the name of a case ends that has it.
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            Fill::Batch => "",
+            Fill::Singles => "/singles",
+            Fill::BatchesOfFour => "/batches-of-4",
+        }
+    }
+
+    /// What it is, for people.
+    pub(crate) fn description(self) -> &'static str {
+        match self {
+            Fill::Batch => "as one batch",
+            Fill::Singles => "one by one",
+            Fill::BatchesOfFour => "as batches of 4",
+        }
+    }
+
+    /// Pushes the tasks `0..tasks`, in order.
+    pub(crate) fn fill<Q: Queue>(self, owner: &Q::Owner, tasks: usize) {
+        match self {
+            Fill::Batch => Q::push_batch(owner, Q::batch(0..tasks)),
+            Fill::Singles => (0..tasks).for_each(|task| Q::push(owner, task)),
+            Fill::BatchesOfFour => {
+                (0..tasks).step_by(4).for_each(|first| Q::push_batch(owner, Q::batch(first..tasks.min(first + 4))));
+            }
+        }
+    }
+}
+
+/// Nanoseconds for a push of a batch that is there already.
+pub(crate) fn push_batch<Q: Queue>(size: usize, repeats: usize) -> Result<f64> {
+    let (owner, _thief) = Q::new();
+    let mut nanos = Vec::with_capacity(repeats);
+    // The first time is for the caches, and for the queue to grow.
+    for repeat in 0..=repeats {
+        let batches: Vec<Q::Batch> = (0..BATCHES).map(|index| Q::batch(index * size..(index + 1) * size)).collect();
+        let start = Instant::now();
+        for batch in batches {
+            Q::push_batch(black_box(&owner), batch);
+        }
+        let took = start.elapsed();
+        if repeat > 0 {
+            nanos.push(took.as_nanos() as f64);
+        }
+        drain::<Q>(&owner, BATCHES * size)?;
+    }
+    median(&nanos, BATCHES)
+}
+
+/// Nanoseconds for a push of one task.
+pub(crate) fn push_single<Q: Queue>(tasks: usize, repeats: usize) -> Result<f64> {
+    let (owner, _thief) = Q::new();
+    let mut nanos = Vec::with_capacity(repeats);
+    for repeat in 0..=repeats {
+        let start = Instant::now();
+        (0..tasks).for_each(|task| Q::push(black_box(&owner), task));
+        let took = start.elapsed();
+        if repeat > 0 {
+            nanos.push(took.as_nanos() as f64);
+        }
+        drain::<Q>(&owner, tasks)?;
+    }
+    median(&nanos, tasks)
+}
+
+/// Nanoseconds for a pop that finds a task.
+pub(crate) fn pop<Q: Queue>(fill: Fill, tasks: usize, repeats: usize) -> Result<f64> {
+    let (owner, _thief) = Q::new();
+    let mut nanos = Vec::with_capacity(repeats);
+    for repeat in 0..=repeats {
+        fill.fill::<Q>(&owner, tasks);
+        let mut sum = 0;
+        let start = Instant::now();
+        for _ in 0..tasks {
+            sum += Q::pop(black_box(&owner)).unwrap_or(usize::MAX / 2);
+        }
+        let took = start.elapsed();
+        if repeat > 0 {
+            nanos.push(took.as_nanos() as f64);
+        }
+        let nothing_left = Q::pop(&owner).is_none();
+        ensure!(sum == tasks * (tasks - 1) / 2 && nothing_left, "what was popped is not what was pushed");
+    }
+    median(&nanos, tasks)
+}
+
+/// Of repeats of so many operations each, the one in the middle: a repeat that the system interrupted does not count more than others.
+fn median(nanos: &[f64], operations: usize) -> Result<f64> {
+    let middle = stats::median(nanos).context("nothing was repeated")?;
+    Ok(middle / operations as f64)
+}
+
+/// Pops all, and sees that they are those that were pushed.
+fn drain<Q: Queue>(owner: &Q::Owner, tasks: usize) -> Result<()> {
+    for expected in (0..tasks).rev() {
+        let task = Q::pop(owner);
+        ensure!(task == Some(expected), "task {expected} was to be popped, not {task:?}");
+    }
+    ensure!(Q::pop(owner).is_none(), "more was popped than was pushed");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::contenders::{Bulk, ChaseLev, Crossbeam, MutexDeque};
+    use super::*;
+
+    fn keeps_every_task<Q: Queue>() {
+        for fill in Fill::ALL {
+            let (owner, _thief) = Q::new();
+            fill.fill::<Q>(&owner, 10);
+            drain::<Q>(&owner, 10).unwrap();
+            pop::<Q>(fill, 10, 2).unwrap();
+        }
+        push_batch::<Q>(3, 2).unwrap();
+        push_single::<Q>(10, 2).unwrap();
+    }
+
+    #[test]
+    fn however_tasks_come_they_are_all_there() {
+        keeps_every_task::<Bulk>();
+        keeps_every_task::<ChaseLev>();
+        keeps_every_task::<Crossbeam>();
+        keeps_every_task::<MutexDeque>();
+    }
+
+    #[test]
+    fn an_interruption_is_one_repeat_among_others() {
+        assert_eq!(median(&[20.0, 900.0, 22.0], 10).unwrap(), 2.2);
+        assert!(median(&[], 10).is_err());
+    }
+
+    #[test]
+    fn a_task_too_many_or_too_few_is_noticed() {
+        let (owner, _thief) = MutexDeque::new();
+        Fill::Singles.fill::<MutexDeque>(&owner, 10);
+        assert!(drain::<MutexDeque>(&owner, 9).is_err());
+        Fill::Singles.fill::<MutexDeque>(&owner, 10);
+        assert!(drain::<MutexDeque>(&owner, 11).is_err());
+    }
+}

@@ -1,0 +1,92 @@
+//! How much is measured: a quick run, a full one, and one with the largest graphs.
+
+use std::time::Duration;
+
+use super::cases::Case;
+use super::operations::Fill;
+use crate::bench::rounds::Effort;
+
+/// The largest graph of a run that was not told to have larger ones.
+const USUAL_NODES: usize = 2_500_000;
+/// A graph of fewer is for a quick run.
+const FEW_NODES: usize = 1_000_000;
+
+/// Cases and rounds of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    quick: bool,
+    /// Whether the largest graphs are wanted.
+    largest: bool,
+    /// How many rounds of what is short.
+    pub(crate) effort: Effort,
+    /// About how many tasks a sample of pushes or pops has.
+    pub(crate) tasks: usize,
+    /// How many thefts a sample has.
+    pub(crate) thefts: usize,
+}
+
+impl Plan {
+    /// The plan of a run.
+    pub(crate) fn new(quick: bool, largest: bool) -> Plan {
+        // Fifteen rounds are enough for an interval around ratios close to 1; six are the fewest that give one.
+        let (rounds, at_least, time) = if quick { (7, 3, 600) } else { (15, 15, 0) };
+        Plan {
+            quick,
+            largest,
+            effort: Effort { rounds, at_least, time: Duration::from_millis(time) },
+            tasks: if quick { 200_000 } else { 1_000_000 },
+            thefts: if quick { 20 } else { 200 },
+        }
+    }
+
+    /// Whether a case is measured by who did not ask for it by name. A quick run has the ends of each row of shares, and of those under an owner that
+    /// works only what came as one batch and one by one.
+    pub(crate) fn includes(&self, case: Case) -> bool {
+        match case {
+            Case::Dag { nodes, .. } if nodes < FEW_NODES => self.quick,
+            Case::Dag { nodes, .. } => nodes <= USUAL_NODES || self.largest,
+            Case::Steal { percent, fill, busy } if self.quick => {
+                matches!(percent, 10 | 30 | 60) && !(busy && fill == Fill::BatchesOfFour)
+            }
+            _ => true,
+        }
+    }
+
+    /// How many rounds of a graph with so many nodes.
+    pub(crate) fn graph_effort(&self, nodes: usize) -> Effort {
+        let (rounds, at_least, seconds) = match (self.quick, nodes > USUAL_NODES) {
+            (true, _) if nodes < FEW_NODES => (7, 3, 2),
+            (true, _) => (3, 1, 6),
+            (false, false) => (15, 5, 120),
+            (false, true) => (5, 3, 300),
+        };
+        Effort { rounds, at_least, time: Duration::from_secs(seconds) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases;
+    use super::*;
+
+    fn count(plan: Plan) -> usize {
+        cases::all().into_iter().filter(|&case| plan.includes(case)).count()
+    }
+
+    #[test]
+    fn the_largest_graphs_are_for_who_asks() {
+        assert_eq!(count(Plan::new(false, true)), cases::all().len() - 2);
+        assert_eq!(count(Plan::new(false, false)), cases::all().len() - 4);
+    }
+
+    #[test]
+    fn a_quick_run_has_every_operation_and_the_ends_of_every_row() {
+        let plan = Plan::new(true, false);
+        let names: Vec<String> =
+            cases::all().into_iter().filter(|&case| plan.includes(case)).map(|case| case.to_string()).collect();
+        for name in ["push/1024", "pop", "steal/10%", "steal/60%", "steal/60%/singles/busy", "dag/skewed-2.5m"] {
+            assert!(names.contains(&name.to_owned()), "{name} is not in {names:?}");
+        }
+        assert!(!names.contains(&"steal/20%".to_owned()));
+    }
+}

@@ -1,0 +1,187 @@
+//! What it costs a thief to steal a share of a queue that its owner filled on another core.
+//!
+//! The two take turns: the owner fills the queue, the thief steals once by the clock, the owner empties the queue and accounts for every
+//! task. While the thief steals, the owner waits, or goes on popping and pushing.
+
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{anyhow, ensure, Result};
+
+use super::contenders::{share, Shares};
+use super::operations::Fill;
+use crate::bench::pin::Cores;
+use crate::stats;
+
+/// How many tasks the queue holds before a theft, as in the paper.
+pub(crate) const TASKS: usize = 10_000;
+
+/// A theft.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Theft {
+    /// Which share, in hundredths.
+    pub(crate) percent: usize,
+    /// How the tasks came.
+    pub(crate) fill: Fill,
+    /// Whether the owner pops and pushes meanwhile.
+    pub(crate) busy: bool,
+}
+
+/// What a sample of thefts came to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    /// The median time of a theft.
+    pub(crate) nanos: f64,
+    /// The median number of tasks that were stolen.
+    pub(crate) tasks: f64,
+}
+
+/// What the two threads tell each other.
+#[derive(Default)]
+struct Table {
+    /// Whose turn it is: the owner's if even, the thief's if odd.
+    turn: AtomicUsize,
+    /// What was stolen last.
+    stolen: Mutex<Vec<usize>>,
+}
+
+/// A turn that never comes: whoever sees it stops.
+const OVER: usize = usize::MAX;
+
+impl Table {
+    /// Waits for a turn. Returns whether it came.
+    fn wait(&self, turn: usize) -> bool {
+        let mut spins = 0;
+        loop {
+            // Acquire: what the other did in its turn is seen.
+            match self.turn.load(Ordering::Acquire) {
+                OVER => return false,
+                now if now == turn => return true,
+                _ if spins < 1_000 => spin_loop(),
+                _ => thread::yield_now(),
+            }
+            spins += 1;
+        }
+    }
+
+    fn give(&self, turn: usize) {
+        // Release: pairs with the acquire of who waits.
+        self.turn.store(turn, Ordering::Release);
+    }
+}
+
+/// Ends the other's wait, however its own part ended.
+struct Over<'a>(&'a Table);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.give(OVER);
+    }
+}
+
+impl Theft {
+    /// Steals several times, each time from a queue that was filled anew. The calling thread is the thief.
+    pub(crate) fn sample<Q: Shares>(self, thefts: usize, cores: Cores) -> Result<Sample> {
+        let (owner, mut thief) = Q::new();
+        let table = Table::default();
+        let table = &table;
+        let mut nanos = Vec::with_capacity(thefts);
+        let mut tasks = Vec::with_capacity(thefts);
+        thread::scope(|scope| {
+            let accounts = scope.spawn(move || {
+                cores.pin_owner();
+                let _over = Over(table);
+                self.own::<Q>(&owner, thefts, table)
+            });
+            {
+                let _over = Over(table);
+                for theft in 0..thefts {
+                    if !table.wait(2 * theft + 1) {
+                        break;
+                    }
+                    let mut loot = Q::Loot::default();
+                    let start = Instant::now();
+                    Q::steal(&mut thief, self.percent, &mut loot);
+                    nanos.push(start.elapsed().as_nanos() as f64);
+                    let stolen = Q::tasks(loot);
+                    tasks.push(stolen.len() as f64);
+                    *table.stolen.lock().unwrap_or_else(PoisonError::into_inner) = stolen;
+                    table.give(2 * theft + 2);
+                }
+                table.wait(2 * thefts + 1);
+            }
+            accounts.join().map_err(|_| anyhow!("the owner's thread panicked"))?
+        })?;
+        let median = |samples: &[f64]| stats::median(samples).unwrap_or(f64::NAN);
+        Ok(Sample { nanos: median(&nanos), tasks: median(&tasks) })
+    }
+
+    /// The owner's part.
+    fn own<Q: Shares>(self, owner: &Q::Owner, thefts: usize, table: &Table) -> Result<()> {
+        for theft in 0..thefts {
+            self.fill.fill::<Q>(owner, TASKS);
+            table.give(2 * theft + 1);
+            if self.busy {
+                // Acquire: as in `wait`.
+                while table.turn.load(Ordering::Acquire) == 2 * theft + 1 {
+                    if let Some(task) = Q::pop(owner) {
+                        Q::push(owner, task);
+                    }
+                }
+            }
+            ensure!(table.wait(2 * theft + 2), "the thief stopped early");
+            let left: Vec<usize> = std::iter::from_fn(|| Q::pop(owner)).collect();
+            let stolen = std::mem::take(&mut *table.stolen.lock().unwrap_or_else(PoisonError::into_inner));
+            account(self.percent, &stolen, &left)?;
+        }
+        table.give(2 * thefts + 1);
+        Ok(())
+    }
+}
+
+/// Whether the oldest were stolen, no more than the share and at least one, and all others were left, each once.
+fn account(percent: usize, stolen: &[usize], left: &[usize]) -> Result<()> {
+    let most = share(percent, TASKS);
+    ensure!((1..=most).contains(&stolen.len()), "{} of {TASKS} tasks were stolen, not 1 to {most}", stolen.len());
+    ensure!(stolen.iter().copied().eq(0..stolen.len()), "what was stolen was not the oldest, in order");
+    ensure!(left.iter().copied().eq((stolen.len()..TASKS).rev()), "what was left was not all others, each once");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::contenders::{Bulk, Crossbeam, MutexDeque};
+    use super::*;
+
+    fn can_be_measured<Q: Shares>() {
+        for fill in Fill::ALL {
+            for busy in [false, true] {
+                let sample = Theft { percent: 30, fill, busy }.sample::<Q>(3, Cores::choose()).unwrap();
+                assert!(sample.nanos > 0.0 && (1.0..=3_000.0).contains(&sample.tasks), "{}: {sample:?}", Q::NAME);
+            }
+        }
+    }
+
+    #[test]
+    fn shares_are_stolen_from_owners_that_wait_and_that_work() {
+        can_be_measured::<Bulk>();
+        can_be_measured::<Crossbeam>();
+        can_be_measured::<MutexDeque>();
+    }
+
+    #[test]
+    fn a_task_that_is_lost_doubled_or_out_of_order_is_noticed() {
+        let stolen: Vec<usize> = (0..100).collect();
+        let left: Vec<usize> = (100..TASKS).rev().collect();
+        assert!(account(1, &stolen, &left).is_ok());
+        assert!(account(1, &stolen, &left[1..]).is_err());
+        assert!(account(1, &stolen, &[&left[..], &[99]].concat()).is_err());
+        assert!(account(1, &stolen[1..], &left).is_err());
+        assert!(account(1, &[], &(0..TASKS).rev().collect::<Vec<_>>()).is_err());
+        let too_many: Vec<usize> = (0..101).collect();
+        assert!(account(1, &too_many, &left[..left.len() - 1]).is_err());
+    }
+}

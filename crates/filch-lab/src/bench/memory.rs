@@ -1,0 +1,29 @@
+//! How much memory this process has had.
+
+use std::fs;
+
+/// Has the kernel count the largest resident set anew. Returns whether it does.
+pub(crate) fn forget_peak() -> bool {
+    fs::write("/proc/self/clear_refs", "5").is_ok()
+}
+
+/// The largest resident set so far, in bytes. Known on Linux only.
+pub(crate) fn peak() -> Option<u64> {
+    kilobytes(&fs::read_to_string("/proc/self/status").ok()?).map(|kilobytes| 1024 * kilobytes)
+}
+
+fn kilobytes(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_is_found_among_what_the_kernel_tells() {
+        assert_eq!(kilobytes("Name:\tfilch\nVmPeak:\t  99 kB\nVmHWM:\t   1234 kB\n"), Some(1234));
+        assert_eq!(kilobytes("Name:\tfilch\n"), None);
+    }
+}

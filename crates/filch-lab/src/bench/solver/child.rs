@@ -1,0 +1,123 @@
+//! One run in a process of its own, so that its peak of memory is its own.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, ensure, Context, Result};
+use filch_dd::Cost;
+use serde::{Deserialize, Serialize};
+
+/// What a run may take beyond its time limit before it is taken for one that hangs.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often a run is looked at.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// The run that is wanted, as the child is told it.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    /// Which case, by its name.
+    pub(crate) case: String,
+    /// Who is to solve it.
+    pub(crate) contender: &'static str,
+    pub(crate) threads: usize,
+    /// Where instances are that are not generated.
+    pub(crate) data: Option<PathBuf>,
+    /// When to give up.
+    pub(crate) limit: Duration,
+}
+
+/// What a run came to, as the child tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    /// How long a solution took; of two side by side, half of what both took.
+    pub(crate) seconds: f64,
+    /// Nodes that were explored for a solution.
+    pub(crate) explored: f64,
+    /// Nodes of all diagrams, where that is counted.
+    pub(crate) diagram_nodes: Option<f64>,
+    /// What the solution costs.
+    pub(crate) cost: Option<Cost>,
+    /// Whether there is none better.
+    pub(crate) proven: bool,
+    /// The most memory that the process had, where the system tells.
+    pub(crate) peak_bytes: Option<u64>,
+}
+
+impl Order {
+    /// Has it run by this program itself.
+    pub(crate) fn run(&self) -> Result<Answer> {
+        let program = std::env::current_exe().context("this program cannot be found, to be started again")?;
+        self.run_by(&program)
+    }
+
+    fn run_by(&self, program: &Path) -> Result<Answer> {
+        let mut command = Command::new(program);
+        command.args(["bench", "solver-run", &self.case, "--contender", self.contender]);
+        command.args(["--threads", &self.threads.to_string(), "--limit", &self.limit.as_secs_f64().to_string()]);
+        if let Some(data) = &self.data {
+            command.arg("--data").arg(data);
+        }
+        let mut process = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("{} could not be started", program.display()))?;
+        let start = Instant::now();
+        let status = loop {
+            if let Some(status) = process.try_wait().context("the run cannot be waited for")? {
+                break status;
+            }
+            if start.elapsed() > self.limit + PATIENCE {
+                let _ = process.kill();
+                let _ = process.wait();
+                bail!("it did not stop at its limit of {} seconds, and was stopped", self.limit.as_secs_f64());
+            }
+            thread::sleep(LOOK);
+        };
+        let mut text = String::new();
+        if let Some(mut output) = process.stdout.take() {
+            // It is one short line, which a pipe holds until it is read.
+            output.read_to_string(&mut text).context("its answer could not be read")?;
+        }
+        ensure!(status.success(), "it ended by {status}");
+        serde_json::from_str(&text).with_context(|| format!("its answer is not one: `{}`", text.trim()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(unix)]
+    use std::fs;
+
+    use super::*;
+
+    #[cfg(unix)]
+    fn answer(script: &str, limit: Duration) -> Result<Answer> {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("program");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        Order { case: "golomb/5".to_owned(), contender: "filch", threads: 2, data: None, limit }.run_by(&program)
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_answer_is_a_line_of_json() {
+        let line = r#"{"seconds":0.5,"explored":7,"diagram_nodes":null,"cost":11,"proven":true,"peak_bytes":4096}"#;
+        let told = answer(&format!("echo '{line}'"), Duration::from_secs(1)).unwrap();
+        assert_eq!((told.seconds, told.explored, told.cost, told.proven), (0.5, 7.0, Some(11), true));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_run_that_fails_or_talks_nonsense_is_an_error() {
+        let refusal = |script: &str| answer(script, Duration::from_secs(1)).unwrap_err().to_string();
+        assert!(refusal("exit 3").contains("exit status: 3"));
+        assert!(refusal("echo hello").contains("not one: `hello`"));
+        assert!(refusal("true").contains("not one: ``"));
+    }
+}

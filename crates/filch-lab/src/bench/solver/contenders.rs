@@ -1,0 +1,118 @@
+//! Who solves a case, in this process.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{anyhow, bail, ensure, Context, Result};
+use filch_dd::problems::bits::{Bits, Words};
+use filch_dd::problems::independent_set::IndependentSet;
+use filch_dd::{Dominance, Relaxation, Solver};
+
+use super::child::Answer;
+use super::settings::Settings;
+use super::{cases, ddo, OneRun, DDO, FILCH, TWO_SERIAL};
+use crate::bench::memory;
+use crate::print;
+use crate::problem::Loaded;
+
+/// Solves a case once and prints what it came to, a line of JSON.
+pub(crate) fn run_one(run: &OneRun) -> Result<()> {
+    let cases = cases::all(run.data.as_deref())?;
+    let case = cases.iter().find(|case| case.to_string() == run.case);
+    let case = case.with_context(|| format!("there is no case `{}`", run.case))?;
+    let limit = Duration::try_from_secs_f64(run.limit).context("this is no time limit")?;
+    let solve = Solve { contender: &run.contender, settings: case.settings, threads: run.threads, limit };
+    let mut answer = solve.solve(case.load()?)?;
+    answer.peak_bytes = memory::peak();
+    print(&format!("{}\n", serde_json::to_string(&answer)?))
+}
+
+/// All that it takes but the problem.
+struct Solve<'a> {
+    contender: &'a str,
+    settings: Settings,
+    threads: usize,
+    limit: Duration,
+}
+
+impl Solve<'_> {
+    /// Only the types that the cases need: both solvers are compiled for each.
+    fn solve(&self, problem: Loaded) -> Result<Answer> {
+        match problem {
+            Loaded::Knapsack(sack) => self.dominated(&sack),
+            Loaded::Misp(graph) => {
+                ensure!(graph.vertices() <= Words::<4>::MOST, "graphs have at most {} vertices here", Words::<4>::MOST);
+                self.plain(&IndependentSet::<Words<4>>::new(graph))
+            }
+            Loaded::Tsptw(tour) => self.dominated(&tour),
+            Loaded::Golomb(ruler) => self.plain(&ruler),
+            Loaded::Clique(_) | Loaded::Flow(_) => bail!("there is no case of this problem"),
+        }
+    }
+
+    fn plain<P: Relaxation>(&self, problem: &P) -> Result<Answer> {
+        self.with(|| Solver::new(problem), || ddo::solve(problem, self.settings, self.threads, self.limit))
+    }
+
+    fn dominated<P: Relaxation + Dominance>(&self, problem: &P) -> Result<Answer> {
+        self.with(
+            || Solver::new(problem).dominance(),
+            || ddo::solve_with_dominance(problem, self.settings, self.threads, self.limit),
+        )
+    }
+
+    fn with<'p, P: Relaxation + 'p>(
+        &self,
+        ours: impl Fn() -> Solver<'p, P> + Sync,
+        theirs: impl Fn() -> ddo::Solved,
+    ) -> Result<Answer> {
+        match self.contender {
+            FILCH => self.ours(ours(), self.threads),
+            TWO_SERIAL => {
+                let start = Instant::now();
+                let answers: Vec<Answer> = thread::scope(|scope| {
+                    let threads = [(); 2].map(|()| scope.spawn(|| self.ours(ours(), 1)));
+                    let join = |thread: thread::ScopedJoinHandle<'_, Result<Answer>>| {
+                        thread.join().map_err(|_| anyhow!("a serial run panicked"))?
+                    };
+                    threads.into_iter().map(join).collect::<Result<_>>()
+                })?;
+                let seconds = start.elapsed().as_secs_f64() / 2.0;
+                let first = answers.first().context("no run came to an end")?;
+                Ok(Answer { seconds, proven: answers.iter().all(|answer| answer.proven), ..*first })
+            }
+            DDO => {
+                let ddo::Solved { cost, proven, explored, elapsed } = theirs();
+                Ok(Answer {
+                    seconds: elapsed.as_secs_f64(),
+                    explored: explored as f64,
+                    diagram_nodes: None,
+                    cost,
+                    proven,
+                    peak_bytes: None,
+                })
+            }
+            unknown => bail!("there is no contender `{unknown}`; there are {FILCH}, {DDO} and {TWO_SERIAL}"),
+        }
+    }
+
+    fn ours<P: Relaxation>(&self, solver: Solver<'_, P>, threads: usize) -> Result<Answer> {
+        let Settings { width, method } = self.settings;
+        let start = Instant::now();
+        let outcome = solver
+            .width(width)
+            .cutset(method.cutset())
+            .cache(method.cache())
+            .threads(threads)
+            .time_limit(self.limit)
+            .solve()?;
+        Ok(Answer {
+            seconds: start.elapsed().as_secs_f64(),
+            explored: outcome.statistics.explored as f64,
+            diagram_nodes: Some(outcome.statistics.diagram_nodes as f64),
+            cost: outcome.best.as_ref().map(|best| best.cost),
+            proven: outcome.ending.is_proven(),
+            peak_bytes: None,
+        })
+    }
+}

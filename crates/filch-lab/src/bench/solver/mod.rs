@@ -1,0 +1,207 @@
+//! The `solver` suite: our solver beside the published ddo, with literally the same model, width, cutset and threads.
+//!
+//! Every run has a process of its own, so that memory is counted for each alone; the runs of a case take turns.
+
+mod cases;
+mod child;
+mod contenders;
+mod ddo;
+mod goals;
+mod plan;
+mod settings;
+
+use std::cell::Cell;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use anyhow::{ensure, Result};
+use filch_dd::Cost;
+
+use super::rounds::{interleave, Runner};
+use super::{chosen, thread_counts, Measured};
+use crate::report::{self, Series};
+use crate::say;
+use cases::Case;
+use child::{Answer, Order};
+pub(crate) use contenders::run_one;
+use plan::Plan;
+
+/// The suite's name.
+pub(crate) const SUITE: &str = "solver";
+
+/// Ours.
+pub(crate) const FILCH: &str = "filch";
+/// The peer.
+pub(crate) const DDO: &str = "ddo";
+/// Ours, two serial runs side by side.
+pub(crate) const TWO_SERIAL: &str = "two-serial";
+
+/// How long it takes to prove an optimum.
+const MILLISECONDS: &str = "ms";
+/// How many nodes of the search are explored.
+const NODES: &str = "nodes";
+/// How many of them a second.
+const NODES_A_SECOND: &str = "nodes/s";
+/// How many nodes all diagrams have, for each second.
+const DIAGRAM_NODES_A_SECOND: &str = "diagram-nodes/s";
+/// The most memory of the process.
+const PEAK_MEGABYTES: &str = "peak-MB";
+
+/// What a user may choose.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// What all suites have.
+    pub(crate) common: super::Options,
+    /// Where published instances are.
+    pub(crate) data: Option<PathBuf>,
+}
+
+impl Options {
+    /// A quick run of everything that is in one.
+    pub(crate) fn quick() -> Options {
+        Options { common: super::Options::quick(), data: None }
+    }
+}
+
+/// What one run in a process of its own is told.
+#[derive(Clone, Debug)]
+pub(crate) struct OneRun {
+    /// Which case, by its name.
+    pub(crate) case: String,
+    /// Who is to solve it.
+    pub(crate) contender: String,
+    pub(crate) threads: usize,
+    /// Where published instances are.
+    pub(crate) data: Option<PathBuf>,
+    /// When to give up, in seconds.
+    pub(crate) limit: f64,
+}
+
+/// Runs the suite.
+pub(crate) fn run(options: &Options) -> Result<Measured> {
+    let super::Options { quick, threads, cases: ref names, .. } = options.common;
+    let plan = Plan::new(quick);
+    let known = cases::all(options.data.as_deref())?;
+    let cases = wanted(known, &plan, names)?;
+
+    let mut text = String::new();
+    let speed = if quick { "quick" } else { "full" };
+    writeln!(
+        text,
+        "Suite {SUITE}, {speed}: a proof of the optimum. Both solvers find the same, or there is no report."
+    )?;
+    if options.data.is_none() {
+        writeln!(
+            text,
+            "Published instances are left out: --data says in which folder there are some (misp/*.clq, knapsack/*)."
+        )?;
+    }
+    let mut all = Vec::new();
+    for (done, case) in cases.iter().enumerate() {
+        say(&format!("[{}/{}] {case}", done + 1, cases.len()));
+        let series = measure(case, &plan, threads, options)?;
+        let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
+        let rounds = if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") };
+        writeln!(text, "\n{case}: {}. {rounds}.", case.description())?;
+        text.push_str(&report::tables(&series, &[DDO]));
+        all.extend(series);
+    }
+    text.push('\n');
+    text.push_str(&goals::summary(&all));
+    Ok(Measured { series: all, text })
+}
+
+/// The cases that were asked for by name, or those of the plan.
+fn wanted(known: Vec<Case>, plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
+    let mut wanted = chosen(known, names)?;
+    if names.is_empty() {
+        wanted.retain(|case| plan.includes(case));
+    }
+    Ok(wanted)
+}
+
+/// All rounds of a case, with 1 thread and with `threads`.
+fn measure(case: &Case, plan: &Plan, threads: usize, options: &Options) -> Result<Vec<Series>> {
+    let optimum = Cell::new(None);
+    let optimum = &optimum;
+    let runner = |contender: &'static str, threads: usize| {
+        let order =
+            Order { case: case.to_string(), contender, threads, data: options.data.clone(), limit: plan.limit() };
+        let measure = move || {
+            let answer = order.run()?;
+            agree(optimum, &answer)?;
+            Ok(figures(&answer))
+        };
+        Runner { name: contender, threads, measure: Box::new(measure) }
+    };
+    let mut runners = Vec::new();
+    for threads in thread_counts(threads) {
+        runners.push(runner(FILCH, threads));
+        runners.push(runner(DDO, threads));
+    }
+    if threads == 2 {
+        runners.push(runner(TWO_SERIAL, 2));
+    }
+    let units = [MILLISECONDS, NODES, NODES_A_SECOND, DIAGRAM_NODES_A_SECOND, PEAK_MEGABYTES];
+    let mut series = interleave(&case.to_string(), &units, &runners, plan.effort())?;
+    // What is not counted is not told.
+    series.retain(|series| series.samples.iter().all(|sample| sample.is_finite()));
+    let limit = 1e3 * plan.limit().as_secs_f64();
+    for series in series.iter_mut().filter(|series| series.unit == MILLISECONDS && series.median() >= limit) {
+        series.note = Some("no proof within the limit".to_owned());
+    }
+    Ok(series)
+}
+
+/// Whether an answer is the same as those before, as far as they are proven.
+fn agree(optimum: &Cell<Option<Option<Cost>>>, answer: &Answer) -> Result<()> {
+    if !answer.proven {
+        return Ok(());
+    }
+    let known = optimum.get().unwrap_or(answer.cost);
+    let told =
+        |cost: Option<Cost>| cost.map_or_else(|| "that there is no solution".to_owned(), |cost| cost.to_string());
+    ensure!(known == answer.cost, "it proved {}, where {} was proven before", told(answer.cost), told(known));
+    optimum.set(Some(answer.cost));
+    Ok(())
+}
+
+/// A figure for each unit; not a number if it is not known.
+fn figures(answer: &Answer) -> Vec<f64> {
+    let Answer { seconds, explored, diagram_nodes, peak_bytes, .. } = *answer;
+    vec![
+        1e3 * seconds,
+        explored,
+        explored / seconds,
+        diagram_nodes.map_or(f64::NAN, |nodes| nodes / seconds),
+        peak_bytes.map_or(f64::NAN, |bytes| bytes as f64 / 1e6),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(cost: Option<Cost>, proven: bool) -> Answer {
+        Answer { seconds: 2.0, explored: 10.0, diagram_nodes: None, cost, proven, peak_bytes: Some(3_000_000) }
+    }
+
+    #[test]
+    fn two_solvers_that_prove_different_things_are_an_error() {
+        let optimum = Cell::new(None);
+        assert!(agree(&optimum, &answer(Some(3), false)).is_ok());
+        assert!(agree(&optimum, &answer(Some(7), true)).is_ok());
+        assert!(agree(&optimum, &answer(Some(7), true)).is_ok());
+        let error = agree(&optimum, &answer(Some(8), true)).unwrap_err().to_string();
+        assert!(error.contains("it proved 8, where 7 was proven before"), "{error}");
+        assert!(agree(&optimum, &answer(None, true)).is_err());
+        assert!(agree(&optimum, &answer(Some(5), false)).is_ok());
+    }
+
+    #[test]
+    fn figures_are_a_second_and_what_is_not_counted_is_no_number() {
+        let figures = figures(&answer(Some(1), true));
+        assert_eq!((figures[0], figures[1], figures[2], figures[4]), (2_000.0, 10.0, 5.0, 3.0));
+        assert!(figures[3].is_nan());
+    }
+}

@@ -1,0 +1,123 @@
+//! `filch generate`: random instances of the problems that `filch solve` solves, the same for the same seed on every machine.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, Subcommand, ValueEnum};
+use filch_dd::problems::{independent_set, knapsack, tsptw, unsplittable_flow};
+
+use crate::problem::Loaded;
+use crate::{print, report};
+
+/// Make a random instance of a problem, as a file that `filch solve` reads.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    recipe: Recipe,
+
+    /// Where all random numbers come from.
+    #[arg(long, value_name = "N", default_value_t = 1, global = true)]
+    seed: u64,
+
+    /// Write it to this file, and not on standard output.
+    #[arg(long, value_name = "FILE", global = true)]
+    out: Option<PathBuf>,
+}
+
+/// What is wanted.
+#[derive(Clone, Debug, Subcommand)]
+enum Recipe {
+    /// Items with random weights, and a sack that carries half of them.
+    Knapsack {
+        /// How many items.
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+        items: u32,
+        /// The greatest weight.
+        #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(i64).range(1..=1 << 31))]
+        range: i64,
+        /// How profits go with weights.
+        #[arg(long, value_name = "KIND", default_value = "strongly")]
+        kind: Correlation,
+    },
+    /// A random graph, for misp and for clique.
+    Graph {
+        /// How many vertices.
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(..=32_768))]
+        vertices: u32,
+        /// How many of a thousand pairs of vertices are neighbours.
+        #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(..=1_000))]
+        per_thousand: u32,
+        /// The greatest weight of a vertex.
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i64).range(1..=1 << 31))]
+        heaviest: i64,
+    },
+    /// Places in a square, with time windows that at least one tour meets.
+    Tsptw {
+        /// How many places, with the depot.
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=256))]
+        places: u32,
+        /// The side of the square.
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(i64).range(0..=1 << 31))]
+        side: i64,
+        /// How wide time windows are at most.
+        #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(i64).range(0..=1 << 31))]
+        width: i64,
+    },
+    /// A network in layers, in which flow may not be split at some nodes.
+    Flow {
+        /// How many layers.
+        #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=64))]
+        layers: u32,
+        /// How many nodes a layer has.
+        #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
+        width: u32,
+        /// At how many nodes of a thousand flow may not be split.
+        #[arg(long, value_name = "N", default_value_t = 700, value_parser = clap::value_parser!(u32).range(..=1_000))]
+        per_thousand: u32,
+        /// The greatest capacity of an arc.
+        #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=65_535))]
+        capacity: u32,
+    },
+}
+
+/// How profits go with weights.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Correlation {
+    /// Not at all.
+    Uncorrelated,
+    /// They differ by a tenth of the range at most.
+    Weakly,
+    /// They differ by a tenth of the range, always.
+    Strongly,
+    /// They are the same.
+    SubsetSum,
+}
+
+/// Does what the arguments ask for.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let seed = arguments.seed;
+    let instance = match arguments.recipe {
+        Recipe::Knapsack { items, range, kind } => {
+            let kind = match kind {
+                Correlation::Uncorrelated => knapsack::Kind::Uncorrelated,
+                Correlation::Weakly => knapsack::Kind::Weakly,
+                Correlation::Strongly => knapsack::Kind::Strongly,
+                Correlation::SubsetSum => knapsack::Kind::SubsetSum,
+            };
+            Loaded::Knapsack(knapsack::random(items as usize, range, kind, seed))
+        }
+        Recipe::Graph { vertices, per_thousand, heaviest } => {
+            Loaded::Misp(independent_set::random(vertices as usize, per_thousand, heaviest, seed))
+        }
+        Recipe::Tsptw { places, side, width } => Loaded::Tsptw(tsptw::random(places as usize, side, width, seed)),
+        Recipe::Flow { layers, width, per_thousand, capacity } => {
+            let (layers, width) = (layers as usize, width as usize);
+            Loaded::Flow(unsplittable_flow::random(layers, width, per_thousand, capacity, seed))
+        }
+    };
+    let text = instance.text();
+    match &arguments.out {
+        Some(path) => report::write_file(path, |file| Ok(file.write_all(text.as_bytes())?)),
+        None => print(&text),
+    }
+}

@@ -1,0 +1,130 @@
+//! The problems that can be solved, by the names that commands and plots know them by.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{anyhow, Context, Result};
+use clap::ValueEnum;
+use filch_dd::problems::bits::{Bits, ManyWords, Words};
+use filch_dd::problems::clique::Clique;
+use filch_dd::problems::independent_set::IndependentSet;
+use filch_dd::problems::{clique, golomb, independent_set, knapsack, tsptw, unsplittable_flow, Instance, ReadError};
+use filch_dd::Dominance;
+
+/// A problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// The most profit that a sack can carry; a line `N CAPACITY`, then a line `PROFIT WEIGHT` an item.
+    Knapsack,
+    /// The heaviest set of vertices of which no two are neighbours; DIMACS.
+    Misp,
+    /// The heaviest set of vertices of which each two are neighbours; DIMACS.
+    Clique,
+    /// The earliest end of a tour that meets every time window.
+    Tsptw,
+    /// The shortest ruler on which all distances differ; a number of marks.
+    Golomb,
+    /// The most that flows where no flow may be split.
+    Flow,
+}
+
+impl Kind {
+    /// As on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Knapsack => "knapsack",
+            Kind::Misp => "misp",
+            Kind::Clique => "clique",
+            Kind::Tsptw => "tsptw",
+            Kind::Golomb => "golomb",
+            Kind::Flow => "flow",
+        }
+    }
+}
+
+/// A problem with its numbers.
+#[derive(Clone, Debug)]
+pub(crate) enum Loaded {
+    Knapsack(knapsack::Knapsack),
+    Misp(independent_set::Graph),
+    Clique(clique::Graph),
+    Tsptw(tsptw::Tsptw),
+    Golomb(golomb::Golomb),
+    Flow(unsplittable_flow::Network),
+}
+
+/// Sets of vertices of small graphs, and of large ones.
+type Small = Words<4>;
+type Large = Words<16>;
+const SMALL: usize = Small::MOST;
+const MEDIUM: usize = SMALL + 1;
+const LARGE: usize = Large::MOST;
+
+/// Something to do with a problem, whichever it is.
+pub(crate) trait Visit {
+    /// What comes of it.
+    type Output;
+
+    /// Does it with a problem that has no dominance.
+    fn plain<P: Instance>(self, problem: &P) -> Self::Output;
+
+    /// Does it with one that has.
+    fn dominated<P: Instance + Dominance>(self, problem: &P) -> Self::Output;
+}
+
+impl Loaded {
+    /// Reads an instance from a file; for Golomb rulers, a number of marks will do.
+    pub(crate) fn read(kind: Kind, file: &Path) -> Result<Loaded> {
+        // A name may have anything in it; what is shown on a terminal must not.
+        let name: String =
+            file.display().to_string().chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        let located = |error: ReadError| match error.line() {
+            Some(line) => anyhow!("{name}:{line}: {}", error.reason()),
+            None => anyhow!("{name}: {}", error.reason()),
+        };
+        if let Some(marks) = file.to_str().filter(|_| kind == Kind::Golomb).and_then(|text| text.parse().ok()) {
+            return Ok(Loaded::Golomb(golomb::Golomb::new(marks)?));
+        }
+        let bytes = fs::read(file).with_context(|| format!("{name} cannot be read"))?;
+        Ok(match kind {
+            Kind::Knapsack => Loaded::Knapsack(knapsack::read(&bytes).map_err(located)?),
+            Kind::Misp => Loaded::Misp(independent_set::read(&bytes).map_err(located)?),
+            Kind::Clique => Loaded::Clique(clique::read(&bytes).map_err(located)?),
+            Kind::Tsptw => Loaded::Tsptw(tsptw::read(&bytes).map_err(located)?),
+            Kind::Golomb => Loaded::Golomb(golomb::read(&bytes).map_err(located)?),
+            Kind::Flow => Loaded::Flow(unsplittable_flow::read(&bytes).map_err(located)?),
+        })
+    }
+
+    /// The instance as a file.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Loaded::Knapsack(sack) => sack.text(),
+            Loaded::Misp(graph) | Loaded::Clique(graph) => graph.text(),
+            Loaded::Tsptw(tour) => tour.text(),
+            Loaded::Golomb(ruler) => ruler.text(),
+            Loaded::Flow(network) => network.text(),
+        }
+    }
+
+    /// Does something with it.
+    pub(crate) fn visit<V: Visit>(self, visit: V) -> V::Output {
+        match self {
+            Loaded::Knapsack(sack) => visit.dominated(&sack),
+            // Few sizes of sets, where the library has more: the solver is compiled for each.
+            Loaded::Misp(graph) => match graph.vertices() {
+                0..=SMALL => visit.plain(&IndependentSet::<Small>::new(graph)),
+                MEDIUM..=LARGE => visit.plain(&IndependentSet::<Large>::new(graph)),
+                _ => visit.plain(&IndependentSet::<ManyWords>::new(graph)),
+            },
+            Loaded::Clique(graph) => match graph.vertices() {
+                0..=SMALL => visit.plain(&Clique::<Small>::new(graph)),
+                MEDIUM..=LARGE => visit.plain(&Clique::<Large>::new(graph)),
+                _ => visit.plain(&Clique::<ManyWords>::new(graph)),
+            },
+            Loaded::Tsptw(tour) => visit.dominated(&tour),
+            Loaded::Golomb(ruler) => visit.plain(&ruler),
+            Loaded::Flow(network) => visit.dominated(&network),
+        }
+    }
+}

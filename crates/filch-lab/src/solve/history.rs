@@ -1,0 +1,121 @@
+//! What happened, and when: for the trace and for the drawing.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use filch_dd::Cost;
+use serde::Serialize;
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub(super) enum Event {
+    /// A better solution was found.
+    Incumbent {
+        /// After so many seconds.
+        at: f64,
+        cost: Cost,
+    },
+    /// No solution is better than this.
+    Bound {
+        at: f64,
+        bound: Cost,
+        /// How many nodes were open then.
+        open: u64,
+        /// How many had been explored.
+        explored: u64,
+    },
+    /// Open nodes went from one worker to another. Of a long search the last thousand or so are known.
+    Transfer {
+        at: f64,
+        from: usize,
+        to: usize,
+        /// How many.
+        nodes: usize,
+        /// How much of their way from the root they had in common with what the other worker was at.
+        nearness: u32,
+    },
+    /// It was over.
+    End {
+        at: f64,
+        ending: &'static str,
+        explored: u64,
+        /// How often nodes went from one worker to another.
+        transfers: u64,
+    },
+}
+
+impl Event {
+    /// After how many seconds it happened.
+    pub(super) fn at(&self) -> f64 {
+        match *self {
+            Event::Incumbent { at, .. }
+            | Event::Bound { at, .. }
+            | Event::Transfer { at, .. }
+            | Event::End { at, .. } => at,
+        }
+    }
+}
+
+/// All of it, while it goes on.
+#[derive(Debug, Default)]
+pub(super) struct History(Mutex<Vec<Event>>);
+
+impl History {
+    /// A better solution was found.
+    pub(super) fn incumbent(&self, after: Duration, cost: Cost) {
+        self.add(Event::Incumbent { at: after.as_secs_f64(), cost });
+    }
+
+    /// A bound was proven, which may be the one that is known already.
+    pub(super) fn bound(&self, after: Duration, bound: Cost, open: u64, explored: u64) {
+        let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = events.iter().rev().find_map(|event| match event {
+            Event::Bound { bound, .. } => Some(*bound),
+            _ => None,
+        });
+        if known != Some(bound) {
+            events.push(Event::Bound { at: after.as_secs_f64(), bound, open, explored });
+        }
+    }
+
+    /// Something else happened.
+    pub(super) fn add(&self, event: Event) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+    }
+
+    /// Everything, in order.
+    pub(super) fn events(self) -> Vec<Event> {
+        let mut events = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        events.sort_by(|a, b| a.at().total_cmp(&b.at()));
+        events
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_is_told_once_and_everything_in_order() {
+        let history = History::default();
+        history.bound(Duration::from_secs(1), 20, 3, 10);
+        history.bound(Duration::from_secs(2), 20, 4, 20);
+        history.bound(Duration::from_secs(4), 19, 5, 40);
+        history.incumbent(Duration::from_secs(3), 15);
+        let events = history.events();
+        let times: Vec<f64> = events.iter().map(Event::at).collect();
+        assert_eq!(times, [1.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn an_event_says_what_it_is() {
+        let line = serde_json::to_value(Event::End { at: 0.5, ending: "optimal", explored: 9, transfers: 1 }).unwrap();
+        assert_eq!(
+            line,
+            serde_json::json!({"event": "end", "at": 0.5, "ending": "optimal", "explored": 9, "transfers": 1})
+        );
+        let line = serde_json::to_value(Event::Incumbent { at: 0.5, cost: -3 }).unwrap();
+        assert_eq!(line, serde_json::json!({"event": "incumbent", "at": 0.5, "cost": -3}));
+    }
+}

@@ -1,0 +1,175 @@
+//! What was found and what it took, for people and as JSON.
+
+use std::fmt;
+
+use filch_dd::{Cost, Cutset, Ending, Outcome, Sense, Width};
+use serde::Serialize;
+
+use super::watch::signed;
+use super::Arguments;
+use crate::machine::Machine;
+use crate::report::{bytes, grouped, number, threads, time};
+
+/// Everything.
+#[derive(Debug, Serialize)]
+pub(super) struct Summary {
+    problem: &'static str,
+    file: String,
+    /// `maximise` or `minimise`.
+    sense: &'static str,
+    variables: usize,
+    /// `optimal`, `infeasible`, `timed-out`, `cancelled` or `node-limit`.
+    ending: &'static str,
+    /// What the best solution costs, if one was found.
+    cost: Option<Cost>,
+    /// No solution is better than this.
+    bound: Option<Cost>,
+    /// How far the best solution may be from the best there is: 0 if it is proven, 1 for 100 %.
+    gap: Option<f64>,
+    /// The best solution as text, as it is written by `--solution`.
+    solution: Option<String>,
+    seconds: f64,
+    threads: usize,
+    settings: Settings,
+    statistics: Statistics,
+    machine: Machine,
+}
+
+/// How it was solved. What was not said is up to the solver, and left out.
+#[derive(Debug, Serialize)]
+struct Settings {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    width: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cutset: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache: Option<bool>,
+    /// Whether the problem has a dominance and it was used.
+    dominance: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Statistics {
+    explored: u64,
+    pruned: u64,
+    diagram_nodes: u64,
+    most_open: u64,
+    bytes_of_an_open_node: usize,
+    transfers: u64,
+    /// Nodes that each worker explored.
+    workers: Vec<u64>,
+}
+
+/// What was solved, beside what came of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Solved {
+    pub(super) variables: usize,
+    pub(super) sense: Sense,
+    /// Whether dominance was used.
+    pub(super) dominance: bool,
+    /// How many threads worked.
+    pub(super) threads: usize,
+}
+
+impl Summary {
+    /// Puts it together.
+    pub(super) fn new(arguments: &Arguments, solved: Solved, outcome: &Outcome, solution: Option<String>) -> Summary {
+        let Outcome { ending, ref best, bound, ref statistics } = *outcome;
+        Summary {
+            problem: arguments.problem.name(),
+            file: arguments.file.display().to_string(),
+            sense: match solved.sense {
+                Sense::Maximise => "maximise",
+                Sense::Minimise => "minimise",
+            },
+            variables: solved.variables,
+            ending: name(ending),
+            cost: best.as_ref().map(|best| best.cost),
+            bound,
+            gap: outcome.gap(),
+            solution,
+            seconds: statistics.elapsed.as_secs_f64(),
+            threads: solved.threads,
+            settings: Settings {
+                width: arguments.width.map(|width| match width {
+                    Width::Fixed(width) => width.to_string(),
+                    Width::Unassigned { factor } => format!("{factor}x"),
+                }),
+                cutset: arguments.cutset.map(|cutset| match cutset.into() {
+                    Cutset::LastExactLayer => "last-exact-layer",
+                    Cutset::Frontier => "frontier",
+                }),
+                cache: arguments.cache(),
+                dominance: solved.dominance,
+            },
+            statistics: Statistics {
+                explored: statistics.explored,
+                pruned: statistics.pruned,
+                diagram_nodes: statistics.diagram_nodes,
+                most_open: statistics.most_open,
+                bytes_of_an_open_node: statistics.bytes_of_an_open_node,
+                transfers: statistics.transfers,
+                workers: statistics.workers.iter().map(|worker| worker.explored).collect(),
+            },
+            machine: Machine::here(),
+        }
+    }
+}
+
+/// As in JSON.
+pub(super) fn name(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Optimal => "optimal",
+        Ending::Infeasible => "infeasible",
+        Ending::TimedOut => "timed-out",
+        Ending::Cancelled => "cancelled",
+        Ending::NodeLimit => "node-limit",
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Summary { problem, file, variables, seconds, statistics, .. } = self;
+        writeln!(f, "{problem} {file}: {} variables, {}", grouped(*variables), threads(self.threads))?;
+        let bound =
+            self.bound.map_or_else(|| "no bound is known".to_owned(), |bound| format!("bound {}", signed(bound)));
+        match (self.ending, self.cost) {
+            ("optimal", Some(cost)) => writeln!(f, "  optimum   {}, proven", signed(cost))?,
+            ("infeasible", _) => writeln!(f, "  optimum   none: it is proven that there is no solution")?,
+            (_, Some(cost)) => {
+                let gap = self.gap.map_or_else(String::new, |gap| format!(", gap {} %", number(100.0 * gap)));
+                writeln!(f, "  best      {}, not proven: {bound}{gap}", signed(cost))?;
+            }
+            (_, None) => writeln!(f, "  best      none was found: {bound}")?,
+        }
+        if let Some(solution) = &self.solution {
+            let mut lines = solution.trim_end().lines();
+            writeln!(f, "  solution  {}", lines.next().unwrap_or(""))?;
+            for line in lines {
+                writeln!(f, "            {line}")?;
+            }
+        }
+        writeln!(f, "  ending    {}", self.ending)?;
+        let rate = grouped((statistics.explored as f64 / seconds.max(1e-9)) as usize);
+        writeln!(f, "  time      {}, {rate} nodes a second", time(*seconds))?;
+        writeln!(
+            f,
+            "  nodes     {} explored, {} pruned unseen, {} in diagrams, {} open at most, {} each",
+            grouped(statistics.explored as usize),
+            grouped(statistics.pruned as usize),
+            grouped(statistics.diagram_nodes as usize),
+            grouped(statistics.most_open as usize),
+            bytes(statistics.bytes_of_an_open_node),
+        )?;
+        if self.threads > 1 {
+            let workers: Vec<String> = statistics.workers.iter().map(|&nodes| grouped(nodes as usize)).collect();
+            writeln!(
+                f,
+                "  workers   {} explored; {} transfers",
+                workers.join(", "),
+                grouped(statistics.transfers as usize)
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,139 @@
+//! What goes on, for somebody who watches: a live line on a terminal, plain lines elsewhere. And what must be remembered of it.
+
+use std::io::{self, IsTerminal};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use filch_dd::{Cost, Incumbent, Progress};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::history::History;
+use crate::report::{grouped, number};
+use crate::say;
+
+/// How often to look how far it is.
+pub(super) const EVERY: Duration = Duration::from_millis(20);
+/// How often the line is drawn.
+const TURN: Duration = Duration::from_millis(100);
+/// How long plain lines are silent about bounds that get better.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// Somebody who watches a search.
+pub(super) struct Watch {
+    history: History,
+    /// The live line; hidden where there is no terminal.
+    line: ProgressBar,
+    /// Whether to say something where there is none.
+    plain: bool,
+    last: Mutex<Last>,
+}
+
+/// What was known when the line last changed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    elapsed: Duration,
+    explored: u64,
+    bound: Option<Cost>,
+    /// When a plain line last told of a bound, and which.
+    told: Option<(Duration, Cost)>,
+}
+
+impl Watch {
+    /// Begins to watch.
+    pub(super) fn begin(what: &str, quiet: bool) -> Watch {
+        let terminal = io::stderr().is_terminal();
+        let line = if quiet || !terminal { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+        // A template that is not understood would be a mistake of ours, and no reason to stop.
+        let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_spinner());
+        line.set_style(style);
+        line.set_prefix(what.to_owned());
+        line.enable_steady_tick(TURN);
+        Watch { history: History::default(), line, plain: !quiet && !terminal, last: Mutex::default() }
+    }
+
+    /// A better solution was found.
+    pub(super) fn incumbent(&self, incumbent: &Incumbent) {
+        self.history.incumbent(incumbent.after, incumbent.cost);
+        if self.plain {
+            let bound = self.last().bound;
+            let bound = bound.map_or_else(String::new, |bound| format!(", bound {}", signed(bound)));
+            say(&format!("{:.3} s: best {}{bound}", incumbent.after.as_secs_f64(), signed(incumbent.cost)));
+        }
+    }
+
+    /// Some time has passed.
+    pub(super) fn progress(&self, progress: &Progress) {
+        if let Some(bound) = progress.bound {
+            self.history.bound(progress.elapsed, bound, progress.open, progress.explored);
+        }
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let nodes = progress.explored.saturating_sub(last.explored);
+        let rate = rate(nodes, progress.elapsed.saturating_sub(last.elapsed));
+        let told = last.told.filter(|&(at, bound)| progress.bound == Some(bound) || progress.elapsed < at + SILENCE);
+        let told = told.or_else(|| {
+            let bound = progress.bound?;
+            if self.plain {
+                let best = progress.best.map_or_else(|| "none".to_owned(), signed);
+                say(&format!("{:.3} s: best {best}, bound {}", progress.elapsed.as_secs_f64(), signed(bound)));
+            }
+            Some((progress.elapsed, bound))
+        });
+        *last = Last { elapsed: progress.elapsed, explored: progress.explored, bound: progress.bound, told };
+        self.line.set_message(message(progress, rate));
+    }
+
+    fn last(&self) -> Last {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// It is over. What happened is returned.
+    pub(super) fn end(self) -> History {
+        self.line.finish_and_clear();
+        self.history
+    }
+}
+
+const TEMPLATE: &str = "{spinner} {prefix} {elapsed}  {msg}";
+
+/// A number, which may be negative, with a comma after every three digits.
+pub(super) fn signed(number: Cost) -> String {
+    let digits = grouped(number.unsigned_abs() as usize);
+    if number < 0 {
+        format!("-{digits}")
+    } else {
+        digits
+    }
+}
+
+fn rate(nodes: u64, time: Duration) -> Option<f64> {
+    (!time.is_zero()).then(|| nodes as f64 / time.as_secs_f64())
+}
+
+fn message(progress: &Progress, rate: Option<f64>) -> String {
+    let cost = |cost: Option<Cost>| cost.map_or_else(|| "-".to_owned(), signed);
+    let gap = progress.gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", number(100.0 * gap)));
+    let rate = rate.map_or_else(|| "-".to_owned(), |rate| grouped(rate as usize));
+    format!(
+        "open {}, best {}, bound {}, gap {gap}, {rate} nodes/s",
+        grouped(progress.open as usize),
+        cost(progress.best),
+        cost(progress.bound)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_sign() {
+        assert_eq!(signed(-1_234_567), "-1,234,567");
+        assert_eq!(signed(0), "0");
+        assert_eq!(signed(1_000), "1,000");
+    }
+
+    #[test]
+    fn the_template_is_understood() {
+        assert!(ProgressStyle::with_template(TEMPLATE).is_ok());
+    }
+}
