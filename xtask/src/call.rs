@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::thread;
@@ -68,6 +69,22 @@ impl Call {
         println!("$ {self}");
         let status = self.command().status();
         self.judge(status.with_context(|| self.not_started())?)
+    }
+
+    /// Runs all of them at the same time, and shows what each has said when it has ended.
+    pub(crate) fn run_together(calls: &[Call]) -> Result<()> {
+        thread::scope(|scope| {
+            let running: Vec<_> = calls.iter().map(|call| scope.spawn(|| call.output())).collect();
+            let mut all = Ok(());
+            for (call, running) in calls.iter().zip(running) {
+                let output = running.join().expect("a command that cannot be run is an error, not a panic")?;
+                println!("$ {call}");
+                io::stdout().write_all(&output.stdout)?;
+                io::stderr().write_all(&output.stderr)?;
+                all = all.and(call.judge(output.status));
+            }
+            all
+        })
     }
 
     /// Shows the command, runs it and returns its standard output; its standard error goes where ours goes.

@@ -1,4 +1,4 @@
-//! Traversals against their sequential references: on every generator, on every queue, on one to eight workers.
+//! Traversals against their sequential references: on every generator, on every queue, on up to eight workers.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -116,7 +116,7 @@ macro_rules! agrees_with_serial {
     ($($test:ident: $queue:expr;)*) => { $(
         #[test]
         fn $test() {
-            for workers in 1..=8 {
+            for workers in [1, 2, 3, 5, 8] {
                 for (name, graph) in GRAPHS.iter() {
                     let explore = Explore::at_least_once().queue($queue).pool(&POOL).workers(workers);
                     traverse(graph, &explore).check(name, graph);

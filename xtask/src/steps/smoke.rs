@@ -1,4 +1,4 @@
-//! The benchmarks run, and so does `filch graph`, and the JSON they write is complete. Their times are not judged.
+//! The benchmarks run, and so do `filch graph` and `filch solve`, and the JSON they write is complete. Their times are not judged.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,15 +12,18 @@ use super::{Context, Outcome};
 /// What a suite must have measured.
 struct Suite {
     name: &'static str,
+    /// Beside `--quick`: some quick runs are longer than they need to be here.
+    options: &'static str,
     impls: &'static [&'static str],
     cases: &'static [&'static str],
     /// Units in which nothing, or less than nothing, is a possible figure: CPU time beyond the work itself, say.
     any_number: &'static [&'static str],
 }
 
-const SUITES: [Suite; 4] = [
+const SUITES: [Suite; 6] = [
     Suite {
         name: "queues",
+        options: "",
         impls: &[
             "chase_lev",
             "the",
@@ -40,6 +43,7 @@ const SUITES: [Suite; 4] = [
     },
     Suite {
         name: "fork-join",
+        options: "",
         impls: &[
             "serial",
             "serial-call",
@@ -68,6 +72,7 @@ const SUITES: [Suite; 4] = [
     },
     Suite {
         name: "rayon",
+        options: "",
         impls: &["rayon", "filch"],
         cases: &[
             "par-iter-sum-10m",
@@ -93,6 +98,7 @@ const SUITES: [Suite; 4] = [
     },
     Suite {
         name: "graphs",
+        options: "",
         impls: &[
             "serial",
             "chase_lev",
@@ -126,15 +132,48 @@ const SUITES: [Suite; 4] = [
         ],
         any_number: &["% redundant", "% stolen"],
     },
+    Suite {
+        name: "bulk",
+        options: "--case push --case pop --case steal/30% --case dag/uniform-250k --case dag/skewed-250k",
+        impls: &["bulk", "bulk-batches", "chase_lev", "crossbeam-lifo", "mutex-deque", "serial", "serial-pair"],
+        cases: &[
+            "push/1",
+            "push/128",
+            "push/512",
+            "push/1024",
+            "push/single",
+            "pop",
+            "pop/singles",
+            "pop/batches-of-4",
+            "steal/30%",
+            "steal/30%/singles",
+            "steal/30%/batches-of-4",
+            "steal/30%/busy",
+            "steal/30%/singles/busy",
+            "dag/uniform-250k",
+            "dag/skewed-250k",
+        ],
+        any_number: &[],
+    },
+    Suite {
+        name: "solver",
+        options: "--case misp/random-100-50% --case knapsack/strongly-correlated-50 --case golomb/7 --case tsptw/random-25-300",
+        impls: &["filch", "ddo", "two-serial"],
+        cases: &["misp/random-100-50%", "knapsack/strongly-correlated-50", "golomb/7", "tsptw/random-25-300"],
+        any_number: &[],
+    },
 ];
 
 /// What `filch graph` computes.
 const TRAVERSALS: [&str; 4] = ["closure", "spanning-tree", "components", "bfs"];
 
-/// Runs the quick benchmarks and checks their rows, and traverses a graph in every way.
+/// How long the shortest Golomb ruler with 7 marks is.
+const RULER: i64 = 25;
+
+/// Runs the quick benchmarks and checks their rows, traverses a graph in every way, and solves a problem.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
     for suite in &SUITES {
-        let line = format!("bench {} --quick", suite.name);
+        let line = format!("bench {} --quick {}", suite.name, suite.options);
         let rows = run_lab(context, &line, suite.name, |json| suite.check(json))?;
         println!("{rows} rows, nobody and no case is missing");
     }
@@ -142,7 +181,19 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
         let line = format!("graph {traversal} --generate torus:700x700");
         run_lab(context, &line, &format!("graph-{traversal}"), |json| check_traversal(traversal, json))?;
     }
+    run_lab(context, "solve golomb 7 --threads 2", "solve", check_solution)?;
     Ok(Outcome::Passed)
+}
+
+/// Whether the best ruler was found and proven to be the best.
+fn check_solution(json: &str) -> Result<()> {
+    let summary: Value = serde_json::from_str(json).context("it is not valid JSON")?;
+    ensure!(summary["ending"] == "optimal", "`ending` must be `optimal`");
+    for key in ["cost", "bound"] {
+        ensure!(summary[key] == RULER, "`{key}` must be {RULER}");
+    }
+    ensure!(summary["solution"].as_str().is_some_and(|text| !text.is_empty()), "`solution` must be a text");
+    Ok(())
 }
 
 /// Runs the program, and checks the JSON that it writes.
@@ -311,6 +362,19 @@ mod tests {
         let components =
             json!({"task": "components", "ending": "complete", "tasks": 9, "result": {"largest": 490_000}});
         assert!(check_traversal("components", &components.to_string()).is_ok());
+    }
+
+    #[test]
+    fn a_solution_that_is_not_proven_or_not_the_best_is_rejected() {
+        let good = json!({"ending": "optimal", "cost": RULER, "bound": RULER, "solution": "0 1 4 10 18 23 25"});
+        assert!(check_solution(&good.to_string()).is_ok());
+        for (key, value) in
+            [("ending", json!("timed-out")), ("cost", json!(26)), ("bound", json!(24)), ("solution", Value::Null)]
+        {
+            let mut bad = good.clone();
+            bad[key] = value;
+            assert!(check_solution(&bad.to_string()).is_err(), "{bad}");
+        }
     }
 
     #[test]

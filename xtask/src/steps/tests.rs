@@ -13,7 +13,7 @@ pub(super) const FENCED: &str = "--cfg filch_fenced --cfg filch_no_membarrier";
 pub(super) const LOOM: &str = "--cfg loom";
 
 /// What is built with them.
-pub(super) const UNDER_LOOM: &str = "--release -p filch-queue -p filch --lib --test loom --test weaken";
+pub(super) const UNDER_LOOM: &str = "--release -p filch-queue -p filch -p filch-dd --lib --test loom --test weaken";
 
 /// The threads are shuttle's.
 pub(super) const SHUTTLE: &str = "--cfg shuttle";
@@ -37,17 +37,19 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
 
 /// The tests of queues and runtime on the paths that this machine would not choose by itself.
 pub(super) fn fallback(context: &Context) -> Result<Outcome> {
-    // The algorithms are those of the unit step, so fewer tasks do: what differs is where the fences are.
-    let tasks = match context.effort {
-        Effort::Usual => "1000000",
-        Effort::Deep { .. } => "10000000",
+    // The algorithms are those of the unit step, so fewer tasks do: what differs is where the fences are. The runtime's tests take longer to
+    // optimise than to run as they are.
+    let (tasks, joins) = match context.effort {
+        Effort::Usual => ("1000000", "400000"),
+        Effort::Deep { .. } => ("10000000", "10000000"),
     };
     context
         // Not `--tests`, which are those of the examples too.
-        .cargo("test -p filch-queue -p filch --lib --test *")
+        .cargo("test -p filch-queue -p filch --lib --test * --config profile.test.package.filch.opt-level=0")
         .env("RUSTFLAGS", FENCED)
         .env("CARGO_TARGET_DIR", context.target("fallback"))
         .env("FILCH_STRESS_TASKS", tasks)
+        .env("FILCH_STRESS_JOINS", joins)
         .run()?;
     Ok(Outcome::Passed)
 }
@@ -69,15 +71,16 @@ pub(super) fn models(context: &Context) -> Result<Outcome> {
 pub(super) fn loom(context: &Context) -> Result<Outcome> {
     let models = under_loom(context, "filch-queue", "loom")?;
     let runtime = under_loom(context, "filch", "filch")?.arg("models");
-    for models in match context.effort {
-        Effort::Usual => [models, runtime],
+    let master = under_loom(context, "filch-dd", "filch_dd")?.arg("models");
+    // A model keeps one core busy, and a program that is left with its longest model leaves the other idle.
+    Call::run_together(&match context.effort {
+        Effort::Usual => [models, runtime, master],
         Effort::Deep { preemptions } => [
             models.env("FILCH_LOOM_PREEMPTIONS", preemptions.to_string()),
             runtime.env("LOOM_MAX_PREEMPTIONS", preemptions.to_string()),
+            master.env("LOOM_MAX_PREEMPTIONS", preemptions.to_string()),
         ],
-    } {
-        models.run()?;
-    }
+    })?;
     Ok(Outcome::Passed)
 }
 
