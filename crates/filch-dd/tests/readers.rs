@@ -4,14 +4,15 @@
 
 #[path = "../../filch-graph/tests/counting/mod.rs"]
 mod counting;
-
-use std::ops::Range;
+#[path = "../../filch-graph/tests/damage/mod.rs"]
+mod damage;
 
 use counting::{alone, most_held};
+use damage::{damage, damages};
 use filch_dd::problems::knapsack::Kind;
 use filch_dd::problems::{clique, golomb, independent_set, knapsack, tsptw, unsplittable_flow, ReadError};
 use proptest::prelude::*;
-use proptest::sample::{select, Index};
+use proptest::sample::select;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 /// What a reader may take for each byte of text. An item of a knapsack has four bytes at least; it takes 16, three times that while the list of them grows, and then
@@ -101,16 +102,7 @@ fn written() -> impl Strategy<Value = (Reader, Vec<u8>)> {
     })
 }
 
-/// A way to damage a file.
-#[derive(Clone, Debug)]
-enum Damage {
-    Flip(Index, u8),
-    Delete(Index, usize),
-    Repeat(Index, usize),
-    Insert(Index, &'static str),
-    Cut(Index),
-}
-
+/// What is inserted into a file.
 const WORDS: [&str; 36] = [
     "0",
     "1",
@@ -149,44 +141,6 @@ const WORDS: [&str; 36] = [
     "\u{feff}",
     "\x1b[2J",
 ];
-
-fn damages() -> impl Strategy<Value = Damage> {
-    prop_oneof![
-        (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| Damage::Flip(at, byte)),
-        (any::<Index>(), 1..40usize).prop_map(|(at, length)| Damage::Delete(at, length)),
-        (any::<Index>(), 1..40usize).prop_map(|(at, length)| Damage::Repeat(at, length)),
-        (any::<Index>(), select(&WORDS[..])).prop_map(|(at, word)| Damage::Insert(at, word)),
-        (any::<Index>(), select(&WORDS[..])).prop_map(|(at, word)| Damage::Insert(at, word)),
-        any::<Index>().prop_map(Damage::Cut),
-    ]
-}
-
-fn damage(bytes: &mut Vec<u8>, damage: &Damage) {
-    if bytes.is_empty() {
-        return;
-    }
-    let range = |at: &Index, length: usize, bytes: &[u8]| -> Range<usize> {
-        let start = at.index(bytes.len());
-        start..bytes.len().min(start + length)
-    };
-    match damage {
-        Damage::Flip(at, byte) => {
-            let at = at.index(bytes.len());
-            bytes[at] ^= byte;
-        }
-        Damage::Delete(at, length) => drop(bytes.drain(range(at, *length, bytes))),
-        Damage::Repeat(at, length) => {
-            let range = range(at, *length, bytes);
-            let copy = bytes[range.clone()].to_vec();
-            bytes.splice(range.start..range.start, copy);
-        }
-        Damage::Insert(at, word) => {
-            let at = at.index(bytes.len());
-            bytes.splice(at..at, word.bytes());
-        }
-        Damage::Cut(at) => bytes.truncate(at.index(bytes.len())),
-    }
-}
 
 /// Pieces of all formats in any order: noise that gets further than bytes do.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
@@ -233,7 +187,7 @@ fn what_is_written_is_read() {
 
 #[test]
 fn damaged_files_are_read_or_refused() {
-    run(3000, (written(), prop::collection::vec(damages(), 1..6)), |((_, mut bytes), damages)| {
+    run(3000, (written(), prop::collection::vec(damages(&WORDS), 1..6)), |((_, mut bytes), damages)| {
         damages.iter().for_each(|one| damage(&mut bytes, one));
         check(&bytes)
     });

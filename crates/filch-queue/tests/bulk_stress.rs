@@ -3,45 +3,15 @@
 //! That single tasks are stolen exactly once, by several thieves too, `stress.rs` shows as for every queue.
 #![cfg(not(loom))]
 
+mod threads;
+
 use std::hint;
 use std::ops::Range;
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{self, ScopedJoinHandle};
+use std::thread;
 
 use filch_queue::bulk::{self, Batch, Owner, Thief};
-
-/// One test at a time: an owner and a thief should have a core each.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn tasks() -> usize {
-    match std::env::var("FILCH_STRESS_TASKS") {
-        Ok(tasks) => tasks.replace('_', "").parse().expect("FILCH_STRESS_TASKS is a number of tasks"),
-        Err(_) => 10_000_000,
-    }
-}
-
-/// xorshift64*.
-struct Dice(u64);
-
-impl Dice {
-    fn new(seed: u64) -> Dice {
-        Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    /// A number in the range.
-    fn roll(&mut self, range: Range<usize>) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let high = (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32) as usize;
-        range.start + high % range.len()
-    }
-}
+use threads::{alone, join, tasks_per_queue, Dice, Done};
 
 /// A task on the heap, so that one that comes out twice is freed twice, with a second word that gives away a mixture of two.
 struct Task(Box<usize>, usize);
@@ -74,18 +44,6 @@ impl Account {
         let doubled = self.0.iter().filter(|times| **times > 1).count();
         assert_eq!((lost, doubled), (0, 0), "tasks lost, and tasks that came out twice");
     }
-}
-
-struct Done<'a>(&'a AtomicBool);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Release);
-    }
-}
-
-fn join<R>(thread: ScopedJoinHandle<'_, R>) -> R {
-    thread.join().unwrap_or_else(|cause| resume_unwind(cause))
 }
 
 /// Pushes the tasks of these numbers, singly and in batches of many sizes, and pops many of them.
@@ -154,7 +112,7 @@ fn rob(thief: &mut Thief<Task>, done: &AtomicBool, mut take: impl FnMut(Batch<Ta
 #[test]
 fn no_task_is_lost_or_doubled_on_its_way_through_two_queues() {
     let _alone = alone();
-    let tasks = tasks() / 5;
+    let tasks = tasks_per_queue() / 5;
     let (first, mut first_thief) = bulk::starting_at(u32::MAX - tasks as u32 / 4, u32::MAX - tasks as u32 / 8).unwrap();
     let (second, mut second_thief) = bulk::new();
     let (first_done, second_done) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -207,7 +165,7 @@ fn no_task_is_lost_or_doubled_on_its_way_through_two_queues() {
 #[test]
 fn shares_of_a_queue_whose_owner_pushes_are_the_oldest_in_order() {
     let _alone = alone();
-    let tasks = tasks() / 5;
+    let tasks = tasks_per_queue() / 5;
     let (owner, mut thief) = bulk::new();
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -245,7 +203,7 @@ fn shares_of_a_queue_whose_owner_pushes_are_the_oldest_in_order() {
 #[test]
 fn a_steal_of_half_never_returns_what_the_owner_popped() {
     let _alone = alone();
-    let rounds = tasks() / 20;
+    let rounds = tasks_per_queue() / 20;
     let (owner, mut thief) = bulk::new();
     let done = AtomicBool::new(false);
     let (pushed, popped, stolen) = thread::scope(|scope| {

@@ -5,32 +5,20 @@
 #![cfg(not(loom))]
 
 mod common;
+mod threads;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt;
 use std::hint;
 use std::ops::Range;
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, ScopedJoinHandle};
+use std::sync::OnceLock;
+use std::thread;
 
 use common::{claim, delta, for_every_exact_queue, for_every_relaxed_queue, steal, ExactQueue, Queue, Setup, Shape};
 use filch_queue::bound::{Bound, Delta, FENCE_FREE};
 use filch_queue::{Owner, Steal, Thief};
-
-/// One test at a time: an owner and a thief should have a core each.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn tasks_per_queue() -> usize {
-    match std::env::var("FILCH_STRESS_TASKS") {
-        Ok(tasks) => tasks.replace('_', "").parse().expect("FILCH_STRESS_TASKS is a number of tasks"),
-        Err(_) => 10_000_000,
-    }
-}
+use threads::{alone, join, tasks_per_queue, Dice, Done};
 
 /// What is freed is overwritten, so that a thief that reads on in an array that is no longer there finds no task in it.
 struct Shredder;
@@ -58,24 +46,6 @@ unsafe impl GlobalAlloc for Shredder {
 
 #[global_allocator]
 static SHREDDER: Shredder = Shredder;
-
-/// xorshift64*.
-struct Dice(u64);
-
-impl Dice {
-    fn new(seed: u64) -> Dice {
-        Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    /// A number in the range.
-    fn roll(&mut self, range: Range<usize>) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let high = (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32) as usize;
-        range.start + high % range.len()
-    }
-}
 
 /// Three words, each of which gives away a mixture of two tasks. Whole words: to read a part of one back from the stack, or two at once, waits
 /// for all stores before it, and would be the fence that an owner lacks.
@@ -132,15 +102,6 @@ impl Account {
         let mut ids = (0..self.times.len()).filter(|id| often(self.times[*id]));
         let first = ids.next();
         (usize::from(first.is_some()) + ids.count(), first)
-    }
-}
-
-/// Says that the owner is done, even if it panics.
-struct Done<'a>(&'a AtomicBool);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Release);
     }
 }
 
@@ -303,10 +264,6 @@ fn stay_on_core(n: usize) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = n;
-}
-
-fn join<R>(thread: ScopedJoinHandle<'_, R>) -> R {
-    thread.join().unwrap_or_else(|cause| resume_unwind(cause))
 }
 
 /// One queue, made small, whose indices wrap on the way, and whose owner moves from one thread to another in the middle.

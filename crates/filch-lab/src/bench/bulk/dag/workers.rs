@@ -184,15 +184,15 @@ impl Worklist for BulkList {
 }
 
 /// The same, but what a node discovers is pushed as one batch.
-pub(crate) struct BatchList(bulk::Owner<usize>);
+pub(crate) struct BatchList(BulkList);
 
 impl Worklist for BatchList {
     const NAME: &'static str = "bulk-batches";
     type Handle = SharedThief<usize>;
 
     fn new() -> (Self, Self::Handle) {
-        let (BulkList(owner), handle) = BulkList::new();
-        (BatchList(owner), handle)
+        let (list, handle) = BulkList::new();
+        (BatchList(list), handle)
     }
 
     #[inline(always)]
@@ -200,12 +200,12 @@ impl Worklist for BatchList {
         let mut batch = Batch::new();
         work.visit(node, visits, |next| batch.push(next));
         if !batch.is_empty() {
-            self.0.push_batch(batch);
+            self.0 .0.push_batch(batch);
         }
     }
 
     fn begin(&self, node: usize) {
-        self.0.push(node);
+        self.0.begin(node);
     }
 
     #[inline(always)]
@@ -214,18 +214,11 @@ impl Worklist for BatchList {
     }
 
     fn steal_half(&self, other: &Self::Handle) -> Taken {
-        match other.steal(0.5) {
-            Ok(batch) if batch.is_empty() => Taken::Nothing,
-            Ok(batch) => {
-                self.0.push_batch(batch);
-                Taken::Some
-            }
-            Err(_) => Taken::Busy,
-        }
+        self.0.steal_half(other)
     }
 
     fn is_empty(other: &Self::Handle) -> bool {
-        other.is_empty()
+        BulkList::is_empty(other)
     }
 }
 

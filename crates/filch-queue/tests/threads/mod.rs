@@ -1,0 +1,51 @@
+//! What the tests on real threads have in common.
+
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::ScopedJoinHandle;
+
+/// One test at a time: an owner and a thief should have a core each.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn tasks_per_queue() -> usize {
+    match std::env::var("FILCH_STRESS_TASKS") {
+        Ok(tasks) => tasks.replace('_', "").parse().expect("FILCH_STRESS_TASKS is a number of tasks"),
+        Err(_) => 10_000_000,
+    }
+}
+
+/// xorshift64*.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// A number in the range.
+    pub(crate) fn roll(&mut self, range: Range<usize>) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let high = (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32) as usize;
+        range.start + high % range.len()
+    }
+}
+
+/// Says that the owner is done, even if it panics.
+pub(crate) struct Done<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+pub(crate) fn join<R>(thread: ScopedJoinHandle<'_, R>) -> R {
+    thread.join().unwrap_or_else(|cause| resume_unwind(cause))
+}
