@@ -3,9 +3,9 @@
 //! Thresholds of states that diagrams have been through, from every worker. A table that is full forgets: nothing depends on what it has, it only saves work.
 
 use hashbrown::HashTable;
-use std::sync::{Mutex, PoisonError};
 
 use crate::problem::Cost;
+use crate::sync::{lock, Mutex};
 
 /// How many shards there are: enough for two workers seldom to want the same.
 const SHARDS: usize = 64;
@@ -63,7 +63,7 @@ impl<S: Clone + Eq> Cache<S> {
 
     fn look(&self, hash: u32, depth: usize, state: &S) -> Option<(Cost, bool)> {
         let key = key(hash, depth);
-        let shard = self.shard(key).lock().unwrap_or_else(PoisonError::into_inner);
+        let shard = lock(self.shard(key));
         shard
             .find(key, |entry| entry.depth == depth as u32 && entry.state == *state)
             .map(|entry| (entry.threshold, entry.explored))
@@ -72,7 +72,7 @@ impl<S: Clone + Eq> Cache<S> {
     /// Raises the threshold of a state; a lower one than it has changes nothing.
     pub(crate) fn raise(&self, hash: u32, depth: usize, state: &S, threshold: Cost, explored: bool) {
         let key = key(hash, depth);
-        let mut shard = self.shard(key).lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shard = lock(self.shard(key));
         if let Some(entry) = shard.find_mut(key, |entry| entry.depth == depth as u32 && entry.state == *state) {
             if (threshold, explored) > (entry.threshold, entry.explored) {
                 (entry.threshold, entry.explored) = (threshold, explored);

@@ -4,10 +4,10 @@
 //! work.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use crate::model::hash_of;
 use crate::problem::{Cost, Dominance};
+use crate::sync::{lock, Mutex};
 
 /// Whether a node is dominated by one that was seen.
 pub(crate) trait Dominated<S>: Sync {
@@ -64,7 +64,7 @@ impl<P: Dominance> Dominated<P::State> for Seen<'_, P> {
     fn check(&self, depth: usize, state: &P::State, cost: Cost) -> Option<Cost> {
         let key = (depth, self.problem.key(state)?);
         let shard = &self.shards[(hash_of(&key) >> 40) as usize % SHARDS];
-        let mut shard = shard.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shard = lock(&shard.0);
         let Shard { seen, nodes } = &mut *shard;
         if *nodes >= MOST {
             seen.clear();

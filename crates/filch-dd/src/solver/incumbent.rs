@@ -4,7 +4,7 @@
 
 use core::sync::atomic::{AtomicI64, Ordering};
 use core::time::Duration;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::Instant;
 
 use super::outcome::Solution;
@@ -12,6 +12,7 @@ use super::replay::replay;
 use crate::diagram::Halt;
 use crate::model::Model;
 use crate::problem::{Cost, Decision, Relaxation};
+use crate::sync::{lock, Mutex};
 
 /// A solution better than all before it.
 #[derive(Clone, Debug)]
@@ -60,7 +61,7 @@ impl<'a> Best<'a> {
                 solution.cost
             )));
         }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         // Another one may have come first.
         if cost > self.floor() {
             self.take(&mut known, cost, solution);
@@ -70,7 +71,7 @@ impl<'a> Best<'a> {
 
     /// Takes a solution that was checked already.
     pub(crate) fn start_with(&self, cost: Cost, solution: Solution) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         self.take(&mut known, cost, solution);
     }
 

@@ -2,7 +2,6 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
 use core::time::Duration;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
@@ -18,6 +17,7 @@ use crate::diagram::{Compiled, Diagram, Halt, Host, Task};
 use crate::dominance::Dominated;
 use crate::model::{hash_of, Model};
 use crate::problem::{Cost, Decision, Relaxation};
+use crate::sync::{lock, Mutex};
 use crate::width::Width;
 
 /// When to stop although there is more to do.
@@ -266,7 +266,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
     }
 
     fn fail(&self, error: SolveError) {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        lock(&self.failed).get_or_insert(error);
         self.stop(FAILED);
     }
 
@@ -289,7 +289,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
             CANCELLED => Some(Ending::Cancelled),
             NODE_LIMIT => Some(Ending::NodeLimit),
             _ => {
-                let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let failed = lock(&self.failed).clone();
                 return Err(failed.unwrap_or(SolveError::Overflow));
             }
         })
