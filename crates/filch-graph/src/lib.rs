@@ -17,6 +17,7 @@
 //! | the root | [`Graph`]: the neighbours of each vertex, side by side in one array; and the traversals of [`traverse`] |
 //! | [`read`] | graphs from files: edge lists, Matrix Market, DIMACS, plain or gzip |
 //! | [`generate`] | graphs that are made: torus, random, R-MAT and others |
+//! | [`part`] | graphs of which several machines have a part each |
 //! | [`traverse`] | reachability, spanning trees, components, distances |
 //! | [`serial`] | the same on one thread |
 //!
@@ -26,6 +27,7 @@
 
 pub mod generate;
 mod graph;
+pub mod part;
 #[cfg(feature = "petgraph")]
 mod petgraph;
 pub mod read;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::Recipe;
 use crate::{BuildError, Graph};
 
 /// Why a generator made no graph.
@@ -30,6 +31,13 @@ pub enum GenerateError {
         vertices: usize,
         /// How many edges so many vertices can have.
         most: u128,
+    },
+    /// A part was asked for of a graph that can only be made whole.
+    NotInParts {
+        /// What was asked for.
+        recipe: Recipe,
+        /// Why it can only be made whole.
+        why: &'static str,
     },
     /// There is no memory for the edges.
     NoMemory {
@@ -61,6 +69,9 @@ impl fmt::Display for GenerateError {
                     f,
                     "{vertices} vertices have {most} pairs, so there cannot be {asked} edges without loops and repeats"
                 )
+            }
+            GenerateError::NotInParts { recipe, why } => {
+                write!(f, "{recipe} cannot be built in parts, each by itself: {why}")
             }
             GenerateError::NoMemory { edges } => {
                 write!(f, "there is no memory for {edges} edges; ask for a smaller graph")

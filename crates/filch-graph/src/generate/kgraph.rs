@@ -79,7 +79,7 @@ pub(super) fn plane_edges(vertices: usize, neighbours: usize, seed: u64) -> Resu
     Ok(edges)
 }
 
-fn check(vertices: usize, neighbours: usize) -> Result<usize, GenerateError> {
+pub(super) fn check(vertices: usize, neighbours: usize) -> Result<usize, GenerateError> {
     let vertices = check_vertices(vertices as u128)?;
     match neighbours < vertices {
         true => Ok(vertices),

@@ -20,6 +20,7 @@ mod edges;
 mod error;
 mod kgraph;
 mod lattice;
+mod part;
 mod random;
 mod recipe;
 mod rmat;

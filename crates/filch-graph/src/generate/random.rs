@@ -17,11 +17,7 @@ pub fn random(vertices: usize, edges: usize, seed: u64) -> Result<Graph, Generat
 }
 
 pub(super) fn random_edges(vertices: usize, edges: usize, seed: u64) -> Result<Edges, GenerateError> {
-    check_vertices(vertices as u128)?;
-    let most = vertices as u128 * (vertices as u128 - 1) / 2;
-    if edges as u128 > most {
-        return Err(GenerateError::TooManyEdges { asked: edges, vertices, most });
-    }
+    let most = check(vertices, edges)?;
     let mut list = reserve(edges as u128)?;
     if edges as u128 > most / 2 {
         // Most pairs are taken: those that are not are fewer to draw, and drawing never runs dry.
@@ -37,8 +33,18 @@ pub(super) fn random_edges(vertices: usize, edges: usize, seed: u64) -> Result<E
     Ok(Edges { vertices, list })
 }
 
+/// That there can be so many edges; and how many there could be.
+pub(super) fn check(vertices: usize, edges: usize) -> Result<u128, GenerateError> {
+    check_vertices(vertices as u128)?;
+    let most = vertices as u128 * (vertices as u128 - 1) / 2;
+    match edges as u128 > most {
+        true => Err(GenerateError::TooManyEdges { asked: edges, vertices, most }),
+        false => Ok(most),
+    }
+}
+
 /// Two vertices in one word, which sorts by the smaller one first.
-fn pair(a: Vertex, b: Vertex) -> u64 {
+pub(super) fn pair(a: Vertex, b: Vertex) -> u64 {
     u64::from(a.min(b)) << 32 | u64::from(a.max(b))
 }
 
@@ -46,7 +52,7 @@ fn pair(a: Vertex, b: Vertex) -> u64 {
 ///
 /// Draws as many as are missing, drops what it has already, and does that again. It never draws more than are missing, so this is the same as drawing one after the other and
 /// putting back the repeats. At least every other draw is new, so the number of rounds is logarithmic; sparse graphs take two.
-fn pairs(vertices: usize, count: usize, seed: u64) -> Result<Vec<u64>, GenerateError> {
+pub(super) fn pairs(vertices: usize, count: usize, seed: u64) -> Result<Vec<u64>, GenerateError> {
     let mut have: Vec<u64> = Vec::new();
     for round in 0.. {
         let missing = count - have.len();
@@ -68,7 +74,7 @@ fn pairs(vertices: usize, count: usize, seed: u64) -> Result<Vec<u64>, GenerateE
 
 /// Two different vertices.
 #[inline]
-fn draw(stream: &mut Stream, vertices: u64) -> u64 {
+pub(super) fn draw(stream: &mut Stream, vertices: u64) -> u64 {
     let a = stream.below(vertices);
     // One of the others: what lies at or above `a` moves up by one.
     let b = stream.below(vertices - 1);
@@ -76,7 +82,7 @@ fn draw(stream: &mut Stream, vertices: u64) -> u64 {
 }
 
 /// What is in either of two sorted lists, once.
-fn merge(many: Vec<u64>, few: Vec<u64>) -> Result<Vec<u64>, GenerateError> {
+pub(super) fn merge(many: Vec<u64>, few: Vec<u64>) -> Result<Vec<u64>, GenerateError> {
     let mut all = reserve(many.len() as u128 + few.len() as u128)?;
     let mut from = 0;
     for item in few {

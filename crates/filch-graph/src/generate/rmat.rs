@@ -34,7 +34,7 @@ pub(super) fn rmat_edges(scale: u32, edges: usize, seed: u64) -> Result<Edges, G
     Ok(Edges { vertices, list: ends.filter(|(a, b)| a != b).collect() })
 }
 
-fn draw(stream: &mut Stream, scale: u32) -> u64 {
+pub(super) fn draw(stream: &mut Stream, scale: u32) -> u64 {
     let (mut row, mut column) = (0, 0);
     let mut bits = 0;
     for level in 0..scale {

@@ -6,6 +6,16 @@
 /// How many items one stream is for.
 const RUN: usize = 1 << 13;
 
+/// How many runs so many items take.
+pub(crate) fn runs(items: usize) -> usize {
+    items.div_ceil(RUN)
+}
+
+/// How many of so many items are in this run.
+pub(crate) fn length_of_run(items: usize, run: usize) -> usize {
+    (items - run * RUN).min(RUN)
+}
+
 /// SplitMix64: a counter and a hash of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream(u64);

@@ -130,13 +130,7 @@ impl Graph {
             return Err(BuildError::NoSuchVertex { from, to, vertices });
         }
         let arcs = if both { 2 * pairs - loops } else { pairs };
-        Ok(if u32::try_from(arcs).is_ok() {
-            let (offsets, targets) = counting_sort(vertices, arcs, parts, both, shares);
-            Graph { offsets: Offsets::Narrow(offsets), targets }
-        } else {
-            let (offsets, targets) = counting_sort(vertices, arcs, parts, both, shares);
-            Graph { offsets: Offsets::Wide(offsets), targets }
-        })
+        Ok(Graph::sorted(vertices, arcs, parts, both, shares))
     }
 
     /// A graph whose lists of neighbours are written in place, in parallel: for graphs that follow a rule, which need no list of edges.
@@ -156,7 +150,17 @@ impl Graph {
         degree: impl Fn(Vertex) -> usize,
         fill: impl Fn(Vertex, &mut [Vertex]) + Sync,
     ) -> Result<Graph, BuildError> {
-        check_vertices(vertices)?;
+        Graph::from_rows(vertices, vertices, degree, fill)
+    }
+
+    /// The same for some of the vertices of a graph that has `columns` in all: the lists are of those.
+    pub(crate) fn from_rows(
+        vertices: usize,
+        columns: usize,
+        degree: impl Fn(Vertex) -> usize,
+        fill: impl Fn(Vertex, &mut [Vertex]) + Sync,
+    ) -> Result<Graph, BuildError> {
+        check_vertices(columns)?;
         let arcs = (0..vertices).map(|vertex| degree(vertex as Vertex)).sum();
         let offsets = if u32::try_from(arcs).is_ok() {
             Offsets::Narrow(running_sum(vertices, &degree))
@@ -167,14 +171,34 @@ impl Graph {
         let outside = Mutex::new(None);
         for_each_list(&offsets, &mut targets, &|from, list: &mut [Vertex]| {
             fill(from, list);
-            if let Some(&to) = list.iter().find(|&&to| to as usize >= vertices) {
+            if let Some(&to) = list.iter().find(|&&to| to as usize >= columns) {
                 let mut outside = outside.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 *outside = outside.min(Some((from, to))).or(Some((from, to)));
             }
         });
         match outside.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-            Some((from, to)) => Err(BuildError::NoSuchVertex { from, to, vertices }),
+            Some((from, to)) => Err(BuildError::NoSuchVertex { from, to, vertices: columns }),
             None => Ok(Graph { offsets, targets }),
+        }
+    }
+
+    /// Rows of arcs from some of the vertices of a graph, which are numbered anew, to any of them.
+    pub(crate) fn rows_of_arcs(rows: usize, arcs: &[Pair]) -> Graph {
+        debug_assert!(arcs.iter().all(|&(from, _)| (from as usize) < rows));
+        let shares = if arcs.len() < WORTH_SHARING { 1 } else { filch::threads().min(MOST_SHARES) };
+        Graph::sorted(rows, arcs.len(), &[arcs], false, shares)
+    }
+
+    fn sorted<P>(vertices: usize, arcs: usize, parts: &[P], both: bool, shares: usize) -> Graph
+    where
+        P: AsRef<[Pair]> + Sync,
+    {
+        if u32::try_from(arcs).is_ok() {
+            let (offsets, targets) = counting_sort(vertices, arcs, parts, both, shares);
+            Graph { offsets: Offsets::Narrow(offsets), targets }
+        } else {
+            let (offsets, targets) = counting_sort(vertices, arcs, parts, both, shares);
+            Graph { offsets: Offsets::Wide(offsets), targets }
         }
     }
 }

@@ -184,6 +184,12 @@ impl<'p, P, K, M> Explore<'p, P, K, M> {
         Explore { promise, queue, pool, workers, limits, state }
     }
 
+    /// With queues of a kind that is made of the one there was: one that watches it, for instance.
+    pub fn map_queue<L>(self, change: impl FnOnce(K) -> L) -> Explore<'p, P, L, M> {
+        let Explore { promise, queue, pool, workers, limits, state } = self;
+        Explore { promise, queue: change(queue), pool, workers, limits, state }
+    }
+
     /// On this pool, and not on that of the calling thread or the global one.
     pub fn pool<'q>(self, pool: &'q Pool) -> Explore<'q, P, K, M> {
         let Explore { promise, queue, workers, limits, state, .. } = self;
@@ -193,6 +199,11 @@ impl<'p, P, K, M> Explore<'p, P, K, M> {
     /// With at most so many workers, and at least one. Without this, as many as the pool has threads.
     pub fn workers(self, workers: usize) -> Self {
         Explore { workers: workers.max(1), ..self }
+    }
+
+    /// How many workers there may be: as many as the pool has threads, unless [fewer](Explore::workers) were asked for.
+    pub fn most_workers(&self) -> usize {
+        self.workers.min(self.pool.map_or_else(crate::threads, Pool::threads))
     }
 
     /// No worker begins another task once it has seen that this was cancelled: each looks before its first task, and begins at most sixteen others until it looks again; fewer if they take long.
@@ -236,7 +247,7 @@ impl<'p, P, K, M> Explore<'p, P, K, M> {
         M: Fn(usize) -> S + Sync,
         F: Fn(T, &mut Explorer<'_, K::Owner, S>) + Sync,
     {
-        let explorers = self.workers.min(self.pool.map_or_else(crate::threads, Pool::threads));
+        let explorers = self.most_workers();
         let crew = Crew::<T, K, S, M, F> {
             kind: self.queue,
             thieves: (0..explorers).map(|_| OnceLock::new()).collect(),

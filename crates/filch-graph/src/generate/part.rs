@@ -1,0 +1,288 @@
+//! What one rank has of a generated graph, made on that rank alone: the same lists of neighbours, in the same order, as in the whole graph.
+//!
+//! - **Graphs of one form** (torus, grid, star, path, ring): the neighbours of a vertex follow from its number.
+//! - **Random graphs**: every rank draws all edges, from the same streams, and keeps those that touch its vertices: its memory is for its part alone, and drawing is what a processor does fastest. For `random`, where repeats are drawn
+//!   again until there are enough, the ranks tell each other how many they have, a number each a round.
+//! - **Not in parts**: points in the plane, components that are joined, and numbers that are shuffled take a look at the whole graph.
+
+use super::edges::{purpose, reserve};
+use super::stream::{self, Stream};
+use super::{random, rmat, GenerateError, Recipe, Shape};
+use crate::part::{Part, Partition};
+use crate::{Graph, Vertex};
+
+impl Recipe {
+    /// How many vertices the graph will have.
+    ///
+    /// # Errors
+    ///
+    /// If there are none or more than 32 bits can number.
+    pub fn vertices(&self) -> Result<usize, GenerateError> {
+        super::edges::check_vertices(match self.shape {
+            Shape::Torus { width, height } | Shape::Grid { width, height } => width as u128 * height as u128,
+            Shape::Rmat { scale, .. } => 1u128.checked_shl(scale).unwrap_or(u128::MAX),
+            Shape::KgraphRing { vertices, .. }
+            | Shape::KgraphPlane { vertices, .. }
+            | Shape::Random { vertices, .. }
+            | Shape::Star { vertices }
+            | Shape::Path { vertices } => vertices as u128,
+        })
+    }
+
+    /// How its vertices are best parted among so many ranks: in blocks where neighbours have near numbers, and hashed otherwise.
+    ///
+    /// # Errors
+    ///
+    /// As [`vertices`](Recipe::vertices).
+    pub fn partition(&self, ranks: usize) -> Result<Partition, GenerateError> {
+        let vertices = self.vertices()?;
+        Ok(match self.shape {
+            Shape::Random { .. } | Shape::Rmat { .. } => Partition::hashed(vertices, ranks),
+            _ => Partition::blocks(vertices, ranks),
+        })
+    }
+
+    /// What one rank has of the graph that [`build`](Recipe::build) makes, made without the rest of it: all ranks together have exactly that graph.
+    ///
+    /// All ranks call it, each with its number. `sum` adds up a number of each, and gives all the sum; it is called equally often on all ranks, and only for `random`. It runs on the pool of the calling thread or the global one.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Recipe::build); those of `sum`; and if such a graph cannot be made in parts: `kgraph-plane`, and what is `shuffled` or was to be made `connected` and is not by its form.
+    ///
+    /// # Panics
+    ///
+    /// If the partition is of another number of vertices, or has no such rank.
+    pub fn part<E: From<GenerateError>>(
+        &self,
+        partition: Partition,
+        rank: usize,
+        mut sum: impl FnMut(u64) -> Result<u64, E>,
+    ) -> Result<Part, E> {
+        self.check_parts()?;
+        assert_eq!(partition.vertices(), self.vertices()?, "the partition is of another graph");
+        assert!(rank < partition.ranks(), "there is no rank {rank} among {}", partition.ranks());
+        let own = Own { partition, rank };
+        let rows = match self.shape {
+            Shape::Torus { width, height } => lattice(own, width, height, width > 2, height > 2)?,
+            Shape::Grid { width, height } => lattice(own, width, height, false, false)?,
+            Shape::Path { vertices } => lattice(own, vertices, 1, false, false)?,
+            Shape::Star { vertices } => star(own, vertices)?,
+            Shape::KgraphRing { vertices, neighbours } => ring(own, vertices, neighbours)?,
+            Shape::Random { vertices, edges } => random_rows(own, vertices, edges, self.seed, &mut sum)?,
+            Shape::Rmat { scale, edges } => rmat_rows(own, scale, edges, self.seed)?,
+            Shape::KgraphPlane { .. } => unreachable!("it was refused"),
+        };
+        Ok(Part::new(partition, rank, rows))
+    }
+
+    /// That it can be made, and in parts: the same on all ranks, before any of them begins.
+    ///
+    /// # Errors
+    ///
+    /// All of [`part`](Recipe::part) but that there is no memory, or that a sum failed.
+    pub fn check_parts(&self) -> Result<(), GenerateError> {
+        self.vertices()?;
+        if let Shape::KgraphRing { vertices, neighbours } = self.shape {
+            super::kgraph::check(vertices, neighbours)?;
+        }
+        if let Shape::Random { vertices, edges } = self.shape {
+            random::check(vertices, edges)?;
+        }
+        let is_connected = match self.shape {
+            Shape::Torus { .. } | Shape::Grid { .. } | Shape::Star { .. } | Shape::Path { .. } => true,
+            Shape::KgraphRing { vertices, neighbours } => neighbours > 1 || vertices <= 1 + neighbours,
+            _ => false,
+        };
+        let why = match self {
+            Recipe { shape: Shape::KgraphPlane { .. }, .. } => "the nearest of a point may be anywhere",
+            Recipe { shuffled: true, .. } => "the new number of a vertex depends on those of all others",
+            Recipe { connected: true, .. } if !is_connected => "which components there are shows in the whole only",
+            _ => return Ok(()),
+        };
+        Err(GenerateError::NotInParts { recipe: *self, why })
+    }
+}
+
+/// Which vertices are this rank's.
+#[derive(Clone, Copy)]
+struct Own {
+    partition: Partition,
+    rank: usize,
+}
+
+impl Own {
+    #[inline]
+    fn place(&self, vertex: Vertex) -> Option<Vertex> {
+        self.partition.place_at(self.rank, vertex).map(|place| place as Vertex)
+    }
+
+    /// Rows of neighbours that follow from the number of a vertex. `list` puts them into an empty list.
+    fn by_rule(&self, list: impl Fn(usize, &mut Vec<Vertex>) + Sync) -> Result<Graph, GenerateError> {
+        let rows = self.partition.own(self.rank);
+        let row = |place: Vertex, list_of: &mut Vec<Vertex>| {
+            list_of.clear();
+            list(self.partition.vertex(self.rank, place as usize) as usize, list_of);
+        };
+        let mut degrees = reserve(rows as u128)?;
+        degrees.resize(rows, 0u32);
+        stream::split(&mut degrees, 0, 1 << 14, &|first, degrees: &mut [u32]| {
+            let mut scratch = Vec::new();
+            for (at, degree) in degrees.iter_mut().enumerate() {
+                row((first + at) as Vertex, &mut scratch);
+                *degree = scratch.len() as u32;
+            }
+        });
+        let fill = |place: Vertex, into: &mut [Vertex]| {
+            let mut scratch = Vec::with_capacity(into.len());
+            row(place, &mut scratch);
+            into.copy_from_slice(&scratch);
+        };
+        let columns = self.partition.vertices();
+        Ok(Graph::from_rows(rows, columns, |place| degrees[place as usize] as usize, fill)?)
+    }
+
+    /// Rows of those edges that touch own vertices, in the order of the edges.
+    fn by_edges(&self, pairs: &[u64]) -> Result<Graph, GenerateError> {
+        let mut arcs = reserve(2 * pairs.len() as u128)?;
+        for &pair in pairs {
+            let (a, b) = ends(pair);
+            arcs.extend(self.place(a).map(|place| (place, b)));
+            arcs.extend(self.place(b).map(|place| (place, a)));
+        }
+        Ok(Graph::rows_of_arcs(self.partition.own(self.rank), &arcs))
+    }
+
+    /// Those of so many drawn edges that touch own vertices, sorted and each once. All ranks draw the same.
+    fn draw(
+        &self,
+        count: usize,
+        seed: u64,
+        purpose: u64,
+        draw: impl Fn(&mut Stream) -> u64 + Sync,
+    ) -> Result<Vec<u64>, GenerateError> {
+        let mut runs = vec![Vec::new(); stream::runs(count)];
+        stream::split(&mut runs, 0, 4, &|first, runs: &mut [Vec<u64>]| {
+            for (at, kept) in runs.iter_mut().enumerate() {
+                let run = first + at;
+                let mut stream = Stream::new(seed, purpose, run);
+                let drawn = (0..stream::length_of_run(count, run)).map(|_| draw(&mut stream));
+                kept.extend(drawn.filter(|&pair| self.touches(pair)));
+            }
+        });
+        let mut all = reserve(runs.iter().map(|run| run.len() as u128).sum())?;
+        for run in runs {
+            all.extend(run);
+        }
+        stream::sort(&mut all);
+        all.dedup();
+        Ok(all)
+    }
+
+    #[inline]
+    fn touches(&self, pair: u64) -> bool {
+        let (a, b) = ends(pair);
+        self.place(a).is_some() || self.place(b).is_some()
+    }
+}
+
+/// The two vertices of a word, the smaller one first.
+#[inline]
+fn ends(pair: u64) -> (Vertex, Vertex) {
+    ((pair >> 32) as Vertex, pair as Vertex)
+}
+
+/// Torus and grid, in the order of the edges: those of the vertices above and to the left come first, then its own, then those that lead around.
+fn lattice(own: Own, width: usize, height: usize, round: bool, over: bool) -> Result<Graph, GenerateError> {
+    own.by_rule(|vertex, list| {
+        let (x, y) = (vertex % width, vertex / width);
+        let neighbours = [
+            (y > 0).then(|| vertex - width),
+            (x > 0).then(|| vertex - 1),
+            if x + 1 < width { Some(vertex + 1) } else { round.then(|| vertex - x) },
+            if y + 1 < height { Some(vertex + width) } else { over.then_some(x) },
+            (x == 0 && round).then(|| vertex + width - 1),
+            (y == 0 && over).then(|| (height - 1) * width + x),
+        ];
+        list.extend(neighbours.into_iter().flatten().map(|next| next as Vertex));
+    })
+}
+
+fn star(own: Own, vertices: usize) -> Result<Graph, GenerateError> {
+    own.by_rule(|vertex, list| match vertex {
+        0 => list.extend(1..vertices as Vertex),
+        _ => list.push(0),
+    })
+}
+
+fn ring(own: Own, vertices: usize, neighbours: usize) -> Result<Graph, GenerateError> {
+    let (half, far) = (neighbours / 2, neighbours / 2 + 1);
+    // Whether a vertex is joined to one that is one further ahead than half.
+    let reaches = |vertex: usize| neighbours % 2 == 1 && vertex % (2 * far) < far && vertex + far < vertices;
+    own.by_rule(|vertex, list| {
+        // Each edge by the vertex that it is counted at, and then by how far it leads.
+        let behind = |far: usize| (vertex + vertices - far) % vertices;
+        let mut edges: Vec<(usize, usize, usize)> = (1..=half)
+            .flat_map(|far| [(behind(far), far, behind(far)), (vertex, far, (vertex + far) % vertices)])
+            .collect();
+        edges.extend(reaches(vertex).then_some((vertex, far, vertex + far)));
+        edges.extend(vertex.checked_sub(far).filter(|&from| reaches(from)).map(|from| (from, far, from)));
+        edges.sort_unstable();
+        list.extend(edges.into_iter().map(|(_, _, next)| next as Vertex));
+    })
+}
+
+fn rmat_rows(own: Own, scale: u32, edges: usize, seed: u64) -> Result<Graph, GenerateError> {
+    let mut pairs = own.draw(edges, seed, purpose::RMAT, |stream| rmat::draw(stream, scale))?;
+    pairs.retain(|&pair| {
+        let (a, b) = ends(pair);
+        a != b
+    });
+    own.by_edges(&pairs)
+}
+
+fn random_rows<E: From<GenerateError>>(
+    own: Own,
+    vertices: usize,
+    edges: usize,
+    seed: u64,
+    sum: &mut impl FnMut(u64) -> Result<u64, E>,
+) -> Result<Graph, E> {
+    let most = random::check(vertices, edges)?;
+    if edges as u128 <= most / 2 {
+        let pairs = random_pairs(own, vertices, edges, seed, sum)?;
+        return Ok(own.by_edges(&pairs)?);
+    }
+    // Those that are not there were drawn.
+    let missing = random_pairs(own, vertices, (most - edges as u128) as usize, seed, sum)?;
+    Ok(own.by_rule(|vertex, list| {
+        let vertex = vertex as Vertex;
+        let others = (0..vertices as Vertex).filter(|&other| other != vertex);
+        list.extend(others.filter(|&other| missing.binary_search(&random::pair(vertex, other)).is_err()));
+    })?)
+}
+
+/// Those of so many different pairs that touch own vertices: as [`random::pairs`], with the repeats of all ranks counted together.
+fn random_pairs<E: From<GenerateError>>(
+    own: Own,
+    vertices: usize,
+    count: usize,
+    seed: u64,
+    sum: &mut impl FnMut(u64) -> Result<u64, E>,
+) -> Result<Vec<u64>, E> {
+    let mut have: Vec<u64> = Vec::new();
+    let mut all = 0;
+    for round in 0.. {
+        let missing = count - all;
+        if missing == 0 {
+            break;
+        }
+        let purpose = purpose::PAIRS | round << 8;
+        let drawn = own.draw(missing, seed, purpose, |stream| random::draw(stream, vertices as u64))?;
+        have = if have.is_empty() { drawn } else { random::merge(have, drawn)? };
+        // Each pair counts where its smaller end is.
+        let mine = have.iter().filter(|&&pair| own.place(ends(pair).0).is_some()).count();
+        all = sum(mine as u64)? as usize;
+    }
+    Ok(have)
+}

@@ -1,0 +1,177 @@
+//! Which rank has which vertex.
+
+use crate::{Graph, Vertex};
+
+/// Which of several ranks has which vertex of a graph, and at which place.
+///
+/// | | a rank has | good for |
+/// |---|---|---|
+/// | [`blocks`](Partition::blocks) | vertices with successive numbers | graphs whose neighbours have near numbers: torus, grid, path, ring. Only the edges at the ends of a block lead to other ranks |
+/// | [`hashed`](Partition::hashed) | vertices from everywhere | graphs whose low numbers have most edges, as R-MAT; where nothing is known of the numbers, as it does no harm then |
+///
+/// Both are a formula: nobody holds a table. The hash is a multiplication: vertex `v` of `n` has the place `v · a mod n`, where `a` is the number nearest to the golden section of `n` that has no divisor in common with it. Each place is taken
+/// once, so a rank's vertices have numbers from 0 of its own without a gap, and the way back is a multiplication too; vertices that are near each other, however many, fall to all ranks alike.
+///
+/// All ranks have as many vertices but the last ones, which may have fewer.
+///
+/// ```
+/// use filch_graph::part::Partition;
+///
+/// let partition = Partition::hashed(1000, 4);
+/// let (rank, place) = (partition.rank_of(17), partition.place_of(17));
+/// assert_eq!(partition.vertex(rank, place), 17);
+/// assert!((0..4).all(|rank| partition.own(rank) == 250));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Partition {
+    vertices: usize,
+    ranks: usize,
+    /// How many vertices a rank has.
+    block: usize,
+    /// What a vertex is multiplied by, and what its place is multiplied by to get it back.
+    hash: Option<(u64, u64)>,
+}
+
+impl Partition {
+    /// Successive vertices for each rank.
+    ///
+    /// # Panics
+    ///
+    /// If there are no ranks, or more vertices than a [`Graph`] can have.
+    pub fn blocks(vertices: usize, ranks: usize) -> Self {
+        assert!(ranks > 0, "vertices cannot be parted among no ranks");
+        assert!(vertices <= Graph::MOST_VERTICES, "{vertices} vertices are too many");
+        Partition { vertices, ranks, block: vertices.div_ceil(ranks).max(1), hash: None }
+    }
+
+    /// Vertices from everywhere for each rank.
+    ///
+    /// # Panics
+    ///
+    /// As [`blocks`](Partition::blocks).
+    pub fn hashed(vertices: usize, ranks: usize) -> Self {
+        let all = vertices as u64;
+        Partition { hash: (all > 1).then(|| multiplier(all)), ..Partition::blocks(vertices, ranks) }
+    }
+
+    /// Of how many vertices.
+    pub fn vertices(&self) -> usize {
+        self.vertices
+    }
+
+    /// Among how many ranks.
+    pub fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    /// Whether ranks have vertices from everywhere.
+    pub fn is_hashed(&self) -> bool {
+        self.hash.is_some()
+    }
+
+    /// How many vertices this rank has.
+    pub fn own(&self, rank: usize) -> usize {
+        self.vertices.saturating_sub(rank.saturating_mul(self.block)).min(self.block)
+    }
+
+    /// Which rank has this vertex.
+    #[inline]
+    pub fn rank_of(&self, vertex: Vertex) -> usize {
+        self.spot(vertex) / self.block
+    }
+
+    /// Its place among those of the rank that has it, from 0.
+    #[inline]
+    pub fn place_of(&self, vertex: Vertex) -> usize {
+        self.spot(vertex) % self.block
+    }
+
+    /// Its place among those of this rank, if that has it.
+    #[inline]
+    pub fn place_at(&self, rank: usize, vertex: Vertex) -> Option<usize> {
+        let place = self.spot(vertex).wrapping_sub(rank * self.block);
+        (place < self.block).then_some(place)
+    }
+
+    /// The vertex at a place of a rank.
+    #[inline]
+    pub fn vertex(&self, rank: usize, place: usize) -> Vertex {
+        let spot = rank * self.block + place;
+        match self.hash {
+            None => spot as Vertex,
+            Some((_, back)) => (spot as u64 * back % self.vertices as u64) as Vertex,
+        }
+    }
+
+    /// Its place among all.
+    #[inline]
+    fn spot(&self, vertex: Vertex) -> usize {
+        match self.hash {
+            None => vertex as usize,
+            // Both are below 2³²: the product fits.
+            Some((by, _)) => (u64::from(vertex) * by % self.vertices as u64) as usize,
+        }
+    }
+}
+
+/// A number near the golden section of `all`, which is more than 1, that has no divisor in common with it; and its inverse.
+fn multiplier(all: u64) -> (u64, u64) {
+    let golden = (all as f64 * 0.618_033_988_749_895) as u64;
+    // 1 is such a number, so it ends.
+    (1..=golden.max(1)).rev().find_map(|by| inverse(by, all).map(|back| (by, back))).unwrap_or((1, 1))
+}
+
+/// What `number` must be multiplied by to get 1, modulo `all`; none if they have a divisor in common.
+fn inverse(number: u64, all: u64) -> Option<u64> {
+    let (mut divisor, mut rest) = (i128::from(all), i128::from(number));
+    let (mut before, mut now) = (0, 1);
+    while rest > 0 {
+        let times = divisor / rest;
+        (divisor, rest) = (rest, divisor % rest);
+        (before, now) = (now, before - times * now);
+    }
+    (divisor == 1).then(|| before.rem_euclid(i128::from(all)) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_vertex_has_one_place_and_each_place_one_vertex() {
+        for vertices in (0..50).chain([97, 100, 128, 1000, 1025]) {
+            for ranks in [1, 2, 3, 4, 7, 64] {
+                for partition in [Partition::blocks(vertices, ranks), Partition::hashed(vertices, ranks)] {
+                    let own: usize = (0..ranks).map(|rank| partition.own(rank)).sum();
+                    assert_eq!(own, vertices);
+                    for vertex in 0..vertices as Vertex {
+                        let (rank, place) = (partition.rank_of(vertex), partition.place_of(vertex));
+                        assert!(rank < ranks && place < partition.own(rank));
+                        assert_eq!(partition.vertex(rank, place), vertex);
+                        assert_eq!(partition.place_at(rank, vertex), Some(place));
+                        assert!((0..ranks).all(|other| other == rank || partition.place_at(other, vertex).is_none()));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_graph_has_a_hash_too() {
+        let most = Graph::MOST_VERTICES;
+        let partition = Partition::hashed(most, 1000);
+        for vertex in [0, 1, 2, 1 << 31, most as Vertex - 1] {
+            assert_eq!(partition.vertex(partition.rank_of(vertex), partition.place_of(vertex)), vertex);
+        }
+    }
+
+    #[test]
+    fn vertices_that_are_near_each_other_fall_to_all_ranks_alike() {
+        let partition = Partition::hashed(1_000_000, 8);
+        for first in [0, 4096, 999_000] {
+            let mut count = [0; 8];
+            (first..first + 1000).for_each(|vertex| count[partition.rank_of(vertex)] += 1);
+            assert!(count.iter().all(|count| (110..=140).contains(count)), "{count:?}");
+        }
+    }
+}
