@@ -10,7 +10,7 @@ use crate::problem::{Cost, Dominance};
 use crate::sync::{lock, Mutex};
 
 /// Whether a node is dominated by one that was seen.
-pub(crate) trait Dominated<S>: Sync {
+pub(crate) trait Dominated<S>: Send + Sync {
     /// If so, up to which cost it would be. If not, the node is remembered.
     fn check(&self, depth: usize, state: &S, cost: Cost) -> Option<Cost>;
 }

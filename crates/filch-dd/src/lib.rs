@@ -17,6 +17,8 @@
 //! | [`problems`] | problems that are ready, with readers and generators |
 //! | [`guide`] | write your own |
 //! | [`check`] | whether yours keeps the laws |
+//! | [`checkpoint`] | a search that is killed, and goes on |
+//! | [`port`] | a search among others, in other processes or on other machines |
 //! | [`master`] | the scheduler, for searches of your own |
 
 // Tests inside and outside share their tiny problems.
@@ -28,12 +30,14 @@ mod tiny;
 
 mod cache;
 pub mod check;
+pub mod checkpoint;
 mod defect;
 mod diagram;
 mod dominance;
 pub mod guide;
 pub mod master;
 mod model;
+pub mod port;
 pub mod problem;
 pub mod problems;
 mod random;
@@ -43,6 +47,6 @@ mod width;
 
 pub use problem::{Cost, Decision, Dominance, Problem, Relaxation, Sense, Value, Variable};
 pub use solver::{
-    Cutset, Ending, Incumbent, Outcome, Progress, Solution, SolveError, Solver, Statistics, WorkerStatistics,
+    Cutset, Ending, Explored, Incumbent, Outcome, Progress, Solution, SolveError, Solver, Statistics, WorkerStatistics,
 };
 pub use width::Width;

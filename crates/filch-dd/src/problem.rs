@@ -8,6 +8,8 @@
 use core::fmt;
 use core::hash::Hash;
 
+use serde::{Deserialize, Serialize};
+
 /// What a solution costs or is worth; see [`Problem::sense`].
 pub type Cost = i64;
 
@@ -15,7 +17,7 @@ pub type Cost = i64;
 pub type Value = i64;
 
 /// A variable, by its number from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Variable(pub u32);
 
 impl Variable {
@@ -33,7 +35,7 @@ impl fmt::Display for Variable {
 }
 
 /// One variable decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Decision {
     /// Which one.
     pub variable: Variable,

@@ -36,6 +36,11 @@ impl<O> Baton<O> {
         }
     }
 
+    /// Takes the baton unless somebody has it. Who did looks for [notes](Self::has_note) afterwards.
+    pub(super) fn try_take(&self) -> Option<MutexGuard<'_, O>> {
+        try_lock(&self.office)
+    }
+
     /// Takes the baton, and waits for it: for those who have nothing else to do. They look for [notes](Self::has_note) afterwards.
     pub(super) fn wait(&self) -> MutexGuard<'_, O> {
         let office = lock(&self.office);

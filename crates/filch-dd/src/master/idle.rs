@@ -81,7 +81,7 @@ impl<W: Work> Crew<'_, W> {
     }
 
     /// Serves once more if somebody came meanwhile who had something to give.
-    fn mind_notes(&self, summoner: &dyn Summon<W>) {
+    pub(super) fn mind_notes(&self, summoner: &dyn Summon<W>) {
         if self.baton.has_note() {
             self.baton.try_serve(|office| {
                 self.serve(office, summoner, None);

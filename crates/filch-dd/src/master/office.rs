@@ -181,6 +181,15 @@ impl<W: Work> Crew<'_, W> {
         Some((batch, region))
     }
 
+    /// Takes a share of the fullest queue's tasks out of the run.
+    pub(super) fn withdraw(&self, office: &mut Office<W>, share: f64) -> Batch<W::Task> {
+        let Some(thief) = office.thieves.iter_mut().max_by_key(|thief| thief.len()) else { return Batch::new() };
+        match thief.steal(share) {
+            Ok(batch) => batch,
+            Err(error) => panic!("an impossible share was to be withdrawn: {error}"),
+        }
+    }
+
     /// What has been published that is nearest to a region: no more than fits on a shelf.
     fn notes_near(&self, region: &Region) -> Vec<Note<W::Learnt>> {
         let mut found: Vec<(u32, Note<W::Learnt>)> = Vec::new();

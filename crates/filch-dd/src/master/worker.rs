@@ -156,6 +156,21 @@ impl<'a, W: Work> Worker<'a, W> {
         moved > 0
     }
 
+    /// Takes a share of the tasks out of the run, the oldest of the queue that has most; none if there is none waiting. `None` if somebody else has the baton just now: try again later.
+    ///
+    /// # Panics
+    ///
+    /// If the share is not from 0 to 1.
+    pub fn withdraw(&mut self, share: f64) -> Option<Batch<W::Task>> {
+        let crew = self.crew;
+        let mut office = crew.baton.try_take()?;
+        let batch = crew.withdraw(&mut office, share);
+        drop(office);
+        // With the baton came the notes of those who found it taken.
+        crew.mind_notes(self.summoner);
+        Some(batch)
+    }
+
     /// Looks at the limits now and then: always, if much time passes between two calls.
     #[inline]
     fn mind_limits(&mut self) {

@@ -5,8 +5,11 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// A set of the numbers below some limit.
-pub trait Bits: Clone + Eq + Hash + Send + Sync + fmt::Debug + 'static {
+pub trait Bits: Clone + Eq + Hash + Send + Sync + fmt::Debug + Serialize + DeserializeOwned + 'static {
     /// The most numbers that a set of this type can have.
     const MOST: usize;
 
@@ -121,6 +124,42 @@ impl<const N: usize> Bits for Words<N> {
     #[inline]
     fn words_mut(&mut self) -> &mut [u64] {
         &mut self.0
+    }
+}
+
+/// Each word as eight bytes: the bits of a state are spread all over them.
+fn bytes(words: &[u64]) -> impl ExactSizeIterator<Item = [u8; 8]> + '_ {
+    words.iter().map(|word| word.to_le_bytes())
+}
+
+fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<impl Iterator<Item = u64>, D::Error> {
+    Ok(Vec::<[u8; 8]>::deserialize(deserializer)?.into_iter().map(u64::from_le_bytes))
+}
+
+impl<const N: usize> Serialize for Words<N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(bytes(&self.0))
+    }
+}
+
+impl<'de, const N: usize> Deserialize<'de> for Words<N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let words: Vec<u64> = words(deserializer)?.collect();
+        let found = words.len();
+        let words = words.try_into().map_err(|_| Error::custom(format_args!("{found} words in place of {N}")))?;
+        Ok(Words(words))
+    }
+}
+
+impl Serialize for ManyWords {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(bytes(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for ManyWords {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(ManyWords(words(deserializer)?.collect()))
     }
 }
 

@@ -39,12 +39,15 @@ pub mod unsplittable_flow;
 use std::error::Error;
 use std::fmt;
 
+use serde::de::DeserializeOwned;
+use serde::Serialize;
+
 use crate::{Cost, Decision, Relaxation};
 
 pub use text::ReadError;
 
-/// A problem whose solutions can be written down and checked.
-pub trait Instance: Relaxation {
+/// A problem whose solutions can be written down and checked, and whose states can be sent elsewhere.
+pub trait Instance: Relaxation<State: Serialize + DeserializeOwned> {
     /// A solution in the words of the problem. Its text is what `filch solve` writes, and is documented with the type.
     type Answer: fmt::Display;
 

@@ -14,6 +14,10 @@ pub enum SolveError {
     NoWidth,
     /// No thread was to work.
     NoThreads,
+    /// What was delivered or told from outside does not belong to this problem: how.
+    Delivered(String),
+    /// A state could not be written as bytes: why.
+    Unportable(String),
     /// The problem says one thing here and another there: how.
     Contradiction(String),
 }
@@ -29,6 +33,12 @@ impl fmt::Display for SolveError {
             ),
             SolveError::NoWidth => f.write_str("a diagram of width 0 has no nodes; the width has to be at least 1"),
             SolveError::NoThreads => f.write_str("a search with 0 threads does nothing; there has to be at least 1"),
+            SolveError::Delivered(how) => {
+                write!(f, "what came from outside does not belong to this problem: {how}")
+            }
+            SolveError::Unportable(why) => {
+                write!(f, "a state cannot be written as bytes, as its `Serialize` says: {why}")
+            }
             SolveError::Contradiction(how) => write!(f, "the problem contradicts itself: {how}"),
         }
     }

@@ -8,9 +8,10 @@ use std::sync::PoisonError;
 use std::time::Instant;
 
 use super::outcome::Solution;
-use super::replay::replay;
+use super::replay::{replay, replay_unordered};
 use crate::diagram::Halt;
 use crate::model::Model;
+use crate::port::{Event, Port};
 use crate::problem::{Cost, Decision, Relaxation};
 use crate::sync::{lock, Mutex};
 
@@ -33,11 +34,13 @@ pub(crate) struct Best<'a> {
     floor: AtomicI64,
     known: Mutex<(Option<Solution>, Option<OnIncumbent<'a>>)>,
     start: Instant,
+    /// Who is outside, and hears of what was found here.
+    port: Option<&'a Port>,
 }
 
 impl<'a> Best<'a> {
-    pub(crate) fn new(start: Instant, on_incumbent: Option<OnIncumbent<'a>>) -> Self {
-        Best { floor: AtomicI64::new(Cost::MIN), known: Mutex::new((None, on_incumbent)), start }
+    pub(crate) fn new(start: Instant, on_incumbent: Option<OnIncumbent<'a>>, port: Option<&'a Port>) -> Self {
+        Best { floor: AtomicI64::new(Cost::MIN), known: Mutex::new((None, on_incumbent)), start, port }
     }
 
     #[inline]
@@ -64,6 +67,23 @@ impl<'a> Best<'a> {
         let mut known = lock(&self.known);
         // Another one may have come first.
         if cost > self.floor() {
+            if let Some(port) = self.port {
+                port.say(Event::Found(solution.clone()));
+            }
+            self.take(&mut known, cost, solution);
+        }
+        Ok(())
+    }
+
+    /// Takes a solution from elsewhere, if it is better and holds.
+    pub(crate) fn told<P: Relaxation>(&self, model: &Model<'_, P>, solution: &Solution) -> Result<(), Halt> {
+        if model.turn(solution.cost)? <= self.floor() {
+            return Ok(());
+        }
+        let solution = replay_unordered(model, &solution.decisions)?;
+        let cost = model.turn(solution.cost)?;
+        let mut known = lock(&self.known);
+        if cost > self.floor() {
             self.take(&mut known, cost, solution);
         }
         Ok(())
@@ -78,6 +98,9 @@ impl<'a> Best<'a> {
     fn take(&self, known: &mut (Option<Solution>, Option<OnIncumbent<'a>>), cost: Cost, solution: Solution) {
         // Relaxed: who needs the solution takes the lock.
         self.floor.store(cost, Ordering::Relaxed);
+        if let Some(port) = self.port {
+            port.known(cost);
+        }
         if let Some(tell) = &mut known.1 {
             let Solution { cost, ref decisions } = solution;
             tell(&Incumbent { cost, decisions: decisions.clone(), after: self.start.elapsed() });

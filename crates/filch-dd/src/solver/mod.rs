@@ -2,15 +2,20 @@
 //!
 //! - [`search`]: what is done with an open node, and what workers share
 //! - [`run`]: one worker, or a master and workers
+//! - [`harbour`], [`pack`]: nodes that come from outside and go there
 //! - [`node`], [`trail`]: open nodes, and how they were reached
 //! - [`incumbent`], [`replay`]: the best solution, and the proof that it is one
-//! - [`progress`]: how far a search is
+//! - [`gauge`], [`progress`]: how far a search is
 //! - [`outcome`], [`error`]: how it ends
 
 mod error;
+mod gauge;
+mod harbour;
 mod incumbent;
+mod kept;
 mod node;
 mod outcome;
+mod pack;
 mod progress;
 mod replay;
 mod run;
@@ -18,14 +23,18 @@ mod search;
 mod trail;
 
 use core::time::Duration;
+use std::sync::Arc;
 use std::time::Instant;
 
 use filch::explore::Cancel;
+use serde::de::DeserializeOwned;
+use serde::Serialize;
 
 pub use error::SolveError;
+pub(crate) use gauge::Gauge;
 pub use incumbent::Incumbent;
 pub(crate) use node::Open;
-pub use outcome::{Ending, Outcome, Solution, Statistics, WorkerStatistics};
+pub use outcome::{Ending, Explored, Outcome, Solution, Statistics, WorkerStatistics};
 pub use progress::Progress;
 pub(crate) use trail::{Step, Trail};
 
@@ -33,11 +42,17 @@ use crate::diagram::Halt;
 use crate::dominance::{Dominated, Seen};
 use crate::master::Transfer;
 use crate::model::Model;
+use crate::port::{Port, Totals};
 use crate::problem::{Cost, Dominance, Relaxation};
 use crate::width::Width;
+use harbour::Harbour;
 use incumbent::{Best, OnIncumbent};
+use pack::Codec;
 use progress::OnProgress;
 use search::{Limits, Local, Search};
+
+/// Whom to tell of each node.
+pub(crate) type OnExplored<'a> = Box<dyn FnMut(&Explored) + Send + 'a>;
 
 /// Which nodes of a relaxed diagram are looked at next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -106,6 +121,9 @@ pub struct Solver<'a, P: Relaxation> {
     time_limit: Option<Duration>,
     on_incumbent: Option<OnIncumbent<'a>>,
     on_progress: Option<(Duration, OnProgress<'a>)>,
+    on_explored: Option<OnExplored<'a>>,
+    harbour: Option<Harbour<'a, P::State>>,
+    root: bool,
 }
 
 impl<'a, P: Relaxation> Solver<'a, P> {
@@ -124,6 +142,9 @@ impl<'a, P: Relaxation> Solver<'a, P> {
             time_limit: None,
             on_incumbent: None,
             on_progress: None,
+            on_explored: None,
+            harbour: None,
+            root: true,
         }
     }
 
@@ -226,13 +247,48 @@ impl<'a, P: Relaxation> Solver<'a, P> {
         self
     }
 
+    /// Tells of each open node, in the order in which they are taken: the youngest first. With what each left open that is the whole tree of the search. Only searches with one thread tell.
+    #[must_use]
+    pub fn on_explored(mut self, tell: impl FnMut(&Explored) + Send + 'a) -> Self {
+        self.on_explored = Some(Box::new(tell));
+        self
+    }
+
+    /// Connects the search with the outside; see [`port`](crate::port). It then ends only when the outside says so, or at a limit.
+    ///
+    /// # Panics
+    ///
+    /// [`solve`](Self::solve) does if the port was used already.
+    #[must_use]
+    pub fn port(mut self, port: &'a Port) -> Self
+    where
+        P::State: Serialize + DeserializeOwned,
+    {
+        self.harbour = Some(Harbour { port, codec: Codec::new() });
+        self
+    }
+
+    /// Begins with nothing: all nodes come through the [`port`](Self::port).
+    #[must_use]
+    pub fn without_root(mut self) -> Self {
+        self.root = false;
+        self
+    }
+
     /// Searches.
     ///
     /// # Errors
     ///
-    /// If the width or the number of threads is 0, costs could be too great, or the problem contradicts itself.
+    /// If the width or the number of threads is 0, costs could be too great, the problem contradicts itself, or what comes through a port does not belong to it.
     pub fn solve(self) -> Result<Outcome, SolveError> {
         let start = Instant::now();
+        let port = self.harbour.as_ref().map(|harbour| harbour.port);
+        let gauge = Arc::default();
+        if let Some(port) = port {
+            port.begin(&gauge);
+        }
+        // Whatever happens, the outside hears that it is over.
+        let _departure = Departure(port);
         if self.width.is_nothing() {
             return Err(SolveError::NoWidth);
         }
@@ -248,7 +304,7 @@ impl<'a, P: Relaxation> Solver<'a, P> {
             limits.deadline = Some(limits.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
         }
         let model = Model::new(self.problem);
-        let best = Best::new(start, self.on_incumbent);
+        let best = Best::new(start, self.on_incumbent, port);
         if let Some(known) = self.known {
             let solution = replay::replay_unordered(&model, &known.decisions)?;
             best.start_with(model.turn(solution.cost).map_err(Halt::from)?, solution);
@@ -268,15 +324,30 @@ impl<'a, P: Relaxation> Solver<'a, P> {
             self.cache,
             self.dominance.as_deref(),
             best,
+            self.harbour,
+            gauge,
             limits,
             start,
             self.on_progress,
         );
+        // Without a port there is nowhere else that nodes could come from.
+        let root = (self.root || port.is_none()).then_some(root);
         let workers = self.pool.map_or(self.threads, filch::Pool::threads);
         if workers == 1 {
-            run::alone(search, root)
+            run::alone(search, root, self.on_explored)
         } else {
             run::together(search, root, self.pool, workers)
+        }
+    }
+}
+
+/// Tells the outside that a search has failed, or panicked, if nothing was told yet.
+struct Departure<'a>(Option<&'a Port>);
+
+impl Drop for Departure<'_> {
+    fn drop(&mut self) {
+        if let Some(port) = self.0 {
+            port.fail();
         }
     }
 }
@@ -288,16 +359,18 @@ fn finish<P: Relaxation>(
     locals: &[Local<P::State>],
     (transfers, last_transfers): (u64, Vec<Transfer>),
 ) -> Result<Outcome, SolveError> {
+    let totals = locals.iter().map(Local::totals).fold(Totals::default(), |all, one| all + one);
+    let late = search.depart(open, totals);
     let stopped = search.stopped_by()?;
     let floor = search.best.floor();
-    let left = open.iter().map(|open| open.bound).filter(|&bound| bound > floor).max();
+    let left = open.iter().map(|open| open.bound).chain(late).filter(|&bound| bound > floor).max();
     let model = search.model;
     let statistics = Statistics {
-        explored: locals.iter().map(|local| local.explored).sum(),
-        closed: locals.iter().map(|local| local.closed).sum(),
-        diagram_nodes: locals.iter().map(|local| local.statistics().diagram_nodes).sum(),
-        pruned: locals.iter().map(|local| local.pruned).sum(),
-        most_open: search.most_open(),
+        explored: totals.explored,
+        closed: totals.closed,
+        diagram_nodes: totals.diagram_nodes,
+        pruned: totals.pruned,
+        most_open: search.gauge.most_open(),
         bytes_of_an_open_node: core::mem::size_of::<Open<P::State>>(),
         transfers,
         last_transfers,
@@ -310,7 +383,11 @@ fn finish<P: Relaxation>(
         (None, _) if best.is_some() => (Ending::Optimal, Some(floor)),
         (None, _) => (Ending::Infeasible, None),
         (Some(bound), Some(ending)) => (ending, (bound != Cost::MAX).then_some(bound)),
-        (Some(_), None) => unreachable!("a search that nobody stopped goes on until nothing is left"),
+        // A search that nobody stopped goes on until nothing is left.
+        (Some(_), None) => {
+            let how = "nodes were delivered after the word that no more would come".to_owned();
+            return Err(SolveError::Delivered(how));
+        }
     };
     let bound = bound.map(|bound| model.turn(bound).map_err(Halt::from)).transpose()?;
     Ok(Outcome { ending, best, bound, statistics })

@@ -2,11 +2,13 @@
 
 use core::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::master::Transfer;
 use crate::problem::{Cost, Decision};
 
 /// A solution.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Solution {
     /// What it costs or is worth.
     pub cost: Cost,
@@ -34,6 +36,17 @@ impl Ending {
     pub fn is_proven(self) -> bool {
         matches!(self, Ending::Optimal | Ending::Infeasible)
     }
+}
+
+/// An open node that was looked at, or dropped; see [`Solver::on_explored`](crate::Solver::on_explored).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Explored {
+    /// How long that took.
+    pub took: Duration,
+    /// How many nodes it left open.
+    pub left_open: usize,
+    /// After how many decisions it was.
+    pub depth: usize,
 }
 
 /// What one worker did.

@@ -37,6 +37,8 @@ const BUCKETS: usize = 1024;
 /// Counts of open nodes by bound.
 pub(crate) struct OpenBounds {
     counts: Box<[AtomicI64]>,
+    /// The greatest bound that was ever counted in the last bucket.
+    beyond: AtomicI64,
     /// What the buckets stand for; known when the first diagram is done. Until then everything is in the last one.
     scale: OnceLock<Scale>,
 }
@@ -47,9 +49,19 @@ struct Scale {
     step: u64,
 }
 
+impl Default for OpenBounds {
+    fn default() -> Self {
+        OpenBounds::new()
+    }
+}
+
 impl OpenBounds {
     pub(crate) fn new() -> Self {
-        OpenBounds { counts: (0..BUCKETS).map(|_| AtomicI64::new(0)).collect(), scale: OnceLock::new() }
+        OpenBounds {
+            counts: (0..BUCKETS).map(|_| AtomicI64::new(0)).collect(),
+            beyond: AtomicI64::new(Cost::MIN),
+            scale: OnceLock::new(),
+        }
     }
 
     /// Says which bounds are to be expected; the first to say so is believed.
@@ -78,6 +90,10 @@ impl OpenBounds {
         let mut run = (BUCKETS, 0);
         for bound in bounds {
             let bucket = self.bucket(bound);
+            if bucket == BUCKETS - 1 {
+                // Relaxed: the release in `add` comes after it.
+                self.beyond.fetch_max(bound, Ordering::Relaxed);
+            }
             if bucket == run.0 {
                 run.1 += 1;
             } else {
@@ -113,7 +129,8 @@ impl OpenBounds {
                     scale.least.saturating_add_unsigned(top).min(scale.greatest)
                 }
             }
-            _ => Cost::MAX,
+            // Relaxed: the acquire above saw the count of what was counted here.
+            _ => self.beyond.load(Ordering::Relaxed),
         })
     }
 }

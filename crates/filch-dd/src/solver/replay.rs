@@ -54,7 +54,7 @@ pub(crate) fn replay_unordered<P: Relaxation>(model: &Model<'_, P>, decisions: &
     Ok(solution)
 }
 
-struct Replay<'a, P: Relaxation> {
+pub(crate) struct Replay<'a, P: Relaxation> {
     problem: &'a P,
     state: P::State,
     cost: Cost,
@@ -62,7 +62,7 @@ struct Replay<'a, P: Relaxation> {
 }
 
 impl<'a, P: Relaxation> Replay<'a, P> {
-    fn new(model: &Model<'a, P>) -> Self {
+    pub(crate) fn new(model: &Model<'a, P>) -> Self {
         let problem = model.problem;
         Replay {
             problem,
@@ -72,7 +72,7 @@ impl<'a, P: Relaxation> Replay<'a, P> {
         }
     }
 
-    fn take(&mut self, decision: Decision) -> Result<(), Halt> {
+    pub(crate) fn take(&mut self, decision: Decision) -> Result<(), Halt> {
         let Decision { variable, value } = decision;
         match self.values.get_mut(variable.index()) {
             None => {
@@ -98,6 +98,16 @@ impl<'a, P: Relaxation> Replay<'a, P> {
         self.cost = self.cost.checked_add(cost).ok_or(Halt::Overflow)?;
         self.state = next;
         Ok(())
+    }
+
+    /// Where the decisions led,
+    pub(crate) fn state(&self) -> &P::State {
+        &self.state
+    }
+
+    /// and what they cost.
+    pub(crate) fn cost(&self) -> Cost {
+        self.cost
     }
 
     /// What was not decided makes no difference.

@@ -2,20 +2,23 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
 use core::time::Duration;
+use std::sync::Arc;
 use std::time::Instant;
 
-use crossbeam_utils::CachePadded;
 use filch::explore::Cancel;
 
+use super::gauge::Gauge;
+use super::harbour::Harbour;
 use super::incumbent::Best;
 use super::node::Open;
 use super::outcome::{gap, Ending, WorkerStatistics};
-use super::progress::{OnProgress, OpenBounds, Progress};
+use super::progress::{OnProgress, Progress};
 use super::{Cutset, SolveError};
 use crate::cache::Cache;
 use crate::diagram::{Compiled, Diagram, Halt, Host, Task};
 use crate::dominance::Dominated;
 use crate::model::{hash_of, Model};
+use crate::port::{Totals, STOP, TOLD};
 use crate::problem::{Cost, Decision, Relaxation};
 use crate::sync::{lock, Mutex};
 use crate::width::Width;
@@ -40,24 +43,18 @@ pub(crate) struct Search<'a, P: Relaxation> {
     given_up: AtomicBool,
     pub(crate) dominance: Option<&'a dyn Dominated<P::State>>,
     pub(crate) best: Best<'a>,
-    pub(crate) bounds: OpenBounds,
+    /// Written with every node; elsewhere than what is only read, or read with every layer.
+    pub(crate) gauge: Arc<Gauge>,
+    /// Where nodes come from and go to.
+    pub(crate) harbour: Option<Harbour<'a, P::State>>,
     pub(crate) limits: Limits,
     pub(crate) start: Instant,
-    /// Written with every node; apart from what is only read, or read with every layer.
-    counts: CachePadded<Counts>,
     /// Why it is to end before its time: 0 if it is not.
     stopped: AtomicU8,
     failed: Mutex<Option<SolveError>>,
     progress: Option<Mutex<Report<'a>>>,
     /// When the next report is due, in milliseconds since the start.
     due: AtomicU64,
-}
-
-#[derive(Default)]
-struct Counts {
-    explored: AtomicU64,
-    open: AtomicU64,
-    most_open: AtomicU64,
 }
 
 struct Report<'a> {
@@ -94,6 +91,12 @@ impl<S: Clone + Eq + core::hash::Hash> Local<S> {
         }
     }
 
+    /// What it did, to be added up.
+    pub(crate) fn totals(&self) -> Totals {
+        let Local { explored, closed, pruned, .. } = *self;
+        Totals { explored, closed, diagram_nodes: self.diagram.made(), pruned }
+    }
+
     pub(crate) fn statistics(&self) -> WorkerStatistics {
         WorkerStatistics { explored: self.explored, diagram_nodes: self.diagram.made() }
     }
@@ -117,6 +120,8 @@ impl<'a, P: Relaxation> Search<'a, P> {
         cache: Option<bool>,
         dominance: Option<&'a dyn Dominated<P::State>>,
         best: Best<'a>,
+        harbour: Option<Harbour<'a, P::State>>,
+        gauge: Arc<Gauge>,
         limits: Limits,
         start: Instant,
         on_progress: Option<(Duration, OnProgress<'a>)>,
@@ -131,10 +136,10 @@ impl<'a, P: Relaxation> Search<'a, P> {
             given_up: AtomicBool::new(false),
             dominance,
             best,
-            bounds: OpenBounds::new(),
+            gauge,
+            harbour,
             limits,
             start,
-            counts: CachePadded::default(),
             stopped: AtomicU8::new(0),
             failed: Mutex::new(None),
             progress: on_progress.map(|(every, tell)| Mutex::new(Report { every, tell })),
@@ -158,10 +163,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
             self.leave(&node);
             return None;
         }
-        // Relaxed: a count.
-        let explored = self.counts.explored.fetch_add(1, Ordering::Relaxed);
-        if self.limits.nodes.is_some_and(|limit| explored >= limit) {
-            self.counts.explored.fetch_sub(1, Ordering::Relaxed);
+        if !self.gauge.explore(self.limits.nodes) {
             self.stop(NODE_LIMIT);
             return Some(node);
         }
@@ -244,36 +246,34 @@ impl<'a, P: Relaxation> Search<'a, P> {
         if let (Some(least), Some(greatest)) = (batch.first(), batch.last()) {
             if least.depth > 0 {
                 let floor = self.best.floor();
-                self.bounds.expect(if floor == Cost::MIN { least.bound } else { floor }, greatest.bound);
+                self.gauge.bounds.expect(if floor == Cost::MIN { least.bound } else { floor }, greatest.bound);
             }
         }
-        self.bounds.enter(batch.iter().map(|open| open.bound));
-        // Relaxed: counts.
-        let open = self.counts.open.fetch_add(batch.len() as u64, Ordering::Relaxed) + batch.len() as u64;
-        if open > self.counts.most_open.load(Ordering::Relaxed) {
-            self.counts.most_open.fetch_max(open, Ordering::Relaxed);
-        }
+        self.gauge.bounds.enter(batch.iter().map(|open| open.bound));
+        self.gauge.enter(batch.len() as u64);
     }
 
-    /// The greatest number of open nodes at a time.
-    pub(crate) fn most_open(&self) -> u64 {
-        self.counts.most_open.load(Ordering::Relaxed)
+    /// Counts one out: what it left open was counted in, or it is the outside's.
+    pub(crate) fn leave(&self, node: &Open<P::State>) {
+        self.gauge.bounds.leave(node.bound);
+        self.gauge.leave();
     }
 
-    fn leave(&self, node: &Open<P::State>) {
-        self.bounds.leave(node.bound);
-        self.counts.open.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    fn fail(&self, error: SolveError) {
+    pub(crate) fn fail(&self, error: SolveError) {
         lock(&self.failed).get_or_insert(error);
-        self.stop(FAILED);
+        // Also of one that was to end anyway: it has no outcome. Relaxed, as in `stop`.
+        self.stopped.store(FAILED, Ordering::Relaxed);
     }
 
     /// The first reason counts.
     fn stop(&self, why: u8) {
         // Relaxed: nothing is read because of it but itself.
         let _ = self.stopped.compare_exchange(0, why, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Whether that is because something is wrong.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed) == FAILED
     }
 
     /// Whether the search is to end now.
@@ -300,6 +300,9 @@ impl<'a, P: Relaxation> Search<'a, P> {
         if self.is_stopped() {
             return true;
         }
+        if self.harbour.as_ref().is_some_and(|harbour| harbour.port.wants(TOLD | STOP)) && self.heed() {
+            return true;
+        }
         if self.limits.cancel.as_ref().is_some_and(Cancel::is_cancelled) {
             self.stop(CANCELLED);
             return true;
@@ -316,6 +319,24 @@ impl<'a, P: Relaxation> Search<'a, P> {
         false
     }
 
+    /// Takes in what was found elsewhere. Whether the outside wants the search to end.
+    #[cold]
+    fn heed(&self) -> bool {
+        let Some(harbour) = &self.harbour else { return false };
+        for solution in harbour.port.take_told() {
+            match self.best.told(&self.model, &solution) {
+                Ok(()) => {}
+                Err(Halt::Overflow) => self.fail(SolveError::Overflow),
+                Err(Halt::Contradiction(how)) => self.fail(SolveError::Delivered(how)),
+                Err(Halt::Stopped) => unreachable!("a replay does not stop"),
+            }
+        }
+        if harbour.port.wants(STOP) {
+            self.stop(CANCELLED);
+        }
+        self.is_stopped()
+    }
+
     fn report(&self, elapsed: Duration) {
         let Some(progress) = &self.progress else { return };
         // Relaxed: the lock orders reports.
@@ -329,9 +350,11 @@ impl<'a, P: Relaxation> Search<'a, P> {
     }
 
     fn progress(&self, elapsed: Duration) -> Progress {
-        let open = self.counts.open.load(Ordering::Relaxed);
+        // With a port, what was delivered is open before it is taken in.
+        let standing = self.harbour.as_ref().map(|harbour| harbour.port.standing());
+        let (open, explored) = standing.map_or_else(|| self.gauge.counts(), |now| (now.open, now.explored));
         // The bound first: a solution found meanwhile makes the two closer, never the wrong way round.
-        let greatest = self.bounds.greatest();
+        let greatest = standing.map_or_else(|| self.gauge.bounds.greatest(), |now| now.bound);
         let floor = self.best.floor();
         let best = (floor != Cost::MIN).then_some(floor);
         let bound = match (greatest, best) {
@@ -343,7 +366,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
         let (best, bound) = (best.map(turn), bound.map(turn));
         Progress {
             open,
-            explored: self.counts.explored.load(Ordering::Relaxed),
+            explored,
             best,
             bound,
             gap: gap(best, bound),

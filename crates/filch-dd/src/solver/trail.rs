@@ -41,6 +41,11 @@ impl Trail {
         Arc::new(Trail { steps: Box::default(), above: None, region: Region::ROOT })
     }
 
+    /// The trail of nodes from elsewhere, which begins at the root.
+    pub(crate) fn delivered(steps: Vec<Step>) -> Self {
+        Trail { steps: steps.into(), above: None, region: Region::ROOT }
+    }
+
     pub(crate) fn new(above: Arc<Trail>, step: u32, steps: Vec<Step>) -> Self {
         let region = above.region_of(step);
         Trail { steps: steps.into(), above: Some((above, step)), region }

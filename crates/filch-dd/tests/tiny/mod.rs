@@ -207,7 +207,7 @@ pub(crate) struct Jobs {
 }
 
 /// Jobs that are left for certain, jobs that may be left, and the time.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Schedule {
     must: u32,
     may: u32,

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::super::bits::{Bits, Words};
 use super::super::{list, values, wrong, Instance, Wrong};
 use crate::{Cost, Decision, Problem, Relaxation, Sense, Value, Variable};
@@ -29,7 +31,7 @@ pub struct Golomb {
 }
 
 /// What a ruler with some marks leaves to the others.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct State {
     marks: Places,
     measured: Places,

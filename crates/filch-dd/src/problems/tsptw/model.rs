@@ -1,5 +1,7 @@
 //! The problem as states and decisions.
 
+use serde::{Deserialize, Serialize};
+
 use super::super::bits::{Bits, Words};
 use super::super::{values, wrong, Instance, Wrong};
 use super::instance::{Answer, Tsptw};
@@ -20,7 +22,7 @@ type Places = Words<4>;
 ///   the way from there.
 /// - **Dominance**: who is at the same place with the same places left, and is there earlier, can do all that the other can.
 /// - A state from which some place that must be visited cannot be reached in time, by the shortest way over any places, leads nowhere.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct State {
     at: Places,
     must: Places,

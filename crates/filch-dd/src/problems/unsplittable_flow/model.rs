@@ -1,5 +1,7 @@
 //! The problem as states and decisions.
 
+use serde::{Deserialize, Serialize};
+
 use super::network::{Network, Step};
 use crate::{Cost, Decision, Dominance, Problem, Relaxation, Value, Variable};
 
@@ -17,7 +19,7 @@ use crate::{Cost, Decision, Dominance, Problem, Relaxation, Value, Variable};
 /// - **Bound**: every unit on its way, or still to be sent, is worth the most that can come of it; and no more than the sinks can still take.
 /// - **Dominance**: of two states with the same arcs taken, the one with no less on any arc.
 /// - An incoming arc without flow does not matter, nor does a way to go when nothing is left to send, unless it is the last variable of its node: then the next nodes have their turn.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct State {
     flow: Box<[u32]>,
     pool: u32,

@@ -1,0 +1,161 @@
+//! Why a checkpoint is not read or not written, as a sentence.
+
+use core::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::file::previous;
+use super::format::{HEAD, VERSION};
+
+/// Why a checkpoint was not read, or not written, or is of something else.
+#[derive(Debug)]
+pub struct CheckpointError {
+    reason: Reason,
+    /// The file, where it is known, and the one before if it is there.
+    file: Option<(PathBuf, Option<PathBuf>)>,
+}
+
+/// What was wrong.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Reason {
+    /// There is no such file.
+    Missing,
+    /// It is a folder, or a device.
+    NotAFile,
+    /// It is there, but cannot be read.
+    Unreadable(io::Error),
+    /// It is larger than the memory there is.
+    TooLarge {
+        /// How large it is.
+        bytes: u64,
+    },
+    /// It is a file, but nothing that was written here.
+    NotACheckpoint,
+    /// Its end is missing.
+    Truncated {
+        /// How long it is.
+        bytes: u64,
+        /// How long it was.
+        of: u64,
+    },
+    /// It is not what was written: how.
+    Corrupted(&'static str),
+    /// It is of an older version of the format.
+    Older {
+        /// Which one.
+        version: u32,
+    },
+    /// It is of a newer version of the format.
+    Newer {
+        /// Which one.
+        version: u32,
+    },
+    /// It is of another problem.
+    AnotherProblem {
+        /// Which one.
+        found: String,
+        /// Which one it should have been.
+        wanted: String,
+    },
+    /// It is of another instance of the problem.
+    AnotherInstance {
+        /// Of which problem.
+        problem: String,
+    },
+    /// There is no folder to write it to.
+    NoFolder,
+    /// It could not be written.
+    NotWritten(io::Error),
+}
+
+impl CheckpointError {
+    pub(super) fn new(reason: Reason) -> Self {
+        CheckpointError { reason, file: None }
+    }
+
+    /// The same, of this file.
+    pub(super) fn of(mut self, path: &Path) -> Self {
+        // The one before is beside the file itself, where a link leads elsewhere.
+        let target = fs::canonicalize(path).ok();
+        let before =
+            [Some(path), target.as_deref()].into_iter().flatten().map(previous).find(|before| before.is_file());
+        self.file = Some((path.to_owned(), before));
+        self
+    }
+
+    /// What was wrong.
+    pub fn reason(&self) -> &Reason {
+        &self.reason
+    }
+}
+
+impl fmt::Display for CheckpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.file {
+            Some((path, _)) => f.write_str(&shown(&path.to_string_lossy()))?,
+            None => f.write_str("the checkpoint")?,
+        }
+        self.reason.fmt(f)?;
+        match &self.file {
+            Some((_, Some(before))) => {
+                write!(f, ". The checkpoint before it is in {}", shown(&before.to_string_lossy()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    /// What follows the name of the file.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Missing => f.write_str(": there is no such file"),
+            Reason::NotAFile => f.write_str(" is not a regular file, so it cannot be a checkpoint"),
+            Reason::Unreadable(error) => write!(f, " cannot be read: {error}"),
+            Reason::TooLarge { bytes } => write!(f, " has {bytes} bytes, for which there is not enough memory"),
+            Reason::NotACheckpoint => f.write_str(" is not a checkpoint of filch"),
+            Reason::Truncated { bytes: 0, .. } => f.write_str(" is truncated: it is empty"),
+            Reason::Truncated { bytes, of } => {
+                // How long the rest was is said by the head alone.
+                let at_least = if *bytes < HEAD as u64 { "at least " } else { "" };
+                write!(f, " is truncated: only {bytes} of {at_least}{of} bytes are there")
+            }
+            Reason::Corrupted(how) => write!(f, " is corrupted: {how}"),
+            Reason::Older { version } => write!(
+                f,
+                " is of version {version} of the format, and this program reads version {VERSION}: go on with the older program that wrote it"
+            ),
+            Reason::Newer { version } => write!(
+                f,
+                " is of version {version} of the format, and this program reads version {VERSION}: go on with the newer program that wrote it"
+            ),
+            Reason::AnotherProblem { found, wanted } => {
+                write!(f, " is of another problem: {}, where it should be {}", shown(found), shown(wanted))
+            }
+            Reason::AnotherInstance { problem } => write!(f, " is of another instance of {}", shown(problem)),
+            Reason::NoFolder => f.write_str(" could not be written: there is no such folder"),
+            Reason::NotWritten(error) => write!(f, " could not be written: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for CheckpointError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.reason {
+            Reason::Unreadable(error) | Reason::NotWritten(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// A name may have anything in it; what is shown on a terminal must not.
+fn shown(name: &str) -> String {
+    const LONGEST: usize = 200;
+    let mut shown: String = name.chars().take(LONGEST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if name.chars().nth(LONGEST).is_some() {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,89 @@
+//! A search that is kept in a file.
+
+use std::panic;
+use std::thread;
+
+use serde::de::DeserializeOwned;
+use serde::Serialize;
+
+use super::replay::replay_unordered;
+use super::{Halt, Solution, SolveError, Solver};
+use crate::checkpoint::{Keeper, Kept};
+use crate::model::Model;
+use crate::port::Port;
+use crate::problem::Relaxation;
+
+impl<P: Relaxation> Solver<'_, P>
+where
+    P::State: Serialize + DeserializeOwned,
+{
+    /// Searches, and keeps what is left in a file, so that a search that is killed can go on; or goes on with one. See [`checkpoint`](crate::checkpoint).
+    ///
+    /// It has a port of its own; one that was given hears that the search has failed. Limits of nodes and time are for this search alone. In the end the file has what is left: nothing if it is proven, and who resumes that has the answer at once.
+    ///
+    /// ```
+    /// use filch_dd::checkpoint::{Checkpoint, Identity, Keeper};
+    /// use filch_dd::problems::knapsack;
+    /// use filch_dd::{Ending, Solver};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("search");
+    /// let problem = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
+    /// let identity = Identity::new("knapsack", problem.text());
+    /// // A search that is ended early, as a batch system would.
+    /// let keeper = Keeper::new(identity.clone()).file(&path);
+    /// let first = Solver::new(&problem).node_limit(5).solve_with_checkpoints(keeper)?;
+    /// assert_eq!(first.outcome.ending, Ending::NodeLimit);
+    ///
+    /// // The next one goes on where it was, with more threads if there are more, and keeps on writing to the same file.
+    /// let keeper = Keeper::new(identity.clone()).resume(Checkpoint::read_for(&path, &identity)?)?.file(&path);
+    /// let second = Solver::new(&problem).threads(2).solve_with_checkpoints(keeper)?;
+    /// assert_eq!(second.outcome.ending, Ending::Optimal);
+    /// assert!(second.outcome.statistics.explored > 5);
+    /// assert!(second.trouble.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`solve`](Self::solve), or if the nodes or the solution of the checkpoint do not belong to the problem. The file is then as the last checkpoint before left it. One that cannot be written is no error of the
+    /// search: see [`Keeper::on_trouble`] and [`Kept::trouble`].
+    pub fn solve_with_checkpoints(mut self, keeper: Keeper<'_>) -> Result<Kept, SolveError> {
+        if let Some(given) = self.harbour.take() {
+            given.port.fail();
+        }
+        self.known = self.better_known(keeper.best())?;
+        let port = Port::new();
+        let threads = self.pool.map_or(self.threads, filch::Pool::threads);
+        let (mut keeping, root) = keeper.begin(&port, self.known.clone(), threads);
+        self.root &= root;
+        let (outcome, last) = thread::scope(|scope| {
+            let keeper = scope.spawn(|| keeping.keep(&port));
+            // For as long as the port is there.
+            let solver: Solver<'_, P> = self;
+            let outcome = solver.port(&port).solve();
+            (outcome, keeper.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)))
+        });
+        Ok(keeping.finish(last, outcome?))
+    }
+
+    /// Of the solution that is known and the one of a checkpoint, the better. Nodes that the latter had pruned are not in the checkpoint, so it must hold.
+    fn better_known(&self, kept: Option<&Solution>) -> Result<Option<Solution>, SolveError> {
+        let model = Model::new(self.problem);
+        let known = self.known.as_ref().map(|known| replay_unordered(&model, &known.decisions)).transpose()?;
+        let Some(kept) = kept else { return Ok(known) };
+        let does_not_hold = |halt| match halt {
+            Halt::Contradiction(how) => SolveError::Delivered(how),
+            other => other.into(),
+        };
+        let held = replay_unordered(&model, &kept.decisions).map_err(does_not_hold)?;
+        if held.cost != kept.cost {
+            let how = format!("the solution of the checkpoint costs {} there, and {} here", kept.cost, held.cost);
+            return Err(SolveError::Delivered(how));
+        }
+        let Some(known) = known else { return Ok(Some(held)) };
+        let (of_known, of_held) = (model.turn(known.cost), model.turn(held.cost));
+        let is_better = of_known.map_err(Halt::from)? > of_held.map_err(Halt::from)?;
+        Ok(Some(if is_better { known } else { held }))
+    }
+}

@@ -1,0 +1,192 @@
+//! Open nodes as bytes, and back.
+//!
+//! A parcel begins with the version of this format. A node is how much of its path it has in common with the one before it, the rest of its path, its state, its cost, its bound and its depth. Nodes of one cutset have
+//! most of their paths in common, so that is little; and a trail can be built from it as it comes.
+//!
+//! What comes from outside may be anything. Each node's decisions are taken again, one by one, and must lead to its state at its cost; nothing of what was read is used before.
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::node::Open;
+use super::replay::Replay;
+use super::trail::{Step, Trail};
+use crate::model::Model;
+use crate::port::Parcel;
+use crate::problem::{Cost, Decision, Relaxation};
+
+/// The first byte of a parcel.
+const VERSION: u8 = 1;
+
+/// How many bytes a parcel may have before the next is begun.
+const FULL: usize = 1 << 20;
+
+/// How states become bytes. Two functions, so that nothing else depends on what a state can do.
+pub(crate) struct Codec<S> {
+    write: fn(&S, Vec<u8>) -> postcard::Result<Vec<u8>>,
+    read: fn(&[u8]) -> postcard::Result<(S, &[u8])>,
+}
+
+impl<S> Clone for Codec<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Codec<S> {}
+
+impl<S: Serialize + DeserializeOwned> Codec<S> {
+    pub(crate) fn new() -> Self {
+        Codec {
+            write: |state, bytes| postcard::to_extend(state, bytes),
+            read: |bytes| postcard::take_from_bytes(bytes),
+        }
+    }
+}
+
+/// What a node has beside its state.
+#[derive(Serialize)]
+struct Head<'a> {
+    /// So many of the decisions of the node before it are its own, too.
+    shared: u32,
+    decisions: &'a [Decision],
+    cost: Cost,
+    bound: Cost,
+    depth: u32,
+}
+
+#[derive(Deserialize)]
+struct ReadHead {
+    shared: u32,
+    decisions: Vec<Decision>,
+    cost: Cost,
+    bound: Cost,
+    depth: u32,
+}
+
+/// The nodes as parcels, in their order.
+pub(crate) fn pack<'n, S: 'n>(
+    codec: Codec<S>,
+    nodes: impl IntoIterator<Item = &'n Open<S>>,
+) -> Result<Vec<Parcel>, String> {
+    let mut parcels = Vec::new();
+    let (mut count, mut greatest, mut bytes) = (0, Cost::MIN, vec![VERSION]);
+    let (mut before, mut path): (Vec<Decision>, Vec<Decision>) = Default::default();
+    for node in nodes {
+        path.clear();
+        node.trail.walk_up(node.step, |decision| path.push(decision));
+        path.reverse();
+        let shared = path.iter().zip(&before).take_while(|(one, other)| one == other).count();
+        let head = Head {
+            shared: shared as u32,
+            decisions: &path[shared..],
+            cost: node.cost,
+            bound: node.bound,
+            depth: node.depth,
+        };
+        let written = postcard::to_extend(&head, bytes).and_then(|bytes| (codec.write)(&node.state, bytes));
+        bytes = written.map_err(|error| error.to_string())?;
+        (count, greatest) = (count + 1, greatest.max(node.bound));
+        core::mem::swap(&mut before, &mut path);
+        if bytes.len() >= FULL {
+            parcels.push(Parcel::new(count, greatest, core::mem::replace(&mut bytes, vec![VERSION])));
+            (count, greatest) = (0, Cost::MIN);
+            before.clear();
+        }
+    }
+    if count > 0 {
+        parcels.push(Parcel::new(count, greatest, bytes));
+    }
+    Ok(parcels)
+}
+
+/// The nodes of a parcel, added to `nodes`, or why it has none that belong to this problem.
+pub(crate) fn unpack<P: Relaxation>(
+    codec: Codec<P::State>,
+    model: &Model<'_, P>,
+    parcel: &Parcel,
+    nodes: &mut Vec<Open<P::State>>,
+) -> Result<(), String> {
+    let first = nodes.len();
+    let read = read_nodes(codec, model, parcel);
+    let (steps, read) = read.map_err(|(at, how)| format!("node {} of {}: {how}", at + 1, parcel.nodes()))?;
+    let trail = Arc::new(Trail::delivered(steps));
+    nodes.extend(read.into_iter().map(|(state, head, step)| Open {
+        state,
+        cost: head.cost,
+        bound: head.bound,
+        depth: head.depth,
+        step,
+        trail: Arc::clone(&trail),
+    }));
+    match nodes[first..].iter().map(|node| node.bound).max() {
+        Some(bound) if bound > parcel.bound() => Err("a node has a greater bound than its parcel".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+type ReadNode<S> = (S, ReadHead, u32);
+
+fn read_nodes<P: Relaxation>(
+    codec: Codec<P::State>,
+    model: &Model<'_, P>,
+    parcel: &Parcel,
+) -> Result<(Vec<Step>, Vec<ReadNode<P::State>>), (u64, String)> {
+    let Some((&version, mut rest)) = parcel.bytes().split_first() else {
+        return Err((0, "there are no bytes".to_owned()));
+    };
+    if version != VERSION {
+        return Err((0, format!("it is written in version {version} of the format, and this is version {VERSION}")));
+    }
+    let variables = model.problem.variables();
+    let (mut steps, mut nodes) = (Vec::new(), Vec::new());
+    // The path of the node that was read last, and the steps that it is made of.
+    let (mut path, mut places): (Vec<Decision>, Vec<u32>) = Default::default();
+    for at in 0..parcel.nodes() {
+        let at_node = |how: String| (at, how);
+        let (head, state) = postcard::take_from_bytes::<ReadHead>(rest).map_err(|error| at_node(error.to_string()))?;
+        let (state, after) = (codec.read)(state).map_err(|error| at_node(error.to_string()))?;
+        rest = after;
+        let shared = head.shared as usize;
+        if shared > path.len() {
+            return Err(at_node("it shares more decisions with the node before it than that one has".to_owned()));
+        }
+        path.truncate(shared);
+        places.truncate(shared);
+        path.extend_from_slice(&head.decisions);
+        if head.depth as usize > variables || path.len() > head.depth as usize {
+            return Err(at_node(format!("it is after {} decisions, of {variables}", head.depth)));
+        }
+        for &decision in &head.decisions {
+            let before = places.last().copied().unwrap_or(Step::ROOT);
+            places.push(steps.len() as u32);
+            steps.push(Step::new(before, decision));
+        }
+        check(model, &path, &state, &head).map_err(at_node)?;
+        nodes.push((state, head, places.last().copied().unwrap_or(Step::ROOT)));
+    }
+    if !rest.is_empty() {
+        return Err((parcel.nodes(), format!("{} bytes are left over", rest.len())));
+    }
+    Ok((steps, nodes))
+}
+
+/// Whether the decisions lead to the state, at the cost.
+fn check<P: Relaxation>(
+    model: &Model<'_, P>,
+    path: &[Decision],
+    state: &P::State,
+    head: &ReadHead,
+) -> Result<(), String> {
+    let mut replay = Replay::new(model);
+    for &decision in path {
+        replay.take(decision).map_err(|_| format!("{} cannot be {} there", decision.variable, decision.value))?;
+    }
+    let cost = model.turn(replay.cost()).map_err(|_| "its cost is too great".to_owned())?;
+    if replay.state() != state || cost != head.cost {
+        return Err("its decisions lead elsewhere".to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,482 @@
+//! Searches that exchange nodes, are written down, stopped and taken up again, find what one search finds.
+
+mod tiny;
+
+use std::collections::VecDeque;
+use std::thread;
+use std::time::Duration;
+
+use filch_dd::port::{Event, Parcel, Port, Standing, Totals};
+use filch_dd::problems::{clique, golomb, independent_set, knapsack, tsptw, unsplittable_flow};
+use filch_dd::{Cost, Cutset, Ending, Outcome, Relaxation, Sense, Solution, SolveError, Solver, Width};
+use serde::de::DeserializeOwned;
+use serde::Serialize;
+use tiny::{brute_force, Dice, IndependentSet, Jobs, Knapsack, TwoSacks};
+
+/// How a search is set up.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    width: usize,
+    cutset: Cutset,
+    cache: bool,
+    threads: usize,
+}
+
+impl Way {
+    fn random(dice: &mut Dice) -> Way {
+        Way {
+            width: 1 + dice.roll(4) as usize,
+            cutset: if dice.roll(2) == 0 { Cutset::LastExactLayer } else { Cutset::Frontier },
+            cache: dice.roll(2) == 0,
+            threads: 1 + (dice.roll(4) == 0) as usize,
+        }
+    }
+
+    fn set_up<P: Relaxation>(self, solver: Solver<'_, P>) -> Solver<'_, P> {
+        solver.width(Width::Fixed(self.width)).cutset(self.cutset).cache(self.cache).threads(self.threads)
+    }
+}
+
+/// What is left of a search, and its best solution: all that it takes to go on.
+#[derive(Clone, Debug, Default)]
+struct Written {
+    parcels: Vec<Parcel>,
+    best: Option<Solution>,
+}
+
+fn better(sense: Sense, one: &Solution, other: Option<&Solution>) -> bool {
+    other.is_none_or(|other| match sense {
+        Sense::Maximise => one.cost > other.cost,
+        Sense::Minimise => one.cost < other.cost,
+    })
+}
+
+/// One search as its outside sees it.
+#[derive(Default)]
+struct Seen {
+    deliveries: u64,
+    idle: bool,
+    asked: bool,
+    shown: bool,
+    ended: Option<Vec<Parcel>>,
+}
+
+/// Several searches of one problem, between which an outside without any sense moves nodes to and fro, and writes all down now and then. They begin with `from`, or the first of them with the root.
+fn exchange<P>(
+    problem: &P,
+    ways: &[Way],
+    dominance: Option<fn(Solver<'_, P>) -> Solver<'_, P>>,
+    from: Option<&Written>,
+    stop_after: u64,
+    dice: &mut Dice,
+) -> (Written, Vec<Written>)
+where
+    P: Relaxation<State: Serialize + DeserializeOwned>,
+{
+    let ports: Vec<Port> = ways.iter().map(|_| Port::new()).collect();
+    let sense = problem.sense();
+    thread::scope(|scope| {
+        let mut searches = Vec::new();
+        for (index, (port, &way)) in ports.iter().zip(ways).enumerate() {
+            let mut solver = way.set_up(Solver::new(problem).port(port));
+            if let Some(dominance) = dominance {
+                solver = dominance(solver);
+            }
+            if index > 0 || from.is_some() {
+                solver = solver.without_root();
+            }
+            searches.push(scope.spawn(move || solver.solve()));
+        }
+        let mut seen: Vec<Seen> = ways.iter().map(|_| Seen::default()).collect();
+        let mut best = from.and_then(|from| from.best.clone());
+        let mut flying: VecDeque<Vec<Parcel>> = VecDeque::new();
+        if let Some(from) = from {
+            flying.push_back(from.parcels.clone());
+            best.iter().for_each(|best| ports.iter().for_each(|port| port.tell(best.clone())));
+        }
+        // While all is written down, nothing moves: what each search shows, at whatever time, then makes a whole.
+        let mut snapshot: Option<Written> = None;
+        let mut written = Vec::new();
+        let mut rounds = 0;
+        let stopped = loop {
+            rounds += 1;
+            for (index, port) in ports.iter().enumerate() {
+                let wait = Duration::from_micros(if dice.roll(4) == 0 { 200 } else { 0 });
+                for event in port.events(wait) {
+                    match event {
+                        Event::Given(parcels) => {
+                            assert!(std::mem::take(&mut seen[index].asked), "nobody asked");
+                            flying.push_back(parcels);
+                        }
+                        Event::Snapshot(parcels, _) => {
+                            assert!(!std::mem::replace(&mut seen[index].shown, true), "shown twice");
+                            snapshot.as_mut().expect("somebody wants to see it").parcels.extend(parcels);
+                        }
+                        Event::Found(solution) => {
+                            if better(sense, &solution, best.as_ref()) {
+                                best = Some(solution.clone());
+                                let others = ports.iter().enumerate().filter(|(other, _)| *other != index);
+                                others.for_each(|(_, port)| port.tell(solution.clone()));
+                            }
+                        }
+                        Event::Idle { delivered } => seen[index].idle = delivered == seen[index].deliveries,
+                        Event::Ended { .. } => panic!("nobody said that it is over"),
+                        _ => unreachable!("there are no other events"),
+                    }
+                }
+            }
+            let quiet = flying.is_empty() && seen.iter().all(|search| !search.asked);
+            if quiet && snapshot.is_none() && seen.iter().all(|search| search.idle) {
+                break false;
+            }
+            if rounds == stop_after {
+                break true;
+            }
+            if let Some(whole) = snapshot.take_if(|_| seen.iter().all(|search| search.shown)) {
+                written.push(Written { best: best.clone(), ..whole });
+            }
+            if snapshot.is_some() {
+                continue;
+            }
+            if quiet && dice.roll(8) == 0 {
+                seen.iter_mut().for_each(|search| search.shown = false);
+                snapshot = Some(Written::default());
+                ports.iter().for_each(Port::snapshot);
+                continue;
+            }
+            if let Some(parcels) = flying.pop_front().filter(|parcels| !parcels.is_empty()) {
+                let to = dice.roll(ports.len() as u64) as usize;
+                seen[to].deliveries += 1;
+                seen[to].idle = false;
+                ports[to].deliver(parcels).expect("it goes on");
+            }
+            let of = dice.roll(ports.len() as u64) as usize;
+            if !seen[of].asked && dice.roll(3) > 0 {
+                seen[of].asked = true;
+                ports[of].ask([0.1, 0.5, 1.0][dice.roll(3) as usize]);
+            }
+        };
+        for port in &ports {
+            if stopped {
+                port.stop();
+            } else {
+                port.end();
+            }
+        }
+        let mut left = Written::default();
+        for (index, (port, search)) in ports.iter().zip(searches).enumerate() {
+            let outcome = search.join().expect("no search panics").unwrap_or_else(|error| panic!("{error}"));
+            for event in port.events(Duration::ZERO) {
+                match event {
+                    Event::Ended { left, .. } => seen[index].ended = Some(left),
+                    Event::Given(parcels) => flying.push_back(parcels),
+                    Event::Found(solution) if better(sense, &solution, best.as_ref()) => best = Some(solution),
+                    _ => {}
+                }
+            }
+            let ended = seen[index].ended.take().expect("the last event");
+            assert!(stopped || ended.is_empty() && outcome.ending.is_proven());
+            left.parcels.extend(ended);
+        }
+        // What is on its way when all is stopped is in nobody's hands but the outside's.
+        left.parcels.extend(flying.into_iter().flatten());
+        left.best = best;
+        (left, written)
+    })
+}
+
+/// Exchanges, stops, goes on from what was left and from what was written down in between: the same optimum every time.
+fn holds_across_searches<P>(
+    problem: &P,
+    name: &str,
+    expected: Option<Cost>,
+    dominance: Option<fn(Solver<'_, P>) -> Solver<'_, P>>,
+    seeds: core::ops::Range<u64>,
+) where
+    P: Relaxation<State: Serialize + DeserializeOwned>,
+{
+    for seed in seeds {
+        let mut dice = Dice::new(seed);
+        let mut from: Option<Written> = None;
+        for attempt in 0.. {
+            let ways: Vec<Way> = (0..1 + dice.roll(3)).map(|_| Way::random(&mut dice)).collect();
+            let dominance = dominance.filter(|_| dice.roll(2) == 0);
+            let stop_after = if attempt < 3 { 5 + dice.roll(60) } else { u64::MAX };
+            let (left, written) = exchange(problem, &ways, dominance, from.as_ref(), stop_after, &mut dice);
+            let what = format!("{name}, seed {seed}, attempt {attempt}, {ways:?}");
+            if left.parcels.is_empty() {
+                assert_eq!(left.best.as_ref().map(|best| best.cost), expected, "{what}");
+            }
+            for written in &written {
+                if dice.roll(2) == 0 {
+                    let way = Way::random(&mut dice);
+                    let (end, _) = exchange(problem, &[way], None, Some(written), u64::MAX, &mut dice);
+                    assert_eq!(end.best.map(|best| best.cost), expected, "{what}: from what was written down, {way:?}");
+                }
+            }
+            if left.parcels.is_empty() {
+                break;
+            }
+            from = Some(left);
+        }
+    }
+}
+
+fn optimum<P: Relaxation>(problem: &P) -> Option<Cost> {
+    Solver::new(problem).solve().expect("a sound problem").best.map(|best| best.cost)
+}
+
+#[test]
+fn tiny_problems_are_solved_across_searches() {
+    for seed in 0..60 {
+        let sack = Knapsack::random(seed, seed % 2 == 1, seed % 3 > 0);
+        holds_across_searches(&sack, "knapsack", brute_force(&sack), Some(|s| s.dominance()), seed..seed + 3);
+        let set = IndependentSet::random(seed, seed % 2 == 1, seed % 3 > 0);
+        holds_across_searches(&set, "independent set", brute_force(&set), None, seed..seed + 3);
+        let sacks = TwoSacks::random(seed, seed % 2 == 1);
+        holds_across_searches(&sacks, "two sacks", brute_force(&sacks), Some(|s| s.dominance()), seed..seed + 3);
+    }
+}
+
+#[test]
+fn jobs_are_scheduled_across_searches() {
+    for seed in 0..60 {
+        let jobs = Jobs::random(seed, seed % 2 == 1, seed % 3 > 0);
+        holds_across_searches(&jobs, "jobs", brute_force(&jobs), Some(|s| s.dominance()), seed..seed + 3);
+    }
+}
+
+#[test]
+fn included_problems_are_solved_across_searches() {
+    let sack = knapsack::random(18, 100, knapsack::Kind::Uncorrelated, 1);
+    holds_across_searches(&sack, "knapsack", optimum(&sack), Some(|s| s.dominance()), 0..3);
+    let set = independent_set::IndependentSet::<filch_dd::problems::bits::Words<1>>::new(independent_set::random(
+        24, 200, 9, 1,
+    ));
+    holds_across_searches(&set, "independent set", optimum(&set), None, 0..3);
+    let set = independent_set::IndependentSet::<filch_dd::problems::bits::ManyWords>::new(independent_set::random(
+        24, 200, 9, 2,
+    ));
+    holds_across_searches(&set, "independent set of many words", optimum(&set), None, 0..3);
+    let clique = clique::Clique::<filch_dd::problems::bits::Words<1>>::new(clique::random(20, 700, 1, 1));
+    holds_across_searches(&clique, "clique", optimum(&clique), None, 0..3);
+    let tour = tsptw::random(8, 50, 60, 1);
+    holds_across_searches(&tour, "tour", optimum(&tour), Some(|s| s.dominance()), 0..3);
+    let ruler = golomb::Golomb::new(6).expect("so many marks");
+    holds_across_searches(&ruler, "ruler", optimum(&ruler), None, 0..3);
+    let flow = unsplittable_flow::random(3, 2, 600, 4, 1);
+    holds_across_searches(&flow, "flow", optimum(&flow), Some(|s| s.dominance()), 0..3);
+}
+
+/// A search with some nodes open, stopped after so many.
+fn stopped<P>(problem: &P, nodes: u64) -> Vec<Parcel>
+where
+    P: Relaxation<State: Serialize + DeserializeOwned>,
+{
+    let port = Port::new();
+    let outcome = Solver::new(problem).width(Width::Fixed(2)).cache(false).node_limit(nodes).port(&port).solve();
+    assert_eq!(outcome.expect("a sound problem").ending, Ending::NodeLimit);
+    match port.events(Duration::ZERO).pop() {
+        Some(Event::Ended { left, totals }) => {
+            assert_eq!(totals.explored, nodes);
+            left
+        }
+        other => panic!("{other:?} is not the end"),
+    }
+}
+
+/// A search that is given these nodes and nothing else.
+fn taken_up<P>(problem: &P, parcels: Vec<Parcel>) -> Result<Outcome, SolveError>
+where
+    P: Relaxation<State: Serialize + DeserializeOwned>,
+{
+    let port = Port::new();
+    port.deliver(parcels).expect("it has not begun");
+    port.end();
+    Solver::new(problem).port(&port).without_root().solve()
+}
+
+#[test]
+fn what_is_damaged_or_belongs_elsewhere_is_refused_with_a_reason() {
+    let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
+    let other = knapsack::random(40, 1000, knapsack::Kind::Strongly, 2);
+    let parcels = stopped(&sack, 20);
+    assert!(parcels.iter().map(Parcel::nodes).sum::<u64>() > 5);
+    assert!(taken_up(&sack, parcels.clone()).is_ok());
+    let Err(SolveError::Delivered(how)) = taken_up(&other, parcels.clone()) else { panic!("another sack") };
+    assert!(how.contains("lead elsewhere") || how.contains("cannot be"), "{how}");
+
+    // Whatever is done to the bytes, it is an error with a sentence, or it is what it was.
+    let mut dice = Dice::new(1);
+    let whole = postcard::to_stdvec(&parcels).expect("parcels are bytes");
+    let mut refused = 0;
+    for _ in 0..300 {
+        let mut damaged = whole.clone();
+        for _ in 0..1 + dice.roll(3) {
+            let at = dice.roll(damaged.len() as u64) as usize;
+            match dice.roll(3) {
+                0 => damaged[at] = dice.roll(256) as u8,
+                1 => damaged[at] ^= 1 << dice.roll(8),
+                _ => damaged.truncate(at + 1),
+            }
+        }
+        let Ok(read) = postcard::from_bytes::<Vec<Parcel>>(&damaged) else { continue };
+        match taken_up(&sack, read.clone()) {
+            Err(SolveError::Delivered(_)) => refused += 1,
+            Err(error) => panic!("{error}"),
+            Ok(_) => {}
+        }
+    }
+    assert!(refused > 50, "{refused} of 300 were refused");
+}
+
+#[test]
+fn parcels_that_say_they_are_more_nodes_than_can_be_counted_are_refused_as_any_others() {
+    let port = Port::new();
+    for _ in 0..2 {
+        let parcel = Parcel::new(u64::MAX, 1, Vec::new());
+        port.deliver(vec![parcel.clone(), parcel]).expect("it has not begun");
+    }
+    assert_eq!(port.standing().open, u64::MAX);
+    let refused = Solver::new(&knapsack::paper()).port(&port).solve();
+    assert!(matches!(refused, Err(SolveError::Delivered(_))), "{refused:?}");
+}
+
+#[test]
+fn a_solution_that_does_not_hold_is_refused() {
+    let sack = knapsack::paper();
+    let port = Port::new();
+    let mut best = Solver::new(&sack).solve().expect("a sound problem").best.expect("something fits");
+    best.decisions[0].value = 7;
+    best.cost += 1;
+    port.tell(best);
+    let refused = Solver::new(&sack).port(&port).solve();
+    assert!(matches!(refused, Err(SolveError::Delivered(_))), "{refused:?}");
+}
+
+#[test]
+fn the_standing_of_a_search_is_that_of_its_nodes() {
+    let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
+    let parcels = stopped(&sack, 20);
+    let nodes: u64 = parcels.iter().map(Parcel::nodes).sum();
+    let bound = parcels.iter().map(Parcel::bound).max();
+    let port = Port::new();
+    assert_eq!(port.standing(), Standing::default());
+    port.deliver(parcels.clone()).expect("it has not begun");
+    port.end();
+    // Nothing is looked at before the limit says that nothing may be.
+    let outcome = Solver::new(&sack).port(&port).without_root().node_limit(0).solve().expect("a sound problem");
+    assert_eq!(outcome.ending, Ending::NodeLimit);
+    let standing = port.standing();
+    assert_eq!((standing.open, standing.explored, standing.best), (nodes, 0, None));
+    assert_eq!(standing.bound, bound);
+    let Some(Event::Ended { left, totals }) = port.events(Duration::ZERO).pop() else { panic!("the last event") };
+    assert_eq!(totals, Totals::default());
+    assert_eq!(left.iter().map(Parcel::nodes).sum::<u64>(), nodes);
+}
+
+#[test]
+fn every_question_is_answered_once_also_by_a_search_that_is_over() {
+    for threads in [1, 2] {
+        let sack = knapsack::paper();
+        let port = Port::new();
+        let (asked, shown) = (3, 2);
+        (0..asked).for_each(|_| port.ask(0.5));
+        (0..shown).for_each(|_| port.snapshot());
+        port.end();
+        let outcome = Solver::new(&sack).threads(threads).port(&port).solve().expect("a sound problem");
+        assert_eq!(outcome.ending, Ending::Optimal);
+        let events = port.events(Duration::ZERO);
+        let count = |is: fn(&Event) -> bool| events.iter().filter(|event| is(event)).count();
+        assert_eq!(count(|event| matches!(event, Event::Given(_))), asked);
+        assert_eq!(count(|event| matches!(event, Event::Snapshot(..))), shown);
+        assert!(matches!(events.last(), Some(Event::Ended { .. })));
+    }
+}
+
+#[test]
+fn a_search_that_fails_says_so_to_the_outside() {
+    let port = Port::new();
+    let refused = Solver::new(&knapsack::paper()).width(Width::Fixed(0)).port(&port).solve();
+    assert_eq!(refused, Err(SolveError::NoWidth));
+    assert!(matches!(port.events(Duration::ZERO)[..], [Event::Failed]));
+}
+
+#[test]
+fn a_search_that_has_ended_hands_back_what_it_is_brought() {
+    let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
+    let parcels = stopped(&sack, 20);
+    let port = Port::new();
+    port.stop();
+    Solver::new(&sack).port(&port).without_root().solve().expect("a sound problem");
+    assert_eq!(port.deliver(parcels.clone()), Err(parcels));
+}
+
+#[test]
+fn what_a_failed_search_had_is_shown_to_nobody() {
+    // Of two parcels the second does not belong here: what is left of the first would not be all.
+    let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
+    let other = knapsack::random(40, 1000, knapsack::Kind::Strongly, 2);
+    for threads in [1, 2] {
+        let port = Port::new();
+        let parcels = stopped(&sack, 20).into_iter().chain(stopped(&other, 20)).collect();
+        port.deliver(parcels).expect("it has not begun");
+        port.snapshot();
+        port.ask(0.5);
+        port.end();
+        let refused = Solver::new(&sack).threads(threads).port(&port).without_root().solve();
+        assert!(matches!(refused, Err(SolveError::Delivered(_))), "{refused:?}");
+        let events = port.events(Duration::ZERO);
+        assert!(matches!(events.last(), Some(Event::Failed)), "{events:?}");
+        assert!(!events.iter().any(|event| matches!(event, Event::Snapshot(..))), "{events:?}");
+    }
+}
+
+#[test]
+fn a_panic_is_no_empty_frontier() {
+    let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
+    for threads in [1, 2] {
+        let port = Port::new();
+        let solver = Solver::new(&sack).width(Width::Fixed(2)).cache(false).threads(threads).port(&port);
+        let solver = solver.on_incumbent(|_| {
+            port.snapshot();
+            port.ask(1.0);
+            panic!("as asked for");
+        });
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| solver.solve()));
+        assert!(panicked.is_err());
+        let events = port.events(Duration::ZERO);
+        assert!(matches!(events[..], [Event::Found(_), Event::Failed]), "{events:?}");
+    }
+}
+
+#[test]
+fn a_second_search_does_not_take_the_first_ones_port() {
+    let sack = knapsack::paper();
+    let port = Port::new();
+    port.end();
+    Solver::new(&sack).port(&port).solve().expect("a sound problem");
+    port.events(Duration::ZERO);
+    let second = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Solver::new(&sack).port(&port).solve()));
+    assert!(second.is_err());
+    assert!(port.events(Duration::ZERO).is_empty());
+}
+
+#[test]
+fn what_is_told_of_each_node_is_a_whole_tree() {
+    let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 3);
+    let mut open: i64 = 1;
+    let mut told = 0;
+    let solver = Solver::new(&sack).width(Width::Fixed(2)).cache(false);
+    let outcome = solver
+        .on_explored(|node| {
+            assert!(open > 0, "a node that nobody left open");
+            told += 1;
+            open += node.left_open as i64 - 1;
+        })
+        .solve()
+        .expect("a sound problem");
+    assert_eq!(told, outcome.statistics.explored + outcome.statistics.pruned);
+    assert!(told > 20, "{told} nodes are no tree");
+    assert_eq!(open, 0);
+}
