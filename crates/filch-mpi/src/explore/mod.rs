@@ -1,0 +1,214 @@
+//! Worklists that grow while they are worked on, across ranks: what [`filch::explore`](mod@filch::explore) is on one machine.
+//!
+//! ```
+//! use std::sync::atomic::{AtomicBool, Ordering};
+//!
+//! use filch::explore::Explore;
+//! use filch_mpi::explore::{by_home, Ranks};
+//! use filch_mpi::network::threads::{self, Delays};
+//!
+//! // Everything that can be reached from 1 by doubling and by adding three, below a thousand. Ranks are threads here, and processes on a cluster: there, `network` is `Mpi::start()?`.
+//! let found = threads::run(3, Delays::NONE, |network| {
+//!     let mut ranks = Ranks::new(network);
+//!     let (rank, count) = (ranks.rank(), ranks.ranks());
+//!     // Of each number, one rank remembers whether it was seen.
+//!     let seen: Vec<AtomicBool> = (0..1000).map(|_| AtomicBool::new(false)).collect();
+//!     let roots = (rank == 0).then_some(1usize);
+//!     let explored = by_home(&mut ranks, Explore::exactly_once(), roots, |n| n % count, |n, worker| {
+//!         if !seen[n].swap(true, Ordering::Relaxed) {
+//!             worker.push_all([2 * n, n + 3].into_iter().filter(|next| *next < 1000));
+//!         }
+//!     });
+//!     assert!(explored.unwrap().is_complete());
+//!     let here = seen.iter().filter(|seen| seen.load(Ordering::Relaxed)).count() as u64;
+//!     ranks.sum(here).unwrap()
+//! });
+//! assert_eq!(found, [666, 666, 666]);
+//! ```
+//!
+//! Each rank runs `filch::explore` on its own cores; one thread more, the one that calls, communicates. Tasks are `Serialize` and `Deserialize`, and travel as [postcard](https://docs.rs/postcard). There are two ways for a task to find its rank:
+//!
+//! | | a task runs | good for | when it is over |
+//! |---|---|---|---|
+//! | [`by_home`] | on the rank that is its home, such as the one that has the vertex | what has to remember, or to have at hand, something of each task: visited sets, parts of a graph | two waves of [counts](counting) agree |
+//! | [`anywhere`] | where it was pushed, or on a rank that had nothing to do | trees: a task has all it needs | the [protocol](crate::protocol) of the solver |
+//!
+//! [`closure`](closure()) is the first of them for graphs [in parts](filch_graph::part).
+//!
+//! # What a visit must tolerate
+//!
+//! - A task runs **once** with [`Explore::exactly_once`] and **at least once** with [`Explore::at_least_once`], across ranks as on one machine: messages are neither lost nor doubled. With the second, a visit must find out that its task was done before, and
+//!   then push nothing.
+//! - A task that goes to another rank is a copy, made from bytes. Memory is not shared: what a visit marks, it marks on its own rank. So a task without a home that marks something marks it for the tasks of its rank alone.
+//! - Tasks run in no order; those from elsewhere come late. One that leaves waits up to some tenths of a millisecond for others to leave with it.
+//! - A rank that stops, by [`Explorer::stop`], by a limit of its `Explore` or by a panic, stops all. The others begin no task after they have heard of it.
+//! - Nobody is slowed down to wait for others: a rank that pushes faster than another can run fills the other's memory, as a worklist does on one machine.
+//!
+//! No rank waits for a message while it has a task: what arrives is given to the workers that are at work, and if there are none, begins another round. Ranks that have nothing to do look for messages ten thousand times a second, and sleep in between; those that have look a thousand times.
+//!
+//! - [`Ranks`]: all ranks, seen from one; also gathers what each has found
+//! - [`Explored`], [`RankCounts`]: what each rank did
+//! - [`counting`]: when tasks with homes are over, as a state machine, which is model-checked
+mod anywhere;
+mod closure;
+pub mod counting;
+mod courier;
+mod explored;
+mod explorer;
+mod homes;
+mod lent;
+mod local;
+mod ranks;
+mod sent;
+mod traffic;
+
+use std::panic;
+use std::thread;
+
+use filch::explore::queue::Kind;
+use filch::explore::{Explore, Promise};
+use serde::de::DeserializeOwned;
+use serde::Serialize;
+
+pub use closure::{closure, Closure};
+pub use explored::{Explored, RankCounts};
+pub use explorer::Explorer;
+pub use lent::Lent;
+pub use ranks::{Garbled, Ranks};
+
+use anywhere::Anywhere;
+use courier::{Failure, Post, Way};
+use explorer::Away;
+use explorer::Here;
+use homes::{ByHome, Homes};
+use lent::Steals;
+use local::Local;
+use traffic::Traffic;
+
+/// Runs `visit` on each root and on each task that it pushes, each on the rank that `home` says, until none is left on any rank.
+///
+/// All ranks call it, with the same `home`. The roots of all ranks together are what it begins with: give each on one rank. How many workers there are on this rank, which queue they have and when they give up, `explore` says; with
+/// [`Explore::exactly_once`] each task runs once. It returns on all ranks when it is over on all of them; see [the module](self).
+///
+/// # Errors
+///
+/// If a message cannot be understood: all ranks stop, and this is what the one says that found it.
+///
+/// # Panics
+///
+/// If a task panics, or a root or a task cannot be written as bytes for another rank, or has a home that is no rank: all ranks stop, and on this one the panic goes on.
+pub fn by_home<T, P, K, H, F>(
+    ranks: &mut Ranks<'_>,
+    explore: Explore<'_, P, K>,
+    roots: impl IntoIterator<Item = T>,
+    home: H,
+    visit: F,
+) -> Result<Explored, Garbled>
+where
+    T: Send + Serialize + DeserializeOwned,
+    P: Promise<T, K> + Clone + Sync,
+    K: Kind<T> + Clone,
+    H: Fn(&T) -> usize + Sync,
+    F: Fn(T, &mut Explorer<'_, '_, K::Owner>) + Sync,
+{
+    ranks.begin();
+    let traffic = Traffic::new(Vec::new());
+    let away = Homes { traffic: &traffic, home, rank: ranks.rank(), ranks: ranks.ranks() };
+    let mut way = ByHome::new(ranks.rank(), ranks.ranks());
+    let failed = local::begin(&traffic, || roots.into_iter().filter_map(|root| away.take(0, root)).collect());
+    together(ranks, &traffic, &mut way, || {
+        failed.unwrap_or_else(|| local::work(&traffic, &explore, &away, &visit, || {}))
+    })
+}
+
+/// Runs `visit` on each root and on each task that it pushes, on any rank, until none is left: ranks that have nothing to do are given tasks of those that have many.
+///
+/// All ranks call it. The roots of all ranks together are what it begins with; they may all be on one. `explore` is as for [`by_home`].
+///
+/// # Errors
+///
+/// As [`by_home`].
+///
+/// # Panics
+///
+/// As [`by_home`].
+pub fn anywhere<T, P, K, F>(
+    ranks: &mut Ranks<'_>,
+    explore: Explore<'_, P, K>,
+    roots: impl IntoIterator<Item = T>,
+    visit: F,
+) -> Result<Explored, Garbled>
+where
+    T: Send + Serialize + DeserializeOwned,
+    P: Promise<T, Lent<T, K>> + Clone + Sync,
+    K: Kind<T> + Clone,
+    F: Fn(T, &mut Explorer<'_, '_, K::Owner>) + Sync,
+{
+    ranks.begin();
+    let traffic = Traffic::new(Vec::new());
+    let mut thieves = None;
+    let explore = explore.map_queue(|queue| {
+        let lent = Lent::new(queue);
+        thieves = Some(lent.thieves());
+        lent
+    });
+    let thieves = thieves.expect("the queue was changed");
+    let mut way = Anywhere::new(ranks.rank(), ranks.ranks(), explore.most_workers(), &thieves);
+    let failed = local::begin(&traffic, || roots.into_iter().collect());
+    together(ranks, &traffic, &mut way, || {
+        failed.unwrap_or_else(|| local::work(&traffic, &explore, &Here, &visit, || thieves.forget()))
+    })
+}
+
+/// Stops the exploration here when this thread leaves it, by a panic of the network too: the other one would wait for ever.
+struct Leaving<'t, T>(&'t Traffic<T>);
+
+impl<T> Drop for Leaving<'_, T> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// One thread explores, and this one communicates, until it is over on all ranks.
+fn together<T: Send>(
+    ranks: &mut Ranks<'_>,
+    traffic: &Traffic<T>,
+    way: &mut dyn Way<T>,
+    work: impl FnOnce() -> Local + Send,
+) -> Result<Explored, Garbled> {
+    let mut post = Post { ranks, counts: RankCounts::default() };
+    let (local, carried) = thread::scope(|scope| {
+        let local = scope.spawn(|| local::guarded(traffic, work));
+        let carried = {
+            let _leaving = Leaving(traffic);
+            courier::carry(&mut post, traffic, way)
+        };
+        (local.join().unwrap_or_else(|panic| panic::resume_unwind(panic)), carried)
+    });
+    let Post { ranks, counts } = post;
+    finish(ranks, local, counts, carried)
+}
+
+/// Tells all ranks what each did.
+fn finish(
+    ranks: &mut Ranks<'_>,
+    local: Local,
+    messages: RankCounts,
+    carried: Result<(), Failure>,
+) -> Result<Explored, Garbled> {
+    let Local { counts: RankCounts { tasks, redundant, steals, rounds, idle, .. }, ending, panic } = local;
+    let counts = RankCounts { tasks, redundant, steals, rounds, idle, ..messages };
+    let ended = explored::to_byte(if carried.is_err() { filch::explore::Ending::Stopped } else { ending });
+    let all = ranks.gather(&(counts, ended));
+    if let Some(panic) = panic {
+        panic::resume_unwind(panic);
+    }
+    match carried {
+        Ok(()) => {}
+        Err(Failure::Garbled(garbled)) => return Err(garbled),
+        Err(Failure::Panic(panic)) => panic::resume_unwind(panic),
+    }
+    let (ranks, endings): (Vec<RankCounts>, Vec<u8>) = all?.into_iter().unzip();
+    let ending = explored::from_byte(endings.into_iter().find(|&ending| ending != 0).unwrap_or(0));
+    Ok(Explored { ranks, ending })
+}

@@ -1,0 +1,289 @@
+//! All ranks, as those who explore together see them: they do one thing after the other, and what belongs to the next does not get into this one.
+//!
+//! A rank that has ended something may begin the next before others know that it is over, and its messages may overtake theirs. So each message says what it belongs to, by a number that counts on every rank alike: what comes too early
+//! is kept, and what comes too late is dropped.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+use std::fmt;
+use std::thread;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::counting::Signal;
+use crate::network::Network;
+
+/// All ranks, seen from one of them: what explorations across ranks run on.
+///
+/// All ranks must do the same things in the same order: explorations, and [`gather`](Ranks::gather).
+pub struct Ranks<'n> {
+    network: &'n mut dyn Network,
+    /// How many things have begun.
+    act: u64,
+    /// What belongs to the next one.
+    early: VecDeque<(u64, Message)>,
+}
+
+/// What a message is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Kind {
+    /// So many tasks follow.
+    Tasks { tasks: u64 },
+    /// About the end.
+    Signal(Signal),
+    /// A message of the protocol follows.
+    Protocol,
+    /// Stop, and expect no more tasks from me.
+    Stop,
+    /// To rank 0: my value follows.
+    Value,
+    /// From rank 0: the values of all follow.
+    Values,
+}
+
+/// What every message begins with.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    act: u64,
+    kind: Kind,
+}
+
+/// A message that belongs to what is being done.
+pub(super) struct Message {
+    pub(super) from: usize,
+    pub(super) kind: Kind,
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Message {
+    /// What follows the header.
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+
+    pub(super) fn garbled(&self) -> Garbled {
+        Garbled { from: self.from }
+    }
+}
+
+/// A message could not be understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Garbled {
+    from: usize,
+}
+
+impl Garbled {
+    pub(super) fn of(from: usize) -> Self {
+        Garbled { from }
+    }
+
+    /// Whose message it was.
+    pub fn from(&self) -> usize {
+        self.from
+    }
+}
+
+impl fmt::Display for Garbled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "a message of rank {} cannot be understood; do all ranks run the same program, with the same options?",
+            self.from
+        )
+    }
+}
+
+impl std::error::Error for Garbled {}
+
+impl<'n> Ranks<'n> {
+    /// On this network. Nothing else may use it meanwhile.
+    pub fn new(network: &'n mut dyn Network) -> Self {
+        Ranks { network, act: 0, early: VecDeque::new() }
+    }
+
+    /// Which rank this is, from 0.
+    pub fn rank(&self) -> usize {
+        self.network.rank()
+    }
+
+    /// How many there are.
+    pub fn ranks(&self) -> usize {
+        self.network.ranks()
+    }
+
+    /// Everybody's value, in the order of the ranks, on every rank. It waits until all have given theirs.
+    ///
+    /// # Errors
+    ///
+    /// If a rank has sent something else.
+    ///
+    /// # Panics
+    ///
+    /// If the value cannot be written as bytes.
+    pub fn gather<V: Serialize + DeserializeOwned>(&mut self, value: &V) -> Result<Vec<V>, Garbled> {
+        let own = postcard::to_allocvec(value).unwrap_or_else(|error| panic!("a value cannot be sent: {error}"));
+        let (from, all) = self.gather_bytes(own)?;
+        all.iter().map(|bytes| postcard::from_bytes(bytes).map_err(|_| Garbled { from })).collect()
+    }
+
+    /// The sum of everybody's number, on every rank.
+    ///
+    /// # Errors
+    ///
+    /// As [`gather`](Ranks::gather).
+    pub fn sum(&mut self, number: u64) -> Result<u64, Garbled> {
+        Ok(self.gather(&number)?.iter().sum())
+    }
+
+    /// Rank 0 collects and tells all; also from whom this rank has them.
+    fn gather_bytes(&mut self, own: Vec<u8>) -> Result<(usize, Vec<Vec<u8>>), Garbled> {
+        self.begin();
+        let ranks = self.ranks();
+        if self.rank() != 0 {
+            self.send(0, Kind::Value, &own);
+            let message = self.await_message()?;
+            let all = match message.kind {
+                Kind::Values => postcard::from_bytes(message.rest()).map_err(|_| message.garbled())?,
+                _ => return Err(message.garbled()),
+            };
+            self.flush();
+            return Ok((0, all));
+        }
+        let mut all = vec![Vec::new(); ranks];
+        all[0] = own;
+        for _ in 1..ranks {
+            let message = self.await_message()?;
+            match message.kind {
+                Kind::Value => all[message.from] = message.rest().to_vec(),
+                _ => return Err(message.garbled()),
+            }
+        }
+        let told = postcard::to_allocvec(&all).unwrap_or_else(|error| panic!("values cannot be sent: {error}"));
+        for rank in 1..ranks {
+            self.send(rank, Kind::Values, &told);
+        }
+        self.flush();
+        Ok((0, all))
+    }
+
+    /// The next thing begins.
+    pub(super) fn begin(&mut self) {
+        self.act += 1;
+    }
+
+    /// Sends a message, and says how many bytes that are.
+    pub(super) fn send(&mut self, to: usize, kind: Kind, rest: &[u8]) -> usize {
+        let header = Header { act: self.act, kind };
+        let mut message = postcard::to_allocvec(&header).unwrap_or_else(|error| panic!("no header: {error}"));
+        message.extend_from_slice(rest);
+        let bytes = message.len();
+        self.network.send(to, message);
+        bytes
+    }
+
+    /// The next message of what is being done, if one has arrived.
+    pub(super) fn receive(&mut self) -> Result<Option<Message>, Garbled> {
+        if let Some(at) = self.early.iter().position(|(act, _)| *act == self.act) {
+            return Ok(self.early.remove(at).map(|(_, message)| message));
+        }
+        while let Some((from, bytes)) = self.network.receive() {
+            let (Header { act, kind }, rest) = postcard::take_from_bytes(&bytes).map_err(|_| Garbled { from })?;
+            let start = bytes.len() - rest.len();
+            let message = Message { from, kind, bytes, start };
+            match act.cmp(&self.act) {
+                Ordering::Less => {}
+                Ordering::Equal => return Ok(Some(message)),
+                Ordering::Greater => self.early.push_back((act, message)),
+            }
+        }
+        Ok(None)
+    }
+
+    fn await_message(&mut self) -> Result<Message, Garbled> {
+        let mut pause = Pause::default();
+        loop {
+            match self.receive()? {
+                Some(message) => return Ok(message),
+                None => pause.wait(Pause::WHILE_IDLE, thread::sleep),
+            }
+        }
+    }
+
+    /// Waits until everything that was sent has left.
+    fn flush(&mut self) {
+        let mut pause = Pause::default();
+        while !self.network.is_flushed() {
+            pause.wait(Pause::WHILE_IDLE, thread::sleep);
+        }
+    }
+}
+
+impl fmt::Debug for Ranks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ranks").field("rank", &self.rank()).field("ranks", &self.ranks()).finish_non_exhaustive()
+    }
+}
+
+/// How long to wait between two looks at the network: longer and longer while nothing comes.
+#[derive(Debug)]
+pub(super) struct Pause(Duration);
+
+impl Default for Pause {
+    fn default() -> Self {
+        Pause(Pause::SHORTEST)
+    }
+}
+
+impl Pause {
+    const SHORTEST: Duration = Duration::from_micros(10);
+    /// While there is work here, which the looks are taken from.
+    pub(super) const WHILE_BUSY: Duration = Duration::from_micros(640);
+    /// While there is none, and the next message may bring some.
+    pub(super) const WHILE_IDLE: Duration = Duration::from_micros(80);
+
+    /// Waits by this, which may end early, and not longer than `most`.
+    pub(super) fn wait(&mut self, most: Duration, by: impl FnOnce(Duration)) {
+        self.0 = self.0.min(most);
+        by(self.0);
+        self.0 *= 2;
+    }
+
+    /// Something came: the next may come soon.
+    pub(super) fn reset(&mut self) {
+        *self = Pause::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::threads::{connect, Delays};
+
+    #[test]
+    fn what_is_early_is_kept_in_order_and_what_is_late_is_dropped() {
+        let [mut zero, mut one, mut two] = <[_; 3]>::try_from(connect(3, Delays::NONE)).unwrap();
+        let (mut zero, mut one, mut two) = (Ranks::new(&mut zero), Ranks::new(&mut one), Ranks::new(&mut two));
+        let next =
+            |ranks: &mut Ranks<'_>| ranks.receive().unwrap().map(|message| (message.from, message.rest().to_vec()));
+        for ranks in [&mut zero, &mut one, &mut two] {
+            ranks.begin();
+        }
+        // Rank 2 is ahead.
+        two.begin();
+        two.send(1, Kind::Stop, b"first");
+        two.send(1, Kind::Stop, b"second");
+        assert_eq!(next(&mut one), None);
+        zero.send(1, Kind::Stop, b"now");
+        assert_eq!(next(&mut one), Some((0, b"now".to_vec())));
+        assert_eq!(next(&mut one), None);
+        one.begin();
+        assert_eq!(next(&mut one), Some((2, b"first".to_vec())));
+        assert_eq!(next(&mut one), Some((2, b"second".to_vec())));
+        // Rank 0 is behind.
+        zero.send(1, Kind::Stop, b"late");
+        assert_eq!(next(&mut one), None);
+    }
+}

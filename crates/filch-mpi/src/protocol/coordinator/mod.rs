@@ -1,0 +1,472 @@
+//! What rank 0 knows of all, and what it orders.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use filch_dd::Cost;
+
+use super::defect::Defect;
+use super::message::{
+    parts, Answer, Hello, Parcel, RankStatistics, Share, Status, To, ToCoordinator, ToMember, Totals, VERSION,
+};
+use super::policy::{Balance, Policy};
+use super::spread::Spread;
+
+/// What all ranks had open at a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Gathered {
+    /// The number of the checkpoint, from 1.
+    pub round: u64,
+    /// All that is left to do.
+    pub parcels: Vec<Parcel>,
+    /// The best solution.
+    pub best: Option<Answer>,
+    /// What was done since the ranks started.
+    pub totals: Totals,
+    /// Whether the ranks have stopped, so that this is the last.
+    pub last: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Order {
+    /// `None`: the nodes came with the run.
+    from: Option<usize>,
+    to: usize,
+    /// On what it moves.
+    bound: Option<Cost>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Rank {
+    greeted: bool,
+    idle: bool,
+    explored: u64,
+    /// On what it has: its last status, and what it received since.
+    bound: Option<Cost>,
+    finished: Option<RankStatistics>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    /// Orders are given, unless a checkpoint or the end is wanted: then those outstanding are waited for.
+    Working,
+    /// All were asked for their frontiers, and work on.
+    Gathering,
+    /// All were told to stop.
+    Stopping,
+    /// All were told that all is done.
+    Ending,
+    /// All have left: they had stopped, or all was done.
+    Over { stopped: bool },
+    /// Something went wrong.
+    Failed,
+}
+
+/// What rank 0 knows of all, and what it orders: see [the protocol](super).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Coordinator {
+    identity: u64,
+    share: Share,
+    ranks: Vec<Rank>,
+    balance: Balance,
+    orders: BTreeMap<u64, Order>,
+    /// The number of orders that were given.
+    given: u64,
+    bounds: Spread,
+    idle: usize,
+    explored: u64,
+    best: Option<Answer>,
+    phase: Phase,
+    wants_checkpoint: bool,
+    wants_stop: bool,
+    round: u64,
+    /// How many have sent their whole frontiers for it.
+    answers: usize,
+    /// How many have left.
+    finished: usize,
+    gathering: Option<Gathered>,
+    gathered: Option<Gathered>,
+    failure: Option<String>,
+    #[cfg(test)]
+    pub(crate) defect: Option<Defect>,
+}
+
+impl Coordinator {
+    /// Of so many ranks, which solve what `identity` stands for.
+    ///
+    /// # Panics
+    ///
+    /// If there are no ranks.
+    pub fn new(ranks: usize, identity: u64, policy: Policy) -> Self {
+        assert!(ranks > 0, "rank 0 is one of the ranks");
+        // Nothing is known of what a rank has before it has spoken.
+        let rank = Rank { greeted: false, idle: false, explored: 0, bound: Some(Cost::MAX), finished: None };
+        let mut bounds = Spread::default();
+        (0..ranks).for_each(|_| bounds.add(rank.bound));
+        Coordinator {
+            identity,
+            share: policy.share,
+            ranks: vec![rank; ranks],
+            balance: Balance::new(ranks, policy),
+            orders: BTreeMap::new(),
+            given: 0,
+            bounds,
+            idle: 0,
+            explored: 0,
+            best: None,
+            phase: Phase::Working,
+            wants_checkpoint: false,
+            wants_stop: false,
+            round: 0,
+            answers: 0,
+            finished: 0,
+            gathering: None,
+            gathered: None,
+            failure: None,
+            #[cfg(test)]
+            defect: None,
+        }
+    }
+
+    /// Deals what an earlier run left among all ranks. Before anything else.
+    pub fn deal(&mut self, mut parcels: Vec<Parcel>, best: Option<Answer>, out: &mut Vec<(To, ToMember)>) {
+        if let Some(best) = best {
+            out.push((To::All, ToMember::Found(best.clone())));
+            self.best = Some(best);
+        }
+        // To each its part of those that promise most.
+        parcels.sort_by_key(|parcel| core::cmp::Reverse(parcel.bound()));
+        let ranks = self.ranks.len();
+        let mut hands: Vec<Vec<Parcel>> = vec![Vec::new(); ranks.min(parcels.len())];
+        for (index, parcel) in parcels.into_iter().enumerate() {
+            hands[index % ranks].push(parcel);
+        }
+        for (to, parcels) in hands.into_iter().enumerate() {
+            let bound = parcels.iter().map(Parcel::bound).max();
+            let order = self.order(None, to, bound);
+            let mut parts = parts(parcels).peekable();
+            while let Some(parcels) = parts.next() {
+                out.push((To::Rank(to), ToMember::Nodes { order, parcels, last: parts.peek().is_none() }));
+            }
+        }
+    }
+
+    /// Takes a message in.
+    pub fn handle(&mut self, from: usize, message: ToCoordinator, out: &mut Vec<(To, ToMember)>) {
+        if self.failure.is_some() {
+            return;
+        }
+        match message {
+            ToCoordinator::Hello(hello) => self.hello(from, hello, out),
+            _ if !self.ranks[from].greeted => self.fail(
+                format!(
+                    "rank {from} did not begin as this build of the program does; all ranks have to run the same build"
+                ),
+                out,
+            ),
+            ToCoordinator::Status(Status { open, explored, bound }) => {
+                self.set_idle(from, false);
+                self.set_explored(from, explored);
+                self.set_bound(from, bound);
+                self.balance.told(from, open);
+            }
+            ToCoordinator::Alive => {}
+            ToCoordinator::Idle { explored } => {
+                self.set_idle(from, true);
+                self.set_explored(from, explored);
+                self.set_bound(from, None);
+                self.balance.told(from, 0);
+            }
+            ToCoordinator::Refused { order } => match self.orders.remove(&order) {
+                Some(Order { from: Some(giver), to, bound }) if giver == from => {
+                    self.forget(bound);
+                    self.balance.refused(giver, to);
+                }
+                _ => self.fail(format!("rank {from} refused order {order}, which it was not given"), out),
+            },
+            ToCoordinator::Received { order, nodes, bound } => match self.orders.remove(&order) {
+                Some(Order { from: giver, to, bound: ordered }) if to == from => {
+                    self.forget(ordered);
+                    if !self.is_wrong(Defect::ReceiptLeavesIdle) {
+                        self.set_idle(from, false);
+                    }
+                    if !self.is_wrong(Defect::BoundForgetsReceipts) {
+                        self.set_bound(from, self.ranks[from].bound.max(bound));
+                    }
+                    self.balance.received(giver, to, nodes);
+                }
+                _ => self.fail(format!("rank {from} received order {order}, which was not meant for it"), out),
+            },
+            ToCoordinator::Found(answer) => self.found(from, answer, out),
+            ToCoordinator::Frontier { round, parcels, last } => self.frontier(from, round, parcels, last, out),
+            ToCoordinator::Quit => self.wants_stop = true,
+            ToCoordinator::Failed(why) => self.fail(format!("rank {from}: {why}"), out),
+            ToCoordinator::Finished(statistics) => {
+                if self.ranks[from].finished.replace(statistics).is_none() {
+                    self.finished += 1;
+                }
+            }
+        }
+        self.advance(out);
+    }
+
+    /// Wants a checkpoint, as soon as nothing is on its way. Nothing, if one is on its way or the run is about to end.
+    pub fn checkpoint(&mut self, out: &mut Vec<(To, ToMember)>) {
+        if self.phase == Phase::Working {
+            self.wants_checkpoint = true;
+            self.advance(out);
+        }
+    }
+
+    /// Wants all to stop, as soon as nothing is on its way.
+    pub fn stop(&mut self, out: &mut Vec<(To, ToMember)>) {
+        self.wants_stop = true;
+        self.advance(out);
+    }
+
+    /// Ends the run for all, with a sentence that says why. Nobody is waited for.
+    pub fn fail(&mut self, why: String, out: &mut Vec<(To, ToMember)>) {
+        if !self.is_over() {
+            out.push((To::All, ToMember::Failed(why.clone())));
+            self.failure = Some(why);
+            self.phase = Phase::Failed;
+        }
+    }
+
+    /// A bound on all that is open anywhere: no solution better than this, and than the best, is left. `None`: nothing is open. The greatest cost: it is not known yet.
+    pub fn bound(&self) -> Option<Cost> {
+        self.bounds.greatest()
+    }
+
+    /// The best solution.
+    pub fn best(&self) -> Option<&Answer> {
+        self.best.as_ref()
+    }
+
+    /// How many nodes are open, as far as is known.
+    pub fn open(&self) -> u64 {
+        self.balance.open()
+    }
+
+    /// How many nodes were looked at, as far as is known.
+    pub fn explored(&self) -> u64 {
+        self.explored
+    }
+
+    /// How many ranks have nothing to do, as far as is known.
+    pub fn idle(&self) -> usize {
+        self.idle
+    }
+
+    /// How many orders were given so far.
+    pub fn orders(&self) -> u64 {
+        self.given
+    }
+
+    /// How many of these are outstanding.
+    pub fn outstanding(&self) -> usize {
+        self.orders.len()
+    }
+
+    /// A checkpoint that was gathered, once.
+    pub fn take_gathered(&mut self) -> Option<Gathered> {
+        self.gathered.take()
+    }
+
+    /// Whether a checkpoint is wanted or being gathered.
+    pub fn is_gathering(&self) -> bool {
+        self.wants_checkpoint || self.phase == Phase::Gathering
+    }
+
+    /// Whether all ranks have been told that nothing is left to do.
+    pub fn is_done(&self) -> bool {
+        matches!(self.phase, Phase::Ending | Phase::Over { stopped: false })
+    }
+
+    /// Whether all ranks were told to stop before all was done.
+    pub fn has_stopped(&self) -> bool {
+        matches!(self.phase, Phase::Stopping | Phase::Over { stopped: true })
+    }
+
+    /// Whether the run is over: all ranks have left, or it failed.
+    pub fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Over { .. } | Phase::Failed)
+    }
+
+    /// Why the run failed.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    /// Whether a rank has left.
+    pub fn has_finished(&self, rank: usize) -> bool {
+        self.ranks[rank].finished.is_some()
+    }
+
+    /// What every rank did, of those that have left.
+    pub fn statistics(&self) -> Vec<Option<RankStatistics>> {
+        self.ranks.iter().map(|rank| rank.finished.clone()).collect()
+    }
+
+    fn hello(&mut self, from: usize, hello: Hello, out: &mut Vec<(To, ToMember)>) {
+        if hello.version != VERSION {
+            let theirs = hello.version;
+            self.fail(
+                format!("rank {from} speaks version {theirs} of the protocol and rank 0 version {VERSION}; all ranks have to run the same build of the program"),
+                out,
+            );
+        } else if hello.identity != self.identity {
+            self.fail(
+                format!("rank {from} is to solve something else than rank 0; all ranks have to be given the same instance and the same options"),
+                out,
+            );
+        } else {
+            self.ranks[from].greeted = true;
+            self.balance.threads(from, hello.threads);
+        }
+    }
+
+    fn found(&mut self, from: usize, answer: Answer, out: &mut Vec<(To, ToMember)>) {
+        if self.best.as_ref().is_some_and(|best| best.worth >= answer.worth) {
+            return;
+        }
+        // Who was told to stop may have left already.
+        if matches!(self.phase, Phase::Working | Phase::Gathering) {
+            out.push((To::AllBut(from), ToMember::Found(answer.clone())));
+        }
+        if !self.is_wrong(Defect::FoundIsNotKept) {
+            self.best = Some(answer);
+        }
+    }
+
+    fn frontier(
+        &mut self,
+        from: usize,
+        round: u64,
+        parcels: Vec<Parcel>,
+        last: Option<Totals>,
+        out: &mut Vec<(To, ToMember)>,
+    ) {
+        let Some(gathering) = self.gathering.as_mut().filter(|gathering| gathering.round == round) else {
+            return self.fail(format!("rank {from} answered for checkpoint {round}, which nobody asked it for"), out);
+        };
+        gathering.parcels.extend(parcels);
+        if let Some(totals) = last {
+            gathering.totals += totals;
+            self.answers += 1;
+        }
+    }
+
+    /// Does what can be done now.
+    fn advance(&mut self, out: &mut Vec<(To, ToMember)>) {
+        let drained = self.orders.is_empty();
+        match self.phase {
+            Phase::Working => {
+                if (drained || self.is_wrong(Defect::OutstandingOrdersAreForgotten)) && self.idle == self.ranks.len() {
+                    self.phase = Phase::Ending;
+                    out.push((To::All, ToMember::End));
+                } else if !(self.wants_stop || self.wants_checkpoint) {
+                    self.give(out);
+                } else if drained || self.is_wrong(Defect::GatherWithoutDraining) {
+                    self.gather(out);
+                }
+            }
+            Phase::Gathering => {
+                if self.is_wrong(Defect::OrdersWhileGathering) {
+                    self.give(out);
+                }
+                if self.answers == self.ranks.len() {
+                    self.close();
+                    self.phase = Phase::Working;
+                    self.advance(out);
+                }
+            }
+            Phase::Stopping => {
+                if self.answers == self.ranks.len() && self.finished == self.ranks.len() {
+                    self.close();
+                    self.phase = Phase::Over { stopped: true };
+                }
+            }
+            Phase::Ending => {
+                if self.finished == self.ranks.len() {
+                    self.phase = Phase::Over { stopped: false };
+                }
+            }
+            Phase::Over { .. } | Phase::Failed => {}
+        }
+    }
+
+    fn give(&mut self, out: &mut Vec<(To, ToMember)>) {
+        while let Some((from, to)) = self.balance.next() {
+            let order = self.order(Some(from), to, self.bound());
+            out.push((To::Rank(from), ToMember::Give { order, to, share: self.share }));
+        }
+    }
+
+    fn order(&mut self, from: Option<usize>, to: usize, bound: Option<Cost>) -> u64 {
+        self.given += 1;
+        self.balance.ordered(from, to);
+        if !self.is_wrong(Defect::BoundForgetsOrders) {
+            self.bounds.add(bound);
+        }
+        self.orders.insert(self.given, Order { from, to, bound });
+        self.given
+    }
+
+    /// Of an order that is no longer outstanding.
+    fn forget(&mut self, bound: Option<Cost>) {
+        if !self.is_wrong(Defect::BoundForgetsOrders) {
+            self.bounds.remove(bound);
+        }
+    }
+
+    fn gather(&mut self, out: &mut Vec<(To, ToMember)>) {
+        self.round += 1;
+        self.answers = 0;
+        let (round, last) = (self.round, self.wants_stop);
+        self.gathering = Some(Gathered { round, parcels: Vec::new(), best: None, totals: Totals::default(), last });
+        self.wants_checkpoint = false;
+        if last {
+            self.phase = Phase::Stopping;
+            out.push((To::All, ToMember::Stop { round }));
+        } else {
+            self.phase = Phase::Gathering;
+            out.push((To::All, ToMember::Snapshot { round }));
+        }
+    }
+
+    fn close(&mut self) {
+        self.gathered = self.gathering.take().map(|gathered| Gathered { best: self.best.clone(), ..gathered });
+    }
+
+    fn set_idle(&mut self, rank: usize, idle: bool) {
+        let rank = &mut self.ranks[rank];
+        self.idle = self.idle + usize::from(idle) - usize::from(rank.idle);
+        rank.idle = idle;
+    }
+
+    fn set_explored(&mut self, rank: usize, explored: u64) {
+        let rank = &mut self.ranks[rank];
+        self.explored = self.explored.wrapping_sub(rank.explored).wrapping_add(explored);
+        rank.explored = explored;
+    }
+
+    fn set_bound(&mut self, rank: usize, bound: Option<Cost>) {
+        let rank = &mut self.ranks[rank];
+        self.bounds.remove(rank.bound);
+        self.bounds.add(bound);
+        rank.bound = bound;
+    }
+
+    fn is_wrong(&self, how: Defect) -> bool {
+        #[cfg(test)]
+        return self.defect == Some(how);
+        #[cfg(not(test))]
+        {
+            let _ = how;
+            false
+        }
+    }
+}

@@ -1,0 +1,66 @@
+use super::*;
+
+fn greeted(ranks: usize) -> Coordinator {
+    let mut coordinator = Coordinator::new(ranks, 5, Policy::default());
+    let mut out = Vec::new();
+    for rank in 0..ranks {
+        let hello = Hello { version: VERSION, identity: 5, threads: 1 };
+        coordinator.handle(rank, ToCoordinator::Hello(hello), &mut out);
+    }
+    assert_eq!(out, []);
+    coordinator
+}
+
+#[test]
+fn ranks_of_another_build_or_with_another_instance_are_refused_by_name() {
+    for (hello, word) in [
+        (Hello { version: VERSION + 1, identity: 5, threads: 1 }, "rank 1 speaks version"),
+        (Hello { version: VERSION, identity: 6, threads: 1 }, "rank 1 is to solve something else"),
+    ] {
+        let (mut coordinator, mut out) = (Coordinator::new(2, 5, Policy::default()), Vec::new());
+        coordinator.handle(1, ToCoordinator::Hello(hello), &mut out);
+        assert!(coordinator.failure().is_some_and(|why| why.contains(word)), "{:?}", coordinator.failure());
+        assert!(matches!(&out[..], [(To::All, ToMember::Failed(_))]));
+        assert!(coordinator.is_over());
+    }
+    let (mut coordinator, mut out) = (Coordinator::new(2, 5, Policy::default()), Vec::new());
+    coordinator.handle(1, ToCoordinator::Idle { explored: 0 }, &mut out);
+    assert!(coordinator.failure().is_some_and(|why| why.contains("rank 1")));
+}
+
+#[test]
+fn the_bound_falls_only_when_all_that_could_be_better_is_done() {
+    let (mut coordinator, mut out) = (greeted(2), Vec::new());
+    assert_eq!(coordinator.bound(), Some(Cost::MAX), "nobody has spoken");
+    coordinator.handle(0, ToCoordinator::Status(Status { open: 100, explored: 1, bound: Some(50) }), &mut out);
+    assert_eq!(coordinator.bound(), Some(Cost::MAX), "rank 1 has not");
+    coordinator.handle(1, ToCoordinator::Idle { explored: 0 }, &mut out);
+    assert_eq!(coordinator.bound(), Some(50));
+    assert!(matches!(out[..], [(To::Rank(0), ToMember::Give { order: 1, to: 1, .. })]));
+    coordinator.handle(0, ToCoordinator::Status(Status { open: 50, explored: 2, bound: Some(40) }), &mut out);
+    assert_eq!(coordinator.bound(), Some(50), "the better half may be on its way");
+    coordinator.handle(1, ToCoordinator::Received { order: 1, nodes: 50, bound: Some(45) }, &mut out);
+    assert_eq!(coordinator.bound(), Some(45));
+    coordinator.handle(1, ToCoordinator::Status(Status { open: 50, explored: 1, bound: Some(39) }), &mut out);
+    assert_eq!((coordinator.bound(), coordinator.open(), coordinator.explored()), (Some(40), 100, 3));
+}
+
+#[test]
+fn what_an_earlier_run_left_is_dealt_to_all_and_waited_for() {
+    let (mut coordinator, mut out) = (Coordinator::new(2, 5, Policy::default()), Vec::new());
+    let parcel = |bound| Parcel::new(1, bound, Vec::new());
+    coordinator.deal(vec![parcel(1), parcel(3), parcel(2)], None, &mut out);
+    let nodes = |order, bounds: &[Cost]| ToMember::Nodes {
+        order,
+        parcels: bounds.iter().copied().map(parcel).collect(),
+        last: true,
+    };
+    assert_eq!(out, [(To::Rank(0), nodes(1, &[3, 1])), (To::Rank(1), nodes(2, &[2]))]);
+    out.clear();
+    for rank in 0..2 {
+        let hello = Hello { version: VERSION, identity: 5, threads: 1 };
+        coordinator.handle(rank, ToCoordinator::Hello(hello), &mut out);
+        coordinator.handle(rank, ToCoordinator::Idle { explored: 0 }, &mut out);
+    }
+    assert_eq!((out, coordinator.bound()), (vec![], Some(3)), "all are idle, but what was dealt is on its way");
+}

@@ -1,0 +1,391 @@
+//! What one rank does with what it is told, and what it says of its search.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use filch_dd::Cost;
+
+use super::defect::Defect;
+use super::message::{
+    parts, Answer, Hello, Parcel, RankStatistics, Share, Status, ToCoordinator, ToMember, Totals, VERSION,
+};
+use super::policy::Policy;
+
+/// What a member wants done, in order: something said, or something of its search.
+///
+/// All that one call wants is done before anything else is taken in. On rank 0 that goes for the coordinator too: reports to it are handed over when the other effects are done, as it may answer at once, and ask for a frontier
+/// before the search has what was received.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Say this to the coordinator.
+    Report(ToCoordinator),
+    /// Send this to another member.
+    Send(usize, ToMember),
+    /// The search gets these. It says when it is idle, and how many deliveries it had taken in by then.
+    Deliver(Vec<Parcel>),
+    /// The search is asked for a share of what it has open. It answers once: [`Member::given`].
+    Ask(Share),
+    /// The search is told of a solution.
+    Tell(Answer),
+    /// The search is asked for all that it has open, and goes on. It answers once: [`Member::snapshot`].
+    Snapshot,
+    /// The search stops at once: [`Member::ended`].
+    Stop,
+    /// The search ends, having nothing left: [`Member::ended`].
+    End,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    Working,
+    /// The search was told to stop, for this checkpoint.
+    Stopping(u64),
+    /// The search was told to end.
+    Ending,
+    /// The search has ended, and the coordinator knows.
+    Left,
+    /// The run is over, and why.
+    Failed(String),
+}
+
+/// What one rank does with what it is told, and what it says of its search: see [the protocol](super).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Member {
+    threads: u64,
+    policy: Policy,
+    phase: Phase,
+    /// What the coordinator believes to be open here.
+    told: u64,
+    /// Whether the last word was that nothing is.
+    idle: bool,
+    /// How often the search was delivered something.
+    delivered: u64,
+    /// Orders for which the search was asked, in order.
+    asked: VecDeque<(u64, usize)>,
+    /// Nodes and the greatest bound of orders of which a part has arrived.
+    arriving: BTreeMap<u64, (u64, Option<Cost>)>,
+    /// The checkpoint for which the search was asked.
+    round: Option<u64>,
+    statistics: RankStatistics,
+    #[cfg(test)]
+    pub(crate) defect: Option<Defect>,
+}
+
+impl Member {
+    /// A rank with so many threads, that is to solve what `identity` stands for. It says hello.
+    pub fn new(identity: u64, threads: u64, policy: Policy, out: &mut Vec<Effect>) -> Self {
+        out.push(Effect::Report(ToCoordinator::Hello(Hello { version: VERSION, identity, threads })));
+        Member {
+            threads,
+            policy,
+            phase: Phase::Working,
+            told: 0,
+            idle: false,
+            delivered: 0,
+            asked: VecDeque::new(),
+            arriving: BTreeMap::new(),
+            round: None,
+            statistics: RankStatistics { threads, ..RankStatistics::default() },
+            #[cfg(test)]
+            defect: None,
+        }
+    }
+
+    /// Takes a message in.
+    pub fn handle(&mut self, message: ToMember, out: &mut Vec<Effect>) {
+        if self.is_over() {
+            return;
+        }
+        match message {
+            ToMember::Give { order, to, share } => {
+                self.asked.push_back((order, to));
+                out.push(Effect::Ask(share));
+            }
+            ToMember::Nodes { order, parcels, last } => self.receive(order, parcels, last, out),
+            ToMember::Found(answer) => out.push(Effect::Tell(answer)),
+            ToMember::Snapshot { round } => {
+                self.round = Some(round);
+                out.push(Effect::Snapshot);
+            }
+            ToMember::Stop { round } => {
+                self.phase = Phase::Stopping(round);
+                out.push(Effect::Stop);
+            }
+            ToMember::End => {
+                self.phase = Phase::Ending;
+                out.push(Effect::End);
+            }
+            ToMember::Failed(why) => {
+                self.phase = Phase::Failed(why);
+                out.push(Effect::Stop);
+            }
+            ToMember::Alive => {}
+        }
+    }
+
+    /// Looks at how much is open here, now and then, and says so if the coordinator should know. With `pulse` it says so in any case: a sign of life.
+    pub fn look(&mut self, now: Status, pulse: bool, out: &mut Vec<Effect>) {
+        if self.is_over() {
+        } else if self.idle {
+            if pulse {
+                out.push(Effect::Report(ToCoordinator::Idle { explored: now.explored }));
+            }
+        } else if now.open == 0 {
+            // The search has not begun, or is about to say that it is idle.
+            if pulse {
+                out.push(Effect::Report(ToCoordinator::Alive));
+            }
+        } else if pulse || self.policy.is_worth_telling(self.told, now.open, self.threads) {
+            self.say(now, out);
+        }
+    }
+
+    /// The search gives these, as it was asked to; and has so much left.
+    pub fn given(&mut self, parcels: Vec<Parcel>, now: Status, out: &mut Vec<Effect>) {
+        let Some((order, to)) = self.asked.pop_front() else { return };
+        if parcels.is_empty() {
+            self.statistics.refusals += 1;
+            if !self.is_wrong(Defect::RefusalIsNotTold) {
+                out.push(Effect::Report(ToCoordinator::Refused { order }));
+            }
+            // It is asked again when it has spoken again, which is when there is something to say.
+            if !self.idle {
+                self.told = now.open;
+            }
+            return;
+        }
+        self.statistics.gifts += 1;
+        self.statistics.nodes_given += nodes(&parcels);
+        self.statistics.bytes_given += bytes(&parcels);
+        let mut parts = parts(parcels).peekable();
+        while let Some(parcels) = parts.next() {
+            out.push(Effect::Send(to, ToMember::Nodes { order, parcels, last: parts.peek().is_none() }));
+        }
+        if !self.idle && now.open > 0 {
+            self.say(now, out);
+        }
+    }
+
+    /// The search has all these open, as it was asked to say.
+    pub fn snapshot(&mut self, parcels: Vec<Parcel>, totals: Totals, out: &mut Vec<Effect>) {
+        if let Some(round) = self.round.take() {
+            self.frontier(round, parcels, totals, out);
+        }
+    }
+
+    /// The search found something better than all it knew.
+    pub fn found(&mut self, answer: Answer, out: &mut Vec<Effect>) {
+        if !self.is_over() {
+            out.push(Effect::Report(ToCoordinator::Found(answer)));
+        }
+    }
+
+    /// The search has nothing left, having taken in so many deliveries.
+    pub fn searched_all(&mut self, delivered: u64, explored: u64, out: &mut Vec<Effect>) {
+        let is_current = delivered == self.delivered || self.is_wrong(Defect::StaleIdleIsBelieved);
+        if is_current && !self.idle && !self.is_over() {
+            self.idle = true;
+            self.told = 0;
+            out.push(Effect::Report(ToCoordinator::Idle { explored }));
+        }
+    }
+
+    /// The search has ended and left this open. `rest` is what else is to be said of this rank: what is counted here is filled in.
+    pub fn ended(&mut self, left: Vec<Parcel>, totals: Totals, rest: RankStatistics, out: &mut Vec<Effect>) {
+        match self.phase {
+            Phase::Stopping(round) => self.frontier(round, left, totals, out),
+            Phase::Ending if left.is_empty() => {}
+            Phase::Ending | Phase::Working => {
+                return self.fail("the search ended before everything was done".to_owned(), out)
+            }
+            Phase::Left | Phase::Failed(_) => return,
+        }
+        self.phase = Phase::Left;
+        let RankStatistics { threads, gifts, nodes_given, bytes_given, refusals, .. } = self.statistics;
+        let RankStatistics { receipts, nodes_received, bytes_received, .. } = self.statistics;
+        self.statistics = RankStatistics {
+            threads,
+            gifts,
+            nodes_given,
+            bytes_given,
+            refusals,
+            receipts,
+            nodes_received,
+            bytes_received,
+            totals,
+            ..rest
+        };
+        out.push(Effect::Report(ToCoordinator::Finished(self.statistics.clone())));
+    }
+
+    /// Somebody wants this rank to stop: all will.
+    pub fn quit(&mut self, out: &mut Vec<Effect>) {
+        if self.phase == Phase::Working {
+            out.push(Effect::Report(ToCoordinator::Quit));
+        }
+    }
+
+    /// This rank cannot go on.
+    pub fn fail(&mut self, why: String, out: &mut Vec<Effect>) {
+        if !self.is_over() {
+            out.push(Effect::Report(ToCoordinator::Failed(why.clone())));
+            out.push(Effect::Stop);
+            self.phase = Phase::Failed(why);
+        }
+    }
+
+    /// Whether nothing more is to be said: this rank has left, or the run failed.
+    pub fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Left | Phase::Failed(_))
+    }
+
+    /// Whether the last word of this rank was that it has nothing to do.
+    pub fn is_idle(&self) -> bool {
+        self.idle
+    }
+
+    /// Whether the search was told to go on no longer.
+    pub fn is_leaving(&self) -> bool {
+        self.phase != Phase::Working
+    }
+
+    /// Why the run failed.
+    pub fn failure(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Failed(why) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// What was done here; whole when the search has ended.
+    pub fn statistics(&self) -> &RankStatistics {
+        &self.statistics
+    }
+
+    fn receive(&mut self, order: u64, parcels: Vec<Parcel>, last: bool, out: &mut Vec<Effect>) {
+        let here = nodes(&parcels);
+        self.statistics.nodes_received = self.statistics.nodes_received.saturating_add(here);
+        self.statistics.bytes_received += bytes(&parcels);
+        let (nodes, bound) = self.arriving.entry(order).or_default();
+        *nodes = nodes.saturating_add(here);
+        *bound = (*bound).max(parcels.iter().map(Parcel::bound).max());
+        if last {
+            let (nodes, bound) = self.arriving.remove(&order).unwrap_or_default();
+            self.statistics.receipts += 1;
+            // Before the search has them, and so before it can be idle again.
+            if !self.is_wrong(Defect::ReceiptIsNotTold) {
+                out.push(Effect::Report(ToCoordinator::Received { order, nodes, bound }));
+            }
+            self.told = self.told.saturating_add(nodes);
+            self.idle = false;
+        }
+        self.delivered += 1;
+        out.push(Effect::Deliver(parcels));
+    }
+
+    fn say(&mut self, now: Status, out: &mut Vec<Effect>) {
+        self.told = now.open;
+        out.push(Effect::Report(ToCoordinator::Status(now)));
+    }
+
+    fn frontier(&mut self, round: u64, parcels: Vec<Parcel>, totals: Totals, out: &mut Vec<Effect>) {
+        let mut parts = parts(parcels).peekable();
+        while let Some(parcels) = parts.next() {
+            let last = parts.peek().is_none().then_some(totals);
+            out.push(Effect::Report(ToCoordinator::Frontier { round, parcels, last }));
+        }
+    }
+
+    fn is_wrong(&self, how: Defect) -> bool {
+        #[cfg(test)]
+        return self.defect == Some(how);
+        #[cfg(not(test))]
+        {
+            let _ = how;
+            false
+        }
+    }
+}
+
+/// As many as they say, which may be anything.
+fn nodes(parcels: &[Parcel]) -> u64 {
+    parcels.iter().fold(0, |nodes, parcel| parcel.nodes().saturating_add(nodes))
+}
+
+fn bytes(parcels: &[Parcel]) -> u64 {
+    parcels.iter().map(|parcel| parcel.bytes().len() as u64).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parcel(bound: Cost) -> Parcel {
+        Parcel::new(2, bound, vec![0; 3])
+    }
+
+    #[test]
+    fn what_comes_in_parts_is_received_with_the_last_of_them() {
+        let mut out = Vec::new();
+        let mut member = Member::new(1, 1, Policy::default(), &mut out);
+        member.searched_all(0, 0, &mut out);
+        out.clear();
+        member.handle(ToMember::Nodes { order: 4, parcels: vec![parcel(8)], last: false }, &mut out);
+        assert_eq!(out, [Effect::Deliver(vec![parcel(8)])]);
+        assert!(member.is_idle(), "the order is outstanding, whatever is said here");
+        member.searched_all(1, 5, &mut out);
+        member.handle(ToMember::Nodes { order: 4, parcels: vec![parcel(6)], last: true }, &mut out);
+        let received = ToCoordinator::Received { order: 4, nodes: 4, bound: Some(8) };
+        assert_eq!(out[1..], [Effect::Report(received), Effect::Deliver(vec![parcel(6)])]);
+        out.clear();
+        member.searched_all(1, 5, &mut out);
+        assert_eq!(out, [], "the search had not taken in the second part");
+        member.searched_all(2, 6, &mut out);
+        assert_eq!(out, [Effect::Report(ToCoordinator::Idle { explored: 6 })]);
+    }
+
+    #[test]
+    fn a_large_gift_and_a_large_frontier_go_in_parts_and_the_last_says_so() {
+        let mut out = Vec::new();
+        let mut member = Member::new(1, 1, Policy::default(), &mut out);
+        member.handle(ToMember::Give { order: 1, to: 3, share: Share::HALF }, &mut out);
+        member.handle(ToMember::Snapshot { round: 2 }, &mut out);
+        out.clear();
+        let large: Vec<Parcel> = (0..3).map(|bound| Parcel::new(1, bound, vec![0; 3 << 20])).collect();
+        member.given(large.clone(), Status::default(), &mut out);
+        member.snapshot(large.clone(), Totals::default(), &mut out);
+        let lasts: Vec<bool> = out
+            .iter()
+            .map(|effect| match effect {
+                Effect::Send(3, ToMember::Nodes { order: 1, parcels, last }) if parcels.len() == 1 => *last,
+                Effect::Report(ToCoordinator::Frontier { round: 2, parcels, last }) if parcels.len() == 1 => {
+                    last.is_some()
+                }
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(lasts, [false, false, true, false, false, true]);
+    }
+
+    #[test]
+    fn nodes_that_say_they_are_more_than_can_be_counted_are_counted_as_the_most() {
+        let mut out = Vec::new();
+        let mut member = Member::new(1, 1, Policy::default(), &mut out);
+        let parcels = vec![Parcel::new(u64::MAX, 1, Vec::new()), Parcel::new(u64::MAX, 1, Vec::new())];
+        for last in [false, true] {
+            out.clear();
+            member.handle(ToMember::Nodes { order: 1, parcels: parcels.clone(), last }, &mut out);
+        }
+        assert_eq!(out[0], Effect::Report(ToCoordinator::Received { order: 1, nodes: u64::MAX, bound: Some(1) }));
+    }
+
+    #[test]
+    fn a_sign_of_life_says_nothing_that_is_not_known() {
+        let mut out = Vec::new();
+        let mut member = Member::new(1, 1, Policy::default(), &mut out);
+        out.clear();
+        member.look(Status::default(), false, &mut out);
+        assert_eq!(out, []);
+        member.look(Status::default(), true, &mut out);
+        assert_eq!(out, [Effect::Report(ToCoordinator::Alive)], "a search that has not begun is not one that is done");
+    }
+}

@@ -1,0 +1,165 @@
+//! A tiny search, as a member sees one through its port: what it is asked it does at once, what it says is heard later.
+
+use std::collections::VecDeque;
+
+use filch_dd::Cost;
+
+use super::super::defect::Defect;
+use super::super::message::{Parcel, Status};
+
+/// Nodes, one bit each.
+pub(super) type Nodes = u8;
+
+/// A node of the tree that is searched: what its subtree can be worth, what is found in it, and what it leaves open.
+pub(super) struct Node {
+    pub(super) bound: Cost,
+    pub(super) solution: Option<Cost>,
+    pub(super) children: Nodes,
+}
+
+/// Two solutions, at 1 and 3, which two ranks may find at the same time; 4 may be dropped for either, and 1 for 3's.
+pub(super) const TREE: [Node; 5] = [
+    Node { bound: 9, solution: None, children: 0b01110 },
+    Node { bound: 5, solution: Some(5), children: 0 },
+    Node { bound: 7, solution: None, children: 0b10000 },
+    Node { bound: 6, solution: Some(6), children: 0 },
+    Node { bound: 4, solution: None, children: 0 },
+];
+
+pub(super) const ALL: Nodes = (1 << TREE.len()) - 1;
+
+pub(super) fn each(nodes: Nodes) -> impl DoubleEndedIterator<Item = usize> + Clone {
+    (0..TREE.len()).filter(move |node| nodes & (1 << node) != 0)
+}
+
+/// These nodes and all below them.
+pub(super) fn below(nodes: Nodes) -> Nodes {
+    each(nodes).fold(nodes, |all, node| all | below(TREE[node].children))
+}
+
+pub(super) fn pack(nodes: Nodes) -> Vec<Parcel> {
+    each(nodes).map(|node| Parcel::new(1, TREE[node].bound, vec![node as u8])).collect()
+}
+
+/// The nodes of parcels; `None` if one is there twice.
+pub(super) fn unpack(parcels: &[Parcel]) -> Option<Nodes> {
+    parcels.iter().try_fold(0, |nodes, parcel| {
+        let node = 1 << parcel.bytes()[0];
+        (nodes & node == 0).then_some(nodes | node)
+    })
+}
+
+/// What it says.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Word {
+    Given(Nodes),
+    Snapshot(Nodes),
+    Found(Cost),
+    Idle { delivered: u64 },
+    Ended(Nodes),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Search {
+    pub(super) open: Nodes,
+    /// Looked at or dropped, with all that would have been below what was dropped.
+    pub(super) done: Nodes,
+    pub(super) explored: u64,
+    pub(super) best: Option<Cost>,
+    /// The best solution that anything was dropped for.
+    pub(super) dropped_for: Option<Cost>,
+    delivered: u64,
+    idle: bool,
+    pub(super) ended: bool,
+    pub(super) words: VecDeque<Word>,
+    defect: Option<Defect>,
+}
+
+impl Search {
+    pub(super) fn new(open: Nodes, defect: Option<Defect>) -> Self {
+        let mut search = Search {
+            open,
+            done: 0,
+            explored: 0,
+            best: None,
+            dropped_for: None,
+            delivered: 0,
+            idle: false,
+            ended: false,
+            words: VecDeque::new(),
+            defect,
+        };
+        search.rest();
+        search
+    }
+
+    pub(super) fn standing(&self) -> Status {
+        Status {
+            open: u64::from(self.open.count_ones()),
+            explored: self.explored,
+            bound: each(self.open).map(|node| TREE[node].bound).max(),
+        }
+    }
+
+    /// Looks at a node.
+    pub(super) fn process(&mut self, node: usize) {
+        self.open &= !(1 << node);
+        self.explored += 1;
+        let Node { bound, solution, children } = TREE[node];
+        if self.best.is_some_and(|best| best >= bound) {
+            self.dropped_for = self.best;
+            self.done |= below(1 << node);
+        } else {
+            self.done |= 1 << node;
+            self.open |= children;
+            if solution > self.best {
+                self.best = solution;
+                self.words.extend(solution.map(Word::Found));
+            }
+        }
+        self.rest();
+    }
+
+    pub(super) fn deliver(&mut self, nodes: Nodes) {
+        self.delivered += 1;
+        self.idle = false;
+        self.open |= nodes;
+        self.rest();
+    }
+
+    pub(super) fn ask(&mut self) {
+        let spare = self.open.count_ones() / 2;
+        let given = each(self.open).take(spare as usize).fold(0, |given, node| given | 1 << node);
+        self.open &= !given;
+        self.words.push_back(Word::Given(given));
+    }
+
+    pub(super) fn tell(&mut self, worth: Cost) {
+        self.best = self.best.max(Some(worth));
+    }
+
+    pub(super) fn snapshot(&mut self) {
+        self.words.push_back(Word::Snapshot(self.open));
+        if self.defect == Some(Defect::FoundAfterFrontier) {
+            // What was found and not yet told comes after it.
+            let (found, rest) = self.words.drain(..).partition(|word| matches!(word, Word::Found(_)));
+            self.words = rest;
+            let found: VecDeque<Word> = found;
+            self.words.extend(found);
+        }
+    }
+
+    pub(super) fn end(&mut self) {
+        if !self.ended {
+            self.ended = true;
+            self.words.push_back(Word::Ended(self.open));
+        }
+    }
+
+    fn rest(&mut self) {
+        if self.open == 0 && !self.idle {
+            self.idle = true;
+            self.words.push_back(Word::Idle { delivered: self.delivered });
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Ranks, what is on its way between them, and what must hold at every moment.
+
+use std::collections::VecDeque;
+
+use filch_dd::Cost;
+
+use super::super::coordinator::{Coordinator, Gathered};
+use super::super::defect::Defect;
+use super::super::member::{Effect, Member};
+use super::super::message::{Answer, Message, RankStatistics, To, ToCoordinator, ToMember, Totals};
+use super::super::policy::Policy;
+use super::search::{below, each, pack, unpack, Nodes, Search, Word, ALL, TREE};
+
+/// Something that may happen next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Step {
+    /// The oldest message from one rank to another arrives.
+    Arrive { from: usize, to: usize },
+    /// A rank hears what its search said.
+    Hear(usize),
+    /// A search looks at a node.
+    Process { rank: usize, node: usize },
+    /// A rank looks at how much is open, and says so.
+    Look(usize),
+    /// It is time for a checkpoint.
+    Checkpoint,
+    /// A rank is told to stop.
+    Quit(usize),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct World {
+    pub(super) coordinator: Coordinator,
+    pub(super) members: Vec<Member>,
+    pub(super) searches: Vec<Search>,
+    /// From `from` to `to`: at `from * ranks + to`. Rank 0 speaks to itself without delay.
+    channels: Vec<VecDeque<Message>>,
+    checkpoints: u8,
+    quits: u8,
+    /// Of the ranks that have answered for a checkpoint, when they did: what they had done, and the best that they had dropped anything for.
+    done_before: Nodes,
+    dropped_for_before: Option<Cost>,
+    defect: Option<Defect>,
+    /// What went wrong on the way here.
+    fault: Option<&'static str>,
+}
+
+impl World {
+    /// A run of so many ranks that begins with these nodes open, and with all that is not below them done. `home` has them, or else they are dealt to all.
+    pub(super) fn new(
+        (ranks, home): (usize, Option<usize>),
+        open: Nodes,
+        (checkpoints, quits): (u8, u8),
+        defect: Option<Defect>,
+    ) -> Self {
+        let policy = Policy { hungry: 1, ..Policy::default() };
+        let mut coordinator = Coordinator::new(ranks, 1, policy);
+        coordinator.defect = defect;
+        let mut world = World {
+            coordinator,
+            members: Vec::new(),
+            searches: (0..ranks).map(|rank| Search::new(if Some(rank) == home { open } else { 0 }, defect)).collect(),
+            channels: vec![VecDeque::new(); ranks * ranks],
+            checkpoints,
+            quits,
+            done_before: 0,
+            dropped_for_before: None,
+            defect,
+            fault: None,
+        };
+        world.searches[0].done = ALL & !below(open);
+        let mut hellos = Vec::new();
+        for _ in 0..ranks {
+            let mut effects = Vec::new();
+            let mut member = Member::new(1, 1, policy, &mut effects);
+            member.defect = defect;
+            world.members.push(member);
+            hellos.push(effects);
+        }
+        for (rank, effects) in hellos.into_iter().enumerate() {
+            world.perform(rank, effects);
+            if rank > 0 {
+                // Nothing depends on when they say hello, as it is the first word of each.
+                world.take(Step::Arrive { from: rank, to: 0 });
+            }
+        }
+        if home.is_none() {
+            let mut out = Vec::new();
+            world.coordinator.deal(pack(open), None, &mut out);
+            world.post(out);
+        }
+        world
+    }
+
+    fn ranks(&self) -> usize {
+        self.searches.len()
+    }
+
+    pub(super) fn steps(&self, steps: &mut Vec<Step>) {
+        let ranks = self.ranks();
+        for (rank, search) in self.searches.iter().enumerate() {
+            if !search.words.is_empty() {
+                steps.push(Step::Hear(rank));
+            }
+            if !search.ended {
+                steps.extend(each(search.open).map(|node| Step::Process { rank, node }));
+                let mut effects = Vec::new();
+                self.members[rank].clone().look(search.standing(), false, &mut effects);
+                if !effects.is_empty() {
+                    steps.push(Step::Look(rank));
+                }
+            }
+        }
+        if self.checkpoints > 0 && !self.coordinator.is_done() && !self.coordinator.has_stopped() {
+            steps.push(Step::Checkpoint);
+        }
+        if self.quits > 0 {
+            let working = (0..ranks).filter(|&rank| !self.members[rank].is_leaving());
+            steps.extend(working.map(Step::Quit));
+        }
+        for (index, channel) in self.channels.iter().enumerate() {
+            if !channel.is_empty() {
+                steps.push(Step::Arrive { from: index / ranks, to: index % ranks });
+            }
+        }
+    }
+
+    pub(super) fn take(&mut self, step: Step) {
+        let mut effects = Vec::new();
+        match step {
+            Step::Arrive { from, to } => {
+                let channel = from * self.ranks() + to;
+                match self.channels[channel].pop_front() {
+                    Some(Message::ToCoordinator(message)) => self.coordinate(from, message),
+                    Some(Message::ToMember(message)) => {
+                        self.members[to].handle(message, &mut effects);
+                        self.perform(to, effects);
+                    }
+                    None => {}
+                }
+            }
+            Step::Hear(rank) => {
+                let standing = self.searches[rank].standing();
+                let member = &mut self.members[rank];
+                let totals = Totals { explored: standing.explored, ..Totals::default() };
+                match self.searches[rank].words.pop_front() {
+                    Some(Word::Given(nodes)) => member.given(pack(nodes), standing, &mut effects),
+                    Some(Word::Snapshot(nodes)) => member.snapshot(pack(nodes), totals, &mut effects),
+                    Some(Word::Found(worth)) => member.found(Answer { worth, bytes: Vec::new() }, &mut effects),
+                    Some(Word::Idle { delivered }) => {
+                        member.searched_all(delivered, standing.explored, &mut effects);
+                    }
+                    Some(Word::Ended(left)) => {
+                        member.ended(pack(left), totals, RankStatistics::default(), &mut effects);
+                    }
+                    None => {}
+                }
+                self.perform(rank, effects);
+            }
+            Step::Process { rank, node } => self.searches[rank].process(node),
+            Step::Look(rank) => {
+                self.members[rank].look(self.searches[rank].standing(), false, &mut effects);
+                self.perform(rank, effects);
+            }
+            Step::Checkpoint => {
+                self.checkpoints -= 1;
+                let mut out = Vec::new();
+                self.coordinator.checkpoint(&mut out);
+                self.post(out);
+            }
+            Step::Quit(rank) => {
+                self.quits -= 1;
+                self.members[rank].quit(&mut effects);
+                self.perform(rank, effects);
+            }
+        }
+    }
+
+    fn coordinate(&mut self, from: usize, message: ToCoordinator) {
+        let mut out = Vec::new();
+        self.coordinator.handle(from, message, &mut out);
+        if let Some(gathered) = self.coordinator.take_gathered() {
+            self.fault = self.fault.or_else(|| self.look_at(&gathered));
+            self.done_before = 0;
+            self.dropped_for_before = None;
+        }
+        self.post(out);
+    }
+
+    fn post(&mut self, out: Vec<(To, ToMember)>) {
+        for (to, message) in out {
+            for to in to.ranks(self.ranks()) {
+                if to == 0 {
+                    let mut effects = Vec::new();
+                    self.members[0].handle(message.clone(), &mut effects);
+                    self.perform(0, effects);
+                } else {
+                    self.channels[to].push_back(Message::ToMember(message.clone()));
+                }
+            }
+        }
+    }
+
+    fn perform(&mut self, rank: usize, effects: Vec<Effect>) {
+        let mut reports = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Report(message) if rank == 0 && self.defect != Some(Defect::AnsweredInTheMiddle) => {
+                    reports.push(message);
+                }
+                Effect::Report(message) if rank == 0 => self.coordinate(0, message),
+                Effect::Report(message) => {
+                    let channel = rank * self.ranks();
+                    self.channels[channel].push_back(Message::ToCoordinator(message));
+                }
+                Effect::Send(to, message) => {
+                    let channel = rank * self.ranks() + to;
+                    self.channels[channel].push_back(Message::ToMember(message));
+                }
+                Effect::Deliver(parcels) => match unpack(&parcels) {
+                    Some(nodes) if nodes & self.searches[rank].open == 0 => self.searches[rank].deliver(nodes),
+                    _ => self.fault = Some("a node was delivered to where it is"),
+                },
+                Effect::Ask(_) => self.searches[rank].ask(),
+                Effect::Tell(answer) => self.searches[rank].tell(answer.worth),
+                Effect::Snapshot => {
+                    self.searches[rank].snapshot();
+                    self.note(rank);
+                }
+                Effect::Stop => {
+                    self.searches[rank].end();
+                    self.note(rank);
+                }
+                Effect::End => self.searches[rank].end(),
+            }
+        }
+        for message in reports {
+            self.coordinate(0, message);
+        }
+    }
+
+    fn note(&mut self, rank: usize) {
+        self.done_before |= self.searches[rank].done;
+        self.dropped_for_before = self.dropped_for_before.max(self.searches[rank].dropped_for);
+    }
+
+    /// Whether a checkpoint is all that it takes to go on.
+    fn look_at(&self, gathered: &Gathered) -> Option<&'static str> {
+        let Some(open) = unpack(&gathered.parcels) else { return Some("a checkpoint has a node twice") };
+        let left = below(open);
+        if each(open).any(|node| below(TREE[node].children) & open != 0) || left & self.done_before != 0 {
+            return Some("a checkpoint has a node that is done, or is below another");
+        }
+        if left | self.done_before != ALL {
+            return Some("a checkpoint lacks a node");
+        }
+        let best = gathered.best.as_ref().map(|best| best.worth);
+        (best < self.dropped_for_before).then_some("a checkpoint lacks a solution that something was dropped for")
+    }
+
+    /// What is wrong.
+    pub(super) fn fault(&self) -> Option<&'static str> {
+        if self.fault.is_some() {
+            return self.fault;
+        }
+        if self.coordinator.failure().is_some() {
+            return Some("the run failed");
+        }
+        let mut held = 0;
+        for nodes in self.held() {
+            let Some(nodes) = nodes.filter(|nodes| nodes & held == 0) else { return Some("a node is in two places") };
+            held |= nodes;
+        }
+        let done = self.searches.iter().fold(0, |done, search| done | search.done);
+        if held & done != 0 {
+            return Some("a node that is done is open");
+        }
+        if below(held) | done != ALL {
+            return Some("a node is lost");
+        }
+        if self.coordinator.is_done() && held != 0 {
+            return Some("the end was declared before all was done");
+        }
+        // What has left with a last checkpoint is open nowhere.
+        let working = !self.coordinator.is_done() && !self.coordinator.has_stopped();
+        let most = each(held).map(|node| TREE[node].bound).max();
+        if working && most > self.coordinator.bound() {
+            return Some("something is open that the bound does not hold for");
+        }
+        let mut steps = Vec::new();
+        self.steps(&mut steps);
+        if steps.is_empty() && !(self.coordinator.is_over() && self.members.iter().all(Member::is_over)) {
+            return Some("nothing can happen any more, and the run is not over");
+        }
+        let best = self.coordinator.best().map(|best| best.worth);
+        (steps.is_empty() && self.coordinator.is_done() && best != Some(6)).then_some("the best solution was not kept")
+    }
+
+    /// The nodes of all searches, and those that are on their way.
+    fn held(&self) -> impl Iterator<Item = Option<Nodes>> + '_ {
+        let open = self.searches.iter().map(|search| Some(search.open));
+        let given = self.searches.iter().flat_map(|search| &search.words).map(|word| match word {
+            Word::Given(nodes) => Some(*nodes),
+            _ => Some(0),
+        });
+        let moving = self.channels.iter().flatten().map(|message| match message {
+            Message::ToMember(ToMember::Nodes { parcels, .. }) => unpack(parcels),
+            _ => Some(0),
+        });
+        open.chain(given).chain(moving)
+    }
+}

@@ -1,0 +1,307 @@
+//! Who gives to whom, and when a rank says how much it has.
+//!
+//! A rank that has few open nodes for its threads is hungry, and is served before it has none. Whoever has most gives; one order at a time for each giver and each receiver. As those who
+//! received can give in turn, one rank's nodes reach n ranks in about log2(n) steps.
+//!
+//! What the coordinator knows of a rank is what it said last, so it may be wrong by a factor. Who is asked in vain is not asked again before it has spoken.
+//!
+//! Nothing here looks at all ranks: with thousands of them, each message would.
+
+use core::time::Duration;
+use std::collections::BTreeSet;
+
+use super::message::Share;
+
+/// How work is balanced. The same on all ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Policy {
+    /// A rank with fewer open nodes than this for each of its threads is hungry.
+    pub hungry: u64,
+    /// How much of what it has a giver gives.
+    pub share: Share,
+    /// A rank speaks if it has this many times more or less open than it said.
+    pub factor: u64,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy { hungry: 4, share: Share::HALF, factor: 4 }
+    }
+}
+
+/// How much a rank has, roughly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Class {
+    Nothing,
+    /// All that is open is being looked at.
+    NothingToSpare,
+    Hungry,
+    Enough,
+}
+
+impl Policy {
+    fn class(self, open: u64, threads: u64) -> Class {
+        if open == 0 {
+            Class::Nothing
+        } else if open <= threads {
+            Class::NothingToSpare
+        } else if open < threads.saturating_mul(self.hungry) {
+            Class::Hungry
+        } else {
+            Class::Enough
+        }
+    }
+
+    /// Whether a rank that has so much open, and is believed to have `told`, should say so.
+    pub fn is_worth_telling(self, told: u64, open: u64, threads: u64) -> bool {
+        self.class(told, threads) != self.class(open, threads)
+            || open > told.saturating_mul(self.factor)
+            || open.saturating_mul(self.factor) < told
+    }
+
+    /// How long a rank should at least be silent between two statuses, so that one coordinator can listen to so many ranks.
+    pub fn pace(self, ranks: usize) -> Duration {
+        Duration::from_micros((ranks as u64).saturating_mul(5).max(1000))
+    }
+}
+
+/// What the coordinator knows of a rank's work.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Load {
+    threads: u64,
+    /// What it said last, and what it received since.
+    open: u64,
+    /// Whether anything is known of it.
+    heard: bool,
+    giving: bool,
+    receiving: bool,
+    /// It was asked in vain since it last spoke.
+    refused: bool,
+}
+
+/// Who may give, and who should get.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Balance {
+    policy: Policy,
+    loads: Vec<Load>,
+    /// Who has something to spare and is not giving, the richest last.
+    givers: BTreeSet<(u64, usize)>,
+    /// Who is hungry and not receiving, with what it has in thousandths for each thread, the hungriest first.
+    takers: BTreeSet<(u64, usize)>,
+    /// What all have. Wider than what each says, so that no sum is too large.
+    open: u128,
+}
+
+impl Balance {
+    pub(crate) fn new(ranks: usize, policy: Policy) -> Self {
+        let loads = vec![Load { threads: 1, ..Load::default() }; ranks];
+        Balance { policy, loads, givers: BTreeSet::new(), takers: BTreeSet::new(), open: 0 }
+    }
+
+    pub(crate) fn open(&self) -> u64 {
+        self.open.try_into().unwrap_or(u64::MAX)
+    }
+
+    pub(crate) fn threads(&mut self, rank: usize, threads: u64) {
+        self.change(rank, |load| load.threads = threads.max(1));
+    }
+
+    /// A rank says how much it has.
+    pub(crate) fn told(&mut self, rank: usize, open: u64) {
+        self.change(rank, |load| {
+            load.open = open;
+            load.heard = true;
+            load.refused = false;
+        });
+    }
+
+    pub(crate) fn ordered(&mut self, from: Option<usize>, to: usize) {
+        if let Some(from) = from {
+            self.change(from, |load| load.giving = true);
+        }
+        self.change(to, |load| load.receiving = true);
+    }
+
+    pub(crate) fn received(&mut self, from: Option<usize>, to: usize, nodes: u64) {
+        if let Some(from) = from {
+            self.change(from, |load| load.giving = false);
+        }
+        self.change(to, |load| {
+            load.receiving = false;
+            load.open = load.open.saturating_add(nodes);
+            // As good as its word: who was dealt nodes may have nothing to add to that for a while.
+            load.heard = true;
+            load.refused = false;
+        });
+    }
+
+    pub(crate) fn refused(&mut self, from: usize, to: usize) {
+        self.change(from, |load| {
+            load.giving = false;
+            load.refused = true;
+        });
+        self.change(to, |load| load.receiving = false);
+    }
+
+    /// Who should give to whom now, if anybody.
+    pub(crate) fn next(&self) -> Option<(usize, usize)> {
+        let &(_, taker) = self.takers.first()?;
+        let &(has, giver) = self.givers.iter().rev().find(|&&(_, giver)| giver != taker)?;
+        let wants = self.loads[taker].open;
+        // Who has nothing gets what can be spared. Who has something gets it only from somebody who is not hungry soon after.
+        let threads = self.loads[giver].threads;
+        let pays = wants == 0 || has >= threads.saturating_mul(self.policy.hungry).max(wants).saturating_mul(2);
+        pays.then_some((giver, taker))
+    }
+
+    fn change(&mut self, rank: usize, change: impl FnOnce(&mut Load)) {
+        let load = &mut self.loads[rank];
+        if let Some(key) = Self::giver(self.policy, load) {
+            self.givers.remove(&(key, rank));
+        }
+        if let Some(key) = Self::taker(self.policy, load) {
+            self.takers.remove(&(key, rank));
+        }
+        self.open -= u128::from(load.open);
+        change(load);
+        self.open += u128::from(load.open);
+        if let Some(key) = Self::giver(self.policy, load) {
+            self.givers.insert((key, rank));
+        }
+        if let Some(key) = Self::taker(self.policy, load) {
+            self.takers.insert((key, rank));
+        }
+    }
+
+    fn giver(policy: Policy, load: &Load) -> Option<u64> {
+        let may = load.heard && !load.giving && !load.refused;
+        (may && policy.class(load.open, load.threads) >= Class::Hungry).then_some(load.open)
+    }
+
+    fn taker(policy: Policy, load: &Load) -> Option<u64> {
+        let may = load.heard && !load.receiving;
+        // Who has given is not hungry by that: it had twice as much. So nothing goes to and fro.
+        let hungry = load.open == 0 || load.open < load.threads.saturating_mul(policy.hungry);
+        (may && hungry).then(|| load.open.saturating_mul(1000) / load.threads)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn balance(open: &[u64]) -> Balance {
+        let mut balance = Balance::new(open.len(), Policy::default());
+        for (rank, &open) in open.iter().enumerate() {
+            balance.told(rank, open);
+        }
+        balance
+    }
+
+    #[test]
+    fn the_rank_with_most_gives_to_the_one_with_least() {
+        let mut balance = balance(&[3, 100, 0, 70]);
+        assert_eq!(balance.next(), Some((1, 2)));
+        balance.ordered(Some(1), 2);
+        assert_eq!(balance.next(), Some((3, 0)), "the richest is giving, the hungriest receiving: the next two");
+        balance.ordered(Some(3), 0);
+        assert_eq!(balance.next(), None);
+        balance.told(1, 50);
+        balance.received(Some(1), 2, 50);
+        assert_eq!(balance.next(), None, "nobody is hungry any more");
+        assert_eq!(balance.open(), 3 + 50 + 50 + 70);
+    }
+
+    #[test]
+    fn who_is_asked_in_vain_is_not_asked_again_before_it_speaks() {
+        let mut balance = balance(&[10, 0]);
+        balance.ordered(Some(0), 1);
+        balance.refused(0, 1);
+        assert_eq!(balance.next(), None);
+        balance.told(0, 10);
+        assert_eq!(balance.next(), Some((0, 1)));
+    }
+
+    #[test]
+    fn only_who_has_nothing_is_given_of_little() {
+        assert_eq!(balance(&[3, 1]).next(), None);
+        assert_eq!(balance(&[3, 0]).next(), Some((0, 1)));
+        assert_eq!(balance(&[1, 0]).next(), None, "its only node is being looked at");
+        assert_eq!(balance(&[8, 3]).next(), Some((0, 1)));
+    }
+
+    #[test]
+    fn a_rank_of_which_nothing_is_known_neither_gives_nor_gets() {
+        let mut balance = Balance::new(2, Policy::default());
+        balance.told(0, 100);
+        assert_eq!(balance.next(), None);
+        balance.told(1, 0);
+        assert_eq!(balance.next(), Some((0, 1)));
+    }
+
+    #[test]
+    fn ranks_that_say_they_have_more_than_can_be_counted_are_believed() {
+        let mut balance = balance(&[u64::MAX, u64::MAX, 0]);
+        assert_eq!(balance.open(), u64::MAX);
+        balance.received(Some(0), 1, u64::MAX);
+        balance.told(0, 3);
+        balance.told(1, 4);
+        assert_eq!(balance.open(), 7);
+    }
+
+    #[test]
+    fn who_was_dealt_nodes_gives_of_them_before_it_has_spoken() {
+        let mut balance = Balance::new(2, Policy::default());
+        balance.ordered(None, 0);
+        balance.told(1, 0);
+        assert_eq!(balance.next(), None, "they are on their way");
+        balance.received(None, 0, 20);
+        assert_eq!(balance.next(), Some((0, 1)));
+    }
+
+    #[test]
+    fn one_ranks_nodes_reach_a_thousand_ranks_in_a_few_steps() {
+        let ranks = 1024;
+        let mut open = vec![0; ranks];
+        open[0] = 1 << 20;
+        let mut balance = balance(&open);
+        let mut steps = 0;
+        loop {
+            let mut orders = Vec::new();
+            while let Some((from, to)) = balance.next() {
+                balance.ordered(Some(from), to);
+                orders.push((from, to));
+            }
+            if orders.is_empty() {
+                break;
+            }
+            steps += 1;
+            for (from, to) in orders {
+                let given = open[from] / 2;
+                open[from] -= given;
+                open[to] += given;
+                balance.told(from, open[from]);
+                balance.received(Some(from), to, given);
+            }
+        }
+        assert_eq!(steps, 10);
+        assert!(open.iter().all(|&open| open == 1024));
+    }
+
+    #[test]
+    fn a_rank_speaks_when_it_has_notably_more_or_less_than_it_said() {
+        let policy = Policy::default();
+        for (told, open, speaks) in [
+            (0, 0, false),
+            (0, 1, true),
+            (1, 2, true),
+            (100, 300, false),
+            (100, 401, true),
+            (100, 26, false),
+            (100, 24, true),
+            (5, 3, true),
+        ] {
+            assert_eq!(policy.is_worth_telling(told, open, 1), speaks, "{told} was said, {open} is open");
+        }
+    }
+}

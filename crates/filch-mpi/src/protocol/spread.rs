@@ -1,0 +1,33 @@
+//! The greatest of many bounds, each of which changes now and then.
+
+use std::collections::BTreeMap;
+
+use filch_dd::Cost;
+
+/// Bounds, each counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Spread {
+    counts: BTreeMap<Cost, usize>,
+}
+
+impl Spread {
+    pub(crate) fn add(&mut self, bound: Option<Cost>) {
+        if let Some(bound) = bound {
+            *self.counts.entry(bound).or_default() += 1;
+        }
+    }
+
+    pub(crate) fn remove(&mut self, bound: Option<Cost>) {
+        if let Some(bound) = bound {
+            let count = self.counts.get_mut(&bound).expect("only what was added is removed");
+            *count -= 1;
+            if *count == 0 {
+                self.counts.remove(&bound);
+            }
+        }
+    }
+
+    pub(crate) fn greatest(&self) -> Option<Cost> {
+        self.counts.last_key_value().map(|(&bound, _)| bound)
+    }
+}

@@ -1,0 +1,71 @@
+//! What messages take the coordinator on the machine that the simulation runs on: the real code on the real state, measured.
+
+use std::time::Instant;
+
+use super::settings::{Costs, Kind};
+use crate::protocol::{Coordinator, Message, To, ToCoordinator, ToMember};
+
+/// Measures each message: from its bytes to the bytes of the answers.
+#[derive(Clone, Debug)]
+pub(super) struct Stopwatch {
+    /// For each kind, in nanoseconds.
+    samples: Vec<Vec<u32>>,
+    /// What looking at the clock takes.
+    overhead: u32,
+}
+
+impl Stopwatch {
+    pub(super) fn new() -> Stopwatch {
+        let mut looks: Vec<u32> = (0..1001)
+            .map(|_| {
+                let start = Instant::now();
+                start.elapsed().as_nanos() as u32
+            })
+            .collect();
+        looks.sort_unstable();
+        Stopwatch { samples: vec![Vec::new(); Kind::ALL.len()], overhead: looks[looks.len() / 2] }
+    }
+
+    pub(super) fn handle(
+        &mut self,
+        coordinator: &mut Coordinator,
+        from: usize,
+        message: ToCoordinator,
+        out: &mut Vec<(To, ToMember)>,
+    ) {
+        let kind = Kind::of(&message);
+        let bytes = Message::ToCoordinator(message).encode();
+
+        let start = Instant::now();
+        let Ok(Message::ToCoordinator(message)) = Message::decode(&bytes) else {
+            unreachable!("what was written is read");
+        };
+        coordinator.handle(from, message, out);
+        for (_, answer) in out.iter() {
+            std::hint::black_box(Message::ToMember(answer.clone()).encode());
+        }
+        let taken = u32::try_from(start.elapsed().as_nanos()).unwrap_or(u32::MAX);
+        self.samples[kind as usize].push(taken.saturating_sub(self.overhead));
+    }
+
+    /// The mean of each kind, without the hundredth that took longest: then somebody else had the processor. Kinds that were not seen cost what all do in the mean.
+    pub(super) fn costs(&self, receive: f64, send: f64) -> Costs {
+        let mean =
+            |samples: &[u32]| samples.iter().map(|&sample| f64::from(sample)).sum::<f64>() / samples.len() as f64;
+        let trimmed = |samples: &Vec<u32>| {
+            let mut samples = samples.clone();
+            samples.sort_unstable();
+            samples.truncate(samples.len() - samples.len() / 100);
+            samples
+        };
+        let kinds: Vec<Vec<u32>> = self.samples.iter().map(trimmed).collect();
+        let all: Vec<u32> = kinds.iter().flatten().copied().collect();
+        let mut handle = [if all.is_empty() { 0.0 } else { mean(&all) }; Kind::ALL.len()];
+        for (handle, samples) in handle.iter_mut().zip(&kinds) {
+            if !samples.is_empty() {
+                *handle = mean(samples);
+            }
+        }
+        Costs { handle, receive, send }
+    }
+}

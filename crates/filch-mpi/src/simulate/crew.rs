@@ -1,0 +1,145 @@
+//! The threads of one rank, and the open nodes that they share.
+//!
+//! A thread takes the youngest open node, works for as long as it costs, and then leaves its children open. What the threads of a rank cost each other is not part of the simulation.
+
+use std::collections::VecDeque;
+
+use super::queue::Time;
+use super::tree::{Node, Size, Tree};
+
+/// The threads of a rank at work.
+#[derive(Clone, Debug)]
+pub(super) struct Crew {
+    /// Open nodes, the oldest first.
+    open: VecDeque<Node>,
+    /// What is being worked on, and when it will be done.
+    working: Vec<(Time, Node)>,
+    threads: usize,
+    /// When a thread was last between two nodes.
+    paused_at: Option<Time>,
+    /// What has been done.
+    done: Size,
+}
+
+impl Crew {
+    pub(super) fn new(threads: usize) -> Crew {
+        Crew {
+            open: VecDeque::new(),
+            working: Vec::with_capacity(threads),
+            threads,
+            paused_at: None,
+            done: Size::default(),
+        }
+    }
+
+    /// How many nodes are open or being worked on.
+    pub(super) fn load(&self) -> usize {
+        self.open.len() + self.working.len()
+    }
+
+    /// How many nodes have been done, and what they cost.
+    pub(super) fn done(&self) -> Size {
+        self.done
+    }
+
+    /// Takes nodes in, the oldest first, older than those that are there.
+    pub(super) fn take_in(&mut self, now: Time, nodes: Vec<Node>, tree: &Tree) {
+        for node in nodes.into_iter().rev() {
+            self.open.push_front(node);
+        }
+        self.begin(now, tree);
+    }
+
+    /// Gives a share of the open nodes away, the oldest, and never all that it has.
+    pub(super) fn give(&mut self, share: f64) -> Vec<Node> {
+        let most = if self.working.is_empty() { self.open.len().saturating_sub(1) } else { self.open.len() };
+        let wanted = (self.open.len() as f64 * share).ceil() as usize;
+        self.open.drain(..wanted.min(most)).collect()
+    }
+
+    /// Whether a thread is between two nodes, or all are without.
+    pub(super) fn is_between_nodes(&self, now: Time) -> bool {
+        self.paused_at == Some(now) || self.working.is_empty()
+    }
+
+    /// When the first thread is between two nodes.
+    pub(super) fn next_pause(&self) -> Option<Time> {
+        self.working.iter().map(|(until, _)| *until).min()
+    }
+
+    /// Works up to and including `limit`. If everything is done by then: when it was.
+    pub(super) fn work_until(&mut self, limit: Time, tree: &Tree) -> Option<Time> {
+        let mut last = None;
+        while let Some((place, until)) = self.first_done() {
+            if until > limit {
+                return None;
+            }
+            let (_, node) = self.working.swap_remove(place);
+            self.done.add(node, tree.cost(node));
+            let open = &mut self.open;
+            tree.children(node, |child| open.push_back(child));
+            self.begin(until, tree);
+            self.paused_at = Some(until);
+            last = Some(until);
+        }
+        last
+    }
+
+    /// Each thread that has nothing to do takes the youngest open node.
+    fn begin(&mut self, now: Time, tree: &Tree) {
+        while self.working.len() < self.threads {
+            let Some(node) = self.open.pop_back() else { return };
+            self.working.push((now + tree.cost(node), node));
+        }
+    }
+
+    fn first_done(&self) -> Option<(usize, Time)> {
+        self.working.iter().enumerate().map(|(place, (until, _))| (place, *until)).min_by_key(|(_, until)| *until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate::tests::a_recording;
+
+    fn finished(threads: usize, tree: &Tree) -> (Time, Size) {
+        let mut crew = Crew::new(threads);
+        crew.take_in(0, vec![tree.root()], tree);
+        let mut limit = 0;
+        loop {
+            limit += 1_000_000;
+            if let Some(end) = crew.work_until(limit, tree) {
+                assert!(end <= limit && crew.load() == 0);
+                return (end, crew.done());
+            }
+        }
+    }
+
+    #[test]
+    fn one_thread_takes_as_long_as_all_nodes_cost() {
+        let tree = Tree::recorded(&a_recording(2_000, 1));
+        assert_eq!(finished(1, &tree), (tree.size().work, tree.size()));
+    }
+
+    #[test]
+    fn two_threads_take_about_half_as_long() {
+        let tree = Tree::recorded(&a_recording(2_000, 1));
+        let (end, done) = finished(2, &tree);
+        assert_eq!(done, tree.size());
+        let ratio = end as f64 / tree.size().work as f64;
+        assert!((0.5..0.55).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn it_gives_its_oldest_and_never_its_last() {
+        let tree = Tree::recorded(&a_recording(2_000, 1));
+        let mut crew = Crew::new(1);
+        crew.take_in(0, vec![tree.root()], &tree);
+        assert!(crew.give(1.0).is_empty(), "its only node is being worked on");
+        crew.work_until(tree.cost(tree.root()), &tree);
+        let open: Vec<Node> = crew.open.iter().copied().collect();
+        assert!(open.len() >= 2);
+        assert_eq!(crew.give(0.5), open[..open.len().div_ceil(2)]);
+    }
+}

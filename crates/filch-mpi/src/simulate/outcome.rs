@@ -1,0 +1,190 @@
+//! What came of a simulated run.
+
+use core::fmt;
+use core::time::Duration;
+
+use super::tree::Size;
+
+/// What came of a simulated run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// From the beginning until the coordinator knew that all is over.
+    pub elapsed: Duration,
+    /// What the ranks did together.
+    pub done: Size,
+    /// How many threads there were in all.
+    pub threads: usize,
+    /// Messages that the coordinator handled.
+    pub messages: u64,
+    /// Of these, how many were of each kind, in the order of [`Kind::ALL`](super::Kind::ALL).
+    pub kinds: Vec<u64>,
+    /// How long the coordinator was busy with them.
+    pub busy: Duration,
+    /// How long they waited for it.
+    pub queueing: Spread,
+    /// How long ranks that had nothing waited for nodes.
+    pub hunger: Spread,
+    /// Orders to give nodes away.
+    pub orders: u64,
+    /// Of these, those that found nothing to give.
+    pub refused: u64,
+    /// Nodes that were moved.
+    pub moved: u64,
+}
+
+impl Outcome {
+    /// How many threads' work it is worth.
+    #[must_use]
+    pub fn speed_up(&self) -> f64 {
+        self.done.work as f64 / (self.elapsed.as_nanos() as f64).max(1.0)
+    }
+
+    /// Which share of all threads' time went into nodes.
+    #[must_use]
+    pub fn efficiency(&self) -> f64 {
+        self.speed_up() / self.threads as f64
+    }
+
+    /// Which share of the time the coordinator was busy.
+    #[must_use]
+    pub fn utilisation(&self) -> f64 {
+        self.busy.as_secs_f64() / self.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// How many messages the coordinator handled in a second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.messages as f64 / self.elapsed.as_secs_f64().max(1e-9)
+    }
+}
+
+/// Why a simulated run is not to be believed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failure {
+    /// Nothing will happen any more, and it is not over.
+    Stuck {
+        /// When the last thing happened.
+        at: Duration,
+        /// Nodes that were done by then.
+        done: u64,
+        /// Nodes that there are.
+        nodes: u64,
+    },
+    /// It was over, but what was done is not the tree.
+    Lost {
+        /// Nodes that were done.
+        done: u64,
+        /// Nodes that there are.
+        nodes: u64,
+    },
+    /// The protocol says that something went wrong.
+    Refused(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Stuck { at, done, nodes } => write!(
+                f,
+                "the simulated run came to a standstill after {:.3} s, with {done} of {nodes} nodes done: a message was lost",
+                at.as_secs_f64()
+            ),
+            Failure::Lost { done, nodes } => {
+                write!(f, "the simulated run ended with {done} of {nodes} nodes done, or with nodes done twice")
+            }
+            Failure::Refused(why) => write!(f, "the simulated run failed: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Times, of which the mean and the tail are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// How many there were.
+    pub count: u64,
+    /// Their mean, in nanoseconds.
+    pub mean: f64,
+    /// What nine of ten are below, up to a few parts of a hundred, in nanoseconds.
+    pub ninth: f64,
+    /// The greatest, in nanoseconds.
+    pub most: u64,
+}
+
+/// Times that are being collected: in classes of a sixteenth of their size, so that millions of them take no room.
+#[derive(Clone, Debug)]
+pub(super) struct Times {
+    classes: Vec<u64>,
+    count: u64,
+    sum: u128,
+    most: u64,
+}
+
+const STEPS: u32 = 4;
+
+impl Times {
+    pub(super) fn new() -> Times {
+        Times { classes: vec![0; (64 << STEPS) as usize], count: 0, sum: 0, most: 0 }
+    }
+
+    pub(super) fn add(&mut self, time: u64) {
+        self.classes[Self::class(time)] += 1;
+        self.count += 1;
+        self.sum += u128::from(time);
+        self.most = self.most.max(time);
+    }
+
+    fn class(time: u64) -> usize {
+        let digits = 64 - time.leading_zeros();
+        if digits <= STEPS {
+            return time as usize;
+        }
+        let below = digits - 1 - STEPS;
+        (((below + 1) << STEPS) as u64 + ((time >> below) & ((1 << STEPS) - 1))) as usize
+    }
+
+    /// The middle of a class.
+    fn middle(class: usize) -> f64 {
+        let (high, low) = (class >> STEPS, class & ((1 << STEPS) - 1));
+        if high == 0 {
+            return low as f64;
+        }
+        let width = 2f64.powi(high as i32 - 1);
+        ((1 << STEPS) as f64 + low as f64 + 0.5) * width
+    }
+
+    pub(super) fn spread(&self) -> Spread {
+        let wanted = self.count - self.count / 10;
+        let mut seen = 0;
+        let ninth = self.classes.iter().position(|&count| {
+            seen += count;
+            seen >= wanted && count > 0
+        });
+        Spread {
+            count: self.count,
+            mean: if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 },
+            ninth: ninth.map_or(0.0, Self::middle),
+            most: self.most,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_times_the_mean_is_exact_and_the_tail_nearly_so() {
+        let mut times = Times::new();
+        (1..=100_000u64).for_each(|time| times.add(time * 1_000));
+        let spread = times.spread();
+        assert_eq!((spread.count, spread.most), (100_000, 100_000_000));
+        assert!((spread.mean - 50_000_500.0).abs() < 1.0, "{spread:?}");
+        assert!((spread.ninth / 90_000_000.0 - 1.0).abs() < 0.05, "{spread:?}");
+        let mut small = Times::new();
+        [0, 1, 2, 3].into_iter().for_each(|time| small.add(time));
+        assert_eq!(small.spread().ninth, 3.0);
+        assert_eq!(Times::new().spread(), Spread::default());
+    }
+}

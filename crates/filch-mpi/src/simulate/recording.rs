@@ -1,0 +1,249 @@
+//! What the nodes of a real search cost, as a file.
+//!
+//! A recording is the list of the nodes of a search by one thread, in the order in which it took them, youngest first: for each how long it took and how many nodes it left open. That is enough to
+//! rebuild the tree. In the file each is a few bytes.
+
+use core::fmt;
+use core::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// How every recording begins; the digit is the version of what follows.
+const MAGIC: &[u8; 8] = b"filchrec";
+const VERSION: u8 = 1;
+/// The version and the checksum of the rest.
+const HEADER: usize = MAGIC.len() + 1 + 4;
+
+/// A node that was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// What it cost, in nanoseconds.
+    pub cost: u32,
+    /// How many nodes it left open.
+    pub children: u32,
+}
+
+/// The nodes of a search by one thread, in the order in which it took them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recording {
+    name: String,
+    nodes: Vec<Taken>,
+}
+
+/// What is wrong with a file that should be a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordingError {
+    /// It begins like nothing of ours.
+    Foreign,
+    /// It is of a version that this program does not know.
+    Version(u8),
+    /// It ends too early, or has changed since it was written.
+    Damaged,
+    /// Its nodes are no tree: this many nodes in, nothing is left open, or something is left open at the end.
+    NoTree(usize),
+}
+
+impl fmt::Display for RecordingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RecordingError::Foreign => {
+                f.write_str("this is no recording; `filch simulate --record PROBLEM FILE --out RECORDING` makes one")
+            }
+            RecordingError::Version(version) => {
+                write!(
+                    f,
+                    "this recording is of version {version}, and this program reads version {VERSION}; record it again"
+                )
+            }
+            RecordingError::Damaged => {
+                f.write_str("this recording is damaged or cut short: its checksum does not fit; record it again")
+            }
+            RecordingError::NoTree(nodes) => {
+                write!(f, "the nodes of this recording are no tree: they do not fit together after {nodes} of them")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RecordingError {}
+
+/// What the checksum is of.
+#[derive(Serialize, Deserialize)]
+struct Body {
+    name: String,
+    nodes: Vec<Taken>,
+}
+
+impl Recording {
+    /// A recording of a search that is about to begin; the name is for people.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Recording { name: name.to_owned(), nodes: Vec::new() }
+    }
+
+    /// Adds the next node that the search took.
+    pub fn add(&mut self, took: Duration, left_open: usize) {
+        let cost = u32::try_from(took.as_nanos()).unwrap_or(u32::MAX);
+        self.nodes.push(Taken { cost, children: u32::try_from(left_open).unwrap_or(u32::MAX) });
+    }
+
+    /// Makes a tree of what was recorded: a search that was stopped left nodes open that it never took, and they are left out here.
+    pub fn finish(&mut self) {
+        // Nodes that still have children to come, the youngest last.
+        let mut waiting: Vec<(usize, u32)> = Vec::new();
+        for (index, taken) in self.nodes.iter().enumerate() {
+            if let Some((_, missing)) = waiting.last_mut() {
+                *missing -= 1;
+                if *missing == 0 {
+                    waiting.pop();
+                }
+            }
+            if taken.children > 0 {
+                waiting.push((index, taken.children));
+            }
+        }
+        for (index, missing) in waiting {
+            self.nodes[index].children -= missing;
+        }
+    }
+
+    /// Takes in another recording of the same search, and of each node the lesser cost: what it took more was somebody else's who had the processor. Returns whether it is the same search.
+    pub fn calm(&mut self, other: &Recording) -> bool {
+        let is_same = self.nodes.len() == other.nodes.len()
+            && self.nodes.iter().zip(&other.nodes).all(|(ours, theirs)| ours.children == theirs.children);
+        if is_same {
+            for (ours, theirs) in self.nodes.iter_mut().zip(&other.nodes) {
+                ours.cost = ours.cost.min(theirs.cost);
+            }
+        }
+        is_same
+    }
+
+    /// What was searched.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The nodes, in the order in which they were taken.
+    #[must_use]
+    pub fn nodes(&self) -> &[Taken] {
+        &self.nodes
+    }
+
+    /// What all of them cost together.
+    #[must_use]
+    pub fn work(&self) -> Duration {
+        Duration::from_nanos(self.nodes.iter().map(|taken| u64::from(taken.cost)).sum())
+    }
+
+    /// The recording as a file.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.push(VERSION);
+        bytes.extend_from_slice(&[0; 4]);
+        let body = Body { name: self.name.clone(), nodes: self.nodes.clone() };
+        let mut bytes = postcard::to_extend(&body, bytes).expect("numbers and names can always be written to memory");
+        let checksum = crc32fast::hash(&bytes[HEADER..]);
+        bytes[HEADER - 4..HEADER].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// If it is no recording, or a damaged one.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordingError> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or(RecordingError::Foreign)?;
+        let (&version, rest) = rest.split_first().ok_or(RecordingError::Damaged)?;
+        if version != VERSION {
+            return Err(RecordingError::Version(version));
+        }
+        let (checksum, body) = rest.split_first_chunk::<4>().ok_or(RecordingError::Damaged)?;
+        if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
+            return Err(RecordingError::Damaged);
+        }
+        let Body { name, nodes } = postcard::from_bytes(body).map_err(|_| RecordingError::Damaged)?;
+        let recording = Recording { name, nodes };
+        recording.check()?;
+        Ok(recording)
+    }
+
+    /// Whether the nodes are one tree.
+    fn check(&self) -> Result<(), RecordingError> {
+        let mut open = 1u64;
+        for (index, taken) in self.nodes.iter().enumerate() {
+            open = open.checked_sub(1).ok_or(RecordingError::NoTree(index))?;
+            open += u64::from(taken.children);
+        }
+        if open == 0 {
+            Ok(())
+        } else {
+            Err(RecordingError::NoTree(self.nodes.len()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recording(nodes: &[(u32, u32)]) -> Recording {
+        let mut recording = Recording::new("test");
+        for &(cost, children) in nodes {
+            recording.add(Duration::from_nanos(u64::from(cost)), children as usize);
+        }
+        recording
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let recording = recording(&[(1_000_000, 2), (300, 1), (7, 0), (500_000_000, 0)]);
+        let bytes = recording.to_bytes();
+        assert_eq!(Recording::from_bytes(&bytes).unwrap(), recording);
+        assert_eq!(recording.work(), Duration::from_nanos(501_000_307));
+        assert!(bytes.len() < HEADER + 8 + 4 * 6, "a node is a few bytes: {}", bytes.len());
+    }
+
+    #[test]
+    fn nodes_that_were_never_taken_are_left_out() {
+        let mut stopped = recording(&[(1, 3), (2, 2), (3, 0)]);
+        assert_eq!(stopped.check(), Err(RecordingError::NoTree(3)));
+        stopped.finish();
+        assert_eq!(stopped, recording(&[(1, 1), (2, 1), (3, 0)]));
+        assert_eq!(stopped.check(), Ok(()));
+    }
+
+    #[test]
+    fn of_two_recordings_of_one_search_the_lesser_costs_are_taken() {
+        let mut first = recording(&[(9, 1), (5, 0)]);
+        assert!(first.calm(&recording(&[(8, 1), (6, 0)])));
+        assert_eq!(first, recording(&[(8, 1), (5, 0)]));
+        assert!(!first.calm(&recording(&[(1, 2), (1, 0), (1, 0)])));
+        assert_eq!(first, recording(&[(8, 1), (5, 0)]));
+    }
+
+    #[test]
+    fn garbage_is_refused_with_a_reason() {
+        let good = recording(&[(1, 1), (2, 0)]).to_bytes();
+        let refusal = |bytes: &[u8]| Recording::from_bytes(bytes).unwrap_err();
+        assert_eq!(refusal(b""), RecordingError::Foreign);
+        assert_eq!(refusal(b"p edge 3 2\n"), RecordingError::Foreign);
+        for end in MAGIC.len()..good.len() {
+            assert_eq!(refusal(&good[..end]), RecordingError::Damaged, "cut after {end}");
+        }
+        for place in HEADER - 4..good.len() {
+            let mut changed = good.clone();
+            changed[place] ^= 0x10;
+            assert_eq!(refusal(&changed), RecordingError::Damaged, "changed at {place}");
+        }
+        let mut later = good.clone();
+        later[MAGIC.len()] = VERSION + 1;
+        assert_eq!(refusal(&later), RecordingError::Version(VERSION + 1));
+        for (nodes, after) in [(&[(1, 0), (2, 0)][..], 1), (&[(1, 1)], 1), (&[], 0)] {
+            assert_eq!(refusal(&recording(nodes).to_bytes()), RecordingError::NoTree(after));
+        }
+    }
+}

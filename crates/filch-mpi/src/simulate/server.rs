@@ -1,0 +1,86 @@
+//! The coordinator as a server: one message at a time, each takes it a while.
+
+use std::collections::VecDeque;
+
+use super::clock::Stopwatch;
+use super::outcome::Times;
+use super::patience::Patience;
+use super::queue::Time;
+use super::settings::{Costs, Kind};
+use crate::protocol::{Coordinator, Policy, To, ToCoordinator, ToMember};
+
+/// The coordinator with what waits for it.
+#[derive(Debug)]
+pub(super) struct Server {
+    coordinator: Coordinator,
+    costs: Costs,
+    /// What has arrived, when and from whom.
+    inbox: VecDeque<(Time, usize, ToCoordinator)>,
+    /// Whether it has had nothing to do since it last looked.
+    asleep: bool,
+    patience: Patience,
+    ranks: usize,
+    /// How long it was busy.
+    pub(super) busy: f64,
+    pub(super) kinds: [u64; Kind::ALL.len()],
+    pub(super) queueing: Times,
+    /// Measures what messages take on this machine.
+    pub(super) stopwatch: Option<Stopwatch>,
+}
+
+/// A message that leaves the coordinator, and when.
+pub(super) type Leaving = (Time, usize, ToMember);
+
+impl Server {
+    pub(super) fn new(ranks: usize, policy: Policy, costs: Costs, patience: Patience) -> Server {
+        Server {
+            coordinator: Coordinator::new(ranks, 0, policy),
+            costs,
+            inbox: VecDeque::new(),
+            asleep: true,
+            patience,
+            ranks,
+            busy: 0.0,
+            kinds: [0; Kind::ALL.len()],
+            queueing: Times::new(),
+            stopwatch: None,
+        }
+    }
+
+    pub(super) fn coordinator(&self) -> &Coordinator {
+        &self.coordinator
+    }
+
+    /// A message has arrived. If the coordinator is asleep: when it will see it.
+    pub(super) fn arrive(&mut self, now: Time, from: usize, message: ToCoordinator) -> Option<Time> {
+        self.inbox.push_back((now, from, message));
+        core::mem::take(&mut self.asleep).then(|| self.patience.notice(now))
+    }
+
+    /// Handles the next message. What leaves because of it is put into `out`; returns when it is done, or `None` if there was nothing, and it sleeps.
+    pub(super) fn serve(&mut self, now: Time, out: &mut Vec<Leaving>) -> Option<Time> {
+        let Some((arrived, from, message)) = self.inbox.pop_front() else {
+            self.asleep = true;
+            self.patience.look(now, true);
+            return None;
+        };
+        let kind = Kind::of(&message);
+        self.kinds[kind as usize] += 1;
+        self.queueing.add(now - arrived);
+
+        let mut answers: Vec<(To, ToMember)> = Vec::new();
+        match &mut self.stopwatch {
+            Some(stopwatch) => stopwatch.handle(&mut self.coordinator, from, message, &mut answers),
+            None => self.coordinator.handle(from, message, &mut answers),
+        }
+        let mut spent = self.costs.receive + self.costs.handle[kind as usize];
+        for (to, message) in answers {
+            for rank in to.ranks(self.ranks) {
+                spent += self.costs.send;
+                out.push((now + spent as Time, rank, message.clone()));
+            }
+        }
+        self.busy += spent;
+        Some(now + spent as Time)
+    }
+}

@@ -1,0 +1,54 @@
+//! How long messages are on their way.
+
+use core::time::Duration;
+
+use super::queue::Time;
+
+/// What a network is like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wire {
+    /// From one rank to another, whatever the size.
+    pub latency: Duration,
+    /// What a rank sends in a second, in bytes.
+    pub bandwidth: f64,
+}
+
+impl Wire {
+    /// InfiniBand of 100 gigabits a second, as MPI programs see it.
+    pub const INFINIBAND: Wire = Wire { latency: Duration::from_nanos(1_500), bandwidth: 12e9 };
+    /// Ethernet of 10 gigabits a second with TCP, as MPI programs see it.
+    pub const ETHERNET: Wire = Wire { latency: Duration::from_micros(30), bandwidth: 1.1e9 };
+}
+
+/// All that leaves one rank: one message after the other. The latency being the same for all, messages between two ranks arrive in the order in which they were sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Outlet {
+    free_at: Time,
+}
+
+impl Outlet {
+    /// When a message arrives that is sent now.
+    pub(super) fn send(&mut self, now: Time, bytes: u64, wire: &Wire) -> Time {
+        let taken = (bytes as f64 / wire.bandwidth * 1e9) as Time;
+        self.free_at = self.free_at.max(now) + taken;
+        self.free_at + wire.latency.as_nanos() as Time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_takes_its_latency_and_its_bytes() {
+        let wire = Wire { latency: Duration::from_micros(2), bandwidth: 1e9 };
+        assert_eq!(Outlet::default().send(10, 500, &wire), 10 + 500 + 2_000);
+    }
+
+    #[test]
+    fn a_small_message_does_not_overtake_a_large_one() {
+        let (wire, mut outlet) = (Wire::ETHERNET, Outlet::default());
+        let large = outlet.send(0, 1 << 20, &wire);
+        assert!(outlet.send(1, 8, &wire) >= large);
+    }
+}

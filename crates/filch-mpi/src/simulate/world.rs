@@ -1,0 +1,225 @@
+//! All ranks and the coordinator, in virtual time.
+
+use core::time::Duration;
+
+use super::clock::Stopwatch;
+use super::outcome::{Failure, Outcome, Times};
+use super::queue::{Queue, Time};
+use super::random::{below, mix_two};
+use super::rank::{self, Rank};
+use super::server::Server;
+use super::settings::{Costs, Settings};
+use super::tree::{Node, Size, Tree};
+use crate::protocol::{ToCoordinator, ToMember};
+
+/// What a message is in bytes, but for nodes: what the protocol writes, and what the library adds.
+const MESSAGE: u64 = 64;
+
+/// Something that happens.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    /// A message arrives; its place among those that are on their way.
+    Arrive(usize),
+    /// The communicating thread of a rank is awake.
+    Look(usize),
+    /// The coordinator is free for the next message.
+    Serve,
+    /// A better solution is found: how good it is.
+    Find(i64),
+}
+
+#[derive(Debug)]
+enum Letter {
+    ToCoordinator(usize, ToCoordinator),
+    ToMember(usize, ToMember, Vec<Node>),
+}
+
+struct World<'a> {
+    settings: &'a Settings,
+    tree: &'a Tree,
+    queue: Queue<What>,
+    ranks: Vec<Rank>,
+    server: Server,
+    /// Messages on their way, and places that are free.
+    letters: Vec<Option<Letter>>,
+    free: Vec<usize>,
+    sent: u64,
+    hunger: Times,
+    moved: u64,
+}
+
+/// Simulates a run of all of the tree.
+///
+/// # Errors
+///
+/// If nodes were lost or doubled, or it does not come to an end.
+pub fn run(tree: &Tree, settings: &Settings) -> Result<Outcome, Failure> {
+    let mut world = World::new(tree, settings);
+    world.run()
+}
+
+/// Simulates a run and measures what messages take the coordinator on this machine; receiving and sending are the library's and are taken as given.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn calibrate(tree: &Tree, settings: &Settings) -> Result<Costs, Failure> {
+    let mut world = World::new(tree, settings);
+    world.server.stopwatch = Some(Stopwatch::new());
+    world.run()?;
+    let stopwatch = world.server.stopwatch.take().expect("it was put there");
+    Ok(stopwatch.costs(settings.costs.receive, settings.costs.send))
+}
+
+impl<'a> World<'a> {
+    fn new(tree: &'a Tree, settings: &'a Settings) -> Self {
+        let patience = settings.patience();
+        let mut world = World {
+            settings,
+            tree,
+            queue: Queue::new(),
+            ranks: Vec::with_capacity(settings.ranks),
+            server: Server::new(settings.ranks, settings.policy, settings.costs, patience),
+            letters: Vec::new(),
+            free: Vec::new(),
+            sent: 0,
+            hunger: Times::new(),
+            moved: 0,
+        };
+        let mut out = Vec::new();
+        for rank in 0..settings.ranks {
+            let mut new = Rank::new(rank, settings, &mut out);
+            if rank == 0 {
+                new.begin_with(tree);
+            }
+            world.ranks.push(new);
+            world.send(0, rank, &mut out);
+            world.queue.push(0, What::Look(rank));
+            world.ranks[rank].next_look = Some(0);
+        }
+        // Better solutions are found ever more seldom: each takes twice as long as the one before.
+        let ideal = tree.size().work as f64 / (settings.ranks * settings.threads) as f64;
+        for number in 0..settings.solutions {
+            let at = ideal / 2f64.powi((settings.solutions - number) as i32);
+            world.queue.push(at as Time, What::Find(i64::from(number)));
+        }
+        world
+    }
+
+    fn run(&mut self) -> Result<Outcome, Failure> {
+        let mut out = Vec::new();
+        let mut leaving = Vec::new();
+        let mut now = 0;
+        while !self.server.coordinator().is_over() {
+            let Some((at, what)) = self.queue.pop() else {
+                let done = self.done().nodes;
+                let nodes = self.tree.size().nodes;
+                return Err(Failure::Stuck { at: Duration::from_nanos(now), done, nodes });
+            };
+            debug_assert!(at >= now, "time does not run backwards");
+            now = at;
+            match what {
+                What::Arrive(place) => self.arrive(now, place),
+                What::Look(rank) => {
+                    let next = self.ranks[rank].look(now, self.tree, self.settings, &mut self.hunger, &mut out);
+                    self.send(now, rank, &mut out);
+                    if let Some(next) = next {
+                        self.queue.push(next, What::Look(rank));
+                    }
+                }
+                What::Serve => {
+                    if let Some(done) = self.server.serve(now, &mut leaving) {
+                        self.queue.push(done, What::Serve);
+                    }
+                    for (at, to, message) in leaving.drain(..) {
+                        self.post(at, 0, to, Letter::ToMember(to, message, Vec::new()), 0);
+                    }
+                }
+                What::Find(worth) => {
+                    let random = mix_two(self.settings.seed ^ 0xF0_0D, worth as u64);
+                    let rank = below(random, self.settings.ranks as u64) as usize;
+                    self.ranks[rank].find(worth, &mut out);
+                    self.send(now, rank, &mut out);
+                }
+            }
+        }
+        self.outcome(now)
+    }
+
+    fn arrive(&mut self, now: Time, place: usize) {
+        let letter = self.letters[place].take().expect("a message arrives once");
+        self.free.push(place);
+        match letter {
+            Letter::ToCoordinator(from, message) => {
+                if let Some(at) = self.server.arrive(now, from, message) {
+                    self.queue.push(at, What::Serve);
+                }
+            }
+            Letter::ToMember(to, message, nodes) => {
+                if let Some(at) = self.ranks[to].arrive(now, message, nodes) {
+                    self.queue.push(at, What::Look(to));
+                }
+            }
+        }
+    }
+
+    /// Sends what leaves a rank.
+    fn send(&mut self, now: Time, from: usize, out: &mut Vec<rank::Leaving>) {
+        for leaving in out.drain(..) {
+            match leaving {
+                rank::Leaving::Report(message) => {
+                    self.post(now, from, 0, Letter::ToCoordinator(from, message), 0);
+                }
+                rank::Leaving::Send(to, message, nodes) => {
+                    let count = nodes.len() as u64;
+                    self.moved += count;
+                    self.post(now, from, to, Letter::ToMember(to, message, nodes), count * self.settings.node_bytes);
+                }
+            }
+        }
+    }
+
+    fn post(&mut self, now: Time, from: usize, to: usize, letter: Letter, bytes: u64) {
+        self.sent += 1;
+        #[cfg(test)]
+        if self.settings.lose == Some(self.sent) {
+            return;
+        }
+        let arrival =
+            if from == to { now } else { self.ranks[from].outlet.send(now, MESSAGE + bytes, &self.settings.wire) };
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.letters.push(None);
+            self.letters.len() - 1
+        });
+        self.letters[place] = Some(letter);
+        self.queue.push(arrival, What::Arrive(place));
+    }
+
+    fn done(&self) -> Size {
+        self.ranks.iter().map(|rank| rank.crew().done()).fold(Size::default(), Size::and)
+    }
+
+    fn outcome(&mut self, now: Time) -> Result<Outcome, Failure> {
+        if let Some(why) = self.server.coordinator().failure().or_else(|| self.ranks.iter().find_map(Rank::failure)) {
+            return Err(Failure::Refused(why.to_owned()));
+        }
+        let done = self.done();
+        if done != self.tree.size() {
+            return Err(Failure::Lost { done: done.nodes, nodes: self.tree.size().nodes });
+        }
+        let kinds = self.server.kinds;
+        Ok(Outcome {
+            elapsed: Duration::from_nanos(now),
+            done,
+            threads: self.settings.ranks * self.settings.threads,
+            messages: kinds.iter().sum(),
+            kinds: kinds.to_vec(),
+            busy: Duration::from_nanos(self.server.busy as u64),
+            queueing: self.server.queueing.spread(),
+            hunger: self.hunger.spread(),
+            orders: self.server.coordinator().orders(),
+            refused: kinds[super::settings::Kind::Refused as usize],
+            moved: self.moved,
+        })
+    }
+}

@@ -1,0 +1,81 @@
+//! A problem solved by ranks, each with a search of its own on its threads.
+//!
+//! One thread of each rank communicates (`driver.rs`), the others search. On rank 0 the same thread coordinates (`desk.rs`).
+
+mod desk;
+mod driver;
+mod options;
+mod silence;
+
+use std::sync::{Mutex, PoisonError};
+
+use filch_dd::port::Port;
+use filch_dd::{Relaxation, Sense, Solver};
+use serde::de::DeserializeOwned;
+use serde::Serialize;
+
+pub use options::{Failure, Left, Options, Progress, Solved};
+
+use crate::network::Network;
+use driver::{drive, Task};
+
+/// Solves a problem together with other ranks: to be called on each, with the same problem. Rank 0 returns what it came to, the others nothing.
+///
+/// `configure` sets how this rank searches: width, cutset, cache, dominance; limits and callbacks are the [`Options`]'.
+///
+/// ```
+/// use filch_dd::problems::knapsack;
+/// use filch_dd::Ending;
+/// use filch_mpi::network::threads::{connect, Delays};
+/// use filch_mpi::{solve, Options};
+///
+/// let problem = knapsack::paper();
+/// std::thread::scope(|scope| {
+///     let problem = &problem;
+///     for mut rank in connect(2, Delays::NONE) {
+///         scope.spawn(move || {
+///             let solved = solve(&mut rank, problem, Options::new(1), |solver| solver).expect("all ranks are there");
+///             if let Some(solved) = solved {
+///                 assert_eq!(solved.ending, Ending::Optimal);
+///                 assert_eq!(solved.best.map(|best| best.cost), Some(15));
+///             }
+///         });
+///     }
+/// });
+/// ```
+///
+/// # Errors
+///
+/// If any rank cannot go on, on all ranks with the same sentence; but for those that had been told to stop and had left by then.
+pub fn solve<'a, P>(
+    network: &mut dyn Network,
+    problem: &'a P,
+    options: Options<'_>,
+    configure: impl FnOnce(Solver<'a, P>) -> Solver<'a, P> + Send,
+) -> Result<Option<Solved>, Failure>
+where
+    P: Relaxation,
+    P::State: Serialize + DeserializeOwned,
+{
+    let port = Port::new();
+    let has_root = network.rank() == 0 && options.resume.is_none();
+    let threads = options.threads;
+    let failure = Mutex::new(None);
+    std::thread::scope(|scope| {
+        let search = scope.spawn(|| {
+            let solver = configure(Solver::new(problem).threads(threads)).port(&port);
+            let solver = if has_root { solver } else { solver.without_root() };
+            if let Err(why) = solver.solve() {
+                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.to_string());
+            }
+        });
+        let is_gone = || search.is_finished();
+        let minimise = problem.sense() == Sense::Minimise;
+        let run = drive(network, Task { port: &port, minimise, is_gone: &is_gone, failure: &failure }, options);
+        match search.join() {
+            Ok(()) => run,
+            // The run failed by it; the user's panic goes on here, on their thread.
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}

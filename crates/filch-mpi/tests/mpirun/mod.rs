@@ -1,0 +1,74 @@
+//! Programs under `mpirun`.
+
+use std::io::Read;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long `mpirun` may take to end its ranks when it is told to.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// `mpirun` for so many ranks.
+pub(crate) fn mpirun(ranks: usize) -> Result<Command, String> {
+    let mut command = filch_mpi::launch::mpirun(ranks)
+        .map_err(|error| format!("mpirun cannot be started, which comes with Open MPI or MPICH: {error}"))?;
+    // Open MPI: ranks of one machine read each other's memory otherwise, which containers may forbid. Also, a large message then
+    // arrives at once, as it does not from another machine: what comes after it could not overtake it.
+    command
+        .env("OMPI_MCA_btl_vader_single_copy_mechanism", "none")
+        .env("OMPI_MCA_btl_sm_single_copy_mechanism", "none");
+    Ok(command)
+}
+
+/// What came of a program.
+pub(crate) struct Ended {
+    pub(crate) printed: String,
+    pub(crate) said: String,
+    /// `None` if it had to be ended.
+    pub(crate) status: Option<ExitStatus>,
+}
+
+/// Runs a program, but no longer than this.
+pub(crate) fn watched(command: &mut Command, deadline: Duration) -> Result<Ended, String> {
+    let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = spawned.map_err(|error| format!("mpirun cannot be started: {error}"))?;
+    Ok(end_of(child, deadline))
+}
+
+/// Waits for a program whose output is piped, but no longer than this.
+pub(crate) fn end_of(mut child: Child, deadline: Duration) -> Ended {
+    let printed = reader(child.stdout.take());
+    let said = reader(child.stderr.take());
+    let status = wait(&mut child, deadline).or_else(|| {
+        // Asked to end, it ends its ranks as well; killed, it might leave them behind.
+        let _ = Command::new("kill").arg(child.id().to_string()).status();
+        if wait(&mut child, GRACE).is_none() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        None
+    });
+    Ended { printed: printed.join().unwrap_or_default(), said: said.join().unwrap_or_default(), status }
+}
+
+fn reader(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut stream) = stream {
+            let _ = stream.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// How it ended; `None` if it goes on.
+fn wait(child: &mut Child, time: Duration) -> Option<ExitStatus> {
+    let end = Instant::now() + time;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(10)),
+            _ => return None,
+        }
+    }
+}

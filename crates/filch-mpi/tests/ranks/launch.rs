@@ -1,0 +1,60 @@
+//! What cargo starts: every group of cases, with every number of ranks.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use super::mpirun::{mpirun, watched, Ended};
+use super::{GROUPS, INSIDE};
+
+/// What rank 0 prints before the name of a case that is done.
+pub(super) const DONE: &str = "done: ";
+
+/// A group that takes longer hangs.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Runs everything whose name has that in it, as often as `FILCH_MPI_ROUNDS` says, or else once; says what failed.
+pub(super) fn all(wanted: &str) -> ExitCode {
+    let rounds = std::env::var("FILCH_MPI_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1);
+    let (mut passed, mut failed) = (0, 0);
+    for (group, cases) in (0..rounds).flat_map(|_| GROUPS) {
+        if !group.contains(wanted) && !cases.iter().any(|(name, _)| name.contains(wanted)) {
+            continue;
+        }
+        for ranks in 1..=4 {
+            let began = Instant::now();
+            let output = under_mpirun(ranks, group);
+            let (text, is_well) = match &output {
+                Ok(text) => (text, true),
+                Err(text) => (text, false),
+            };
+            let done: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix(DONE)).collect();
+            let missed: Vec<&str> = cases.iter().map(|(name, _)| *name).filter(|name| !done.contains(name)).collect();
+            passed += done.len();
+            failed += missed.len();
+            println!("{group}, {ranks} ranks: {} passed in {:.1?}", done.len(), began.elapsed());
+            // All cases done and yet not well: the end failed.
+            if !is_well && missed.is_empty() {
+                failed += 1;
+            }
+            if !is_well || !missed.is_empty() {
+                println!("FAILED, or not come to: {}; all of its output:\n{text}", missed.join(", "));
+            }
+        }
+    }
+    println!("{passed} passed, {failed} failed");
+    ExitCode::from(u8::from(failed > 0))
+}
+
+/// What all ranks print; an error if they do not end well, or not in time.
+fn under_mpirun(ranks: usize, group: &str) -> Result<String, String> {
+    let program = std::env::current_exe().map_err(|error| format!("this program is not found: {error}"))?;
+    let mut command = mpirun(ranks)?;
+    command.arg(program).args([INSIDE, group]);
+    let Ended { printed, said, status } = watched(&mut command, DEADLINE)?;
+    let text = printed + &said;
+    match status {
+        Some(status) if status.success() => Ok(text),
+        Some(_) => Err(text),
+        None => Err(format!("{text}\nIt did not end in {} seconds.", DEADLINE.as_secs())),
+    }
+}

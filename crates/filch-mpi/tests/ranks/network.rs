@@ -1,0 +1,164 @@
+//! The network alone.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicIsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use filch_mpi::network::{agree, Mpi, Network};
+
+use super::Case;
+
+pub(super) const CASES: &[Case] = &[
+    ("order_is_kept_in_a_storm_of_all_sizes_from_everybody_to_everybody", storm),
+    ("messages_to_oneself_arrive_in_order", to_oneself),
+    ("what_was_sent_is_freed", buffers_are_freed),
+    ("nobody_waits_in_a_send", nobody_waits_in_a_send),
+    ("all_begin_or_none", all_begin_or_none),
+];
+
+/// The greatest piece that is given to MPI; sizes around it, and multiples, are where pieces could be mistaken.
+const PIECE: usize = 4 << 20;
+const LARGE: [usize; 6] = [PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 8_000_000, 100_000];
+
+/// How many messages go from each to each.
+const MESSAGES: usize = 300;
+
+/// A message whose length and bytes say who sent it, to whom, and as which of all.
+fn message(from: usize, to: usize, index: usize) -> Vec<u8> {
+    let mixed = (from * 31 + to * 17 + index).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize) >> 32;
+    let length = match index % 50 {
+        // Each pair has all the large sizes, in another order.
+        7 => LARGE[(index / 50 + from + 2 * to) % LARGE.len()],
+        8 | 9 => 0,
+        10..=14 => mixed % 100_000,
+        _ => mixed % 300,
+    };
+    let mut message = vec![mixed as u8; length];
+    for (place, byte) in [from, to, index, index >> 8].into_iter().enumerate().take(length) {
+        message[place] = byte as u8;
+        message[length - 1 - place] = byte as u8;
+    }
+    message
+}
+
+/// The next message, however long that takes. The one who started us has an eye on the clock.
+fn wait(network: &mut Mpi) -> (usize, Vec<u8>) {
+    loop {
+        match network.receive() {
+            Some(arrival) => return arrival,
+            None => thread::sleep(Duration::from_micros(50)),
+        }
+    }
+}
+
+fn flush(network: &mut Mpi) {
+    while !network.is_flushed() {
+        assert!(network.receive().is_none(), "more has arrived than was sent");
+        thread::yield_now();
+    }
+}
+
+fn storm(network: &mut Mpi) {
+    let (rank, ranks) = (network.rank(), network.ranks());
+    for index in 0..MESSAGES {
+        for to in 0..ranks {
+            network.send(to, message(rank, to, index));
+        }
+    }
+    let mut arrived = vec![0; ranks];
+    while arrived.iter().sum::<usize>() < MESSAGES * ranks {
+        let (from, bytes) = wait(network);
+        let index = arrived[from];
+        // No `assert_eq`: nobody wants to read megabytes.
+        assert!(
+            bytes == message(from, rank, index),
+            "message {index} from {from} to {rank} is not the one that was sent"
+        );
+        arrived[from] += 1;
+    }
+    flush(network);
+}
+
+fn to_oneself(network: &mut Mpi) {
+    let rank = network.rank();
+    for index in 0..100 {
+        network.send(rank, message(rank, rank, index));
+    }
+    assert!(!network.is_flushed());
+    for index in 0..100 {
+        // At once: nobody else is needed.
+        assert_eq!(network.receive(), Some((rank, message(rank, rank, index))));
+    }
+    assert_eq!(network.receive(), None);
+    assert!(network.is_flushed());
+}
+
+/// Two ranks send each other megabytes before either receives; this hangs where a send waits for the other side.
+fn nobody_waits_in_a_send(network: &mut Mpi) {
+    let (rank, ranks) = (network.rank(), network.ranks());
+    for to in (0..ranks).filter(|to| *to != rank) {
+        network.send(to, vec![rank as u8; 2 * PIECE + 1]);
+    }
+    // Everybody has sent before anybody receives.
+    network.meet();
+    for _ in 1..ranks {
+        let (from, bytes) = wait(network);
+        assert!(bytes == vec![from as u8; 2 * PIECE + 1], "a message from {from} is not the one that was sent");
+    }
+    flush(network);
+}
+
+fn buffers_are_freed(network: &mut Mpi) {
+    let (rank, ranks) = (network.rank(), network.ranks());
+    let next = (rank + 1) % ranks;
+    let mut before = None;
+    for round in 0..20 {
+        network.send(next, vec![round; 2_000_000]);
+        let (_, bytes) = wait(network);
+        assert!(bytes == vec![round; 2_000_000]);
+        drop(bytes);
+        flush(network);
+        network.meet();
+        // Relaxed: this thread allocates all that is of interest.
+        let live = LIVE.load(Ordering::Relaxed);
+        let before = *before.get_or_insert(live);
+        assert!(
+            live - before < 500_000,
+            "{live} bytes are in use after round {round}, and {before} were after the first"
+        );
+    }
+}
+
+fn all_begin_or_none(network: &mut Mpi) {
+    let (rank, ranks) = (network.rank(), network.ranks());
+    assert_eq!(agree(network, Ok(())), Ok(()));
+    network.meet();
+    for bad in 0..ranks {
+        let answer = agree(network, if rank == bad { Err("no file".to_owned()) } else { Ok(()) });
+        let words = if ranks == 1 { "no file".to_owned() } else { format!("rank {bad}: no file") };
+        assert_eq!(answer, Err(words));
+        network.meet();
+    }
+    assert_eq!(agree(network, Err("no file".to_owned())), Err("no file".to_owned()));
+}
+
+/// Counts the bytes that are in use.
+pub(super) struct Counting;
+
+static LIVE: AtomicIsize = AtomicIsize::new(0);
+
+// SAFETY: all of it is left to the system's allocator; counting has no effect on that.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LIVE.fetch_add(layout.size() as isize, Ordering::Relaxed);
+        // SAFETY: as promised to this function.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size() as isize, Ordering::Relaxed);
+        // SAFETY: as promised to this function.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}

@@ -1,0 +1,221 @@
+//! Whatever the number of ranks and however late their messages, they find what one search finds.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use filch::explore::Cancel;
+use filch_dd::port::{Event, Parcel, Port};
+use filch_dd::problems::bits::Words;
+use filch_dd::problems::clique::Clique;
+use filch_dd::problems::golomb::Golomb;
+use filch_dd::problems::independent_set::{self, IndependentSet};
+use filch_dd::problems::knapsack::{self, Kind};
+use filch_dd::problems::{tsptw, unsplittable_flow, Instance};
+use filch_dd::{Cost, Ending, Explored, Relaxation, Solver, Width};
+use filch_mpi::network::{Mpi, Network};
+use filch_mpi::{solve, Left, Options, Solved};
+use serde::de::DeserializeOwned;
+use serde::Serialize;
+
+use super::late::Late;
+use super::Case;
+
+pub(super) const CASES: &[Case] = &[
+    ("sacks", sacks),
+    ("independent_sets_and_cliques", sets),
+    ("tours", tours),
+    ("rulers", rulers),
+    ("flows", flows),
+    ("instances_that_end_at_once_and_ranks_that_stay_empty", over_at_once),
+    ("a_solution_found_on_all_ranks_at_the_same_time_is_told_once", found_everywhere),
+    ("statistics_say_what_each_rank_did", statistics),
+    ("a_run_stopped_by_any_rank_goes_on_from_what_it_left", stopped_and_resumed),
+    ("a_rank_with_another_instance_is_named", another_instance),
+];
+
+/// What one search finds.
+fn alone<P: Relaxation>(problem: &P, width: usize) -> (Ending, Option<Cost>) {
+    let outcome = Solver::new(problem).width(Width::Fixed(width)).solve().expect("one search finds it");
+    (outcome.ending, outcome.best.map(|best| best.cost))
+}
+
+/// What rank 0 returns; nothing on other ranks. All meet again at the end.
+fn run<P>(network: &mut Mpi, problem: &P, width: usize, late: (u64, u64), options: Options<'_>) -> Option<Solved>
+where
+    P: Relaxation,
+    P::State: Serialize + DeserializeOwned,
+{
+    let (longest, seed) = late;
+    let mut late = Late::new(network, longest, seed);
+    let solved = solve(&mut late, problem, options, |solver| solver.width(Width::Fixed(width)));
+    let solved = solved.unwrap_or_else(|failure| panic!("{failure}"));
+    network.meet();
+    assert_eq!(solved.is_some(), network.rank() == 0);
+    solved
+}
+
+/// With messages that are on time, and with some that are late.
+fn finds_what_one_search_finds<P: Instance>(network: &mut Mpi, problem: &P, width: usize) {
+    for seed in 0..3 {
+        let threads = 1 + (network.rank() + seed as usize) % 2;
+        let solved = run(network, problem, width, (seed * 10, seed), Options { threads, ..Options::new(7) });
+        let Some(solved) = solved else { continue };
+        let cost = solved.best.as_ref().map(|best| best.cost);
+        assert_eq!((solved.ending, cost), alone(problem, width), "seed {seed}");
+        if let Some(best) = &solved.best {
+            let answer = problem.answer(&best.decisions).unwrap();
+            assert_eq!(problem.check(&answer), Ok(best.cost), "seed {seed}");
+        }
+        let given: u64 = solved.ranks.iter().map(|rank| rank.nodes_given).sum();
+        let received: u64 = solved.ranks.iter().map(|rank| rank.nodes_received).sum();
+        assert_eq!(given, received, "seed {seed}");
+        assert_eq!(solved.ranks.len(), network.ranks());
+    }
+}
+
+/// Hard enough that all ranks get something to do.
+fn graph() -> IndependentSet<Words<1>> {
+    IndependentSet::new(independent_set::random(40, 200, 1, 3))
+}
+
+fn sacks(network: &mut Mpi) {
+    for (seed, kind) in [Kind::Uncorrelated, Kind::Weakly, Kind::Strongly, Kind::SubsetSum].into_iter().enumerate() {
+        finds_what_one_search_finds(network, &knapsack::random(18, 60, kind, seed as u64), 3);
+    }
+}
+
+fn sets(network: &mut Mpi) {
+    finds_what_one_search_finds(network, &graph(), 3);
+    finds_what_one_search_finds(network, &Clique::<Words<1>>::new(independent_set::random(24, 500, 1, 5)), 2);
+}
+
+fn tours(network: &mut Mpi) {
+    finds_what_one_search_finds(network, &tsptw::random(8, 50, 60, 1), 2);
+}
+
+fn rulers(network: &mut Mpi) {
+    finds_what_one_search_finds(network, &Golomb::new(6).unwrap(), 3);
+}
+
+fn flows(network: &mut Mpi) {
+    finds_what_one_search_finds(network, &unsplittable_flow::random(4, 3, 700, 3, 1), 3);
+}
+
+fn over_at_once(network: &mut Mpi) {
+    finds_what_one_search_finds(network, &Golomb::new(1).unwrap(), 10);
+    finds_what_one_search_finds(network, &knapsack::paper(), 100);
+    // Nobody can be at two places at once.
+    let tour = tsptw::read(b"3\n0 9 9\n9 0 9\n9 9 0\n0 100\n0 1\n0 1\n").expect("a tour that cannot be made");
+    finds_what_one_search_finds(network, &tour, 3);
+    // What was over when it was left is over at once.
+    let best = Solver::new(&knapsack::paper()).solve().unwrap().best;
+    let options = Options { resume: Some(Left { best: best.clone(), ..Left::default() }), ..Options::new(7) };
+    if let Some(solved) = run(network, &knapsack::paper(), 100, (5, 1), options) {
+        assert_eq!((solved.ending, solved.best, solved.totals.explored), (Ending::Optimal, best, 0));
+    }
+}
+
+/// The root of a problem, as a parcel.
+fn root(problem: &IndependentSet<Words<1>>) -> Vec<Parcel> {
+    let port = Port::new();
+    port.stop();
+    Solver::new(problem).port(&port).solve().expect("it is stopped before it does anything");
+    let left = port.events(Duration::ZERO).into_iter().find_map(|event| match event {
+        Event::Ended { left, .. } => Some(left),
+        _ => None,
+    });
+    left.expect("it says what it leaves")
+}
+
+/// Every rank begins with the root, so that all find the same solutions at about the same time.
+fn found_everywhere(network: &mut Mpi) {
+    let problem = graph();
+    let parcels: Vec<Parcel> = (0..network.ranks()).flat_map(|_| root(&problem)).collect();
+    for seed in 0..3 {
+        let told: Mutex<Vec<Cost>> = Mutex::default();
+        let options = Options {
+            resume: (network.rank() == 0).then(|| Left { parcels: parcels.clone(), ..Left::default() }),
+            on_solution: Some(Box::new(|solution, _| told.lock().unwrap().push(solution.cost))),
+            ..Options::new(7)
+        };
+        let Some(solved) = run(network, &problem, 3, (seed * 10, seed), options) else { continue };
+        let best = solved.best.map(|best| best.cost);
+        assert_eq!((solved.ending, best), alone(&problem, 3));
+        let told = told.into_inner().unwrap();
+        assert!(told.is_sorted_by(|one, next| one < next) && told.last().copied() == best, "{told:?}");
+    }
+}
+
+/// Every rank gets the root, so that each has something to do, however quick the others are.
+fn statistics(network: &mut Mpi) {
+    let host = format!("host {}", network.rank());
+    let problem = graph();
+    let parcels = (0..network.ranks()).flat_map(|_| root(&problem)).collect();
+    let resume = (network.rank() == 0).then(|| Left { parcels, ..Left::default() });
+    let Some(solved) = run(network, &problem, 2, (0, 1), Options { host, resume, ..Options::new(7) }) else { return };
+    assert_eq!(solved.totals.explored, solved.ranks.iter().map(|rank| rank.totals.explored).sum::<u64>());
+    for (number, rank) in solved.ranks.iter().enumerate() {
+        assert!(rank.totals.explored > 0, "rank {number} did nothing");
+        assert_eq!(rank.host, format!("host {number}"));
+        assert!(rank.receipts > 0 && rank.bytes_received > 0, "rank {number} received nothing");
+        assert!(rank.elapsed >= rank.idle);
+    }
+}
+
+/// Stopped in the middle, by one rank after the other: when it has looked at some nodes. Then resumed.
+fn stopped_and_resumed(network: &mut Mpi) {
+    let (rank, ranks) = (network.rank(), network.ranks());
+    // Harder than the others: all messages that lead to a stop are late, and it is not to be over by then.
+    let problem = IndependentSet::<Words<1>>::new(independent_set::random(64, 200, 1, 3));
+    let mut left: Option<Left> = None;
+    let mut stops = 0;
+    loop {
+        let cancel = Cancel::new();
+        let written = Mutex::new(None);
+        // One rank after the other; in the end it is let go on.
+        let stopper = stops % ranks;
+        let stops_here = rank == stopper && stops < 4;
+        let mut explored = 0;
+        let enough = |_: &Explored| {
+            explored += 1;
+            if stops_here && explored == 2 {
+                cancel.cancel();
+            }
+        };
+        let options = Options {
+            resume: left.clone().filter(|_| rank == 0),
+            checkpoint_every: Some(Duration::ZERO),
+            cancel: Some(cancel.clone()),
+            on_checkpoint: Some(Box::new(|left| *written.lock().unwrap() = Some(left))),
+            ..Options::new(7)
+        };
+        let mut late = Late::new(network, 3, stops as u64);
+        let solved = solve(&mut late, &problem, options, |solver| solver.width(Width::Fixed(3)).on_explored(enough));
+        let solved = solved.unwrap_or_else(|failure| panic!("{failure}"));
+        network.meet();
+        stops += 1;
+        if let Some(solved) = &solved {
+            let last: Left = written.into_inner().unwrap().expect("it is written down at the end");
+            assert!(last.last && last.best == solved.best);
+            assert!(solved.ending.is_proven() || solved.totals.explored >= 2, "it was stopped before it began");
+            assert_eq!(last.parcels.is_empty(), solved.ending.is_proven());
+            left = Some(last);
+        }
+        // Counted, as ranks other than 0 do not know what came of it.
+        if stops > 4 {
+            if let Some(solved) = solved {
+                assert_eq!((solved.ending, solved.best.map(|best| best.cost)), alone(&problem, 3));
+            }
+            return;
+        }
+    }
+}
+
+fn another_instance(network: &mut Mpi) {
+    let (rank, ranks) = (network.rank(), network.ranks());
+    if ranks > 1 {
+        let identity = if rank == ranks - 1 { 8 } else { 7 };
+        let failure = solve(network, &graph(), Options::new(identity), |solver| solver).unwrap_err().to_string();
+        assert!(failure.contains(&format!("rank {} is to solve something else", ranks - 1)), "{failure}");
+    }
+}

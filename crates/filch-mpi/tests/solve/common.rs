@@ -1,0 +1,52 @@
+//! Runs of ranks that are threads.
+
+use std::thread;
+
+use filch_dd::{Relaxation, Solver, Width};
+use filch_mpi::network::threads::{connect, Delays};
+use filch_mpi::{solve, Failure, Options, Solved};
+use serde::de::DeserializeOwned;
+use serde::Serialize;
+
+/// What every rank returns; `options` says what each wants.
+pub(crate) fn all<'a, P>(
+    problem: &'a P,
+    ranks: usize,
+    delays: Delays,
+    width: usize,
+    options: impl Fn(usize) -> Options<'a> + Sync,
+) -> Vec<Result<Option<Solved>, Failure>>
+where
+    P: Relaxation,
+    P::State: Serialize + DeserializeOwned,
+{
+    thread::scope(|scope| {
+        let options = &options;
+        let start = |mut rank: filch_mpi::network::threads::Threads| {
+            scope.spawn(move || {
+                let number = filch_mpi::network::Network::rank(&rank);
+                let narrow = |solver: Solver<'a, P>| solver.width(Width::Fixed(width));
+                solve(&mut rank, problem, options(number), narrow)
+            })
+        };
+        let ranks: Vec<_> = connect(ranks, delays).into_iter().map(start).collect();
+        ranks.into_iter().map(|rank| rank.join().expect("no rank panics")).collect()
+    })
+}
+
+/// What rank 0 returns, of a run that does not fail.
+pub(crate) fn run<'a, P>(
+    problem: &'a P,
+    ranks: usize,
+    delays: Delays,
+    width: usize,
+    options: impl Fn(usize) -> Options<'a> + Sync,
+) -> Solved
+where
+    P: Relaxation,
+    P::State: Serialize + DeserializeOwned,
+{
+    let mut solved = all(problem, ranks, delays, width, options);
+    assert!(solved[1..].iter().all(|solved| *solved == Ok(None)), "{solved:?}");
+    solved.swap_remove(0).expect("no run fails").expect("rank 0 knows what it came to")
+}

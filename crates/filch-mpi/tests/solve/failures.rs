@@ -1,0 +1,85 @@
+//! Runs that cannot go on end on all ranks, with the same sentence.
+
+use std::time::Duration;
+
+use filch_dd::problems::knapsack;
+use filch_mpi::network::threads::{connect, Delays};
+use filch_mpi::network::Network;
+use filch_mpi::protocol::{Message, Share, ToMember};
+use filch_mpi::{solve, Failure, Left, Options};
+
+use crate::common::all;
+use crate::optima::{graph, root};
+
+#[test]
+fn a_rank_with_another_instance_is_refused() {
+    for ends in all(&graph(), 3, Delays::up_to(2, 1), 2, |rank| Options::new(if rank == 2 { 8 } else { 7 })) {
+        let why = ends.expect_err("one of them solves something else").to_string();
+        assert!(why.contains("rank 2 is to solve something else than rank 0"), "{why}");
+    }
+}
+
+#[test]
+fn a_search_that_fails_ends_the_run_for_all_with_its_reason() {
+    let threads = |rank| if rank == 1 { 0 } else { 1 };
+    for ends in all(&graph(), 3, Delays::up_to(2, 1), 2, |rank| Options { threads: threads(rank), ..Options::new(7) }) {
+        let why = ends.expect_err("one of them fails").to_string();
+        assert!(why.contains("a search with 0 threads does nothing"), "{why}");
+    }
+}
+
+#[test]
+fn nodes_of_another_problem_are_refused() {
+    let parcels = root(&knapsack::paper());
+    let left = Left { parcels, ..Left::default() };
+    for ends in all(&graph(), 2, Delays::NONE, 2, |_| Options { resume: Some(left.clone()), ..Options::new(7) }) {
+        assert!(ends.is_err());
+    }
+}
+
+#[test]
+fn a_rank_of_which_nothing_is_heard_is_named() {
+    let mut ranks = connect(3, Delays::NONE);
+    // Ranks 1 and 2 never begin.
+    let options = Options { patience: Duration::from_millis(20), ..Options::new(7) };
+    let Err(Failure(why)) = solve(&mut ranks[0], &graph(), options, |solver| solver) else {
+        panic!("nobody else is there");
+    };
+    assert!(why.contains("nothing was heard of rank 1 for 0.02 seconds"), "{why}");
+}
+
+/// What rank 1 ends with, of which rank 0 says this alone.
+fn hears_alone(message: ToMember) -> String {
+    let mut ranks = connect(2, Delays::NONE);
+    ranks[0].send(1, Message::ToMember(message).encode());
+    let options = Options { patience: Duration::from_millis(20), ..Options::new(7) };
+    let Err(Failure(why)) = solve(&mut ranks[1], &graph(), options, |solver| solver) else {
+        panic!("it cannot be over");
+    };
+    why
+}
+
+#[test]
+fn rank_0_is_not_waited_for_when_nothing_is_heard_of_it_any_more() {
+    let why = hears_alone(ToMember::Alive);
+    assert!(why.contains("nothing was heard of rank 0 for 0.02 seconds"), "{why}");
+}
+
+#[test]
+fn an_order_to_give_to_a_rank_that_there_is_not_is_a_failure() {
+    let why = hears_alone(ToMember::Give { order: 1, to: 2, share: Share::HALF });
+    assert!(why.contains("nodes were to be given to rank 2, which there is not"), "{why}");
+}
+
+#[test]
+fn a_panic_on_one_rank_ends_the_run_on_the_others() {
+    let problem = graph();
+    let mut ranks = connect(2, Delays::NONE);
+    let (mut second, mut first) = (ranks.pop().unwrap(), ranks.pop().unwrap());
+    std::thread::scope(|scope| {
+        let broken = scope.spawn(|| solve(&mut second, &problem, Options::new(7), |_| panic!("a user's mistake")));
+        let why = solve(&mut first, &problem, Options::new(7), |solver| solver).expect_err("rank 1 is broken");
+        assert!(why.to_string().contains("rank 1"), "{why}");
+        assert!(broken.join().is_err(), "the panic goes on");
+    });
+}

@@ -1,0 +1,162 @@
+//! One leaf of a tree is worth something, and nothing tells where it is: a node that is lost, or a solution, shows in what is found.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use filch::explore::Cancel;
+use filch_dd::{Cost, Decision, Ending, Problem, Relaxation, Value, Variable};
+use filch_mpi::network::threads::Delays;
+use filch_mpi::protocol::Policy;
+use filch_mpi::{Left, Options};
+
+use crate::common::run;
+
+/// Deep enough that all ranks get something to do, and have some of it when they are asked.
+const DEPTH: usize = 10;
+
+const SEEDS: u64 = 60;
+
+/// The tree of all decisions between two, so many times. A state is the way to it, after a one; 0 is any.
+pub(crate) struct Needle {
+    depth: usize,
+    place: u64,
+    /// Which leaves somebody has been at.
+    seen: Vec<AtomicBool>,
+}
+
+impl Needle {
+    /// At a place that follows from a seed.
+    pub(crate) fn new(depth: usize, seed: u64) -> Needle {
+        let place = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - depth);
+        Needle { depth, place: 1 << depth | place, seen: (0..1 << depth).map(|_| AtomicBool::new(false)).collect() }
+    }
+
+    /// There is none: all leaves have to be seen.
+    fn nowhere(depth: usize) -> Needle {
+        Needle { place: u64::MAX, ..Needle::new(depth, 0) }
+    }
+}
+
+impl Problem for Needle {
+    type State = u64;
+
+    fn variables(&self) -> usize {
+        self.depth
+    }
+
+    fn initial_state(&self) -> u64 {
+        1
+    }
+
+    fn cost_limit(&self) -> Option<Cost> {
+        Some(self.depth as Cost + 1)
+    }
+
+    fn domain(&self, _: Variable, _: &u64, mut decide: impl FnMut(Value)) {
+        decide(0);
+        decide(1);
+    }
+
+    fn transition(&self, state: &u64, decision: Decision) -> u64 {
+        if *state == 0 {
+            0
+        } else {
+            state << 1 | u64::from(decision.value == 1)
+        }
+    }
+
+    fn cost(&self, _: &u64, next: &u64, _: Decision) -> Cost {
+        if let Some(leaf) = next.checked_sub(1 << self.depth) {
+            // Relaxed: looked at when all have been joined.
+            self.seen[leaf as usize].store(true, Ordering::Relaxed);
+        }
+        Cost::from(*next == self.place)
+    }
+}
+
+impl Relaxation for Needle {
+    fn merge<'a>(&self, _: impl Iterator<Item = &'a u64>) -> u64 {
+        0
+    }
+
+    /// It may be below any state of which some are one, so that nothing is dropped for a leaf that is worth nothing.
+    fn relaxed_cost(&self, _: &u64, _: &u64, _: &u64, _: Decision, cost: Cost) -> Cost {
+        cost + 1
+    }
+}
+
+/// As many transfers as there can be.
+fn busy() -> Policy {
+    Policy { hungry: 8, factor: 1, ..Policy::default() }
+}
+
+/// Whether what was left leads to the needle, on so many ranks.
+fn leads_to_it(needle: &Needle, left: &Left, ranks: usize, seed: u64) {
+    let solved = run(needle, ranks, Delays::up_to(seed % 3, seed), 2, |rank| Options {
+        resume: (rank == 0).then(|| left.clone()),
+        ..Options::new(7)
+    });
+    let (ending, best) = (solved.ending, solved.best.map(|best| best.cost));
+    assert_eq!((ending, best), (Ending::Optimal, Some(1)), "seed {seed}, on {ranks} ranks: something was lost");
+}
+
+#[test]
+fn every_checkpoint_on_the_way_leads_to_the_needle() {
+    let mut hidden = 0;
+    for seed in 0..SEEDS {
+        let needle = Needle::new(DEPTH, seed);
+        let ranks = 1 + seed as usize % 4;
+        let written = Mutex::new(Vec::new());
+        let solved = run(&needle, ranks, Delays::up_to(seed % 5, seed), 2, |_| Options {
+            policy: busy(),
+            checkpoint_every: Some(Duration::ZERO),
+            on_checkpoint: Some(Box::new(|left| written.lock().unwrap().push(left))),
+            ..Options::new(7)
+        });
+        assert_eq!((solved.ending, solved.best.map(|best| best.cost)), (Ending::Optimal, Some(1)), "seed {seed}");
+        // Those after it was found have it, whatever they lost.
+        let before = |left: &Left| left.best.as_ref().is_none_or(|best| best.cost == 0);
+        let written: Vec<Left> = written.into_inner().unwrap();
+        for (index, left) in written.into_iter().filter(before).enumerate() {
+            hidden += usize::from(left.totals.explored > 0);
+            leads_to_it(&needle, &left, 1 + (index + ranks) % 4, seed);
+        }
+    }
+    assert!(hidden > 0, "all checkpoints were taken before anything was done, or with the needle");
+}
+
+/// Nothing is dropped, as nothing is found: so each leaf is seen before the stop or after.
+#[test]
+fn a_run_that_is_stopped_in_the_middle_leaves_all_that_it_has_not_seen() {
+    let mut stopped = 0;
+    for seed in 0..SEEDS {
+        let tree = Needle::nowhere(DEPTH);
+        let ranks = 1 + seed as usize % 4;
+        let stopper = seed as usize / 4 % ranks;
+        let (cancel, written) = (Cancel::new(), Mutex::new(None));
+        let solved = run(&tree, ranks, Delays::up_to(seed % 5, seed), 2, |rank| Options {
+            policy: busy(),
+            cancel: (rank == stopper).then(|| cancel.clone()),
+            checkpoint_every: Some(Duration::ZERO),
+            on_checkpoint: Some(Box::new(|left: Left| {
+                if left.totals.explored > seed % 50 {
+                    cancel.cancel();
+                }
+                *written.lock().unwrap() = Some(left);
+            })),
+            ..Options::new(7)
+        });
+        let left: Left = written.into_inner().unwrap().expect("it is written down at the end");
+        stopped += usize::from(solved.ending == Ending::Cancelled && left.totals.explored > 0);
+        let ranks = 1 + (ranks + 1) % 4;
+        let solved = run(&tree, ranks, Delays::up_to(seed % 3, seed), 2, |rank| Options {
+            resume: (rank == 0).then(|| left.clone()),
+            ..Options::new(7)
+        });
+        assert_eq!((solved.ending, solved.best.map(|best| best.cost)), (Ending::Optimal, Some(0)), "seed {seed}");
+        let unseen = tree.seen.iter().filter(|seen| !seen.load(Ordering::Relaxed)).count();
+        assert_eq!(unseen, 0, "seed {seed}, on {ranks} ranks: something was lost");
+    }
+    assert!(stopped > 0, "no run was stopped on the way");
+}

@@ -1,0 +1,130 @@
+//! Whatever the number of ranks and however late their messages, they find what one search finds.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use filch_dd::port::{Event, Parcel, Port};
+use filch_dd::problems::bits::Words;
+use filch_dd::problems::clique::Clique;
+use filch_dd::problems::golomb::Golomb;
+use filch_dd::problems::independent_set::{self, IndependentSet};
+use filch_dd::problems::knapsack::{self, Kind};
+use filch_dd::problems::{tsptw, unsplittable_flow};
+use filch_dd::{Cost, Ending, Relaxation, Solver, Width};
+use filch_mpi::network::threads::Delays;
+use filch_mpi::{Left, Options};
+use serde::de::DeserializeOwned;
+use serde::Serialize;
+
+use crate::common::run;
+
+pub(crate) fn graph() -> IndependentSet<Words<1>> {
+    IndependentSet::new(independent_set::random(30, 200, 1, 3))
+}
+
+/// With one to four ranks.
+fn found_by_any_number_of_ranks<P>(problem: &P, width: usize, name: &str)
+where
+    P: Relaxation,
+    P::State: Serialize + DeserializeOwned,
+{
+    let alone = Solver::new(problem).width(Width::Fixed(width)).solve().expect("one search finds it");
+    for ranks in 1..=4 {
+        for seed in 0..3 {
+            let what = format!("{name}, {ranks} ranks, seed {seed}");
+            let delays = Delays::up_to(seed * 4, seed);
+            let solved = run(problem, ranks, delays, width, |rank| Options {
+                threads: 1 + (rank + seed as usize) % 2,
+                ..Options::new(7)
+            });
+            assert_eq!(solved.ending, alone.ending, "{what}");
+            assert_eq!(solved.bound, alone.bound, "{what}");
+            assert_eq!(solved.best.map(|best| best.cost), alone.best.as_ref().map(|best| best.cost), "{what}");
+            assert_eq!(solved.ranks.len(), ranks, "{what}");
+            let given: u64 = solved.ranks.iter().map(|rank| rank.nodes_given).sum();
+            let received: u64 = solved.ranks.iter().map(|rank| rank.nodes_received).sum();
+            assert_eq!(given, received, "{what}");
+            assert_eq!(solved.ranks.iter().map(|rank| rank.totals.explored).sum::<u64>(), solved.totals.explored);
+        }
+    }
+}
+
+#[test]
+fn sacks_of_all_kinds() {
+    for (seed, kind) in [Kind::Uncorrelated, Kind::Weakly, Kind::Strongly, Kind::SubsetSum].into_iter().enumerate() {
+        found_by_any_number_of_ranks(&knapsack::random(20, 60, kind, seed as u64), 3, "sack");
+    }
+}
+
+#[test]
+fn independent_sets_and_cliques() {
+    found_by_any_number_of_ranks(&graph(), 3, "independent set");
+    let graph = independent_set::random(24, 500, 1, 5);
+    found_by_any_number_of_ranks(&Clique::<Words<1>>::new(graph), 2, "clique");
+}
+
+#[test]
+fn tours_rulers_and_flows() {
+    found_by_any_number_of_ranks(&tsptw::random(8, 50, 60, 1), 2, "tour");
+    found_by_any_number_of_ranks(&Golomb::new(6).unwrap(), 3, "ruler");
+    found_by_any_number_of_ranks(&unsplittable_flow::random(4, 3, 700, 3, 1), 3, "flow");
+}
+
+#[test]
+fn instances_that_end_at_once() {
+    found_by_any_number_of_ranks(&Golomb::new(1).unwrap(), 10, "one mark");
+    found_by_any_number_of_ranks(&knapsack::paper(), 100, "the sack of the paper");
+    // Nobody can be at two places at once.
+    let tour = tsptw::read(b"3\n0 9 9\n9 0 9\n9 9 0\n0 100\n0 1\n0 1\n").expect("a tour that cannot be made");
+    found_by_any_number_of_ranks(&tour, 3, "an impossible tour");
+}
+
+/// The root of a problem, as a parcel.
+pub(crate) fn root<P>(problem: &P) -> Vec<Parcel>
+where
+    P: Relaxation,
+    P::State: Serialize + DeserializeOwned,
+{
+    let port = Port::new();
+    port.stop();
+    Solver::new(problem).port(&port).solve().expect("it is stopped before it does anything");
+    let left = port.events(Duration::ZERO).into_iter().find_map(|event| match event {
+        Event::Ended { left, .. } => Some(left),
+        _ => None,
+    });
+    left.expect("it says what it leaves")
+}
+
+/// Every rank begins with the root, so that all find the same solutions at about the same time.
+#[test]
+fn a_solution_found_on_several_ranks_at_the_same_time_is_told_once() {
+    let problem = graph();
+    let alone = Solver::new(&problem).solve().expect("one search finds it").best.map(|best| best.cost);
+    for seed in 0..5 {
+        let told: Mutex<Vec<Cost>> = Mutex::new(Vec::new());
+        let parcels: Vec<Parcel> = (0..3).flat_map(|_| root(&problem)).collect();
+        let solved = run(&problem, 3, Delays::up_to(seed, seed), 3, |rank| Options {
+            resume: (rank == 0).then(|| Left { parcels: parcels.clone(), ..Left::default() }),
+            on_solution: Some(Box::new(|solution, _| told.lock().unwrap().push(solution.cost))),
+            ..Options::new(7)
+        });
+        assert_eq!((solved.ending, solved.best.map(|best| best.cost)), (Ending::Optimal, alone));
+        assert!(solved.ranks.iter().all(|rank| rank.receipts > 0 && rank.totals.explored > 0));
+        let told = told.into_inner().unwrap();
+        assert!(told.windows(2).all(|two| two[0] < two[1]), "{told:?}");
+        assert_eq!(told.last().copied(), alone);
+    }
+}
+
+#[test]
+fn all_ranks_work_and_their_statistics_say_so() {
+    let problem = IndependentSet::<Words<1>>::new(independent_set::random(40, 200, 1, 3));
+    let solved = run(&problem, 3, Delays::NONE, 2, |rank| Options { host: format!("host {rank}"), ..Options::new(7) });
+    assert!(solved.transfers > 0);
+    for (number, rank) in solved.ranks.iter().enumerate() {
+        assert!(rank.totals.explored > 0, "rank {number} did nothing");
+        assert_eq!((rank.host.as_str(), rank.threads), (format!("host {number}").as_str(), 1));
+        assert!(number == 0 || rank.receipts > 0 && rank.bytes_received > 0);
+        assert!(rank.messages_sent > 0 && rank.messages_received > 0 && rank.elapsed >= rank.idle);
+    }
+}

@@ -1,0 +1,190 @@
+//! A search that panics while its rank is asked for what it has open: what it had is not to be had, and nothing is to be written down without it.
+
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use filch::explore::Cancel;
+use filch_dd::problems::knapsack::{self, Knapsack};
+use filch_dd::{Cost, Decision, Problem, Relaxation, Value, Variable};
+use filch_mpi::network::threads::{connect, Delays, Threads};
+use filch_mpi::network::Network;
+use filch_mpi::protocol::{Message, ToMember};
+use filch_mpi::{solve, Left, Options};
+
+use crate::optima::root;
+
+/// What a search and the network of its rank know of each other.
+#[derive(Default)]
+struct Moment {
+    /// The search is at its first node.
+    began: AtomicBool,
+    /// It was asked for what it has open, and could not answer yet.
+    asked: AtomicBool,
+}
+
+/// A knapsack; with a moment, it panics at its first node as soon as it was asked for what it has open.
+struct Broken<'m>(Knapsack, Option<&'m Moment>);
+
+impl Problem for Broken<'_> {
+    type State = <Knapsack as Problem>::State;
+
+    fn variables(&self) -> usize {
+        self.0.variables()
+    }
+
+    fn initial_state(&self) -> Self::State {
+        self.0.initial_state()
+    }
+
+    fn cost_limit(&self) -> Option<Cost> {
+        self.0.cost_limit()
+    }
+
+    fn domain(&self, variable: Variable, state: &Self::State, decide: impl FnMut(Value)) {
+        self.0.domain(variable, state, decide);
+    }
+
+    fn transition(&self, state: &Self::State, decision: Decision) -> Self::State {
+        if let Some(moment) = self.1 {
+            moment.began.store(true, Ordering::Release);
+            while !moment.asked.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
+            panic!("a user's mistake");
+        }
+        self.0.transition(state, decision)
+    }
+
+    fn cost(&self, state: &Self::State, next: &Self::State, decision: Decision) -> Cost {
+        self.0.cost(state, next, decision)
+    }
+}
+
+impl Relaxation for Broken<'_> {
+    fn merge<'a>(&self, states: impl Iterator<Item = &'a Self::State>) -> Self::State
+    where
+        Self::State: 'a,
+    {
+        self.0.merge(states)
+    }
+}
+
+/// The network of the rank that panics. Its question waits for the search to have begun, and the search for the question.
+struct Watched<'m> {
+    network: Threads,
+    moment: &'m Moment,
+    /// The question was passed on.
+    passed: bool,
+    held: Option<(usize, Vec<u8>)>,
+}
+
+impl Watched<'_> {
+    fn is_question(message: &[u8]) -> bool {
+        let message = Message::decode(message);
+        matches!(message, Ok(Message::ToMember(ToMember::Snapshot { .. } | ToMember::Stop { .. })))
+    }
+}
+
+impl Network for Watched<'_> {
+    fn rank(&self) -> usize {
+        self.network.rank()
+    }
+
+    fn ranks(&self) -> usize {
+        self.network.ranks()
+    }
+
+    fn send(&mut self, to: usize, message: Vec<u8>) {
+        // Rank 0 asks itself right after the others.
+        self.passed |= Self::is_question(&message);
+        self.network.send(to, message);
+    }
+
+    fn receive(&mut self) -> Option<(usize, Vec<u8>)> {
+        // What was passed on before is done by now.
+        if self.passed {
+            self.moment.asked.store(true, Ordering::Release);
+        }
+        self.held = self.held.take().or_else(|| self.network.receive());
+        let (_, message) = self.held.as_ref()?;
+        let is_question = Self::is_question(message);
+        // Rank 0 asks when it has heard of the others.
+        let waits = (is_question || self.rank() == 0) && !self.moment.began.load(Ordering::Acquire);
+        if waits {
+            return None;
+        }
+        self.passed |= is_question;
+        self.held.take()
+    }
+
+    fn is_flushed(&mut self) -> bool {
+        self.network.is_flushed()
+    }
+}
+
+/// Of three ranks, this one panics when it is asked to stop, or for a checkpoint.
+fn panics(broken: usize, stop: bool) {
+    let problem = || knapsack::random(18, 60, knapsack::Kind::Weakly, 1);
+    let moment = Moment::default();
+    let problems: Vec<Broken> = (0..3).map(|rank| Broken(problem(), (rank == broken).then_some(&moment))).collect();
+    // Each has something to do.
+    let parcels = (0..3).flat_map(|_| root(&problem())).collect();
+    let left = Left { parcels, ..Left::default() };
+    let written: Mutex<Vec<Left>> = Mutex::default();
+    let cancel = Cancel::new();
+    if stop {
+        cancel.cancel();
+    }
+    let ends: Vec<_> = thread::scope(|scope| {
+        let (moment, problems, left, written, cancel) = (&moment, &problems, &left, &written, &cancel);
+        let start = |mut network: Threads| {
+            scope.spawn(move || {
+                let rank = network.rank();
+                let options = Options {
+                    resume: (rank == 0).then(|| left.clone()),
+                    cancel: (rank == 0).then(|| cancel.clone()),
+                    checkpoint_every: (!stop).then_some(Duration::ZERO),
+                    on_checkpoint: Some(Box::new(|left| written.lock().unwrap().push(left))),
+                    ..Options::new(7)
+                };
+                if rank != broken {
+                    return Ok(solve(&mut network, &problems[rank], options, |solver| solver));
+                }
+                let mut watched = Watched { network, moment, passed: false, held: None };
+                catch_unwind(AssertUnwindSafe(|| solve(&mut watched, &problems[rank], options, |solver| solver)))
+            })
+        };
+        let ranks: Vec<_> = connect(3, Delays::NONE).into_iter().map(start).collect();
+        ranks.into_iter().map(|rank| rank.join().expect("a panic is caught where it is due")).collect()
+    });
+    for (rank, end) in ends.into_iter().enumerate() {
+        match end {
+            // Who had stopped and said what it had open has left, and does not hear of it.
+            Ok(Ok(None)) if stop && rank > 0 => assert_ne!(rank, broken, "the panic goes on"),
+            Ok(end) => {
+                assert_ne!(rank, broken, "the panic goes on");
+                let why = end.expect_err("a search panicked").to_string();
+                assert_eq!(why, format!("rank {broken}: its search panicked"), "on rank {rank}");
+            }
+            Err(_) => assert_eq!(rank, broken),
+        }
+    }
+    assert_eq!(written.into_inner().unwrap(), []);
+}
+
+#[test]
+fn a_panic_while_a_checkpoint_is_gathered_ends_the_run_and_nothing_is_written() {
+    for broken in 0..3 {
+        panics(broken, false);
+    }
+}
+
+#[test]
+fn a_panic_while_all_are_stopping_ends_the_run_and_nothing_is_written() {
+    for broken in 0..3 {
+        panics(broken, true);
+    }
+}
