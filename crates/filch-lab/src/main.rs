@@ -7,9 +7,11 @@ mod bench;
 mod generate;
 mod graph;
 mod machine;
+mod mpi;
 mod problem;
 mod queue;
 mod report;
+mod simulate;
 mod solve;
 mod stats;
 mod verify;
@@ -47,6 +49,8 @@ enum Command {
     Solve(solve::Arguments),
     /// Make a random instance of a problem to solve.
     Generate(generate::Arguments),
+    /// Simulate a run across machines, with thousands of ranks and the real coordinator.
+    Simulate(simulate::Arguments),
     /// Search every state of the models, and say what holds and what is refuted.
     Verify(verify::Arguments),
 }
@@ -65,6 +69,8 @@ enum Suite {
     Bulk(BulkArguments),
     /// How fast optima are proven, beside ddo with the same models.
     Solver(SolverArguments),
+    /// What two ranks gain on MPI, beside two threads, and what checkpoints cost; needs `mpirun`, and a filch that was built with MPI.
+    Mpi(MpiArguments),
     /// One run of the solver suite, in this process.
     #[command(hide = true)]
     SolverRun(SolverRunArguments),
@@ -214,6 +220,33 @@ impl From<SolverArguments> for solver::Options {
 }
 
 #[derive(Args, Debug)]
+struct MpiArguments {
+    /// One small instance, and few rounds: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    /// Also write the figures to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Only the cases whose names begin with this; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    case: Vec<String>,
+
+    /// A folder with a published instance: misp/brock200_4.clq.
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
+}
+
+impl From<MpiArguments> for bench::mpi::Options {
+    fn from(arguments: MpiArguments) -> Self {
+        let MpiArguments { quick, json, case, data } = arguments;
+        let common = bench::Options { quick, threads: bench::THREADS, json, cases: case };
+        bench::mpi::Options { common, data }
+    }
+}
+
+#[derive(Args, Debug)]
 struct SolverRunArguments {
     /// The case.
     case: String,
@@ -283,6 +316,7 @@ fn main() -> ExitCode {
         Some(Command::Graph(arguments)) => graph::run(&arguments).map(|()| ExitCode::SUCCESS),
         Some(Command::Solve(arguments)) => solve::run(&arguments),
         Some(Command::Generate(arguments)) => generate::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Some(Command::Simulate(arguments)) => simulate::run(&arguments).map(|()| ExitCode::SUCCESS),
         Some(Command::Verify(arguments)) => verify::run(&arguments).map(|()| ExitCode::SUCCESS),
         None => everything_quick().map(|()| ExitCode::SUCCESS),
     };
@@ -304,6 +338,7 @@ impl Suite {
             Suite::Graphs(arguments) => bench::run_graphs(&arguments.into()),
             Suite::Bulk(arguments) => bench::run_bulk(&arguments.into()),
             Suite::Solver(arguments) => bench::run_solver(&arguments.into()),
+            Suite::Mpi(arguments) => bench::run_mpi(&arguments.into()),
             Suite::SolverRun(arguments) => solver::run_one(&arguments.into()),
         }
     }

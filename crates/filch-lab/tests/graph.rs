@@ -200,3 +200,21 @@ fn a_time_limit_ends_it_with_what_was_found_and_writes_no_result() {
     assert_eq!(json["ending"], "timed-out");
     assert_eq!(json["redundant"], Value::Null);
 }
+
+#[test]
+fn ranks_are_for_closures_of_graphs_that_are_generated() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("good.txt"), TRIANGLES).unwrap();
+    for (arguments, reason) in [
+        (
+            &["closure", "good.txt", "--mpi"][..],
+            "a file cannot be read in parts, so --mpi is for graphs that are generated",
+        ),
+        (&["bfs", "--generate", "torus:9x9", "--mpi"], "--mpi is for closure, not for bfs"),
+        (&["closure", "--generate", "kgraph-plane:99,k=3", "--mpi"], "kgraph-plane:99,k=3 cannot be built in parts"),
+    ] {
+        refused(folder.path(), arguments, reason);
+    }
+    #[cfg(not(feature = "mpi"))]
+    refused(folder.path(), &["closure", "--generate", "torus:9x9", "--mpi"], "built without MPI");
+}

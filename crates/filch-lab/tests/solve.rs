@@ -278,3 +278,10 @@ fn what_is_generated_can_be_solved() {
     refused(folder.path(), &["generate", "tsptw", "--places", "0"], 2, "0 is not in");
     refused(folder.path(), &["generate", "tsptw", "--out", "nowhere/a"], 1, "there is no folder");
 }
+
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn without_mpi_it_says_how_to_get_it() {
+    let folder = tempfile::tempdir().unwrap();
+    refused(folder.path(), &["solve", "golomb", "5", "--mpi"], 1, "--features mpi");
+}

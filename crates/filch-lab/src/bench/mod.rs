@@ -7,6 +7,7 @@ mod cpu;
 pub(crate) mod fork_join;
 pub(crate) mod graphs;
 mod memory;
+pub(crate) mod mpi;
 mod pin;
 pub(crate) mod queues;
 mod random;
@@ -117,6 +118,11 @@ pub(crate) fn run_bulk(options: &bulk::Options) -> Result<()> {
 /// Runs the `solver` suite.
 pub(crate) fn run_solver(options: &solver::Options) -> Result<()> {
     publish(solver::SUITE, options.common.json.as_deref(), || solver::run(options))
+}
+
+/// Runs the `mpi` suite.
+pub(crate) fn run_mpi(options: &mpi::Options) -> Result<()> {
+    publish(mpi::SUITE, options.common.json.as_deref(), || mpi::run(options))
 }
 
 /// The cases whose names begin as one of the names that were asked for. One that no case begins with is an error.

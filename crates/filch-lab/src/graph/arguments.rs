@@ -39,6 +39,10 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "roots")]
     pub(super) forest: bool,
 
+    /// Find the closure of a generated graph on all ranks that `mpirun` started: each builds its part, on as many threads as --threads says. Rank 0 says what was found. Without `mpirun` there is one rank.
+    #[arg(long, conflicts_with_all = ["queue", "out"])]
+    pub(super) mpi: bool,
+
     /// Which queue the workers have: chase_lev, the, asymmetric, ff_the, ff_cl, thep, idempotent::lifo, idempotent::fifo or idempotent::double_ended.
     #[arg(long, value_name = "NAME", default_value_t = Queue::Lifo)]
     pub(super) queue: Queue,
@@ -111,6 +115,7 @@ impl Arguments {
     pub(super) fn check(&self) -> Result<()> {
         let task = self.task.name();
         self.check_direction(self.directed)?;
+        self.check_mpi()?;
         ensure!(!(self.forest && self.task != Task::SpanningTree), "--forest is for spanning-tree, not for {task}");
         ensure!(
             self.task != Task::Components || self.roots.is_empty(),
@@ -125,6 +130,17 @@ impl Arguments {
             "--json and --out are the same file; the one would replace the other"
         );
         Ok(())
+    }
+
+    /// What can be had on several ranks.
+    fn check_mpi(&self) -> Result<()> {
+        let Arguments { mpi, task, .. } = self;
+        ensure!(!mpi || *task == Task::Closure, "--mpi is for closure, not for {}", task.name());
+        let Some(recipe) = self.generate.as_ref().filter(|_| *mpi) else {
+            ensure!(!mpi, "a file cannot be read in parts, so --mpi is for graphs that are generated; leave out --mpi, or give --generate");
+            return Ok(());
+        };
+        Ok(recipe.check_parts()?)
     }
 
     /// Whether the task can be had of a graph that is directed, or is not.
@@ -228,6 +244,11 @@ mod tests {
             (&["spanning-tree", "roads.gr", "--root", "1", "--root", "2"], "has one root"),
             (&["spanning-tree", "roads.gr", "--root", "1", "--forest"], "cannot be used with"),
             (&["bfs", "roads.gr", "--json", "a", "--out", "a"], "the same file"),
+            (&["closure", "roads.gr", "--mpi"], "a file cannot be read in parts"),
+            (&["bfs", "--generate", "torus:3x3", "--mpi"], "--mpi is for closure, not for bfs"),
+            (&["closure", "--generate", "torus:3x3", "--mpi", "--out", "a"], "cannot be used with"),
+            (&["closure", "--generate", "torus:3x3", "--mpi", "--queue", "the"], "cannot be used with"),
+            (&["closure", "--generate", "torus:3x3,shuffled", "--mpi"], "torus:3x3,shuffled cannot be built in parts"),
         ] {
             let refusal = parse(words).expect_err(&format!("{words:?} should be refused"));
             assert!(refusal.contains(reason), "{words:?}: {refusal}");

@@ -4,6 +4,7 @@ mod answer;
 mod arguments;
 mod input;
 mod progress;
+mod ranks;
 mod summary;
 
 pub(crate) use arguments::Arguments;
@@ -20,6 +21,9 @@ use summary::Summary;
 /// Does what the arguments ask for.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     arguments.check()?;
+    if arguments.mpi {
+        return ranks::run(arguments);
+    }
     for path in arguments.json.iter().chain(&arguments.out) {
         report::check_writable(path)?;
     }

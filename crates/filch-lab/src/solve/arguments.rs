@@ -1,6 +1,7 @@
 //! What `filch solve` can be told.
 
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{ensure, Result};
@@ -12,11 +13,11 @@ use crate::{pool_threads, seconds};
 
 /// Solve a problem by branch and bound on decision diagrams, on all cores.
 ///
-/// Ctrl-C, or a limit, ends it with the best solution so far and how far that may be from the best there is; a second Ctrl-C ends it at once.
+/// Ctrl-C, or a limit, ends it with the best solution so far and how far that may be from the best there is; a second Ctrl-C ends it at once. With --checkpoint, what is left is kept for --resume.
 #[derive(Args, Debug)]
 #[command(after_help = "Exit codes:\n  \
     0  the solution is proven to be a best one\n  \
-    1  something went wrong, such as a file that is not an instance\n  \
+    1  something went wrong, such as a file that is not an instance, or a last checkpoint that could not be written\n  \
     2  the command line was not understood\n  \
     3  there is a solution, but a limit or Ctrl-C came before the proof\n  \
     4  it is proven that there is no solution\n  \
@@ -81,6 +82,26 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE.svg")]
     pub(super) plot: Option<PathBuf>,
 
+    /// Keep what is left of the search in this file, so that nothing is lost if it is killed: at once, then every so often, and when it ends by a limit, Ctrl-C or SIGTERM. The one before is kept as FILE.previous.
+    #[arg(long, value_name = "FILE")]
+    pub(super) checkpoint: Option<PathBuf>,
+
+    /// How many seconds lie between two checkpoints.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60", requires = "checkpoint")]
+    pub(super) every: Duration,
+
+    /// Go on from this checkpoint, with any number of threads. It may be the file that --checkpoint goes on writing to. Limits are for what is done from here on; what is told in the end is of all of it.
+    #[arg(long, value_name = "FILE")]
+    pub(super) resume: Option<PathBuf>,
+
+    /// Solve it on all ranks that `mpirun` started; each works on as many threads as --threads says, and reads the instance. Rank 0 says what was found. Without `mpirun` there is one rank.
+    #[arg(long)]
+    pub(super) mpi: bool,
+
+    /// Draw what each rank did to this file, as SVG: nodes explored, bytes given and received, time busy and idle.
+    #[arg(long, value_name = "FILE.svg", requires = "mpi")]
+    pub(super) plot_ranks: Option<PathBuf>,
+
     /// Say nothing on the way.
     #[arg(long)]
     pub(super) quiet: bool,
@@ -114,6 +135,8 @@ impl Arguments {
                 anyhow::bail!("--{other} and --{option} are the same file; the one would replace the other");
             }
             ensure!(*path != self.file, "--{option} is the file that the instance is read from");
+            let replaces = *option != "checkpoint" && self.resume.as_deref() == Some(*path);
+            ensure!(!replaces, "--{option} is the checkpoint to go on from, which it would replace");
         }
         Ok(())
     }
@@ -125,6 +148,8 @@ impl Arguments {
             ("solution", self.solution.as_deref()),
             ("trace", self.trace.as_deref()),
             ("plot", self.plot.as_deref()),
+            ("plot-ranks", self.plot_ranks.as_deref()),
+            ("checkpoint", self.checkpoint.as_deref()),
         ]
         .into_iter()
         .filter_map(|(option, path)| Some((option, path?)))
@@ -139,6 +164,11 @@ impl Arguments {
     /// Whether JSON is printed in place of text.
     pub(super) fn prints_json(&self) -> bool {
         self.json.is_some() && self.json_file().is_none()
+    }
+
+    /// How many threads work, on each rank if there are several.
+    pub(super) fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
     }
 
     /// Whether something was said about the cache.
@@ -222,6 +252,14 @@ mod tests {
     }
 
     #[test]
+    fn checkpoints_may_go_to_the_file_that_is_resumed() {
+        let arguments = parse(&["misp", "graph", "--checkpoint", "a", "--resume", "a"]).unwrap();
+        assert_eq!((arguments.checkpoint, arguments.every), (arguments.resume, Duration::from_secs(60)));
+        let arguments = parse(&["misp", "graph", "--checkpoint", "a", "--every", "0.5"]).unwrap();
+        assert_eq!((arguments.every, arguments.resume), (Duration::from_millis(500), None));
+    }
+
+    #[test]
     fn json_goes_to_a_file_or_is_printed() {
         let arguments = parse(&["golomb", "7", "--json"]).unwrap();
         assert!(arguments.prints_json() && arguments.files().is_empty());
@@ -244,6 +282,12 @@ mod tests {
             (&["misp", "graph", "--time", "NaN"], "above 0"),
             (&["misp", "graph", "--time", "soon"], "not a number of seconds"),
             (&["misp", "graph", "--nodes", "0"], "not a number of nodes"),
+            (&["misp", "graph", "--plot-ranks", "a"], "--mpi"),
+            (&["misp", "graph", "--every", "5"], "--checkpoint"),
+            (&["misp", "graph", "--checkpoint", "a", "--every", "0"], "above 0"),
+            (&["misp", "graph", "--checkpoint", "a", "--json", "a"], "the same file"),
+            (&["misp", "graph", "--checkpoint", "graph"], "the file that the instance is read from"),
+            (&["misp", "graph", "--resume", "a", "--solution", "a"], "the checkpoint to go on from"),
             (&["misp", "graph", "--plot", "a", "--trace", "a"], "the same file"),
             (&["misp", "graph", "--solution", "graph"], "the file that the instance is read from"),
         ] {

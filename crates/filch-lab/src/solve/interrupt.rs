@@ -1,7 +1,8 @@
-//! Ctrl-C: the first time the search ends with what it has, the second time the program ends.
+//! Ctrl-C, or the system: the first time the search ends with what it has, the second time the program ends; not at once if there is a checkpoint to write.
 
 use std::process;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use filch::explore::Cancel;
@@ -11,17 +12,49 @@ use crate::say;
 /// What a shell takes for a program that was ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// Cancels when the user, or the system, asks the program to end.
-pub(super) fn listen(cancel: &Cancel) -> Result<()> {
+/// How soon after the first signal another is taken for the same one: a batch system may ask a program to end and then all of its group, or ranks and also `mpirun`, which asks them too. The second one must not cost the checkpoint.
+const ECHO: Duration = Duration::from_secs(10);
+
+/// Cancels when the user, or the system, asks the program to end; once more ends it at once, unless what is left is `kept` in a file: then a while later.
+pub(super) fn listen(cancel: &Cancel, kept: bool) -> Result<()> {
     let cancel = cancel.clone();
-    let asked = AtomicBool::new(false);
-    ctrlc::set_handler(move || {
-        // Relaxed: only this thread, which handles one signal after another, looks at it.
-        if asked.swap(true, Ordering::Relaxed) {
-            process::exit(INTERRUPTED);
+    let echo = if kept { ECHO } else { Duration::ZERO };
+    handle(move |first| match first {
+        None => {
+            say(if kept {
+                "Ending with the best that was found, and a last checkpoint."
+            } else {
+                "Ending with the best that was found; once more ends it at once."
+            });
+            cancel.cancel();
         }
-        say("Ending with the best that was found; once more ends it at once.");
-        cancel.cancel();
+        Some(first) if first.elapsed() > echo => process::exit(INTERRUPTED),
+        Some(_) => {}
+    })
+}
+
+/// The same on a rank, of which the first speaks for all.
+#[cfg(feature = "mpi")]
+pub(super) fn listen_on_rank(cancel: &Cancel, speaks: bool) -> Result<()> {
+    let cancel = cancel.clone();
+    handle(move |first| match first {
+        None => {
+            if speaks {
+                say("Ending with the best that was found, on all ranks.");
+            }
+            cancel.cancel();
+        }
+        Some(first) if first.elapsed() > ECHO => process::exit(INTERRUPTED),
+        Some(_) => {}
+    })
+}
+
+/// Calls this at each signal, with when the first one came.
+fn handle(asked: impl Fn(Option<Instant>) + Send + 'static) -> Result<()> {
+    let first = OnceLock::new();
+    ctrlc::set_handler(move || {
+        asked(first.get().copied());
+        first.get_or_init(Instant::now);
     })
     .context("Ctrl-C cannot be listened to")
 }

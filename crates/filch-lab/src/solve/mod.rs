@@ -1,16 +1,18 @@
 //! `filch solve`: reads an instance, solves it, and tells what it found and what is proven.
 
 mod arguments;
+mod checkpoint;
 mod history;
 mod interrupt;
+mod mpi;
 mod plot;
+mod ranks;
 mod summary;
 mod watch;
 
 pub(crate) use arguments::Arguments;
 
 use std::process::ExitCode;
-use std::thread;
 
 use anyhow::{anyhow, ensure, Result};
 use filch::explore::Cancel;
@@ -20,37 +22,49 @@ use filch_dd::{Dominance, Ending, Outcome, Solver};
 
 use crate::problem::{Loaded, Visit};
 use crate::{print, report};
-use history::Event;
+use checkpoint::{Checkpoints, Plan};
+use history::{Event, History};
+use ranks::Rank;
 use summary::{Solved, Summary};
 use watch::Watch;
 
 /// Does what the arguments ask for. The exit code says what is proven.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.check()?;
+    if arguments.mpi {
+        return mpi::run(arguments);
+    }
     for (_, path) in arguments.files() {
         report::check_writable(path)?;
     }
     let problem = Loaded::read(arguments.problem, &arguments.file)?;
+    let plan = Plan::read(arguments, &problem)?;
     let cancel = Cancel::new();
-    interrupt::listen(&cancel)?;
+    interrupt::listen(&cancel, arguments.checkpoint.is_some())?;
     let title = format!("{} {}", arguments.problem.name(), arguments.file.display());
-    let watch = Watch::begin(&title, arguments.quiet);
-    let found = problem.visit(Search { arguments, cancel: &cancel, watch: &watch });
+    let watch = Watch::begin(&title, arguments.quiet, plan.before());
+    let found = problem.visit(Search { arguments, way: Way::Alone { plan, cancel: &cancel, watch: &watch } });
     let history = watch.end();
-    let Found { outcome, solution, solved } = found?;
+    let found = found?.ok_or_else(|| anyhow!("the search came to nothing"))?;
+    tell(arguments, &title, found, history)
+}
 
+/// Writes and prints what came of it, and says by the exit code what is proven.
+fn tell(arguments: &Arguments, title: &str, found: Found, history: History) -> Result<ExitCode> {
+    let Found { outcome, checkpoints, solution, solved, ranks } = found;
     let seconds = outcome.statistics.elapsed.as_secs_f64();
+    let before = checkpoints.resumed.as_ref().map_or(0.0, |resumed| resumed.seconds);
     if let Some(bound) = outcome.bound {
         history.bound(outcome.statistics.elapsed, bound, 0, outcome.statistics.explored);
     }
     let (ending, explored, transfers) =
         (summary::name(outcome.ending), outcome.statistics.explored, outcome.statistics.transfers);
     for &Transfer { at, from, to, tasks, nearness, .. } in &outcome.statistics.last_transfers {
-        history.add(Event::Transfer { at: at.as_secs_f64(), from, to, nodes: tasks, nearness });
+        history.add(Event::Transfer { at: before + at.as_secs_f64(), from, to, nodes: tasks, nearness });
     }
     history.add(Event::End { at: seconds, ending, explored, transfers });
     let events = history.events();
-    let summary = Summary::new(arguments, solved, &outcome, solution.clone());
+    let summary = Summary::new(arguments, solved, &outcome, checkpoints, solution.clone(), ranks);
     // Before anything is printed: whoever closes the pipe early still has the files.
     if let Some(path) = arguments.json_file() {
         report::write_json(path, &summary)?;
@@ -62,7 +76,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         report::write_file(path, |file| write_trace(&events, file))?;
     }
     if let Some(path) = &arguments.plot {
-        let svg = plot::draw(&title, &events, seconds)?;
+        let svg = plot::draw(title, &events, seconds)?;
+        report::write_file(path, |file| Ok(file.write_all(svg.as_bytes())?))?;
+    }
+    if let Some(path) = &arguments.plot_ranks {
+        let svg = ranks::draw(title, summary.ranks())?;
         report::write_file(path, |file| Ok(file.write_all(svg.as_bytes())?))?;
     }
     if arguments.prints_json() {
@@ -70,6 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     } else {
         print(&summary.to_string())?;
     }
+    summary.into_checkpoints().conclude(arguments, outcome.ending.is_proven())?;
     Ok(code(&outcome))
 }
 
@@ -94,29 +113,40 @@ fn write_trace(events: &[Event], file: &mut dyn std::io::Write) -> Result<()> {
 /// All that a search takes but the problem.
 struct Search<'a> {
     arguments: &'a Arguments,
-    cancel: &'a Cancel,
-    watch: &'a Watch,
+    way: Way<'a>,
+}
+
+/// Alone, or with others.
+enum Way<'a> {
+    /// The only one, with limits, and somebody who watches.
+    Alone { plan: Plan, cancel: &'a Cancel, watch: &'a Watch },
+    /// One of several, each on its rank.
+    #[cfg(feature = "mpi")]
+    Ranks(&'a mut filch_mpi::network::Mpi, filch_mpi::Options<'a>),
 }
 
 /// What came of it.
 struct Found {
     outcome: Outcome,
+    checkpoints: Checkpoints,
     /// The best solution as text.
     solution: Option<String>,
     solved: Solved,
+    /// What each rank did, if there are any.
+    ranks: Vec<Rank>,
 }
 
 impl Visit for Search<'_> {
-    type Output = Result<Found>;
+    /// Nothing on ranks that leave it to the first.
+    type Output = Result<Option<Found>>;
 
-    fn plain<P: Instance>(self, problem: &P) -> Result<Found> {
-        self.run(problem, Solver::new(problem), false)
+    fn plain<P: Instance>(self, problem: &P) -> Result<Option<Found>> {
+        self.run(problem, |solver| solver, false)
     }
 
-    fn dominated<P: Instance + Dominance>(self, problem: &P) -> Result<Found> {
+    fn dominated<P: Instance + Dominance>(self, problem: &P) -> Result<Option<Found>> {
         if self.arguments.dominance() {
-            let solver = Solver::new(problem).dominance();
-            self.run(problem, solver, true)
+            self.run(problem, Solver::dominance, true)
         } else {
             self.plain(problem)
         }
@@ -124,34 +154,59 @@ impl Visit for Search<'_> {
 }
 
 impl<'a> Search<'a> {
-    fn run<P: Instance>(self, problem: &'a P, mut solver: Solver<'a, P>, dominance: bool) -> Result<Found> {
-        let Search { arguments, cancel, watch } = self;
-        let threads = arguments.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
-        solver = solver.threads(threads).cancel(cancel);
-        if let Some(width) = arguments.width {
-            solver = solver.width(width);
-        }
-        if let Some(cutset) = arguments.cutset {
-            solver = solver.cutset(cutset.into());
-        }
-        if let Some(cache) = arguments.cache() {
-            solver = solver.cache(cache);
-        }
-        if let Some(limit) = arguments.time {
-            solver = solver.time_limit(limit);
-        }
-        if let Some(limit) = arguments.nodes {
-            solver = solver.node_limit(limit);
-        }
-        let outcome = solver
-            .on_incumbent(|incumbent| watch.incumbent(incumbent))
-            .on_progress(watch::EVERY, |progress| watch.progress(progress))
-            .solve()
-            .map_err(|error| anyhow!("{}: {error}", arguments.file.display()))?;
+    fn run<P: Instance>(
+        self,
+        problem: &'a P,
+        with: fn(Solver<'a, P>) -> Solver<'a, P>,
+        dominance: bool,
+    ) -> Result<Option<Found>> {
+        let Search { arguments, way } = self;
+        let threads = arguments.threads();
+        let (outcome, checkpoints, ranks) = match way {
+            Way::Alone { plan, cancel, watch } => {
+                let mut solver = configured(arguments, with(Solver::new(problem)));
+                if let Some(limit) = arguments.time {
+                    solver = solver.time_limit(limit);
+                }
+                if let Some(limit) = arguments.nodes {
+                    solver = solver.node_limit(limit);
+                }
+                solver = solver
+                    .threads(threads)
+                    .cancel(cancel)
+                    .on_incumbent(|incumbent| watch.incumbent(incumbent))
+                    .on_progress(watch::EVERY, |progress| watch.progress(progress));
+                let searched = plan.solve(solver);
+                let (outcome, checkpoints) =
+                    searched.map_err(|error| anyhow!("{}: {error}", arguments.file.display()))?;
+                (outcome, checkpoints, Vec::new())
+            }
+            #[cfg(feature = "mpi")]
+            Way::Ranks(network, options) => {
+                let configure = |solver| configured(arguments, with(solver));
+                let Some(together) = filch_mpi::solve(network, problem, options, configure)? else { return Ok(None) };
+                let (outcome, ranks) = mpi::outcome(together);
+                (outcome, Checkpoints::default(), ranks)
+            }
+        };
         let solution = outcome.best.as_ref().map(|best| answer(problem, best)).transpose()?;
         let solved = Solved { variables: problem.variables(), sense: problem.sense(), dominance, threads };
-        Ok(Found { outcome, solution, solved })
+        Ok(Some(Found { outcome, checkpoints, solution, solved, ranks }))
     }
+}
+
+/// With all that the arguments say of how to search.
+fn configured<'a, P: Instance>(arguments: &Arguments, mut solver: Solver<'a, P>) -> Solver<'a, P> {
+    if let Some(width) = arguments.width {
+        solver = solver.width(width);
+    }
+    if let Some(cutset) = arguments.cutset {
+        solver = solver.cutset(cutset.into());
+    }
+    if let Some(cache) = arguments.cache() {
+        solver = solver.cache(cache);
+    }
+    solver
 }
 
 /// A solution as text, once it was seen to be one by the definition of the problem.

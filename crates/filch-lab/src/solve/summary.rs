@@ -5,6 +5,8 @@ use std::fmt;
 use filch_dd::{Cost, Cutset, Ending, Outcome, Sense, Width};
 use serde::Serialize;
 
+use super::checkpoint::Checkpoints;
+use super::ranks::{self, Rank};
 use super::watch::signed;
 use super::Arguments;
 use crate::machine::Machine;
@@ -32,6 +34,12 @@ pub(super) struct Summary {
     threads: usize,
     settings: Settings,
     statistics: Statistics,
+    /// What each rank did, in a run on several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ranks: Vec<Rank>,
+    /// What the search began with and was kept in. Time and nodes are of all that was done, from the beginning.
+    #[serde(skip_serializing_if = "Checkpoints::is_nothing")]
+    checkpoints: Checkpoints,
     machine: Machine,
 }
 
@@ -73,7 +81,14 @@ pub(super) struct Solved {
 
 impl Summary {
     /// Puts it together.
-    pub(super) fn new(arguments: &Arguments, solved: Solved, outcome: &Outcome, solution: Option<String>) -> Summary {
+    pub(super) fn new(
+        arguments: &Arguments,
+        solved: Solved,
+        outcome: &Outcome,
+        checkpoints: Checkpoints,
+        solution: Option<String>,
+        ranks: Vec<Rank>,
+    ) -> Summary {
         let Outcome { ending, ref best, bound, ref statistics } = *outcome;
         Summary {
             problem: arguments.problem.name(),
@@ -111,8 +126,22 @@ impl Summary {
                 transfers: statistics.transfers,
                 workers: statistics.workers.iter().map(|worker| worker.explored).collect(),
             },
+            ranks,
+            checkpoints,
             machine: Machine::here(),
         }
+    }
+}
+
+impl Summary {
+    /// What each rank did.
+    pub(super) fn ranks(&self) -> &[Rank] {
+        &self.ranks
+    }
+
+    /// What there is to say of checkpoints, once the rest is said.
+    pub(super) fn into_checkpoints(self) -> Checkpoints {
+        self.checkpoints
     }
 }
 
@@ -130,7 +159,12 @@ pub(super) fn name(ending: Ending) -> &'static str {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Summary { problem, file, variables, seconds, statistics, .. } = self;
-        writeln!(f, "{problem} {file}: {} variables, {}", grouped(*variables), threads(self.threads))?;
+        let ranks = match self.ranks.len() {
+            0 => String::new(),
+            1 => "1 rank of ".to_owned(),
+            ranks => format!("{} ranks of ", grouped(ranks)),
+        };
+        writeln!(f, "{problem} {file}: {} variables, {ranks}{}", grouped(*variables), threads(self.threads))?;
         let bound =
             self.bound.map_or_else(|| "no bound is known".to_owned(), |bound| format!("bound {}", signed(bound)));
         match (self.ending, self.cost) {
@@ -152,15 +186,29 @@ impl fmt::Display for Summary {
         writeln!(f, "  ending    {}", self.ending)?;
         let rate = grouped((statistics.explored as f64 / seconds.max(1e-9)) as usize);
         writeln!(f, "  time      {}, {rate} nodes a second", time(*seconds))?;
-        writeln!(
+        write!(
             f,
-            "  nodes     {} explored, {} pruned unseen, {} in diagrams, {} open at most, {} each",
+            "  nodes     {} explored, {} pruned unseen, {} in diagrams",
             grouped(statistics.explored as usize),
             grouped(statistics.pruned as usize),
             grouped(statistics.diagram_nodes as usize),
-            grouped(statistics.most_open as usize),
-            bytes(statistics.bytes_of_an_open_node),
         )?;
+        // Nobody knows what all ranks had open at the same time.
+        if self.ranks.is_empty() {
+            let (most, each) = (grouped(statistics.most_open as usize), bytes(statistics.bytes_of_an_open_node));
+            write!(f, ", {most} open at most, {each} each")?;
+        }
+        writeln!(f)?;
+        if let Some(resumed) = &self.checkpoints.resumed {
+            let (seconds, explored) = (time(resumed.seconds), grouped(resumed.explored as usize));
+            writeln!(f, "  resumed   after {seconds} and {explored} nodes, from {}", resumed.file)?;
+        }
+        if let Checkpoints { file: Some(file), written, .. } = &self.checkpoints {
+            writeln!(f, "  kept      in {file}, written {} times", grouped(*written as usize))?;
+        }
+        if !self.ranks.is_empty() {
+            return f.write_str(&ranks::table(&self.ranks));
+        }
         if self.threads > 1 {
             let workers: Vec<String> = statistics.workers.iter().map(|&nodes| grouped(nodes as usize)).collect();
             writeln!(

@@ -21,6 +21,8 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// Somebody who watches a search.
 pub(super) struct Watch {
     history: History,
+    /// How long was searched before: times go on from there.
+    before: Duration,
     /// The live line; hidden where there is no terminal.
     line: ProgressBar,
     /// Whether to say something where there is none.
@@ -40,7 +42,7 @@ struct Last {
 
 impl Watch {
     /// Begins to watch.
-    pub(super) fn begin(what: &str, quiet: bool) -> Watch {
+    pub(super) fn begin(what: &str, quiet: bool, before: Duration) -> Watch {
         let terminal = io::stderr().is_terminal();
         let line = if quiet || !terminal { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         // A template that is not understood would be a mistake of ours, and no reason to stop.
@@ -48,23 +50,25 @@ impl Watch {
         line.set_style(style);
         line.set_prefix(what.to_owned());
         line.enable_steady_tick(TURN);
-        Watch { history: History::default(), line, plain: !quiet && !terminal, last: Mutex::default() }
+        Watch { history: History::default(), before, line, plain: !quiet && !terminal, last: Mutex::default() }
     }
 
     /// A better solution was found.
     pub(super) fn incumbent(&self, incumbent: &Incumbent) {
-        self.history.incumbent(incumbent.after, incumbent.cost);
+        let after = incumbent.after.saturating_add(self.before);
+        self.history.incumbent(after, incumbent.cost);
         if self.plain {
             let bound = self.last().bound;
             let bound = bound.map_or_else(String::new, |bound| format!(", bound {}", signed(bound)));
-            say(&format!("{:.3} s: best {}{bound}", incumbent.after.as_secs_f64(), signed(incumbent.cost)));
+            say(&format!("{:.3} s: best {}{bound}", after.as_secs_f64(), signed(incumbent.cost)));
         }
     }
 
     /// Some time has passed.
     pub(super) fn progress(&self, progress: &Progress) {
+        let elapsed = progress.elapsed.saturating_add(self.before);
         if let Some(bound) = progress.bound {
-            self.history.bound(progress.elapsed, bound, progress.open, progress.explored);
+            self.history.bound(elapsed, bound, progress.open, progress.explored);
         }
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let nodes = progress.explored.saturating_sub(last.explored);
@@ -74,7 +78,7 @@ impl Watch {
             let bound = progress.bound?;
             if self.plain {
                 let best = progress.best.map_or_else(|| "none".to_owned(), signed);
-                say(&format!("{:.3} s: best {best}, bound {}", progress.elapsed.as_secs_f64(), signed(bound)));
+                say(&format!("{:.3} s: best {best}, bound {}", elapsed.as_secs_f64(), signed(bound)));
             }
             Some((progress.elapsed, bound))
         });

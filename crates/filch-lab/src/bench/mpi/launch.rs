@@ -1,0 +1,103 @@
+//! One run of `filch solve` in processes of its own, with or without `mpirun`.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use anyhow::{bail, ensure, Context, Result};
+use filch_dd::Cost;
+use serde::Deserialize;
+
+/// A run that is wanted.
+#[derive(Clone, Debug)]
+pub(super) struct Launch {
+    /// The instance, a graph.
+    pub(super) file: PathBuf,
+    /// How many ranks; none for one process without MPI.
+    pub(super) ranks: usize,
+    /// How many threads each has.
+    pub(super) threads: usize,
+    /// Where checkpoints go, and how often, in seconds.
+    pub(super) checkpoint: Option<(PathBuf, f64)>,
+}
+
+/// What it came to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    pub(super) seconds: f64,
+    pub(super) cost: Cost,
+    pub(super) explored: f64,
+    pub(super) transfers: f64,
+}
+
+/// The part of what `filch solve --json` prints that matters here.
+#[derive(Debug, Deserialize)]
+struct Printed {
+    ending: String,
+    cost: Option<Cost>,
+    seconds: f64,
+    statistics: Statistics,
+}
+
+#[derive(Debug, Deserialize)]
+struct Statistics {
+    explored: f64,
+    transfers: f64,
+}
+
+/// Whether ranks can be started at all.
+pub(super) fn check() -> Result<()> {
+    if !cfg!(feature = "mpi") {
+        bail!("{}", crate::mpi::HOW_TO_GET_IT);
+    }
+    mpirun(1).map(|_| ())
+}
+
+fn mpirun(ranks: usize) -> Result<Command> {
+    filch_mpi::launch::mpirun(ranks)
+        .context("`mpirun` cannot be started; it comes with Open MPI (Debian: openmpi-bin) or MPICH")
+}
+
+impl Launch {
+    /// Two of them at the same time; it took each of them half of what both took.
+    pub(super) fn run_twice(&self) -> Result<Answer> {
+        let (one, other) = thread::scope(|scope| {
+            let other = scope.spawn(|| self.run());
+            (self.run(), other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        let (one, other) = (one?, other?);
+        Ok(Answer { seconds: one.seconds.max(other.seconds) / 2.0, ..one })
+    }
+
+    pub(super) fn run(&self) -> Result<Answer> {
+        let program = std::env::current_exe().context("this program cannot be found, to be started again")?;
+        let mut command = match self.ranks {
+            0 => Command::new(&program),
+            ranks => {
+                let mut command = mpirun(ranks)?;
+                command.arg(&program);
+                command
+            }
+        };
+        command.args(["solve", "misp"]).arg(&self.file).args(["--threads", &self.threads.to_string()]);
+        command.args(["--quiet", "--json"]);
+        if self.ranks > 0 {
+            command.arg("--mpi");
+        }
+        if let Some((file, every)) = &self.checkpoint {
+            // Each round is a search from the beginning.
+            for file in [file.clone(), file.with_extension("previous")] {
+                let _ = std::fs::remove_file(file);
+            }
+            command.arg("--checkpoint").arg(file).args(["--every", &every.to_string()]);
+        }
+        let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+        let output = output.with_context(|| format!("{command:?} could not be started"))?;
+        ensure!(output.status.success(), "{command:?} ended with {}", output.status);
+        let printed: Printed = serde_json::from_slice(&output.stdout)
+            .with_context(|| format!("{command:?} printed what is not its summary"))?;
+        let Printed { ending, cost, seconds, statistics: Statistics { explored, transfers } } = printed;
+        ensure!(ending == "optimal", "it ended with `{ending}`");
+        Ok(Answer { seconds, cost: cost.context("it has no cost")?, explored, transfers })
+    }
+}

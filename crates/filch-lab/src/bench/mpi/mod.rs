@@ -1,0 +1,162 @@
+//! The `mpi` suite: the same search on one thread, on two threads of one process, and on two ranks of one thread each; and what checkpoints cost.
+//!
+//! Every run is `filch solve` as a user starts it, with `mpirun` in front where ranks are wanted. What it takes to start processes is not counted, only the search.
+
+mod goals;
+mod launch;
+
+use std::cell::Cell;
+use std::fmt::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{ensure, Context, Result};
+use filch_dd::problems::independent_set;
+use filch_dd::Cost;
+
+use super::rounds::{interleave, Effort, Runner};
+use super::{chosen, Measured};
+use crate::report::{self, Series};
+use crate::say;
+use launch::{Answer, Launch};
+
+/// The suite's name.
+pub(crate) const SUITE: &str = "mpi";
+
+/// One process without MPI.
+const FILCH: &str = "filch";
+/// Two of these side by side, each on one thread: what two cores give at most.
+const TWO_SERIAL: &str = "two-serial";
+/// With a checkpoint every second.
+const CHECKPOINTS: &str = "filch-checkpoints";
+/// One rank,
+const ONE_RANK: &str = "mpi-1-rank";
+/// and two, of one thread each.
+const TWO_RANKS: &str = "mpi-2-ranks";
+
+/// How long it takes to prove an optimum.
+const MILLISECONDS: &str = "ms";
+/// How many nodes of the search are explored.
+const NODES: &str = "nodes";
+/// How many times open nodes went from rank to rank, or were written down.
+const TRANSFERS: &str = "transfers";
+
+/// How often a checkpoint is written where one is.
+const EVERY_SECONDS: f64 = 1.0;
+
+/// What a user may choose.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// What all suites have.
+    pub(crate) common: super::Options,
+    /// Where published instances are.
+    pub(crate) data: Option<PathBuf>,
+}
+
+/// Something to solve.
+#[derive(Clone, Debug)]
+struct Case {
+    name: String,
+    source: Source,
+    effort: Effort,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    /// So many vertices, of which so many pairs in a thousand are neighbours.
+    Graph { vertices: usize, per_thousand: u32, seed: u64 },
+    /// A published one.
+    File(PathBuf),
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// The cases, of which a quick run has the small one only.
+fn cases(quick: bool, data: Option<&Path>) -> Result<Vec<Case>> {
+    let effort = Effort { rounds: 15, at_least: 6, time: Duration::from_secs(240) };
+    let graph = |name: &str, vertices, per_thousand, seed, effort| Case {
+        name: format!("misp/{name}"),
+        source: Source::Graph { vertices, per_thousand, seed },
+        effort,
+    };
+    if quick {
+        let effort = Effort { rounds: 3, at_least: 1, time: Duration::from_secs(15) };
+        return Ok(vec![graph("random-100-20%", 100, 200, 1, effort)]);
+    }
+    let mut cases = vec![graph("random-130-20%", 130, 200, 1, effort)];
+    if let Some(data) = data {
+        ensure!(data.is_dir(), "{} is not a folder", data.display());
+        let file = data.join("misp").join("brock200_4.clq");
+        ensure!(file.is_file(), "there is no {}", file.display());
+        cases.insert(0, Case { name: "misp/brock200_4".to_owned(), source: Source::File(file), effort });
+    }
+    Ok(cases)
+}
+
+/// Runs the suite.
+pub(crate) fn run(options: &Options) -> Result<Measured> {
+    launch::check()?;
+    let super::Options { quick, cases: ref names, .. } = options.common;
+    let cases = chosen(cases(quick, options.data.as_deref())?, names)?;
+    let folder = tempfile::tempdir().context("no folder for instances and checkpoints can be made")?;
+
+    let mut text = String::new();
+    let speed = if quick { "quick" } else { "full" };
+    writeln!(text, "Suite {SUITE}, {speed}: a proof of the optimum by one process or by ranks of one thread each, and the same with a checkpoint every second.")?;
+    if options.data.is_none() && !quick {
+        writeln!(text, "brock200_4 is left out: --data says in which folder there is misp/brock200_4.clq.")?;
+    }
+    let mut all = Vec::new();
+    for (done, case) in cases.iter().enumerate() {
+        say(&format!("[{}/{}] {case}", done + 1, cases.len()));
+        let series = measure(case, folder.path())?;
+        let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
+        writeln!(text, "\n{case}, {rounds} rounds.")?;
+        text.push_str(&report::tables(&series, &[]));
+        all.extend(series);
+    }
+    text.push('\n');
+    text.push_str(&goals::summary(&all));
+    Ok(Measured { series: all, text })
+}
+
+fn measure(case: &Case, folder: &Path) -> Result<Vec<Series>> {
+    let file = match &case.source {
+        Source::File(file) => file.clone(),
+        Source::Graph { vertices, per_thousand, seed } => {
+            let file = folder.join("instance");
+            let text = independent_set::random(*vertices, *per_thousand, 1, *seed).text();
+            std::fs::write(&file, text).with_context(|| format!("{} cannot be written", file.display()))?;
+            file
+        }
+    };
+    let optimum: Cell<Option<Cost>> = Cell::new(None);
+    let runner = |name: &'static str, ranks: usize, threads: usize, checkpoint: bool| {
+        let checkpoint = checkpoint.then(|| (folder.join("checkpoint"), EVERY_SECONDS));
+        let launch = Launch { file: file.clone(), ranks, threads, checkpoint };
+        let optimum = &optimum;
+        let measure = move || {
+            let Answer { seconds, cost, explored, transfers } =
+                if name == TWO_SERIAL { launch.run_twice()? } else { launch.run()? };
+            let known = optimum.replace(Some(cost)).unwrap_or(cost);
+            ensure!(known == cost, "it proved {cost}, where {known} was proven before");
+            Ok(vec![1e3 * seconds, explored, transfers])
+        };
+        let all = if name == TWO_SERIAL { 2 } else { ranks.max(1) * threads };
+        Runner { name, threads: all, measure: Box::new(measure) }
+    };
+    let runners = [
+        runner(FILCH, 0, 1, false),
+        runner(FILCH, 0, 2, false),
+        runner(TWO_SERIAL, 0, 1, false),
+        runner(CHECKPOINTS, 0, 2, true),
+        runner(ONE_RANK, 1, 1, false),
+        runner(ONE_RANK, 1, 2, false),
+        runner(TWO_RANKS, 2, 1, false),
+    ];
+    interleave(&case.name, &[MILLISECONDS, NODES, TRANSFERS], &runners, case.effort)
+}

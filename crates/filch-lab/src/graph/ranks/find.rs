@@ -1,0 +1,182 @@
+//! Each rank's part of the work.
+
+use std::sync::mpsc;
+use std::time::Instant;
+use std::{panic, thread};
+
+use anyhow::{anyhow, Context, Result};
+use filch::explore::Explore;
+use filch::Pool;
+use filch_graph::generate::Recipe;
+use filch_graph::part::{Part, Partition};
+use filch_graph::Vertex;
+use filch_mpi::explore::{closure as across, Ranks};
+use filch_mpi::network::Network;
+
+use super::summary::{Place, Summary};
+use super::Arguments;
+use crate::report;
+
+/// What a rank has to have before it begins.
+pub(super) struct Ready {
+    recipe: Recipe,
+    roots: Vec<Vertex>,
+    pool: Pool,
+}
+
+/// Whatever can go wrong before it begins. Rank 0 writes the files.
+pub(super) fn prepare(arguments: &Arguments, first: bool) -> Result<Ready> {
+    let recipe = arguments.generate.context("there is no graph: give --generate")?;
+    let roots = arguments.roots(recipe.vertices()?, None)?;
+    if let Some(path) = arguments.json.as_ref().filter(|_| first) {
+        report::check_writable(path)?;
+    }
+    let mut builder = Pool::builder();
+    if let Some(threads) = arguments.threads {
+        builder = builder.threads(threads);
+    }
+    Ok(Ready { recipe, roots, pool: builder.build().context("the threads could not be started")? })
+}
+
+/// Builds this rank's part and explores it with the others. The summary is the same on all ranks, but for what is rank 0's to measure.
+pub(super) fn closure(
+    arguments: &Arguments,
+    ready: &Ready,
+    network: &mut dyn Network,
+    machine: String,
+) -> Result<Summary> {
+    let Ready { recipe, roots, pool } = ready;
+    let mut ranks = Ranks::new(network);
+    let partition = recipe.partition(ranks.ranks())?;
+    let start = Instant::now();
+    let part = build(pool, recipe, partition, &mut ranks)?;
+    let built = start.elapsed().as_secs_f64();
+    // All begin together, so that nobody is idle for want of a graph.
+    ranks.sum(0)?;
+
+    let start = Instant::now();
+    let mut explore = Explore::at_least_once().pool(pool);
+    if let Some(limit) = arguments.time_limit {
+        explore = explore.time_limit(limit);
+    }
+    let found = across(&mut ranks, &part, roots.iter().copied(), explore)?;
+    let elapsed = start.elapsed();
+
+    let place = Place {
+        machine,
+        threads: pool.threads(),
+        vertices: part.own(),
+        arcs: part.arcs(),
+        graph_bytes: part.memory(),
+        marks_bytes: found.memory(),
+        build_seconds: built,
+        reached: found.reached_here(),
+    };
+    let places = ranks.gather(&place)?;
+    Ok(Summary::new(recipe, &partition, roots, &found, places, elapsed))
+}
+
+/// Builds this rank's part on the pool, while this thread communicates for it: no other may.
+fn build(pool: &Pool, recipe: &Recipe, partition: Partition, ranks: &mut Ranks<'_>) -> Result<Part> {
+    let rank = ranks.rank();
+    let (ask, asked) = mpsc::channel();
+    let (answer, answered) = mpsc::channel();
+    let gone = || anyhow!("the other ranks could not be asked");
+    // All of it goes in there: if the others cannot be asked, the builder must not wait for an answer.
+    thread::scope(move |scope| {
+        let builder = scope.spawn(move || {
+            pool.install(move || {
+                recipe.part(partition, rank, |number| {
+                    ask.send(number).map_err(|_| gone())?;
+                    answered.recv().map_err(|_| gone())
+                })
+            })
+        });
+        for number in asked {
+            // The builder has gone if nobody hears it, and says why.
+            let _ = answer.send(ranks.sum(number)?);
+        }
+        builder.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use filch_mpi::network::threads::{self, Delays};
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    /// The summaries of all ranks.
+    fn on_ranks(ranks: usize, words: &[&str]) -> Vec<Summary> {
+        let words = ["graph", "closure", "--mpi", "--threads", "1", "--generate"].iter().chain(words);
+        let arguments = Cli::parse_from(words).arguments;
+        arguments.check().unwrap();
+        threads::run(ranks, Delays::NONE, |network| {
+            let ready = prepare(&arguments, network.rank() == 0).unwrap();
+            closure(&arguments, &ready, network, "here".to_owned()).unwrap()
+        })
+    }
+
+    #[test]
+    fn all_ranks_together_reach_what_one_reaches() {
+        for (recipe, reached) in [("torus:20x30", 600), ("random:500,2000,seed=3", 500), ("star:40", 40)] {
+            for ranks in 1..=3 {
+                for summary in on_ranks(ranks, &[recipe]) {
+                    let json = serde_json::to_value(&summary).unwrap();
+                    assert_eq!(json["result"]["reached"], reached, "{recipe}");
+                    assert_eq!(json["ending"], "complete");
+                    let of_ranks = json["ranks"].as_array().unwrap();
+                    assert_eq!(of_ranks.len(), ranks);
+                    let sum = |name: &str| of_ranks.iter().map(|rank| rank[name].as_u64().unwrap()).sum::<u64>();
+                    assert_eq!(sum("vertices"), json["graph"]["vertices"].as_u64().unwrap());
+                    assert_eq!(sum("reached"), reached);
+                    assert_eq!(sum("sent"), sum("received"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_that_cannot_be_asked_are_an_error() {
+        let words = ["graph", "closure", "--mpi", "--threads", "1", "--generate", "random:500,2000,seed=3"];
+        let arguments = Cli::parse_from(words).arguments;
+        let ended = threads::run(2, Delays::NONE, |network| {
+            if network.rank() == 1 {
+                network.send(0, vec![0xFF; 20]);
+                return String::new();
+            }
+            let ready = prepare(&arguments, true).unwrap();
+            closure(&arguments, &ready, network, "here".to_owned()).err().unwrap().to_string()
+        });
+        assert!(ended[0].starts_with("a message of rank 1 cannot be understood"), "{ended:?}");
+    }
+
+    #[test]
+    fn the_summary_has_a_line_for_each_rank() {
+        let text = on_ranks(3, &["torus:10x9", "--root", "7"])[0].to_string();
+        for part in [
+            "torus:10x9: 90 vertices, 360 arcs, two an edge",
+            "on 3 ranks, in blocks",
+            "closure from vertex 7",
+            "reached   90 of 90 (100.00 %) vertices",
+            "rank",
+        ] {
+            assert!(text.contains(part), "`{part}` is not in\n{text}");
+        }
+        assert_eq!(text.matches("here").count(), 3, "{text}");
+    }
+
+    #[test]
+    fn a_time_that_is_up_is_told() {
+        let summary = &on_ranks(2, &["torus:3000x300", "--time-limit", "0.000000001"])[0];
+        assert!(!summary.is_complete());
+        assert!(summary.to_string().contains("this is only what was found until then"));
+    }
+}

@@ -1,0 +1,50 @@
+//! `filch graph closure --mpi`: the closure of a graph of which each rank builds and explores a part.
+
+#[cfg(any(feature = "mpi", test))]
+mod find;
+#[cfg(any(feature = "mpi", test))]
+mod summary;
+
+use anyhow::Result;
+
+use super::Arguments;
+
+#[cfg(not(feature = "mpi"))]
+pub(super) fn run(_: &Arguments) -> Result<()> {
+    anyhow::bail!("{}", crate::mpi::HOW_TO_GET_IT)
+}
+
+/// Does it on all ranks. Rank 0 tells what came of it; the others have nothing to say unless they fail alone.
+#[cfg(feature = "mpi")]
+pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    use anyhow::{anyhow, bail};
+    use filch_mpi::network::{agree, Mpi, Network};
+
+    use crate::{print, report};
+
+    let mut network = Mpi::start()?;
+    let first = network.rank() == 0;
+    let ready = find::prepare(arguments, first);
+    if let Err(why) = agree(&mut network, ready.as_ref().map(|_| ()).map_err(|error| format!("{error:#}"))) {
+        network.finish();
+        return if first { Err(anyhow!(why)) } else { Ok(()) };
+    }
+    let found = find::closure(arguments, &ready?, &mut network, Mpi::machine());
+    let summary = match found {
+        Ok(summary) => summary,
+        // The others would wait for this rank.
+        Err(error) => network.abort(&format!("error: rank {}: {error:#}", network.rank())),
+    };
+    network.finish();
+    if !first {
+        return Ok(());
+    }
+    if let Some(path) = &arguments.json {
+        report::write_json(path, &summary)?;
+    }
+    print(&summary.to_string())?;
+    if !summary.is_complete() {
+        bail!("the time limit was reached before everything was explored: the result is incomplete");
+    }
+    Ok(())
+}

@@ -1,0 +1,280 @@
+//! What `filch simulate` is told.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{anyhow, bail, Result};
+use clap::{Args, ValueEnum};
+use filch_mpi::simulate::{Costs, Line, Plan, Scaling, Settings, Wire};
+
+use crate::problem::Kind;
+
+/// What a message takes Open MPI 4.1 between two processes of one machine, in nanoseconds: to look for it and receive it, and to send it.
+const RECEIVE: f64 = 400.0;
+const SEND: f64 = 150.0;
+
+/// Simulate the coordinator of a run across machines, with up to thousands of ranks.
+///
+/// The coordinator is the real one, and what messages take it is measured here; ranks, threads, network and time are simulated. Their work is the tree of a real search: one that was recorded, or without one, one that is
+/// recorded first. It is simulated as it is (strong scaling), and in trees that are grown like it, with the same work for each thread whatever the number of ranks (weak scaling).
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Solve this with one thread, and record what its nodes cost: a problem as `filch solve` knows it, and its file.
+    #[arg(long, num_args = 2, value_names = ["PROBLEM", "FILE"], requires = "out", conflicts_with_all = ["recording", "plot", "json"])]
+    record: Option<Vec<String>>,
+
+    /// The file that the recording is written to.
+    #[arg(long, value_name = "RECORDING", requires = "record")]
+    out: Option<PathBuf>,
+
+    /// Record for at most so long. Better the whole of a shorter search: what it had not come to is missing.
+    #[arg(long, value_name = "SECONDS", value_parser = crate::seconds, requires = "record")]
+    time: Option<Duration>,
+
+    /// Simulate the search that was recorded in this file.
+    #[arg(long, value_name = "FILE")]
+    recording: Option<PathBuf>,
+
+    /// Up to 1,000 ranks with less work: some seconds.
+    #[arg(long)]
+    quick: bool,
+
+    /// How many ranks.
+    #[arg(long, value_name = "N,N,...", value_delimiter = ',', value_parser = ranks)]
+    ranks: Vec<usize>,
+
+    /// How many threads a rank has.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    threads: u32,
+
+    /// How many nodes each thread has, in the mean, where that is the same for all numbers of ranks.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    nodes: Option<u32>,
+
+    /// How many times as much as recorded nodes cost.
+    #[arg(long, value_name = "X,X,...", value_delimiter = ',', default_values_t = [1.0, 10.0, 100.0], value_parser = factor)]
+    cost: Vec<f64>,
+
+    /// Another latency of the network, in microseconds.
+    #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
+    latency: Option<Duration>,
+
+    /// Another bandwidth of a rank, in gigabytes a second.
+    #[arg(long, value_name = "GB/S", value_parser = amount)]
+    bandwidth: Option<f64>,
+
+    /// How long a rank waits, after something happened, before it looks for messages again, in microseconds.
+    #[arg(long, value_name = "MICROSECONDS", default_value = "50", value_parser = microseconds)]
+    shortest_wait: Duration,
+
+    /// While nothing happens it waits twice as long each time, up to this.
+    #[arg(long, value_name = "MICROSECONDS", default_value = "1000", value_parser = microseconds)]
+    longest_wait: Duration,
+
+    /// What an open node is in a message, in bytes.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    node_bytes: u64,
+
+    /// What it takes the MPI library to receive a message, in nanoseconds.
+    #[arg(long, value_name = "NS", default_value_t = RECEIVE, value_parser = amount)]
+    receive: f64,
+
+    /// What it takes the MPI library to send a message, in nanoseconds.
+    #[arg(long, value_name = "NS", default_value_t = SEND, value_parser = amount)]
+    send: f64,
+
+    /// What it takes the coordinator to handle a message, in nanoseconds, and not what is measured: then all figures are the same in every run.
+    #[arg(long, value_name = "NS", value_parser = amount)]
+    handle: Option<f64>,
+
+    /// Where all random numbers come from.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Also write the figures to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Also draw efficiency and the coordinator's load to this file, as SVG.
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+/// A search to be recorded.
+#[derive(Debug)]
+pub(super) struct Record<'a> {
+    pub(super) problem: Kind,
+    pub(super) file: &'a Path,
+    pub(super) out: &'a Path,
+    pub(super) time: Option<Duration>,
+}
+
+impl Arguments {
+    /// What is to be recorded, if anything.
+    pub(super) fn record(&self) -> Result<Option<Record<'_>>> {
+        let (Some([problem, file]), Some(out)) = (self.record.as_deref(), &self.out) else { return Ok(None) };
+        let problem = Kind::from_str(problem, false).map_err(|_| {
+            let names: Vec<&str> = Kind::value_variants().iter().map(|kind| kind.name()).collect();
+            anyhow!("'{problem}' is no problem that filch solves; there are {}", names.join(", "))
+        })?;
+        let file = Path::new(file);
+        if file == out {
+            bail!(
+                "{} is the file that the instance is read from; give another to write the recording to",
+                out.display()
+            );
+        }
+        Ok(Some(Record { problem, file, out, time: self.time }))
+    }
+
+    pub(super) fn recording(&self) -> Option<&Path> {
+        self.recording.as_deref()
+    }
+
+    pub(super) fn quick(&self) -> bool {
+        self.quick
+    }
+
+    pub(super) fn json(&self) -> Option<&Path> {
+        self.json.as_deref()
+    }
+
+    pub(super) fn plot(&self) -> Option<&Path> {
+        self.plot.as_deref()
+    }
+
+    /// What is simulated.
+    pub(super) fn plan(&self) -> Plan {
+        let mut ranks = match (&*self.ranks, self.quick) {
+            ([], false) => vec![10, 30, 100, 300, 1_000, 3_000, 10_000],
+            ([], true) => vec![10, 30, 100, 300, 1_000],
+            (ranks, _) => ranks.to_vec(),
+        };
+        ranks.sort_unstable();
+        ranks.dedup();
+
+        let changed = |wire: Wire| Wire {
+            latency: self.latency.unwrap_or(wire.latency),
+            bandwidth: self.bandwidth.map_or(wire.bandwidth, |gigabytes| gigabytes * 1e9),
+        };
+        let line = |scaling, network: &str, wire, factor| Line { scaling, network: network.to_owned(), wire, factor };
+        let mut lines = Vec::new();
+        let networks: &[(&str, Wire)] = if self.latency.is_some() || self.bandwidth.is_some() {
+            &[("network", Wire::INFINIBAND)]
+        } else {
+            &[("InfiniBand", Wire::INFINIBAND), ("Ethernet", Wire::ETHERNET)]
+        };
+        for (place, &(name, wire)) in networks.iter().enumerate() {
+            // The second network is there to see what latency does: once will do.
+            let factors = if place == 0 { &self.cost[..] } else { &self.cost[..1] };
+            lines.extend(factors.iter().map(|&factor| line(Scaling::Weak, name, changed(wire), factor)));
+        }
+        lines.push(line(Scaling::Strong, networks[0].0, changed(networks[0].1), 1.0));
+
+        let costs = Costs { receive: self.receive, send: self.send, ..Costs::default() };
+        let settings = Settings {
+            threads: self.threads as usize,
+            shortest_wait: self.shortest_wait,
+            longest_wait: self.longest_wait,
+            node_bytes: self.node_bytes,
+            costs,
+            seed: self.seed,
+            ..Settings::new(1)
+        };
+        let nodes = self.nodes.unwrap_or(if self.quick { 1_000 } else { 2_000 });
+        Plan { ranks, lines, nodes, settings, handle: self.handle }
+    }
+}
+
+fn ranks(text: &str) -> Result<usize, String> {
+    match text.trim().parse() {
+        Ok(ranks @ 1..=100_000) => Ok(ranks),
+        Ok(_) => Err("a run has from 1 to 100000 ranks here".to_owned()),
+        Err(_) => Err("this is not a number of ranks; an example is 10,100,1000".to_owned()),
+    }
+}
+
+fn microseconds(text: &str) -> Result<Duration, String> {
+    match amount(text) {
+        Ok(microseconds) if microseconds <= 1e7 => Ok(Duration::from_secs_f64(microseconds / 1e6)),
+        _ => Err("this is not a number of microseconds, up to ten million; an example is 1.5".to_owned()),
+    }
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    match amount(text) {
+        Ok(factor) if (1e-6..=1e6).contains(&factor) => Ok(factor),
+        _ => Err("this is not a factor from a millionth to a million; an example is 0.1,1,10".to_owned()),
+    }
+}
+
+fn amount(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(amount) if amount.is_finite() && amount >= 0.0 => Ok(amount),
+        _ => Err("this is not a number from 0 on; an example is 1.5".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn parse(words: &[&str]) -> Result<Arguments, String> {
+        let words = std::iter::once(&"simulate").chain(words);
+        let arguments = Cli::try_parse_from(words).map_err(|error| error.to_string())?.arguments;
+        arguments.record().map_err(|error| error.to_string())?;
+        Ok(arguments)
+    }
+
+    #[test]
+    fn what_is_left_out_has_a_default() {
+        let plan = parse(&[]).unwrap().plan();
+        assert_eq!(plan.ranks, [10, 30, 100, 300, 1_000, 3_000, 10_000]);
+        assert_eq!(plan.lines.iter().filter(|line| line.scaling == Scaling::Weak).count(), 4);
+        assert_eq!(plan.lines.iter().filter(|line| line.scaling == Scaling::Strong).count(), 1);
+        assert_eq!(plan.handle, None);
+        assert_eq!(parse(&["--quick"]).unwrap().plan().ranks.last(), Some(&1_000));
+    }
+
+    #[test]
+    fn options_are_taken_as_given() {
+        let words = ["--ranks", "50,5,5", "--latency", "2.5", "--cost", "7", "--threads", "3", "--handle", "800"];
+        let plan = parse(&words).unwrap().plan();
+        assert_eq!((plan.ranks, plan.settings.threads, plan.handle), (vec![5, 50], 3, Some(800.0)));
+        assert!(plan.lines.iter().all(|line| line.wire.latency == Duration::from_nanos(2_500)));
+        assert_eq!(plan.lines.iter().map(|line| line.factor).collect::<Vec<_>>(), [7.0, 1.0]);
+        let arguments = parse(&["--record", "misp", "graph.clq", "--out", "graph.rec", "--time", "2"]).unwrap();
+        let record = arguments.record().unwrap().unwrap();
+        assert_eq!((record.problem, record.file), (Kind::Misp, Path::new("graph.clq")));
+    }
+
+    #[test]
+    fn bad_input_is_refused_with_a_reason() {
+        for (words, reason) in [
+            (&["--record", "misp"][..], "2 values required"),
+            (&["--record", "misp", "graph"], "--out"),
+            (&["--out", "a"], "--record"),
+            (&["--record", "colouring", "graph", "--out", "a"], "knapsack, misp, clique, tsptw, golomb, flow"),
+            (&["--record", "misp", "a", "--out", "a"], "the file that the instance is read from"),
+            (&["--record", "misp", "a", "--out", "b", "--recording", "c"], "cannot be used with"),
+            (&["--ranks", "0"], "from 1 to 100000"),
+            (&["--ranks", "many"], "not a number of ranks"),
+            (&["--threads", "0"], "0 is not in"),
+            (&["--latency", "-1"], "unexpected argument"),
+            (&["--latency", "NaN"], "not a number of microseconds"),
+            (&["--cost", "0"], "not a factor"),
+            (&["--nodes", "0"], "0 is not in"),
+        ] {
+            let refusal = parse(words).expect_err(&format!("{words:?} should be refused"));
+            assert!(refusal.contains(reason), "{words:?}: {refusal}");
+        }
+    }
+}

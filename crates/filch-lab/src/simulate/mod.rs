@@ -1,0 +1,94 @@
+//! `filch simulate`: the coordinator of a run across machines with thousands of simulated ranks, and where it saturates.
+
+mod arguments;
+mod plot;
+mod record;
+mod table;
+
+pub(crate) use arguments::Arguments;
+
+use anyhow::Result;
+use filch_mpi::simulate::{sweep, Calibration, Learnt, Plan, Recording, Row};
+use serde::Serialize;
+
+use crate::machine::Machine;
+use crate::report::{self, bytes, grouped, number, time};
+use crate::{print, say};
+
+/// Does what the arguments ask for.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(wanted) = arguments.record()? {
+        let recording = record::record(&wanted)?;
+        let size = bytes(recording.to_bytes().len());
+        return print(&format!("{}, {size} in {}\n", describe(&recording), wanted.out.display()));
+    }
+    for path in [arguments.json(), arguments.plot()].into_iter().flatten() {
+        report::check_writable(path)?;
+    }
+    let recording = match arguments.recording() {
+        Some(path) => record::read(path)?,
+        None => {
+            say("No recording was given: a random instance is searched and recorded first.");
+            record::record_generated(arguments.quick())?
+        }
+    };
+    let plan = arguments.plan();
+    print(&format!("{}\n{}\n", describe(&recording), about(&plan)))?;
+    let (calibrations, rows) = simulate(&recording, &plan)?;
+    print(&format!("{}{}", table::calibration(&calibrations), table::tables(&rows)))?;
+
+    if let Some(path) = arguments.json() {
+        let report = Report { machine: Machine::here(), recording: describe(&recording), calibrations, rows: &rows };
+        report::write_file(path, |file| Ok(serde_json::to_writer_pretty(file, &report)?))?;
+    }
+    if let Some(path) = arguments.plot() {
+        let svg = plot::draw(&format!("One coordinator and many simulated ranks: {}", recording.name()), &rows)?;
+        report::write_file(path, |file| Ok(file.write_all(svg.as_bytes())?))?;
+    }
+    Ok(())
+}
+
+/// What is written as JSON.
+#[derive(Serialize)]
+struct Report<'a> {
+    machine: Machine,
+    recording: String,
+    calibrations: Vec<Calibration>,
+    rows: &'a [Row],
+}
+
+fn simulate(recording: &Recording, plan: &Plan) -> Result<(Vec<Calibration>, Vec<Row>)> {
+    let (mut calibrations, mut rows) = (Vec::new(), Vec::new());
+    let mut tell = |learnt: &Learnt| match learnt {
+        Learnt::Calibrated(calibration) => {
+            say(&format!("{} ranks", grouped(calibration.ranks)));
+            calibrations.push(calibration.clone());
+        }
+        Learnt::Simulated(row) => rows.push(row.clone()),
+    };
+    sweep(recording, plan, &mut tell)?;
+    Ok((calibrations, rows))
+}
+
+fn describe(recording: &Recording) -> String {
+    let (nodes, work) = (recording.nodes().len(), recording.work().as_secs_f64());
+    format!(
+        "Recorded: {}, {} nodes in {}, {} us each",
+        recording.name(),
+        grouped(nodes),
+        time(work),
+        number(1e6 * work / nodes.max(1) as f64)
+    )
+}
+
+fn about(plan: &Plan) -> String {
+    let settings = &plan.settings;
+    format!(
+        "Simulated: ranks with {}, which look for messages {} after something happened and then ever less often, up to every {}; {} bytes a node; seed {}",
+        report::threads(settings.threads),
+        time(settings.shortest_wait.as_secs_f64()),
+        time(settings.longest_wait.as_secs_f64()),
+        settings.node_bytes,
+        settings.seed
+    )
+}

@@ -1,0 +1,255 @@
+//! `--checkpoint`, `--every` and `--resume`: what is left of a search in a file, and going on from there.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{bail, Context, Result};
+use filch_dd::checkpoint::{previous, Checkpoint, CheckpointError, Identity, Keeper};
+use filch_dd::problems::Instance;
+use filch_dd::{Outcome, Solver};
+use serde::Serialize;
+
+use super::Arguments;
+use crate::problem::Loaded;
+use crate::say;
+
+/// What was asked for.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) identity: Identity,
+    /// Where checkpoints go, if they are wanted, and how often.
+    pub(super) file: Option<PathBuf>,
+    pub(super) every: Duration,
+    /// What to begin with, and where it comes from.
+    pub(super) resumed: Option<(PathBuf, Checkpoint)>,
+}
+
+/// What is told of it in the end.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Checkpoints {
+    /// Where checkpoints were written to.
+    pub(super) file: Option<String>,
+    /// How many.
+    pub(super) written: u64,
+    /// What it began with.
+    pub(super) resumed: Option<Resumed>,
+    /// Why the last one is not there.
+    #[serde(skip)]
+    pub(super) trouble: Option<CheckpointError>,
+}
+
+/// What a search began with.
+#[derive(Debug, Serialize)]
+pub(super) struct Resumed {
+    pub(super) file: String,
+    /// How long was searched before.
+    pub(super) seconds: f64,
+    /// How many nodes had been explored.
+    pub(super) explored: u64,
+    /// How many were open.
+    pub(super) open: u64,
+}
+
+/// A plan, taken apart.
+#[cfg(feature = "mpi")]
+pub(super) struct Parts {
+    pub(super) identity: Identity,
+    pub(super) file: Option<PathBuf>,
+    pub(super) every: Duration,
+    pub(super) resumed: Option<Checkpoint>,
+    /// What there is to tell already.
+    pub(super) checkpoints: Checkpoints,
+}
+
+impl Plan {
+    /// Reads what is to be resumed, and refuses what would be lost.
+    pub(super) fn read(arguments: &Arguments, problem: &Loaded) -> Result<Plan> {
+        let Arguments { checkpoint, every, resume, .. } = arguments;
+        if let Some(file) = checkpoint {
+            refuse_to_replace(file, resume.as_deref())?;
+        }
+        let identity = Identity::new(arguments.problem.name(), problem.text());
+        let resumed = resume.as_ref().map(|file| {
+            let checkpoint = Checkpoint::read_for(file, &identity).context("this cannot be resumed")?;
+            anyhow::Ok((file.clone(), checkpoint))
+        });
+        Ok(Plan { resumed: resumed.transpose()?, identity, file: checkpoint.clone(), every: *every })
+    }
+
+    /// How long was searched before.
+    pub(super) fn before(&self) -> Duration {
+        self.resumed.as_ref().map_or(Duration::ZERO, |(_, checkpoint)| checkpoint.elapsed)
+    }
+
+    /// Searches as planned.
+    pub(super) fn solve<P: Instance>(self, solver: Solver<'_, P>) -> Result<(Outcome, Checkpoints)> {
+        match self.keeper()? {
+            None => Ok((solver.solve()?, Checkpoints::default())),
+            Some((keeper, mut checkpoints)) => {
+                let kept = solver.solve_with_checkpoints(keeper)?;
+                (checkpoints.written, checkpoints.trouble) = (kept.written, kept.trouble);
+                Ok((kept.outcome, checkpoints))
+            }
+        }
+    }
+
+    /// The same without what is to be resumed, for ranks that do not read it.
+    #[cfg(feature = "mpi")]
+    pub(super) fn of(arguments: &Arguments, problem: &Loaded) -> Plan {
+        let identity = Identity::new(arguments.problem.name(), problem.text());
+        Plan { identity, file: None, every: arguments.every, resumed: None }
+    }
+
+    /// For ranks, whose checkpoints are kept in another way.
+    #[cfg(feature = "mpi")]
+    pub(super) fn into_parts(self) -> Parts {
+        let checkpoints = self.checkpoints();
+        let Plan { identity, file, every, resumed } = self;
+        Parts { identity, file, every, resumed: resumed.map(|(_, checkpoint)| checkpoint), checkpoints }
+    }
+
+    /// Who keeps them, if anything was asked for, and what there is to tell already.
+    fn keeper(self) -> Result<Option<(Keeper<'static>, Checkpoints)>> {
+        let checkpoints = self.checkpoints();
+        if checkpoints.is_nothing() {
+            return Ok(None);
+        }
+        let mut keeper = Keeper::new(self.identity).every(self.every).on_trouble(warn);
+        if let Some(file) = self.file {
+            keeper = keeper.file(file);
+        }
+        if let Some((_, checkpoint)) = self.resumed {
+            keeper = keeper.resume(checkpoint)?;
+        }
+        Ok(Some((keeper, checkpoints)))
+    }
+
+    /// What there is to tell already.
+    pub(super) fn checkpoints(&self) -> Checkpoints {
+        let resumed = self.resumed.as_ref().map(|(file, checkpoint)| Resumed {
+            file: file.display().to_string(),
+            seconds: checkpoint.elapsed.as_secs_f64(),
+            explored: checkpoint.totals.explored,
+            open: checkpoint.open(),
+        });
+        let file = self.file.as_ref().map(|file| file.display().to_string());
+        Checkpoints { file, resumed, ..Checkpoints::default() }
+    }
+}
+
+/// Tells of a checkpoint that could not be written, while the search goes on.
+pub(super) fn warn(error: &CheckpointError) {
+    say(&format!("warning: {error}. The search goes on, and so do attempts to write"));
+}
+
+impl Checkpoints {
+    /// Whether there is nothing to tell.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.file.is_none() && self.resumed.is_none()
+    }
+
+    /// Says how to go on with what is left. What was promised and is not there is an error.
+    pub(super) fn conclude(self, arguments: &Arguments, proven: bool) -> Result<()> {
+        if let Some(trouble) = self.trouble {
+            return Err(trouble).context("what is left of the search was not kept");
+        }
+        match &arguments.checkpoint {
+            Some(file) if !proven && !arguments.quiet => {
+                let mpirun = if arguments.mpi { "mpirun -n RANKS " } else { "" };
+                let command = format!("{mpirun}{}", to_go_on(std::env::args_os(), file));
+                say(&format!("What is left is in {}. To go on with it:\n  {command}", file.display()));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Checkpoints that are not gone on from would be replaced by those of a search that begins.
+fn refuse_to_replace(file: &Path, resume: Option<&Path>) -> Result<()> {
+    let same = |one: &Path, other: &Path| match (fs::canonicalize(one), fs::canonicalize(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    };
+    // Who goes on from the one before has seen that this one is no good.
+    if resume.is_some_and(|resume| same(resume, file) || same(resume, &previous(file))) {
+        return Ok(());
+    }
+    for there in [file.to_owned(), previous(file)] {
+        if there.exists() {
+            let (file, there) = (file.display(), there.display());
+            bail!(
+                "{there} is there already, and a search that does not go on from it would replace it. To go on from it, give --resume {there} \
+                 --checkpoint {file}; to begin anew, remove it or give another file"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The command line that goes on from a file: the one that was given, but for what it began with.
+pub(super) fn to_go_on(given: impl IntoIterator<Item = OsString>, file: &Path) -> String {
+    let mut words = Vec::new();
+    let mut given = given.into_iter();
+    while let Some(word) = given.next() {
+        match word.as_encoded_bytes() {
+            b"--resume" => drop(given.next()),
+            bytes if bytes.starts_with(b"--resume=") => {}
+            _ => words.push(quoted(&word.to_string_lossy())),
+        }
+    }
+    words.extend(["--resume".to_owned(), quoted(&file.to_string_lossy())]);
+    words.join(" ")
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_to_go_on_is_the_one_that_was_given() {
+        let go_on = |words: &str| to_go_on(words.split(' ').map(OsString::from), Path::new("my file"));
+        assert_eq!(
+            go_on("filch solve misp a.clq --threads 2 --checkpoint=b"),
+            "filch solve misp a.clq --threads 2 --checkpoint=b --resume 'my file'"
+        );
+        assert_eq!(go_on("filch solve --resume b golomb 9"), "filch solve golomb 9 --resume 'my file'");
+        assert_eq!(go_on("filch solve --resume=b golomb 9 --quiet"), "filch solve golomb 9 --quiet --resume 'my file'");
+    }
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        for (word, expected) in [("a-b_c/d.e=1,2", "a-b_c/d.e=1,2"), ("", "''"), ("it's", r"'it'\''s'"), ("$a", "'$a'")]
+        {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_not_replaced_unless_it_is_gone_on_from() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, other) = (folder.path().join("a"), folder.path().join("b"));
+        assert!(refuse_to_replace(&file, None).is_ok());
+        for there in [&file, &previous(&file)] {
+            fs::write(there, "work").unwrap();
+            let refusal = refuse_to_replace(&file, None).unwrap_err().to_string();
+            assert!(refusal.starts_with(&there.display().to_string()), "{refusal}");
+            assert!(refuse_to_replace(&file, Some(&other)).is_err());
+            assert!(refuse_to_replace(&file, Some(&file)).is_ok());
+            assert!(refuse_to_replace(&file, Some(&previous(&file))).is_ok());
+            fs::remove_file(there).unwrap();
+        }
+    }
+}

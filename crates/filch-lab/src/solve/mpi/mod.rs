@@ -1,0 +1,15 @@
+//! `--mpi`: the same search on all ranks that `mpirun` started.
+
+#[cfg(feature = "mpi")]
+mod keep;
+#[cfg(feature = "mpi")]
+mod rank;
+
+#[cfg(feature = "mpi")]
+pub(super) use rank::{outcome, run};
+
+/// Says how to get it.
+#[cfg(not(feature = "mpi"))]
+pub(super) fn run(_: &super::Arguments) -> anyhow::Result<std::process::ExitCode> {
+    anyhow::bail!("{}", crate::mpi::HOW_TO_GET_IT)
+}

@@ -1,0 +1,199 @@
+//! What each rank did, drawn: a line a rank, with the nodes it explored, the bytes it gave and got, and the time it was busy and idle.
+
+use anyhow::{anyhow, Result};
+use plotters::backend::SVGBackend;
+use plotters::drawing::{DrawingArea, IntoDrawingArea};
+use plotters::element::{Rectangle, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, IntoFont, RGBColor, TextStyle, BLACK, WHITE};
+
+use super::Rank;
+use crate::report::{bytes, grouped, time};
+
+const WIDTH: i32 = 980;
+const MARGIN: i32 = 16;
+const TITLE: i32 = 40;
+const HEADING: i32 = 28;
+/// A line, where there are not too many ranks for that, and how high all of them may be otherwise.
+const LINE: i32 = 34;
+const HIGHEST: i32 = 1_600;
+/// From this height on a line has names and figures.
+const READABLE: i32 = 14;
+/// Room for the name of a rank before the first panel, and for a figure after the longest bar.
+const NAME: i32 = 64;
+const FIGURE: i32 = 74;
+const FONT: &str = "sans-serif";
+
+const NODES: RGBColor = RGBColor(31, 95, 168);
+const GIVEN: RGBColor = RGBColor(226, 150, 50);
+const GOT: RGBColor = RGBColor(133, 174, 219);
+const BUSY: RGBColor = RGBColor(31, 95, 168);
+const IDLE: RGBColor = RGBColor(200, 80, 60);
+
+type Canvas<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+
+/// A bar: how long, and what is written after it.
+struct Bar {
+    length: f64,
+    words: String,
+    colour: RGBColor,
+}
+
+/// The bars of one rank in one panel.
+enum Bars {
+    /// One below the other.
+    Apart(Vec<Bar>),
+    /// One after the other; the last has the words.
+    Stacked(Vec<Bar>),
+}
+
+struct Panel {
+    /// Words, each in the colour of its bars.
+    heading: Vec<(&'static str, RGBColor)>,
+    bars: fn(&Rank) -> Bars,
+}
+
+const PANELS: [fn() -> Panel; 3] = [nodes, moved, times];
+
+fn nodes() -> Panel {
+    let bars = |rank: &Rank| {
+        let words = grouped(rank.explored as usize);
+        Bars::Apart(vec![Bar { length: rank.explored as f64, words, colour: NODES }])
+    };
+    Panel { heading: vec![("nodes explored", NODES)], bars }
+}
+
+fn moved() -> Panel {
+    fn bar(amount: u64, colour: RGBColor) -> Bar {
+        Bar { length: amount as f64, words: bytes(amount as usize), colour }
+    }
+    let bars = |rank: &Rank| Bars::Apart(vec![bar(rank.bytes_given, GIVEN), bar(rank.bytes_received, GOT)]);
+    Panel { heading: vec![("bytes given,", GIVEN), ("bytes received", GOT)], bars }
+}
+
+fn times() -> Panel {
+    let bars = |rank: &Rank| {
+        let idle = rank.idle_seconds.min(rank.seconds);
+        let busy = Bar { length: rank.seconds - idle, words: String::new(), colour: BUSY };
+        let words = format!("{} idle", time(idle));
+        Bars::Stacked(vec![busy, Bar { length: idle, words, colour: IDLE }])
+    };
+    Panel { heading: vec![("time busy,", BUSY), ("idle", IDLE)], bars }
+}
+
+/// A drawing, as SVG.
+pub(in super::super) fn draw(title: &str, ranks: &[Rank]) -> Result<String> {
+    let line = (HIGHEST / ranks.len().max(1) as i32).clamp(2, LINE);
+    let height = TITLE + HEADING + line * ranks.len() as i32 + MARGIN;
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, (WIDTH as u32, height as u32)).into_drawing_area();
+        area.fill(&WHITE).map_err(unusual)?;
+        text(&area, (MARGIN, TITLE / 2), title, 20, HPos::Left, BLACK)?;
+        for (index, rank) in ranks.iter().enumerate().filter(|_| line >= READABLE) {
+            let middle = TITLE + HEADING + index as i32 * line + line / 2;
+            text(&area, (MARGIN, middle), &format!("rank {}", rank.rank), 15, HPos::Left, BLACK)?;
+        }
+        let width = (WIDTH - 2 * MARGIN - NAME) / PANELS.len() as i32;
+        for (column, panel) in PANELS.iter().enumerate() {
+            panel_of(&area, &panel(), ranks, MARGIN + NAME + column as i32 * width, width, line)?;
+        }
+        area.present().map_err(unusual)?;
+    }
+    Ok(svg)
+}
+
+fn panel_of(area: &Canvas<'_>, panel: &Panel, ranks: &[Rank], left: i32, width: i32, line: i32) -> Result<()> {
+    let mut x = left;
+    for (words, colour) in &panel.heading {
+        text(area, (x, TITLE + HEADING / 2), words, 17, HPos::Left, *colour)?;
+        // About as wide as the letters are.
+        x += words.len() as i32 * 7 + 4;
+    }
+    let all: Vec<Bars> = ranks.iter().map(panel.bars).collect();
+    let longest = all.iter().map(Bars::length).fold(0.0, f64::max);
+    let room = f64::from(width - FIGURE);
+    let scaled = |length: f64| if longest > 0.0 { (room * length / longest).round() as i32 } else { 0 };
+    let gap = if line >= READABLE { 3 } else { 0 };
+    for (index, bars) in all.iter().enumerate() {
+        let top = TITLE + HEADING + index as i32 * line + gap;
+        let bottom = top + line - 2 * gap;
+        match bars {
+            Bars::Apart(bars) => {
+                let each = (bottom - top) / bars.len() as i32;
+                for (place, bar) in bars.iter().enumerate() {
+                    let top = top + place as i32 * each;
+                    let length = scaled(bar.length);
+                    rectangle(area, left, top, length, each.max(1), bar.colour)?;
+                    if each >= READABLE - 2 * gap {
+                        text(area, (left + length + 5, top + each / 2), &bar.words, 14, HPos::Left, BLACK)?;
+                    }
+                }
+            }
+            Bars::Stacked(bars) => {
+                let mut x = left;
+                for bar in bars {
+                    let length = scaled(bar.length);
+                    rectangle(area, x, top, length, bottom - top, bar.colour)?;
+                    x += length;
+                }
+                let words = bars.last().map_or("", |bar| &bar.words);
+                if line >= READABLE {
+                    text(area, (x + 5, (top + bottom) / 2), words, 14, HPos::Left, BLACK)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Bars {
+    /// Of the longest line that is drawn for it.
+    fn length(&self) -> f64 {
+        match self {
+            Bars::Apart(bars) => bars.iter().map(|bar| bar.length).fold(0.0, f64::max),
+            Bars::Stacked(bars) => bars.iter().map(|bar| bar.length).sum(),
+        }
+    }
+}
+
+fn rectangle(area: &Canvas<'_>, left: i32, top: i32, length: i32, height: i32, colour: RGBColor) -> Result<()> {
+    if length == 0 {
+        return Ok(());
+    }
+    area.draw(&Rectangle::new([(left, top), (left + length, top + height)], colour.filled())).map_err(unusual)
+}
+
+fn text(area: &Canvas<'_>, at: (i32, i32), words: &str, size: u32, anchor: HPos, colour: RGBColor) -> Result<()> {
+    let style = TextStyle::from((FONT, size).into_font()).color(&colour).pos(Pos::new(anchor, VPos::Center));
+    area.draw(&Text::new(words.to_owned(), at, style)).map_err(unusual)
+}
+
+fn unusual(error: impl std::fmt::Display) -> anyhow::Error {
+    anyhow!("the plot of the ranks could not be drawn: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::three;
+    use super::*;
+
+    #[test]
+    fn every_rank_has_its_bars_and_figures() {
+        let svg = draw("misp a.clq", &three()).unwrap();
+        for part in ["misp a.clq", "rank 2", "nodes explored", "12,000", "36.0 kB", "24.0 kB", "1.00 s idle", "</svg>"]
+        {
+            assert!(svg.contains(part), "{part} is missing: {svg}");
+        }
+        // The background, then for each rank one bar of nodes, two of bytes and two of time.
+        assert_eq!(svg.matches("<rect").count(), 1 + 3 * 5);
+    }
+
+    #[test]
+    fn many_ranks_and_none_are_drawn_too() {
+        let many: Vec<Rank> = (0..1_000).map(|rank| Rank { rank, ..three()[1].clone() }).collect();
+        let svg = draw("many", &many).unwrap();
+        assert!(!svg.contains("rank 999") && svg.matches("<rect").count() > 5_000 - 1);
+        assert!(draw("none", &[]).unwrap().contains("</svg>"));
+    }
+}

@@ -1,0 +1,344 @@
+//! Nothing is lost: `filch solve --checkpoint` and `--resume` as a user meets them, and as somebody who pulls the plug does.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// Instance (1) of the paper on bulk operations: 15 is the most.
+const SACK: &str = "4 7\n8 3\n5 2\n7 4\n6 6\n";
+const RING: &str = "p edge 5 5\ne 1 2\ne 2 3\ne 3 4\ne 4 5\ne 5 1\n";
+/// A ruler that nobody proves while a test waits.
+const LONG: &str = "golomb 14";
+
+fn command(folder: &Path, words: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_filch"));
+    command.arg("solve").args(words.split(' ')).current_dir(folder);
+    command
+}
+
+fn solve(folder: &Path, words: &str) -> Output {
+    command(folder, words).output().expect("the program starts")
+}
+
+/// What it prints and says, when it ends with this code.
+fn shown(folder: &Path, words: &str, code: i32) -> (String, String) {
+    let output = solve(folder, words);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{words}: {said}");
+    assert!(!said.contains("panicked"), "{words}: {said}");
+    (String::from_utf8(output.stdout).unwrap(), said)
+}
+
+/// Its summary, when it ends with this code.
+fn summary(folder: &Path, words: &str, code: i32) -> Value {
+    serde_json::from_str(&shown(folder, &format!("{words} --quiet --json"), code).0).unwrap()
+}
+
+fn listing(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut entries: Vec<_> = entries
+        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap_or_default()))
+        .collect();
+    entries.sort();
+    entries
+}
+
+/// One sentence, and every file as it was.
+fn refused(folder: &Path, words: &str, reasons: &[&str]) {
+    let before = listing(folder);
+    let (shown, said) = shown(folder, words, 1);
+    for reason in reasons {
+        assert!(said.contains(reason), "{words}: {said} does not say `{reason}`");
+    }
+    assert!(shown.is_empty() && said.lines().count() == 1, "{words}: {said}");
+    assert!(listing(folder) == before, "{words}");
+}
+
+fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Waits until something is there or the program has ended.
+fn poll(child: &mut Child, mut is_there: impl FnMut() -> bool) -> bool {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !is_there() {
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        assert!(Instant::now() < patience, "it does not come");
+        thread::sleep(Duration::from_millis(1));
+    }
+    true
+}
+
+fn generate(folder: &Path, words: &str) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_filch"));
+    let made = command.arg("generate").args(words.split(' ')).current_dir(folder).status().unwrap();
+    assert!(made.success(), "{words}");
+}
+
+/// Kills it with no warning, at random moments, and goes on with another number of threads each time.
+fn killed_and_resumed(folder: &Path, problem: &str, kills: u32, seed: u64) {
+    let begun = Instant::now();
+    let undisturbed = summary(folder, &format!("{problem} --threads 2"), 0);
+    let longest = begun.elapsed().as_millis() as u64 / 3;
+    let (mut state, mut killed, mut run) = (seed, 0, 0);
+    while killed < kills {
+        for file in ["kept", "kept.previous"] {
+            let _ = fs::remove_file(folder.join(file));
+        }
+        loop {
+            run += 1;
+            let resume = if folder.join("kept").exists() { "--resume kept " } else { "" };
+            let threads = 1 + run % 3;
+            let words =
+                format!("{problem} {resume}--checkpoint kept --every 0.003 --threads {threads} --quiet --json out");
+            let before = fs::read(folder.join("kept")).ok();
+            let mut child = command(folder, &words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+            if killed < kills {
+                // Something to go on from is there, and new: what was gone on from is there all the time.
+                poll(&mut child, || fs::read(folder.join("kept")).ok().is_some_and(|now| Some(now) != before));
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                thread::sleep(Duration::from_millis((state >> 33) % longest.max(1)));
+                // It may have come to its end.
+                let _ = child.kill();
+            }
+            let output = child.wait_with_output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            match output.status.code() {
+                None => killed += 1,
+                Some(code) => {
+                    assert_eq!(code, 0, "{words}: {said}");
+                    break;
+                }
+            }
+            assert!(said.is_empty(), "{words}: {said}");
+        }
+        let found: Value = serde_json::from_slice(&fs::read(folder.join("out")).unwrap()).unwrap();
+        for key in ["ending", "cost", "bound"] {
+            assert_eq!(found[key], undisturbed[key], "{problem}, {key}, after {killed} kills");
+        }
+        let resumed = &found["checkpoints"]["resumed"];
+        if !resumed.is_null() {
+            assert!(found["statistics"]["explored"].as_u64() >= resumed["explored"].as_u64());
+            assert!(found["seconds"].as_f64() >= resumed["seconds"].as_f64());
+        }
+    }
+    // What the killed left half written is gone.
+    assert!(listing(folder).iter().all(|(name, _)| !name.starts_with(".kept")));
+}
+
+#[test]
+fn killed_again_and_again_a_graph_has_the_same_optimum() {
+    let folder = tempfile::tempdir().unwrap();
+    generate(folder.path(), "graph --vertices 75 --per-thousand 300 --heaviest 9 --seed 5 --out graph");
+    killed_and_resumed(folder.path(), "misp graph", 10, 1);
+}
+
+#[test]
+fn killed_again_and_again_a_ruler_has_the_same_optimum() {
+    let folder = tempfile::tempdir().unwrap();
+    killed_and_resumed(folder.path(), "golomb 8", 8, 2);
+}
+
+#[test]
+fn killed_again_and_again_a_sack_has_the_same_optimum() {
+    let folder = tempfile::tempdir().unwrap();
+    generate(folder.path(), "knapsack --items 60 --kind strongly --seed 1 --out sack");
+    killed_and_resumed(folder.path(), "knapsack sack", 8, 3);
+}
+
+/// Lines it has said, up to one that will do.
+fn listen(said: &mut BufReader<ChildStderr>, is_enough: impl Fn(&str) -> bool) -> String {
+    let mut line = String::new();
+    loop {
+        line.clear();
+        assert_ne!(said.read_line(&mut line).unwrap(), 0, "it ended by itself");
+        if is_enough(&line) {
+            return line;
+        }
+    }
+}
+
+fn spawn(folder: &Path, words: &str) -> (Child, BufReader<ChildStderr>) {
+    let mut child = command(folder, words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let said = BufReader::new(child.stderr.take().unwrap());
+    (child, said)
+}
+
+#[test]
+fn a_signal_leaves_a_checkpoint_and_says_how_to_go_on() {
+    for name in ["-TERM", "-INT"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut child, mut said) = spawn(folder.path(), &format!("{LONG} --checkpoint kept --every 3600 --json out"));
+        listen(&mut said, |line| line.contains("bound") && !line.contains("none"));
+        assert!(poll(&mut child, || folder.path().join("kept").exists()));
+        // A batch system may ask twice.
+        signal(&child, name);
+        signal(&child, name);
+        let mut rest = String::new();
+        said.read_to_string(&mut rest).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(3), "{rest}");
+        assert!(rest.contains("What is left is in kept. To go on with it:\n  "), "{rest}");
+        assert!(
+            rest.contains(&format!("solve {LONG} --checkpoint kept --every 3600 --json out --resume kept\n")),
+            "{rest}"
+        );
+        let first: Value = serde_json::from_slice(&fs::read(folder.path().join("out")).unwrap()).unwrap();
+        assert_eq!(first["ending"], "cancelled");
+        assert_eq!(first["checkpoints"]["written"], 2, "one at once, one at the end");
+
+        let next = summary(folder.path(), &format!("{LONG} --resume kept --nodes 1"), 3);
+        let resumed = &next["checkpoints"]["resumed"];
+        assert_eq!(resumed["seconds"], first["seconds"]);
+        assert_eq!(resumed["explored"], first["statistics"]["explored"]);
+        assert_eq!(
+            next["statistics"]["explored"].as_u64(),
+            first["statistics"]["explored"].as_u64().map(|nodes| nodes + 1)
+        );
+        assert!(resumed["open"].as_u64().unwrap() > 0);
+        assert!(next["seconds"].as_f64() > resumed["seconds"].as_f64());
+        // A ruler to be as short as can be.
+        assert!(next["cost"].as_i64() <= first["cost"].as_i64());
+    }
+}
+
+#[test]
+fn a_limit_leaves_a_checkpoint_too_and_what_is_said_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, said) = shown(folder.path(), &format!("{LONG} --nodes 20 --checkpoint kept --threads 1"), 3);
+    assert!(text.contains("  kept      in kept, written 2 times\n"), "{text}");
+    let go_on = said.lines().last().unwrap().trim();
+    let again = Command::new("sh").args(["-c", go_on]).current_dir(folder.path()).output().unwrap();
+    let text = String::from_utf8(again.stdout).unwrap();
+    assert_eq!(again.status.code(), Some(3), "{text}");
+    assert!(text.contains("  resumed   after ") && text.contains(" and 20 nodes, from kept\n"), "{text}");
+    assert!(text.contains("  nodes     40 explored"), "{text}");
+    let timed = summary(folder.path(), &format!("{LONG} --time 0.05 --resume kept --checkpoint kept"), 3);
+    assert_eq!(timed["ending"], "timed-out");
+    // Too little for anything: nothing is lost, and nothing is proven.
+    let timed = summary(folder.path(), &format!("{LONG} --time 0.000000001 --resume kept --checkpoint kept"), 3);
+    assert_eq!((&timed["ending"], &timed["cost"]), (&"timed-out".into(), &timed["cost"]));
+    let next = summary(folder.path(), &format!("{LONG} --nodes 1 --resume kept"), 3);
+    assert_eq!(next["ending"], "node-limit");
+    assert_eq!(next["checkpoints"]["resumed"]["explored"], timed["statistics"]["explored"]);
+}
+
+#[test]
+fn resuming_what_is_over_has_the_answer_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("sack"), SACK).unwrap();
+    let first = summary(folder.path(), "knapsack sack --checkpoint kept", 0);
+    assert_eq!((&first["cost"], &first["checkpoints"]["resumed"]), (&15.into(), &Value::Null));
+    let again = summary(folder.path(), "knapsack sack --resume kept", 0);
+    for key in ["ending", "cost", "bound", "solution"] {
+        assert_eq!(again[key], first[key], "{key}");
+    }
+    assert_eq!(again["statistics"]["explored"], first["statistics"]["explored"]);
+    assert_eq!((&again["checkpoints"]["file"], &again["checkpoints"]["written"]), (&Value::Null, &0.into()));
+    // The instance is what counts, not how it is written down.
+    fs::write(folder.path().join("sack"), SACK.replace(' ', "   ")).unwrap();
+    assert_eq!(summary(folder.path(), "knapsack sack --resume kept --checkpoint kept", 0)["cost"], 15);
+}
+
+#[test]
+fn a_file_that_is_no_good_is_refused_and_the_one_before_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("kept");
+    shown(folder.path(), &format!("{LONG} --nodes 40 --checkpoint kept"), 3);
+    let whole = fs::read(&kept).unwrap();
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 4;
+    let (middle, truncated) = (whole.len() - 9, format!("only {} of {} bytes", whole.len() - 9, whole.len()));
+    for (bytes, reason) in [
+        (&whole[..middle], &truncated[..]),
+        (&whole[..11], "is truncated: only 11 of at least 28 bytes"),
+        (b"", "is truncated: it is empty"),
+        (&flipped, "is corrupted: the checksum of its contents"),
+        (RING.as_bytes(), "is not a checkpoint of filch"),
+        (&of_version(0), "of version 0 of the format, and this program reads version 1: go on with the older program"),
+        (&of_version(7), "of version 7 of the format, and this program reads version 1: go on with the newer program"),
+    ] {
+        fs::remove_file(&kept).unwrap();
+        fs::write(&kept, bytes).unwrap();
+        let before = ["cannot be resumed: kept", reason, "The checkpoint before it is in kept.previous"];
+        refused(folder.path(), &format!("{LONG} --resume kept"), &before);
+        refused(folder.path(), &format!("{LONG} --resume kept --checkpoint kept"), &before);
+    }
+    let resumed = summary(folder.path(), &format!("{LONG} --resume kept.previous --checkpoint kept --nodes 10"), 3);
+    assert_eq!(resumed["checkpoints"]["written"], 2);
+    shown(folder.path(), &format!("{LONG} --resume kept --nodes 1"), 3);
+    fs::remove_file(&kept).unwrap();
+    refused(folder.path(), &format!("{LONG} --resume kept"), &["kept: there is no such file", "is in kept.previous"]);
+    refused(folder.path(), &format!("{LONG} --resume ."), &["not a regular file"]);
+}
+
+#[test]
+fn what_is_of_something_else_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ring"), RING).unwrap();
+    shown(folder.path(), "misp ring --checkpoint kept", 0);
+    refused(folder.path(), "clique ring --resume kept", &["another problem: misp, where it should be clique"]);
+    refused(folder.path(), &format!("{LONG} --resume kept"), &["another problem: misp, where it should be golomb"]);
+    fs::write(folder.path().join("ring"), RING.replace("e 5 1", "e 5 2")).unwrap();
+    refused(folder.path(), "misp ring --resume kept", &["kept is of another instance of misp"]);
+}
+
+#[test]
+fn work_that_is_there_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ring"), RING).unwrap();
+    shown(folder.path(), "misp ring --checkpoint kept", 0);
+    let reasons = ["kept is there already", "--resume kept --checkpoint kept", "remove it or give another file"];
+    refused(folder.path(), "misp ring --checkpoint kept", &reasons);
+    refused(folder.path(), "misp ring --checkpoint kept --resume ring", &reasons);
+    refused(folder.path(), "misp ring --checkpoint nowhere/kept", &["there is no folder"]);
+    refused(folder.path(), "misp ring --checkpoint kept --json kept", &["the same file"]);
+    refused(folder.path(), "misp ring --resume kept --json kept", &["the checkpoint to go on from"]);
+}
+
+#[test]
+fn what_cannot_be_written_is_told_once_and_counts_in_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    let words = format!("{LONG} --checkpoint inner/kept --every 0.005 --json out");
+    let (mut child, mut said) = spawn(folder.path(), &words);
+    assert!(poll(&mut child, || inner.join("kept").exists()));
+    // Somebody may be writing there just now.
+    assert!(poll(&mut child, || fs::remove_dir_all(&inner).is_ok()));
+    let line = listen(&mut said, |line| line.contains("warning"));
+    assert!(line.contains("inner/kept could not be written: there is no such folder. The search goes on"), "{line}");
+    signal(&child, "-TERM");
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{rest}");
+    assert!(rest.contains("error: what is left of the search was not kept: inner/kept could not be written"), "{rest}");
+    assert!(!rest.contains("warning") && !rest.contains("To go on"), "{rest}");
+    let summary: Value = serde_json::from_slice(&fs::read(folder.path().join("out")).unwrap()).unwrap();
+    assert_eq!(summary["ending"], "cancelled", "what was found is there all the same");
+}
+
+/// A file as another version writes it: a head of which everything is right, and something after it.
+fn of_version(version: u32) -> Vec<u8> {
+    let contents = b"what nobody here can read";
+    let mut file = b"filch\xff\r\n".to_vec();
+    file.extend(version.to_le_bytes());
+    file.extend((contents.len() as u64).to_le_bytes());
+    file.extend(checksum(contents).to_le_bytes());
+    file.extend(checksum(&file).to_le_bytes());
+    file.extend(contents);
+    file
+}
+
+/// CRC-32, bit by bit.
+fn checksum(bytes: &[u8]) -> u32 {
+    let step = |sum: u32, _| if sum & 1 == 1 { (sum >> 1) ^ 0xedb8_8320 } else { sum >> 1 };
+    !bytes.iter().fold(u32::MAX, |sum, &byte| (0..8).fold(sum ^ u32::from(byte), step))
+}

@@ -1,0 +1,221 @@
+//! `filch solve --mpi` as a user meets it, under `mpirun`: the same answers, one sentence where something is wrong, and nothing lost when a rank is.
+
+#[path = "../../filch-mpi/tests/mpirun/mod.rs"]
+mod mpirun;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mpirun::{end_of, watched, Ended};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_filch");
+/// Instance (1) of the paper on bulk operations: 15 is the most.
+const SACK: &str = "4 7\n8 3\n5 2\n7 4\n6 6\n";
+const RING: &str = "p edge 5 5\ne 1 2\ne 2 3\ne 3 4\ne 4 5\ne 5 1\n";
+/// A ruler that nobody proves while a test waits.
+const LONG: &str = "golomb 14";
+/// What takes long enough to be ended on the way, and no longer than a test may.
+const MIDDLING: &str = "misp graph --width 10";
+const BEST: &str = "optimum   19, proven";
+/// What takes longer hangs.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The instance of that.
+fn middling() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let words = "generate --seed 3 --out graph graph --vertices 90 --per-thousand 200";
+    assert!(Command::new(PROGRAM).args(words.split(' ')).current_dir(&folder).status().unwrap().success());
+    folder
+}
+
+fn command(folder: &Path, ranks: usize, words: &str) -> Command {
+    let mut command = mpirun::mpirun(ranks).unwrap();
+    command.arg(PROGRAM).args(["solve", "--mpi", "--threads", "1"]).args(words.split(' ')).current_dir(folder);
+    command
+}
+
+fn solve(folder: &Path, ranks: usize, words: &str) -> Ended {
+    watched(&mut command(folder, ranks, words), DEADLINE).unwrap()
+}
+
+/// What it prints and says, when it ends with this code.
+fn shown(folder: &Path, ranks: usize, words: &str, code: i32) -> (String, String) {
+    let Ended { printed, said, status } = solve(folder, ranks, words);
+    assert_eq!(exit(status), Some(code), "{words}: {said}");
+    assert!(!said.contains("panicked"), "{words}: {said}");
+    (printed, said)
+}
+
+/// The exit code, of what ended in time.
+fn exit(status: Option<ExitStatus>) -> Option<i32> {
+    status.expect("it did not end in time").code()
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn ranks_find_what_one_process_finds_and_rank_0_tells_it_once() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("sack"), SACK).unwrap();
+    fs::write(folder.path().join("ring"), RING).unwrap();
+    let files = "--json a.json --solution a.txt --trace a.jsonl --plot a.svg --plot-ranks b.svg --quiet";
+    let (text, said) = shown(folder.path(), 3, &format!("knapsack sack {files}"), 0);
+    assert_eq!(text.matches("optimum   15, proven").count(), 1, "{text}");
+    assert!(text.contains("3 ranks of 1 thread") && said.is_empty(), "{text}{said}");
+    let summary = json(&folder.path().join("a.json"));
+    assert_eq!((&summary["cost"], &summary["ending"]), (&Value::from(15), &Value::from("optimal")));
+    let ranks = summary["ranks"].as_array().unwrap();
+    assert_eq!(ranks.len(), 3);
+    let explored: u64 = ranks.iter().map(|rank| rank["explored"].as_u64().unwrap()).sum();
+    assert_eq!(summary["statistics"]["explored"], explored);
+    assert_eq!(fs::read_to_string(folder.path().join("a.txt")).unwrap(), "1 3\n");
+    assert!(fs::read_to_string(folder.path().join("b.svg")).unwrap().contains("rank 2"));
+    assert!(fs::read_to_string(folder.path().join("a.jsonl")).unwrap().contains("incumbent"));
+
+    let (text, _) = shown(folder.path(), 2, "misp ring", 0);
+    assert!(text.contains("optimum   2, proven"), "{text}");
+    // Minimised, and not by rank 0 alone.
+    let (text, _) = shown(folder.path(), 2, "golomb 6 --width 3", 0);
+    assert!(text.contains("optimum   17, proven"), "{text}");
+}
+
+#[test]
+fn without_mpirun_there_is_one_rank() {
+    let output = Command::new(PROGRAM).args(["solve", "golomb", "5", "--mpi", "--threads", "2"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("1 rank of 2 threads") && text.contains("optimum   11, proven"), "{text}");
+}
+
+#[test]
+fn limits_are_for_all_ranks_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, _) = shown(folder.path(), 2, &format!("{LONG} --time 0.5 --quiet"), 3);
+    assert!(text.contains("timed-out") && text.contains("not proven"), "{text}");
+    let (text, _) = shown(folder.path(), 2, &format!("{LONG} --nodes 50 --quiet --checkpoint kept"), 3);
+    assert!(text.contains("node-limit") && text.contains("kept      in kept"), "{text}");
+}
+
+#[test]
+fn what_a_rank_cannot_begin_with_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let said_once = |ended: Ended, reason: &str| {
+        let Ended { printed, said, status } = ended;
+        assert_eq!(exit(status), Some(1), "{said}");
+        assert_eq!(said.matches("error: ").count(), 1, "{said}");
+        assert!(said.contains(reason) && !said.contains("panicked"), "{said}");
+        assert!(!printed.contains("optimum"), "{printed}");
+    };
+    said_once(solve(folder.path(), 3, "misp nothing"), "error: nothing cannot be read");
+    said_once(solve(folder.path(), 2, "golomb 5 --resume nothing"), "nothing: there is no such file");
+
+    // Ranks with command lines of their own: the second has no file, then another instance.
+    fs::write(folder.path().join("sack"), SACK).unwrap();
+    fs::write(folder.path().join("other"), SACK.replace("4 7", "4 8")).unwrap();
+    for (file, reason) in
+        [("nothing", "rank 1: nothing cannot be read"), ("other", "rank 1 is to solve something else")]
+    {
+        let mut command = command(folder.path(), 1, "knapsack sack");
+        command.args([":", "-n", "1", PROGRAM, "solve", "--mpi", "knapsack", file]);
+        said_once(watched(&mut command, DEADLINE).unwrap(), reason);
+    }
+}
+
+/// Waits until something is there or the program has ended.
+fn poll(child: &mut Child, mut is_there: impl FnMut() -> bool) -> bool {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !is_there() {
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        assert!(Instant::now() < patience, "it does not come");
+        thread::sleep(Duration::from_millis(5));
+    }
+    true
+}
+
+/// The process of a rank, among those that work in this folder.
+fn process(folder: &Path, rank: usize) -> Option<u32> {
+    let folder = fs::canonicalize(folder).unwrap();
+    let ours = |entry: fs::DirEntry| {
+        let number = entry.file_name().to_str()?.parse().ok()?;
+        let environment = fs::read(entry.path().join("environ")).ok()?;
+        let is_rank = environment.split(|byte| *byte == 0).any(|word| {
+            let word = String::from_utf8_lossy(word);
+            word == format!("OMPI_COMM_WORLD_RANK={rank}") || word == format!("PMI_RANK={rank}")
+        });
+        (is_rank && fs::read_link(entry.path().join("cwd")).ok()? == folder).then_some(number)
+    };
+    fs::read_dir("/proc").unwrap().filter_map(|entry| ours(entry.ok()?)).next()
+}
+
+fn signal(name: &str, process: u32) {
+    assert!(Command::new("kill").args([name, &process.to_string()]).status().unwrap().success());
+}
+
+/// Ends it in some way as soon as there is something to go on from; what it says, and its exit code.
+fn ended_by(folder: &Path, words: &str, end: impl FnOnce(&Child)) -> (String, Option<i32>) {
+    let _ = fs::remove_file(folder.join("kept"));
+    let _ = fs::remove_file(folder.join("kept.previous"));
+    let words = format!("{words} --checkpoint kept --every 0.05");
+    let mut command = command(folder, 3, &words);
+    // How long Open MPI waits between asking ranks to end and killing them: one second, otherwise, which is little where much else goes on.
+    command.env("OMPI_MCA_odls_base_sigkill_timeout", "3");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The first is of the beginning; there is more in the next.
+    assert!(poll(&mut child, || folder.join("kept.previous").exists()), "it ended before it could be ended");
+    end(&child);
+    let Ended { printed, said, status } = end_of(child, DEADLINE);
+    (said + &printed, exit(status))
+}
+
+/// On another number of ranks, and without any.
+fn resumes(folder: &Path) {
+    let (text, _) = shown(folder, 2, &format!("{MIDDLING} --resume kept --quiet"), 0);
+    assert!(text.contains(BEST) && text.contains("resumed   after"), "{text}");
+    let mut alone = Command::new(PROGRAM);
+    alone.arg("solve").args(MIDDLING.split(' ')).args(["--resume", "kept", "--quiet"]);
+    let output = alone.current_dir(folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains(BEST));
+}
+
+#[test]
+fn a_run_that_loses_a_rank_ends_with_a_word_and_goes_on_from_its_checkpoint() {
+    let folder = middling();
+    let (said, code) = ended_by(folder.path(), MIDDLING, |_| signal("-KILL", process(folder.path(), 1).unwrap()));
+    assert!(code != Some(0), "{said}");
+    for words in ["If one was lost", "kept, is whole", "--resume kept", "mpirun -n 3"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    resumes(folder.path());
+}
+
+#[test]
+fn a_run_that_is_asked_to_end_on_any_rank_leaves_a_last_checkpoint() {
+    let folder = middling();
+    for rank in [0, 2] {
+        let (said, code) =
+            ended_by(folder.path(), MIDDLING, |_| signal("-TERM", process(folder.path(), rank).unwrap()));
+        assert_eq!(code, Some(3), "{said}");
+        assert!(said.contains("cancelled") && said.contains("To go on with it"), "{said}");
+    }
+    resumes(folder.path());
+}
+
+/// It asks its ranks to end, and kills them soon after, which may be too soon for a last checkpoint: those before are there.
+#[test]
+fn a_run_whose_mpirun_is_asked_to_end_goes_on_from_a_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let (said, code) = ended_by(folder.path(), LONG, |child| signal("-TERM", child.id()));
+    assert!(code != Some(0), "{said}");
+    let (text, _) = shown(folder.path(), 2, &format!("{LONG} --resume kept --nodes 1 --quiet"), 3);
+    assert!(text.contains("resumed   after"), "{text}");
+}
