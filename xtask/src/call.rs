@@ -3,7 +3,6 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::thread;
@@ -11,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
+use crate::console::{self, say};
 use crate::summary::clock;
 
 /// One program with its arguments, the environment variables it adds, and the folder it runs in.
@@ -64,10 +64,11 @@ impl Call {
         self
     }
 
-    /// Shows the command and runs it; its output goes where ours goes.
+    /// Shows the command and runs it; its output goes where that of this thread goes.
     pub(crate) fn run(&self) -> Result<()> {
-        println!("$ {self}");
-        let status = self.command().status();
+        say!("$ {self}");
+        let (output, errors) = console::streams()?;
+        let status = self.command().stdout(output).stderr(errors).status();
         self.judge(status.with_context(|| self.not_started())?)
     }
 
@@ -78,19 +79,19 @@ impl Call {
             let mut all = Ok(());
             for (call, running) in calls.iter().zip(running) {
                 let output = running.join().expect("a command that cannot be run is an error, not a panic")?;
-                println!("$ {call}");
-                io::stdout().write_all(&output.stdout)?;
-                io::stderr().write_all(&output.stderr)?;
+                say!("$ {call}");
+                console::repeat(&output.stdout, &output.stderr)?;
                 all = all.and(call.judge(output.status));
             }
             all
         })
     }
 
-    /// Shows the command, runs it and returns its standard output; its standard error goes where ours goes.
+    /// Shows the command, runs it and returns its standard output; its standard error goes where that of this thread goes.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
-        println!("$ {self}");
-        let output = self.command().stderr(Stdio::inherit()).output().with_context(|| self.not_started())?;
+        say!("$ {self}");
+        let (_, errors) = console::streams()?;
+        let output = self.command().stderr(errors).output().with_context(|| self.not_started())?;
         self.judge(output.status)?;
         Ok(output.stdout)
     }
@@ -128,7 +129,7 @@ impl Call {
         let said = fs::read(log).with_context(|| format!("{} could not be read", log.display()))?;
         let said = String::from_utf8_lossy(&said).into_owned();
         if ended.is_err() {
-            println!("{said}");
+            say!("{said}");
         }
         ended.map(|()| said)
     }

@@ -1,10 +1,15 @@
 //! The project's chores.
 //!
-//! `cargo xtask test` is everything that continuous integration runs. Each of its steps is also a command of its
+//! `cargo xtask test` is everything that continuous integration runs, two steps at a time. Each of its steps is also a command of its
 //! own, and `cargo xtask deep` repeats the searching ones at greater length.
+#![warn(clippy::print_stdout)]
 
 mod artifact;
+mod board;
 mod call;
+mod console;
+mod install;
+mod lanes;
 mod steps;
 mod summary;
 
@@ -12,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::steps::{asm, Context, Effort, Step};
+use crate::steps::{asm, Context, Effort, Step, LANES};
 
 /// How many preemptions loom explores in a deep run, unless told otherwise.
 const DEEP_PREEMPTIONS: u8 = 3;
@@ -27,8 +32,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Everything that continuous integration runs, in order, up to the first failure
-    Test,
+    /// Everything that continuous integration runs, up to the first failure
+    Test {
+        /// How many steps run at the same time; what one says is shown when it has ended, or at once if there is one at a time
+        #[arg(long, default_value_t = LANES, value_parser = clap::value_parser!(u8).range(1..=4))]
+        lanes: u8,
+    },
     /// The same tests for longer: more tasks, more cases, more preemptions
     Deep {
         /// How many preemptions loom explores in every model
@@ -49,9 +58,10 @@ enum Command {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Test => steps::run(Step::ALL, &Context::new(Effort::Usual)),
-        Command::Deep { preemptions } => steps::run(Step::DEEP, &Context::new(Effort::Deep { preemptions })),
-        Command::Verify => steps::run(&[Step::Models], &Context::new(Effort::Deep { preemptions: DEEP_PREEMPTIONS })),
+        Command::Test { lanes } => steps::run(Step::ALL, lanes, Context::new(Effort::Usual)),
+        // One at a time: what searches for hours is to be seen at it, and wants the whole machine.
+        Command::Deep { preemptions } => steps::run(Step::DEEP, 1, Context::new(Effort::Deep { preemptions })),
+        Command::Verify => steps::run(&[Step::Models], 1, Context::new(Effort::Deep { preemptions: DEEP_PREEMPTIONS })),
         Command::Asm { print: Some(name) } => match asm::print(&Context::new(Effort::Usual), &name) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
@@ -59,8 +69,8 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
-        Command::Asm { print: None } => steps::run(&[Step::Asm], &Context::new(Effort::Usual)),
-        Command::Step(step) => steps::run(&[step], &Context::new(Effort::Usual)),
+        Command::Asm { print: None } => steps::run(&[Step::Asm], 1, Context::new(Effort::Usual)),
+        Command::Step(step) => steps::run(&[step], 1, Context::new(Effort::Usual)),
     }
 }
 

@@ -1,22 +1,27 @@
-//! The steps, the order they run in, and the runner that times them and stops at the first failure.
+//! The steps, the order they begin in, and the runner that times them and stops at the first failure.
 
 pub(crate) mod asm;
+mod context;
 mod lints;
+mod mpi;
 mod no_std;
 mod rayon;
 mod smoke;
 mod tests;
 mod tsan;
 
-use std::env;
-use std::path::{Path, PathBuf};
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{bail, Result};
+use anyhow::Result;
 use clap::Subcommand;
 
-use crate::call::{Call, CallFailed};
+pub(crate) use self::context::{Context, Effort, Outcome};
+use crate::board::Board;
+use crate::call::CallFailed;
+use crate::console::say;
+use crate::lanes;
 use crate::summary::{clock, closing_line, table, Report, Verdict};
 
 /// One thing that continuous integration checks.
@@ -39,6 +44,8 @@ pub(crate) enum Step {
     Rayon,
     /// Every state of the models on the bounded-TSO machine, small ones only
     Models,
+    /// The tests across processes, with the MPI of this machine (installs it where that needs no questions)
+    Mpi,
     /// Every interleaving of small runs of each queue, and of the runtime's protocols, by loom
     Loom,
     /// Whole pools, in random orders of their threads' steps, by shuttle
@@ -55,27 +62,52 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Everything, cheapest first where the order is free.
+    /// Everything, in the order in which it begins: what is cheap and fails often, what others wait for, what is long, and last what is
+    /// short, so that no lane is left alone for long.
+    ///
+    /// The tests across processes fall together with the compiling of the unit tests, and not with their run.
     pub(crate) const ALL: &'static [Step] = &[
         Step::Fmt,
         Step::Clippy,
+        Step::Models,
         Step::Doc,
         Step::Unit,
-        Step::Fallback,
-        Step::NoStd,
-        Step::Rayon,
-        Step::Models,
+        Step::Mpi,
         Step::Loom,
-        Step::Shuttle,
-        Step::Weaken,
+        Step::Rayon,
         Step::Tsan,
-        Step::Asm,
+        Step::Weaken,
         Step::BenchSmoke,
+        Step::Fallback,
+        Step::Shuttle,
+        Step::NoStd,
+        Step::Asm,
     ];
 
     /// The steps that search, and find more when they search for longer.
     pub(crate) const DEEP: &'static [Step] =
-        &[Step::Unit, Step::Fallback, Step::Rayon, Step::Models, Step::Loom, Step::Shuttle, Step::Tsan];
+        &[Step::Unit, Step::Fallback, Step::Rayon, Step::Models, Step::Mpi, Step::Loom, Step::Shuttle, Step::Tsan];
+
+    /// The builds that a step works on.
+    fn builds(self) -> &'static [Build] {
+        match self {
+            Step::Fmt => &[],
+            Step::Clippy => &[Build::Debug, Build::RayonCore, Build::Fallback, Build::Loom, Build::Shuttle],
+            Step::Doc | Step::Unit => &[Build::Debug, Build::RayonCore],
+            Step::NoStd => &[Build::Debug],
+            Step::Fallback => &[Build::Fallback],
+            Step::Rayon => &[Build::Rayon],
+            Step::Models | Step::Mpi | Step::Asm | Step::BenchSmoke => &[Build::Release],
+            Step::Loom | Step::Weaken => &[Build::Loom],
+            Step::Shuttle => &[Build::Shuttle],
+            Step::Tsan => &[Build::Tsan],
+        }
+    }
+
+    /// Whether the two cannot run at the same time.
+    fn shares(&self, other: &Step) -> bool {
+        self.builds().iter().any(|build| other.builds().contains(build))
+    }
 
     /// The name on the command line and in the summary.
     pub(crate) fn name(self) -> &'static str {
@@ -88,6 +120,7 @@ impl Step {
             Step::NoStd => "no-std",
             Step::Rayon => "rayon",
             Step::Models => "models",
+            Step::Mpi => "mpi",
             Step::Loom => "loom",
             Step::Shuttle => "shuttle",
             Step::Weaken => "weaken",
@@ -107,6 +140,7 @@ impl Step {
             Step::NoStd => no_std::run(context),
             Step::Rayon => rayon::run(context),
             Step::Models => tests::models(context),
+            Step::Mpi => mpi::run(context),
             Step::Loom => tests::loom(context),
             Step::Shuttle => tests::shuttle(context),
             Step::Weaken => tests::weaken(context),
@@ -117,108 +151,95 @@ impl Step {
     }
 }
 
-/// How a step ended that found nothing wrong.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    /// It ran to its end.
-    Passed,
-    /// A tool is missing here; the sentence says which and how to get it.
-    Skipped(String),
-}
-
-/// How long the searching steps search.
+/// A folder that cargo builds in, and that it lets one command at a time into. Each profile has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effort {
-    /// What fits into a run of continuous integration.
-    Usual,
-    /// Ten times the tasks, many more cases, and this many preemptions in loom's models.
-    Deep {
-        /// The bound handed to every loom model.
-        preemptions: u8,
-    },
+enum Build {
+    Debug,
+    Release,
+    RayonCore,
+    Fallback,
+    Rayon,
+    Loom,
+    Shuttle,
+    Tsan,
 }
 
-/// What every step needs to know.
-#[derive(Debug)]
-pub(crate) struct Context {
-    /// The repository; every command runs here.
-    pub(crate) root: PathBuf,
-    target: PathBuf,
-    ci: bool,
-    /// How long to search.
-    pub(crate) effort: Effort,
-}
+/// How many steps run at the same time, unless told otherwise: two use two cores almost fully, and leave no test without time.
+pub(crate) const LANES: u8 = 2;
 
-impl Context {
-    /// The context of this run, from the environment.
-    pub(crate) fn new(effort: Effort) -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository").to_owned();
-        let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-        let ci = env::var("CI").is_ok_and(|value| value == "true" || value == "1");
-        Self { root, target, ci, effort }
-    }
-
-    /// `cargo` with the words of `line`.
-    pub(crate) fn cargo(&self, line: &str) -> Call {
-        Call::new("cargo", &self.root).words(line)
-    }
-
-    /// The same about our rayon-core, which is no member of the workspace.
-    pub(crate) fn cargo_in_rayon_core(&self, line: &str) -> Call {
-        self.cargo(line)
-            .words("--manifest-path crates/rayon-core/Cargo.toml")
-            .env("CARGO_TARGET_DIR", self.target("rayon-core"))
-    }
-
-    /// A folder for one step's own build, relative to the repository unless the target directory is elsewhere.
-    ///
-    /// Builds with other flags go to folders of their own, so that no step throws away what another built.
-    pub(crate) fn target(&self, folder: &str) -> PathBuf {
-        self.target.join(folder)
-    }
-
-    /// Skips a step for want of a tool. Continuous integration leaves nothing out, so there it is a failure.
-    pub(crate) fn leave_out(&self, sentence: &str) -> Result<Outcome> {
-        if self.ci {
-            bail!("{sentence}. With CI=true nothing may be left out");
-        }
-        Ok(Outcome::Skipped(sentence.to_owned()))
-    }
-}
-
-/// Runs `steps` in order up to the first failure, and prints what they came to.
-pub(crate) fn run(steps: &[Step], context: &Context) -> ExitCode {
-    let mut reports = Vec::with_capacity(steps.len());
-    let mut failed = false;
-    for step in steps {
-        reports.push(if failed {
-            Report { step: step.name(), verdict: Verdict::NotReached, took: Duration::ZERO }
-        } else {
-            run_one(*step, context)
-        });
-        failed |= reports.last().is_some_and(|report| report.verdict == Verdict::Failed);
-    }
-    println!("\n{}{}", table(&reports), closing_line(&reports));
-    if failed {
-        ExitCode::FAILURE
+/// Runs `steps` in so many lanes up to the first failure, and prints what they came to.
+///
+/// In a single lane what they say comes out at once.
+pub(crate) fn run(steps: &[Step], lanes: u8, mut context: Context) -> ExitCode {
+    let start = Instant::now();
+    context.installs_mpi = steps.contains(&Step::Mpi);
+    let reports = if lanes == 1 {
+        lanes::run(steps, 1, Step::shares, |step| flow(run_one(*step, &context)))
     } else {
-        ExitCode::SUCCESS
+        match Board::new(context.root.join(context.target("steps"))) {
+            Ok(board) => side_by_side(steps, lanes, &context, &board),
+            Err(error) => {
+                say!("{error:#}.");
+                return ExitCode::FAILURE;
+            }
+        }
+    };
+    let not_reached = |step: &Step| Report { step: step.name(), verdict: Verdict::NotReached, took: Duration::ZERO };
+    let reports = reports.into_iter().zip(steps).map(|(report, step)| report.unwrap_or_else(|| not_reached(step)));
+    close(&reports.collect::<Vec<_>>(), start.elapsed())
+}
+
+fn side_by_side(steps: &[Step], lanes: u8, context: &Context, board: &Board) -> Vec<Option<Report>> {
+    let run = |step: &Step| {
+        let report = board.run(step.name(), || {
+            let report = run_one(*step, context);
+            if matches!(report.verdict, Verdict::Failed(_)) {
+                say!("Nothing begins any more, and what has begun goes on to its end.");
+            }
+            report
+        });
+        flow(report.unwrap_or_else(|error| {
+            let why = format!("The step `{}` could not be followed: {error:#}.", step.name());
+            Report { step: step.name(), verdict: Verdict::Failed(why), took: Duration::ZERO }
+        }))
+    };
+    board.watch(|| lanes::run(steps, lanes.into(), Step::shares, run))
+}
+
+/// Nothing begins after a failure.
+fn flow(report: Report) -> ControlFlow<Report, Report> {
+    match report.verdict {
+        Verdict::Failed(_) => ControlFlow::Break(report),
+        _ => ControlFlow::Continue(report),
     }
+}
+
+/// Says why what failed did, and how to repeat it, at the end where it is read; then what all came to.
+fn close(reports: &[Report], total: Duration) -> ExitCode {
+    let mut code = ExitCode::SUCCESS;
+    for report in reports {
+        if let Verdict::Failed(why) = &report.verdict {
+            say!("\n{why}");
+            code = ExitCode::FAILURE;
+        }
+    }
+    say!("\n{}{}", table(reports, total), closing_line(reports));
+    code
 }
 
 fn run_one(step: Step, context: &Context) -> Report {
     let name = step.name();
-    println!("\n== {name}");
+    say!("\n== {name}");
     let start = Instant::now();
     let outcome = step.run(context);
     let took = start.elapsed();
     let verdict = match outcome {
         Ok(Outcome::Passed) => {
-            println!("== {name} passed in {}", clock(took));
+            say!("== {name} passed in {}", clock(took));
             Verdict::Passed
         }
         Ok(Outcome::Skipped(why)) => {
-            println!("== {name} skipped: {why}");
+            say!("== {name} skipped: {why}");
             Verdict::Skipped(why)
         }
         Err(error) => {
@@ -226,11 +247,34 @@ fn run_one(step: Step, context: &Context) -> Report {
                 Some(failed) => failed.command.clone(),
                 None => format!("cargo xtask {name}"),
             };
-            println!("== {name} failed after {}", clock(took));
-            println!("The step `{name}` failed: {error:#}.");
-            println!("To repeat it, run in {}:\n\n    {repeat}", context.root.display());
-            Verdict::Failed
+            say!("== {name} failed after {}: {error:#}", clock(took));
+            let root = context.root.display();
+            Verdict::Failed(format!(
+                "The step `{name}` failed: {error:#}.\nTo repeat it, run in {root}:\n\n    {repeat}"
+            ))
         }
     };
     Report { step: name, verdict, took }
+}
+
+#[cfg(test)]
+mod tests_of_the_list {
+    use super::*;
+
+    #[test]
+    fn every_step_is_listed_once() {
+        for step in Step::ALL {
+            assert_eq!(Step::ALL.iter().filter(|other| *other == step).count(), 1, "{step:?}");
+        }
+    }
+
+    #[test]
+    fn steps_share_what_they_build_with_themselves_and_with_nobody_else() {
+        assert!(Step::Unit.shares(&Step::Clippy));
+        assert!(Step::Clippy.shares(&Step::Weaken));
+        assert!(Step::Loom.shares(&Step::Weaken));
+        assert!(Step::Models.shares(&Step::BenchSmoke));
+        assert!(!Step::Unit.shares(&Step::Models));
+        assert!(!Step::Fmt.shares(&Step::Fmt));
+    }
 }

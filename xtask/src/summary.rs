@@ -8,8 +8,8 @@ use std::time::Duration;
 pub(crate) enum Verdict {
     /// It ran and found nothing wrong.
     Passed,
-    /// It ran and found something wrong.
-    Failed,
+    /// It ran and found something wrong; what that was, and how to repeat it.
+    Failed(String),
     /// It could not run here; the sentence says what was left out and how to get it.
     Skipped(String),
     /// A step before it failed.
@@ -24,22 +24,21 @@ pub(crate) struct Report {
     pub(crate) took: Duration,
 }
 
-/// A table of all steps with their times and the total.
-pub(crate) fn table(reports: &[Report]) -> String {
+/// A table of all steps with their times, and what all took together: less than their sum, if some ran side by side.
+pub(crate) fn table(reports: &[Report], total: Duration) -> String {
     let width = reports.iter().map(|r| r.step.len()).max().unwrap_or(0).max("total".len());
     let mut table = String::new();
     for report in reports {
         let time = if report.verdict == Verdict::NotReached { String::new() } else { clock(report.took) };
         let verdict = match &report.verdict {
             Verdict::Passed => "passed".to_owned(),
-            Verdict::Failed => "FAILED".to_owned(),
+            Verdict::Failed(_) => "FAILED".to_owned(),
             Verdict::Skipped(why) => format!("skipped: {why}"),
             Verdict::NotReached => "skipped: a step before it failed".to_owned(),
         };
         writeln!(table, "{:width$}  {time:>12}  {verdict}", report.step).expect("a string grows as needed");
     }
-    let total = clock(reports.iter().map(|r| r.took).sum());
-    writeln!(table, "{:width$}  {total:>12}", "total").expect("a string grows as needed");
+    writeln!(table, "{:width$}  {:>12}", "total", clock(total)).expect("a string grows as needed");
     table
 }
 
@@ -49,7 +48,7 @@ pub(crate) fn closing_line(reports: &[Report]) -> String {
     format!(
         "{} passed, {} failed, {} skipped",
         count(|v| *v == Verdict::Passed),
-        count(|v| *v == Verdict::Failed),
+        count(|v| matches!(v, Verdict::Failed(_))),
         count(|v| matches!(v, Verdict::Skipped(_) | Verdict::NotReached)),
     )
 }
@@ -77,7 +76,7 @@ mod tests {
             report("fmt", Verdict::Passed, 1),
             report("unit", Verdict::Passed, 1),
             report("tsan", Verdict::Skipped("no nightly".into()), 0),
-            report("asm", Verdict::Failed, 1),
+            report("asm", Verdict::Failed("a sentence".into()), 1),
             report("bench-smoke", Verdict::NotReached, 0),
         ];
         assert_eq!(closing_line(&reports), "2 passed, 1 failed, 2 skipped");
@@ -95,9 +94,9 @@ mod tests {
 fmt                 1.2 s  passed
 tsan                0.0 s  skipped: no nightly
 bench-smoke                skipped: a step before it failed
-total               1.2 s
+total               1.3 s
 ";
-        assert_eq!(table(&reports), expected);
+        assert_eq!(table(&reports, Duration::from_millis(1_310)), expected);
     }
 
     #[test]

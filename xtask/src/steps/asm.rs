@@ -12,7 +12,8 @@ use anyhow::{bail, Context as _, Result};
 use self::listing::{functions, Function};
 use super::{Context, Outcome};
 use crate::artifact;
-use crate::call::Call;
+use crate::console::say;
+use crate::install;
 
 /// Queues whose owner pays no fence, neither in `push` nor in `pop`.
 const FENCE_FREE: [&str; 7] =
@@ -38,7 +39,7 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
         );
     }
     let (table, problems) = judge(&fast_paths(context)?);
-    print!("{table}");
+    say!("{}", table.trim_end());
     if !problems.is_empty() {
         bail!("the fast paths are not what they should be:\n- {}", problems.join(";\n- "));
     }
@@ -57,18 +58,18 @@ pub(crate) fn print(context: &Context, name: &str) -> Result<()> {
         names.sort_unstable();
         bail!("There is no fast path called `{name}`; there are: {}.", names.join(", "));
     };
-    println!("{}:", function.names.join(", "));
+    say!("{}:", function.names.join(", "));
     for instruction in &function.instructions {
-        println!("    {instruction}");
+        say!("    {instruction}");
     }
     Ok(())
 }
 
 fn fast_paths(context: &Context) -> Result<Vec<Function>> {
     // An example of the lab's, which has been built by now, and not of the queues', whose examples need what their tests need.
-    let build = context.cargo("build --release -p filch-lab --example fast_paths");
+    let build = context.cargo("build --release --example fast_paths").words(context.lab());
     let program = artifact::build(build, "fast_paths", None)?;
-    let listing = Call::new("objdump", &context.root).words("-t -d --no-show-raw-insn").arg(program).read()?;
+    let listing = context.call("objdump").words("-t -d --no-show-raw-insn").arg(program).read()?;
     let listing = String::from_utf8(listing).context("objdump wrote something that is not text")?;
     let is_fast_path = |function: &Function| function.names.iter().any(|name| name.starts_with(PREFIX));
     Ok(functions(&listing).into_iter().filter(is_fast_path).collect())
@@ -122,28 +123,8 @@ fn judge(found: &[Function]) -> (String, Vec<String>) {
 
 /// Whether objdump is there, after trying to install it where that needs no questions.
 fn objdump_is_here(context: &Context) -> bool {
-    let objdump = Call::new("objdump", &context.root).arg("--version");
-    objdump.succeeds() || (install_binutils(context) && objdump.succeeds())
-}
-
-fn install_binutils(context: &Context) -> bool {
-    let call = |program: &str, line: &str| Call::new(program, &context.root).words(line);
-    if !call("apt-get", "--version").succeeds() {
-        return false;
-    }
-    let is_root = call("id", "-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0");
-    let apt = if is_root {
-        "apt-get"
-    } else if call("sudo", "-n true").succeeds() {
-        "sudo -n apt-get"
-    } else {
-        return false;
-    };
-    println!("objdump is missing; installing binutils");
-    let apt_get = |line: &str| call("env", &format!("DEBIAN_FRONTEND=noninteractive {apt} {line}")).run().is_ok();
-    let install = "install -y --no-install-recommends binutils";
-    // A machine that has no package lists yet fails the first time.
-    apt_get(install) || (apt_get("update") && apt_get(install))
+    let objdump = context.call("objdump").arg("--version");
+    objdump.succeeds() || (install::packages(context, "binutils", "objdump") && objdump.succeeds())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::tests::{FENCED, LOOM, SHUTTLE, UNDER_LOOM};
+use super::tests::{ALL_BUT_MPI, FENCED, LOOM, SHUTTLE, UNDER_LOOM};
 use super::{Context, Outcome};
 
 /// The sources are formatted.
@@ -15,7 +15,12 @@ pub(super) fn fmt(context: &Context) -> Result<Outcome> {
 /// Lints every configuration that some step builds: code behind a `cfg` is seen only when the `cfg` is set.
 pub(super) fn clippy(context: &Context) -> Result<Outcome> {
     let deny = "-- -D warnings";
-    context.cargo("clippy --workspace --all-targets --all-features").words(deny).run()?;
+    // Without MPI, which is what `cargo run --release` of a user builds.
+    let all = "clippy --workspace --all-targets";
+    context.cargo(all).words("--features").arg(ALL_BUT_MPI).words(deny).run()?;
+    if context.has_mpi() {
+        context.cargo(all).words("--all-features").words(deny).run()?;
+    }
     context.cargo_in_rayon_core("clippy --all-targets --all-features").words(deny).run()?;
     context.cargo("clippy -p filch-queue --no-default-features --lib --tests").words(deny).run()?;
     context
@@ -38,7 +43,8 @@ pub(super) fn clippy(context: &Context) -> Result<Outcome> {
 /// The documentation builds, and its links lead somewhere.
 pub(super) fn doc(context: &Context) -> Result<Outcome> {
     let deny = "-D warnings";
-    context.cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", deny).run()?;
+    let features = if context.has_mpi() { "--all-features" } else { "" };
+    context.cargo("doc --workspace --no-deps").words(features).env("RUSTDOCFLAGS", deny).run()?;
     context.cargo_in_rayon_core("doc --no-deps").env("RUSTDOCFLAGS", deny).run()?;
     Ok(Outcome::Passed)
 }

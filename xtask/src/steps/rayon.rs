@@ -18,6 +18,7 @@ use self::packages::{check_core, Published};
 use self::programs::{Kind, Programs};
 use self::workspace::{Workspace, CORE_TESTS, PARITY};
 use super::{Context, Effort, Outcome};
+use crate::console::say;
 
 /// Runs all suites, also those after one that failed, and prints what they came to.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
@@ -47,7 +48,7 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
         suites::CORE_COMPILE_FAIL.run(|| on_ours.run_one(ours.cargo(&core_tests), "rayon-core-doc")),
         suites::WAITS.run(|| waits::run(context, &on_ours)),
     ];
-    println!("\n{}", suites::table(&rows));
+    say!("\n{}", suites::table(&rows));
     rows.into_iter().try_for_each(|row| row.outcome.map(drop))?;
     Ok(Outcome::Passed)
 }

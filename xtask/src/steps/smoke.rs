@@ -1,192 +1,59 @@
 //! The benchmarks run, and so do `filch graph` and `filch solve`, and the JSON they write is complete. Their times are not judged.
 
-use std::collections::BTreeSet;
+mod suites;
+
 use std::fs;
 use std::io::ErrorKind;
 
-use anyhow::{bail, ensure, Context as _, Result};
+use anyhow::{ensure, Context as _, Result};
 use serde_json::Value;
 
+pub(super) use self::suites::MPI;
+use self::suites::{Suite, SUITES};
 use super::{Context, Outcome};
-
-/// What a suite must have measured.
-struct Suite {
-    name: &'static str,
-    /// Beside `--quick`: some quick runs are longer than they need to be here.
-    options: &'static str,
-    impls: &'static [&'static str],
-    cases: &'static [&'static str],
-    /// Units in which nothing, or less than nothing, is a possible figure: CPU time beyond the work itself, say.
-    any_number: &'static [&'static str],
-}
-
-const SUITES: [Suite; 6] = [
-    Suite {
-        name: "queues",
-        options: "",
-        impls: &[
-            "chase_lev",
-            "the",
-            "ff_the",
-            "ff_cl",
-            "thep",
-            "asymmetric",
-            "idempotent::lifo",
-            "idempotent::fifo",
-            "idempotent::double_ended",
-            "crossbeam-lifo",
-            "crossbeam-fifo",
-            "st3-lifo",
-        ],
-        cases: &["burst-64", "push-then-pop", "pop-only", "steal", "push-under-theft"],
-        any_number: &[],
-    },
-    Suite {
-        name: "fork-join",
-        options: "",
-        impls: &[
-            "serial",
-            "serial-call",
-            "filch-worker",
-            "filch",
-            "filch-maybe",
-            "filch-fenced",
-            "filch-no-raid",
-            "rayon",
-            "chili",
-        ],
-        cases: &[
-            "fib-38",
-            "tree-1023",
-            "tree-32767",
-            "tree-32767-gap",
-            "tree-16m",
-            "queens-13",
-            "quicksort-1m",
-            "skewed",
-            "idle",
-            "tick",
-            "wake",
-        ],
-        any_number: &["cpu-ms/s", "pool-cpu-ms/s", "switches/s", "extra-cpu-us/tick"],
-    },
-    Suite {
-        name: "rayon",
-        options: "",
-        impls: &["rayon", "filch"],
-        cases: &[
-            "par-iter-sum-10m",
-            "map-collect-10m",
-            "par-sort-10m",
-            "par-chunks-matmul",
-            "n-body",
-            "life",
-            "life-large",
-            "sieve",
-            "tsp",
-            "str-split",
-            "join-tree-16m",
-            "join-fib",
-            "small-50",
-            "small-50-installed",
-            "scope-spawn",
-            "scope-spawn-tree",
-            "idle",
-            "tick",
-        ],
-        any_number: &["cpu-ms/s", "extra-cpu-us/tick"],
-    },
-    Suite {
-        name: "graphs",
-        options: "",
-        impls: &[
-            "serial",
-            "chase_lev",
-            "the",
-            "asymmetric",
-            "ff_the",
-            "ff_cl",
-            "thep",
-            "idempotent::lifo",
-            "idempotent::fifo",
-            "idempotent::double_ended",
-            "crossbeam-lifo",
-            "crossbeam-pool",
-            "rayon-spawn",
-            "rayon-frontier",
-            "serial-pair",
-        ],
-        cases: &[
-            "closure/kgraph-250k",
-            "closure/kgraph-250k/unsorted",
-            "closure/torus-250k",
-            "closure/torus-250k/unsorted",
-            "closure/random-250k-750k",
-            "closure/random-250k-750k/unsorted",
-            "spanning-tree/kgraph-250k",
-            "spanning-tree/kgraph-250k/unsorted",
-            "spanning-tree/torus-250k",
-            "spanning-tree/torus-250k/unsorted",
-            "spanning-tree/random-250k-750k",
-            "spanning-tree/random-250k-750k/unsorted",
-        ],
-        any_number: &["% redundant", "% stolen"],
-    },
-    Suite {
-        name: "bulk",
-        options: "--case push --case pop --case steal/30% --case dag/uniform-250k --case dag/skewed-250k",
-        impls: &["bulk", "bulk-batches", "chase_lev", "crossbeam-lifo", "mutex-deque", "serial", "serial-pair"],
-        cases: &[
-            "push/1",
-            "push/128",
-            "push/512",
-            "push/1024",
-            "push/single",
-            "pop",
-            "pop/singles",
-            "pop/batches-of-4",
-            "steal/30%",
-            "steal/30%/singles",
-            "steal/30%/batches-of-4",
-            "steal/30%/busy",
-            "steal/30%/singles/busy",
-            "dag/uniform-250k",
-            "dag/skewed-250k",
-        ],
-        any_number: &[],
-    },
-    Suite {
-        name: "solver",
-        options: "--case misp/random-100-50% --case knapsack/strongly-correlated-50 --case golomb/7 --case tsptw/random-25-300",
-        impls: &["filch", "ddo", "two-serial"],
-        cases: &["misp/random-100-50%", "knapsack/strongly-correlated-50", "golomb/7", "tsptw/random-25-300"],
-        any_number: &[],
-    },
-];
+use crate::call::Call;
+use crate::console::say;
 
 /// What `filch graph` computes.
 const TRAVERSALS: [&str; 4] = ["closure", "spanning-tree", "components", "bfs"];
 
-/// How long the shortest Golomb ruler with 7 marks is.
+/// On which graph, of so many vertices.
+pub(super) const TORUS: &str = "--generate torus:700x700";
+const VERTICES: u64 = 490_000;
+
+/// What `filch` is to solve: the shortest Golomb ruler with 7 marks.
+pub(super) const SOLVE: &str = "solve golomb 7";
+
+/// How long that is.
 const RULER: i64 = 25;
 
 /// Runs the quick benchmarks and checks their rows, traverses a graph in every way, and solves a problem.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
     for suite in &SUITES {
-        let line = format!("bench {} --quick {}", suite.name, suite.options);
-        let rows = run_lab(context, &line, suite.name, |json| suite.check(json))?;
-        println!("{rows} rows, nobody and no case is missing");
+        bench(context, suite)?;
     }
     for traversal in TRAVERSALS {
-        let line = format!("graph {traversal} --generate torus:700x700");
-        run_lab(context, &line, &format!("graph-{traversal}"), |json| check_traversal(traversal, json))?;
+        let graph = lab(context).words("graph").arg(traversal).words(TORUS);
+        checked(context, graph, &format!("graph-{traversal}"), |json| check_traversal(traversal, json))?;
     }
-    run_lab(context, "solve golomb 7 --threads 2", "solve", check_solution)?;
+    checked(context, lab(context).words(SOLVE).words("--threads 2"), "solve", check_solution)?;
     Ok(Outcome::Passed)
 }
 
+/// Runs a suite quickly, and checks its rows.
+pub(super) fn bench(context: &Context, suite: &Suite) -> Result<()> {
+    let bench = lab(context).words(&format!("bench {} --quick {}", suite.name, suite.options));
+    let rows = checked(context, bench, suite.name, |json| suite.check(json))?;
+    say!("{rows} rows, nobody and no case is missing");
+    Ok(())
+}
+
+fn lab(context: &Context) -> Call {
+    context.cargo("run --release").words(context.lab()).arg("--")
+}
+
 /// Whether the best ruler was found and proven to be the best.
-fn check_solution(json: &str) -> Result<()> {
+pub(super) fn check_solution(json: &str) -> Result<()> {
     let summary: Value = serde_json::from_str(json).context("it is not valid JSON")?;
     ensure!(summary["ending"] == "optimal", "`ending` must be `optimal`");
     for key in ["cost", "bound"] {
@@ -196,8 +63,13 @@ fn check_solution(json: &str) -> Result<()> {
     Ok(())
 }
 
-/// Runs the program, and checks the JSON that it writes.
-fn run_lab<T>(context: &Context, line: &str, name: &str, check: impl FnOnce(&str) -> Result<T>) -> Result<T> {
+/// Runs the lab's program by `call`, and checks the JSON that it writes to a file called `name`.
+pub(super) fn checked<T>(
+    context: &Context,
+    call: Call,
+    name: &str,
+    check: impl FnOnce(&str) -> Result<T>,
+) -> Result<T> {
     let relative = context.target("smoke").join(format!("{name}.json"));
     let file = context.root.join(&relative);
     // The file of an earlier run must not pass for this one's.
@@ -210,62 +82,19 @@ fn run_lab<T>(context: &Context, line: &str, name: &str, check: impl FnOnce(&str
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).with_context(|| format!("the folder {} could not be made", folder.display()))?;
     }
-    let line = format!("run --release -p filch-lab -- {line} --json");
-    context.cargo(&line).arg(&relative).run()?;
+    call.arg("--json").arg(&relative).run()?;
     let json = fs::read_to_string(&file).with_context(|| format!("the program did not write {}", file.display()))?;
     check(&json).with_context(|| format!("{} is not what it should be", file.display()))
 }
 
 /// Whether a traversal of a graph that is connected came to its end.
-fn check_traversal(traversal: &str, json: &str) -> Result<()> {
+pub(super) fn check_traversal(traversal: &str, json: &str) -> Result<()> {
     let summary: Value = serde_json::from_str(json).context("it is not valid JSON")?;
     ensure!(summary["task"] == traversal, "`task` must be `{traversal}`");
     ensure!(summary["ending"] == "complete", "`ending` must be `complete`");
     let found = summary["result"]["reached"].as_u64().or(summary["result"]["largest"].as_u64());
-    ensure!(found == Some(490_000), "all 490000 vertices must have been found");
+    ensure!(found == Some(VERTICES), "all {VERTICES} vertices must have been found");
     ensure!(summary["tasks"].as_u64().is_some_and(|tasks| tasks > 0), "`tasks` must be a whole number above 0");
-    Ok(())
-}
-
-impl Suite {
-    /// Checks every row, and that everybody and every case has some. Returns how many rows there are.
-    fn check(&self, json: &str) -> Result<usize> {
-        let rows: Value = serde_json::from_str(json).context("it is not valid JSON")?;
-        let Some(rows) = rows.as_array() else {
-            bail!("it must be an array of rows");
-        };
-        for (number, row) in rows.iter().enumerate() {
-            self.check_row(row).with_context(|| format!("row {number}, {row}, is wrong"))?;
-        }
-        all_present(rows, "impl", self.impls)?;
-        all_present(rows, "case", self.cases)?;
-        Ok(rows.len())
-    }
-
-    fn check_row(&self, row: &Value) -> Result<()> {
-        for key in ["suite", "case", "impl", "unit"] {
-            ensure!(row[key].as_str().is_some_and(|text| !text.is_empty()), "`{key}` must be a text that is not empty");
-        }
-        ensure!(row["suite"] == self.name, "`suite` must be `{}`", self.name);
-        for key in ["threads", "rounds"] {
-            ensure!(row[key].as_u64().is_some_and(|n| n > 0), "`{key}` must be a whole number above 0");
-        }
-        let any_number = self.any_number.iter().any(|unit| row["unit"] == *unit);
-        let figure = |key: &str| match row[key].as_f64() {
-            Some(value) if value.is_finite() && (any_number || value > 0.0) => Ok(value),
-            _ if any_number => bail!("`{key}` must be a finite number"),
-            _ => bail!("`{key}` must be a finite number above 0"),
-        };
-        let (min, median, p90) = (figure("min")?, figure("median")?, figure("p90")?);
-        ensure!(min <= median && median <= p90, "`min`, `median` and `p90` must rise in this order");
-        Ok(())
-    }
-}
-
-fn all_present(rows: &[Value], key: &str, expected: &[&str]) -> Result<()> {
-    let present: BTreeSet<&str> = rows.iter().filter_map(|row| row[key].as_str()).collect();
-    let missing: Vec<&str> = expected.iter().copied().filter(|name| !present.contains(name)).collect();
-    ensure!(missing.is_empty(), "no row has the {key} {}", missing.join(", "));
     Ok(())
 }
 
@@ -274,78 +103,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    fn row(case: &str, imp: &str) -> Value {
-        json!({
-            "suite": "queues", "case": case, "impl": imp, "threads": 1, "unit": "ns/op",
-            "median": 2.5, "min": 2.0, "p90": 3.0, "rounds": 15
-        })
-    }
-
-    const QUEUES: &Suite = &SUITES[0];
-    const FORK_JOIN: &Suite = &SUITES[1];
-
-    fn all_rows() -> Vec<Value> {
-        QUEUES.cases.iter().flat_map(|case| QUEUES.impls.iter().map(|imp| row(case, imp))).collect()
-    }
-
-    fn verdict(rows: Vec<Value>) -> Result<usize> {
-        QUEUES.check(&Value::Array(rows).to_string())
-    }
-
-    #[test]
-    fn a_pool_may_burn_nothing_but_a_join_takes_time() {
-        let row = |unit: &str, median: f64| {
-            json!({
-                "suite": "fork-join", "case": "idle", "impl": "filch", "threads": 2, "unit": unit,
-                "median": median, "min": median, "p90": median, "rounds": 5
-            })
-        };
-        assert!(FORK_JOIN.check_row(&row("cpu-ms/s", 0.0)).is_ok());
-        assert!(FORK_JOIN.check_row(&row("extra-cpu-us/tick", -1.0)).is_ok());
-        assert!(FORK_JOIN.check_row(&row("ns/join", 0.0)).is_err());
-        assert!(FORK_JOIN.check_row(&row("switches/s", f64::NAN)).is_err());
-    }
-
-    #[test]
-    fn a_complete_table_passes() {
-        assert_eq!(verdict(all_rows()).unwrap(), 60);
-    }
-
-    #[test]
-    fn a_missing_queue_or_case_is_named() {
-        let no_thep = all_rows().into_iter().filter(|row| row["impl"] != "thep").collect();
-        assert!(verdict(no_thep).unwrap_err().to_string().contains("thep"));
-        let no_steal = all_rows().into_iter().filter(|row| row["case"] != "steal").collect();
-        assert!(verdict(no_steal).unwrap_err().to_string().contains("steal"));
-        assert!(verdict(Vec::new()).is_err());
-    }
-
-    #[test]
-    fn a_bad_value_is_rejected_wherever_it_stands() {
-        let bad = [
-            ("suite", json!("fork-join")),
-            ("case", json!("")),
-            ("impl", json!(7)),
-            ("unit", Value::Null),
-            ("threads", json!(0)),
-            ("threads", json!(1.5)),
-            ("rounds", json!(0)),
-            ("median", json!(0.0)),
-            ("median", json!(-1.0)),
-            // A number that is not finite is written as null.
-            ("min", Value::Null),
-            ("p90", json!("3.0")),
-            ("min", json!(2.75)),
-            ("p90", json!(2.25)),
-        ];
-        for (key, value) in bad {
-            let mut rows = all_rows();
-            rows[31][key] = value.clone();
-            let error = verdict(rows).expect_err(&format!("`{key}`: {value} should be rejected"));
-            assert!(format!("{error:#}").contains(&format!("`{key}`")), "{error:#} does not name `{key}`");
-        }
-    }
 
     #[test]
     fn a_traversal_that_missed_a_vertex_or_was_stopped_is_rejected() {
@@ -375,21 +132,5 @@ mod tests {
             bad[key] = value;
             assert!(check_solution(&bad.to_string()).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn a_missing_key_is_rejected() {
-        for key in ["suite", "case", "impl", "threads", "unit", "median", "min", "p90", "rounds"] {
-            let mut rows = all_rows();
-            rows[0].as_object_mut().unwrap().remove(key);
-            assert!(verdict(rows).is_err(), "a row without `{key}` should be rejected");
-        }
-    }
-
-    #[test]
-    fn what_is_not_an_array_is_rejected() {
-        assert!(QUEUES.check("{}").is_err());
-        assert!(QUEUES.check("[{]").is_err());
-        assert!(QUEUES.check("").is_err());
     }
 }

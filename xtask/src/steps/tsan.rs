@@ -11,6 +11,7 @@ use anyhow::{ensure, Context as _, Result};
 
 use super::{Context, Effort, Outcome};
 use crate::call::Call;
+use crate::console::say;
 
 /// Instruments our code, and lets it link to a standard library that is not.
 const FLAGS: &str = "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer";
@@ -88,7 +89,7 @@ fn controls(context: &Context, host: &str) -> Result<()> {
          standard library alone, xtask/tsan.supp needs a line for it",
         String::from_utf8_lossy(&clean.stderr)
     );
-    println!("control: the deliberate race was reported, its harmless twin was not");
+    say!("control: the deliberate race was reported, its harmless twin was not");
     Ok(())
 }
 

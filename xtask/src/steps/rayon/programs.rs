@@ -11,6 +11,7 @@ use super::workspace::{Workspace, CORE_TESTS};
 use super::{suites, waits};
 use crate::artifact::{self, TestProgram};
 use crate::call::Call;
+use crate::console::say;
 use crate::steps::Context;
 use crate::summary::clock;
 
@@ -62,11 +63,11 @@ impl<'a> Programs<'a> {
 
     /// Runs one program of tests, or cargo where only cargo can run them.
     pub(super) fn run_one(&self, call: Call, name: &str) -> Result<Tally> {
-        println!("$ {call}");
+        say!("$ {call}");
         let start = Instant::now();
         let said = call.read_within(LIMIT, &self.log(name)).with_context(|| format!("the tests of {name}"))?;
         let tally = Tally::read(&said).with_context(|| format!("the tests of {name} did not say how they ended"))?;
-        println!("{} passed in {}", tally.passed, clock(start.elapsed()));
+        say!("{} passed in {}", tally.passed, clock(start.elapsed()));
         Ok(tally)
     }
 

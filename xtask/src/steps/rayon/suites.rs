@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use anyhow::{ensure, Result};
 
 use super::libtest::Tally;
+use crate::console::say;
 
 /// Tests of rayon-core that are not run, and why.
 pub(super) const LEFT_OUT: [(&str, &str); 4] = [
@@ -56,10 +57,10 @@ pub(super) struct Row {
 impl Suite {
     /// Runs it by `tests`, and checks the numbers.
     pub(super) fn run(&'static self, tests: impl FnOnce() -> Result<Tally>) -> Row {
-        println!("\n-- {}", self.what);
+        say!("\n-- {}", self.what);
         let outcome = tests().and_then(|tally| self.check(tally).map(|()| tally));
         if let Err(error) = &outcome {
-            println!("-- {} failed: {error:#}", self.what);
+            say!("-- {} failed: {error:#}", self.what);
         }
         Row { suite: self, outcome }
     }

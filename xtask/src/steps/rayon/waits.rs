@@ -7,6 +7,7 @@ use anyhow::{ensure, Context as _, Result};
 use super::libtest::Tally;
 use super::programs::Programs;
 use super::workspace::{CORE_TESTS, PARITY};
+use crate::console::say;
 use crate::steps::{Context, Effort};
 
 /// Tests of rayon-core in which closures, pools or scopes wait for one another.
@@ -42,7 +43,7 @@ pub(super) fn run(context: &Context, programs: &Programs<'_>) -> Result<Tally> {
         let barriers = programs.find(PARITY, "barriers")?;
         for (call, tests) in [(named, NAMES.len()), (barriers, BARRIERS)] {
             let call = call.env("RAYON_NUM_THREADS", threads);
-            println!("{repetitions} times $ {call}");
+            say!("{repetitions} times $ {call}");
             for repetition in 1..=repetitions {
                 let said = call.read_within(LIMIT, &programs.log("waits")).with_context(|| {
                     format!(

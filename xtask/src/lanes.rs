@@ -1,0 +1,266 @@
+//! Steps side by side, each lane one after the other: where one compiles on a single core, or waits, another has the machine.
+//!
+//! Two steps that share something, such as a folder that cargo lets one command at a time into, never run at the same time, and they
+//! run in the order of the list. Otherwise a lane that is free takes the first step that is left. So nobody has to say which step
+//! belongs to which lane, and no lane is left with all that is long.
+
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// Where each step is.
+struct State<R> {
+    waiting: Vec<usize>,
+    running: Vec<usize>,
+    /// A step has failed: none begins any more.
+    stopped: bool,
+    results: Vec<Option<R>>,
+}
+
+struct Lanes<'a, S, R> {
+    steps: &'a [S],
+    state: Mutex<State<R>>,
+    /// Somebody has ended.
+    ended: Condvar,
+}
+
+/// Runs `steps` in so many lanes, and returns what `work` made of each, or nothing for those that were not begun because another failed.
+///
+/// `work` breaks if the step failed. Those that are running then go on to their end. If `work` panics, so does this, when all have ended.
+pub(crate) fn run<S: Sync, R: Send>(
+    steps: &[S],
+    lanes: usize,
+    share: impl Fn(&S, &S) -> bool + Sync,
+    work: impl Fn(&S) -> ControlFlow<R, R> + Sync,
+) -> Vec<Option<R>> {
+    let state = State {
+        waiting: (0..steps.len()).collect(),
+        running: Vec::new(),
+        stopped: false,
+        results: steps.iter().map(|_| None).collect(),
+    };
+    let all = Lanes { steps, state: Mutex::new(state), ended: Condvar::new() };
+    thread::scope(|scope| {
+        let lane = || {
+            while let Some(turn) = all.begin(&share) {
+                turn.end(work(&steps[turn.step]));
+            }
+        };
+        let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
+        // By hand, because the scope would only say that some thread has panicked.
+        let panics: Vec<_> = lanes.into_iter().filter_map(|lane| lane.join().err()).collect();
+        if let Some(panic) = panics.into_iter().next() {
+            resume_unwind(panic);
+        }
+    });
+    all.state.into_inner().unwrap_or_else(PoisonError::into_inner).results
+}
+
+impl<S, R> Lanes<'_, S, R> {
+    fn state(&self) -> MutexGuard<'_, State<R>> {
+        // Nobody panics with the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next step, once there is one that may run; nothing if there is none left for this lane.
+    fn begin(&self, share: impl Fn(&S, &S) -> bool) -> Option<Turn<'_, '_, S, R>> {
+        let mut state = self.state();
+        loop {
+            if state.stopped || state.waiting.is_empty() {
+                return None;
+            }
+            // Those before it in the list that wait for the same thing go first.
+            let barred = |step: usize| {
+                let before = state.waiting.iter().take_while(|&&other| other != step);
+                state.running.iter().chain(before).any(|&other| share(&self.steps[step], &self.steps[other]))
+            };
+            if let Some(place) = state.waiting.iter().position(|&step| !barred(step)) {
+                let step = state.waiting.remove(place);
+                state.running.push(step);
+                return Some(Turn { lanes: self, step });
+            }
+            state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// A step that is running.
+struct Turn<'l, 's, S, R> {
+    lanes: &'l Lanes<'s, S, R>,
+    step: usize,
+}
+
+impl<S, R> Turn<'_, '_, S, R> {
+    fn end(&self, result: ControlFlow<R, R>) {
+        let mut state = self.lanes.state();
+        state.stopped |= result.is_break();
+        let (ControlFlow::Break(result) | ControlFlow::Continue(result)) = result;
+        state.results[self.step] = Some(result);
+    }
+}
+
+impl<S, R> Drop for Turn<'_, '_, S, R> {
+    fn drop(&mut self) {
+        let mut state = self.lanes.state();
+        state.running.retain(|&step| step != self.step);
+        // It panicked.
+        state.stopped |= state.results[self.step].is_none();
+        drop(state);
+        self.lanes.ended.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{catch_unwind, AssertUnwindSafe};
+    use std::sync::{mpsc, Barrier};
+
+    use super::*;
+
+    /// The name of a step that does nothing, and a letter for each thing that it may share with others.
+    type Fake = (&'static str, &'static str);
+
+    fn share(one: &Fake, other: &Fake) -> bool {
+        one.1.chars().any(|thing| other.1.contains(thing))
+    }
+
+    #[test]
+    fn one_lane_keeps_the_order_of_the_list() {
+        let begun = Mutex::new(Vec::new());
+        let steps = [("a", "x"), ("b", ""), ("c", "x"), ("d", "y"), ("e", "")];
+        let results = run(&steps, 1, share, |step| {
+            begun.lock().unwrap().push(step.0);
+            ControlFlow::Continue(step.0)
+        });
+        assert_eq!(begun.into_inner().unwrap(), ["a", "b", "c", "d", "e"]);
+        assert_eq!(results, ["a", "b", "c", "d", "e"].map(Some));
+    }
+
+    #[test]
+    fn two_lanes_run_two_steps_at_a_time() {
+        // Whoever comes first waits for the other: one lane would wait for ever.
+        let meeting = Barrier::new(2);
+        let results = run(&[("a", "x"), ("b", "y")], 2, share, |_| {
+            meeting.wait();
+            ControlFlow::Continue(())
+        });
+        assert_eq!(results, [Some(()), Some(())]);
+    }
+
+    #[test]
+    fn steps_that_share_something_run_one_at_a_time_and_in_order() {
+        for lanes in 1..=4 {
+            let (begun, running) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+            let steps: Vec<Fake> =
+                ["a", "b", "c", "d", "e", "f", "g", "h"].into_iter().zip(["x", "y"].repeat(4)).collect();
+            let results = run(&steps, lanes, share, |step| {
+                begun.lock().unwrap().push(*step);
+                {
+                    let mut running = running.lock().unwrap();
+                    assert!(running.iter().all(|other| !share(step, other)), "{step:?} beside {running:?}");
+                    running.push(*step);
+                }
+                thread::yield_now();
+                running.lock().unwrap().retain(|other| other != step);
+                ControlFlow::Continue(step.0)
+            });
+            assert_eq!(results, steps.iter().map(|step| Some(step.0)).collect::<Vec<_>>());
+            let begun = begun.into_inner().unwrap();
+            for shared in ["x", "y"] {
+                let in_order = |all: &[Fake]| all.iter().copied().filter(|step| step.1 == shared).collect::<Vec<_>>();
+                assert_eq!(in_order(&begun), in_order(&steps));
+            }
+        }
+    }
+
+    #[test]
+    fn a_lane_that_is_free_passes_over_what_is_barred() {
+        // `c` can only be done if it is begun while `a` runs, ahead of `b`.
+        let (done, wait) = mpsc::channel();
+        let wait = Mutex::new(wait);
+        let results = run(&[("a", "x"), ("b", "x"), ("c", "y")], 2, share, |step| {
+            match step.0 {
+                "a" => wait.lock().unwrap().recv().unwrap(),
+                "c" => done.send(()).unwrap(),
+                _ => {}
+            }
+            ControlFlow::Continue(step.0)
+        });
+        assert_eq!(results, ["a", "b", "c"].map(Some));
+    }
+
+    #[test]
+    fn nobody_overtakes_a_step_that_waits_for_the_same() {
+        // `b` must wait for `a`, which waits for `d`. While it does, nothing bars `c` but that `b` came first.
+        let begun = Mutex::new(Vec::new());
+        let (done, wait) = mpsc::channel();
+        let wait = Mutex::new(wait);
+        let results = run(&[("a", "x"), ("b", "xy"), ("c", "y"), ("d", "")], 2, share, |step| {
+            begun.lock().unwrap().push(step.0);
+            match step.0 {
+                "a" => wait.lock().unwrap().recv().unwrap(),
+                "d" => done.send(()).unwrap(),
+                _ => {}
+            }
+            ControlFlow::Continue(step.0)
+        });
+        assert_eq!(results, ["a", "b", "c", "d"].map(Some));
+        let begun = begun.into_inner().unwrap();
+        let place = |name| begun.iter().position(|other| *other == name);
+        assert!(place("b") < place("c"), "{begun:?}");
+    }
+
+    #[test]
+    fn after_a_failure_nothing_begins_and_what_runs_goes_on_to_its_end() {
+        // `a` is running when `b` fails, and so its own verdict is kept, too.
+        let meeting = Barrier::new(2);
+        let (failed, wait) = mpsc::channel();
+        let wait = Mutex::new(wait);
+        let results =
+            run(&[("a", "x"), ("b", "y"), ("c", "x"), ("d", "y"), ("e", "")], 2, share, |step| match step.0 {
+                "a" => {
+                    meeting.wait();
+                    wait.lock().unwrap().recv().unwrap();
+                    ControlFlow::Break("a failed too")
+                }
+                "b" => {
+                    meeting.wait();
+                    failed.send(()).unwrap();
+                    ControlFlow::Break("b failed")
+                }
+                _ => ControlFlow::Continue("ran"),
+            });
+        assert_eq!(results, [Some("a failed too"), Some("b failed"), None, None, None]);
+        let results = run(
+            &["a", "b", "c"],
+            1,
+            |_, _| true,
+            |step| match *step {
+                "b" => ControlFlow::Break("failed"),
+                _ => ControlFlow::Continue("passed"),
+            },
+        );
+        assert_eq!(results, [Some("passed"), Some("failed"), None]);
+    }
+
+    #[test]
+    fn a_step_that_panics_stops_all_and_leaves_nobody_waiting() {
+        let begun = Mutex::new(Vec::new());
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            run(&[("a", "x"), ("b", "x"), ("c", "x")], 2, share, |step| -> ControlFlow<(), ()> {
+                begun.lock().unwrap().push(step.0);
+                panic!("{} is broken", step.0);
+            })
+        }));
+        let said = panicked.unwrap_err().downcast::<String>().unwrap();
+        assert_eq!(*said, "a is broken");
+        assert_eq!(begun.into_inner().unwrap(), ["a"]);
+    }
+
+    #[test]
+    fn no_steps_and_more_lanes_than_steps_are_fine() {
+        assert_eq!(run(&[], 2, share, |_| ControlFlow::<(), ()>::Continue(())), []);
+        assert_eq!(run(&[("a", "")], 4, share, |_| ControlFlow::<(), ()>::Continue(())), [Some(())]);
+    }
+}

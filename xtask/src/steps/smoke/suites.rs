@@ -1,0 +1,308 @@
+//! Which suites there are, and what each must have measured.
+
+use std::collections::BTreeSet;
+
+use anyhow::{bail, ensure, Context as _, Result};
+use serde_json::Value;
+
+/// What a suite must have measured.
+pub(in crate::steps) struct Suite {
+    pub(super) name: &'static str,
+    /// Beside `--quick`: some quick runs are longer than they need to be here.
+    pub(super) options: &'static str,
+    impls: &'static [&'static str],
+    cases: &'static [&'static str],
+    /// Units in which nothing, or less than nothing, is a possible figure: CPU time beyond the work itself, say.
+    any_number: &'static [&'static str],
+}
+
+pub(super) const SUITES: [Suite; 6] = [
+    Suite {
+        name: "queues",
+        options: "",
+        impls: &[
+            "chase_lev",
+            "the",
+            "ff_the",
+            "ff_cl",
+            "thep",
+            "asymmetric",
+            "idempotent::lifo",
+            "idempotent::fifo",
+            "idempotent::double_ended",
+            "crossbeam-lifo",
+            "crossbeam-fifo",
+            "st3-lifo",
+        ],
+        cases: &["burst-64", "push-then-pop", "pop-only", "steal", "push-under-theft"],
+        any_number: &[],
+    },
+    Suite {
+        name: "fork-join",
+        options: "",
+        impls: &[
+            "serial",
+            "serial-call",
+            "filch-worker",
+            "filch",
+            "filch-maybe",
+            "filch-fenced",
+            "filch-no-raid",
+            "rayon",
+            "chili",
+        ],
+        cases: &[
+            "fib-38",
+            "tree-1023",
+            "tree-32767",
+            "tree-32767-gap",
+            "tree-16m",
+            "queens-13",
+            "quicksort-1m",
+            "skewed",
+            "idle",
+            "tick",
+            "wake",
+        ],
+        any_number: &["cpu-ms/s", "pool-cpu-ms/s", "switches/s", "extra-cpu-us/tick"],
+    },
+    Suite {
+        name: "rayon",
+        options: "",
+        impls: &["rayon", "filch"],
+        cases: &[
+            "par-iter-sum-10m",
+            "map-collect-10m",
+            "par-sort-10m",
+            "par-chunks-matmul",
+            "n-body",
+            "life",
+            "life-large",
+            "sieve",
+            "tsp",
+            "str-split",
+            "join-tree-16m",
+            "join-fib",
+            "small-50",
+            "small-50-installed",
+            "scope-spawn",
+            "scope-spawn-tree",
+            "idle",
+            "tick",
+        ],
+        any_number: &["cpu-ms/s", "extra-cpu-us/tick"],
+    },
+    Suite {
+        name: "graphs",
+        options: "",
+        impls: &[
+            "serial",
+            "chase_lev",
+            "the",
+            "asymmetric",
+            "ff_the",
+            "ff_cl",
+            "thep",
+            "idempotent::lifo",
+            "idempotent::fifo",
+            "idempotent::double_ended",
+            "crossbeam-lifo",
+            "crossbeam-pool",
+            "rayon-spawn",
+            "rayon-frontier",
+            "serial-pair",
+        ],
+        cases: &[
+            "closure/kgraph-250k",
+            "closure/kgraph-250k/unsorted",
+            "closure/torus-250k",
+            "closure/torus-250k/unsorted",
+            "closure/random-250k-750k",
+            "closure/random-250k-750k/unsorted",
+            "spanning-tree/kgraph-250k",
+            "spanning-tree/kgraph-250k/unsorted",
+            "spanning-tree/torus-250k",
+            "spanning-tree/torus-250k/unsorted",
+            "spanning-tree/random-250k-750k",
+            "spanning-tree/random-250k-750k/unsorted",
+        ],
+        any_number: &["% redundant", "% stolen"],
+    },
+    Suite {
+        name: "bulk",
+        options: "--case push --case pop --case steal/30% --case dag/uniform-250k --case dag/skewed-250k",
+        impls: &["bulk", "bulk-batches", "chase_lev", "crossbeam-lifo", "mutex-deque", "serial", "serial-pair"],
+        cases: &[
+            "push/1",
+            "push/128",
+            "push/512",
+            "push/1024",
+            "push/single",
+            "pop",
+            "pop/singles",
+            "pop/batches-of-4",
+            "steal/30%",
+            "steal/30%/singles",
+            "steal/30%/batches-of-4",
+            "steal/30%/busy",
+            "steal/30%/singles/busy",
+            "dag/uniform-250k",
+            "dag/skewed-250k",
+        ],
+        any_number: &[],
+    },
+    Suite {
+        name: "solver",
+        options: "--case misp/random-100-50% --case knapsack/strongly-correlated-50 --case golomb/7 --case tsptw/random-25-300",
+        impls: &["filch", "ddo", "two-serial"],
+        cases: &["misp/random-100-50%", "knapsack/strongly-correlated-50", "golomb/7", "tsptw/random-25-300"],
+        any_number: &[],
+    },
+];
+
+/// Needs an MPI.
+pub(in crate::steps) const MPI: Suite = Suite {
+    name: "mpi",
+    options: "",
+    impls: &["filch", "filch-checkpoints", "mpi-1-rank", "mpi-2-ranks"],
+    cases: &["misp/random-100-20%"],
+    // One process sends nothing.
+    any_number: &["transfers"],
+};
+
+impl Suite {
+    /// Checks every row, and that everybody and every case has some. Returns how many rows there are.
+    pub(super) fn check(&self, json: &str) -> Result<usize> {
+        let rows: Value = serde_json::from_str(json).context("it is not valid JSON")?;
+        let Some(rows) = rows.as_array() else {
+            bail!("it must be an array of rows");
+        };
+        for (number, row) in rows.iter().enumerate() {
+            self.check_row(row).with_context(|| format!("row {number}, {row}, is wrong"))?;
+        }
+        all_present(rows, "impl", self.impls)?;
+        all_present(rows, "case", self.cases)?;
+        Ok(rows.len())
+    }
+
+    fn check_row(&self, row: &Value) -> Result<()> {
+        for key in ["suite", "case", "impl", "unit"] {
+            ensure!(row[key].as_str().is_some_and(|text| !text.is_empty()), "`{key}` must be a text that is not empty");
+        }
+        ensure!(row["suite"] == self.name, "`suite` must be `{}`", self.name);
+        for key in ["threads", "rounds"] {
+            ensure!(row[key].as_u64().is_some_and(|n| n > 0), "`{key}` must be a whole number above 0");
+        }
+        let any_number = self.any_number.iter().any(|unit| row["unit"] == *unit);
+        let figure = |key: &str| match row[key].as_f64() {
+            Some(value) if value.is_finite() && (any_number || value > 0.0) => Ok(value),
+            _ if any_number => bail!("`{key}` must be a finite number"),
+            _ => bail!("`{key}` must be a finite number above 0"),
+        };
+        let (min, median, p90) = (figure("min")?, figure("median")?, figure("p90")?);
+        ensure!(min <= median && median <= p90, "`min`, `median` and `p90` must rise in this order");
+        Ok(())
+    }
+}
+
+fn all_present(rows: &[Value], key: &str, expected: &[&str]) -> Result<()> {
+    let present: BTreeSet<&str> = rows.iter().filter_map(|row| row[key].as_str()).collect();
+    let missing: Vec<&str> = expected.iter().copied().filter(|name| !present.contains(name)).collect();
+    ensure!(missing.is_empty(), "no row has the {key} {}", missing.join(", "));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn row(case: &str, imp: &str) -> Value {
+        json!({
+            "suite": "queues", "case": case, "impl": imp, "threads": 1, "unit": "ns/op",
+            "median": 2.5, "min": 2.0, "p90": 3.0, "rounds": 15
+        })
+    }
+
+    const QUEUES: &Suite = &SUITES[0];
+    const FORK_JOIN: &Suite = &SUITES[1];
+
+    fn all_rows() -> Vec<Value> {
+        QUEUES.cases.iter().flat_map(|case| QUEUES.impls.iter().map(|imp| row(case, imp))).collect()
+    }
+
+    fn verdict(rows: Vec<Value>) -> Result<usize> {
+        QUEUES.check(&Value::Array(rows).to_string())
+    }
+
+    #[test]
+    fn a_pool_may_burn_nothing_but_a_join_takes_time() {
+        let row = |unit: &str, median: f64| {
+            json!({
+                "suite": "fork-join", "case": "idle", "impl": "filch", "threads": 2, "unit": unit,
+                "median": median, "min": median, "p90": median, "rounds": 5
+            })
+        };
+        assert!(FORK_JOIN.check_row(&row("cpu-ms/s", 0.0)).is_ok());
+        assert!(FORK_JOIN.check_row(&row("extra-cpu-us/tick", -1.0)).is_ok());
+        assert!(FORK_JOIN.check_row(&row("ns/join", 0.0)).is_err());
+        assert!(FORK_JOIN.check_row(&row("switches/s", f64::NAN)).is_err());
+    }
+
+    #[test]
+    fn a_complete_table_passes() {
+        assert_eq!(verdict(all_rows()).unwrap(), 60);
+    }
+
+    #[test]
+    fn a_missing_queue_or_case_is_named() {
+        let no_thep = all_rows().into_iter().filter(|row| row["impl"] != "thep").collect();
+        assert!(verdict(no_thep).unwrap_err().to_string().contains("thep"));
+        let no_steal = all_rows().into_iter().filter(|row| row["case"] != "steal").collect();
+        assert!(verdict(no_steal).unwrap_err().to_string().contains("steal"));
+        assert!(verdict(Vec::new()).is_err());
+    }
+
+    #[test]
+    fn a_bad_value_is_rejected_wherever_it_stands() {
+        let bad = [
+            ("suite", json!("fork-join")),
+            ("case", json!("")),
+            ("impl", json!(7)),
+            ("unit", Value::Null),
+            ("threads", json!(0)),
+            ("threads", json!(1.5)),
+            ("rounds", json!(0)),
+            ("median", json!(0.0)),
+            ("median", json!(-1.0)),
+            // A number that is not finite is written as null.
+            ("min", Value::Null),
+            ("p90", json!("3.0")),
+            ("min", json!(2.75)),
+            ("p90", json!(2.25)),
+        ];
+        for (key, value) in bad {
+            let mut rows = all_rows();
+            rows[31][key] = value.clone();
+            let error = verdict(rows).expect_err(&format!("`{key}`: {value} should be rejected"));
+            assert!(format!("{error:#}").contains(&format!("`{key}`")), "{error:#} does not name `{key}`");
+        }
+    }
+
+    #[test]
+    fn a_missing_key_is_rejected() {
+        for key in ["suite", "case", "impl", "threads", "unit", "median", "min", "p90", "rounds"] {
+            let mut rows = all_rows();
+            rows[0].as_object_mut().unwrap().remove(key);
+            assert!(verdict(rows).is_err(), "a row without `{key}` should be rejected");
+        }
+    }
+
+    #[test]
+    fn what_is_not_an_array_is_rejected() {
+        assert!(QUEUES.check("{}").is_err());
+        assert!(QUEUES.check("[{]").is_err());
+        assert!(QUEUES.check("").is_err());
+    }
+}
