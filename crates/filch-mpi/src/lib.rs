@@ -37,6 +37,7 @@ pub mod explore;
 pub mod launch;
 pub mod network;
 pub mod protocol;
+mod random;
 pub mod simulate;
 pub mod solve;
 

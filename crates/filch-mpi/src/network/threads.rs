@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{channel, Receiver, Sender};
 
 use super::Network;
+use crate::random::{mix, STEP};
 
 /// How late messages are, counted in how often the receiver looks for one: no clock is involved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,12 +77,9 @@ pub fn run<R: Send>(ranks: usize, delays: Delays, work: impl Fn(&mut dyn Network
 impl Threads {
     /// From 0 to `most`.
     fn roll(&mut self) -> u64 {
-        // SplitMix64.
-        self.dice = self.dice.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut roll = self.dice;
-        roll = (roll ^ (roll >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        roll = (roll ^ (roll >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (roll ^ (roll >> 31)) % (self.most + 1)
+        let roll = mix(self.dice);
+        self.dice = self.dice.wrapping_add(STEP);
+        roll % (self.most + 1)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use filch_dd::Cost;
 
-use super::defect::Defect;
+use super::defect::{Defect, Flaw};
 use super::message::{
     parts, Answer, Hello, Parcel, RankStatistics, Share, Status, ToCoordinator, ToMember, Totals, VERSION,
 };
@@ -66,8 +66,7 @@ pub struct Member {
     /// The checkpoint for which the search was asked.
     round: Option<u64>,
     statistics: RankStatistics,
-    #[cfg(test)]
-    pub(crate) defect: Option<Defect>,
+    pub(crate) flaw: Flaw,
 }
 
 impl Member {
@@ -85,8 +84,7 @@ impl Member {
             arriving: BTreeMap::new(),
             round: None,
             statistics: RankStatistics { threads, ..RankStatistics::default() },
-            #[cfg(test)]
-            defect: None,
+            flaw: Flaw::default(),
         }
     }
 
@@ -144,7 +142,7 @@ impl Member {
         let Some((order, to)) = self.asked.pop_front() else { return };
         if parcels.is_empty() {
             self.statistics.refusals += 1;
-            if !self.is_wrong(Defect::RefusalIsNotTold) {
+            if !self.flaw.is(Defect::RefusalIsNotTold) {
                 out.push(Effect::Report(ToCoordinator::Refused { order }));
             }
             // It is asked again when it has spoken again, which is when there is something to say.
@@ -181,7 +179,7 @@ impl Member {
 
     /// The search has nothing left, having taken in so many deliveries.
     pub fn searched_all(&mut self, delivered: u64, explored: u64, out: &mut Vec<Effect>) {
-        let is_current = delivered == self.delivered || self.is_wrong(Defect::StaleIdleIsBelieved);
+        let is_current = delivered == self.delivered || self.flaw.is(Defect::StaleIdleIsBelieved);
         if is_current && !self.idle && !self.is_over() {
             self.idle = true;
             self.told = 0;
@@ -272,7 +270,7 @@ impl Member {
             let (nodes, bound) = self.arriving.remove(&order).unwrap_or_default();
             self.statistics.receipts += 1;
             // Before the search has them, and so before it can be idle again.
-            if !self.is_wrong(Defect::ReceiptIsNotTold) {
+            if !self.flaw.is(Defect::ReceiptIsNotTold) {
                 out.push(Effect::Report(ToCoordinator::Received { order, nodes, bound }));
             }
             self.told = self.told.saturating_add(nodes);
@@ -292,16 +290,6 @@ impl Member {
         while let Some(parcels) = parts.next() {
             let last = parts.peek().is_none().then_some(totals);
             out.push(Effect::Report(ToCoordinator::Frontier { round, parcels, last }));
-        }
-    }
-
-    fn is_wrong(&self, how: Defect) -> bool {
-        #[cfg(test)]
-        return self.defect == Some(how);
-        #[cfg(not(test))]
-        {
-            let _ = how;
-            false
         }
     }
 }

@@ -5,7 +5,6 @@ mod crew;
 mod outcome;
 mod patience;
 mod queue;
-mod random;
 mod rank;
 mod recording;
 mod server;

@@ -6,11 +6,11 @@ use super::crew::Crew;
 use super::outcome::Times;
 use super::patience::Patience;
 use super::queue::Time;
-use super::random::{below, mix, mix_two};
 use super::settings::Settings;
 use super::tree::{Node, Tree};
 use super::wire::Outlet;
 use crate::protocol::{Answer, Effect, Member, Parcel, RankStatistics, Status, ToCoordinator, ToMember, Totals};
+use crate::random::{below, mix, mix_two};
 
 /// A message that leaves a rank.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::patience::Patience;
 use super::wire::Wire;
 use crate::protocol::{Policy, ToCoordinator};
+use crate::solve::driver::{LONGEST_WAIT, SHORTEST_WAIT};
 
 /// What is simulated.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,8 +45,8 @@ impl Settings {
             ranks,
             threads: 1,
             wire: Wire::INFINIBAND,
-            shortest_wait: Duration::from_micros(50),
-            longest_wait: Duration::from_millis(1),
+            shortest_wait: SHORTEST_WAIT,
+            longest_wait: LONGEST_WAIT,
             pulse: Duration::from_secs(1),
             policy: Policy::default(),
             node_bytes: 100,

@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use super::random::{below, mix_two};
 use super::{calibrate, run, Costs, Failure, Kind, Recording, Settings, Tree, Wire};
+use crate::random::{below, mix_two};
 
 /// A tree as a search might have, of about so many nodes.
 pub(super) fn a_recording(nodes: usize, seed: u64) -> Recording {

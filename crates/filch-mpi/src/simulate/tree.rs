@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use super::random::{below, fraction, mix, mix_two};
 use super::recording::{Recording, Taken};
+use crate::random::{below, fraction, mix, mix_two};
 
 /// An open node of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,12 +5,12 @@ use core::time::Duration;
 use super::clock::Stopwatch;
 use super::outcome::{Failure, Outcome, Times};
 use super::queue::{Queue, Time};
-use super::random::{below, mix_two};
 use super::rank::{self, Rank};
 use super::server::Server;
 use super::settings::{Costs, Settings};
 use super::tree::{Node, Size, Tree};
 use crate::protocol::{ToCoordinator, ToMember};
+use crate::random::{below, mix_two};
 
 /// What a message is in bytes, but for nodes: what the protocol writes, and what the library adds.
 const MESSAGE: u64 = 64;

@@ -17,8 +17,8 @@ use crate::network::Network;
 use crate::protocol::{Answer, Effect, Member, Message, Policy, RankStatistics, Status, To, ToCoordinator, ToMember};
 
 /// Waits grow from the first to the second while nothing happens.
-const SHORTEST_WAIT: Duration = Duration::from_micros(50);
-const LONGEST_WAIT: Duration = Duration::from_millis(1);
+pub(crate) const SHORTEST_WAIT: Duration = Duration::from_micros(50);
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_millis(1);
 
 /// How often a rank gives a sign of life.
 const PULSE: Duration = Duration::from_secs(1);

@@ -3,7 +3,7 @@
 //! One thread of each rank communicates (`driver.rs`), the others search. On rank 0 the same thread coordinates (`desk.rs`).
 
 mod desk;
-mod driver;
+pub(crate) mod driver;
 mod options;
 mod silence;
 

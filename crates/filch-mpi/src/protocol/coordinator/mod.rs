@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use filch_dd::Cost;
 
-use super::defect::Defect;
+use super::defect::{Defect, Flaw};
 use super::message::{
     parts, Answer, Hello, Parcel, RankStatistics, Share, Status, To, ToCoordinator, ToMember, Totals, VERSION,
 };
@@ -89,8 +89,7 @@ pub struct Coordinator {
     gathering: Option<Gathered>,
     gathered: Option<Gathered>,
     failure: Option<String>,
-    #[cfg(test)]
-    pub(crate) defect: Option<Defect>,
+    pub(crate) flaw: Flaw,
 }
 
 impl Coordinator {
@@ -125,8 +124,7 @@ impl Coordinator {
             gathering: None,
             gathered: None,
             failure: None,
-            #[cfg(test)]
-            defect: None,
+            flaw: Flaw::default(),
         }
     }
 
@@ -189,10 +187,10 @@ impl Coordinator {
             ToCoordinator::Received { order, nodes, bound } => match self.orders.remove(&order) {
                 Some(Order { from: giver, to, bound: ordered }) if to == from => {
                     self.forget(ordered);
-                    if !self.is_wrong(Defect::ReceiptLeavesIdle) {
+                    if !self.flaw.is(Defect::ReceiptLeavesIdle) {
                         self.set_idle(from, false);
                     }
-                    if !self.is_wrong(Defect::BoundForgetsReceipts) {
+                    if !self.flaw.is(Defect::BoundForgetsReceipts) {
                         self.set_bound(from, self.ranks[from].bound.max(bound));
                     }
                     self.balance.received(giver, to, nodes);
@@ -336,7 +334,7 @@ impl Coordinator {
         if matches!(self.phase, Phase::Working | Phase::Gathering) {
             out.push((To::AllBut(from), ToMember::Found(answer.clone())));
         }
-        if !self.is_wrong(Defect::FoundIsNotKept) {
+        if !self.flaw.is(Defect::FoundIsNotKept) {
             self.best = Some(answer);
         }
     }
@@ -364,17 +362,17 @@ impl Coordinator {
         let drained = self.orders.is_empty();
         match self.phase {
             Phase::Working => {
-                if (drained || self.is_wrong(Defect::OutstandingOrdersAreForgotten)) && self.idle == self.ranks.len() {
+                if (drained || self.flaw.is(Defect::OutstandingOrdersAreForgotten)) && self.idle == self.ranks.len() {
                     self.phase = Phase::Ending;
                     out.push((To::All, ToMember::End));
                 } else if !(self.wants_stop || self.wants_checkpoint) {
                     self.give(out);
-                } else if drained || self.is_wrong(Defect::GatherWithoutDraining) {
+                } else if drained || self.flaw.is(Defect::GatherWithoutDraining) {
                     self.gather(out);
                 }
             }
             Phase::Gathering => {
-                if self.is_wrong(Defect::OrdersWhileGathering) {
+                if self.flaw.is(Defect::OrdersWhileGathering) {
                     self.give(out);
                 }
                 if self.answers == self.ranks.len() {
@@ -408,7 +406,7 @@ impl Coordinator {
     fn order(&mut self, from: Option<usize>, to: usize, bound: Option<Cost>) -> u64 {
         self.given += 1;
         self.balance.ordered(from, to);
-        if !self.is_wrong(Defect::BoundForgetsOrders) {
+        if !self.flaw.is(Defect::BoundForgetsOrders) {
             self.bounds.add(bound);
         }
         self.orders.insert(self.given, Order { from, to, bound });
@@ -417,7 +415,7 @@ impl Coordinator {
 
     /// Of an order that is no longer outstanding.
     fn forget(&mut self, bound: Option<Cost>) {
-        if !self.is_wrong(Defect::BoundForgetsOrders) {
+        if !self.flaw.is(Defect::BoundForgetsOrders) {
             self.bounds.remove(bound);
         }
     }
@@ -458,15 +456,5 @@ impl Coordinator {
         self.bounds.remove(rank.bound);
         self.bounds.add(bound);
         rank.bound = bound;
-    }
-
-    fn is_wrong(&self, how: Defect) -> bool {
-        #[cfg(test)]
-        return self.defect == Some(how);
-        #[cfg(not(test))]
-        {
-            let _ = how;
-            false
-        }
     }
 }

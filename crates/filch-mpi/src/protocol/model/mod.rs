@@ -135,7 +135,7 @@ fn who_wants_to_stop_at_any_moment_is_left_with_all_that_was_not_done() {
 
 /// Minutes: for changes of the protocol.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "minutes; `cargo xtask deep` runs it"]
 fn nothing_goes_wrong_in_larger_runs() {
     assert_eq!(Runs::new(2, 0, ROOT).with_a_checkpoint().with_a_quit().fault(), None);
     assert_eq!(Runs::new(3, 0, CHILDREN).fault(), None);

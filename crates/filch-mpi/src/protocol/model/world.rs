@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use filch_dd::Cost;
 
 use super::super::coordinator::{Coordinator, Gathered};
-use super::super::defect::Defect;
+use super::super::defect::{Defect, Flaw};
 use super::super::member::{Effect, Member};
 use super::super::message::{Answer, Message, RankStatistics, To, ToCoordinator, ToMember, Totals};
 use super::super::policy::Policy;
@@ -55,7 +55,7 @@ impl World {
     ) -> Self {
         let policy = Policy { hungry: 1, ..Policy::default() };
         let mut coordinator = Coordinator::new(ranks, 1, policy);
-        coordinator.defect = defect;
+        coordinator.flaw = Flaw(defect);
         let mut world = World {
             coordinator,
             members: Vec::new(),
@@ -73,7 +73,7 @@ impl World {
         for _ in 0..ranks {
             let mut effects = Vec::new();
             let mut member = Member::new(1, 1, policy, &mut effects);
-            member.defect = defect;
+            member.flaw = Flaw(defect);
             world.members.push(member);
             hellos.push(effects);
         }
