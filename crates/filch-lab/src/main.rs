@@ -4,6 +4,8 @@
 //! Without arguments it runs the quick form of every suite, so that `cargo run --release` shows something useful at once.
 
 mod bench;
+#[cfg(test)]
+mod command_line;
 mod generate;
 mod graph;
 mod machine;

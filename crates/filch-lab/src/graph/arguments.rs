@@ -177,19 +177,11 @@ fn vertex(text: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
-
-    #[derive(Debug, Parser)]
-    struct Cli {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
+    use crate::command_line;
 
     fn parse(words: &[&str]) -> Result<Arguments, String> {
-        let words = std::iter::once(&"graph").chain(words);
-        let arguments = Cli::try_parse_from(words).map_err(|error| error.to_string())?.arguments;
+        let arguments: Arguments = command_line::parse(words)?;
         arguments.check().map_err(|error| error.to_string())?;
         Ok(arguments)
     }

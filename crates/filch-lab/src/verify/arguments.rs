@@ -186,19 +186,11 @@ fn extra(text: &str) -> Result<i16, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
-
-    #[derive(Debug, Parser)]
-    struct Cli {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
+    use crate::command_line;
 
     fn parse(words: &[&str]) -> Result<Arguments, String> {
-        let words = std::iter::once(&"verify").chain(words);
-        Cli::try_parse_from(words).map(|cli| cli.arguments).map_err(|error| error.to_string())
+        command_line::parse(words)
     }
 
     /// What is refused, at the latest when the case is made.

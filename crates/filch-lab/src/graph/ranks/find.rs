@@ -102,21 +102,15 @@ fn build(pool: &Pool, recipe: &Recipe, partition: Partition, ranks: &mut Ranks<'
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
     use filch_mpi::network::threads::{self, Delays};
 
     use super::*;
-
-    #[derive(Debug, Parser)]
-    struct Cli {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
+    use crate::command_line;
 
     /// The summaries of all ranks.
     fn on_ranks(ranks: usize, words: &[&str]) -> Vec<Summary> {
-        let words = ["graph", "closure", "--mpi", "--threads", "1", "--generate"].iter().chain(words);
-        let arguments = Cli::parse_from(words).arguments;
+        let words = [&["closure", "--mpi", "--threads", "1", "--generate"], words].concat();
+        let arguments: Arguments = command_line::parse(&words).unwrap();
         arguments.check().unwrap();
         threads::run(ranks, Delays::NONE, |network| {
             let ready = prepare(&arguments, network.rank() == 0).unwrap();
@@ -145,8 +139,8 @@ mod tests {
 
     #[test]
     fn ranks_that_cannot_be_asked_are_an_error() {
-        let words = ["graph", "closure", "--mpi", "--threads", "1", "--generate", "random:500,2000,seed=3"];
-        let arguments = Cli::parse_from(words).arguments;
+        let words = ["closure", "--mpi", "--threads", "1", "--generate", "random:500,2000,seed=3"];
+        let arguments: Arguments = command_line::parse(&words).unwrap();
         let ended = threads::run(2, Delays::NONE, |network| {
             if network.rank() == 1 {
                 network.send(0, vec![0xFF; 20]);
