@@ -78,6 +78,7 @@ pub mod asymmetric;
 pub mod barrier;
 pub mod bound;
 pub mod bulk;
+pub mod calibration;
 pub mod chase_lev;
 mod deque;
 mod error;

@@ -353,3 +353,18 @@ fn impossible_numbers_of_threads_are_refused() {
     assert!(matches!(Pool::<Asymmetric>::new(0), Err(BuildError::NoThreads)));
     assert!(matches!(Pool::<The>::new(1 << 20), Err(BuildError::TooManyThreads { asked: 0x10_0000, .. })));
 }
+
+#[test]
+fn a_worker_has_the_stack_that_was_asked_for() {
+    /// So many frames of 16 KiB.
+    fn deep(worker: &Worker<The>, frames: u32) -> u32 {
+        let frame = std::hint::black_box([1_u8; 16 << 10]);
+        let below = if frames == 0 { 0 } else { worker.join(|worker| deep(worker, frames - 1), |_| 0).0 };
+        below + u32::from(std::hint::black_box(&frame)[frames as usize])
+    }
+    let pool = Pool::with_stacks(1, The, 64 << 20).unwrap();
+    // 16 MiB, eight times what threads have otherwise.
+    assert_eq!(pool.install(|worker| deep(worker, 999)), 1_000);
+    let refused = Pool::with_stacks(1, The, 1_000);
+    assert!(matches!(refused, Err(BuildError::StackTooSmall { asked: 1_000, .. })));
+}

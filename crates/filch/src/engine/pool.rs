@@ -12,6 +12,7 @@ use super::queue::{Asymmetric, Queue};
 use super::worker::Worker;
 use crate::backoff::Patience;
 use crate::error::BuildError;
+use crate::pool::LEAST_STACK;
 use crate::sleep::{Bed, Rest, Sleep, MOST_WORKERS};
 use crate::stats::Count;
 use crate::sync::{fence, lock, thread, AtomicBool, AtomicUsize, Mutex, Ordering};
@@ -40,6 +41,22 @@ impl<Q: Queue> Pool<Q> {
     ///
     /// As for [`new`](Pool::new).
     pub fn with_queue(threads: usize, queue: Q) -> Result<Pool<Q>, BuildError> {
+        Pool::start(threads, queue, None)
+    }
+
+    /// The same, with a stack of so many bytes for each worker: one that waits runs whatever it finds, on top of what it waits for, and recursion that is deep gets deeper by that.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Pool::new), and if the stack is smaller than a worker needs.
+    pub fn with_stacks(threads: usize, queue: Q, bytes: usize) -> Result<Pool<Q>, BuildError> {
+        if bytes < LEAST_STACK {
+            return Err(BuildError::StackTooSmall { asked: bytes, least: LEAST_STACK });
+        }
+        Pool::start(threads, queue, Some(bytes))
+    }
+
+    fn start(threads: usize, queue: Q, stack: Option<usize>) -> Result<Pool<Q>, BuildError> {
         match threads {
             0 => return Err(BuildError::NoThreads),
             asked if asked > MOST_WORKERS => return Err(BuildError::TooManyThreads { asked, most: MOST_WORKERS }),
@@ -57,8 +74,11 @@ impl<Q: Queue> Pool<Q> {
         let mut pool = Pool { shared, threads: Vec::new() };
         for (index, owner) in owners.into_iter().enumerate() {
             let shared = pool.shared.clone();
-            let started = thread::Builder::new()
-                .name(format!("filch-engine-{index}"))
+            let mut builder = thread::Builder::new().name(format!("filch-engine-{index}"));
+            if let Some(bytes) = stack {
+                builder = builder.stack_size(bytes);
+            }
+            let started = builder
                 .spawn(move || Worker::work(shared, index, owner))
                 .map_err(|error| BuildError::Thread { index, error })?;
             pool.threads.push(started);

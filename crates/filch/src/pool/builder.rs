@@ -20,7 +20,7 @@ use crate::unwind::Payload;
 use crate::wait::Waiting;
 
 /// The smallest stack that a worker gets by.
-const LEAST_STACK: usize = 64 * 1024;
+pub(crate) const LEAST_STACK: usize = 64 * 1024;
 
 /// The variable that says how many workers a pool has if its builder does not.
 const THREADS_VARIABLE: &str = "FILCH_NUM_THREADS";

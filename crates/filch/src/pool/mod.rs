@@ -9,6 +9,7 @@ use std::mem;
 use std::ptr;
 use std::sync::Arc;
 
+pub(crate) use builder::LEAST_STACK;
 pub use builder::{Builder, Fences, Thread};
 #[cfg(all(test, loom))]
 pub(crate) use shared::Handlers;

@@ -1,0 +1,154 @@
+//! Which CPU this is, as it says itself.
+
+use alloc::string::String;
+use core::fmt;
+
+/// A model of CPU: what it has to be the same as for a measurement to be about it.
+///
+/// Two are equal if vendor, family, model and stepping are. The name is for people: firmware and hypervisors change it.
+#[derive(Clone, Debug)]
+pub struct Cpu {
+    /// Who made it: `GenuineIntel`, `AuthenticAMD`.
+    pub vendor: String,
+    /// Its family, the extended one included.
+    pub family: u32,
+    /// Its model, the extended one included.
+    pub model: u32,
+    /// Its stepping.
+    pub stepping: u32,
+    /// What it calls itself.
+    pub brand: String,
+}
+
+impl Cpu {
+    /// The CPU at hand, or none if it is not an x86-64.
+    ///
+    /// The cores of a hybrid CPU all give the same answer.
+    pub fn here() -> Option<Cpu> {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        return Some(asked::cpu());
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        None
+    }
+
+    /// Whether a hypervisor says that it is there. What [`here`](Cpu::here) gives is then what the hypervisor lets the CPU say: hosts that differ may say the same.
+    pub fn is_under_hypervisor() -> bool {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        return asked::hypervisor();
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        false
+    }
+}
+
+impl PartialEq for Cpu {
+    fn eq(&self, other: &Cpu) -> bool {
+        let key = |cpu: &Cpu| (cpu.family, cpu.model, cpu.stepping);
+        self.vendor == other.vendor && key(self) == key(other)
+    }
+}
+
+impl Eq for Cpu {}
+
+impl fmt::Display for Cpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Cpu { vendor, family, model, stepping, brand } = self;
+        write!(f, "{brand} ({vendor}, family {family}, model {model}, stepping {stepping})")
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod asked {
+    use alloc::string::String;
+    use core::arch::x86_64::{__cpuid, CpuidResult};
+
+    use super::Cpu;
+
+    /// The last leaf that has a part of the name.
+    const END_OF_NAME: u32 = 0x8000_0004;
+
+    fn leaf(number: u32) -> CpuidResult {
+        // SAFETY: every x86-64 has the instruction. Newer compilers know that, and want no `unsafe`.
+        #[allow(unused_unsafe)]
+        unsafe {
+            __cpuid(number)
+        }
+    }
+
+    pub(super) fn cpu() -> Cpu {
+        let first = leaf(0);
+        let (family, model, stepping) = signature(leaf(1).eax);
+        let brand = if leaf(0x8000_0000).eax >= END_OF_NAME {
+            let parts =
+                (END_OF_NAME - 2..=END_OF_NAME).map(leaf).flat_map(|part| [part.eax, part.ebx, part.ecx, part.edx]);
+            text(parts)
+        } else {
+            String::new()
+        };
+        Cpu { vendor: text([first.ebx, first.edx, first.ecx]), family, model, stepping, brand }
+    }
+
+    /// The bit that no CPU sets itself.
+    pub(super) fn hypervisor() -> bool {
+        leaf(1).ecx >> 31 == 1
+    }
+
+    /// Family, model and stepping, of which the first two are in two parts.
+    pub(super) fn signature(word: u32) -> (u32, u32, u32) {
+        let (base, model) = (word >> 8 & 0xf, word >> 4 & 0xf);
+        let family = if base == 0xf { base + (word >> 20 & 0xff) } else { base };
+        let model = if base == 0x6 || base == 0xf { model | (word >> 16 & 0xf) << 4 } else { model };
+        (family, model, word & 0xf)
+    }
+
+    /// What the words spell, in one line.
+    pub(super) fn text(words: impl IntoIterator<Item = u32>) -> String {
+        let bytes = words.into_iter().flat_map(u32::to_le_bytes).filter(|&byte| byte != 0);
+        let spelt: String =
+            bytes.map(|byte| if byte == b' ' || byte.is_ascii_graphic() { byte as char } else { '?' }).collect();
+        let spelt = spelt.trim();
+        if spelt.is_empty() {
+            String::from("unknown")
+        } else {
+            String::from(spelt)
+        }
+    }
+}
+
+#[cfg(all(test, not(loom), target_arch = "x86_64", not(miri)))]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn the_cpu_at_hand_has_a_maker_and_a_name() {
+        let cpu = Cpu::here().unwrap();
+        assert!(!cpu.vendor.is_empty() && !cpu.brand.is_empty());
+        assert!(cpu.family >= 6, "{cpu}");
+        assert_eq!(Cpu::here(), Some(cpu));
+    }
+
+    #[test]
+    fn family_and_model_are_put_together_from_their_parts() {
+        // Ice Lake server, Haswell, Zen 4.
+        assert_eq!(asked::signature(0x606a6), (6, 106, 6));
+        assert_eq!(asked::signature(0x306c3), (6, 60, 3));
+        assert_eq!(asked::signature(0xa60f12), (25, 97, 2));
+    }
+
+    #[test]
+    fn a_name_is_one_line() {
+        assert_eq!(asked::text([u32::from_le_bytes(*b" a b"), u32::from_le_bytes(*b"\n\0\0c")]), "a b?c");
+        assert_eq!(asked::text([0, 0]), "unknown");
+    }
+
+    #[test]
+    fn a_name_alone_makes_no_other_cpu() {
+        let cpu = Cpu::here().unwrap();
+        assert_eq!(Cpu { brand: "another name".to_string(), ..cpu.clone() }, cpu);
+        assert_ne!(Cpu { stepping: cpu.stepping + 1, ..cpu.clone() }, cpu);
+        assert_ne!(Cpu { model: cpu.model + 1, ..cpu.clone() }, cpu);
+        assert_ne!(Cpu { family: cpu.family + 1, ..cpu.clone() }, cpu);
+        assert_ne!(Cpu { vendor: "another".to_string(), ..cpu.clone() }, cpu);
+    }
+}
