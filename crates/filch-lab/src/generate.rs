@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use filch_dd::problems::{independent_set, knapsack, tsptw, unsplittable_flow};
 
 use crate::problem::Loaded;
-use crate::{print, report};
+use crate::{figures, print};
 
 /// Make a random instance of a problem, as a file that `filch solve` reads.
 #[derive(Args, Debug)]
@@ -117,7 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let text = instance.text();
     match &arguments.out {
-        Some(path) => report::write_file(path, |file| Ok(file.write_all(text.as_bytes())?)),
+        Some(path) => figures::write_file(path, |file| Ok(file.write_all(text.as_bytes())?)),
         None => print(&text),
     }
 }

@@ -1,137 +1,99 @@
-//! Rows of figures, as JSON, and for people as tables and drawings.
+//! `filch report`: every suite and every instrument, then one page to look at.
+//!
+//! [`collect`] measures, [`sections`] says what that means beside what the papers claim, [`page`] writes it down.
 
-mod file;
-mod json;
-mod plot;
-mod table;
-mod words;
+mod collect;
+mod folder;
+pub(crate) mod page;
+mod sections;
+mod summary;
 
-pub(crate) use file::{check_writable, write as write_file};
-pub(crate) use json::write_json;
-pub(crate) use plot::write_plot;
-pub(crate) use table::{comparison, grid, number, tables};
-pub(crate) use words::{bytes, grouped, time};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-use serde::Serialize;
+use anyhow::Result;
+use clap::Args;
 
-use crate::machine::Machine;
-use crate::stats;
+use crate::{interrupt, print, say};
+use collect::plan::{self, Amount};
+use folder::Folder;
 
-/// What one implementation measured in one case: a sample a round, in the order of the rounds.
-#[derive(Clone, Debug)]
-pub(crate) struct Series {
-    /// The case, by the name that plots know it by.
-    pub(crate) case: String,
-    /// The implementation, by the name that plots know it by.
-    pub(crate) name: &'static str,
-    /// How many threads took part.
-    pub(crate) threads: usize,
-    /// What a sample counts.
-    pub(crate) unit: &'static str,
-    /// One sample a round. The n-th samples of all series of a case are from the same round.
-    pub(crate) samples: Vec<f64>,
-    /// What else a reader should know.
-    pub(crate) note: Option<String>,
+/// Where the page goes, unless told otherwise.
+const FOLDER: &str = "target/filch-report";
+
+/// What a user may choose.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Ctrl-C ends it with a page of what is done so far, and the exit code 130; once more ends it at once, without a page. \
+Otherwise the exit code is 0 if there is something to look at, even if a part failed: the page says which, and why.")]
+pub(crate) struct Arguments {
+    /// Every suite in full: hours. Without it, a look at each, in less than three minutes.
+    #[arg(long)]
+    full: bool,
+
+    /// One round of the smallest cases, in half a minute: everything is there, and no figure means anything.
+    #[arg(long, conflicts_with = "full", hide_short_help = true)]
+    rehearsal: bool,
+
+    /// The folder that the page goes to.
+    #[arg(long, value_name = "FOLDER", default_value = FOLDER)]
+    out: PathBuf,
+
+    /// Only this suite or instrument; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
 }
 
-impl Series {
-    /// The median of the samples; not a number if there are none.
-    pub(crate) fn median(&self) -> f64 {
-        stats::median(&self.samples).unwrap_or(f64::NAN)
+impl Default for Arguments {
+    fn default() -> Self {
+        Arguments { full: false, rehearsal: false, out: PathBuf::from(FOLDER), only: Vec::new() }
     }
 }
 
-/// One line of the JSON file.
-#[derive(Debug, Serialize)]
-pub(crate) struct Row<'a> {
-    suite: &'a str,
-    case: &'a str,
-    r#impl: &'a str,
-    threads: usize,
-    unit: &'a str,
-    median: f64,
-    min: f64,
-    p90: f64,
-    rounds: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'a str>,
-    machine: &'a Machine,
+impl Arguments {
+    fn amount(&self) -> Amount {
+        match (self.rehearsal, self.full) {
+            (true, _) => Amount::Rehearsal,
+            (false, true) => Amount::Full,
+            (false, false) => Amount::Quick,
+        }
+    }
 }
 
-/// One row a series. A series without samples has no row.
-pub(crate) fn rows<'a>(suite: &'a str, series: &'a [Series], machine: &'a Machine) -> Vec<Row<'a>> {
-    let row = |series: &'a Series| {
-        Some(Row {
-            suite,
-            case: &series.case,
-            r#impl: series.name,
-            threads: series.threads,
-            unit: series.unit,
-            median: rounded(stats::median(&series.samples)?),
-            min: rounded(stats::min(&series.samples)?),
-            p90: rounded(stats::p90(&series.samples)?),
-            rounds: series.samples.len(),
-            note: series.note.as_deref(),
-            machine,
-        })
-    };
-    series.iter().filter_map(row).collect()
-}
+/// Measures, writes the page, and says where it is.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let amount = arguments.amount();
+    let (parts, left_out) = plan::chosen(&arguments.only, amount)?;
+    let folder = Folder::open(&arguments.out)?;
+    say(&format!("This takes about {}. Ctrl-C ends it with what is done until then.", plan::estimate(&parts, amount)));
 
-/// So many threads, in words.
-pub(crate) fn threads(count: usize) -> String {
-    if count == 1 {
-        "1 thread".to_owned()
+    let results = collect::collect(parts, amount, left_out)?;
+    let page = sections::page(&results);
+    folder.write_data(&results)?;
+    page::write(&arguments.out, &page)?;
+    print(&summary::text(&page, &folder.index()))?;
+    Ok(if results.interrupted {
+        ExitCode::from(interrupt::CODE)
+    } else if results.is_empty() {
+        ExitCode::FAILURE
     } else {
-        format!("{count} threads")
-    }
-}
-
-/// Tenths of a picosecond are below what any clock resolves, and make the file hard to read.
-fn rounded(value: f64) -> f64 {
-    (value * 1e4).round() / 1e4
+        ExitCode::SUCCESS
+    })
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-
-    pub(crate) fn series(name: &'static str, samples: &[f64]) -> Series {
-        Series { case: "burst-64".to_owned(), name, threads: 1, unit: "ns/op", samples: samples.to_vec(), note: None }
-    }
-
-    pub(crate) fn machine() -> Machine {
-        Machine { cpu: "a CPU".to_owned(), cores: 2, kernel: "a kernel".to_owned(), rustc: "1", commit: "c" }
-    }
+    use crate::command_line;
 
     #[test]
-    fn a_row_has_the_keys_that_plots_read() {
-        let machine = machine();
-        let series = [series("chase_lev", &[3.0, 1.0, 2.00001])];
-        let json = serde_json::to_value(rows("queues", &series, &machine)).unwrap();
-        assert_eq!(
-            json,
-            serde_json::json!([{
-                "suite": "queues", "case": "burst-64", "impl": "chase_lev", "threads": 1, "unit": "ns/op",
-                "median": 2.0, "min": 1.0, "p90": 3.0, "rounds": 3,
-                "machine": {"cpu": "a CPU", "cores": 2, "kernel": "a kernel", "rustc": "1", "commit": "c"},
-            }])
-        );
-    }
-
-    #[test]
-    fn a_note_is_written_only_where_there_is_one() {
-        let machine = machine();
-        let mut noted = series("asymmetric", &[1.0]);
-        noted.note = Some("membarrier".to_owned());
-        let series = [noted, series("the", &[1.0])];
-        let json = serde_json::to_value(rows("queues", &series, &machine)).unwrap();
-        assert_eq!(json[0]["note"], "membarrier");
-        assert!(json[1].get("note").is_none());
-    }
-
-    #[test]
-    fn no_samples_make_no_row() {
-        assert!(rows("queues", &[series("the", &[])], &machine()).is_empty());
+    fn arguments_say_how_much_and_of_what() {
+        let parse = |words: &[&str]| command_line::parse::<Arguments>(words);
+        assert_eq!(parse(&[]).unwrap().amount(), Amount::Quick);
+        assert_eq!(parse(&[]).unwrap().out, Arguments::default().out);
+        let arguments = parse(&["--full", "--out", "here", "--only", "queues", "--only", "cilk"]).unwrap();
+        assert_eq!((arguments.amount(), arguments.only), (Amount::Full, vec!["queues".to_owned(), "cilk".to_owned()]));
+        assert_eq!(parse(&["--rehearsal"]).unwrap().amount(), Amount::Rehearsal);
+        assert!(parse(&["--rehearsal", "--full"]).unwrap_err().contains("cannot be used with"));
     }
 }

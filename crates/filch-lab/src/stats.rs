@@ -25,6 +25,13 @@ pub(crate) fn p90(samples: &[f64]) -> Option<f64> {
     sorted.get(rank.checked_sub(1)?).copied()
 }
 
+/// The smallest sample that is no less than a tenth of them.
+pub(crate) fn p10(samples: &[f64]) -> Option<f64> {
+    let sorted = sorted(samples);
+    let rank = sorted.len().div_ceil(10);
+    sorted.get(rank.checked_sub(1)?).copied()
+}
+
 /// A median and where it may lie, given how much the samples scatter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Interval {
@@ -109,6 +116,14 @@ mod tests {
         assert_eq!(p90(&up_to(5)), Some(5.0));
         assert_eq!(p90(&up_to(1)), Some(1.0));
         assert_eq!(p90(&[]), None);
+    }
+
+    #[test]
+    fn a_tenth_is_at_most_the_p10() {
+        assert_eq!(p10(&up_to(10)), Some(1.0));
+        assert_eq!(p10(&up_to(15)), Some(2.0));
+        assert_eq!(p10(&up_to(1)), Some(1.0));
+        assert_eq!(p10(&[]), None);
     }
 
     #[test]

@@ -38,6 +38,10 @@ fn bad_input_is_refused_before_anything_is_measured() {
     refused(&["bench", "solver", "--case", "misp/keller"], "no case begins with `misp/keller`; there are misp/random-");
     refused(&["bench", "solver", "--data", "nowhere"], "nowhere is not a folder");
     refused(&["bench", "nothing"], "unrecognized subcommand");
+    refused(&["lab", "nothing"], "unrecognized subcommand");
+    refused(&["lab", "delta", "nowhere", "pop"], "nowhere cannot be read");
+    refused(&["lab", "delta", "Cargo.toml", "pop"], "it is not a program that was compiled");
+    refused(&["lab", "delta", "Cargo.toml", "pop", "--bound", "0"], "--bound");
     refused(&["verify", "nobody"], "there is no model called `nobody`; there are chase_lev,");
     refused(&["verify", "chase_lev", "--tasks", "99"], "may be from 1 to");
     refused(&["verify", "--trace"], "required");
@@ -62,6 +66,33 @@ fn figures_that_cannot_be_written_are_not_measured() {
         assert!(said.contains("cannot be written"), "{said}");
         assert!(!said.contains(first), "it was measured all the same: {said}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn an_instrument_whose_figures_cannot_be_written_is_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nowhere").join("figures");
+    let path = path.to_str().unwrap();
+    refused(&["lab", "store-buffer", "--json", path], "cannot be written: there is no folder");
+    refused(&["lab", "store-buffer", "--plot", path], "cannot be written: there is no folder");
+    refused(&["lab", "fences", "--json", path], "cannot be written: there is no folder");
+    refused(&["lab", "delta", "Cargo.toml", "pop", "--json", path], "cannot be written: there is no folder");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn prices_are_rows_and_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("figures.json");
+    let output = filch(&["lab", "fences", "--quick", "--json", path.to_str().unwrap()]);
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let rows: Vec<serde_json::Value> = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    for case in ["store", "fence", "locked-add"] {
+        let row = rows.iter().find(|row| row["case"] == case).unwrap_or_else(|| panic!("there is no row of {case}"));
+        assert_eq!((&row["suite"], &row["impl"], &row["unit"]), (&"fences".into(), &"machine".into(), &"ns/op".into()));
+        assert!(shown.contains(case), "{shown}");
     }
 }
 
@@ -130,4 +161,35 @@ fn one_run_of_the_solver_suite_tells_what_it_came_to() {
         &["bench", "solver-run", "golomb/7", "--contender", "nobody", "--threads", "1", "--limit", "1"],
         "there are filch, ddo and two-serial",
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_suite_with_the_cases_that_there_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("figures.json");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_filch"))
+        .args(["bench", "bulk", "--quick", "--json", path.to_str().unwrap()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    // The first case is over, and many are not.
+    while !line.starts_with("[2/") {
+        line.clear();
+        assert_ne!(said.read_line(&mut line).unwrap(), 0, "it ended by itself");
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let (mut rest, mut shown) = (String::new(), String::new());
+    said.read_to_string(&mut rest).unwrap();
+    child.stdout.take().unwrap().read_to_string(&mut shown).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
+    assert!(rest.contains("Ending with what there is") && !rest.contains("error"), "{rest}");
+    assert!(shown.contains("It was ended before all was measured"), "{shown}");
+    let rows: Vec<serde_json::Value> = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert!(rows.iter().any(|row| row["case"] == "push/1"), "{rows:?}");
+    assert!(!rows.iter().any(|row| row["case"].as_str().is_some_and(|case| case.starts_with("dag/"))));
+    assert!(shown.contains("\npush/1: ") && !shown.contains("\ndag/"), "{shown}");
 }

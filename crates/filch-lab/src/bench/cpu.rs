@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::report::Series;
+use crate::figures::Series;
 use crate::stats;
 
 /// Whether this operating system tells.

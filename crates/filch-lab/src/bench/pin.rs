@@ -18,6 +18,11 @@ impl Cores {
         }
     }
 
+    /// Whether each has a core of its own.
+    pub(crate) fn are_two(&self) -> bool {
+        self.owner.is_some() && self.thief.is_some()
+    }
+
     /// Pins the calling thread to the owner's core. Returns whether that worked.
     pub(crate) fn pin_owner(&self) -> bool {
         self.owner.is_some_and(core_affinity::set_for_current)

@@ -8,6 +8,11 @@ pub(crate) fn scramble(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// A fraction that looks random, from 0 up to but not including 1.
+pub(crate) fn fraction(number: u64) -> f64 {
+    (scramble(number) >> 11) as f64 / (1u64 << 53) as f64
+}
+
 /// A sequence of such numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
@@ -33,6 +38,16 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fractions_fill_the_unit_interval() {
+        let fractions: Vec<f64> = (0..1000).map(fraction).collect();
+        assert!(fractions.iter().all(|fraction| (0.0..1.0).contains(fraction)));
+        for tenth in 0..10 {
+            let inside = fractions.iter().filter(|&&fraction| (fraction * 10.0) as u32 == tenth).count();
+            assert!((50..200).contains(&inside), "{inside} of 1000 fractions begin with .{tenth}");
+        }
+    }
 
     #[test]
     fn every_number_below_the_bound_turns_up_and_no_other() {

@@ -1,11 +1,13 @@
 //! Rounds. Each takes one sample of everybody, starting one further along the list each time, so that a noisy moment hurts all
 //! of them alike and none is always the first after it.
 
+use std::borrow::Borrow;
 use std::time::{Duration, Instant};
 
 use anyhow::{ensure, Context, Result};
 
-use crate::report::Series;
+use crate::figures::Series;
+use crate::watch;
 
 /// How much to measure: so many rounds, or as many as there is time for.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +20,22 @@ pub(crate) struct Effort {
     pub(crate) time: Duration,
 }
 
+/// The most that somebody leaves to a suite who has others to run as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limit {
+    /// How many rounds a case has at most.
+    pub(crate) rounds: usize,
+    /// What rounds beyond the fewest may take.
+    pub(crate) time: Duration,
+}
+
 impl Effort {
+    /// The same, but no more than the limit allows.
+    pub(crate) fn within(self, limit: Option<Limit>) -> Effort {
+        let Some(Limit { rounds, time }) = limit else { return self };
+        Effort { rounds: self.rounds.min(rounds), at_least: self.at_least.min(rounds), time: self.time.min(time) }
+    }
+
     /// Whether another round should follow `done` rounds that took `elapsed`.
     fn wants_another(self, done: usize, elapsed: Duration) -> bool {
         let one_more = || elapsed.mul_f64((done + 1) as f64 / done as f64);
@@ -36,11 +53,12 @@ pub(crate) struct Runner<'a> {
     pub(crate) measure: Box<dyn Fn() -> Result<Vec<f64>> + 'a>,
 }
 
-/// All rounds of a case: a series for each runner and unit.
-pub(crate) fn interleave(
+/// All rounds of a case: a series for each runner and unit, all of the same length. A round in which it [was over](watch::is_over) does not count: who had had their
+/// turn would have a sample that nobody else has. If that was the first, there are no series.
+pub(crate) fn interleave<'a>(
     case: &str,
     units: &[&'static str],
-    runners: &[Runner<'_>],
+    runners: &[impl Borrow<Runner<'a>>],
     effort: Effort,
 ) -> Result<Vec<Series>> {
     let series = |runner: &Runner<'_>, &unit: &&'static str| Series {
@@ -52,24 +70,30 @@ pub(crate) fn interleave(
         note: None,
     };
     let mut all: Vec<Vec<Series>> =
-        runners.iter().map(|runner| units.iter().map(|unit| series(runner, unit)).collect()).collect();
+        runners.iter().map(|runner| units.iter().map(|unit| series(runner.borrow(), unit)).collect()).collect();
 
     let start = Instant::now();
     let mut round = 0;
-    while effort.wants_another(round, start.elapsed()) {
+    'rounds: while effort.wants_another(round, start.elapsed()) {
         for turn in 0..runners.len() {
             let index = (round + turn) % runners.len();
-            let Runner { name, threads, measure } = &runners[index];
+            let Runner { name, threads, measure } = runners[index].borrow();
             let context = || format!("{name} with {threads} threads failed in round {} of {case}", round + 1);
-            let figures = measure().with_context(context)?;
+            let figures =
+                if watch::is_over() { None } else { watch::or_over(measure().map(Some)).with_context(context)? };
+            let Some(figures) = figures else { break 'rounds };
             ensure!(figures.len() == units.len(), "{name} has not one figure for each unit of {case}");
             for (series, figure) in all[index].iter_mut().zip(figures) {
                 series.samples.push(figure);
             }
+            watch::sample();
         }
         round += 1;
     }
-    Ok(all.into_iter().flatten().collect())
+    let mut all: Vec<Series> = all.into_iter().flatten().collect();
+    all.iter_mut().for_each(|series| series.samples.truncate(round));
+    all.retain(|series| !series.samples.is_empty());
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -106,6 +130,17 @@ mod tests {
         let runner = Runner { name: "rayon", threads: 2, measure: Box::new(|| bail!("wrong")) };
         let error = format!("{:#}", interleave("fib-38", &["ns/join"], &[runner], EFFORT).unwrap_err());
         assert_eq!(error, "rayon with 2 threads failed in round 1 of fib-38: wrong");
+    }
+
+    #[test]
+    fn a_limit_takes_away_and_never_adds() {
+        let effort = Effort { rounds: 15, at_least: 5, time: Duration::from_secs(20) };
+        let of = |effort: Effort| (effort.rounds, effort.at_least, effort.time);
+        assert_eq!(of(effort.within(None)), of(effort));
+        let limit = Limit { rounds: 1, time: Duration::ZERO };
+        assert_eq!(of(effort.within(Some(limit))), (1, 1, Duration::ZERO));
+        let limit = Limit { rounds: 100, time: Duration::from_secs(100) };
+        assert_eq!(of(effort.within(Some(limit))), of(effort));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::time::Instant;
 use anyhow::{bail, Context, Result};
 use filch::Pool;
 
-use crate::{print, report};
+use crate::{figures, print};
 use answer::Answer;
 use summary::Summary;
 
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return ranks::run(arguments);
     }
     for path in arguments.json.iter().chain(&arguments.out) {
-        report::check_writable(path)?;
+        figures::check_writable(path)?;
     }
     let mut builder = Pool::builder();
     if let Some(threads) = arguments.threads {
@@ -44,12 +44,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let summary = Summary::new(arguments, &input, &answer, &roots, pool.threads(), elapsed);
     // Before anything is printed: whoever closes the pipe early still has the files.
     if let Some(path) = &arguments.json {
-        report::write_json(path, &summary)?;
+        figures::write_json(path, &summary)?;
     }
     let complete = answer.effort().is_complete();
     if let Some(path) = arguments.out.as_ref().filter(|_| complete) {
         let spinner = progress::working(format!("writing {}", path.display()));
-        report::write_file(path, |file| answer.write(input.graph.vertices(), input.names.as_ref(), file))?;
+        figures::write_file(path, |file| answer.write(input.graph.vertices(), input.names.as_ref(), file))?;
         spinner.finish_and_clear();
     }
     print(&summary.to_string())?;

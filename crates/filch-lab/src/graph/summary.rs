@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::answer::Answer;
 use super::input::Input;
 use super::Arguments;
+use crate::figures::{bytes, grid, grouped, number, threads, time};
 use crate::machine::Machine;
-use crate::report::{bytes, grid, grouped, number, threads, time};
 
 /// Everything but the result itself.
 #[derive(Debug, Serialize)]

@@ -11,8 +11,8 @@ use anyhow::Result;
 use filch_mpi::simulate::{sweep, Calibration, Learnt, Plan, Recording, Row};
 use serde::Serialize;
 
+use crate::figures::{self, bytes, grouped, number, time};
 use crate::machine::Machine;
-use crate::report::{self, bytes, grouped, number, time};
 use crate::{print, say};
 
 /// Does what the arguments ask for.
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return print(&format!("{}, {size} in {}\n", describe(&recording), wanted.out.display()));
     }
     for path in [arguments.json(), arguments.plot()].into_iter().flatten() {
-        report::check_writable(path)?;
+        figures::check_writable(path)?;
     }
     let recording = match arguments.recording() {
         Some(path) => record::read(path)?,
@@ -39,11 +39,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
     if let Some(path) = arguments.json() {
         let report = Report { machine: Machine::here(), recording: describe(&recording), calibrations, rows: &rows };
-        report::write_file(path, |file| Ok(serde_json::to_writer_pretty(file, &report)?))?;
+        figures::write_file(path, |file| Ok(serde_json::to_writer_pretty(file, &report)?))?;
     }
     if let Some(path) = arguments.plot() {
         let svg = plot::draw(&format!("One coordinator and many simulated ranks: {}", recording.name()), &rows)?;
-        report::write_file(path, |file| Ok(file.write_all(svg.as_bytes())?))?;
+        figures::write_file(path, |file| Ok(file.write_all(svg.as_bytes())?))?;
     }
     Ok(())
 }
@@ -85,7 +85,7 @@ fn about(plan: &Plan) -> String {
     let settings = &plan.settings;
     format!(
         "Simulated: ranks with {}, which look for messages {} after something happened and then ever less often, up to every {}; {} bytes a node; seed {}",
-        report::threads(settings.threads),
+        figures::threads(settings.threads),
         time(settings.shortest_wait.as_secs_f64()),
         time(settings.longest_wait.as_secs_f64()),
         settings.node_bytes,

@@ -7,7 +7,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::table::{lines, name, rounded};
-use crate::report::grouped;
+use crate::figures::grouped;
 
 const SIZE: (u32, u32) = (900, 760);
 const COLOURS: [RGBColor; 6] = [

@@ -9,20 +9,20 @@ use filch_dd::{Dominance, Solver};
 use filch_mpi::simulate::Recording;
 
 use super::arguments::Record;
+use crate::figures;
 use crate::problem::{Kind, Loaded, Visit};
-use crate::report;
 
 /// How often a random instance is recorded.
 const ROUNDS: usize = 3;
 
 /// Solves a problem with one thread and writes down what its nodes cost.
 pub(super) fn record(wanted: &Record<'_>) -> Result<Recording> {
-    report::check_writable(wanted.out)?;
+    figures::check_writable(wanted.out)?;
     let problem = Loaded::read(wanted.problem, wanted.file)?;
     let file = wanted.file.file_name().unwrap_or(wanted.file.as_os_str()).to_string_lossy();
     let recording = search(problem, &format!("{} {file}", wanted.problem.name()), wanted.time)?;
     let bytes = recording.to_bytes();
-    report::write_file(wanted.out, |file| Ok(file.write_all(&bytes)?))?;
+    figures::write_file(wanted.out, |file| Ok(file.write_all(&bytes)?))?;
     Ok(recording)
 }
 

@@ -2,7 +2,7 @@
 
 use filch_mpi::simulate::{saturation, Calibration, Row, Scaling, SATURATED};
 
-use crate::report::{grid, grouped, number, time};
+use crate::figures::{grid, grouped, number, time};
 
 /// What messages take the coordinator: a line for each number of ranks.
 pub(super) fn calibration(calibrations: &[Calibration]) -> String {

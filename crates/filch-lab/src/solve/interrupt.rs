@@ -1,16 +1,12 @@
 //! Ctrl-C, or the system: the first time the search ends with what it has, the second time the program ends; not at once if there is a checkpoint to write.
 
-use std::process;
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use filch::explore::Cancel;
 
+use crate::interrupt::{handle, leave};
 use crate::say;
-
-/// What a shell takes for a program that was ended by Ctrl-C.
-const INTERRUPTED: i32 = 130;
 
 /// How soon after the first signal another is taken for the same one: a batch system may ask a program to end and then all of its group, or ranks and also `mpirun`, which asks them too. The second one must not cost the checkpoint.
 const ECHO: Duration = Duration::from_secs(10);
@@ -28,7 +24,7 @@ pub(super) fn listen(cancel: &Cancel, kept: bool) -> Result<()> {
             });
             cancel.cancel();
         }
-        Some(first) if first.elapsed() > echo => process::exit(INTERRUPTED),
+        Some(first) if first.elapsed() > echo => leave(),
         Some(_) => {}
     })
 }
@@ -44,17 +40,7 @@ pub(super) fn listen_on_rank(cancel: &Cancel, speaks: bool) -> Result<()> {
             }
             cancel.cancel();
         }
-        Some(first) if first.elapsed() > ECHO => process::exit(INTERRUPTED),
+        Some(first) if first.elapsed() > ECHO => leave(),
         Some(_) => {}
     })
-}
-
-/// Calls this at each signal, with when the first one came.
-fn handle(asked: impl Fn(Option<Instant>) + Send + 'static) -> Result<()> {
-    let first = OnceLock::new();
-    ctrlc::set_handler(move || {
-        asked(first.get().copied());
-        first.get_or_init(Instant::now);
-    })
-    .context("Ctrl-C cannot be listened to")
 }

@@ -21,7 +21,7 @@ use filch_dd::problems::Instance;
 use filch_dd::{Dominance, Ending, Outcome, Solver};
 
 use crate::problem::{Loaded, Visit};
-use crate::{print, report};
+use crate::{figures, print};
 use checkpoint::{Checkpoints, Plan};
 use history::{Event, History};
 use ranks::Rank;
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         return mpi::run(arguments);
     }
     for (_, path) in arguments.files() {
-        report::check_writable(path)?;
+        figures::check_writable(path)?;
     }
     let problem = Loaded::read(arguments.problem, &arguments.file)?;
     let plan = Plan::read(arguments, &problem)?;
@@ -67,21 +67,21 @@ fn tell(arguments: &Arguments, title: &str, found: Found, history: History) -> R
     let summary = Summary::new(arguments, solved, &outcome, checkpoints, solution.clone(), ranks);
     // Before anything is printed: whoever closes the pipe early still has the files.
     if let Some(path) = arguments.json_file() {
-        report::write_json(path, &summary)?;
+        figures::write_json(path, &summary)?;
     }
     if let (Some(path), Some(solution)) = (&arguments.solution, &solution) {
-        report::write_file(path, |file| Ok(writeln!(file, "{}", solution.trim_end())?))?;
+        figures::write_file(path, |file| Ok(writeln!(file, "{}", solution.trim_end())?))?;
     }
     if let Some(path) = &arguments.trace {
-        report::write_file(path, |file| write_trace(&events, file))?;
+        figures::write_file(path, |file| write_trace(&events, file))?;
     }
     if let Some(path) = &arguments.plot {
         let svg = plot::draw(title, &events, seconds)?;
-        report::write_file(path, |file| Ok(file.write_all(svg.as_bytes())?))?;
+        figures::write_file(path, |file| Ok(file.write_all(svg.as_bytes())?))?;
     }
     if let Some(path) = &arguments.plot_ranks {
         let svg = ranks::draw(title, summary.ranks())?;
-        report::write_file(path, |file| Ok(file.write_all(svg.as_bytes())?))?;
+        figures::write_file(path, |file| Ok(file.write_all(svg.as_bytes())?))?;
     }
     if arguments.prints_json() {
         print(&format!("{}\n", serde_json::to_string_pretty(&summary)?))?;

@@ -9,8 +9,8 @@ use super::checkpoint::Checkpoints;
 use super::ranks::{self, Rank};
 use super::watch::signed;
 use super::Arguments;
+use crate::figures::{bytes, grouped, number, threads, time};
 use crate::machine::Machine;
-use crate::report::{bytes, grouped, number, threads, time};
 
 /// Everything.
 #[derive(Debug, Serialize)]

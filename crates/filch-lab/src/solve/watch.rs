@@ -8,7 +8,7 @@ use filch_dd::{Cost, Incumbent, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::history::History;
-use crate::report::{grouped, number};
+use crate::figures::{grouped, number};
 use crate::say;
 
 /// How often to look how far it is.

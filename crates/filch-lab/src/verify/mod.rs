@@ -15,7 +15,7 @@ use filch_model::search::{self, Outcome, Progress};
 use filch_model::trace::Trace;
 use filch_model::{delta, explore, litmus};
 
-use crate::{print, say};
+use crate::{print, say, watch};
 
 /// A case that was searched.
 struct Searched {
@@ -64,10 +64,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let mut searched = Vec::new();
     for model in &models {
-        let cases = if arguments.is_custom() { vec![arguments.case(model)?] } else { model.cases.clone() };
-        for case in cases.into_iter().filter(|case| case.quick || !arguments.quick || arguments.is_custom()) {
+        let listed = !arguments.is_custom();
+        let cases = if listed { listed_cases(model, arguments.quick) } else { vec![arguments.case(model)?] };
+        for case in cases {
             let outcome = search(model, &case, &machine(model, &case)?);
-            let listed = !arguments.is_custom();
             searched.push(Searched { model: model.name, case, listed, outcome });
         }
     }
@@ -75,6 +75,66 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let wrong = searched.iter().filter(|searched| !searched.is_as_listed()).count();
     ensure!(wrong == 0, "{wrong} of {} searches did not find what they should", searched.len());
     Ok(())
+}
+
+/// What searches of a model came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Summary {
+    /// How many cases were searched.
+    pub(crate) searches: usize,
+    /// How many states they have.
+    pub(crate) states: u64,
+    /// How many cases keep their claims.
+    pub(crate) hold: usize,
+    /// How many break one.
+    pub(crate) refuted: usize,
+    /// How many came out other than listed.
+    pub(crate) surprises: usize,
+}
+
+impl Summary {
+    fn add(&mut self, searched: &Searched) {
+        let holds = searched.outcome.holds();
+        self.searches += 1;
+        self.states += searched.outcome.progress.states as u64;
+        self.hold += usize::from(holds);
+        self.refuted += usize::from(!holds);
+        self.surprises += usize::from(!searched.is_as_listed());
+    }
+}
+
+/// Searches every model silently, until there are no more or it [is over](watch::is_over): of its listed cases, or of the quick ones, no more than so many, spread evenly over the list.
+pub(crate) fn summaries(models: &[Model], quick: bool, most: usize) -> Result<Vec<(&'static str, Summary)>> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let names: Vec<&str> = models.iter().map(|model| model.name).collect();
+    let mut summaries = Vec::new();
+    for (_, model) in watch::each(&names).zip(models) {
+        let mut summary = Summary::default();
+        for case in spread(listed_cases(model, quick), most) {
+            if watch::is_over() {
+                break;
+            }
+            let outcome = search::run(&machine(model, &case)?, model.effort(cores), &mut |_| ());
+            summary.add(&Searched { model: model.name, case, listed: true, outcome });
+            watch::sample();
+        }
+        if summary.searches > 0 {
+            summaries.push((model.name, summary));
+        }
+    }
+    Ok(summaries)
+}
+
+/// The cases of a model, or those of a quick run.
+fn listed_cases(model: &Model, quick: bool) -> Vec<Case> {
+    model.cases.iter().filter(|case| case.quick || !quick).cloned().collect()
+}
+
+/// At most so many, from all over the list, the first among them.
+fn spread<T>(list: Vec<T>, most: usize) -> Vec<T> {
+    let (length, most) = (list.len(), most.min(list.len()));
+    let is_wanted = |place: usize| (place * most) % length < most;
+    list.into_iter().enumerate().filter(|(place, _)| is_wanted(*place)).map(|(_, item)| item).collect()
 }
 
 /// The machine of a case.
@@ -176,4 +236,42 @@ fn serve(model: &Model, case: &Case, port: u16) -> Result<()> {
     ))?;
     explore::serve(machine, address);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use filch_model::models;
+
+    use super::*;
+
+    #[test]
+    fn a_few_are_taken_from_all_over_the_list() {
+        assert_eq!(spread((0..10).collect(), 3), [0, 4, 7]);
+        assert_eq!(spread((0..5).collect(), 5), [0, 1, 2, 3, 4]);
+        assert_eq!(spread(vec![1, 2], 9), [1, 2]);
+        assert_eq!(spread(vec![1, 2], 0), [0; 0]);
+        assert!(spread(Vec::<u8>::new(), 2).is_empty());
+        for (length, most) in [(69, 4), (7, 6), (30, 7)] {
+            assert_eq!(spread((0..length).collect::<Vec<_>>(), most).len(), most);
+        }
+    }
+
+    #[test]
+    fn searches_are_counted_by_what_they_came_to() {
+        let find = |name| models::all().into_iter().find(|model| model.name == name).unwrap();
+        let summaries = summaries(&[find("the"), find("the/unfenced")], true, 1).unwrap();
+        let [("the", sound), ("the/unfenced", flawed)] = summaries[..] else { panic!("{summaries:?}") };
+        assert_eq!((sound.searches, sound.hold, sound.refuted, sound.surprises), (1, 1, 0, 0));
+        assert_eq!((flawed.searches, flawed.hold, flawed.refuted, flawed.surprises), (1, 0, 1, 0));
+        assert!(sound.states > 100);
+    }
+
+    #[test]
+    fn what_is_not_as_listed_is_a_surprise() {
+        let model = models::all().into_iter().find(|model| model.name == "the/unfenced").unwrap();
+        let mut wrong = model.clone();
+        wrong.cases.iter_mut().for_each(|case| case.refuted = None);
+        let summaries = summaries(&[wrong], true, 1).unwrap();
+        assert_eq!(summaries[0].1.surprises, 1);
+    }
 }

@@ -9,7 +9,7 @@ use filch_model::models::{Case, Model};
 use filch_model::search::{Claim, Progress};
 
 use super::Searched;
-use crate::report::grid;
+use crate::figures::grid;
 
 /// How to read a trace.
 pub(super) const LEGEND: &str = "\

@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::theft::{Theft, TASKS};
 use crate::bench::pin::Cores;
 use crate::bench::rounds::{interleave, Runner};
-use crate::report::Series;
+use crate::figures::Series;
 
 /// Time for a push, of a batch or of one task.
 pub(crate) const NANOS_A_PUSH: &str = "ns/push";

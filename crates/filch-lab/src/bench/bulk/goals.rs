@@ -6,7 +6,7 @@ use super::cases::{Case, BATCHES, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL, SHAR
 use super::contenders::{BULK, CHASE_LEV, CROSSBEAM, MUTEX};
 use super::dag::{NANOS_A_NODE, SERIAL_PAIR};
 use super::operations::Fill;
-use crate::report::{self, Series};
+use crate::figures::{self, Series};
 use crate::stats;
 
 /// A batch of 1,024 takes no more than so many times as long to push as one of 1.
@@ -42,9 +42,9 @@ pub(crate) fn summary(series: &[Series]) -> String {
         let interval = stats::interval(&line.rounds);
         vec![
             line.goal.clone(),
-            report::number(line.figure),
+            figures::number(line.figure),
             interval.map_or_else(String::new, |interval| format!("{:.2} to {:.2}", interval.low, interval.high)),
-            line.wanted.map_or_else(String::new, |most| format!("<= {}", report::number(most))),
+            line.wanted.map_or_else(String::new, |most| format!("<= {}", figures::number(most))),
             line.wanted.map_or("", |most| if line.figure <= most { "met" } else { "missed" }).to_owned(),
             line.from.clone(),
         ]
@@ -55,7 +55,7 @@ pub(crate) fn summary(series: &[Series]) -> String {
         "Goals: figures are medians, and `a / b` says how many times as long a takes as b. The interval encloses the median of the ratios round by\n\
          round with a confidence of 95 %; of fewer than 6 rounds it is their whole range. Of several cases the worst is told.\n"
     );
-    text.push_str(&report::grid(&header, &lines.iter().map(cells).collect::<Vec<_>>()));
+    text.push_str(&figures::grid(&header, &lines.iter().map(cells).collect::<Vec<_>>()));
     text
 }
 

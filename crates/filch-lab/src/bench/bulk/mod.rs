@@ -14,12 +14,14 @@ use std::fmt::Write;
 use anyhow::{ensure, Result};
 
 use super::{chosen, Measured};
-use crate::report;
-use crate::say;
-use cases::Case;
-use contenders::{CHASE_LEV, CROSSBEAM, MUTEX};
-use dag::SERIAL;
+use crate::figures;
+use crate::watch;
 use plan::Plan;
+
+pub(crate) use cases::{Case, BATCHES, GRAPHS, NANOS_A_POP, NANOS_A_PUSH, NANOS_A_STEAL, SHARES};
+pub(crate) use contenders::{BULK, CHASE_LEV, CROSSBEAM, MUTEX};
+pub(crate) use dag::{NodeCost, NANOS_A_NODE, SERIAL, SERIAL_PAIR};
+pub(crate) use operations::Fill;
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "bulk";
@@ -33,17 +35,10 @@ pub(crate) struct Options {
     pub(crate) largest: bool,
 }
 
-impl Options {
-    /// A quick run of everything that is in one.
-    pub(crate) fn quick() -> Options {
-        Options { common: super::Options::quick(), largest: false }
-    }
-}
-
 /// Runs the suite. The calling thread must not be pinned: workers inherit it.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
-    let super::Options { quick, threads, ref cases, .. } = options.common;
-    let plan = Plan::new(quick, options.largest);
+    let super::Options { quick, threads, ref cases, limit, .. } = options.common;
+    let plan = Plan::new(quick, options.largest).within(limit);
     let cases = wanted(&plan, cases, threads)?;
 
     let mut text = String::new();
@@ -54,13 +49,13 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
          the clock's own time. Every task is accounted for after every theft, and every node of a graph."
     )?;
     let mut all = Vec::new();
-    for (done, &case) in cases.iter().enumerate() {
-        say(&format!("[{}/{}] {case}", done + 1, cases.len()));
+    for &case in watch::each(&cases) {
         let series = case.measure(&plan, threads)?;
         let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
         let rounds = if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") };
         writeln!(text, "\n{case}: {}. {rounds}.", case.description())?;
-        text.push_str(&report::tables(&series, &[CROSSBEAM, MUTEX, CHASE_LEV, SERIAL]));
+        text.push_str(&figures::tables(&series, &[CROSSBEAM, MUTEX, CHASE_LEV, SERIAL]));
+        watch::keep(SUITE, &series);
         all.extend(series);
     }
     text.push('\n');

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::cases::Case;
 use super::operations::Fill;
-use crate::bench::rounds::Effort;
+use crate::bench::rounds::{Effort, Limit};
 
 /// The largest graph of a run that was not told to have larger ones.
 const USUAL_NODES: usize = 2_500_000;
@@ -17,6 +17,8 @@ pub(crate) struct Plan {
     quick: bool,
     /// Whether the largest graphs are wanted.
     largest: bool,
+    /// The most rounds, whatever the case.
+    limit: Option<Limit>,
     /// How many rounds of what is short.
     pub(crate) effort: Effort,
     /// About how many tasks a sample of pushes or pops has.
@@ -33,10 +35,16 @@ impl Plan {
         Plan {
             quick,
             largest,
+            limit: None,
             effort: Effort { rounds, at_least, time: Duration::from_millis(time) },
             tasks: if quick { 200_000 } else { 1_000_000 },
             thefts: if quick { 20 } else { 200 },
         }
+    }
+
+    /// The same, in no more rounds than the limit allows.
+    pub(crate) fn within(self, limit: Option<Limit>) -> Plan {
+        Plan { limit, effort: self.effort.within(limit), ..self }
     }
 
     /// Whether a case is measured by who did not ask for it by name. A quick run has the ends of each row of shares, and of those under an owner that
@@ -60,7 +68,7 @@ impl Plan {
             (false, false) => (15, 5, 120),
             (false, true) => (5, 3, 300),
         };
-        Effort { rounds, at_least, time: Duration::from_secs(seconds) }
+        Effort { rounds, at_least, time: Duration::from_secs(seconds) }.within(self.limit)
     }
 }
 

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::contenders::{
-    Chili, Contender, Filch, FilchFenced, FilchMaybe, FilchNoRaid, FilchWorker, Rayon, Serial, SerialCall,
-};
 use super::measure;
 use super::plan::Plan;
-use super::work::{self, BusyTree, Fib, Queens, Quicksort, Skewed, Tree, Work};
+use crate::bench::contenders::{
+    Chili, Contender, Filch, FilchFenced, FilchMaybe, FilchNoRaid, FilchWorker, Rayon, Serial, SerialCall,
+};
 use crate::bench::cpu;
 use crate::bench::rounds::{interleave, Runner};
 use crate::bench::thread_counts;
-use crate::report::Series;
+use crate::bench::work::{self, BusyTree, Fib, Queens, Quicksort, Skewed, Tree, Work};
+use crate::figures::Series;
 
 /// Time, by the number of joins.
 pub(crate) const NANOS_A_JOIN: &str = "ns/join";

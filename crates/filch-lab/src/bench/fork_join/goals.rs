@@ -6,7 +6,7 @@ use super::cases::{
     CPU_MICROS_A_CALL, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, NANOS_A_JOIN, NANOS_A_WAKE,
     POOL_CPU_MILLIS_A_SECOND, SERIAL_CALL_PAIR, SERIAL_PAIR, SWITCHES_A_SECOND,
 };
-use crate::report::{self, Series};
+use crate::figures::{self, Series};
 use crate::stats;
 
 /// What is wanted of a figure.
@@ -142,7 +142,7 @@ pub(crate) fn summary(series: &[Series]) -> String {
         "Goals: `a / b` says how many times as long a takes as b. Numbers after a name are threads. A figure is a ratio of medians.\n\
          The interval encloses the median of the ratios round by round with a confidence of 95 %; of fewer than 6 rounds it is their\n\
          whole range.\n\n{}",
-        report::grid(&header, &lines)
+        figures::grid(&header, &lines)
     )
 }
 

@@ -4,23 +4,24 @@
 //! operating system, as it is for its users.
 
 mod cases;
-mod contenders;
 mod goals;
 mod measure;
 mod plan;
-mod work;
 
 use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::{chosen, Measured, THREADS};
-use crate::report;
-use crate::say;
+use super::{chosen, Limit, Measured};
+use crate::figures;
+use crate::watch;
 use plan::Plan;
 
-pub(crate) use cases::NANOS_A_JOIN;
+pub(crate) use cases::{
+    EXTRA_CPU_MICROS_A_TICK, MILLIS_A_SORT, NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND, SERIAL_CALL_PAIR,
+    SERIAL_PAIR,
+};
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "fork-join";
@@ -39,32 +40,27 @@ pub(crate) struct Options {
     pub(crate) json: Option<PathBuf>,
     /// How the names of the cases begin that are wanted; all, if there are none.
     pub(crate) cases: Vec<String>,
+    /// The most that is left to the suite, if it is one of several.
+    pub(crate) limit: Option<Limit>,
     /// Where a drawing of them goes.
     pub(crate) plot: Option<PathBuf>,
 }
 
-impl Options {
-    /// A quick run of everything.
-    pub(crate) fn quick() -> Options {
-        Options { quick: true, threads: THREADS, json: None, cases: Vec::new(), plot: None }
-    }
-}
-
 /// Runs the suite. The calling thread must not be pinned: pools inherit it.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
-    let plan = if options.quick { Plan::QUICK } else { Plan::FULL };
+    let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
     let cases = chosen(plan.cases(), &options.cases)?;
 
     let mut text = String::new();
     let speed = if options.quick { "quick" } else { "full" };
     writeln!(text, "Suite {SUITE}, {speed}: every sample in a fresh pool.")?;
     let mut all = Vec::new();
-    for (done, &case) in cases.iter().enumerate() {
-        say(&format!("[{}/{}] {case}", done + 1, cases.len()));
+    for &case in watch::each(&cases) {
         let series = case.measure(&plan, options.threads)?;
         let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
         writeln!(text, "\n{case}: {}. {rounds} {}.", case.description(), if rounds == 1 { "round" } else { "rounds" })?;
-        text.push_str(&report::tables(&series, &["serial", "serial-call", "chili", "rayon"]));
+        text.push_str(&figures::tables(&series, &["serial", "serial-call", "chili", "rayon"]));
+        watch::keep(SUITE, &series);
         all.extend(series);
     }
     if !super::cpu::IS_KNOWN {

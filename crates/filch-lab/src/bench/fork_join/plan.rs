@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use super::cases::Case;
 use crate::bench::cpu;
-use crate::bench::rounds::Effort;
+use crate::bench::rounds::{Effort, Limit};
 
 /// Counts and sizes of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     /// Whether this is a first look.
     quick: bool,
+    /// The most rounds, whatever the case.
+    limit: Option<Limit>,
     /// A tree is summed over and over until a sample has about so many joins.
     pub(crate) joins_a_sample: u64,
     /// Runs a sample, each after a gap.
@@ -29,6 +31,7 @@ impl Plan {
     /// For figures to publish: enough rounds for an interval around ratios close to 1.
     pub(crate) const FULL: Plan = Plan {
         quick: false,
+        limit: None,
         joins_a_sample: 2_000_000,
         gaps: 60,
         watch: Duration::from_secs(1),
@@ -40,6 +43,7 @@ impl Plan {
     /// For a first look: the same cases, in fewer rounds.
     pub(crate) const QUICK: Plan = Plan {
         quick: true,
+        limit: None,
         joins_a_sample: 500_000,
         gaps: 30,
         watch: Duration::from_secs(1),
@@ -48,10 +52,16 @@ impl Plan {
         pause: Duration::from_millis(3),
     };
 
+    /// The same, in no more rounds than the limit allows.
+    pub(crate) fn within(self, limit: Option<Limit>) -> Plan {
+        Plan { limit, ..self }
+    }
+
     /// All cases, in the order in which they are measured and printed. What the operating system does not tell is left out.
     pub(crate) fn cases(&self) -> Vec<Case> {
         let mut cases = vec![
-            Case::Fib(38),
+            // One round of fib-38 takes everybody 8 seconds, which is too long for one suite of several to have enough of them.
+            Case::Fib(if self.limit.is_some() { 34 } else { 38 }),
             Case::Tree { layers: 10 },
             Case::Tree { layers: 15 },
             Case::TreeAfterGaps { layers: 15 },
@@ -71,6 +81,10 @@ impl Plan {
 
     /// How many rounds of a case.
     pub(crate) fn effort(&self, case: Case) -> Effort {
+        self.unlimited(case).within(self.limit)
+    }
+
+    fn unlimited(&self, case: Case) -> Effort {
         let seconds = Duration::from_secs;
         if self.quick {
             let time = match case {
@@ -78,7 +92,8 @@ impl Plan {
                 Case::Tree { layers: 16.. } => seconds(5),
                 // A single round, which takes a second for everybody.
                 Case::Idle => seconds(0),
-                Case::TreeAfterGaps { .. } | Case::Queens(_) => seconds(2),
+                Case::TreeAfterGaps { .. } => seconds(2),
+                Case::Queens(_) => Duration::from_millis(3_500),
                 _ => Duration::from_millis(1_500),
             };
             return Effort { rounds: 7, at_least: 1, time };
@@ -108,6 +123,15 @@ mod tests {
     fn optional_rounds_leave_a_quick_run_time_for_what_is_not_optional() {
         let time: Duration = Plan::QUICK.cases().into_iter().map(|case| Plan::QUICK.effort(case).time).sum();
         assert!(time < Duration::from_secs(35), "{time:?}");
+    }
+
+    #[test]
+    fn one_suite_of_several_has_a_smaller_number_to_compute_and_more_rounds_of_it() {
+        let limit = Limit { rounds: 7, time: Duration::from_secs(5) };
+        let plan = Plan::QUICK.within(Some(limit));
+        assert_eq!(plan.cases()[0], Case::Fib(34));
+        assert_eq!(plan.effort(Case::Fib(34)).rounds, 7);
+        assert_eq!(plan.effort(Case::Fib(34)).time, limit.time);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::memory;
 use super::plan::Plan;
 use super::problems::{Closure, SpanningTree};
 use super::stage::Stage;
-use crate::report::Series;
+use crate::figures::Series;
 
 /// The seed of all graphs and roots.
 pub(super) const SEED: u64 = 6;

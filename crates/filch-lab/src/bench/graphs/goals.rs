@@ -7,8 +7,8 @@ use std::fmt;
 use super::cases::{self, Case, Family, Task};
 use super::memory;
 use super::stage::{NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR};
+use crate::figures::{self, Series};
 use crate::queue::Queue;
-use crate::report::{self, Series};
 use crate::stats;
 
 /// What is wanted of a figure.
@@ -118,7 +118,7 @@ pub(crate) fn summary(series: &[Series]) -> String {
         "Goals: `a / b` says how many times as long a takes as b, by their medians. A goal is for several cases; the figure is that of the\n\
          worst. The interval encloses the median of its ratios round by round with a confidence of 95 %; of fewer than 6 rounds it is their\n\
          whole range.\n\n{}",
-        report::grid(&header, &lines)
+        figures::grid(&header, &lines)
     )
 }
 

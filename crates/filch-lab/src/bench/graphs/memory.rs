@@ -6,8 +6,8 @@ use filch_graph::{closure, generate, Vertex};
 
 use super::cases::SEED;
 use crate::bench::memory::{forget_peak, peak};
+use crate::figures::{self, Series};
 use crate::queue::Queue;
-use crate::report::{self, Series};
 
 /// The name that plots know it by.
 pub(crate) const CASE: &str = "memory/random-10m-30m";
@@ -60,7 +60,7 @@ pub(crate) fn measure() -> Result<Vec<Series>> {
 pub(crate) fn table(series: &[Series]) -> String {
     let header = ["unit", "figure", ""].map(str::to_owned);
     let line = |series: &Series| {
-        vec![series.unit.to_owned(), report::number(series.median()), series.note.clone().unwrap_or_default()]
+        vec![series.unit.to_owned(), figures::number(series.median()), series.note.clone().unwrap_or_default()]
     };
-    report::grid(&header, &series.iter().map(line).collect::<Vec<_>>())
+    figures::grid(&header, &series.iter().map(line).collect::<Vec<_>>())
 }

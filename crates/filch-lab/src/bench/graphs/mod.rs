@@ -17,16 +17,18 @@ use std::fmt::Write;
 use anyhow::Result;
 
 use super::{chosen, Measured, Options};
-use crate::say;
-use cases::Case;
+use crate::watch;
 use plan::Plan;
+
+pub(crate) use cases::{Case, Family, Task, SHAPES};
+pub(crate) use stage::{NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR, STOLEN};
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "graphs";
 
 /// Runs the suite. The calling thread must not be pinned: pools inherit it.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
-    let plan = if options.quick { Plan::QUICK } else { Plan::FULL };
+    let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
     let cases = wanted(&plan, &options.cases)?;
 
     let mut text = String::new();
@@ -37,8 +39,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
          on one thread. Redundant are tasks beyond one a vertex, with the most threads; stolen are those that came from another worker."
     )?;
     let mut all = Vec::new();
-    for (done, &case) in cases.iter().enumerate() {
-        say(&format!("[{}/{}] {case}", done + 1, cases.len()));
+    for &case in watch::each(&cases) {
         let series = case.measure(&plan, options.threads)?;
         let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
         writeln!(
@@ -51,6 +52,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
             Case::Traversal { .. } => table::table(&series),
             Case::Memory => memory::table(&series),
         });
+        watch::keep(SUITE, &series);
         all.extend(series);
     }
     text.push('\n');

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::cases::{self, Case};
-use crate::bench::rounds::Effort;
+use crate::bench::rounds::{Effort, Limit};
 
 /// The largest graph of a quick run.
 const QUICK_VERTICES: usize = 250_000;
@@ -12,14 +12,21 @@ const QUICK_VERTICES: usize = 250_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     quick: bool,
+    /// The most rounds, whatever the case.
+    limit: Option<Limit>,
 }
 
 impl Plan {
     /// For figures to publish.
-    pub(crate) const FULL: Plan = Plan { quick: false };
+    pub(crate) const FULL: Plan = Plan { quick: false, limit: None };
 
     /// For a first look: the smallest graphs, in fewer rounds.
-    pub(crate) const QUICK: Plan = Plan { quick: true };
+    pub(crate) const QUICK: Plan = Plan { quick: true, limit: None };
+
+    /// The same, in no more rounds than the limit allows.
+    pub(crate) fn within(self, limit: Option<Limit>) -> Plan {
+        Plan { limit, ..self }
+    }
 
     /// Whether a case is measured by who did not ask for it by name.
     pub(crate) fn includes(&self, case: Case) -> bool {
@@ -34,11 +41,12 @@ impl Plan {
 
     /// How many rounds of a case: those of the paper, and where they are short, enough for an interval around ratios close to 1.
     pub(crate) fn effort(&self) -> Effort {
-        if self.quick {
+        let effort = if self.quick {
             Effort { rounds: 5, at_least: 1, time: Duration::from_millis(2_500) }
         } else {
             Effort { rounds: 15, at_least: 5, time: Duration::from_secs(20) }
-        }
+        };
+        effort.within(self.limit)
     }
 }
 

@@ -14,8 +14,8 @@ use super::problems::Problem;
 use crate::bench::random::Random;
 use crate::bench::rounds::{interleave, Runner};
 use crate::bench::thread_counts;
+use crate::figures::Series;
 use crate::queue::Queue;
-use crate::report::Series;
 
 /// Time, by the number of vertices reached.
 pub(crate) const NANOS_A_VERTEX: &str = "ns/vertex";

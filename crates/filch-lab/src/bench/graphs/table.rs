@@ -1,8 +1,8 @@
 //! A case as a table: one line for everybody, with both numbers of threads side by side.
 
 use super::stage::{NANOS_A_VERTEX, REDUNDANT, STOLEN};
+use crate::figures::{self, number, Series};
 use crate::queue::Queue;
-use crate::report::{self, number, Series};
 use crate::stats;
 
 /// Whose time on one thread the others are measured by.
@@ -25,7 +25,7 @@ pub(crate) fn table(series: &[Series]) -> String {
 
     let mut header = vec!["impl".to_owned()];
     for &threads in &counts {
-        header.extend([report::threads(threads), "best".to_owned(), "speed-up".to_owned()]);
+        header.extend([figures::threads(threads), "best".to_owned(), "speed-up".to_owned()]);
     }
     header.extend(["redundant".to_owned(), "stolen".to_owned(), String::new()]);
 
@@ -47,7 +47,7 @@ pub(crate) fn table(series: &[Series]) -> String {
         line.push(noted.and_then(|series| series.note.clone()).unwrap_or_default());
         line
     };
-    report::grid(&header, &names.into_iter().map(line).collect::<Vec<_>>())
+    figures::grid(&header, &names.into_iter().map(line).collect::<Vec<_>>())
 }
 
 /// Shares are small, and what is not quite nothing should show.

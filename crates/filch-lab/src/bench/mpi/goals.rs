@@ -1,7 +1,7 @@
 //! What we want of ranks and of checkpoints, in numbers, beside what was measured. A report: nothing depends on it.
 
 use super::{CHECKPOINTS, EVERY_SECONDS, FILCH, MILLISECONDS, ONE_RANK, TWO_RANKS, TWO_SERIAL};
-use crate::report::{self, Series};
+use crate::figures::{self, Series};
 use crate::stats;
 
 /// Two ranks of one thread are so many times as fast as one.
@@ -90,7 +90,7 @@ pub(super) fn summary(series: &[Series]) -> String {
     format!(
         "Goals: ratios of medians. The interval encloses the median of the ratios round by round with a confidence of 95 %; of fewer than 6 rounds it is\n\
          their whole range.\n\n{}",
-        report::grid(&header, &lines)
+        figures::grid(&header, &lines)
     )
 }
 

@@ -16,8 +16,8 @@ use filch_dd::Cost;
 
 use super::rounds::{interleave, Effort, Runner};
 use super::{chosen, Measured};
-use crate::report::{self, Series};
-use crate::say;
+use crate::figures::{self, Series};
+use crate::watch;
 use launch::{Answer, Launch};
 
 /// The suite's name.
@@ -111,12 +111,12 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
         writeln!(text, "brock200_4 is left out: --data says in which folder there is misp/brock200_4.clq.")?;
     }
     let mut all = Vec::new();
-    for (done, case) in cases.iter().enumerate() {
-        say(&format!("[{}/{}] {case}", done + 1, cases.len()));
+    for case in watch::each(&cases) {
         let series = measure(case, folder.path())?;
         let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
         writeln!(text, "\n{case}, {rounds} rounds.")?;
-        text.push_str(&report::tables(&series, &[]));
+        text.push_str(&figures::tables(&series, &[]));
+        watch::keep(SUITE, &series);
         all.extend(series);
     }
     text.push('\n');

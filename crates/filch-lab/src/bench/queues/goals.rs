@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::report::{self, Series};
+use crate::figures::{self, Series};
 use crate::stats;
 
 /// What is wanted of a ratio.
@@ -95,7 +95,7 @@ pub(crate) fn summary(series: &[Series]) -> String {
     format!(
         "Goals: ratios round by round. `other / ours` says how many times as fast ours is, `ours / other` how many times as long it takes.\n\
          The interval encloses the median of the ratios with a confidence of 95 %; of fewer than 6 rounds it is the whole range.\n\n{}",
-        report::grid(&header, &lines)
+        figures::grid(&header, &lines)
     )
 }
 
@@ -118,8 +118,8 @@ fn line(goal: &Goal, series: &[Series]) -> Option<Vec<String>> {
     };
     Some(vec![
         format!("{}: {text}", goal.case),
-        report::number(ours.median()),
-        report::number(other.median()),
+        figures::number(ours.median()),
+        figures::number(other.median()),
         format!("{:.2}", interval.median),
         format!("{:.2} to {:.2}", interval.low, interval.high),
         goal.wanted.to_string(),
@@ -131,7 +131,7 @@ fn line(goal: &Goal, series: &[Series]) -> Option<Vec<String>> {
 mod tests {
     use super::*;
     use crate::bench::queues::contenders;
-    use crate::report::tests::series;
+    use crate::figures::tests::series;
 
     #[test]
     fn goals_speak_only_of_what_is_measured() {

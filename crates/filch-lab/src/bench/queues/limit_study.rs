@@ -3,7 +3,7 @@
 use super::cases::Case;
 use super::contenders::Entry;
 use crate::bench::busy::Calibration;
-use crate::report::{self, Series};
+use crate::figures::{self, Series};
 
 /// Below this share of the time of an operation, the choice of the queue is lost in the noise of most machines.
 const NEGLIGIBLE: f64 = 0.05;
@@ -17,6 +17,11 @@ pub(super) fn summary(series: &[Series], cases: &[Case], entries: &[Entry], cali
             _ => None,
         })
         .collect();
+    // What was not reached must not look like a cost at which all queues are alike.
+    costs.retain(|&cost| {
+        let name = Case::TaskCost(cost).to_string();
+        series.iter().any(|series| series.case == name)
+    });
     if costs.is_empty() {
         return String::new();
     }
@@ -31,7 +36,7 @@ pub(super) fn summary(series: &[Series], cases: &[Case], entries: &[Entry], cali
     header.push(String::new());
     let mut lines: Vec<Vec<String>> = Vec::new();
     for entry in entries {
-        let figures = costs.iter().map(|&cost| median(entry, cost).map_or_else(String::new, report::number));
+        let figures = costs.iter().map(|&cost| median(entry, cost).map_or_else(String::new, figures::number));
         lines.push(std::iter::once(entry.name.to_owned()).chain(figures).collect());
     }
     let spreads: Vec<f64> = costs
@@ -56,7 +61,7 @@ pub(super) fn summary(series: &[Series], cases: &[Case], entries: &[Entry], cali
          The spread is what the slowest queue, floors aside, takes longer than the fastest, as a share of its time.\n\n{}\n  {verdict}\n",
         Case::TaskCost(0).operation(),
         calibration.nanos_per_step(),
-        report::grid(&header, &lines)
+        figures::grid(&header, &lines)
     )
 }
 
@@ -80,6 +85,25 @@ fn stops_mattering(costs: &[u64], spreads: &[f64]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::queues::contenders;
+
+    #[test]
+    fn a_cost_that_was_not_reached_is_not_judged() {
+        let entries = contenders::all();
+        let of = |name, nanos| Series {
+            case: Case::TaskCost(0).to_string(),
+            name,
+            threads: 1,
+            unit: "ns/op",
+            samples: vec![nanos],
+            note: None,
+        };
+        let series = [of("the", 1.0), of("chase_lev", 2.0)];
+        let cases = [Case::TaskCost(0), Case::TaskCost(1000)];
+        let text = summary(&series, &cases, &entries, Calibration::measure());
+        assert!(text.contains("matters at all of these costs") && !text.contains("1000 ns"), "{text}");
+        assert!(summary(&[], &cases, &entries, Calibration::measure()).is_empty());
+    }
 
     #[test]
     fn the_spread_is_a_share_of_the_slowest() {

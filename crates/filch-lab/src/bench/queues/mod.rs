@@ -19,16 +19,21 @@ use anyhow::{Context, Result};
 
 use super::busy::Calibration;
 use super::pin::Cores;
-use super::Measured;
-use crate::report::{self, Series};
-use crate::say;
-use cases::{Case, Setup};
+use super::{Limit, Measured};
+use crate::figures::{self, Series};
+use crate::watch;
+use cases::Setup;
 use contenders::Entry;
 use plan::Plan;
 use theft::Theft;
 
+pub(crate) use cases::Case;
+
 /// The suite's name.
 pub(crate) const SUITE: &str = "queues";
+
+/// Time, by the number of operations.
+pub(crate) const NANOS_AN_OPERATION: &str = "ns/op";
 
 /// The owner and one thief.
 pub(crate) const MOST_THREADS: usize = 2;
@@ -50,28 +55,24 @@ pub(crate) struct Options {
     pub(crate) json: Option<PathBuf>,
     /// What tasks of the limit study cost, in nanoseconds.
     pub(crate) task_costs: Vec<u64>,
-}
-
-impl Options {
-    /// A quick run of everything.
-    pub(crate) fn quick() -> Options {
-        Options { quick: true, threads: MOST_THREADS, json: None, task_costs: TASK_COSTS.to_vec() }
-    }
+    /// The most that is left to the suite, if it is one of several: all its rounds are short, so their time is not limited.
+    pub(crate) limit: Option<Limit>,
 }
 
 /// Runs the suite on the calling thread, which is pinned from then on.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     let cores = Cores::choose();
     let pinned = cores.pin_owner();
-    let plan = if options.quick { Plan::QUICK } else { Plan::FULL };
+    let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
     let setup = Setup { plan, calibration: Calibration::measure(), cores };
     let entries = contenders::all();
     let cases = Plan::cases(options.threads, &options.task_costs);
 
     let mut series = Vec::new();
-    for (done, &case) in cases.iter().enumerate() {
-        say(&format!("[{}/{}] {case}, {} rounds", done + 1, cases.len(), plan.rounds));
-        series.extend(measure_case(case, &entries, &setup)?);
+    for &case in watch::each(&cases) {
+        let measured = measure_case(case, &entries, &setup)?;
+        watch::keep(SUITE, &measured);
+        series.extend(measured);
     }
 
     let mut text = String::new();
@@ -87,8 +88,12 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     for &case in cases.iter().filter(|case| !matches!(case, Case::TaskCost(_))) {
         let name = case.to_string();
         let of_case: Vec<&Series> = series.iter().filter(|series| series.case == name).collect();
+        // It was over before this one.
+        if of_case.is_empty() {
+            continue;
+        }
         writeln!(text, "\n{name}: {}\n", case.operation())?;
-        text.push_str(&report::comparison(&of_case, &["crossbeam-lifo", "chase_lev", "idempotent::lifo"]));
+        text.push_str(&figures::comparison(&of_case, &["crossbeam-lifo", "chase_lev", "idempotent::lifo"]));
     }
     if options.threads < MOST_THREADS {
         writeln!(text, "\n{} was left out: it needs 2 threads.", Case::PushUnderTheft)?;
@@ -100,12 +105,16 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     Ok(Measured { series, text })
 }
 
-/// All rounds of a case, interleaved. Who has no part in it has no series.
+/// All rounds of a case, interleaved. Who has no part in it has no series. A round in which it [was over](watch::is_over) does not count.
 fn measure_case(case: Case, entries: &[Entry], setup: &Setup) -> Result<Vec<Series>> {
     let mut samples = vec![Vec::new(); entries.len()];
     let mut thefts = vec![None::<Theft>; entries.len()];
-    for round in 0..setup.plan.rounds {
+    let mut whole = 0;
+    'rounds: for round in 0..setup.plan.rounds {
         for turn in 0..entries.len() {
+            if watch::is_over() {
+                break 'rounds;
+            }
             let index = (round + turn) % entries.len();
             let entry = &entries[index];
             let sample = (entry.measure)(case, setup)
@@ -115,8 +124,11 @@ fn measure_case(case: Case, entries: &[Entry], setup: &Setup) -> Result<Vec<Seri
             if let Some(theft) = sample.theft {
                 thefts[index].get_or_insert_with(Theft::default).add(theft);
             }
+            watch::sample();
         }
+        whole += 1;
     }
+    samples.iter_mut().for_each(|samples| samples.truncate(whole));
 
     let series = entries.iter().zip(samples).zip(thefts).filter(|((_, samples), _)| !samples.is_empty());
     Ok(series
@@ -124,7 +136,7 @@ fn measure_case(case: Case, entries: &[Entry], setup: &Setup) -> Result<Vec<Seri
             case: case.to_string(),
             name: entry.name,
             threads: case.threads(),
-            unit: "ns/op",
+            unit: NANOS_AN_OPERATION,
             samples,
             note: note((entry.note)(case), theft),
         })

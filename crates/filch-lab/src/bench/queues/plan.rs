@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::cases::{Case, BURST};
+use crate::bench::Limit;
 
 /// Counts and rounds of a run.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +46,11 @@ impl Plan {
         bursts_under_theft: 5_000,
         time_a_sample: Duration::from_millis(3),
     };
+
+    /// The same, in no more rounds than the limit allows.
+    pub(crate) fn within(self, limit: Option<Limit>) -> Plan {
+        Plan { rounds: limit.map_or(self.rounds, |limit| self.rounds.min(limit.rounds)), ..self }
+    }
 
     /// How many bursts of tasks that cost `nanos` each make a sample.
     pub(crate) fn bursts_of(&self, nanos: u64) -> usize {

@@ -5,12 +5,17 @@ use std::path::Path;
 use std::process::{Child as Process, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure, Context, Result};
 
+use crate::interrupt::shield;
+use crate::watch;
+
 /// Nothing that is asked for takes even a tenth of this: whoever does not answer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How often somebody who waits looks whether it is over: rarely, for what is measured runs beside it.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// A program that waits to be told to run.
 #[derive(Debug)]
@@ -39,7 +44,7 @@ impl Child {
     }
 
     fn start_with_patience(program: &Path, arguments: &[&str], threads: usize, patience: Duration) -> Result<Child> {
-        let mut process = Command::new(program)
+        let mut process = shield(&mut Command::new(program))
             .args(arguments)
             .env("RAYON_NUM_THREADS", threads.to_string())
             .stdin(Stdio::piped())
@@ -72,15 +77,28 @@ impl Child {
     }
 
     fn answer(&mut self) -> Result<String> {
-        match self.answers.recv_timeout(self.patience) {
+        match patiently(&self.answers, self.patience) {
             Ok(line) => Ok(line),
             Err(RecvTimeoutError::Timeout) => {
+                ensure!(!watch::is_over(), "it was ended before it answered");
                 bail!("it did not answer within {} seconds, and was stopped", self.patience.as_secs_f64())
             }
             Err(RecvTimeoutError::Disconnected) => match self.process.wait() {
                 Ok(status) => bail!("it ended without an answer, by {status}"),
                 Err(error) => bail!("it ended without an answer: {error}"),
             },
+        }
+    }
+}
+
+/// Waits for what comes, for so long at most, and no longer than until it [is over](watch::is_over).
+pub(super) fn patiently<T>(answers: &Receiver<T>, patience: Duration) -> Result<T, RecvTimeoutError> {
+    let start = Instant::now();
+    loop {
+        let left = patience.saturating_sub(start.elapsed());
+        match answers.recv_timeout(LOOK.min(left)) {
+            Err(RecvTimeoutError::Timeout) if left > LOOK && !watch::is_over() => {}
+            answer => return answer,
         }
     }
 }

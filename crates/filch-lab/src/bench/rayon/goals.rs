@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::cases::{CPU_MICROS_A_TICK, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK};
 use super::core::Core;
-use crate::report::{self, Series};
+use crate::figures::{self, Series};
 use crate::stats::{self, Interval};
 
 /// By how much we may seem slower where that is within what a comparison can tell.
@@ -89,7 +89,7 @@ pub(crate) fn summary(series: &[Series]) -> String {
     format!(
         "Goals: `a / b` says how many times as long a takes as b. A figure is a ratio of medians. The interval encloses the median of\n\
          the ratios round by round with a confidence of 95 %; of fewer than 6 rounds it is their whole range.\n\n{}",
-        report::grid(&header, &lines)
+        figures::grid(&header, &lines)
     )
 }
 

@@ -14,7 +14,8 @@ use super::core::Core;
 use super::plan::Plan;
 use crate::bench::rounds::{interleave, Runner};
 use crate::bench::{cpu, thread_counts};
-use crate::report::Series;
+use crate::figures::Series;
+use crate::watch;
 
 /// Before each round: time for the threads of the process that ran before to fall asleep.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -80,7 +81,7 @@ impl Contest<'_> {
         let mut parts = self.parts.clone();
         let mut all: Vec<Series> = Vec::new();
         for _ in 0..self.plan.generations(self.case.kind) {
-            for series in self.generation(&parts, threads, &checksum)? {
+            for series in watch::or_over(self.generation(&parts, threads, &checksum))? {
                 match all.iter_mut().find(|earlier| earlier.name == series.name) {
                     Some(earlier) => earlier.samples.extend(series.samples),
                     None => all.push(series),

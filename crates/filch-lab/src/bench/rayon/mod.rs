@@ -18,11 +18,13 @@ use anyhow::Result;
 
 use self::core::{Core, CORE_VERSION, RAYON_VERSION};
 use super::{chosen, Measured, Options};
-use crate::report;
-use crate::say;
+use crate::figures;
+use crate::watch;
 use build::{Pair, Workshop};
 use cases::{Case, Kind};
 use plan::Plan;
+
+pub(crate) use self::cases::{CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK};
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "rayon";
@@ -45,12 +47,13 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
          rayon-core (filch), each in a process of its own, in turns."
     )?;
     let mut all = Vec::new();
-    for (done, (&case, programs)) in cases.iter().zip(&builds).enumerate() {
-        say(&format!("[{}/{}] {case}", done + 1, cases.len()));
-        let series = measure::measure(case, programs, plan, options.threads, &workshop.folder("workloads"))?;
+    for (&case, programs) in watch::each(&cases).zip(&builds) {
+        let measured = measure::measure(case, programs, plan, options.threads, &workshop.folder("workloads"));
+        let series = watch::or_over(measured)?;
         let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
         writeln!(text, "\n{case}: {}. {rounds} {}.", case.description, if rounds == 1 { "round" } else { "rounds" })?;
-        text.push_str(&report::tables(&series, &[Core::Stock.name()]));
+        text.push_str(&figures::tables(&series, &[Core::Stock.name()]));
+        watch::keep(SUITE, &series);
         all.extend(series);
     }
     if are_left_out {
@@ -70,7 +73,7 @@ fn build_all(workshop: &Workshop, cases: &[Case]) -> Result<Vec<Pair>> {
     let mut ours: Option<Pair> = None;
     let mut build = |case: &Case| match (case.kind, &ours) {
         (Kind::Published(published), _) => {
-            say(&format!(
+            watch::remark(&format!(
                 "Building {} on both cores; the first time, that takes some minutes.",
                 published.package().name
             ));
@@ -78,7 +81,7 @@ fn build_all(workshop: &Workshop, cases: &[Case]) -> Result<Vec<Pair>> {
         }
         (_, Some(built)) => Ok(built.clone()),
         (_, None) => {
-            say("Building the programs on both cores.");
+            watch::remark("Building the programs on both cores.");
             Ok(ours.insert(workshop.build_programs()?).clone())
         }
     };
@@ -91,7 +94,8 @@ mod tests {
 
     #[test]
     fn an_unknown_case_is_refused_with_a_list_before_anything_is_built() {
-        let options = Options { quick: true, threads: 1, json: None, cases: vec!["par-iter-product".to_owned()] };
+        let options =
+            Options { quick: true, threads: 1, json: None, cases: vec!["par-iter-product".to_owned()], limit: None };
         let refusal = run(&options).unwrap_err().to_string();
         assert!(refusal.contains("no case begins with `par-iter-product`; there are par-iter-sum-10m, "), "{refusal}");
         assert!(refusal.contains("program/oxipng"), "{refusal}");

@@ -3,12 +3,16 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::PoisonError;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure, Context, Result};
 use filch_dd::Cost;
 use serde::{Deserialize, Serialize};
+
+use crate::interrupt::{entrust, shield};
+use crate::watch;
 
 /// What a run may take beyond its time limit before it is taken for one that hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -60,25 +64,31 @@ impl Order {
         if let Some(data) = &self.data {
             command.arg("--data").arg(data);
         }
-        let mut process = command
+        let process = shield(&mut command)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("{} could not be started", program.display()))?;
+        let process = entrust(process);
         let start = Instant::now();
         let status = loop {
+            let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(status) = process.try_wait().context("the run cannot be waited for")? {
                 break status;
             }
-            if start.elapsed() > self.limit + PATIENCE {
+            let hangs = start.elapsed() > self.limit + PATIENCE;
+            if hangs || watch::is_over() {
                 let _ = process.kill();
                 let _ = process.wait();
+                ensure!(hangs, "it was ended before it was done");
                 bail!("it did not stop at its limit of {} seconds, and was stopped", self.limit.as_secs_f64());
             }
+            drop(process);
             thread::sleep(LOOK);
         };
+        let output = process.lock().unwrap_or_else(PoisonError::into_inner).stdout.take();
         let mut text = String::new();
-        if let Some(mut output) = process.stdout.take() {
+        if let Some(mut output) = output {
             // It is one short line, which a pipe holds until it is read.
             output.read_to_string(&mut text).context("its answer could not be read")?;
         }

@@ -1,7 +1,7 @@
 //! What we want of the solver, in numbers, beside what was measured. A report: nothing depends on it.
 
 use super::{DDO, FILCH, MILLISECONDS, NODES, NODES_A_SECOND, PEAK_MEGABYTES, TWO_SERIAL};
-use crate::report::{self, Series};
+use crate::figures::{self, Series};
 use crate::stats;
 
 /// On two threads we solve independent sets so many times as fast as the peer.
@@ -69,7 +69,7 @@ pub(crate) fn summary(series: &[Series]) -> String {
         "Goals: ratios of medians; those of times and of nodes a second say how many times as fast the solver is, and that of nodes how much of it is due\n\
          to another order of search. The interval encloses the median of the ratios round by round with a confidence of 95 %; of fewer than 6 rounds it\n\
          is their whole range.\n\n{}",
-        report::grid(&header, &lines)
+        figures::grid(&header, &lines)
     )
 }
 

@@ -19,8 +19,8 @@ use filch_dd::Cost;
 
 use super::rounds::{interleave, Runner};
 use super::{chosen, thread_counts, Measured};
-use crate::report::{self, Series};
-use crate::say;
+use crate::figures::{self, Series};
+use crate::watch;
 use cases::Case;
 use child::{Answer, Order};
 pub(crate) use contenders::run_one;
@@ -37,15 +37,15 @@ pub(crate) const DDO: &str = "ddo";
 pub(crate) const TWO_SERIAL: &str = "two-serial";
 
 /// How long it takes to prove an optimum.
-const MILLISECONDS: &str = "ms";
+pub(crate) const MILLISECONDS: &str = "ms";
 /// How many nodes of the search are explored.
-const NODES: &str = "nodes";
+pub(crate) const NODES: &str = "nodes";
 /// How many of them a second.
-const NODES_A_SECOND: &str = "nodes/s";
+pub(crate) const NODES_A_SECOND: &str = "nodes/s";
 /// How many nodes all diagrams have, for each second.
 const DIAGRAM_NODES_A_SECOND: &str = "diagram-nodes/s";
 /// The most memory of the process.
-const PEAK_MEGABYTES: &str = "peak-MB";
+pub(crate) const PEAK_MEGABYTES: &str = "peak-MB";
 
 /// What a user may choose.
 #[derive(Clone, Debug)]
@@ -54,13 +54,6 @@ pub(crate) struct Options {
     pub(crate) common: super::Options,
     /// Where published instances are.
     pub(crate) data: Option<PathBuf>,
-}
-
-impl Options {
-    /// A quick run of everything that is in one.
-    pub(crate) fn quick() -> Options {
-        Options { common: super::Options::quick(), data: None }
-    }
 }
 
 /// What one run in a process of its own is told.
@@ -79,8 +72,8 @@ pub(crate) struct OneRun {
 
 /// Runs the suite.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
-    let super::Options { quick, threads, cases: ref names, .. } = options.common;
-    let plan = Plan::new(quick);
+    let super::Options { quick, threads, cases: ref names, limit, .. } = options.common;
+    let plan = Plan::new(quick, limit);
     let known = cases::all(options.data.as_deref())?;
     let cases = wanted(known, &plan, names)?;
 
@@ -97,13 +90,13 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
         )?;
     }
     let mut all = Vec::new();
-    for (done, case) in cases.iter().enumerate() {
-        say(&format!("[{}/{}] {case}", done + 1, cases.len()));
+    for case in watch::each(&cases) {
         let series = measure(case, &plan, threads, options)?;
         let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
         let rounds = if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") };
         writeln!(text, "\n{case}: {}. {rounds}.", case.description())?;
-        text.push_str(&report::tables(&series, &[DDO]));
+        text.push_str(&figures::tables(&series, &[DDO]));
+        watch::keep(SUITE, &series);
         all.extend(series);
     }
     text.push('\n');

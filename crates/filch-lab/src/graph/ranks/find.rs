@@ -15,7 +15,7 @@ use filch_mpi::network::Network;
 
 use super::summary::{Place, Summary};
 use super::Arguments;
-use crate::report;
+use crate::figures;
 
 /// What a rank has to have before it begins.
 pub(super) struct Ready {
@@ -29,7 +29,7 @@ pub(super) fn prepare(arguments: &Arguments, first: bool) -> Result<Ready> {
     let recipe = arguments.generate.context("there is no graph: give --generate")?;
     let roots = arguments.roots(recipe.vertices()?, None)?;
     if let Some(path) = arguments.json.as_ref().filter(|_| first) {
-        report::check_writable(path)?;
+        figures::check_writable(path)?;
     }
     let mut builder = Pool::builder();
     if let Some(threads) = arguments.threads {

@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     use anyhow::{anyhow, bail};
     use filch_mpi::network::{agree, Mpi, Network};
 
-    use crate::{print, report};
+    use crate::{figures, print};
 
     let mut network = Mpi::start()?;
     let first = network.rank() == 0;
@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     if let Some(path) = &arguments.json {
-        report::write_json(path, &summary)?;
+        figures::write_json(path, &summary)?;
     }
     print(&summary.to_string())?;
     if !summary.is_complete() {

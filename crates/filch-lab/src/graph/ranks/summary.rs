@@ -10,8 +10,8 @@ use filch_graph::Vertex;
 use filch_mpi::explore::{Closure, RankCounts};
 use serde::{Deserialize, Serialize};
 
+use crate::figures::{bytes, grid, grouped, number, threads, time};
 use crate::machine::Machine;
-use crate::report::{bytes, grid, grouped, number, threads, time};
 
 /// Everything but the result itself, which lies in parts.
 #[derive(Debug, Serialize)]

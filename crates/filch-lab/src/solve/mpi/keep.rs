@@ -8,7 +8,7 @@ use filch_dd::checkpoint::{sweep, Checkpoint, CheckpointError};
 use filch_mpi::Left;
 
 use super::super::checkpoint::{to_go_on, warn};
-use crate::report::time;
+use crate::figures::time;
 
 /// What there is to tell of the checkpoints of this run, on whichever thread they are written.
 #[derive(Clone, Debug, Default)]

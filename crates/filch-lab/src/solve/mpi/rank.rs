@@ -20,7 +20,7 @@ use super::super::watch::{self, Watch};
 use super::super::{interrupt, tell, Arguments, Search, Way};
 use super::keep::Kept;
 use crate::problem::Loaded;
-use crate::{report, say};
+use crate::{figures, say};
 
 /// How long the others may take to come to the end, when the run failed.
 const FAREWELL: Duration = Duration::from_secs(3);
@@ -128,7 +128,7 @@ struct Prepared {
 fn prepare(arguments: &Arguments, is_first: bool) -> Result<Prepared> {
     if is_first {
         for (_, path) in arguments.files() {
-            report::check_writable(path)?;
+            figures::check_writable(path)?;
         }
     }
     let problem = Loaded::read(arguments.problem, &arguments.file)?;

@@ -6,7 +6,7 @@ pub(super) use plot::draw;
 
 use serde::Serialize;
 
-use crate::report::{bytes, grid, grouped, number, time};
+use crate::figures::{bytes, grid, grouped, number, time};
 
 /// What one rank did.
 #[derive(Clone, Debug, Default, Serialize)]

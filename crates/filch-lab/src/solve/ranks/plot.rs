@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, RGBColor, TextStyle, BLACK, WHITE};
 
 use super::Rank;
-use crate::report::{bytes, grouped, time};
+use crate::figures::{bytes, grouped, time};
 
 const WIDTH: i32 = 980;
 const MARGIN: i32 = 16;

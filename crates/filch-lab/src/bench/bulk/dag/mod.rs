@@ -14,7 +14,7 @@ use anyhow::{anyhow, Result};
 use crate::bench::busy::Calibration;
 use crate::bench::rounds::{interleave, Effort, Runner};
 use crate::bench::thread_counts;
-use crate::report::Series;
+use crate::figures::Series;
 use graph::Dag;
 pub(crate) use work::NodeCost;
 use work::{Steps, Visits, Work};

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 
 use super::warm_pool;
+use crate::bench::contenders::{Contender, Fork};
 use crate::bench::cpu;
-use crate::bench::fork_join::contenders::{Contender, Fork};
-use crate::bench::fork_join::work::Work;
+use crate::bench::work::Work;
 use crate::stats;
 
 /// How long nothing is to be done.
@@ -51,8 +51,8 @@ pub(crate) fn after_gaps<C: Contender, W: Work>(work: &W, threads: usize, calls:
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use crate::bench::fork_join::contenders::{Chili, FilchWorker, Rayon, Serial};
-    use crate::bench::fork_join::work::Tree;
+    use crate::bench::contenders::{Chili, FilchWorker, Rayon, Serial};
+    use crate::bench::work::Tree;
 
     #[test]
     fn time_and_cpu_time_are_known() {

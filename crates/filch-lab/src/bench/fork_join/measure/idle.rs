@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::warm_pool;
+use crate::bench::contenders::Contender;
 use crate::bench::cpu;
-use crate::bench::fork_join::contenders::Contender;
 
 /// How long a pool that has worked may take to fall asleep before it is watched. What that costs is seen in `tick`.
 const SETTLING: Duration = Duration::from_millis(100);

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::warm_pool;
+use crate::bench::contenders::Contender;
 use crate::bench::cpu;
-use crate::bench::fork_join::contenders::Contender;
-use crate::bench::fork_join::work::Work;
+use crate::bench::work::Work;
 
 /// From one piece of work to the next.
 const PERIOD: Duration = Duration::from_millis(1);
@@ -36,8 +36,8 @@ pub(crate) fn tick<C: Contender, W: Work>(work: &W, threads: usize, ticks: u32) 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use crate::bench::fork_join::contenders::{Chili, Filch, Rayon, Serial};
-    use crate::bench::fork_join::work::BusyTree;
+    use crate::bench::contenders::{Chili, Filch, Rayon, Serial};
+    use crate::bench::work::BusyTree;
 
     #[test]
     fn the_work_is_part_of_what_is_measured() {

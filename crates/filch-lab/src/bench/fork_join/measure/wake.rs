@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 
 use super::warm_pool;
-use crate::bench::fork_join::contenders::Contender;
+use crate::bench::contenders::Contender;
 use crate::stats;
 
 /// The median time from entering a pool that has been idle for `pause` to the first instruction inside, in nanoseconds.
@@ -26,7 +26,7 @@ pub(crate) fn wake<C: Contender>(threads: usize, wakes: usize, pause: Duration) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::fork_join::contenders::{Filch, Rayon};
+    use crate::bench::contenders::{Filch, Rayon};
 
     #[test]
     fn waking_takes_time() {

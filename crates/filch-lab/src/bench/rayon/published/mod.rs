@@ -17,7 +17,7 @@ use super::build::{Package, Pair};
 use super::cases::MILLIS_A_RUN;
 use super::core::Core;
 use crate::bench::rounds::{interleave, Effort, Runner};
-use crate::report::Series;
+use crate::figures::Series;
 
 /// A program that somebody else wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,15 @@
 
 use std::io::Read;
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{mpsc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure, Context, Result};
+
+use crate::bench::rayon::child::patiently;
+use crate::interrupt::{entrust, shield};
+use crate::watch;
 
 /// Nothing that is asked for takes even a tenth of this: whoever is not done by then hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -18,7 +22,7 @@ pub(super) fn timed(command: &mut Command) -> Result<(Duration, Vec<u8>)> {
 
 fn timed_with_patience(command: &mut Command, patience: Duration) -> Result<(Duration, Vec<u8>)> {
     let start = Instant::now();
-    let mut process = command
+    let mut process = shield(command)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
@@ -31,9 +35,13 @@ fn timed_with_patience(command: &mut Command, patience: Duration) -> Result<(Dur
         let _ = send.send(pipe.read_to_end(&mut bytes).map(|_| bytes));
     });
 
-    let Ok(output) = output.recv_timeout(patience) else {
+    let process = entrust(process);
+    let output = patiently(&output, patience);
+    let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
+    let Ok(output) = output else {
         let _ = process.kill();
         let _ = process.wait();
+        ensure!(!watch::is_over(), "it was ended before it was done");
         bail!("it was not done after {} seconds, and was stopped", patience.as_secs_f64());
     };
     let status = process.wait().context("its end could not be awaited")?;

@@ -1,0 +1,424 @@
+//! What a user may say to each suite.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+use super::{bulk, cilk, fork_join, mpi, queues, solver, Options, THREADS};
+use crate::pool_threads;
+
+/// A suite, with what it was told.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Suite {
+    /// What push, pop and steal cost on every queue.
+    Queues(QueuesArguments),
+    /// What a join costs, and what a pool costs that has little to do.
+    ForkJoin(ForkJoinArguments),
+    /// What programs that use rayon gain from our core; builds them on both cores first.
+    Rayon(RayonArguments),
+    /// What closure and spanning tree of large graphs gain from queues that may repeat a task.
+    Graphs(GraphsArguments),
+    /// What push, pop and steal of whole batches cost.
+    Bulk(BulkArguments),
+    /// How fast optima are proven, beside ddo with the same models.
+    Solver(SolverArguments),
+    /// What two ranks gain on MPI, beside two threads, and what checkpoints cost; needs `mpirun`, and a filch that was built with MPI.
+    Mpi(MpiArguments),
+    /// The Cilk programs on every exactly-once queue, on the textbook's other schedulers, on our runtime and on rayon.
+    Cilk(CilkArguments),
+    /// One run of the solver suite, in this process.
+    #[command(hide = true)]
+    SolverRun(SolverRunArguments),
+}
+
+impl Suite {
+    /// Runs the suite.
+    pub(crate) fn run(self) -> Result<()> {
+        match self {
+            Suite::Queues(arguments) => super::run_queues(&arguments.into()),
+            Suite::ForkJoin(arguments) => super::run_fork_join(&arguments.into()),
+            Suite::Rayon(arguments) => super::run_rayon(&arguments.into()),
+            Suite::Graphs(arguments) => super::run_graphs(&arguments.into()),
+            Suite::Bulk(arguments) => super::run_bulk(&arguments.into()),
+            Suite::Solver(arguments) => super::run_solver(&arguments.into()),
+            Suite::Mpi(arguments) => super::run_mpi(&arguments.into()),
+            Suite::Cilk(arguments) => super::run_cilk(&arguments.options()?),
+            Suite::SolverRun(arguments) => solver::run_one(&arguments.into()),
+        }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct QueuesArguments {
+    /// Smaller counts and fewer rounds: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    /// 2 for an owner and one thief; 1 leaves out the case that needs the thief's thread.
+    #[arg(long, value_name = "N", default_value = "2", value_parser = queue_threads)]
+    threads: usize,
+
+    /// Also write the figures to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// What a task costs in the limit study, in nanoseconds.
+    #[arg(long, value_name = "NS,NS,...", value_delimiter = ',', value_parser = task_cost,
+          default_values_t = queues::TASK_COSTS)]
+    task_cost: Vec<u64>,
+}
+
+impl From<QueuesArguments> for queues::Options {
+    fn from(arguments: QueuesArguments) -> Self {
+        let QueuesArguments { quick, threads, json, task_cost } = arguments;
+        queues::Options { quick, threads, json, task_costs: task_cost, limit: None }
+    }
+}
+
+/// What the suites that measure pools can all be told.
+#[derive(Args, Debug)]
+pub(crate) struct PoolsArguments {
+    /// How many threads a pool has; everything is also measured with 1. The goals are for 2.
+    #[arg(long, value_name = "N", default_value_t = THREADS, value_parser = pool_threads)]
+    threads: usize,
+
+    /// Also write the figures to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Only the cases whose names begin with this; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    case: Vec<String>,
+}
+
+impl PoolsArguments {
+    fn options(self, quick: bool) -> Options {
+        let PoolsArguments { threads, json, case } = self;
+        Options { quick, threads, json, cases: case, limit: None }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ForkJoinArguments {
+    /// Fewer rounds: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    #[command(flatten)]
+    pools: PoolsArguments,
+
+    /// Also draw what a join costs to this file, as SVG.
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+impl From<ForkJoinArguments> for fork_join::Options {
+    fn from(arguments: ForkJoinArguments) -> Self {
+        let Options { quick, threads, json, cases, limit } = arguments.pools.options(arguments.quick);
+        fork_join::Options { quick, threads, json, cases, limit, plot: arguments.plot }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RayonArguments {
+    /// Fewer rounds, and none of published programs: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    #[command(flatten)]
+    pools: PoolsArguments,
+}
+
+impl From<RayonArguments> for Options {
+    fn from(arguments: RayonArguments) -> Self {
+        arguments.pools.options(arguments.quick)
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct GraphsArguments {
+    /// The smallest graphs only, and fewer rounds: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    #[command(flatten)]
+    pools: PoolsArguments,
+}
+
+impl From<GraphsArguments> for Options {
+    fn from(arguments: GraphsArguments) -> Self {
+        arguments.pools.options(arguments.quick)
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CilkArguments {
+    /// Smaller inputs and fewer rounds: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    #[command(flatten)]
+    pools: PoolsArguments,
+
+    /// What the fence-free queues may rely on: the entries of this CPU's store buffer, and one more. You vouch for it: if it is too small, jobs may run twice and memory be
+    /// corrupted. Without it, 128, which is above every store buffer known.
+    #[arg(long, value_name = "N", value_parser = store_bound)]
+    bound: Option<usize>,
+
+    /// The same from a file that `filch lab litmus --calibrate` has written on this model of CPU. It is evidence, not proof: you vouch that it is about the CPU at hand, which under a hypervisor may
+    /// have another store buffer than one that gives itself the same name.
+    #[arg(long, value_name = "FILE", conflicts_with = "bound")]
+    calibration: Option<PathBuf>,
+}
+
+impl CilkArguments {
+    fn options(self) -> Result<cilk::Options> {
+        let vouched = match (self.bound, &self.calibration) {
+            (Some(bound), _) => cilk::Vouched::given(bound)?,
+            (None, Some(path)) => cilk::Vouched::measured(path)?,
+            (None, None) => cilk::Vouched::default(),
+        };
+        Ok(cilk::Options { common: self.pools.options(self.quick), vouched })
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct BulkArguments {
+    /// Fewer shares and fewer rounds: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    /// Also explore graphs of 50 million nodes, which takes long and about a gigabyte.
+    #[arg(long, conflicts_with = "quick")]
+    full: bool,
+
+    #[command(flatten)]
+    pools: PoolsArguments,
+}
+
+impl From<BulkArguments> for bulk::Options {
+    fn from(arguments: BulkArguments) -> Self {
+        bulk::Options { common: arguments.pools.options(arguments.quick), largest: arguments.full }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SolverArguments {
+    /// The smallest instances only, and fewer rounds: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    #[command(flatten)]
+    pools: PoolsArguments,
+
+    /// A folder with published instances: misp/*.clq and knapsack/*.
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
+}
+
+impl From<SolverArguments> for solver::Options {
+    fn from(arguments: SolverArguments) -> Self {
+        solver::Options { common: arguments.pools.options(arguments.quick), data: arguments.data }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MpiArguments {
+    /// One small instance, and few rounds: well under a minute.
+    #[arg(long)]
+    quick: bool,
+
+    /// Also write the figures to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Only the cases whose names begin with this; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    case: Vec<String>,
+
+    /// A folder with a published instance: misp/brock200_4.clq.
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
+}
+
+impl From<MpiArguments> for mpi::Options {
+    fn from(arguments: MpiArguments) -> Self {
+        let MpiArguments { quick, json, case, data } = arguments;
+        let common = Options { quick, threads: THREADS, json, cases: case, limit: None };
+        mpi::Options { common, data }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SolverRunArguments {
+    /// The case.
+    case: String,
+
+    /// Who solves it.
+    #[arg(long)]
+    contender: String,
+
+    /// How many threads work.
+    #[arg(long, value_parser = pool_threads)]
+    threads: usize,
+
+    /// When to give up, in seconds.
+    #[arg(long)]
+    limit: f64,
+
+    /// Where published instances are.
+    #[arg(long)]
+    data: Option<PathBuf>,
+}
+
+impl From<SolverRunArguments> for solver::OneRun {
+    fn from(arguments: SolverRunArguments) -> Self {
+        let SolverRunArguments { case, contender, threads, limit, data } = arguments;
+        solver::OneRun { case, contender, threads, data, limit }
+    }
+}
+
+fn queue_threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads @ 1..=queues::MOST_THREADS) => Ok(threads),
+        Ok(0) => Err("the owner needs a thread; give 1 or 2".to_owned()),
+        Ok(_) => Err("this suite uses at most 2 threads, the owner and one thief; give 1 or 2".to_owned()),
+        Err(_) => Err("this is not a number of threads; give 1 or 2".to_owned()),
+    }
+}
+
+fn store_bound(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0 | 1) => Err("every store buffer has an entry, and the bound is one more; give 2 or more".to_owned()),
+        Ok(bound @ 2..=cilk::LARGEST_BOUND) => Ok(bound),
+        Ok(_) => Err(format!("no store buffer is known that is nearly as large; give at most {}", cilk::LARGEST_BOUND)),
+        Err(_) => Err("this is not a number of stores; an example is 73".to_owned()),
+    }
+}
+
+fn task_cost(text: &str) -> Result<u64, String> {
+    match text.trim().parse() {
+        Ok(cost) if cost <= queues::DEAREST_TASK => Ok(cost),
+        Ok(_) => Err(format!("a task may cost at most {} ns here", queues::DEAREST_TASK)),
+        Err(_) => Err("this is not a whole number of nanoseconds; an example is 0,10,100".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command_line::parse;
+
+    fn options(words: &[&str]) -> Result<queues::Options, String> {
+        parse::<QueuesArguments>(words).map(Into::into)
+    }
+
+    fn fork_join_options(words: &[&str]) -> Result<fork_join::Options, String> {
+        parse::<ForkJoinArguments>(words).map(Into::into)
+    }
+
+    #[test]
+    fn what_is_left_out_has_a_default() {
+        let options = options(&[]).unwrap();
+        assert!(!options.quick);
+        assert_eq!(options.threads, 2);
+        assert_eq!(options.json, None);
+        assert_eq!(options.task_costs, queues::TASK_COSTS);
+    }
+
+    #[test]
+    fn options_are_taken_as_given() {
+        let options = options(&["--quick", "--threads", "1", "--json", "out.json", "--task-cost", "5,0, 20"]).unwrap();
+        assert!(options.quick);
+        assert_eq!(options.threads, 1);
+        assert_eq!(options.json, Some(PathBuf::from("out.json")));
+        assert_eq!(options.task_costs, [5, 0, 20]);
+    }
+
+    #[test]
+    fn bad_input_is_refused_with_a_reason() {
+        for (arguments, reason) in [
+            (["--threads", "0"], "the owner needs a thread"),
+            (["--threads", "3"], "at most 2 threads, the owner and one thief"),
+            (["--threads", "two"], "not a number of threads"),
+            (["--threads", "-1"], "unexpected argument"),
+            (["--task-cost", "ten"], "not a whole number of nanoseconds"),
+            (["--task-cost", "1,,2"], "not a whole number of nanoseconds"),
+            (["--task-cost", "1000000001"], "at most"),
+            (["--rounds", "3"], "unexpected argument"),
+        ] {
+            let refusal = options(&arguments).unwrap_err();
+            assert!(refusal.contains(reason), "{arguments:?}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn a_pool_may_have_more_threads_than_a_queue() {
+        let options = fork_join_options(&[]).unwrap();
+        assert!(!options.quick);
+        assert_eq!((options.threads, options.json, options.plot), (2, None, None));
+        let options = fork_join_options(&["--quick", "--threads", "64", "--json", "a", "--plot", "b.svg"]).unwrap();
+        assert!(options.quick);
+        assert_eq!(options.threads, 64);
+        assert_eq!((options.json, options.plot), (Some(PathBuf::from("a")), Some(PathBuf::from("b.svg"))));
+        for (threads, reason) in [("0", "a pool needs a thread"), ("1025", "at most 1024"), ("x", "not a number")] {
+            let refusal = fork_join_options(&["--threads", threads]).unwrap_err();
+            assert!(refusal.contains(reason), "{threads}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn rayon_has_the_options_of_fork_join_but_no_plot() {
+        let options = |words: &[&str]| parse::<RayonArguments>(words).map(Options::from);
+        let all = options(&["--quick", "--threads", "4", "--json", "a", "--case", "tsp", "--case", "life"]).unwrap();
+        assert!(all.quick);
+        assert_eq!(
+            (all.threads, all.json, all.cases),
+            (4, Some(PathBuf::from("a")), vec!["tsp".into(), "life".into()])
+        );
+        assert_eq!(options(&[]).unwrap().threads, 2);
+        assert!(options(&["--plot", "b.svg"]).unwrap_err().contains("unexpected argument"));
+        assert!(options(&["--threads", "0"]).unwrap_err().contains("a pool needs a thread"));
+    }
+
+    #[test]
+    fn graphs_has_the_options_of_rayon() {
+        let options = |words: &[&str]| parse::<GraphsArguments>(words).map(Options::from);
+        let all = options(&["--quick", "--threads", "4", "--json", "a", "--case", "closure"]).unwrap();
+        assert!(all.quick);
+        assert_eq!((all.threads, all.json, all.cases), (4, Some(PathBuf::from("a")), vec!["closure".into()]));
+        let none = options(&[]).unwrap();
+        assert_eq!((none.quick, none.threads, none.json), (false, 2, None));
+        assert!(options(&["--threads", "0"]).unwrap_err().contains("a pool needs a thread"));
+    }
+
+    #[test]
+    fn bulk_and_solver_have_options_of_their_own() {
+        let options = bulk::Options::from(parse::<BulkArguments>(&["--full", "--case", "dag"]).unwrap());
+        assert!(options.largest && !options.common.quick);
+        assert_eq!(options.common.cases, ["dag"]);
+        let options = solver::Options::from(parse::<SolverArguments>(&["--quick", "--data", "here"]).unwrap());
+        assert!(options.common.quick);
+        assert_eq!(options.data, Some(PathBuf::from("here")));
+    }
+
+    #[test]
+    fn cilk_takes_the_bound_of_whoever_vouches_for_it() {
+        let options = |words: &[&str]| parse::<CilkArguments>(words).map_err(anyhow::Error::msg)?.options();
+        assert_eq!(options(&[]).unwrap().vouched, cilk::Vouched::default());
+        let given = options(&["--bound", "73", "--quick", "--case", "fib"]).unwrap();
+        assert_eq!(given.vouched, cilk::Vouched::given(73).unwrap());
+        assert!(given.common.quick);
+        for (words, reason) in [
+            (&["--bound", "0"][..], "give 2 or more"),
+            (&["--bound", "261"], "at most 260"),
+            (&["--bound", "many"], "not a number of stores"),
+            (&["--bound", "73", "--calibration", "a"], "cannot be used with"),
+            (&["--calibration", "/no/such/file"], "/no/such/file could not be read"),
+        ] {
+            let refusal = options(words).unwrap_err().to_string();
+            assert!(refusal.contains(reason), "{words:?}: {refusal}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The bound S that the fence-free queues take on trust, who vouches for it, and the deltas that follow.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use filch_queue::bound::{Bound, Delta};
+use filch_queue::calibration::Calibration;
+
+/// The delta of the paper's precise variants.
+const FOUR: usize = 4;
+
+/// The largest bound for which a delta of 4 can be had.
+pub(crate) const LARGEST: usize = FOUR * (Delta::MAX_EXTRA_STORES + 1);
+
+/// A bound, and why it can be trusted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Vouched {
+    bound: Bound,
+    reason: String,
+}
+
+impl Default for Vouched {
+    /// The bound that is above every store buffer that was ever published.
+    fn default() -> Vouched {
+        let reason = "above every published store buffer".to_owned();
+        Vouched { bound: Bound::GENEROUS, reason }
+    }
+}
+
+impl Vouched {
+    /// A bound that somebody vouches for: the entries of the store buffer, and one more.
+    pub(crate) fn given(stores: usize) -> Result<Vouched> {
+        let bound = Bound::new(stores).context("this bound cannot be used")?;
+        Ok(Vouched { bound, reason: "as given".to_owned() })
+    }
+
+    /// A bound that was found on this machine a moment ago.
+    pub(crate) fn found(stores: usize, reason: &str) -> Result<Vouched> {
+        Ok(Vouched { reason: reason.to_owned(), ..Vouched::given(stores)? })
+    }
+
+    /// A bound that was measured on this model of CPU, from a file.
+    pub(crate) fn measured(path: &Path) -> Result<Vouched> {
+        let text = fs::read_to_string(path).with_context(|| format!("{} could not be read", path.display()))?;
+        let calibration =
+            Calibration::parse(&text).with_context(|| format!("{} cannot be used here", path.display()))?;
+        let evidence = calibration.evidence();
+        let place = if evidence.hypervisor { " in a virtual machine" } else { "" };
+        let reason = format!("measured{place} on {}", evidence.date);
+        Ok(Vouched { bound: calibration.bound(), reason })
+    }
+
+    /// The delta of pops with the one extra store that they must have.
+    pub(super) fn delta(&self) -> Result<Delta> {
+        Ok(Delta::new(self.bound, 1)?)
+    }
+
+    /// A delta of 4, or less where the bound is small: pops make as many extra stores as that takes, and no more.
+    pub(super) fn four(&self) -> Result<Delta> {
+        let deltas = (1..=Delta::MAX_EXTRA_STORES).map(|extra| Delta::new(self.bound, extra));
+        let four = deltas.filter_map(Result::ok).find(|delta| delta.get() <= FOUR);
+        four.with_context(|| {
+            format!("a delta of 4 needs a bound of at most {LARGEST}, and {} is above it", self.bound.get())
+        })
+    }
+
+    /// For people: a delta, and where it comes from.
+    pub(super) fn note(&self, delta: Delta) -> String {
+        let stores = match delta.extra_stores() {
+            1 => "1 extra store".to_owned(),
+            extra => format!("{extra} extra stores"),
+        };
+        format!("delta {} by {stores} a pop; S = {}, {}", delta.get(), self.bound.get(), self.reason)
+    }
+}
+
+/// A delta that no queue ever reaches: thieves always wait. It is sound on every CPU, since it claims nothing.
+pub(super) fn infinite() -> Result<Delta> {
+    Ok(Delta::new(Bound::new(usize::MAX)?, 1)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_takes_the_fewest_stores_that_make_it_sound() {
+        for (bound, delta, extra) in [(73, 4, 18), (128, 4, 31), (8, 4, 1), (3, 2, 1), (LARGEST, 4, 64)] {
+            let four = Vouched::given(bound).unwrap().four().unwrap();
+            assert_eq!((four.get(), four.extra_stores()), (delta, extra), "S = {bound}");
+        }
+        let refusal = Vouched::given(LARGEST + 1).unwrap().four().unwrap_err();
+        assert!(refusal.to_string().contains("at most 260"), "{refusal}");
+        assert!(Vouched::given(0).is_err());
+    }
+
+    #[test]
+    fn a_note_says_where_a_delta_comes_from() {
+        let ours = Vouched::default();
+        assert_eq!(
+            ours.note(ours.delta().unwrap()),
+            "delta 64 by 1 extra store a pop; S = 128, above every published store buffer"
+        );
+        let found = Vouched::found(73, "as measured").unwrap();
+        assert_eq!(found.note(found.delta().unwrap()), "delta 37 by 1 extra store a pop; S = 73, as measured");
+        let given = Vouched::given(73).unwrap();
+        assert_eq!(given.note(given.four().unwrap()), "delta 4 by 18 extra stores a pop; S = 73, as given");
+    }
+
+    #[test]
+    fn no_queue_is_as_long_as_infinity() {
+        assert!(infinite().unwrap().get() > usize::MAX / 2);
+    }
+}

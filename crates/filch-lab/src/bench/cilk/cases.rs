@@ -1,0 +1,196 @@
+//! The cases: which program, and of which size.
+
+use std::fmt;
+
+use anyhow::Result;
+
+use super::bound::Vouched;
+use super::coarse::Coarse;
+use super::measure::{self, Measured};
+use super::plan::Plan;
+use super::programs::{Cholesky, Fft, Heat, Integrate, Jacobi, Knapsack, Lu, Matmul, Strassen, Uts};
+use crate::bench::thread_counts;
+use crate::bench::work::{self, Fib, Queens, Quicksort, Work};
+
+/// A program and a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Case {
+    /// A Fibonacci number by its definition.
+    Fib(u32),
+    /// A mesh of so many cells a side.
+    Jacobi(usize),
+    /// So many random numbers.
+    Quicksort(u64),
+    /// Two matrices of so many rows.
+    Matmul(usize),
+    /// The area under a curve up to here.
+    Integrate(u32),
+    /// So many items.
+    Knapsack(usize),
+    /// A sparse matrix of so many rows.
+    Cholesky(usize),
+    /// A plate of so many rows, and a quarter as many columns.
+    Heat(usize),
+    /// A matrix of so many rows.
+    Lu(usize),
+    /// Two matrices of so many rows.
+    Strassen(usize),
+    /// A signal of two to this power numbers.
+    Fft(u32),
+    /// The sample tree T1 of the unbalanced tree search.
+    UtsT1,
+    /// One like it, but smaller.
+    SmallUtsT1,
+    /// The sample tree T3.
+    UtsT3,
+    /// One like it, but smaller.
+    SmallUtsT3,
+    /// All ways to place so many queens.
+    Queens(u32),
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Case::Fib(n) => write!(f, "fib-{n}"),
+            Case::Jacobi(side) => write!(f, "jacobi-{side}"),
+            Case::Quicksort(len) if len % 1_000_000 == 0 => write!(f, "quicksort-{}m", len / 1_000_000),
+            Case::Quicksort(len) => write!(f, "quicksort-{}k", len / 1_000),
+            Case::Matmul(side) => write!(f, "matmul-{side}"),
+            Case::Integrate(to) => write!(f, "integrate-{to}"),
+            Case::Knapsack(items) => write!(f, "knapsack-{items}"),
+            Case::Cholesky(rows) => write!(f, "cholesky-{rows}"),
+            Case::Heat(rows) => write!(f, "heat-{rows}x{}", rows / 4),
+            Case::Lu(side) => write!(f, "lu-{side}"),
+            Case::Strassen(side) => write!(f, "strassen-{side}"),
+            Case::Fft(bits @ ..20) => write!(f, "fft-{}k", (1_u64 << bits) / 1_000),
+            Case::Fft(bits) => write!(f, "fft-{}m", (1_u64 << bits) / 1_000_000),
+            Case::UtsT1 => f.write_str("uts-t1"),
+            Case::SmallUtsT1 => f.write_str("uts-t1-small"),
+            Case::UtsT3 => f.write_str("uts-t3"),
+            Case::SmallUtsT3 => f.write_str("uts-t3-small"),
+            Case::Queens(n) => write!(f, "queens-{n}"),
+        }
+    }
+}
+
+impl Case {
+    /// What it is, for people.
+    pub(super) fn description(self) -> &'static str {
+        match self {
+            Case::Fib(_) => "a Fibonacci number by its definition: nothing but joins",
+            Case::Jacobi(_) => "a mesh whose cells become the mean of their neighbours, over and over",
+            Case::Quicksort(_) => "random numbers, joined down to 32 of them",
+            Case::Matmul(_) => "a product of matrices, halved along the longest side",
+            Case::Integrate(_) => "the area under a curve, halved until that changes nothing",
+            Case::Knapsack(_) => "branch and bound, with an item or without",
+            Case::Cholesky(_) => "the Cholesky factor of a sparse matrix, as a tree of blocks",
+            Case::Heat(_) => "heat that spreads on a plate, step by step",
+            Case::Lu(_) => "a matrix as a product of triangles, halved down to blocks",
+            Case::Strassen(_) => "a product of matrices by seven products of a quarter the size",
+            Case::Fft(_) => "a fast Fourier transform, halved down to short ones",
+            Case::UtsT1 | Case::SmallUtsT1 => "a wide tree that nobody can divide evenly in advance",
+            Case::UtsT3 | Case::SmallUtsT3 => "a deep tree that nobody can divide evenly in advance",
+            Case::Queens(_) => "all ways to place queens, a join wherever a row offers a choice",
+        }
+    }
+
+    /// Measures it, with 1 thread and with `threads`.
+    pub(super) fn measure(self, plan: &Plan, threads: usize, vouched: &Vouched) -> Result<Measured> {
+        let field = Field { case: self, plan, threads, vouched };
+        match self {
+            Case::Fib(n) => field.measure(&Fib(n)),
+            Case::Jacobi(side) => field.measure(&Coarse(Jacobi::new(side))),
+            Case::Quicksort(len) => field.measure(&Coarse(Quicksort::new(len))),
+            Case::Matmul(side) => field.measure(&Coarse(Matmul::new(side))),
+            Case::Integrate(to) => field.measure(&Integrate::new(to)),
+            Case::Knapsack(items) => field.measure(&Knapsack::new(items)),
+            Case::Cholesky(rows) => field.measure(&Coarse(Cholesky::new(rows))),
+            Case::Heat(rows) => field.measure(&Coarse(Heat::new(rows))),
+            Case::Lu(side) => field.measure(&Coarse(Lu::new(side))),
+            Case::Strassen(side) => field.measure(&Coarse(Strassen::new(side))),
+            Case::Fft(bits) => field.measure(&Coarse(Fft::new(bits))),
+            Case::UtsT1 => field.measure(&Uts::t1()),
+            Case::SmallUtsT1 => field.measure(&Uts::small_t1()),
+            Case::UtsT3 => field.measure(&Uts::t3()),
+            Case::SmallUtsT3 => field.measure(&Uts::small_t3()),
+            Case::Queens(n) => field.measure(&Queens(n)),
+        }
+    }
+}
+
+/// What a case is measured with.
+struct Field<'a> {
+    case: Case,
+    plan: &'a Plan,
+    threads: usize,
+    vouched: &'a Vouched,
+}
+
+impl Field<'_> {
+    fn measure<W: Work>(&self, work: &W) -> Result<Measured> {
+        let joins = work::joins(work)?;
+        let mut entrants = Vec::new();
+        for threads in thread_counts(self.threads) {
+            entrants.extend(super::entrants::everybody(work, threads, self.vouched)?);
+        }
+        measure::rounds(&self.case.to_string(), joins, entrants, self.plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_have_the_names_that_plots_know() {
+        let names: Vec<String> = Plan::FULL.cases().iter().map(Case::to_string).collect();
+        assert_eq!(
+            names,
+            [
+                "fib-42",
+                "jacobi-1024",
+                "quicksort-100m",
+                "matmul-1024",
+                "integrate-10000",
+                "knapsack-32",
+                "cholesky-4000",
+                "heat-4096x1024",
+                "lu-1024",
+                "strassen-4096",
+                "fft-67m",
+                "uts-t1",
+                "uts-t3",
+                "queens-13"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_quick_run_has_the_same_programs() {
+        let program = |case: &Case| case.to_string().split('-').next().map(str::to_owned);
+        let programs = |plan: Plan| plan.cases().iter().map(program).collect::<Vec<_>>();
+        assert_eq!(programs(Plan::QUICK), programs(Plan::FULL));
+        assert_eq!(Plan::QUICK.cases().iter().filter(|case| Plan::FULL.cases().contains(case)).count(), 0);
+    }
+
+    #[test]
+    fn everybody_is_measured_and_whoever_has_thieves_counts_thefts() {
+        // A round of everybody.
+        let plan = Plan { rounds: 1, time: std::time::Duration::ZERO, ..Plan::QUICK };
+        let measured = Case::Fib(10).measure(&plan, 2, &Vouched::default()).unwrap();
+        assert_eq!(measured.joins, 88);
+        let names = |threads| -> Vec<&str> {
+            measured.times.iter().filter(|series| series.threads == threads).map(|series| series.name).collect()
+        };
+        let (queues, deltas) =
+            (["the", "chase_lev", "asymmetric", "ff_cl", "ff_the", "thep"], ["ff_the-4", "thep-4", "thep-inf"]);
+        let others = ["central", "sharing", "static", "filch-worker", "filch", "rayon"];
+        assert_eq!(names(1), [&["serial"], &queues[..], &others].concat());
+        assert_eq!(names(2), [&queues[..], &deltas, &others].concat());
+        assert!(measured.times.iter().all(|series| series.samples.len() == 1 && series.samples[0] > 0.0));
+        let thefts: Vec<&str> = measured.thefts.iter().map(|series| series.name).collect();
+        assert_eq!(thefts.len(), 2 * (queues.len() + deltas.len()), "{thefts:?}");
+        assert!(measured.thefts.iter().all(|series| series.threads == 2 && series.samples.len() == 1));
+    }
+}

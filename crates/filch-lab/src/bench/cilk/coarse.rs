@@ -1,0 +1,112 @@
+//! Programs whose joins are far apart, compiled once for all contenders: they join through a pointer, which costs a few nanoseconds where a part takes a microsecond.
+//!
+//! A program that is generic over how it forks is compiled for each of a dozen contenders. For those that do little else than fork there is no other way.
+
+use std::mem;
+
+use anyhow::Result;
+
+use crate::bench::contenders::Fork;
+use crate::bench::work::Work;
+
+/// Such a program.
+#[derive(Debug)]
+pub(super) struct Coarse<W>(pub(super) W);
+
+impl<W: Work> Work for Coarse<W> {
+    type Input = W::Input;
+    type Answer = W::Answer;
+
+    fn input(&self) -> W::Input {
+        self.0.input()
+    }
+
+    fn run<F: Fork>(&self, context: F::Context<'_>, input: W::Input) -> W::Answer {
+        self.0.run::<Pointed>(&mut Through::<F>(context), input)
+    }
+
+    fn check(&self, answer: &W::Answer) -> Result<()> {
+        self.0.check(answer)
+    }
+}
+
+/// One side of a join. It is called once.
+type Side<'a> = &'a mut (dyn FnMut(&mut dyn Joiner) + Send);
+
+/// Whatever joins.
+trait Joiner {
+    /// Runs both, perhaps side by side.
+    fn join(&mut self, a: Side<'_>, b: Side<'_>);
+}
+
+/// A contender's way to fork, and what it passes along.
+struct Through<'a, F: Fork>(F::Context<'a>);
+
+impl<F: Fork> Joiner for Through<'_, F> {
+    fn join(&mut self, a: Side<'_>, b: Side<'_>) {
+        F::join(
+            F::lend(&mut self.0),
+            move |context| a(&mut Through::<F>(context)),
+            move |context| b(&mut Through::<F>(context)),
+        );
+    }
+}
+
+/// A join through a pointer.
+enum Pointed {}
+
+impl Fork for Pointed {
+    type Context<'a> = &'a mut dyn Joiner;
+
+    fn lend<'a>(context: &'a mut &mut dyn Joiner) -> &'a mut dyn Joiner {
+        *context
+    }
+
+    fn join<A, B, RA, RB>(context: &mut dyn Joiner, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut dyn Joiner) -> RA + Send,
+        B: FnOnce(&mut dyn Joiner) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        let (mut a, mut b) = (State::Before(a), State::Before(b));
+        context.join(&mut |context| a.run(context), &mut |context| b.run(context));
+        (a.result(), b.result())
+    }
+}
+
+/// A side and what it came to.
+enum State<S, R> {
+    Before(S),
+    During,
+    After(R),
+}
+
+impl<S: FnOnce(&mut dyn Joiner) -> R, R> State<S, R> {
+    fn run(&mut self, context: &mut dyn Joiner) {
+        if let State::Before(side) = mem::replace(self, State::During) {
+            *self = State::After(side(context));
+        }
+    }
+
+    fn result(self) -> R {
+        match self {
+            State::After(result) => result,
+            // A side that panics does not come back from its join.
+            State::Before(_) | State::During => unreachable!("both sides of a join have run"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::work::tests::everybody_agrees_on;
+    use crate::bench::work::{joins, Queens};
+
+    #[test]
+    fn through_a_pointer_everybody_finds_the_same_with_as_many_joins() {
+        everybody_agrees_on(&Coarse(Queens(6)));
+        assert_eq!(joins(&Coarse(Queens(6))).unwrap(), joins(&Queens(6)).unwrap());
+    }
+}

@@ -1,0 +1,253 @@
+//! Who takes part, with how many threads, and how a sample of each is taken.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Mutex;
+
+use anyhow::{Context, Result};
+use filch::engine::{Asymmetric, ChaseLev, FfCl, FfThe, Pool, Queue, The, Thefts, Thep};
+
+use super::bound::{self, Vouched};
+use super::{ABORTS_A_RUN, STEALS_A_RUN};
+use crate::bench::contenders::{Contender, Engine, Filch, FilchWorker, Rayon, Scheme, Serial, Textbook, STACK};
+use crate::bench::rounds::Runner;
+use crate::bench::throughput;
+use crate::bench::work::Work;
+use crate::figures::Series;
+use crate::lab::litmus;
+
+/// Who is not compared closely: so much slower in some programs that a round of them takes as long as one of all others.
+const SLOW: [&str; 2] = ["central", "sharing"];
+
+/// Who relies on the bound.
+const RELYING: [&str; 5] = ["ff_cl", "ff_the", "thep", "ff_the-4", "thep-4"];
+
+/// What was stolen in each round.
+type Stolen = Rc<RefCell<Vec<Thefts>>>;
+
+/// Somebody who takes part.
+pub(super) struct Entrant<'a> {
+    pub(super) runner: Runner<'a>,
+    pub(super) note: Option<String>,
+    /// `None` for those whose thefts nobody counts.
+    stolen: Option<Stolen>,
+}
+
+impl<'a> Entrant<'a> {
+    /// Somebody whose thefts nobody counts.
+    pub(super) fn new(runner: Runner<'a>, note: Option<String>) -> Entrant<'a> {
+        Entrant { runner, note, stolen: None }
+    }
+
+    /// Whether it has only as many rounds as are needed to see how slow it is.
+    pub(super) fn is_slow(&self) -> bool {
+        SLOW.contains(&self.runner.name)
+    }
+
+    /// Whether its ratio is the one that is looked at most closely.
+    pub(super) fn is_of_the_pair(&self) -> bool {
+        ["the", "thep"].contains(&self.runner.name)
+    }
+
+    /// What was stolen in the first so many rounds, as rows.
+    pub(super) fn thefts(&self, case: &str, rounds: usize) -> Vec<Series> {
+        let Some(stolen) = &self.stolen else { return Vec::new() };
+        let stolen = stolen.borrow();
+        let series = |unit, count: fn(&Thefts) -> u64| Series {
+            case: case.to_owned(),
+            name: self.runner.name,
+            threads: self.runner.threads,
+            unit,
+            samples: stolen.iter().take(rounds).map(|thefts| count(thefts) as f64).collect(),
+            note: self.note.clone(),
+        };
+        vec![series(STEALS_A_RUN, |thefts| thefts.steals), series(ABORTS_A_RUN, |thefts| thefts.aborts)]
+    }
+}
+
+/// Everybody, with so many threads.
+pub(super) fn everybody<'a, W: Work>(work: &'a W, threads: usize, vouched: &Vouched) -> Result<Vec<Entrant<'a>>> {
+    everybody_under(litmus::emulator_here(), work, threads, vouched)
+}
+
+/// Everybody, where this pretends to be the CPU. A bound is about a CPU: under something else those that rely on it are left out.
+fn everybody_under<'a, W: Work>(
+    emulator: Option<&str>,
+    work: &'a W,
+    threads: usize,
+    vouched: &Vouched,
+) -> Result<Vec<Entrant<'a>>> {
+    let note = emulator.map(|emulator| {
+        format!("{} are left out: under {emulator} nobody knows what a load overtakes", RELYING.join(", "))
+    });
+    let mut all = Vec::new();
+    if threads == 1 {
+        all.push(known::<Serial, W>(work, threads));
+    }
+    all.extend([
+        engine("the", note, The, work, threads),
+        engine("chase_lev", None, ChaseLev, work, threads),
+        engine("asymmetric", None, Asymmetric, work, threads),
+    ]);
+    if emulator.is_none() {
+        all.extend(relying(work, threads, vouched)?);
+    }
+    // What thieves make of delta shows only where there are some.
+    if threads > 1 {
+        // SAFETY: a thief with this delta never takes a task by itself, however many stores a load overtakes.
+        let thep_infinite = unsafe { Thep::trusting(bound::infinite()?) };
+        let note = "thieves always wait for the owner".to_owned();
+        all.push(engine("thep-inf", Some(note), thep_infinite, work, threads));
+    }
+    all.extend([
+        textbook("central", Scheme::Central, work, threads),
+        textbook("sharing", Scheme::Sharing, work, threads),
+        textbook("static", Scheme::Static, work, threads),
+        known::<FilchWorker, W>(work, threads),
+        known::<Filch, W>(work, threads),
+        known::<Rayon, W>(work, threads),
+    ]);
+    Ok(all)
+}
+
+/// Those that rely on the bound, on a CPU that is one.
+fn relying<'a, W: Work>(work: &'a W, threads: usize, vouched: &Vouched) -> Result<Vec<Entrant<'a>>> {
+    let (delta, four) = (vouched.delta()?, vouched.four()?);
+    // SAFETY: the bound that this is made from is one of four. 128 is above every store buffer that is known. One that was given the user vouches for, and was told what happens if it is too small.
+    // One from a file is above the entries that were measured on a CPU that gives itself out as the same model as this one; that is evidence, and whoever gives the file vouches for the rest.
+    // And one that a report has measured on this very machine, minutes ago: then the capacity of the store buffer showed as a knee that nearly all resampled rounds agree on, and a million races or more with deltas that are only just
+    // safe broke nothing, while races with smaller deltas did break. That is evidence and no proof: were it wrong, a job could run twice, in a frame that is gone. It is what the paper itself stands on, and enough for a process that only measures; a report with fewer races takes the first.
+    let (ff_cl, ff_the, thep) = unsafe { (FfCl::trusting(delta), FfThe::trusting(delta), Thep::trusting(delta)) };
+    // SAFETY: as above; it is made from the same bound.
+    let (ff_the_4, thep_4) = unsafe { (FfThe::trusting(four), Thep::trusting(four)) };
+
+    let mut all = vec![
+        engine("ff_cl", Some(vouched.note(delta)), ff_cl, work, threads),
+        engine("ff_the", Some(vouched.note(delta)), ff_the, work, threads),
+        engine("thep", Some(vouched.note(delta)), thep, work, threads),
+    ];
+    // What thieves make of delta shows only where there are some.
+    if threads > 1 {
+        all.push(engine("ff_the-4", Some(vouched.note(four)), ff_the_4, work, threads));
+        all.push(engine("thep-4", Some(vouched.note(four)), thep_4, work, threads));
+    }
+    Ok(all)
+}
+
+fn millis(nanos: f64) -> Vec<f64> {
+    vec![nanos / 1e6]
+}
+
+/// Somebody who needs to be told nothing but how many threads there are.
+fn known<C: Contender, W: Work>(work: &W, threads: usize) -> Entrant<'_> {
+    // A fresh pool that has not worked, as everybody else has.
+    let measure = Box::new(move || Ok(millis(throughput::inside::<C, W>(&C::pool(threads)?, work, 1, || ())?)));
+    Entrant::new(Runner { name: C::NAME, threads, measure }, None)
+}
+
+/// The engine on one kind of queue.
+fn engine<'a, Q, W>(name: &'static str, note: Option<String>, queue: Q, work: &'a W, threads: usize) -> Entrant<'a>
+where
+    Q: Queue + Copy,
+    W: Work,
+{
+    let stolen = Stolen::default();
+    let measure = {
+        let stolen = stolen.clone();
+        Box::new(move || {
+            let pool = Pool::with_stacks(threads, queue, STACK)
+                .with_context(|| format!("an engine of {threads} threads could not be started"))?;
+            let before = Mutex::new(Thefts::default());
+            let nanos = throughput::inside::<Engine<Q>, W>(&pool, work, 1, || {
+                *before.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = pool.thefts();
+            })?;
+            let before = before.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut thefts = pool.thefts();
+            thefts.steals -= before.steals;
+            thefts.aborts -= before.aborts;
+            stolen.borrow_mut().push(thefts);
+            Ok(millis(nanos))
+        })
+    };
+    let stolen = (threads > 1).then_some(stolen);
+    Entrant { runner: Runner { name, threads, measure }, note, stolen }
+}
+
+/// One of the textbook's schemes.
+fn textbook<'a, W: Work>(name: &'static str, scheme: Scheme, work: &'a W, threads: usize) -> Entrant<'a> {
+    let measure = Box::new(move || {
+        let pool = Textbook::pool(scheme, threads)?;
+        Ok(millis(throughput::inside::<Textbook, W>(&pool, work, 1, || ())?))
+    });
+    Entrant::new(Runner { name, threads, measure }, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::bench::contenders::Runtime;
+    use crate::bench::work::Fib;
+
+    static ENTERED: AtomicUsize = AtomicUsize::new(0);
+
+    /// Serial, and counts how often somebody comes.
+    enum Counted {}
+
+    impl Runtime for Counted {
+        type Fork = Serial;
+        type Pool = ();
+
+        fn enter<R, W>((): &(), work: W) -> R
+        where
+            R: Send,
+            W: FnOnce(()) -> R + Send,
+        {
+            // Relaxed: there is one thread.
+            ENTERED.fetch_add(1, Ordering::Relaxed);
+            work(())
+        }
+    }
+
+    impl Contender for Counted {
+        const NAME: &'static str = "counted";
+
+        fn pool(_threads: usize) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn nobody_is_warmed_up_more_often_than_others() {
+        let entrant = known::<Counted, Fib>(&Fib(3), 1);
+        (entrant.runner.measure)().unwrap();
+        // Engines and textbook schemes are entered once, for the warm-up and the run that counts.
+        assert_eq!(ENTERED.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn what_was_stolen_in_a_round_that_does_not_count_is_not_told() {
+        let the = engine("the", None, The, &Fib(3), 2);
+        for _ in 0..2 {
+            (the.runner.measure)().unwrap();
+        }
+        let lengths =
+            |rounds| the.thefts("fib-3", rounds).iter().map(|series| series.samples.len()).collect::<Vec<_>>();
+        assert_eq!((lengths(2), lengths(1)), (vec![2, 2], vec![1, 1]));
+    }
+
+    fn names(emulator: Option<&str>) -> Vec<&'static str> {
+        let work = Fib(5);
+        let all = everybody_under(emulator, &work, 2, &Vouched::default()).unwrap();
+        all.iter().map(|entrant| entrant.runner.name).collect()
+    }
+
+    #[test]
+    fn who_relies_on_the_bound_of_a_cpu_does_not_run_where_there_is_none() {
+        let (all, emulated) = (names(None), names(Some("QEMU without KVM")));
+        let missing: Vec<_> = all.iter().copied().filter(|name| !emulated.contains(name)).collect();
+        assert_eq!(missing, RELYING);
+        assert!(emulated.contains(&"the") && emulated.contains(&"thep-inf"));
+    }
+}

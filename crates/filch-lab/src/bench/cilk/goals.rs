@@ -1,0 +1,222 @@
+//! What we want of the queues and of the runtime, in numbers, beside what was measured. A report: nothing depends on it.
+
+use std::collections::BTreeSet;
+
+use super::normalised::{is_fine_grained, normalised, Normalised, Ratio, BASELINE};
+use super::MILLIS_A_RUN;
+use crate::figures::{self, Series};
+
+/// All that run on the engine with a queue of ours.
+pub(crate) const ENGINES: [&str; 9] =
+    ["the", "chase_lev", "asymmetric", "ff_cl", "ff_the", "thep", "ff_the-4", "thep-4", "thep-inf"];
+
+/// THEP may take so many times as long as THE.
+const AS_GOOD: f64 = 1.02;
+/// And so many times on the mean of the fine-grained programs, with one thread.
+const BETTER: f64 = 0.95;
+
+/// A goal, and what was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Verdict {
+    /// What the figure is: `a / b` says how many times as long a takes as b, numbers after a name are threads.
+    pub(crate) what: String,
+    /// The figure.
+    pub(crate) figure: Ratio,
+    /// What it may be at most.
+    pub(crate) most: f64,
+}
+
+impl Verdict {
+    /// Whether the median is as wanted.
+    pub(crate) fn is_met(&self) -> bool {
+        self.figure.median <= self.most
+    }
+
+    /// Whether the whole interval says the same.
+    pub(crate) fn is_certain(&self) -> bool {
+        (self.figure.low <= self.most) == (self.figure.high <= self.most)
+    }
+
+    /// The verdict in words.
+    pub(crate) fn in_words(&self) -> &'static str {
+        match (self.is_met(), self.is_certain()) {
+            (true, true) => "met",
+            (true, false) => "met, within the noise",
+            (false, true) => "not met",
+            (false, false) => "not met, within the noise",
+        }
+    }
+}
+
+/// Every goal whose figures are there.
+pub(crate) fn verdicts(series: &[Series]) -> Vec<Verdict> {
+    let threads: BTreeSet<usize> =
+        series.iter().filter(|series| series.name == BASELINE).map(|series| series.threads).collect();
+    let mut verdicts = Vec::new();
+    for &threads in &threads {
+        let figure = normalised(series, threads);
+        verdicts.extend(as_good_as_the(&figure));
+        if threads == 1 {
+            verdicts.extend(better_where_it_shows(&figure));
+        }
+    }
+    for threads in threads {
+        verdicts.extend(ours_first(series, threads));
+    }
+    verdicts
+}
+
+/// THEP and THE, program by program.
+fn as_good_as_the(figure: &Normalised) -> Vec<Verdict> {
+    let Some(thep) = figure.names.iter().position(|&name| name == "thep") else { return Vec::new() };
+    let verdict = |case: &str, ratio: Option<Ratio>| {
+        let what = format!("{case}: thep {0} / the {0}", figure.threads);
+        Some(Verdict { what, figure: ratio?, most: AS_GOOD })
+    };
+    figure.programs.iter().filter_map(|program| verdict(&program.case, program.ratios[thep])).collect()
+}
+
+/// THEP and THE where there is hardly anything but joins.
+fn better_where_it_shows(figure: &Normalised) -> Option<Verdict> {
+    let what = format!("geometric mean of the fine-grained programs: thep {0} / the {0}", figure.threads);
+    Some(Verdict { what, figure: figure.mean("thep", true)?, most: BETTER })
+}
+
+/// The runtime, and the fastest of the engines, and rayon.
+fn ours_first(series: &[Series], threads: usize) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    for ours in ["filch-worker", "filch"] {
+        let others = ENGINES.iter().filter_map(|&other| Some((other, mean_ratio(series, ours, other, threads)?)));
+        // The one to which ours compares worst.
+        let fastest = others
+            .max_by(|a, b| a.1.median.total_cmp(&b.1.median))
+            .map(|(other, ratio)| (other, ", the fastest of the engines", ratio));
+        let rayon = mean_ratio(series, ours, "rayon", threads).map(|ratio| ("rayon", "", ratio));
+        for (other, which, figure) in fastest.into_iter().chain(rayon) {
+            let what = format!("geometric mean: {ours} {threads} / {other} {threads}{which}");
+            verdicts.push(Verdict { what, figure, most: 1.0 });
+        }
+    }
+    verdicts
+}
+
+/// How many times as long one takes as another, as the geometric mean of all programs. `None` if one of them lacks a program that somebody has.
+fn mean_ratio(series: &[Series], over: &str, under: &str, threads: usize) -> Option<Ratio> {
+    let of = |name: &str, case: Option<&str>| -> Vec<&Series> {
+        let is_it = |series: &&Series| {
+            (series.unit, series.name, series.threads) == (MILLIS_A_RUN, name, threads)
+                && case.is_none_or(|case| series.case == case)
+        };
+        series.iter().filter(is_it).collect()
+    };
+    let ratio = |baseline: &&Series| {
+        Ratio::of(of(over, Some(&baseline.case)).first()?, of(under, Some(&baseline.case)).first()?)
+    };
+    Ratio::mean(&of(BASELINE, None).iter().map(ratio).collect::<Option<Vec<Ratio>>>()?)
+}
+
+/// Every goal whose figures are there, as a table.
+pub(super) fn summary(series: &[Series]) -> String {
+    let verdicts = verdicts(series);
+    if verdicts.is_empty() {
+        return String::new();
+    }
+    let header = ["goal", "figure", "95 % interval", "wanted", ""].map(str::to_owned);
+    let line = |verdict: &Verdict| {
+        let Ratio { median, low, high, .. } = verdict.figure;
+        vec![
+            verdict.what.clone(),
+            format!("{median:.3}"),
+            format!("{low:.3} to {high:.3}"),
+            format!("<= {:.2}", verdict.most),
+            verdict.in_words().to_owned(),
+        ]
+    };
+    let lines: Vec<Vec<String>> = verdicts.iter().map(line).collect();
+    format!(
+        "Goals: `a / b` says how many times as long a takes as b. Numbers after a name are threads. A figure is the median of the ratios round by round,\n\
+         and the interval encloses it with a confidence of 95 %; of fewer than 6 rounds it is their whole range. That of a geometric mean is wider than it\n\
+         needs to be. Fine-grained are {}.\n\n{}",
+        fine_grained(series),
+        figures::grid(&header, &lines)
+    )
+}
+
+/// The fine-grained cases, as words.
+fn fine_grained(series: &[Series]) -> String {
+    let mut cases: Vec<&str> = Vec::new();
+    for series in series {
+        if is_fine_grained(&series.case) && !cases.contains(&&*series.case) {
+            cases.push(&series.case);
+        }
+    }
+    match cases.split_last() {
+        None => "none of these".to_owned(),
+        Some((only, [])) => format!("only {only}"),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::normalised::tests::series;
+    use super::*;
+
+    fn verdict<'a>(verdicts: &'a [Verdict], what: &str) -> &'a Verdict {
+        verdicts.iter().find(|verdict| verdict.what == what).unwrap_or_else(|| panic!("no {what} in {verdicts:?}"))
+    }
+
+    #[test]
+    fn thep_may_be_a_little_slower_and_must_be_faster_where_it_shows() {
+        let all = [
+            series("fib-42", ("the", 1), &[100.0, 100.0]),
+            series("fib-42", ("thep", 1), &[96.0, 94.0]),
+            series("lu-1024", ("the", 1), &[100.0, 100.0]),
+            series("lu-1024", ("thep", 1), &[103.0, 104.0]),
+            series("fib-42", ("the", 2), &[50.0]),
+            series("fib-42", ("thep", 2), &[51.0]),
+        ];
+        let verdicts = verdicts(&all);
+        assert_eq!(verdict(&verdicts, "fib-42: thep 1 / the 1").in_words(), "met");
+        assert_eq!(verdict(&verdicts, "lu-1024: thep 1 / the 1").in_words(), "not met");
+        assert_eq!(verdict(&verdicts, "fib-42: thep 2 / the 2").in_words(), "met");
+        let fine = verdict(&verdicts, "geometric mean of the fine-grained programs: thep 1 / the 1");
+        assert_eq!((fine.figure.median, fine.in_words()), (0.95, "met, within the noise"));
+        assert_eq!(verdicts.len(), 4);
+    }
+
+    #[test]
+    fn ours_are_compared_with_the_fastest_engine_and_with_rayon() {
+        let of = |case, the, asymmetric, rayon, filch: &[f64]| {
+            [
+                series(case, ("the", 2), the),
+                series(case, ("asymmetric", 2), asymmetric),
+                series(case, ("rayon", 2), rayon),
+                series(case, ("filch", 2), filch),
+            ]
+        };
+        let mut all = of("fib-42", &[20.0], &[10.0], &[40.0], &[5.0]).to_vec();
+        all.extend(of("lu-1024", &[10.0], &[10.0], &[10.0], &[10.0]));
+        let verdicts = verdicts(&all);
+        let engine = verdict(&verdicts, "geometric mean: filch 2 / asymmetric 2, the fastest of the engines");
+        assert!((engine.figure.median - 0.5f64.sqrt()).abs() < 1e-9 && engine.is_met());
+        assert!(verdict(&verdicts, "geometric mean: filch 2 / rayon 2").is_met());
+        assert!(!verdicts.iter().any(|verdict| verdict.what.contains("filch-worker")));
+        // Who lacks a program has no mean.
+        all.retain(|series| (&*series.case, series.name) != ("lu-1024", "rayon"));
+        assert!(!super::verdicts(&all).iter().any(|verdict| verdict.what.contains("rayon")));
+    }
+
+    #[test]
+    fn without_figures_there_is_nothing_to_say() {
+        assert!(summary(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_summary_names_what_is_fine_grained() {
+        let of = |case| [series(case, ("the", 1), &[1.0]), series(case, ("thep", 1), &[1.0])];
+        let text = summary(&[of("fib-42"), of("lu-1024"), of("queens-13")].concat());
+        assert!(text.contains("Fine-grained are fib-42 and queens-13."), "{text}");
+        assert!(text.contains("fib-42: thep 1 / the 1"), "{text}");
+    }
+}

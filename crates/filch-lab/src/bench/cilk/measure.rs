@@ -1,0 +1,136 @@
+//! Rounds of a case: of everybody, then without those who take too long, then without those who are slow, then of the closest pair alone.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::entrants::Entrant;
+use super::plan::Plan;
+use super::MILLIS_A_RUN;
+use crate::bench::rounds::{interleave, Effort, Runner};
+use crate::figures::Series;
+use crate::watch;
+
+/// A slow one whose first sample takes longer than this, in milliseconds, has no second: nobody needs to know to a percent how slow it is, and it can be minutes.
+const TOO_LONG: f64 = 5_000.0;
+
+/// What was measured in a case.
+pub(super) struct Measured {
+    /// How many joins a run makes.
+    pub(super) joins: u64,
+    /// The times.
+    pub(super) times: Vec<Series>,
+    /// What was stolen.
+    pub(super) thefts: Vec<Series>,
+}
+
+/// All rounds of a case. Who has fewer has the first of them, so that the n-th samples of all are from the same round.
+pub(super) fn rounds(case: &str, joins: u64, entrants: Vec<Entrant<'_>>, plan: &Plan) -> Result<Measured> {
+    let start = Instant::now();
+    let Plan { rounds, at_least, slow_rounds, time, pair_time, .. } = *plan;
+
+    let everybody: Vec<&Runner<'_>> = entrants.iter().map(|entrant| &entrant.runner).collect();
+    let effort = Effort { rounds: 1, at_least: 1, time: Duration::ZERO };
+    let mut times = interleave(case, &[MILLIS_A_RUN], &everybody, effort)?;
+    let (wanted, too_long) = entrants
+        .iter()
+        .zip(&times)
+        .map(|(entrant, series)| (&entrant.runner, if entrant.is_slow() { series.median() } else { 0.0 }))
+        .partition::<Vec<_>, _>(|&(_, millis)| millis <= TOO_LONG);
+    // What they took is nobody else's.
+    let excess = Duration::from_secs_f64(too_long.iter().map(|(_, millis)| millis / 1e3).sum());
+    let elapsed = || start.elapsed().saturating_sub(excess);
+    let left = |of: Duration| of.saturating_sub(elapsed());
+    // What somebody's part in a round takes on the average, so that no round is begun for which there is no time.
+    let one = elapsed() / u32::try_from(wanted.len().max(1))?;
+
+    let effort = Effort { rounds: slow_rounds.saturating_sub(1), at_least: 0, time: left(time / 3) };
+    go_on(case, &mut times, wanted.into_iter().map(|(runner, _)| runner).collect(), effort, one)?;
+    let done = most_rounds(&times);
+
+    let without_slow = entrants.iter().filter(|entrant| !entrant.is_slow()).map(|entrant| &entrant.runner).collect();
+    let effort =
+        Effort { rounds: rounds.saturating_sub(done), at_least: at_least.saturating_sub(done), time: left(time) };
+    go_on(case, &mut times, without_slow, effort, one)?;
+
+    let pair = entrants.iter().filter(|entrant| entrant.is_of_the_pair()).map(|entrant| &entrant.runner).collect();
+    let effort =
+        Effort { rounds: rounds.saturating_sub(most_rounds(&times)), at_least: 0, time: left(time).max(pair_time) };
+    go_on(case, &mut times, pair, effort, one)?;
+
+    for (series, entrant) in times.iter_mut().zip(&entrants) {
+        series.note = entrant.note.clone();
+    }
+    // Those of a round that was cut off do not count, as its times do not; without a whole round there is nothing to tell.
+    let thefts = times.iter().zip(&entrants).flat_map(|(series, entrant)| entrant.thefts(case, series.samples.len()));
+    let thefts = thefts.collect();
+    Ok(Measured { joins, times, thefts })
+}
+
+/// How many rounds there were.
+fn most_rounds(times: &[Series]) -> usize {
+    times.iter().map(|series| series.samples.len()).max().unwrap_or(0)
+}
+
+/// Further rounds of some, if there is time for one: each of them takes about `one`.
+fn go_on(case: &str, times: &mut [Series], runners: Vec<&Runner<'_>>, effort: Effort, one: Duration) -> Result<()> {
+    let is_time = one * u32::try_from(runners.len())? < effort.time;
+    if effort.rounds == 0 || !(is_time || effort.at_least > 0) || watch::is_over() {
+        return Ok(());
+    }
+    for more in interleave(case, &[MILLIS_A_RUN], &runners, effort)? {
+        let who = (more.name, more.threads);
+        times.iter_mut().filter(|series| (series.name, series.threads) == who).for_each(|series| {
+            series.samples.extend(&more.samples);
+        });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: Plan = Plan { rounds: 5, at_least: 3, slow_rounds: 2, ..Plan::QUICK };
+
+    fn measured(plan: &Plan) -> Vec<(&'static str, usize)> {
+        measured_at(plan, ["serial", "the", "thep", "central"].map(|name| (name, 1.0)).into())
+    }
+
+    /// How many rounds these have, whose samples are said to take so many milliseconds.
+    fn measured_at(plan: &Plan, who: Vec<(&'static str, f64)>) -> Vec<(&'static str, usize)> {
+        let entrant = |(name, millis)| {
+            let measure = Box::new(move || Ok(vec![millis]));
+            Entrant::new(Runner { name, threads: 1, measure }, Some(name.to_owned()))
+        };
+        let measured = rounds("fib-5", 7, who.into_iter().map(entrant).collect(), plan).unwrap();
+        assert_eq!(measured.joins, 7);
+        assert!(measured.times.iter().all(|series| series.note.as_deref() == Some(series.name)));
+        measured.times.iter().map(|series| (series.name, series.samples.len())).collect()
+    }
+
+    #[test]
+    fn the_slow_stop_first_and_the_pair_last() {
+        let plan = Plan { time: Duration::from_secs(100), ..PLAN };
+        assert_eq!(measured(&plan), [("serial", 5), ("the", 5), ("thep", 5), ("central", 2)]);
+    }
+
+    #[test]
+    fn who_is_slow_and_takes_long_has_one_round_and_the_others_have_theirs() {
+        let plan = Plan { time: Duration::from_secs(100), ..PLAN };
+        let who = vec![("the", 6_000.0), ("central", 90_000.0), ("sharing", 4_000.0)];
+        assert_eq!(measured_at(&plan, who), [("the", 5), ("central", 1), ("sharing", 2)]);
+    }
+
+    #[test]
+    fn without_time_there_are_as_many_rounds_as_there_must_be() {
+        let plan = Plan { time: Duration::ZERO, pair_time: Duration::ZERO, ..PLAN };
+        assert_eq!(measured(&plan), [("serial", 3), ("the", 3), ("thep", 3), ("central", 1)]);
+    }
+
+    #[test]
+    fn the_pair_has_time_of_its_own() {
+        let plan = Plan { time: Duration::ZERO, pair_time: Duration::from_secs(100), ..PLAN };
+        assert_eq!(measured(&plan), [("serial", 3), ("the", 5), ("thep", 5), ("central", 1)]);
+    }
+}

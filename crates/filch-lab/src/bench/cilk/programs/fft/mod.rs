@@ -1,0 +1,183 @@
+//! The fast Fourier transform by recursion: the spectra of every fourth number, of those after them, and so on, are four smaller transforms, and
+//! together they are the spectrum of all.
+
+mod complex;
+mod transform;
+mod twiddles;
+
+use anyhow::{ensure, Result};
+
+use self::complex::Complex;
+use self::twiddles::{turn, Twiddles, RUN};
+use crate::bench::contenders::Fork;
+use crate::bench::random::scramble;
+use crate::bench::work::Work;
+
+/// How many waves there are in a signal, and how many clicks.
+const EACH: u64 = 3;
+
+/// A signal whose spectrum is known: a few waves, each of which is a peak, and a few clicks, each of which is a wave of the spectrum, so that no place
+/// of it is empty.
+#[derive(Debug)]
+pub(crate) struct Fft {
+    signal: Vec<Complex>,
+    twiddles: Twiddles,
+}
+
+impl Fft {
+    /// The size of table 1, as a power of two.
+    pub(crate) const FULL: u32 = 26;
+    /// The same of a quick run.
+    pub(crate) const QUICK: u32 = 17;
+
+    /// A signal of two to the power of `bits` numbers.
+    pub(crate) fn new(bits: u32) -> Fft {
+        let len = 1 << bits;
+        let mut signal = vec![Complex::ZERO; len];
+        for number in 0..EACH {
+            Wave::new(place(number, len), len, height(number)).add_to(&mut signal, 0);
+        }
+        for number in EACH..2 * EACH {
+            let click = &mut signal[place(number, len)];
+            *click = *click + Complex::from(height(number) * loudness(len));
+        }
+        Fft { signal, twiddles: Twiddles::new(bits) }
+    }
+}
+
+/// Where the wave or the click of this number is.
+fn place(number: u64, len: usize) -> usize {
+    scramble(number) as usize % len
+}
+
+/// How strong it is.
+fn height(number: u64) -> f64 {
+    1.0 + number as f64
+}
+
+/// What makes a click as strong as a wave: of a wave the spectrum has everything in one place, of a click a little in every place.
+fn loudness(len: usize) -> f64 {
+    (len as f64).sqrt()
+}
+
+/// Numbers that turn at a steady pace.
+struct Wave {
+    /// The first of them. The others are these, turned.
+    first: Vec<Complex>,
+    turns: usize,
+    len: usize,
+}
+
+impl Wave {
+    /// One that turns `turns` times in `len` numbers.
+    fn new(turns: usize, len: usize, height: f64) -> Wave {
+        let first = (0..len.min(RUN)).map(|index| turn(turns * index, len) * Complex::from(height)).collect();
+        Wave { first, turns, len }
+    }
+
+    /// Adds those from `start` on.
+    fn add_to(&self, numbers: &mut [Complex], start: usize) {
+        for (run, numbers) in numbers.chunks_mut(RUN).enumerate() {
+            let turned = turn((start + run * RUN) * self.turns, self.len);
+            for (number, &wave) in numbers.iter_mut().zip(&self.first) {
+                *number = *number + turned * wave;
+            }
+        }
+    }
+}
+
+impl Work for Fft {
+    type Input = Vec<Complex>;
+    type Answer = Vec<Complex>;
+
+    /// Where the spectrum goes. What is not written is not a number.
+    fn input(&self) -> Vec<Complex> {
+        vec![Complex::from(f64::NAN); self.signal.len()]
+    }
+
+    fn run<F: Fork>(&self, context: F::Context<'_>, mut spectrum: Vec<Complex>) -> Vec<Complex> {
+        transform::transform::<F>(context, &self.twiddles, &self.signal, &mut spectrum);
+        spectrum
+    }
+
+    fn check(&self, answer: &Vec<Complex>) -> Result<()> {
+        let len = self.signal.len();
+        ensure!(answer.len() == len, "a spectrum of {} numbers became one of {}", len, answer.len());
+        // The transform turns the other way round.
+        let waves: Vec<Wave> = (EACH..2 * EACH)
+            .map(|click| Wave::new(len - place(click, len), len, height(click) * loudness(len)))
+            .collect();
+        let tolerance = 1e-12 * len as f64;
+        let mut expected = [Complex::ZERO; RUN];
+        for (start, found) in (0..).step_by(RUN).zip(answer.chunks(RUN)) {
+            expected.fill(Complex::ZERO);
+            for wave in &waves {
+                wave.add_to(&mut expected, start);
+            }
+            for number in 0..EACH {
+                if let Some(peak) = place(number, len).checked_sub(start).and_then(|index| expected.get_mut(index)) {
+                    *peak = *peak + Complex::from(height(number) * len as f64);
+                }
+            }
+            for (place, (&found, &expected)) in (start..).zip(found.iter().zip(&expected)) {
+                let off = found - expected;
+                ensure!(
+                    off.re.abs() <= tolerance && off.im.abs() <= tolerance,
+                    "the spectrum is {found:?} at {place} instead of {expected:?}"
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::contenders::Serial;
+    use crate::bench::work::{joins, tests::everybody_agrees_on};
+
+    #[test]
+    fn everybody_finds_the_spectrum() {
+        for bits in [0, 1, 2, 3, 8, 9, 12, 13] {
+            everybody_agrees_on(&Fft::new(bits));
+        }
+    }
+
+    #[test]
+    fn a_short_signal_is_not_divided() {
+        assert_eq!(joins(&Fft::new(10)).unwrap(), 0);
+        // Sixteen transforms together are divided by four. What combines them is never longer than a run.
+        assert_eq!(joins(&Fft::new(12)).unwrap(), 3);
+    }
+
+    #[test]
+    fn the_spectrum_is_that_of_the_definition() {
+        let work = Fft::new(5);
+        let answer = work.run::<Serial>((), work.input());
+        for (frequency, found) in answer.iter().enumerate() {
+            let sum = work
+                .signal
+                .iter()
+                .enumerate()
+                .fold(Complex::ZERO, |sum, (index, &number)| sum + number * turn(32 - frequency * index % 32, 32));
+            let off = *found - sum;
+            assert!(off.re.abs() < 1e-9 && off.im.abs() < 1e-9, "{frequency}: {found:?} instead of {sum:?}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_answer_is_an_error() {
+        let work = Fft::new(6);
+        assert!(work.check(&work.signal).is_err());
+        assert!(work.check(&work.input()).is_err());
+        let answer = work.run::<Serial>((), work.input());
+        assert!(work.check(&answer).is_ok());
+        assert!(work.check(&answer[1..].to_vec()).is_err());
+        for wrong in [0, 17, 63] {
+            let mut answer = answer.clone();
+            answer[wrong].im += 1e-9;
+            assert!(work.check(&answer).is_err());
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The roots of unity by which spectra are turned before they are added.
+
+use std::f64::consts::TAU;
+
+use super::complex::Complex;
+
+/// How many roots of a level follow each other in a table. The others are these, turned by one of a second table: the tables of the largest transform
+/// would take as much memory as its numbers otherwise.
+pub(super) const RUN: usize = 1 << 10;
+
+/// `turns / len` of a full turn to the left.
+pub(super) fn turn(turns: usize, len: usize) -> Complex {
+    let (im, re) = (TAU * (turns % len) as f64 / len as f64).sin_cos();
+    Complex { re, im }
+}
+
+/// Those of all transforms up to a size.
+#[derive(Debug)]
+pub(super) struct Twiddles {
+    levels: Vec<Level>,
+}
+
+/// Those of the transforms of one size. All turn to the right.
+#[derive(Debug, Default)]
+pub(super) struct Level {
+    /// Turns of the second, third and fourth quarter, from the first number on.
+    pub(super) near: [Vec<Complex>; 3],
+    /// By what these are turned for the numbers from the n-th run on.
+    pub(super) far: Vec<[Complex; 3]>,
+}
+
+impl Twiddles {
+    /// Those of transforms of up to two to the power of `bits` numbers.
+    pub(super) fn new(bits: u32) -> Twiddles {
+        Twiddles { levels: (0..=bits).map(Level::new).collect() }
+    }
+
+    /// Those of transforms of so many numbers, a power of two.
+    pub(super) fn of(&self, len: usize) -> &Level {
+        &self.levels[len.trailing_zeros() as usize]
+    }
+}
+
+impl Level {
+    fn new(bits: u32) -> Level {
+        let len = 1 << bits;
+        let right = |turns: usize| turn(len - turns % len, len);
+        let quarter = len / 4;
+        let near = [1, 2, 3].map(|which| (0..quarter.min(RUN)).map(|index| right(which * index)).collect());
+        let far = (0..quarter.div_ceil(RUN)).map(|run| [1, 2, 3].map(|which| right(which * run * RUN))).collect();
+        Level { near, far }
+    }
+}

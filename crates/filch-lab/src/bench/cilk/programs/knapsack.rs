@@ -1,0 +1,180 @@
+//! A knapsack, packed by branch and bound: each item is either taken or left, and a join is that choice.
+//!
+//! Everybody shares the best value so far, by which branches are cut off. How many are left to search therefore depends on who
+//! finds what first, and that on luck.
+//!
+//! The items are of a hard and steady kind: each is worth a little more than it weighs, all weigh nearly the same, and there is room for a
+//! third of them. The best value is found within the first hundredth of a search, and the rest is the proof that nothing
+//! beats it: almost the same 85 million nodes for 32 items, whoever searches first where.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{ensure, Result};
+
+use crate::bench::contenders::Fork;
+use crate::bench::random::Random;
+use crate::bench::work::Work;
+
+/// What the lightest item weighs at least.
+const WEIGHT: u64 = 9_000;
+/// By how much weights differ at most.
+const DIFFERENCE: u64 = 1_000;
+/// By how much the value of an item exceeds its weight.
+const SURPLUS: u64 = 1_000;
+
+/// Items, and room for some of them.
+#[derive(Debug)]
+pub(crate) struct Knapsack {
+    /// The most valuable by weight comes first.
+    items: Vec<Item>,
+    room: u64,
+    optimum: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    value: u64,
+    weight: u64,
+}
+
+impl Knapsack {
+    /// The items of table 1.
+    pub(crate) const FULL: usize = 32;
+    /// The items of a quick run.
+    pub(crate) const QUICK: usize = 24;
+
+    /// So many items, the same ones each time: at least three.
+    pub(crate) fn new(items: usize) -> Knapsack {
+        let mut random = Random::new(1);
+        let items: Vec<Item> = (0..items)
+            .map(|_| {
+                let weight = WEIGHT + random.below(DIFFERENCE);
+                Item { value: weight + SURPLUS, weight }
+            })
+            .collect();
+        // For a whole number of items of the average weight: what is left over could not be filled better by chance.
+        let (third, all) = (items.len() as u64 / 3, items.len() as u64);
+        let room = items.iter().map(|item| item.weight).sum::<u64>() * third / all;
+        Knapsack::of(items, room)
+    }
+
+    fn of(mut items: Vec<Item>, room: u64) -> Knapsack {
+        // By value / weight, without dividing.
+        items.sort_by(|one, other| (other.value * one.weight).cmp(&(one.value * other.weight)));
+        let optimum = optimum(&items, room);
+        Knapsack { items, room, optimum }
+    }
+}
+
+/// The best value by dynamic programming.
+fn optimum(items: &[Item], room: u64) -> u64 {
+    let mut best = vec![0; room as usize + 1];
+    for item in items {
+        for room in (item.weight as usize..best.len()).rev() {
+            best[room] = best[room].max(best[room - item.weight as usize] + item.value);
+        }
+    }
+    best[room as usize]
+}
+
+impl Work for Knapsack {
+    type Input = ();
+    type Answer = u64;
+
+    fn input(&self) {}
+
+    fn run<F: Fork>(&self, context: F::Context<'_>, (): ()) -> u64 {
+        pack::<F>(context, &self.items, self.room, 0, &AtomicU64::new(0))
+    }
+
+    fn check(&self, answer: &u64) -> Result<()> {
+        ensure!(*answer == self.optimum, "the knapsack holds a value of {}, not {answer}", self.optimum);
+        Ok(())
+    }
+}
+
+/// The best value of a knapsack that holds `value` already and has `room` for some of `items`. Where that is no better than
+/// `best`, it may be any value that it can hold.
+fn pack<F: Fork>(context: F::Context<'_>, mut items: &[Item], room: u64, value: u64, best: &AtomicU64) -> u64 {
+    // Relaxed, here and below: nothing is read on the strength of this number, and an old one costs nodes, not the answer.
+    let known = best.load(Ordering::Relaxed);
+    if value > known {
+        best.fetch_max(value, Ordering::Relaxed);
+    }
+    let known = known.max(value);
+    while let Some((item, others)) = items.split_first() {
+        // No room is worth more than if it could all be filled at the rate of the best item left.
+        if room * item.value <= (known - value) * item.weight {
+            break;
+        }
+        if item.weight <= room {
+            let (room_with, value_with) = (room - item.weight, value + item.value);
+            let (with, without) = F::join(
+                context,
+                move |context| pack::<F>(context, others, room_with, value_with, best),
+                move |context| pack::<F>(context, others, room, value, best),
+            );
+            return with.max(without);
+        }
+        items = others;
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::work::{joins, tests::everybody_agrees_on};
+
+    /// Items of any kind, and room for half of their weight.
+    fn mixed(items: u64) -> Knapsack {
+        let mut random = Random::new(items);
+        let items: Vec<Item> =
+            (0..items).map(|_| Item { value: 1 + random.below(50), weight: 1 + random.below(50) }).collect();
+        let room = items.iter().map(|item| item.weight).sum::<u64>() / 2;
+        Knapsack::of(items, room)
+    }
+
+    #[test]
+    fn everybody_packs_the_best() {
+        everybody_agrees_on(&Knapsack::new(3));
+        everybody_agrees_on(&Knapsack::new(12));
+        for items in 0..20 {
+            everybody_agrees_on(&mixed(items));
+        }
+    }
+
+    #[test]
+    fn the_optimum_is_the_best_of_all_subsets() {
+        for items in 0..10 {
+            let work = mixed(items);
+            let best = (0u32..1 << items).filter_map(|subset| {
+                let taken = work.items.iter().enumerate().filter(|(place, _)| subset >> place & 1 == 1);
+                let (value, weight) =
+                    taken.fold((0, 0), |(value, weight), (_, item)| (value + item.value, weight + item.weight));
+                (weight <= work.room).then_some(value)
+            });
+            assert_eq!(best.max(), Some(work.optimum), "{items} items");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_better_is_cut_off() {
+        // There is room for 4 of 12 items. There are 794 subsets of so many or fewer: 793 joins, if all of them fitted and were looked at.
+        assert!((300..400).contains(&joins(&Knapsack::new(12)).unwrap()));
+        // Everything fits: taking all is found first, and nothing beats it.
+        let items = vec![Item { value: 2, weight: 1 }; 100];
+        assert_eq!(joins(&Knapsack::of(items, 100)).unwrap(), 100);
+    }
+
+    #[test]
+    fn a_wrong_answer_is_an_error() {
+        let work = Knapsack::of(
+            vec![Item { value: 3, weight: 2 }, Item { value: 4, weight: 3 }, Item { value: 5, weight: 4 }],
+            5,
+        );
+        assert!(work.check(&7).is_ok());
+        assert!(work.check(&6).is_err());
+        assert!(work.check(&8).is_err());
+    }
+}

@@ -1,0 +1,68 @@
+//! chili, in a pool of its own. The thread that enters is one of its workers: there is no handing over.
+
+use std::num::NonZero;
+
+use anyhow::{Context as _, Result};
+use chili::{Config, Scope, ThreadPool};
+
+use super::{Contender, Context, Fork, Runtime};
+
+/// `chili`.
+pub(crate) enum Chili {}
+
+/// A scope of which only the join can be reached.
+pub(crate) struct Borrowed<'a>(&'a mut Scope<'a>);
+
+impl<'a> Borrowed<'a> {
+    /// chili's closures take a reference and a scope of two unrelated lifetimes, which a generic closure cannot be told of:
+    /// this makes one of them.
+    #[inline(always)]
+    fn new(scope: &'a mut Scope<'_>) -> Borrowed<'a> {
+        // SAFETY: only a lifetime is shortened, to one for which the scope is borrowed exclusively. What a shorter lifetime
+        // behind `&mut` could do harm with is a store of something shorter-lived into the scope. The field is private to this
+        // module, which calls `join` and nothing else, and `join` stores no reference of that lifetime.
+        Borrowed(unsafe { std::mem::transmute::<&'a mut Scope<'_>, &'a mut Scope<'a>>(scope) })
+    }
+}
+
+impl Fork for Chili {
+    type Context<'a> = Borrowed<'a>;
+
+    #[inline(always)]
+    fn lend<'a>(context: &'a mut Borrowed<'_>) -> Borrowed<'a> {
+        Borrowed::new(context.0)
+    }
+
+    #[inline(always)]
+    fn join<A, B, RA, RB>(context: Borrowed<'_>, a: A, b: B) -> (RA, RB)
+    where
+        A: for<'a> FnOnce(Borrowed<'a>) -> RA + Send,
+        B: for<'a> FnOnce(Borrowed<'a>) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        context.0.join(|scope| a(Borrowed::new(scope)), |scope| b(Borrowed::new(scope)))
+    }
+}
+
+impl Runtime for Chili {
+    type Fork = Chili;
+    type Pool = ThreadPool;
+
+    fn enter<R, W>(pool: &ThreadPool, work: W) -> R
+    where
+        W: for<'a> FnOnce(Context<'a, Self>) -> R + Send,
+        R: Send,
+    {
+        work(Borrowed::new(&mut pool.scope()))
+    }
+}
+
+impl Contender for Chili {
+    const NAME: &'static str = "chili";
+
+    fn pool(threads: usize) -> Result<ThreadPool> {
+        let thread_count = NonZero::new(threads).context("chili needs at least one thread")?;
+        Ok(ThreadPool::with_config(Config { thread_count: Some(thread_count), ..Config::default() }))
+    }
+}

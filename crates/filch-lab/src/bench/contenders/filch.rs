@@ -1,0 +1,144 @@
+//! Ours: the worker passed along, rayon's signature, the opt-in that may make no job, and each trick switched off.
+
+use anyhow::{Context as _, Result};
+use filch::{Builder, Fences, Pool, Worker};
+
+use super::{Contender, Context, Fork, Runtime, STACK};
+
+/// `join`, which finds the worker by itself.
+pub(crate) enum Found {}
+
+impl Fork for Found {
+    type Context<'a> = ();
+
+    #[inline(always)]
+    fn lend((): &mut ()) {}
+
+    #[inline(always)]
+    fn join<A, B, RA, RB>((): (), a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(()) -> RA + Send,
+        B: FnOnce(()) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        filch::join(|| a(()), || b(()))
+    }
+}
+
+macro_rules! passed {
+    ($(#[$doc:meta])* $fork:ident, $join:ident) => {
+        $(#[$doc])*
+        pub(crate) enum $fork {}
+
+        impl Fork for $fork {
+            type Context<'a> = &'a mut Worker;
+
+            #[inline(always)]
+            fn lend<'a>(context: &'a mut &mut Worker) -> &'a mut Worker {
+                context
+            }
+
+            #[inline(always)]
+            fn join<A, B, RA, RB>(worker: &mut Worker, a: A, b: B) -> (RA, RB)
+            where
+                A: FnOnce(&mut Worker) -> RA + Send,
+                B: FnOnce(&mut Worker) -> RB + Send,
+                RA: Send,
+                RB: Send,
+            {
+                worker.$join(a, b)
+            }
+        }
+    };
+}
+
+passed! {
+    /// `Worker::join`.
+    Passed, join
+}
+
+passed! {
+    /// `Worker::maybe_join`, which makes no job at all where enough are queued and nobody is hungry.
+    PassedMaybe, maybe_join
+}
+
+/// `filch`: rayon's signature.
+pub(crate) enum Filch {}
+
+impl Runtime for Filch {
+    type Fork = Found;
+    type Pool = Pool;
+
+    fn enter<R, W>(pool: &Pool, work: W) -> R
+    where
+        W: for<'a> FnOnce(Context<'a, Self>) -> R + Send,
+        R: Send,
+    {
+        pool.install(|| work(()))
+    }
+}
+
+impl Contender for Filch {
+    const NAME: &'static str = "filch";
+
+    fn pool(threads: usize) -> Result<Pool> {
+        build(Pool::builder(), threads)
+    }
+}
+
+macro_rules! with_worker {
+    ($(#[$doc:meta])* $contender:ident, $name:literal, $fork:ident, $builder:expr) => {
+        $(#[$doc])*
+        pub(crate) enum $contender {}
+
+        impl Runtime for $contender {
+            type Fork = $fork;
+            type Pool = Pool;
+
+            fn enter<R, W>(pool: &Pool, work: W) -> R
+            where
+                W: for<'a> FnOnce(Context<'a, Self>) -> R + Send,
+                R: Send,
+            {
+                pool.with_worker(|worker| work(worker))
+            }
+        }
+
+        impl Contender for $contender {
+            const NAME: &'static str = $name;
+
+            fn pool(threads: usize) -> Result<Pool> {
+                build($builder, threads)
+            }
+        }
+    };
+}
+
+with_worker! {
+    /// `filch-worker`: the worker is an argument.
+    FilchWorker, "filch-worker", Passed, Pool::builder()
+}
+
+with_worker! {
+    /// `filch-maybe`: the worker is an argument, and a join may make no job.
+    FilchMaybe, "filch-maybe", PassedMaybe, Pool::builder()
+}
+
+with_worker! {
+    /// `filch-fenced`: the owner pays for the fence, as it does where the operating system offers no heavy barrier.
+    FilchFenced, "filch-fenced", Passed, Pool::builder().fences(Fences::Owner)
+}
+
+with_worker! {
+    /// `filch-no-raid`: a thief waits until the owner shares.
+    FilchNoRaid, "filch-no-raid", Passed, Pool::builder().raid(false)
+}
+
+fn build(builder: Builder, threads: usize) -> Result<Pool> {
+    builder
+        .threads(threads)
+        .stack_size(STACK)
+        .build()
+        .with_context(|| format!("a filch pool of {threads} threads could not be started"))
+}

@@ -1,0 +1,99 @@
+//! No runtime at all: what a join is measured against.
+
+use std::hint::black_box;
+
+use anyhow::Result;
+
+use super::{Contender, Context, Fork, Runtime};
+
+/// One closure after the other, as if no join had been written: the compiler sees plain recursion.
+pub(crate) enum Serial {}
+
+impl Fork for Serial {
+    type Context<'a> = ();
+
+    #[inline(always)]
+    fn lend((): &mut ()) {}
+
+    #[inline(always)]
+    fn join<A, B, RA, RB>((): (), a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(()) -> RA,
+        B: FnOnce(()) -> RB,
+    {
+        (a(()), b(()))
+    }
+}
+
+/// The same recursion, its two calls made through function pointers that the compiler cannot see through. What a join has to
+/// cost if it costs nothing: a closure that somebody else may run cannot be inlined into its caller either.
+pub(crate) enum SerialCall {}
+
+impl Fork for SerialCall {
+    type Context<'a> = ();
+
+    #[inline(always)]
+    fn lend((): &mut ()) {}
+
+    #[inline(always)]
+    fn join<A, B, RA, RB>((): (), a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(()) -> RA,
+        B: FnOnce(()) -> RB,
+    {
+        let (call_a, call_b): (fn(A) -> RA, fn(B) -> RB) = (call, call);
+        (black_box(call_a)(a), black_box(call_b)(b))
+    }
+}
+
+fn call<A: FnOnce(()) -> R, R>(closure: A) -> R {
+    closure(())
+}
+
+macro_rules! without_a_pool {
+    ($contender:ident, $name:literal) => {
+        impl Runtime for $contender {
+            type Fork = $contender;
+            type Pool = ();
+
+            fn enter<R, W>((): &(), work: W) -> R
+            where
+                W: for<'a> FnOnce(Context<'a, Self>) -> R + Send,
+                R: Send,
+            {
+                work(())
+            }
+        }
+
+        impl Contender for $contender {
+            const NAME: &'static str = $name;
+
+            fn pool(_threads: usize) -> Result<()> {
+                Ok(())
+            }
+        }
+    };
+}
+
+without_a_pool!(Serial, "serial");
+without_a_pool!(SerialCall, "serial-call");
+
+/// Serial, and counts the joins. It is not measured; figures are divided by what it counts.
+pub(crate) enum Counting {}
+
+impl Fork for Counting {
+    type Context<'a> = &'a mut u64;
+
+    fn lend<'a>(context: &'a mut &mut u64) -> &'a mut u64 {
+        context
+    }
+
+    fn join<A, B, RA, RB>(joins: &mut u64, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut u64) -> RA,
+        B: FnOnce(&mut u64) -> RB,
+    {
+        *joins += 1;
+        (a(joins), b(joins))
+    }
+}

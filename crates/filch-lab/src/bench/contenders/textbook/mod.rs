@@ -1,0 +1,152 @@
+//! The textbook's other ways to divide work among threads, as far as they can be had with fork and join: what work stealing is compared with.
+//!
+//! | scheme | at a fork | at its join |
+//! |---|---|---|
+//! | central queue | the job goes into one queue for all, behind a lock | it is taken back out of it, or waited for if somebody has taken it |
+//! | work sharing | the job is handed to a worker whose queue is empty; if there is none, it stays and is a plain call | the same |
+//! | static partition | the workers of this part are halved, and the second half gets the job | it is waited for; who has nothing to do stays idle |
+//!
+//! None of them steals. In the first two, who waits runs other jobs meanwhile: out of the central queue, or what it was handed. A part of the static partition that has one worker runs
+//! as if there were no joins.
+
+mod job;
+mod pool;
+
+use std::panic::{self, AssertUnwindSafe};
+
+use self::job::{Forked, Waiter};
+use self::pool::{Place, Pool};
+use super::{Context, Fork, Runtime};
+
+/// How work is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    /// One queue for all.
+    Central,
+    /// Whoever forks hands the job to a worker that lacks one.
+    Sharing,
+    /// In advance.
+    Static,
+}
+
+/// All of them: which one, a pool knows.
+pub(crate) enum Textbook {}
+
+impl Textbook {
+    /// A pool of so many threads.
+    pub(crate) fn pool(scheme: Scheme, threads: usize) -> anyhow::Result<Pool> {
+        Pool::new(scheme, threads)
+    }
+}
+
+impl Fork for Textbook {
+    type Context<'a> = Place<'a>;
+
+    #[inline(always)]
+    fn lend<'a>(context: &'a mut Place<'_>) -> Place<'a> {
+        *context
+    }
+
+    #[inline(always)]
+    fn join<A, B, RA, RB>(place: Place<'_>, a: A, b: B) -> (RA, RB)
+    where
+        A: for<'a> FnOnce(Place<'a>) -> RA + Send,
+        B: for<'a> FnOnce(Place<'a>) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        match place.divide() {
+            Some(division) => join(place, division, a, b),
+            None => {
+                let deeper = place.deeper();
+                (a(deeper), b(deeper))
+            }
+        }
+    }
+}
+
+impl Runtime for Textbook {
+    type Fork = Textbook;
+    type Pool = Pool;
+
+    fn enter<R, W>(pool: &Pool, work: W) -> R
+    where
+        W: for<'a> FnOnce(Context<'a, Self>) -> R + Send,
+        R: Send,
+    {
+        pool.enter(work)
+    }
+}
+
+/// Who gets the second closure of a join.
+#[derive(Clone, Copy)]
+struct Division {
+    /// The queue it goes into.
+    queue: usize,
+    /// The first worker behind those that the first closure has, where parts have workers.
+    middle: u16,
+}
+
+impl Place<'_> {
+    /// One join further inside.
+    #[inline(always)]
+    fn deeper(self) -> Self {
+        Place { depth: self.depth + 1, ..self }
+    }
+
+    /// How a join here is divided, if it is.
+    #[inline(always)]
+    fn divide(self) -> Option<Division> {
+        match self.pool.scheme {
+            Scheme::Static if self.end - self.index == 1 => None,
+            Scheme::Static => {
+                let middle = self.index + (self.end - self.index) / 2;
+                Some(Division { queue: usize::from(middle), middle })
+            }
+            Scheme::Sharing => {
+                self.pool.whoever_lacks_a_job(self.index).map(|queue| Division { queue, middle: self.end })
+            }
+            Scheme::Central => Some(Division { queue: 0, middle: self.end }),
+        }
+    }
+}
+
+/// A join whose second closure somebody else may run.
+#[inline(never)]
+fn join<A, B, RA, RB>(place: Place<'_>, division: Division, a: A, b: B) -> (RA, RB)
+where
+    A: for<'a> FnOnce(Place<'a>) -> RA + Send,
+    B: for<'a> FnOnce(Place<'a>) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let Place { pool, index, end, depth } = place;
+    let forked = Forked::new(b, Waiter::Worker(index));
+    // SAFETY: taken back or waited for below, before this frame is left.
+    pool.push(division.queue, unsafe { forked.job(depth + 1, end) });
+    let first = panic::catch_unwind(AssertUnwindSafe(|| a(Place { end: division.middle, ..place.deeper() })));
+
+    // What was divided in advance stays where it is.
+    let taken_back = pool.scheme != Scheme::Static && pool.take_back(division.queue, forked.data());
+    let second = if taken_back {
+        None
+    } else {
+        pool.until(index, depth, &|| forked.is_done());
+        Some(())
+    };
+    match (first, second) {
+        (Err(panic), _) => panic::resume_unwind(panic),
+        (Ok(first), None) => match forked.into_closure() {
+            Some(b) => (first, b(place.deeper())),
+            None => unreachable!("a job that was taken back was run by nobody"),
+        },
+        (Ok(first), Some(())) => match forked.into_result() {
+            Some(Ok(second)) => (first, second),
+            Some(Err(panic)) => panic::resume_unwind(panic),
+            None => unreachable!("a job that is done has a result"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

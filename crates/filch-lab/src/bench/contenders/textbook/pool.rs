@@ -1,0 +1,288 @@
+//! The threads of a pool, their queues, and how they wait.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle, Thread};
+
+use anyhow::{ensure, Context as _, Result};
+use crossbeam_utils::{Backoff, CachePadded};
+
+use super::job::{Forked, Job, Waiter};
+use super::Scheme;
+use crate::bench::contenders::STACK;
+
+/// Threads that do as their scheme says. They end when it is dropped.
+pub(crate) struct Pool {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Pool {
+    /// A pool of so many workers.
+    pub(crate) fn new(scheme: Scheme, threads: usize) -> Result<Pool> {
+        ensure!(threads > 0, "a pool needs a thread");
+        let workers = u16::try_from(threads).context("a pool of so many threads is not possible")?;
+        let queues = if scheme == Scheme::Central { 1 } else { threads };
+        let shared = Arc::new(Shared {
+            scheme,
+            workers,
+            queues: (0..queues).map(|_| CachePadded::default()).collect(),
+            handles: (0..threads).map(|_| OnceLock::new()).collect(),
+            leaving: AtomicBool::new(false),
+        });
+        // From here on, dropping the pool ends what has been started.
+        let mut pool = Pool { shared, threads: Vec::new() };
+        for index in 0..workers {
+            let shared = pool.shared.clone();
+            let thread = thread::Builder::new().name(format!("textbook-{index}")).stack_size(STACK);
+            let started = thread.spawn(move || shared.work(index)).context("a thread could not be started")?;
+            // Before anybody can enter, and so before anybody is called.
+            let _ = pool.shared.handles[usize::from(index)].set(started.thread().clone());
+            pool.threads.push(started);
+        }
+        Ok(pool)
+    }
+
+    /// Runs a closure on one of the workers, and waits for it.
+    pub(super) fn enter<F, R>(&self, closure: F) -> R
+    where
+        F: for<'a> FnOnce(Place<'a>) -> R + Send,
+        R: Send,
+    {
+        let forked = Forked::new(closure, Waiter::Outside(thread::current()));
+        // SAFETY: waited for below.
+        self.shared.push(0, unsafe { forked.job(1, self.shared.workers) });
+        while !forked.is_done() {
+            thread::park();
+        }
+        match forked.into_result() {
+            Some(Ok(result)) => result,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => unreachable!("a job that is done has a result"),
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // Release: nothing but the end itself is told by it, and who is called below looks at it again.
+        self.shared.leaving.store(true, Ordering::Release);
+        self.shared.handles.iter().filter_map(OnceLock::get).for_each(Thread::unpark);
+        for thread in self.threads.drain(..) {
+            // Panics of jobs are caught.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Where code runs: on which worker, how deep, and whom its part of the work has.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(super) pool: &'a Shared,
+    /// This worker. Where parts have workers, those from this one on.
+    pub(super) index: u16,
+    /// The first worker behind those that this part has.
+    pub(super) end: u16,
+    /// How many joins it is nested in.
+    pub(super) depth: u32,
+}
+
+/// What the workers have in common.
+pub(crate) struct Shared {
+    pub(super) scheme: Scheme,
+    pub(super) workers: u16,
+    /// One for all, or one for each worker.
+    queues: Vec<CachePadded<Queue>>,
+    /// To wake them by.
+    handles: Vec<OnceLock<Thread>>,
+    leaving: AtomicBool,
+}
+
+#[derive(Default)]
+struct Queue {
+    /// How many jobs there are, so that nobody locks for nothing.
+    len: AtomicUsize,
+    inside: Mutex<Inside>,
+}
+
+#[derive(Default)]
+struct Inside {
+    jobs: VecDeque<Job>,
+    /// Workers that found nothing here, and that a job may be for if it is nested in more joins than the number beside them.
+    sleepers: Vec<(u16, u32)>,
+}
+
+impl Inside {
+    /// Somebody who sleeps and whom a job may be for that is nested in so many joins. From now on they do not count as asleep.
+    fn call_out(&mut self, depth: u32) -> Option<u16> {
+        let position = self.sleepers.iter().position(|&(_, floor)| depth > floor)?;
+        Some(self.sleepers.swap_remove(position).0)
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        // No section leaves anything half done.
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there was no job a moment ago.
+    fn is_empty(&self) -> bool {
+        // Relaxed: a hint.
+        self.len.load(Ordering::Relaxed) == 0
+    }
+
+    fn count(&self, inside: &Inside) {
+        // Relaxed: as above.
+        self.len.store(inside.jobs.len(), Ordering::Relaxed);
+    }
+}
+
+impl Shared {
+    /// Whether somebody could be handed a job: the first worker after `index` whose queue is empty.
+    pub(super) fn whoever_lacks_a_job(&self, index: u16) -> Option<usize> {
+        let index = usize::from(index);
+        (index + 1..self.queues.len()).chain(0..index).find(|&other| self.queues[other].is_empty())
+    }
+
+    /// Puts a job into a queue, and wakes somebody who sleeps and may run it.
+    pub(super) fn push(&self, queue: usize, job: Job) {
+        let queue = &self.queues[queue];
+        let mut inside = queue.lock();
+        let sleeper = inside.call_out(job.depth);
+        inside.jobs.push_back(job);
+        queue.count(&inside);
+        drop(inside);
+        if let Some(sleeper) = sleeper {
+            self.call(&Waiter::Worker(sleeper));
+        }
+    }
+
+    /// Whether the job at `data` was still in the queue; then it is not any more.
+    pub(super) fn take_back(&self, queue: usize, data: *const ()) -> bool {
+        let queue = &self.queues[queue];
+        let mut inside = queue.lock();
+        // Nearly always the youngest.
+        let Some(position) = inside.jobs.iter().rposition(|job| job.is_at(data)) else { return false };
+        inside.jobs.remove(position);
+        queue.count(&inside);
+        true
+    }
+
+    /// The oldest job that is for worker `index` and is nested in more than `floor` joins.
+    fn take(&self, index: u16, floor: u32) -> Option<Job> {
+        let queue = self.queue_of(index);
+        if queue.is_empty() {
+            return None;
+        }
+        let mut inside = queue.lock();
+        let position = inside.jobs.iter().position(|job| job.depth > floor)?;
+        let job = inside.jobs.remove(position);
+        queue.count(&inside);
+        job
+    }
+
+    /// Where jobs for this worker are.
+    fn queue_of(&self, index: u16) -> &Queue {
+        match self.scheme {
+            Scheme::Central => &self.queues[0],
+            Scheme::Sharing | Scheme::Static => &self.queues[usize::from(index)],
+        }
+    }
+
+    /// Wakes whoever waits.
+    pub(super) fn call(&self, waiter: &Waiter) {
+        match waiter {
+            Waiter::Worker(index) => self.handles[usize::from(*index)].get().map(Thread::unpark).unwrap_or_default(),
+            Waiter::Outside(thread) => thread.unpark(),
+        }
+    }
+
+    /// The life of a worker.
+    fn work(&self, index: u16) {
+        // Acquire: see the drop of the pool.
+        self.until(index, 0, &|| self.leaving.load(Ordering::Acquire));
+    }
+
+    /// Runs what there is for worker `index` until `has_come`; whoever makes it come calls the worker afterwards. Only jobs that are nested in more than `floor` joins: who
+    /// waits at a join, and so already has a stack of that depth, never has a deeper one than the program itself. And nobody waits for ever: of all jobs that somebody has begun and
+    /// somebody waits for, the deepest is not waiting.
+    pub(super) fn until(&self, index: u16, floor: u32, has_come: &dyn Fn() -> bool) {
+        let backoff = Backoff::new();
+        while !has_come() {
+            if let Some(job) = self.take(index, floor) {
+                let (depth, end) = (job.depth, job.end);
+                job.run(Place { pool: self, index, end, depth });
+                backoff.reset();
+            } else if !backoff.is_completed() {
+                backoff.snooze();
+            } else {
+                self.sleep(index, floor, has_come);
+            }
+        }
+    }
+
+    /// Sleeps until called, unless there is something to do. May return for no reason.
+    fn sleep(&self, index: u16, floor: u32, has_come: &dyn Fn() -> bool) {
+        let queue = self.queue_of(index);
+        let mut inside = queue.lock();
+        if inside.jobs.iter().any(|job| job.depth > floor) {
+            return;
+        }
+        inside.sleepers.push((index, floor));
+        drop(inside);
+        // A call from here on makes the park return at once.
+        if !has_come() {
+            thread::park();
+        }
+        let mut inside = queue.lock();
+        let asleep = inside.sleepers.len();
+        inside.sleepers.retain(|&(sleeper, _)| sleeper != index);
+        let was_called_out = inside.sleepers.len() == asleep;
+        // Who goes on with its own join leaves the job that it was called for to somebody else, who has to hear of it.
+        if was_called_out && has_come() {
+            let deepest = inside.jobs.iter().map(|job| job.depth).max();
+            let sleeper = deepest.and_then(|depth| inside.call_out(depth));
+            drop(inside);
+            if let Some(sleeper) = sleeper {
+                self.call(&Waiter::Worker(sleeper));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn who_goes_on_with_its_own_join_passes_the_call_on() {
+        for depth in [5, 2] {
+            let shared = Shared {
+                scheme: Scheme::Central,
+                workers: 2,
+                queues: vec![CachePadded::default()],
+                handles: vec![OnceLock::new(), OnceLock::new()],
+                leaving: AtomicBool::new(false),
+            };
+            let forked = Forked::new(|_: Place<'_>| (), Waiter::Outside(thread::current()));
+            let is_pushed = Cell::new(false);
+            // While the first falls asleep, its join comes, another falls asleep at a join of depth 3, and a job is pushed.
+            let has_come = || {
+                if !is_pushed.replace(true) {
+                    shared.queues[0].lock().sleepers.push((1, 3));
+                    // SAFETY: nobody runs it, and the queue goes before it does.
+                    shared.push(0, unsafe { forked.job(depth, 2) });
+                }
+                true
+            };
+            shared.sleep(0, 1, &has_come);
+            let asleep = shared.queues[0].lock().sleepers.clone();
+            assert_eq!(asleep, if depth > 3 { vec![] } else { vec![(1, 3)] }, "a job of depth {depth}");
+            assert!(shared.take_back(0, forked.data()));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Runs one after the other, from inside the pool.
+//!
+//! Every sample has a pool of its own: no other is there to burn CPU beside it.
+
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{anyhow, Result};
+
+use super::contenders::{Contender, Context, Fork, Runtime};
+use super::work::{Fib, Work};
+
+/// A little work of another kind, so that a pool's threads have started and its code is in the cache.
+fn warm_up<F: Fork>(context: F::Context<'_>) -> Result<()> {
+    let work = black_box(Fib(22));
+    work.check(&work.run::<F>(context, ()))
+}
+
+/// A pool that has worked.
+pub(crate) fn warm_pool<C: Contender>(threads: usize) -> Result<C::Pool> {
+    let pool = C::pool(threads)?;
+    C::enter(&pool, |context| warm_up::<C::Fork>(context))?;
+    Ok(pool)
+}
+
+/// Nanoseconds a run, of `calls` runs back to back.
+pub(crate) fn back_to_back<C: Contender, W: Work>(work: &W, threads: usize, calls: usize) -> Result<f64> {
+    let pool = warm_pool::<C>(threads)?;
+    inside::<C, W>(&pool, work, calls, || ())
+}
+
+/// The same in a pool that is there. All that comes before the first run that counts is done when `on_your_marks` is called.
+pub(crate) fn inside<C: Runtime, W: Work>(
+    pool: &C::Pool,
+    work: &W,
+    calls: usize,
+    on_your_marks: impl FnOnce() + Send,
+) -> Result<f64> {
+    let timed = C::enter(pool, |context| Timed::take::<C, W>(work, context, calls, on_your_marks))?;
+    Ok(timed.end.duration_since(timed.start).as_nanos() as f64 / calls as f64)
+}
+
+/// Nanoseconds a run, if `threads` threads make `calls` runs each and none has to do with another: what the machine has to give.
+pub(crate) fn side_by_side<C, W>(work: &W, threads: usize, calls: usize) -> Result<f64>
+where
+    C: Contender<Pool = ()>,
+    W: Work,
+{
+    let together = Barrier::new(threads);
+    let one = || {
+        C::enter(&(), |context| {
+            Timed::take::<C, W>(work, context, calls, || {
+                together.wait();
+            })
+        })
+    };
+    let timed: Vec<Timed> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
+        let ends = threads.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a serial run panicked"))?);
+        ends.collect::<Result<_>>()
+    })?;
+    let start = timed.iter().map(|timed| timed.start).min();
+    let end = timed.iter().map(|timed| timed.end).max();
+    let (Some(start), Some(end)) = (start, end) else { return Err(anyhow!("no thread ran")) };
+    Ok(end.duration_since(start).as_nanos() as f64 / (calls * threads) as f64)
+}
+
+struct Timed {
+    start: Instant,
+    end: Instant,
+}
+
+impl Timed {
+    /// Times `calls` runs, after a tenth as many, and checks all their answers.
+    fn take<C: Runtime, W: Work>(
+        work: &W,
+        mut context: Context<'_, C>,
+        calls: usize,
+        on_your_marks: impl FnOnce(),
+    ) -> Result<Timed> {
+        // A failure before the start would leave the others waiting for it: it is told after the end.
+        let warm = warm_up::<C::Fork>(C::Fork::lend(&mut context));
+        let mut answers = Vec::with_capacity(calls + calls / 10);
+        run::<C, W>(work, &mut context, (0..calls / 10).map(|_| work.input()).collect(), &mut answers);
+        let inputs: Vec<W::Input> = (0..calls).map(|_| work.input()).collect();
+
+        on_your_marks();
+        let start = Instant::now();
+        run::<C, W>(work, &mut context, inputs, &mut answers);
+        let end = Instant::now();
+
+        warm?;
+        answers.iter().try_for_each(|answer| work.check(answer))?;
+        Ok(Timed { start, end })
+    }
+}
+
+fn run<C: Runtime, W: Work>(
+    work: &W,
+    context: &mut Context<'_, C>,
+    inputs: Vec<W::Input>,
+    answers: &mut Vec<W::Answer>,
+) {
+    for input in inputs {
+        // The compiler must neither know what is computed nor that it is the same each time.
+        answers.push(black_box(work).run::<C::Fork>(C::Fork::lend(context), input));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::contenders::{Chili, Filch, FilchWorker, Rayon, Serial};
+
+    /// Computes what `Fib` computes, and expects something else.
+    struct Wrong;
+
+    impl Work for Wrong {
+        type Input = ();
+        type Answer = u64;
+
+        fn input(&self) {}
+
+        fn run<F: Fork>(&self, context: F::Context<'_>, (): ()) -> u64 {
+            Fib(5).run::<F>(context, ())
+        }
+
+        fn check(&self, answer: &u64) -> Result<()> {
+            Fib(6).check(answer)
+        }
+    }
+
+    #[test]
+    fn a_wrong_answer_is_an_error_and_no_figure() {
+        assert!(back_to_back::<Serial, _>(&Wrong, 1, 3).is_err());
+        assert!(back_to_back::<Rayon, _>(&Wrong, 2, 3).is_err());
+        assert!(side_by_side::<Serial, _>(&Wrong, 2, 3).is_err());
+    }
+
+    #[test]
+    fn everybody_is_timed() {
+        for nanos in [
+            back_to_back::<Serial, _>(&Fib(12), 1, 20),
+            back_to_back::<FilchWorker, _>(&Fib(12), 2, 20),
+            back_to_back::<Filch, _>(&Fib(12), 2, 20),
+            back_to_back::<Rayon, _>(&Fib(12), 2, 20),
+            back_to_back::<Chili, _>(&Fib(12), 1, 20),
+            side_by_side::<Serial, _>(&Fib(12), 3, 20),
+        ] {
+            assert!(nanos.unwrap() > 0.0);
+        }
+    }
+}

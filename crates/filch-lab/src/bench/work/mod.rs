@@ -1,0 +1,71 @@
+//! The workloads: one file each, generic over how they fork.
+
+mod busy_tree;
+mod fib;
+mod queens;
+mod quicksort;
+mod skewed;
+mod tree;
+
+use anyhow::Result;
+
+pub(crate) use busy_tree::BusyTree;
+pub(crate) use fib::Fib;
+pub(crate) use queens::Queens;
+pub(crate) use quicksort::Quicksort;
+pub(crate) use skewed::Skewed;
+pub(crate) use tree::Tree;
+
+use super::contenders::{Counting, Fork};
+
+/// Something to compute. It is built once and shared by all contenders.
+pub(crate) trait Work: Sync {
+    /// What a single run uses up.
+    type Input: Send;
+    /// What a run returns.
+    type Answer: Send;
+
+    /// Makes the input of a run, which is not timed.
+    fn input(&self) -> Self::Input;
+
+    /// Runs it.
+    fn run<F: Fork>(&self, context: F::Context<'_>, input: Self::Input) -> Self::Answer;
+
+    /// Whether the answer is the serial one. It is found in another way than by running the work where there is another way.
+    fn check(&self, answer: &Self::Answer) -> Result<()>;
+}
+
+/// How many joins a run makes. The count is of a checked run.
+pub(crate) fn joins<W: Work>(work: &W) -> Result<u64> {
+    let mut joins = 0;
+    let answer = work.run::<Counting>(&mut joins, work.input());
+    work.check(&answer)?;
+    Ok(joins)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::super::contenders::{
+        Chili, Contender, Filch, FilchFenced, FilchMaybe, FilchNoRaid, FilchWorker, Rayon, Serial, SerialCall,
+    };
+    use super::*;
+
+    /// Everybody computes `work` once, in a pool of two threads.
+    pub(crate) fn everybody_agrees_on<W: Work>(work: &W) {
+        fn check<C: Contender, W: Work>(work: &W) {
+            let pool = C::pool(2).unwrap();
+            let input = work.input();
+            let answer = C::enter(&pool, |context| work.run::<C::Fork>(context, input));
+            work.check(&answer).unwrap_or_else(|error| panic!("{}: {error}", C::NAME));
+        }
+        check::<Serial, W>(work);
+        check::<SerialCall, W>(work);
+        check::<FilchWorker, W>(work);
+        check::<Filch, W>(work);
+        check::<FilchMaybe, W>(work);
+        check::<FilchFenced, W>(work);
+        check::<FilchNoRaid, W>(work);
+        check::<Rayon, W>(work);
+        check::<Chili, W>(work);
+    }
+}

@@ -1,0 +1,157 @@
+//! A tree that nobody can divide evenly in advance, in the style of the Unbalanced Tree Search benchmark: whether a node has
+//! children is decided by a hash of its place, so that a sibling of a leaf may be the root of nearly everything.
+
+use anyhow::{ensure, Result};
+
+use super::Work;
+use crate::bench::contenders::Fork;
+use crate::bench::random::scramble;
+
+/// How many children a node has, if it has any.
+const CHILDREN: u64 = 8;
+
+/// How many nodes of 2^32 have children: 0.135 of them, a little more than one child each.
+const FERTILE: u64 = 579_820_584;
+
+/// No node below this has children: a bound on the stack that a search needs.
+const DEEPEST: u32 = 100;
+
+/// A root whose tree has millions of nodes.
+const ROOT: u64 = 1_393;
+
+/// A tree that exists only while it is searched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Skewed {
+    deepest: u32,
+    expected: Found,
+}
+
+/// What a search finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    nodes: u64,
+    hash: u64,
+}
+
+impl Skewed {
+    /// The tree that is measured.
+    pub(crate) fn new() -> Skewed {
+        Skewed::down_to(DEEPEST)
+    }
+
+    fn down_to(deepest: u32) -> Skewed {
+        Skewed { deepest, expected: one_by_one(deepest) }
+    }
+}
+
+impl Work for Skewed {
+    type Input = ();
+    type Answer = Found;
+
+    fn input(&self) {}
+
+    fn run<F: Fork>(&self, context: F::Context<'_>, (): ()) -> Found {
+        visit::<F>(context, Node { hash: ROOT, layers: self.deepest })
+    }
+
+    fn check(&self, answer: &Found) -> Result<()> {
+        ensure!(*answer == self.expected, "the search found {answer:?} instead of {:?}", self.expected);
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Node {
+    hash: u64,
+    /// How many layers there may be below it.
+    layers: u32,
+}
+
+impl Node {
+    fn has_children(self) -> bool {
+        self.layers > 0 && scramble(self.hash) >> 32 < FERTILE
+    }
+
+    fn child(self, index: u64) -> Node {
+        Node { hash: scramble(self.hash ^ (index + 1).wrapping_mul(0xd134_2543_de82_ef95)), layers: self.layers - 1 }
+    }
+}
+
+impl Found {
+    fn of(node: Node) -> Found {
+        Found { nodes: 1, hash: node.hash }
+    }
+
+    fn and(self, other: Found) -> Found {
+        Found { nodes: self.nodes + other.nodes, hash: self.hash.wrapping_add(other.hash) }
+    }
+}
+
+fn visit<F: Fork>(context: F::Context<'_>, node: Node) -> Found {
+    if node.has_children() {
+        Found::of(node).and(children::<F>(context, node, 0, CHILDREN))
+    } else {
+        Found::of(node)
+    }
+}
+
+fn children<F: Fork>(context: F::Context<'_>, node: Node, from: u64, to: u64) -> Found {
+    if to - from == 1 {
+        return visit::<F>(context, node.child(from));
+    }
+    let middle = from.midpoint(to);
+    let (left, right) = F::join(
+        context,
+        move |context| children::<F>(context, node, from, middle),
+        move |context| children::<F>(context, node, middle, to),
+    );
+    left.and(right)
+}
+
+/// The same search without recursion.
+fn one_by_one(deepest: u32) -> Found {
+    let mut found = Found { nodes: 0, hash: 0 };
+    let mut open = vec![Node { hash: ROOT, layers: deepest }];
+    while let Some(node) = open.pop() {
+        found = found.and(Found::of(node));
+        if node.has_children() {
+            open.extend((0..CHILDREN).map(|index| node.child(index)));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{joins, tests::everybody_agrees_on};
+    use super::*;
+
+    #[test]
+    fn everybody_finds_every_node() {
+        for deepest in [0, 1, 20] {
+            everybody_agrees_on(&Skewed::down_to(deepest));
+        }
+    }
+
+    #[test]
+    fn a_node_with_children_joins_seven_times() {
+        let work = Skewed::down_to(20);
+        let parents = (work.expected.nodes - 1) / CHILDREN;
+        assert!(parents > 10);
+        assert_eq!(joins(&work).unwrap(), parents * (CHILDREN - 1));
+    }
+
+    #[test]
+    fn the_measured_tree_has_millions_of_nodes() {
+        let nodes = Skewed::new().expected.nodes;
+        assert!((2_000_000..8_000_000).contains(&nodes), "{nodes}");
+    }
+
+    #[test]
+    fn a_wrong_answer_is_an_error() {
+        let work = Skewed::down_to(5);
+        assert!(work.check(&work.expected).is_ok());
+        assert!(work.check(&Found { nodes: work.expected.nodes + 1, ..work.expected }).is_err());
+        assert!(work.check(&Found { hash: work.expected.hash ^ 1, ..work.expected }).is_err());
+    }
+}

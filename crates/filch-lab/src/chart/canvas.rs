@@ -1,0 +1,222 @@
+//! What charts are drawn with: a few shapes, in pixels, by purpose of their colour.
+
+use std::cell::RefCell;
+
+use anyhow::{anyhow, Result};
+use plotters::backend::SVGBackend;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, IntoDrawingArea};
+use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontStyle, FontTransform, IntoFont, RGBAColor, ShapeStyle, TextStyle};
+
+use super::ink::Ink;
+
+/// The backend writes letters at 1/1.24 of the size that it is given.
+const LETTERS: f64 = 1.24;
+
+/// Usual letters.
+pub(super) const SIZE: f64 = 13.0;
+/// Those of axes.
+pub(super) const SMALL: f64 = 12.0;
+
+/// Where a text is, from its point.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Side {
+    Left,
+    Middle,
+    Right,
+}
+
+/// Something to draw on.
+pub(super) struct Canvas<'a> {
+    area: DrawingArea<SVGBackend<'a>, Shift>,
+    /// What is above: a heading.
+    top: i32,
+    notes: RefCell<Vec<String>>,
+}
+
+impl<'a> Canvas<'a> {
+    /// A canvas of so many pixels, below so many others.
+    pub(super) fn new(svg: &'a mut String, (width, height): (i32, i32), top: i32) -> Self {
+        let size = (width.max(1) as u32, (height + top).max(1) as u32);
+        Self { area: SVGBackend::with_string(svg, size).into_drawing_area(), top, notes: RefCell::default() }
+    }
+
+    /// Ends the drawing, and returns what its shapes are to say.
+    pub(super) fn finish(self) -> Result<Vec<String>> {
+        self.area.present().map_err(unusual)?;
+        Ok(self.notes.into_inner())
+    }
+
+    /// A filled rectangle; one with a note says it to whoever points to it.
+    pub(super) fn rectangle(
+        &self,
+        (x0, y0): (i32, i32),
+        (x1, y1): (i32, i32),
+        ink: Ink,
+        opacity: f64,
+        note: Option<String>,
+    ) -> Result<()> {
+        let noted = note.is_some();
+        self.notes.borrow_mut().extend(note);
+        let corners = [(x0, y0 + self.top), (x1, y1 + self.top)];
+        self.area.draw(&Rectangle::new(corners, filled(ink, opacity, noted))).map_err(unusual)
+    }
+
+    /// A line through points.
+    pub(super) fn path(&self, points: &[(i32, i32)], ink: Ink, width: u32) -> Result<()> {
+        let points = self.below(points);
+        self.area.draw(&PathElement::new(points, ink.stand_in(false).stroke_width(width))).map_err(unusual)
+    }
+
+    /// From where to where a figure may lie: a line with a stroke at each end, apart from what it lies on.
+    pub(super) fn whisker(&self, from: (i32, i32), to: (i32, i32), half: i32) -> Result<()> {
+        let across = if from.0 == to.0 { (half, 0) } else { (0, half) };
+        for (ink, width) in [(Ink::Paper, 3), (Ink::Text, 1)] {
+            self.path(&[from, to], ink, width)?;
+            for (x, y) in [from, to] {
+                self.path(&[(x - across.0, y - across.1), (x + across.0, y + across.1)], ink, width)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A line from one point to another, in dashes.
+    pub(super) fn dashes(&self, from: (i32, i32), to: (i32, i32), ink: Ink) -> Result<()> {
+        let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
+        let length = dx.hypot(dy);
+        let at = |distance: f64| {
+            let part = if length > 0.0 { (distance / length).min(1.0) } else { 0.0 };
+            ((f64::from(from.0) + dx * part).round() as i32, (f64::from(from.1) + dy * part).round() as i32)
+        };
+        let mut distance = 0.0;
+        while distance < length {
+            self.path(&[at(distance), at(distance + 5.0)], ink, 1)?;
+            distance += 9.0;
+        }
+        Ok(())
+    }
+
+    /// A filled shape.
+    pub(super) fn shape(&self, points: &[(i32, i32)], ink: Ink, opacity: f64, note: Option<String>) -> Result<()> {
+        let noted = note.is_some();
+        self.notes.borrow_mut().extend(note);
+        self.area.draw(&Polygon::new(self.below(points), filled(ink, opacity, noted))).map_err(unusual)
+    }
+
+    /// A filled circle.
+    pub(super) fn circle(&self, (x, y): (i32, i32), radius: i32, ink: Ink, note: Option<String>) -> Result<()> {
+        let noted = note.is_some();
+        self.notes.borrow_mut().extend(note);
+        self.area.draw(&Circle::new((x, y + self.top), radius, filled(ink, 1.0, noted))).map_err(unusual)
+    }
+
+    /// Words in the middle of a line.
+    pub(super) fn text(&self, at: (i32, i32), words: &str, size: f64, ink: Ink, side: Side) -> Result<()> {
+        self.words(at, words, size, ink, side, FontStyle::Normal, FontTransform::None)
+    }
+
+    /// The same, in bold.
+    pub(super) fn heading(&self, at: (i32, i32), words: &str, size: f64) -> Result<()> {
+        self.words(at, words, size, Ink::Text, Side::Left, FontStyle::Bold, FontTransform::None)
+    }
+
+    /// Words that run upwards, for an axis.
+    pub(super) fn upwards(&self, at: (i32, i32), words: &str) -> Result<()> {
+        self.words(at, words, SIZE, Ink::Faint, Side::Middle, FontStyle::Normal, FontTransform::Rotate270)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn words(
+        &self,
+        (x, y): (i32, i32),
+        words: &str,
+        size: f64,
+        ink: Ink,
+        side: Side,
+        style: FontStyle,
+        transform: FontTransform,
+    ) -> Result<()> {
+        let side = match side {
+            Side::Left => HPos::Left,
+            Side::Middle => HPos::Center,
+            Side::Right => HPos::Right,
+        };
+        let font = ("sans-serif", size * LETTERS).into_font().style(style).transform(transform);
+        let colour = ink.stand_in(false);
+        let style = TextStyle::from(font).color(&colour).pos(Pos::new(side, VPos::Center));
+        self.area.draw(&Text::new(words.to_owned(), (x, y + self.top), style)).map_err(unusual)
+    }
+
+    fn below(&self, points: &[(i32, i32)]) -> Vec<(i32, i32)> {
+        points.iter().map(|&(x, y)| (x, y + self.top)).collect()
+    }
+}
+
+fn filled(ink: Ink, opacity: f64, noted: bool) -> ShapeStyle {
+    let colour: RGBAColor = ink.stand_in(noted).mix(opacity);
+    colour.filled()
+}
+
+/// About how wide words are, in pixels: no font is at hand to ask.
+pub(super) fn width(words: &str, size: f64) -> i32 {
+    (words.chars().count() as f64 * size * 0.58).ceil() as i32
+}
+
+/// A legend: names with samples of their colour, in as many lines as they need.
+pub(super) struct Legend {
+    /// Each with where it is, from the left and from the top of the legend.
+    places: Vec<(i32, i32)>,
+    height: i32,
+}
+
+impl Legend {
+    const LINE: i32 = 22;
+    const SAMPLE: i32 = 22;
+
+    /// Lays names out in lines of at most `room` pixels. One name needs no legend.
+    pub(super) fn new<'a>(names: impl Iterator<Item = &'a str>, room: i32) -> Self {
+        let (mut x, mut y) = (0, 0);
+        let mut places = Vec::new();
+        for name in names {
+            let needs = Self::SAMPLE + width(name, SIZE) + 18;
+            if x > 0 && x + needs > room {
+                (x, y) = (0, y + Self::LINE);
+            }
+            places.push((x, y));
+            x += needs;
+        }
+        let height = if places.len() > 1 { y + Self::LINE + 6 } else { 0 };
+        Self { places, height }
+    }
+
+    /// How much room it takes.
+    pub(super) fn height(&self) -> i32 {
+        self.height
+    }
+
+    /// Draws it, with samples by `sample`, which is told the middle of the sample.
+    pub(super) fn draw<'a>(
+        &self,
+        canvas: &Canvas<'_>,
+        (left, top): (i32, i32),
+        names: impl Iterator<Item = &'a str>,
+        sample: impl Fn(usize, (i32, i32)) -> Result<()>,
+    ) -> Result<()> {
+        if self.height == 0 {
+            return Ok(());
+        }
+        for (place, (name, &(x, y))) in names.zip(&self.places).enumerate() {
+            let middle = top + y + Self::LINE / 2;
+            sample(place, (left + x + 8, middle))?;
+            canvas.text((left + x + Self::SAMPLE, middle), name, SIZE, Ink::Text, Side::Left)?;
+        }
+        Ok(())
+    }
+}
+
+/// Drawing to a string fails only where a drawing makes no sense.
+fn unusual(error: impl std::fmt::Display) -> anyhow::Error {
+    anyhow!("the chart could not be drawn: {error}")
+}

@@ -1,0 +1,132 @@
+//! Right and wrong on a grid: wrong cells have a cross, for whoever does not see the colour.
+//!
+//! How many runs went wrong is told by how much of a cell is filled, never by a paler colour: one wrong run in a million is
+//! as much to be seen as any.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+
+use super::canvas::{Canvas, Legend, Side, SIZE, SMALL};
+use super::ink::Ink;
+use super::scale::Scale;
+use super::{Drawing, HeatMap};
+
+const SIDE: i32 = 520;
+const LEFT: i32 = 70;
+const TOP: i32 = 34;
+const FOOT: i32 = 54;
+
+const LEGEND: [&str; 4] = ["every run right", "up to 1 in 1,000 wrong", "up to 1 in 10 wrong", "more"];
+
+/// How a cell looks, by the share of runs that went wrong: what it is filled with, its edge, and its cross with how thick that is.
+fn look(share: f64) -> (Ink, Ink, Option<(Ink, u32)>) {
+    match share {
+        share if share <= 0.0 => (Ink::Right, Ink::Faint, None),
+        share if share <= 0.001 => (Ink::Paper, Ink::Wrong, Some((Ink::Wrong, 1))),
+        share if share <= 0.1 => (Ink::Wrong, Ink::Wrong, Some((Ink::Paper, 1))),
+        _ => (Ink::Wrong, Ink::Text, Some((Ink::Paper, 2))),
+    }
+}
+
+/// From where to where the axes run, and whether they are logarithmic.
+struct Axes {
+    x: (f64, f64),
+    y: (f64, f64),
+    log: bool,
+}
+
+impl Axes {
+    /// Linear from 0, unless one axis is much longer than the other, where most cells would lie in a corner. On both, y = x is a straight line.
+    fn of<'a>(cells: impl Iterator<Item = &'a (u32, u32)>, diagonal: bool) -> Self {
+        let (widest, highest) = cells.fold((1, 1), |(widest, highest), &(x, y)| (widest.max(x), highest.max(y)));
+        let (widest, highest) = (f64::from(widest), f64::from(highest));
+        let larger = widest.max(highest);
+        if larger > 2.5 * widest.min(highest) && larger > 40.0 {
+            return Self { x: (0.8, 1.25 * widest), y: (0.8, 1.25 * highest), log: true };
+        }
+        // The same scale on both, where it costs little: the line then is one of 45 degrees.
+        if diagonal && larger < 2.5 * widest.min(highest) {
+            return Self { x: (0.0, larger + 1.0), y: (0.0, larger + 1.0), log: false };
+        }
+        Self { x: (0.0, widest + 1.0), y: (0.0, highest + 1.0), log: false }
+    }
+}
+
+impl Drawing for HeatMap {
+    fn size(&self) -> (i32, i32) {
+        (LEFT + SIDE + 100, TOP + SIDE + FOOT)
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<()> {
+        // Several points may fall on one cell: the worst counts.
+        let mut cells: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+        for &(x, y, share) in &self.cells {
+            let worst = cells.entry((x, y)).or_insert(0.0);
+            *worst = worst.max(if share.is_finite() { share } else { 0.0 });
+        }
+        let Axes { x: along, y: upwards, log } = Axes::of(cells.keys(), self.diagonal);
+        let (right, bottom) = (LEFT + SIDE, TOP + SIDE);
+        let x = Scale::new(along, (LEFT, right), log);
+        let y = Scale::new(upwards, (bottom, TOP), log);
+        for (figure, label) in y.ticks(8) {
+            canvas.path(&[(LEFT, y.at(figure)), (right, y.at(figure))], Ink::Grid, 1)?;
+            canvas.text((LEFT - 8, y.at(figure)), &label, SMALL, Ink::Faint, Side::Right)?;
+        }
+        for (figure, label) in x.ticks(8) {
+            canvas.path(&[(x.at(figure), TOP), (x.at(figure), bottom)], Ink::Grid, 1)?;
+            canvas.text((x.at(figure), bottom + 14), &label, SMALL, Ink::Faint, Side::Middle)?;
+        }
+        canvas.text(((LEFT + right) / 2, bottom + 38), &self.x_axis, SIZE, Ink::Faint, Side::Middle)?;
+        canvas.upwards((12, (TOP + bottom) / 2), &self.y_axis)?;
+
+        let half = |(low, high): (f64, f64)| {
+            if log {
+                4
+            } else {
+                (f64::from(SIDE) / (high - low) / 2.0).clamp(3.0, 13.0) as i32
+            }
+        };
+        let (half_x, half_y) = (half(along), half(upwards));
+        // Where cells lie close, none that is right hides one that is wrong.
+        let mut cells: Vec<(&(u32, u32), &f64)> = cells.iter().collect();
+        cells.sort_by(|one, other| one.1.total_cmp(other.1));
+        for (&(column, row), &share) in cells {
+            let at = (x.at(f64::from(column)), y.at(f64::from(row)));
+            let note = if share > 0.0 {
+                format!("{column}, {row}: {} wrong", percent(share))
+            } else {
+                format!("{column}, {row}: every run right")
+            };
+            cell(canvas, at, (half_x, half_y), share, Some(note))?;
+        }
+        if self.diagonal {
+            let (start, end) = (along.0.max(upwards.0), along.1.min(upwards.1));
+            canvas.dashes((x.at(start), y.at(start)), (x.at(end), y.at(end)), Ink::Text)?;
+            canvas.text((x.at(end) + 6, y.at(end) + 8), "y = x", SIZE, Ink::Text, Side::Left)?;
+        }
+        let legend = Legend::new(LEGEND.into_iter(), SIDE + 100);
+        legend.draw(canvas, (LEFT, 0), LEGEND.into_iter(), |place, at| {
+            cell(canvas, at, (6, 6), [0.0, 0.001, 0.1, 1.0][place], None)
+        })
+    }
+}
+
+fn cell(canvas: &Canvas<'_>, (x, y): (i32, i32), half: (i32, i32), share: f64, note: Option<String>) -> Result<()> {
+    let corners = ((x - half.0, y - half.1), (x + half.0, y + half.1));
+    let (inside, edge, cross) = look(share);
+    canvas.rectangle(corners.0, corners.1, inside, 1.0, note)?;
+    let ((left, top), (right, bottom)) = corners;
+    canvas.path(&[(left, top), (right, top), (right, bottom), (left, bottom), (left, top)], edge, 1)?;
+    let Some((ink, width)) = cross else { return Ok(()) };
+    let (dx, dy) = ((half.0 - 2).max(1), (half.1 - 2).max(1));
+    canvas.path(&[(x - dx, y - dy), (x + dx, y + dy)], ink, width)?;
+    canvas.path(&[(x - dx, y + dy), (x + dx, y - dy)], ink, width)
+}
+
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent >= 1.0 => format!("{percent:.0} %"),
+        percent => format!("{percent:.3} %"),
+    }
+}

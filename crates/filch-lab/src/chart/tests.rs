@@ -1,0 +1,259 @@
+//! Charts of every kind, as they come from a run, and what must be in them.
+
+use super::*;
+
+fn estimate(value: f64) -> Estimate {
+    Estimate { value, low: value * 0.96, high: value * 1.05 }
+}
+
+/// So many groups with so many bars each.
+pub(crate) fn bars(groups: usize, series: usize) -> Chart {
+    let known = ["the", "thep", "ff_the", "filch", "rayon", "chase_lev", "asymmetric", "thep (delta 4)"];
+    let name = |place: usize| known.get(place).map_or_else(|| format!("contender {place}"), ToString::to_string);
+    let programs =
+        ["fib", "jacobi", "quicksort", "matmul", "integrate", "knapsack", "cholesky", "heat", "lu", "strassen"];
+    let group = |place: usize| programs.get(place).map_or_else(|| format!("program-{place}"), ToString::to_string);
+    let value = |place: usize, group: usize| 1.0 + 0.35 * ((place * 7 + group * 3) % 11) as f64 / 11.0 - 0.15;
+    let bars = |place: usize| {
+        let bars = (0..groups).map(|group| (place + group != 5).then(|| estimate(value(place, group))));
+        BarSeries { name: name(place), bars: bars.collect() }
+    };
+    Chart::Bars(Bars {
+        axis: "run time, THE = 1, shorter is better".to_owned(),
+        groups: (0..groups).map(group).collect(),
+        series: (0..series).map(bars).collect(),
+        reference: Some(1.0),
+    })
+}
+
+/// The knee of a store buffer, with a band.
+pub(crate) fn knee() -> Chart {
+    let point = |k: u32| {
+        let value = if k <= 72 { 151.0 + f64::from(k) * 0.06 } else { 155.0 + 3.4 * f64::from(k - 72) };
+        (f64::from(k), Estimate { value, low: value - 3.0, high: value + 5.0 })
+    };
+    Chart::Lines(Lines {
+        x_axis: "stores in a row".to_owned(),
+        y_axis: "cycles a round".to_owned(),
+        log_x: false,
+        log_y: false,
+        lines: vec![Line { name: "150 multiplications".to_owned(), points: (1..=110).map(point).collect() }],
+        marker: Some((72.5, "knee at 72 stores".to_owned())),
+    })
+}
+
+/// Both axes logarithmic, few points.
+pub(crate) fn logarithmic() -> Chart {
+    let line = |name: &str, factor: f64| {
+        let points = (0..7).map(|power| {
+            let x = f64::from(1 << (2 * power));
+            (x, estimate(factor * x.powf(0.8)))
+        });
+        Line { name: name.to_owned(), points: points.collect() }
+    };
+    Chart::Lines(Lines {
+        x_axis: "nodes in the batch".to_owned(),
+        y_axis: "ns a push".to_owned(),
+        log_x: true,
+        log_y: true,
+        lines: vec![line("bulk", 4.0), line("chase_lev", 9.0), line("crossbeam-lifo", 14.0), line("st3-lifo", 7.0)],
+        marker: None,
+    })
+}
+
+/// A sweep of the litmus test: wrong below the line.
+pub(crate) fn sweep() -> Chart {
+    let mut cells = Vec::new();
+    for hidden in (1..=37).step_by(2) {
+        for delta in (1..=40).step_by(2) {
+            let share =
+                if delta >= hidden { 0.0 } else { 0.3 * f64::from(hidden - delta) / f64::from(hidden * hidden) };
+            cells.push((hidden, delta, share));
+        }
+    }
+    Chart::HeatMap(HeatMap {
+        x_axis: "most pops that S = 73 can hide".to_owned(),
+        y_axis: "delta".to_owned(),
+        cells,
+        diagonal: true,
+    })
+}
+
+/// Two workers, divided in advance and by stealing.
+pub(crate) fn balance() -> Chart {
+    let pieces = |from: u32, to: u32, stolen: bool| {
+        (from..to).map(move |n| (f64::from(n) * 2.0, f64::from(n) * 2.0 + 1.9, stolen)).collect::<Vec<_>>()
+    };
+    let fixed = vec![("worker 0".to_owned(), pieces(0, 60, false)), ("worker 1".to_owned(), pieces(0, 14, false))];
+    let stolen = [pieces(0, 14, false), pieces(14, 37, true)].concat();
+    let stealing = vec![("worker 0".to_owned(), pieces(0, 37, false)), ("worker 1".to_owned(), stolen)];
+    Chart::Lanes(Lanes {
+        axis: "milliseconds".to_owned(),
+        groups: vec![("divided in advance".to_owned(), fixed), ("stealing".to_owned(), stealing)],
+    })
+}
+
+/// One of each.
+pub(crate) fn all() -> Vec<(&'static str, Chart)> {
+    vec![
+        ("columns", bars(4, 3)),
+        ("programs", bars(10, 4)),
+        ("panels", bars(14, 15)),
+        ("knee", knee()),
+        ("logarithmic", logarithmic()),
+        ("sweep", sweep()),
+        ("balance", balance()),
+    ]
+}
+
+fn page_svg(chart: &Chart) -> String {
+    svg(chart, Words { id: "a", title: "A <title>", description: "What is & what is not" }).unwrap()
+}
+
+#[test]
+fn every_chart_is_drawn_in_the_colours_of_the_page() {
+    for (name, chart) in all() {
+        let svg = page_svg(&chart);
+        assert!(svg.starts_with("<svg class=\"chart\"") && svg.trim_end().ends_with("</svg>"), "{name}");
+        assert!(
+            svg.contains("role=\"img\"") && svg.contains("<title id=\"a-title\">A &lt;title&gt;</title>"),
+            "{name}"
+        );
+        assert!(svg.contains("<desc id=\"a-description\">What is &amp; what is not</desc>"), "{name}");
+        assert!(svg.contains("currentColor") && svg.contains("var(--grid)"), "{name}");
+        assert!(!svg.contains("\"#"), "{name} has a colour of its own");
+        assert_eq!(svg.matches("<title").count(), svg.matches("</title>").count(), "{name}");
+    }
+}
+
+#[test]
+fn a_bar_says_its_figure_to_who_points_to_it() {
+    let svg = page_svg(&bars(4, 3));
+    assert!(svg.contains("<title>fib, the: 0.85 (0.82 to 0.89)</title></rect>"), "{svg}");
+    // One a bar, of which one is missing, and that of the whole.
+    assert_eq!(svg.matches("<title").count(), 4 * 3 - 1 + 1);
+}
+
+#[test]
+fn a_file_stands_alone_and_replaces_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.svg");
+    std::fs::write(&path, "old").unwrap();
+    for (name, chart) in all() {
+        write(&path, &chart, "A title", "two cores").unwrap();
+        let svg = std::fs::read_to_string(&path).unwrap();
+        assert!(svg.contains("xmlns=\"http://www.w3.org/2000/svg\"") && svg.contains("A title"), "{name}");
+        assert!(svg.contains("two cores") && !svg.contains("var(") && !svg.contains("#FE00"), "{name}");
+    }
+}
+
+#[test]
+fn many_bars_have_their_names_beside_them_and_few_a_legend() {
+    let names = |svg: &str| svg.matches("\nff_the\n").count();
+    assert_eq!(names(&page_svg(&bars(4, 3))), 1);
+    // Each group but the one that has no such bar.
+    assert_eq!(names(&page_svg(&bars(14, 15))), 13);
+}
+
+#[test]
+fn a_bar_far_beyond_the_others_leaves_them_their_room() {
+    let Chart::Bars(mut chart) = bars(10, 4) else { unreachable!() };
+    chart.series[0].bars[0] = Some(estimate(80.0));
+    let svg = page_svg(&Chart::Bars(chart));
+    assert!(svg.contains("\n80.0\n"), "its figure is written");
+    let heights = svg.lines().filter_map(|line| {
+        let (_, rest) = line.strip_prefix("<rect")?.split_once("height=\"")?;
+        rest.split_once('"')?.0.parse::<i32>().ok()
+    });
+    assert!(heights.filter(|height| *height > 60).count() > 30, "the others can be seen");
+}
+
+#[test]
+fn nothing_to_draw_and_what_is_not_a_number_are_drawings_too() {
+    let nan = Estimate { value: f64::NAN, low: f64::NAN, high: f64::INFINITY };
+    let series = |bars| vec![BarSeries { name: "a".to_owned(), bars }];
+    let bars = |groups: &[&str], series| {
+        let groups = groups.iter().map(ToString::to_string).collect();
+        Chart::Bars(Bars { axis: String::new(), groups, series, reference: None })
+    };
+    let lines = |points: Vec<(f64, Estimate)>, log| {
+        let lines = vec![Line { name: "a".to_owned(), points }];
+        let marker = Some((f64::NAN, "nowhere".to_owned()));
+        Chart::Lines(Lines { x_axis: String::new(), y_axis: String::new(), log_x: log, log_y: log, lines, marker })
+    };
+    let map = |cells| Chart::HeatMap(HeatMap { x_axis: String::new(), y_axis: String::new(), cells, diagonal: true });
+    for chart in [
+        bars(&[], Vec::new()),
+        bars(&["x"], series(vec![Some(nan)])),
+        bars(&["x", "y"], series(vec![None])),
+        bars(&["x"], series(vec![Some(estimate(0.0))])),
+        lines(Vec::new(), false),
+        lines(vec![(f64::NAN, nan), (1.0, nan)], false),
+        lines(vec![(0.0, estimate(0.0)), (1.0, estimate(-1.0))], true),
+        lines(vec![(1.0, nan), (2.0, Estimate { value: 1.0, low: f64::NAN, high: f64::NAN })], true),
+        map(Vec::new()),
+        map(vec![(0, 0, f64::NAN)]),
+        Chart::Lanes(Lanes { axis: String::new(), groups: Vec::new() }),
+        Chart::Lanes(Lanes { axis: String::new(), groups: vec![(String::new(), vec![(String::new(), Vec::new())])] }),
+    ] {
+        let svg = page_svg(&chart);
+        assert!(svg.trim_end().ends_with("</svg>") && !svg.contains("NaN"), "{chart:?}");
+        assert!(!csv(&chart).contains("NaN\n") || matches!(chart, Chart::HeatMap(_)), "{chart:?}");
+    }
+}
+
+#[test]
+fn one_wrong_run_in_a_million_is_as_much_to_be_seen_as_any() {
+    let map = |share: f64| {
+        let axis = String::new;
+        let map = HeatMap { x_axis: axis(), y_axis: axis(), cells: vec![(1, 1, share)], diagonal: false };
+        page_svg(&Chart::HeatMap(map))
+    };
+    let [right, few, some, many] = [0.0, 1e-6, 0.01, 0.5].map(map);
+    let inks = |svg: &str, ink: &str| svg.matches(ink).count();
+    let legend = inks(&right, "var(--wrong)");
+    for wrong in [&few, &some, &many] {
+        assert!(inks(wrong, "var(--wrong)") > legend);
+        assert_eq!(inks(wrong, "<polyline"), inks(&right, "<polyline") + 2, "a cross");
+        for opacity in wrong.split(" opacity=\"").skip(1) {
+            assert!(opacity.starts_with("1\""), "{}", &opacity[..opacity.len().min(40)]);
+        }
+    }
+    assert!(few != some && some != many);
+}
+
+#[test]
+fn a_sweep_that_reaches_far_up_does_not_crowd_in_a_corner() {
+    let Chart::HeatMap(mut map) = sweep() else { unreachable!() };
+    map.cells.extend([(73, 73, 0.0), (73, 511, 0.0)]);
+    let svg = page_svg(&Chart::HeatMap(map));
+    let lowest = |x: u32, y: u32| {
+        let (before, _) = svg.split_once(&format!("<title>{x}, {y}: ")).unwrap();
+        let (_, rect) = before.rsplit_once(" y=\"").unwrap();
+        rect.split_once('"').unwrap().0.parse::<i32>().unwrap()
+    };
+    assert!(lowest(1, 1) - lowest(1, 3) > 40, "small deltas are told apart");
+    assert!(lowest(73, 73) > lowest(73, 511));
+}
+
+#[test]
+fn the_figures_can_be_read_by_a_spreadsheet() {
+    let Chart::Bars(mut chart) = bars(2, 2) else { unreachable!() };
+    chart.groups[1] = "a \"b\", c".to_owned();
+    let csv = csv(&Chart::Bars(chart));
+    assert_eq!(csv.lines().next(), Some("group,series,value,low,high"));
+    assert_eq!(csv.lines().count(), 1 + 4);
+    assert!(csv.contains("\"a \"\"b\"\", c\",the,"), "{csv}");
+    assert_eq!(super::csv(&sweep()).lines().nth(1), Some("1,1,0"));
+    assert!(super::csv(&balance()).contains("stealing,worker 1,28,29.9,yes\n"));
+    assert_eq!(super::csv(&knee()).lines().count(), 1 + 110);
+}
+
+/// `FILCH_LOOK=folder cargo test -p filch-lab chart` writes them for somebody to look at.
+#[test]
+fn they_can_be_looked_at() {
+    let Some(folder) = std::env::var_os("FILCH_LOOK") else { return };
+    for (name, chart) in all() {
+        write(&Path::new(&folder).join(format!("{name}.svg")), &chart, name, "a subtitle, on a machine").unwrap();
+    }
+}

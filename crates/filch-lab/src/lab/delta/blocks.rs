@@ -1,0 +1,272 @@
+//! Straight pieces of code, how many stores each makes, and where it goes from there.
+//!
+//! What counts as a store: every instruction that certainly writes memory, once for each place that it writes. That includes a pushed register and the return
+//! address that a call pushes: each takes an entry of the store buffer, also where two in a row go to one cache line and leave the buffer together. A
+//! write that depends on a condition, a mask or a count, which may be 0, does not count.
+//!
+//! A locked instruction or a fence empties the buffer: no pop before it is hidden after it. It counts as more stores than any buffer holds.
+
+use std::collections::{HashMap, HashSet};
+
+use iced_x86::{
+    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
+};
+
+use super::program::{Function, Program};
+
+/// What an instruction counts that empties the buffer.
+pub(super) const DRAINS: u64 = 1 << 32;
+
+/// A piece of code that is entered at its beginning and left at its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    /// Where it begins.
+    pub(super) start: u64,
+    /// Its last instruction.
+    pub(super) last: u64,
+    /// The address behind it.
+    after: u64,
+    /// Which function it is in.
+    pub(super) function: usize,
+    /// How many stores it makes.
+    pub(super) stores: u64,
+    /// The block that follows it in memory, if that is in the same function or it falls into the next one.
+    pub(super) next: Option<usize>,
+    /// How it is left.
+    pub(super) end: End,
+}
+
+/// How a block is left. Blocks are given by their place in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// It goes on with the next.
+    Falls,
+    /// It goes on there.
+    Jumps(usize),
+    /// It goes on there, or with the next.
+    Branches(usize),
+    /// It calls what begins there.
+    Calls(usize),
+    /// It calls a function of a library.
+    CallsLibrary,
+    /// It leaves to a function of a library, which returns to its caller.
+    JumpsToLibrary,
+    /// It calls nobody knows whom.
+    CallsUnknown,
+    /// It goes on nobody knows where.
+    JumpsUnknown,
+    /// It returns.
+    Returns,
+    /// It goes nowhere.
+    Stops,
+}
+
+/// All code of a program.
+#[derive(Debug)]
+pub(super) struct Code {
+    /// In the order of their addresses.
+    pub(super) blocks: Vec<Block>,
+    /// Functions whose address is taken by code.
+    pub(super) taken: HashSet<usize>,
+}
+
+/// Where an instruction goes, as addresses.
+#[derive(Clone, Copy, Debug)]
+enum Flow {
+    On,
+    Jump(u64),
+    Branch(u64),
+    Call(u64),
+    CallLibrary,
+    JumpToLibrary,
+    CallUnknown,
+    JumpUnknown,
+    Return,
+    Stop,
+}
+
+impl Code {
+    /// Cuts a program into blocks. The instruction at each of the places is one of its own.
+    pub(super) fn new(program: &Program, places: &[u64]) -> Code {
+        let mut starts: HashSet<u64> = places.iter().copied().collect();
+        let mut taken = HashSet::new();
+        for function in &program.functions {
+            starts.insert(function.range.start);
+            for instruction in instructions(program, function) {
+                let flow = flow(program, &instruction);
+                if let Flow::Jump(target) | Flow::Branch(target) | Flow::Call(target) = flow {
+                    starts.insert(target);
+                }
+                if !matches!(flow, Flow::On) || places.contains(&instruction.ip()) {
+                    starts.insert(instruction.next_ip());
+                }
+                if matches!(flow, Flow::On) {
+                    taken.extend(mentioned(&instruction).filter_map(|address| program.beginning_at(address)));
+                }
+            }
+        }
+
+        let mut cut = Vec::new();
+        for (index, function) in program.functions.iter().enumerate() {
+            cut_function(program, index, function, &starts, &mut cut);
+        }
+        let by_start: HashMap<u64, usize> =
+            cut.iter().enumerate().map(|(index, (block, _))| (block.start, index)).collect();
+        let blocks = cut.iter().enumerate().map(|(index, &(mut block, flow))| {
+            let follows = cut.get(index + 1).map(|(next, _)| next);
+            // Nothing returns behind the end of a function: what is called there never does. But where it ends must be certain: a name in its middle is no end.
+            let is_end_certain = program.functions[block.function].is_end_certain;
+            let may_cross = matches!(flow, Flow::On | Flow::Branch(_)) || !is_end_certain;
+            let is_next = |next: &Block| next.start == block.after && (next.function == block.function || may_cross);
+            block.next = follows.filter(|next| is_next(next)).map(|_| index + 1);
+            block.end = match flow {
+                // Into code that has no name.
+                Flow::On | Flow::Branch(_) if block.next.is_none() => End::JumpsUnknown,
+                Flow::Call(_) | Flow::CallLibrary if block.next.is_none() && !is_end_certain => End::CallsUnknown,
+                Flow::On => End::Falls,
+                Flow::Jump(target) => by_start.get(&target).map_or(End::JumpsUnknown, |&to| End::Jumps(to)),
+                Flow::Branch(target) => by_start.get(&target).map_or(End::JumpsUnknown, |&to| End::Branches(to)),
+                Flow::Call(target) => by_start.get(&target).map_or(End::CallsUnknown, |&to| End::Calls(to)),
+                Flow::CallLibrary => End::CallsLibrary,
+                Flow::JumpToLibrary => End::JumpsToLibrary,
+                Flow::CallUnknown => End::CallsUnknown,
+                Flow::JumpUnknown => End::JumpsUnknown,
+                Flow::Return => End::Returns,
+                Flow::Stop => End::Stops,
+            };
+            block
+        });
+        Code { blocks: blocks.collect(), taken }
+    }
+
+    /// The block that begins at this address.
+    pub(super) fn beginning_at(&self, address: u64) -> Option<usize> {
+        self.blocks.binary_search_by_key(&address, |block| block.start).ok()
+    }
+}
+
+fn instructions<'a>(program: &'a Program, function: &Function) -> impl Iterator<Item = Instruction> + 'a {
+    let mut decoder = Decoder::with_ip(64, program.code(function), function.range.start, DecoderOptions::NONE);
+    std::iter::from_fn(move || decoder.can_decode().then(|| decoder.decode()))
+}
+
+/// Where a function stores something, other than by a push or a call: where it may store the tail.
+pub(super) fn stores_of(program: &Program, function: &Function) -> Vec<u64> {
+    let mut factory = InstructionInfoFactory::new();
+    let mut is_store = |instruction: &Instruction| {
+        let is_plain = matches!(flow(program, instruction), Flow::On) && instruction.mnemonic() != Mnemonic::Push;
+        is_plain && stores(&mut factory, instruction) > 0
+    };
+    instructions(program, function).filter(|instruction| is_store(instruction)).map(|it| it.ip()).collect()
+}
+
+/// Adds the blocks of a function, and where the last instruction of each goes.
+fn cut_function(
+    program: &Program,
+    index: usize,
+    function: &Function,
+    starts: &HashSet<u64>,
+    cut: &mut Vec<(Block, Flow)>,
+) {
+    let mut factory = InstructionInfoFactory::new();
+    let mut is_first = true;
+    for instruction in instructions(program, function) {
+        let address = instruction.ip();
+        if is_first || starts.contains(&address) {
+            let block = Block {
+                start: address,
+                last: address,
+                after: address,
+                function: index,
+                stores: 0,
+                next: None,
+                end: End::Stops,
+            };
+            cut.push((block, Flow::On));
+            is_first = false;
+        }
+        if let Some((block, last)) = cut.last_mut() {
+            block.last = address;
+            block.after = instruction.next_ip();
+            block.stores += stores(&mut factory, &instruction);
+            *last = flow(program, &instruction);
+        }
+    }
+}
+
+/// How many stores an instruction makes at least.
+fn stores(factory: &mut InstructionInfoFactory, instruction: &Instruction) -> u64 {
+    let is_exchange = instruction.mnemonic() == Mnemonic::Xchg
+        && (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == OpKind::Memory);
+    if instruction.has_lock_prefix() || is_exchange || instruction.mnemonic() == Mnemonic::Mfence {
+        return DRAINS;
+    }
+    // With a mask that is empty, nothing is written.
+    let is_masked = matches!(
+        instruction.mnemonic(),
+        Mnemonic::Maskmovq
+            | Mnemonic::Maskmovdqu
+            | Mnemonic::Vmaskmovdqu
+            | Mnemonic::Vmaskmovps
+            | Mnemonic::Vmaskmovpd
+            | Mnemonic::Vpmaskmovd
+            | Mnemonic::Vpmaskmovq
+            | Mnemonic::Tilestored
+    );
+    if is_masked || instruction.has_op_mask() {
+        return 0;
+    }
+    let certain = |access: OpAccess| matches!(access, OpAccess::Write | OpAccess::ReadWrite);
+    factory.info(instruction).used_memory().iter().filter(|memory| certain(memory.access())).count() as u64
+}
+
+fn flow(program: &Program, instruction: &Instruction) -> Flow {
+    if instruction.is_invalid() {
+        return Flow::JumpUnknown;
+    }
+    let target = instruction.near_branch_target();
+    match instruction.flow_control() {
+        FlowControl::Return => Flow::Return,
+        FlowControl::Exception => Flow::Stop,
+        _ if instruction.mnemonic() == Mnemonic::Hlt => Flow::Stop,
+        FlowControl::Interrupt if instruction.mnemonic() == Mnemonic::Int3 => Flow::Stop,
+        FlowControl::UnconditionalBranch if program.is_stub(target) => Flow::JumpToLibrary,
+        FlowControl::UnconditionalBranch => Flow::Jump(target),
+        FlowControl::ConditionalBranch => Flow::Branch(target),
+        FlowControl::Call if !instruction.is_call_near() => Flow::On,
+        FlowControl::Call if program.is_stub(target) => Flow::CallLibrary,
+        FlowControl::Call => Flow::Call(target),
+        FlowControl::IndirectCall => match slot(instruction) {
+            Some(slot) if program.is_import(slot) => Flow::CallLibrary,
+            Some(slot) => program.pointer(slot).map_or(Flow::CallUnknown, Flow::Call),
+            None => Flow::CallUnknown,
+        },
+        FlowControl::IndirectBranch => match slot(instruction) {
+            Some(slot) if program.is_import(slot) => Flow::JumpToLibrary,
+            Some(slot) => program.pointer(slot).map_or(Flow::JumpUnknown, Flow::Jump),
+            None => Flow::JumpUnknown,
+        },
+        FlowControl::XbeginXabortXend => Flow::JumpUnknown,
+        FlowControl::Next | FlowControl::Interrupt => Flow::On,
+    }
+}
+
+/// Where the address is that an instruction jumps to, if that place is known.
+fn slot(instruction: &Instruction) -> Option<u64> {
+    let is_memory = instruction.op_count() > 0 && instruction.op0_kind() == OpKind::Memory;
+    (is_memory && instruction.is_ip_rel_memory_operand()).then(|| instruction.ip_rel_memory_address())
+}
+
+/// Addresses that an instruction may make a pointer of.
+fn mentioned(instruction: &Instruction) -> impl Iterator<Item = u64> + '_ {
+    let computed = instruction.mnemonic() == Mnemonic::Lea;
+    let relative = (computed && instruction.is_ip_rel_memory_operand()).then(|| instruction.ip_rel_memory_address());
+    let absolute =
+        (computed && instruction.memory_base() == Register::None).then(|| instruction.memory_displacement64());
+    let is_immediate =
+        |kind: OpKind| matches!(kind, OpKind::Immediate32 | OpKind::Immediate64 | OpKind::Immediate32to64);
+    let immediates = (0..instruction.op_count())
+        .filter(move |&operand| is_immediate(instruction.op_kind(operand)))
+        .map(|operand| instruction.immediate(operand));
+    relative.into_iter().chain(absolute).chain(immediates)
+}

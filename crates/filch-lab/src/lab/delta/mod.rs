@@ -1,0 +1,232 @@
+//! How many stores a compiled program makes at least between two pops: "Determining delta" in section 4 of *Fence-Free Work Stealing on Bounded TSO Processors*.
+//!
+//! A pop stores the tail, and at most S stores are hidden in the store buffer. If x further stores are made between two pops, at most ceil(S / (x + 1)) pops are
+//! hidden. The fewest stores between two pops are those on the cheapest way, over the control flow of the program, from the pop to itself.
+//!
+//! Where only the function is given, the way is from its entry to its entry, and one of its stores is that of the tail: x is one less. That is right if one
+//! instruction stores the tail, at most once in a call; a function that may go round without passing its entry is refused. With the place of that store, as
+//! `SYMBOL+0x1f`, the way is from there to there, which can be longer: a pop that finds nothing may return before it gets there. The compiler may have made
+//! several copies of the pop. Then the places of all are given, and the way is from any of them to any.
+//!
+//! All stores count, to whatever line: each takes an entry of its own. But stores in a row to one line may leave the buffer as one, so a delta is good only if at
+//! least one store between two pops goes to another line than the tail. The queues here make one. Code does not tell which line a store goes to.
+
+mod blocks;
+mod program;
+mod repeats;
+mod show;
+mod way;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use anyhow::{bail, Context, Result};
+use clap::Args;
+use filch_queue::bound::Bound;
+
+use crate::{figures, print};
+use blocks::{Code, End, DRAINS};
+use program::Program;
+use repeats::Doubt;
+use way::Way;
+
+/// What a user may choose.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// The compiled program.
+    binary: PathBuf,
+
+    /// The function that pops, or part of its name. With `+0x1f`, say, the place in it that stores the tail. If the compiler made several copies of the pop: all
+    /// such places.
+    #[arg(required = true, value_name = "SYMBOL")]
+    symbols: Vec<String>,
+
+    /// S: how many stores a load may overtake, as `filch lab store-buffer` finds it. Without it, more than any known CPU has.
+    #[arg(long, value_name = "N", value_parser = bound, default_value_t = Bound::GENEROUS.get())]
+    bound: usize,
+
+    /// Also write what is found to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+fn bound(text: &str) -> Result<usize, String> {
+    let stores = text.parse().map_err(|_| "this is not a number of stores; an example is 73".to_owned())?;
+    Bound::new(stores).map(Bound::get).map_err(|error| error.to_string())
+}
+
+/// Where a pop is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    /// In which function.
+    function: usize,
+    /// The address: of the store of the tail, or of the beginning of the function.
+    address: u64,
+    /// Whether it is that of the store.
+    is_store: bool,
+}
+
+/// What was found.
+#[derive(Debug)]
+struct Finding {
+    /// Where the program pops.
+    places: Vec<Place>,
+    /// How many functions have the same name, and were not given.
+    other_copies: usize,
+    /// x; None if the program never comes back.
+    stores: Option<u64>,
+    /// The way that makes so few.
+    way: Option<Way>,
+    /// How many calls of nobody knows whom there are.
+    indirect_calls: usize,
+    /// How many jumps to nobody knows where.
+    indirect_jumps: usize,
+    /// How many calls of functions of libraries.
+    library_calls: usize,
+}
+
+impl Finding {
+    /// How many pops may be hidden; None if no number is safe.
+    fn delta(&self, bound: usize) -> Option<u64> {
+        match self.stores {
+            Some(0) => None,
+            Some(stores) => Some((bound as u64).div_ceil(stores.saturating_add(1))),
+            None => Some(1),
+        }
+    }
+
+    /// Whether every way passes something that empties the buffer.
+    fn drains(&self) -> bool {
+        self.stores.is_some_and(|stores| stores >= DRAINS / 2)
+    }
+}
+
+fn search(program: &Program, symbols: &[impl AsRef<str>]) -> Result<Finding> {
+    let mut places: Vec<Place> = Vec::new();
+    for symbol in symbols {
+        let place = place(program, symbol.as_ref())?;
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    if let (2.., Some(place)) = (places.len(), places.iter().find(|place| !place.is_store)) {
+        bail!("several places pop, so that for each the store of the tail is needed; {}", ask(program, place.function));
+    }
+
+    let addresses: Vec<u64> = places.iter().map(|place| place.address).collect();
+    let code = Code::new(program, &addresses);
+    let mut blocks = HashSet::new();
+    for place in &places {
+        let name = described(program, place);
+        let block = code.beginning_at(place.address).with_context(|| format!("no instruction begins at `{name}`"))?;
+        if place.is_store && code.blocks[block].stores == 0 {
+            bail!("the instruction at `{name}` stores nothing: it cannot be the store of the tail");
+        }
+        if !place.is_store {
+            check_pops_once(program, &code, place, block)?;
+        }
+        blocks.insert(block);
+    }
+    let way = way::shortest(program, &code, &blocks);
+    if let (None, Some(place)) = (&way, places.iter().find(|place| !place.is_store)) {
+        bail!(
+            "no way back to the beginning of `{name}` is known; {}",
+            ask(program, place.function),
+            name = program.functions[place.function].name()
+        );
+    }
+    let given = |function: usize| places.iter().any(|place| place.function == function);
+    let is_copy = |function: usize| {
+        let is_same =
+            |place: &Place| program::are_copies(&program.functions[place.function], &program.functions[function]);
+        !given(function) && places.iter().any(is_same)
+    };
+    let other_copies = (0..program.functions.len()).filter(|&function| is_copy(function)).count();
+    let count = |ends: &[End]| code.blocks.iter().filter(|block| ends.contains(&block.end)).count();
+    Ok(Finding {
+        places,
+        other_copies,
+        // One of the stores on the way is the tail's: that of the place, or somewhere in the function.
+        stores: way.as_ref().map(|way| way.stores.saturating_sub(1)),
+        indirect_calls: count(&[End::CallsUnknown]),
+        indirect_jumps: count(&[End::JumpsUnknown]),
+        library_calls: count(&[End::CallsLibrary, End::JumpsToLibrary]),
+        way,
+    })
+}
+
+/// The place that a symbol stands for.
+fn place(program: &Program, symbol: &str) -> Result<Place> {
+    let (name, offset) = split(symbol)?;
+    let function = program.find(name, offset.is_some())?;
+    let range = program.functions[function].range.clone();
+    let address = range.start.saturating_add(offset.unwrap_or(0));
+    if !range.contains(&address) {
+        bail!("`{name}` has {} bytes, so that `{symbol}` is not in it", range.end - range.start);
+    }
+    Ok(Place { function, address, is_store: offset.is_some() })
+}
+
+/// Refuses a function that may pop more than once in a call.
+fn check_pops_once(program: &Program, code: &Code, place: &Place, block: usize) -> Result<()> {
+    let name = program.functions[place.function].name();
+    let ask = || ask(program, place.function);
+    match repeats::doubt(program, code, block) {
+        None => Ok(()),
+        Some(Doubt::Loop(address)) => {
+            bail!("one call of `{name}` may pop more than once: what stores at {address:#x} may be repeated; {}", ask())
+        }
+        Some(Doubt::Jump(address)) => {
+            bail!(
+                "one call of `{name}` may pop more than once: nobody knows where it jumps to at {address:#x}; {}",
+                ask()
+            )
+        }
+    }
+}
+
+/// Asks for the place of the store of the tail.
+fn ask(program: &Program, function: usize) -> String {
+    let function = &program.functions[function];
+    let places = blocks::stores_of(program, function);
+    let shown = |address: &u64| format!("\n  {}+{:#x}", function.name(), address - function.range.start);
+    let list: String = places.iter().take(20).map(shown).collect();
+    let more = if places.len() > 20 { "\n  and more" } else { "" };
+    if places.is_empty() {
+        return "give the place of the store of the tail, as in `NAME+0x1f`: it is in what this function calls"
+            .to_owned();
+    }
+    format!("give the place of the store of the tail, which may be one of these:{list}{more}")
+}
+
+/// A place as it is written.
+fn described(program: &Program, place: &Place) -> String {
+    let function = &program.functions[place.function];
+    match place.is_store {
+        true => format!("{}+{:#x}", function.name(), place.address - function.range.start),
+        false => function.name().to_owned(),
+    }
+}
+
+/// A name, and perhaps how far into the function.
+fn split(symbol: &str) -> Result<(&str, Option<u64>)> {
+    let Some((name, offset)) = symbol.rsplit_once("+0x") else { return Ok((symbol, None)) };
+    let offset = u64::from_str_radix(offset, 16)
+        .with_context(|| format!("`+0x{offset}` is not a place in a function; an example is `+0x1f`"))?;
+    Ok((name, Some(offset)))
+}
+
+/// `filch lab delta`.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let Arguments { binary, symbols, bound, json } = arguments;
+    json.iter().try_for_each(|path| figures::check_writable(path))?;
+    let program = Program::read(binary)?;
+    let finding = search(&program, symbols).with_context(|| binary.display().to_string())?;
+    if let Some(path) = json {
+        figures::write_json(path, &show::json(&program, &finding, *bound, binary))?;
+    }
+    print(&show::text(&program, &finding, *bound))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,299 @@
+//! A compiled program as far as control flow needs it: its functions, their code, and what is known of pointers.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+use anyhow::{bail, ensure, Context, Result};
+use iced_x86::{Decoder, DecoderOptions, Mnemonic};
+use object::{
+    Architecture, BinaryFormat, Object, ObjectKind, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationFlags,
+    RelocationTarget, SectionKind, SymbolKind,
+};
+
+/// A function: from its symbol to its end.
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    /// As in the source. There are several where the compiler found several to be the same.
+    pub(super) names: Vec<String>,
+    /// As the linker knows it, in the same order.
+    mangled: Vec<String>,
+    /// Where it is.
+    pub(super) range: Range<u64>,
+    /// Whether its symbol says that it ends there, and no other begins before.
+    pub(super) is_end_certain: bool,
+    /// Whether a pointer to it was found, or others may call it by its name: who calls it is not known.
+    pub(super) is_pointed_to: bool,
+}
+
+impl Function {
+    /// What to call it.
+    pub(super) fn name(&self) -> &str {
+        self.names.first().map_or("a function without a name", |name| name)
+    }
+}
+
+/// A program.
+#[derive(Debug)]
+pub(super) struct Program {
+    /// In the order of their addresses.
+    pub(super) functions: Vec<Function>,
+    sections: Vec<(u64, Vec<u8>)>,
+    /// Where the loader puts addresses of functions of libraries.
+    imports: HashSet<u64>,
+    /// Where it puts addresses of functions of this program.
+    pointers: HashMap<u64, u64>,
+    /// Short pieces of code that jump to functions of libraries.
+    stubs: Vec<Range<u64>>,
+    /// How many bytes of code belong to no function that has a name, without what only fills gaps.
+    pub(super) unnamed: usize,
+}
+
+impl Program {
+    /// Reads a file.
+    pub(super) fn read(path: &Path) -> Result<Program> {
+        let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        Program::parse(&bytes).with_context(|| format!("{} cannot be searched", path.display()))
+    }
+
+    /// Of the bytes of a file.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Program> {
+        let file = object::File::parse(bytes).context("it is not a program that was compiled")?;
+        match file.architecture() {
+            Architecture::X86_64 => {}
+            other => bail!("it is for {other:?}, and only programs for x86-64 are known here"),
+        }
+        // There, addresses in data are chains that nobody unrolls here, so that it is not known which functions are pointed to.
+        ensure!(file.format() != BinaryFormat::MachO, "it is for macOS, and pointers in such files are not known here");
+        let is_code = |section: &object::Section<'_, '_>| section.kind() == SectionKind::Text;
+        if file.kind() == ObjectKind::Relocatable
+            && file.sections().any(|section| is_code(&section) && section.relocations().next().is_some())
+        {
+            bail!("it is not linked yet, so that nobody knows whom it calls; give a linked program");
+        }
+
+        let mut sections = Vec::new();
+        let mut stubs = Vec::new();
+        let mut words = HashSet::new();
+        for section in file.sections() {
+            let range = section.address()..section.address().saturating_add(section.size());
+            if is_code(&section) {
+                match section.name() {
+                    Ok(name) if name.starts_with(".plt") || name == "__stubs" => stubs.push(range),
+                    _ => sections.push((range.start, section.data().context("its code cannot be read")?.to_vec())),
+                }
+            } else if range.start > 0 {
+                // What the loader does not fill in may hold pointers as it is. Debug information has no address.
+                let data = section.data().unwrap_or_default();
+                words.extend(data.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default())));
+            }
+        }
+
+        let mut functions = functions(&file);
+        ensure!(
+            !functions.is_empty(),
+            "it has no names of functions: it was stripped; build it again and leave them in"
+        );
+        // Assembled by hand, some do not say where they end: with the next, or with their section.
+        let starts: Vec<u64> = functions.iter().map(|function| function.range.start).collect();
+        for (index, function) in functions.iter_mut().enumerate() {
+            let start = function.range.start;
+            let section = sections.iter().find(|(first, code)| (*first..first + code.len() as u64).contains(&start));
+            let end = section.map_or(start, |(first, code)| first + code.len() as u64);
+            let next = starts.get(index + 1).copied().unwrap_or(u64::MAX);
+            let size_is_known = function.range.end > start;
+            let limit = end.min(next);
+            function.is_end_certain = size_is_known && function.range.end <= limit;
+            function.range.end = if size_is_known { function.range.end.min(limit) } else { limit }.max(start);
+        }
+
+        let unnamed = unnamed(&sections, &mut functions);
+        let (imports, pointers) = filled_in(&file);
+        words.extend(pointers.values());
+        for function in &mut functions {
+            function.is_pointed_to |= words.contains(&function.range.start);
+        }
+        Ok(Program { functions, sections, imports, pointers, stubs, unnamed })
+    }
+
+    /// The code of a function.
+    pub(super) fn code(&self, function: &Function) -> &[u8] {
+        let code = self.sections.iter().find_map(|(first, code)| {
+            let from = usize::try_from(function.range.start.checked_sub(*first)?).ok()?;
+            let to = usize::try_from(function.range.end.checked_sub(*first)?).ok()?;
+            code.get(from..to)
+        });
+        code.unwrap_or_default()
+    }
+
+    /// Which function begins at this address.
+    pub(super) fn beginning_at(&self, address: u64) -> Option<usize> {
+        self.functions.binary_search_by_key(&address, |function| function.range.start).ok()
+    }
+
+    /// Whether this is the way to a function of a library.
+    pub(super) fn is_stub(&self, address: u64) -> bool {
+        self.stubs.iter().any(|stub| stub.contains(&address))
+    }
+
+    /// Whether the loader puts the address of a function of a library here.
+    pub(super) fn is_import(&self, slot: u64) -> bool {
+        self.imports.contains(&slot)
+    }
+
+    /// Which address of this program the loader puts here.
+    pub(super) fn pointer(&self, slot: u64) -> Option<u64> {
+        self.pointers.get(&slot).copied()
+    }
+
+    /// The one function that is meant: by its whole name, or else by a part of it. Copies that the compiler made of it are meant too,
+    /// unless a place in it is given, which is another in each.
+    pub(super) fn find(&self, wanted: &str, with_place: bool) -> Result<usize> {
+        let named = |is_it: &dyn Fn(&String) -> bool| -> Vec<usize> {
+            let has = |function: &Function| function.names.iter().chain(&function.mangled).any(is_it);
+            (0..self.functions.len()).filter(|&index| has(&self.functions[index])).collect()
+        };
+        let exact = named(&|name| name == wanted);
+        let mut found = match exact[..] {
+            [_] if with_place => exact,
+            _ => named(&|name| name == wanted || original(name) == wanted),
+        };
+        if found.is_empty() {
+            found = named(&|name| name.contains(wanted));
+        }
+        match found[..] {
+            [one] => Ok(one),
+            [] => bail!(
+                "no function has `{wanted}` in its name; if the compiler inlined it, mark it `#[inline(never)]` and build again"
+            ),
+            _ => {
+                let shown = |&index: &usize| {
+                    let function: &Function = &self.functions[index];
+                    let mangled = function.mangled.first().map_or("", |name| name);
+                    format!("\n  {} ({mangled})", function.name())
+                };
+                let list: String = found.iter().take(20).map(shown).collect();
+                let more = if found.len() > 20 { "\n  and more" } else { "" };
+                bail!("{} functions have `{wanted}` in their names; give the whole name of the one that pops, as in brackets, or of all that do, each with the place that stores the tail, as in `NAME+0x1f`:{list}{more}", found.len())
+            }
+        }
+    }
+}
+
+/// Whether both have the same name in the source.
+pub(super) fn are_copies(one: &Function, other: &Function) -> bool {
+    one.names.iter().any(|name| other.names.iter().any(|same| original(same) == original(name)))
+}
+
+/// The name of what the compiler made a copy of, as of `pop.constprop.0`. What is cold was not copied but moved, and is entered from the rest.
+fn original(name: &str) -> &str {
+    let copies = [".constprop.", ".isra.", ".part.", ".llvm.", ".lto_priv."];
+    if name.contains(".cold") {
+        return name;
+    }
+    copies.iter().filter_map(|copy| name.find(copy)).min().map_or(name, |end| &name[..end])
+}
+
+/// All functions that have names, those at one address as one.
+fn functions(file: &object::File<'_>) -> Vec<Function> {
+    let mut by_start: BTreeMap<u64, Function> = BTreeMap::new();
+    // What the loader knows by name, other programs and libraries may call.
+    let named = file.symbols().map(|symbol| (symbol, false));
+    for (symbol, is_exported) in named.chain(file.dynamic_symbols().map(|symbol| (symbol, true))) {
+        let (Ok(mangled), SymbolKind::Text, true) = (symbol.name(), symbol.kind(), symbol.is_definition()) else {
+            continue;
+        };
+        let range = symbol.address()..symbol.address().saturating_add(symbol.size());
+        let function = by_start.entry(range.start).or_insert_with(|| Function {
+            names: Vec::new(),
+            mangled: Vec::new(),
+            range: range.clone(),
+            is_end_certain: false,
+            is_pointed_to: false,
+        });
+        function.range.end = function.range.end.max(range.end);
+        function.is_pointed_to |= is_exported;
+        if !function.mangled.iter().any(|known| known == mangled) {
+            // Without the hash, which nobody writes.
+            function.names.push(format!("{:#}", rustc_demangle::demangle(mangled)));
+            function.mangled.push(mangled.to_owned());
+        }
+    }
+    by_start.into_values().collect()
+}
+
+/// How much code is in no function. Functions right before such code may go on in it.
+fn unnamed(sections: &[(u64, Vec<u8>)], functions: &mut [Function]) -> usize {
+    let mut unnamed = 0;
+    for (first, code) in sections {
+        let end = first + code.len() as u64;
+        let mut from = *first;
+        let mut before = None;
+        let inside = (0..functions.len()).filter(|&index| (*first..end).contains(&functions[index].range.start));
+        for index in inside.map(Some).chain([None]).collect::<Vec<_>>() {
+            let to = index.map_or(end, |index| functions[index].range.start);
+            let gap = code.get((from - first) as usize..(to.max(from) - first) as usize).unwrap_or_default();
+            let count = without_padding(gap);
+            unnamed += count;
+            if let (true, Some(before)) = (count > 0, before) {
+                let function: &mut Function = &mut functions[before];
+                function.is_end_certain = false;
+            }
+            from = index.map_or(end, |index| functions[index].range.end);
+            before = index;
+        }
+    }
+    unnamed
+}
+
+/// How many of these bytes are neither 0 nor instructions that only fill gaps.
+fn without_padding(gap: &[u8]) -> usize {
+    let mut decoder = Decoder::new(64, gap, DecoderOptions::NONE);
+    let mut count = 0;
+    while decoder.can_decode() {
+        let from = decoder.position();
+        if gap[from] == 0 && decoder.set_position(from + 1).is_ok() {
+            continue;
+        }
+        if !matches!(decoder.decode().mnemonic(), Mnemonic::Nop | Mnemonic::Int3) {
+            count += decoder.position() - from;
+        }
+    }
+    count
+}
+
+/// Where the loader puts addresses: of functions of libraries, and which of this program.
+fn filled_in(file: &object::File<'_>) -> (HashSet<u64>, HashMap<u64, u64>) {
+    let (mut imports, mut pointers) = (HashSet::new(), HashMap::new());
+    let symbols = file.dynamic_symbol_table();
+    for (slot, relocation) in file.dynamic_relocations().into_iter().flatten() {
+        if is_computed(relocation.flags()) {
+            continue;
+        }
+        match relocation.target() {
+            RelocationTarget::Symbol(index) => {
+                let symbol = symbols.as_ref().and_then(|symbols| symbols.symbol_by_index(index).ok());
+                match symbol {
+                    Some(symbol) if symbol.is_definition() => {
+                        pointers.insert(slot, symbol.address().wrapping_add_signed(relocation.addend()));
+                    }
+                    Some(_) => {
+                        imports.insert(slot);
+                    }
+                    None => {}
+                }
+            }
+            RelocationTarget::Absolute => {
+                pointers.insert(slot, relocation.addend() as u64);
+            }
+            _ => {}
+        }
+    }
+    (imports, pointers)
+}
+
+/// Whether what is put there is not the address that the file names, but what the function at that address returns.
+pub(super) fn is_computed(flags: RelocationFlags) -> bool {
+    flags == RelocationFlags::Elf { r_type: object::elf::R_X86_64_IRELATIVE }
+}

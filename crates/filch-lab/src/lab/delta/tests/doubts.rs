@@ -1,0 +1,158 @@
+//! Programs for which x is easily taken to be larger than it is.
+
+use object::RelocationFlags;
+
+use super::*;
+
+fn refused(functions: Functions<'_>, symbols: &str) -> String {
+    refusal(search(&program(functions), &places(symbols)))
+}
+
+#[test]
+fn a_pop_in_a_loop_of_its_function_needs_its_place() {
+    // The loop never passes the beginning again.
+    let endless: Functions<'_> = &[("worker", &[Nothing, Store, Store, Jump(1)])];
+    let asked = refused(endless, "worker");
+    assert!(asked.contains("more than once") && asked.contains("worker+0x1\n  worker+0x3"), "{asked}");
+    assert_eq!(found(endless, "worker+0x1").stores, Some(1));
+    // What is pushed at the beginning is not pushed between two pops.
+    let ends: Functions<'_> = &[("worker", &[Push, Push, Push, Push, Store, Branch(4), Return])];
+    assert!(refused(ends, "worker").contains("worker+0x4"));
+    assert_eq!(found(ends, "worker+0x4").stores, Some(0));
+    // A loop that begins where the function begins passes it.
+    assert_eq!(found(&[("worker", &[Store, Store, Jump(0)])], "worker").stores, Some(1));
+}
+
+#[test]
+fn a_pop_in_a_loop_of_what_is_called_needs_its_place() {
+    let worker: (&str, &[Op]) = ("worker", &[Push, Push, Push, Call("step"), Return]);
+    assert!(refused(&[worker, ("step", &[Store, Branch(0), Return])], "worker").contains("more than once"));
+    let again: (&str, &[Op]) = ("worker", &[Push, Push, Push, Call("step"), Branch(3), Return]);
+    assert!(refused(&[again, ("step", &[Store, Return])], "worker").contains("more than once"));
+    let further: (&str, &[Op]) = ("worker", &[Push, Push, Push, TailCall("step")]);
+    assert!(refused(&[further, ("step", &[Store, Branch(0), Return])], "worker").contains("more than once"));
+    assert_eq!(found(&[worker, ("step", &[Store, Return])], "worker").stores, Some(4));
+}
+
+#[test]
+fn a_jump_to_nobody_knows_where_may_go_round() {
+    let functions: Functions<'_> = &[("worker", &[Push, Push, Push, Store, JumpUnknown])];
+    assert!(refused(functions, "worker").contains("nobody knows where it jumps to"));
+    assert_eq!(found(functions, "worker+0x3").stores, Some(0));
+}
+
+#[test]
+fn a_loop_that_stores_nothing_or_empties_the_buffer_is_no_doubt() {
+    for inside in [Nothing, LockedAdd] {
+        let pop: (&str, &[Op]) = ("pop", &[Nothing, inside, Branch(1), Store, Return]);
+        assert!(search(&program(&[pop]), &["pop"]).is_ok());
+    }
+}
+
+#[test]
+fn all_copies_of_a_pop_are_pops() {
+    let functions: Functions<'_> = &[POP, ("worker", &[Call("pop"), Store, Store, Jump(0)])];
+    assert_eq!(found(functions, "pop+0x0").stores, Some(3));
+    // The second store of the worker is that of a tail.
+    assert_eq!(found(functions, "pop+0x0 worker+0x7").stores, Some(1));
+    let inlined: Functions<'_> = &[POP, ("worker", &[Call("pop"), Store, Store, Store, Store, Jump(0)])];
+    assert_eq!(found(inlined, "pop+0x0 worker+0x5").stores, Some(0));
+    assert_eq!(found(functions, "worker+0x7 pop+0x0 pop+0x0").places.len(), 2);
+    let asked = refused(functions, "pop worker+0x7");
+    assert!(asked.contains("several places pop") && asked.contains("pop+0x0"), "{asked}");
+}
+
+#[test]
+fn copies_with_the_same_name_are_not_passed_over() {
+    let worker: (&str, &[Op]) = ("worker", &[Call("pop"), Call("pop.constprop.0"), Jump(0)]);
+    let c: Functions<'_> = &[POP, ("pop.constprop.0", &[Store, Return]), worker];
+    let asked = refused(c, "pop");
+    assert!(asked.contains("2 functions have `pop`") && asked.contains("pop.constprop.0"), "{asked}");
+    assert_eq!(found(c, "pop+0x0 pop.constprop.0+0x0").stores, Some(1));
+    // Who names one with its place is told of the other.
+    let one = found(c, "pop+0x0");
+    assert_eq!((one.stores, one.other_copies), (Some(3), 1));
+    assert!(show::text(&program(c), &one, 73).contains("Functions of the same name that are not taken for pops: 1"));
+
+    let (some, other) = ("_ZN5queue3pop17h0123456789abcdefE", "_ZN5queue3pop17hfedcba9876543210E");
+    let rust: Functions<'_> = &[(some, &[Store, Return]), (other, &[Store, Return])];
+    assert!(refused(rust, "queue::pop").contains("or of all that do"));
+    assert_eq!(found(rust, some).other_copies, 1);
+}
+
+#[test]
+fn code_without_a_name_may_call_any_function() {
+    let known: (&str, &[Op]) = ("worker", &[Store, Store, Call("pop"), Jump(0)]);
+    let functions: Functions<'_> = &[POP, known, ("", &[Call("pop"), Jump(0)])];
+    let finding = found(functions, "pop");
+    assert_eq!((finding.stores, &finding.way.as_ref().unwrap().leaves), (Some(0), &Some(Leaves::Return(0))));
+    let text = show::text(&program(functions), &finding, 73);
+    assert!(text.contains("10 bytes belong to no function with a name"), "{text}");
+    // What only fills gaps is no code.
+    assert_eq!(stores(&[POP, known, ("", &[Nothing, Nothing])]), Some(3));
+    // A function may go on in it: here by returning behind its end.
+    let falls: Functions<'_> =
+        &[("work", &[Return]), ("worker", &[Store, Store, Call("work")]), ("", &[TailCall("worker")])];
+    assert_eq!(found(falls, "worker+0x0").stores, Some(2));
+}
+
+#[test]
+fn a_name_behind_a_call_is_no_end_unless_the_size_says_so() {
+    let nothing = [Nothing; 11];
+    let worker = [&nothing[..], &[Call("pop")]].concat();
+    let far: &[Op] = &[Push, Push, Push, Call("pop"), Jump(0)];
+    let functions: Functions<'_> = &[POP, ("worker", &worker), ("inner", &[Nothing, TailCall("worker")]), ("far", far)];
+    let with_size = |size: u64| {
+        let mut object = object(functions, Architecture::X86_64);
+        let symbol = object.symbol_id(b"worker").unwrap();
+        object.symbol_mut(symbol).size = size;
+        let program = Program::parse(&object.write().unwrap()).unwrap();
+        search(&program, &["pop"]).unwrap().stores
+    };
+    // It ends there: what is called last does not return. Otherwise the other name is in its middle.
+    assert_eq!((with_size(16), with_size(22), with_size(0)), (Some(4), Some(1), Some(1)));
+}
+
+#[test]
+fn a_store_under_a_mask_may_store_nothing() {
+    for masked in [MaskedStore, StoreUnderMask] {
+        assert_eq!(stores(&[POP, ("worker", &[Call("pop"), masked, masked, Jump(0)])]), Some(1));
+    }
+}
+
+#[test]
+fn pointers_that_are_not_known_are_not_believed() {
+    let mac = Object::new(BinaryFormat::MachO, Architecture::X86_64, Endianness::Little).write().unwrap();
+    assert!(refusal(Program::parse(&mac)).contains("it is for macOS"));
+    let kinds = [object::elf::R_X86_64_IRELATIVE, object::elf::R_X86_64_RELATIVE];
+    assert_eq!(kinds.map(|r_type| super::program::is_computed(RelocationFlags::Elf { r_type })), [true, false]);
+}
+
+#[test]
+fn more_stores_than_a_number_holds_are_many() {
+    let names: Vec<&'static str> = (0..40).map(|index| &*format!("work{index}").leak()).collect();
+    let twice: Vec<Vec<Op>> = (0..40)
+        .map(|index| match index {
+            0 => vec![Fence, Return],
+            _ => vec![Call(names[index - 1]), Call(names[index - 1]), Return],
+        })
+        .collect();
+    let worker = [Call("pop"), Call(names[39]), Jump(0)];
+    let mut functions: Vec<(&'static str, &[Op])> = vec![POP, ("worker", &worker)];
+    functions.extend(names.iter().copied().zip(twice.iter().map(|ops| &ops[..])));
+    let finding = found(&functions, "pop");
+    assert!(finding.drains());
+    assert_eq!(finding.delta(73), Some(1));
+    assert!(show::text(&program(&functions), &finding, 73).contains("empties the store buffer"));
+}
+
+#[test]
+fn what_is_found_is_a_bound_under_conditions_that_are_told() {
+    let functions: Functions<'_> = &[POP, ("worker", &[Store, Call("pop"), Jump(0)])];
+    let text = |symbol: &str| show::text(&program(functions), &found(functions, symbol), 73);
+    for condition in ["a lower bound if no library calls back", "longjmp", "other functions are not seen"] {
+        assert!(text("pop").contains(condition), "{condition}");
+    }
+    assert!(text("pop").contains("One instruction is taken to store the tail"));
+    assert!(!text("pop+0x0").contains("One instruction is taken to store the tail"));
+}

@@ -1,0 +1,74 @@
+//! Which instruction a fence became: a compiler may choose `mfence` or a locked instruction, and one can be twice as slow as the other.
+
+use std::sync::atomic::{fence, Ordering};
+
+/// The instruction that a SeqCst fence is in this program, read from the program itself; None where that is not known.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn of_a_fence() -> Option<String> {
+    use iced_x86::{Decoder, DecoderOptions, FlowControl};
+
+    /// More than a fence and the return need.
+    const ENOUGH: usize = 32;
+
+    let start = fence_alone as fn() as *const u8;
+    let mut code = Vec::new();
+    while code.len() < ENOUGH {
+        // SAFETY: code may be read, and this is a byte of the function: none was its last so far, or the loop would be over.
+        code.push(unsafe { *start.add(code.len()) });
+        let known: Vec<_> = Decoder::with_ip(64, &code, 0, DecoderOptions::NONE).into_iter().collect();
+        let whole = known.iter().take_while(|instruction| !instruction.is_invalid());
+        match whole.last() {
+            // In a build without optimisation the fence is a call away.
+            Some(last) if last.flow_control() != FlowControl::Next => return None,
+            Some(last) if is_a_fence(&name(last)) => return Some(name(last)),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(target_arch = "x86_64")]
+fn is_a_fence(name: &str) -> bool {
+    name == "mfence" || name.starts_with("lock ")
+}
+
+#[cfg(target_arch = "x86_64")]
+fn name(instruction: &iced_x86::Instruction) -> String {
+    let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
+    if instruction.has_lock_prefix() {
+        format!("lock {name}")
+    } else {
+        name
+    }
+}
+
+/// Not known here.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn of_a_fence() -> Option<String> {
+    let _ = fence_alone;
+    None
+}
+
+/// As it is compiled everywhere in this program.
+#[inline(never)]
+fn fence_alone() {
+    // SeqCst: it is the fence that is looked at.
+    fence(Ordering::SeqCst);
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use iced_x86::{Decoder, DecoderOptions};
+
+    use super::*;
+
+    #[test]
+    fn a_locked_instruction_is_told_from_one_that_is_not() {
+        let named = |code: &[u8]| name(&Decoder::new(64, code, DecoderOptions::NONE).decode());
+        assert_eq!(named(&[0x0f, 0xae, 0xf0]), "mfence");
+        // lock or dword ptr [rsp - 0x40], 0
+        assert_eq!(named(&[0xf0, 0x83, 0x4c, 0x24, 0xc0, 0x00]), "lock or");
+        assert_eq!(named(&[0x83, 0x4c, 0x24, 0xc0, 0x00]), "or");
+        assert!(is_a_fence("mfence") && is_a_fence("lock or") && !is_a_fence("or"));
+    }
+}

@@ -1,0 +1,212 @@
+//! What fences, barriers, wake-ups and steals cost: the prices that all designs here trade in.
+
+mod alone;
+mod instruction;
+mod together;
+
+use std::path::PathBuf;
+use std::thread;
+
+use anyhow::{anyhow, Context, Result};
+use clap::Args;
+use filch_queue::barrier;
+
+use crate::bench::pin::Cores;
+use crate::figures::{self, grid, number, Series};
+use crate::machine::Machine;
+use crate::{print, say, stats, watch};
+
+/// The name of its rows.
+pub(crate) const SUITE: &str = "fences";
+
+/// What a user may choose.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Fewer rounds.
+    #[arg(long)]
+    quick: bool,
+
+    /// Also write the figures to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+type Measure = Box<dyn Fn(Cores) -> Result<Option<f64>> + Send>;
+
+/// Something that costs time.
+struct Price {
+    /// The name that plots know it by.
+    case: &'static str,
+    /// How many threads take part.
+    threads: usize,
+    /// What it is, for people.
+    what: String,
+    /// Takes a sample, in nanoseconds; None if what others do on this machine left no room for one.
+    measure: Measure,
+}
+
+/// All prices that this machine has, and a sentence for each that it has not.
+fn prices(cores: Cores) -> (Vec<Price>, Vec<String>) {
+    let price = |case, threads, what: &str, measure: Measure| Price { case, threads, what: what.to_owned(), measure };
+    let fence = match instruction::of_a_fence() {
+        Some(instruction) => format!("a store and a SeqCst fence, which is `{instruction}` here"),
+        None => "a store and a SeqCst fence".to_owned(),
+    };
+    let mut all = vec![
+        price("store", 1, "a store", Box::new(|_| alone::store().map(Some))),
+        price("fence", 1, &fence, Box::new(|_| alone::store_and_fence().map(Some))),
+        #[cfg(target_arch = "x86_64")]
+        price("mfence", 1, "a store and `mfence`", Box::new(|_| alone::store_and_mfence().map(Some))),
+        price("locked-add", 1, "an atomic addition", Box::new(|_| alone::locked_add().map(Some))),
+        #[cfg(target_os = "linux")]
+        price("system-call", 1, "a system call that does nothing", Box::new(|_| alone::system_call().map(Some))),
+    ];
+    let mut missing = Vec::new();
+    if cfg!(not(target_arch = "x86_64")) {
+        missing.push("`mfence` is an instruction of x86-64.".to_owned());
+    }
+
+    let kernel = if cfg!(windows) { "FlushProcessWriteBuffers" } else { "membarrier, private and expedited" };
+    let is_registered = barrier::register();
+    if is_registered {
+        let what = format!("{kernel}, with no other thread at work");
+        all.push(price("membarrier", 1, &what, Box::new(|_| alone::heavy_barrier().map(Some))));
+    } else {
+        missing.push("The system has no barrier on behalf of other threads, or refuses it.".to_owned());
+    }
+    if !cores.are_two() {
+        missing.push("What takes two threads is left out: they cannot have a core each.".to_owned());
+        return (all, missing);
+    }
+    if is_registered {
+        let what = format!("{kernel}, with a busy thread on another core");
+        all.push(price("membarrier-busy", 2, &what, Box::new(together::heavy_barrier_with_a_peer)));
+    }
+    let what = "from the call that wakes a sleeping thread to its first instruction";
+    all.push(price("wake", 2, what, Box::new(|cores| together::wake(cores).map(Some))));
+    let what = "chase_lev: the steal of a task that another core has just pushed";
+    all.push(price("steal", 2, what, Box::new(|cores| together::steal(cores).map(Some))));
+    (all, missing)
+}
+
+/// Measures all of them: a series a price, in nanoseconds.
+pub(crate) fn measure(quick: bool) -> Result<Vec<Series>> {
+    let cores = Cores::choose();
+    let (prices, missing) = prices(cores);
+    missing.iter().for_each(|sentence| say(sentence));
+    // A thread of its own, because it stays pinned.
+    let measuring = thread::spawn(move || {
+        cores.pin_owner();
+        rounds(&prices, if quick { 7 } else { 25 }, cores, watch::is_over)
+    });
+    measuring.join().map_err(|_| anyhow!("the thread that measured failed"))?
+}
+
+/// So many rounds, each of which takes a sample of everything and begins with another. One that is over in the middle does not count.
+fn rounds(prices: &[Price], rounds: usize, cores: Cores, is_over: fn() -> bool) -> Result<Vec<Series>> {
+    let series = |price: &Price| Series {
+        case: price.case.to_owned(),
+        name: "machine",
+        threads: price.threads,
+        unit: "ns/op",
+        samples: Vec::new(),
+        note: Some(price.what.clone()),
+    };
+    let mut all: Vec<Series> = prices.iter().map(series).collect();
+    for round in 0..rounds {
+        let mut samples = Vec::with_capacity(prices.len());
+        for turn in 0..prices.len() {
+            if is_over() {
+                return Ok(all);
+            }
+            let index = (round + turn) % prices.len();
+            let Price { case, measure, .. } = &prices[index];
+            let sample = measure(cores).with_context(|| format!("`{case}` failed in round {}", round + 1))?;
+            samples.push((index, sample));
+        }
+        samples.into_iter().for_each(|(index, sample)| all[index].samples.extend(sample));
+    }
+    Ok(all)
+}
+
+/// `filch lab fences`.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    arguments.json.iter().try_for_each(|path| figures::check_writable(path))?;
+    let machine = Machine::here();
+    say(&format!("Prices on {machine}."));
+    let series = measure(arguments.quick)?;
+    if let Some(path) = &arguments.json {
+        figures::write_json(path, &figures::rows(SUITE, &series, &machine))?;
+    }
+    print(&table(&series))
+}
+
+fn table(series: &[Series]) -> String {
+    let header = ["ns/op", "median", "min", "p90", ""].map(str::to_owned);
+    let line = |series: &Series| {
+        let of = |statistic: fn(&[f64]) -> Option<f64>| statistic(&series.samples).map_or_else(String::new, number);
+        let note = series.note.clone().unwrap_or_default();
+        vec![series.case.clone(), of(stats::median), of(stats::min), of(stats::p90), note]
+    };
+    format!("\n{}", grid(&header, &series.iter().map(line).collect::<Vec<_>>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_price_has_a_sample_a_round_and_says_what_it_is() {
+        let cores = Cores::choose();
+        let (prices, missing) = prices(cores);
+        let series = rounds(&prices, 1, cores, || false).unwrap();
+        for case in ["store", "fence", "locked-add", "membarrier", "membarrier-busy", "wake", "steal"] {
+            assert!(
+                series.iter().any(|series| series.case == case) || !missing.is_empty(),
+                "{case} is missing and nothing says so"
+            );
+        }
+        for series in &series {
+            assert_eq!((series.name, series.unit), ("machine", "ns/op"), "{}", series.case);
+            // A busy machine may leave no room for a busy peer.
+            assert!(series.samples.len() == 1 || series.case == "membarrier-busy", "{}", series.case);
+            assert!(series.samples.iter().all(|&nanos| nanos >= 0.0) && series.note.is_some());
+        }
+    }
+
+    #[test]
+    fn a_price_that_cannot_be_taken_is_named() {
+        let broken = Price { case: "wake", threads: 2, what: String::new(), measure: Box::new(|_| Err(anyhow!("no"))) };
+        let error = rounds(&[broken], 1, Cores::choose(), || false).unwrap_err();
+        assert_eq!(format!("{error:#}"), "`wake` failed in round 1: no");
+    }
+
+    #[test]
+    fn a_round_that_is_over_in_the_middle_does_not_count() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        static ASKED: AtomicUsize = AtomicUsize::new(0);
+        let price = |case| Price {
+            case,
+            threads: 1,
+            what: String::new(),
+            measure: Box::new(|_: Cores| Ok(Some(1.0))) as Measure,
+        };
+        let is_over = || ASKED.fetch_add(1, Ordering::Relaxed) == 5;
+        let prices = [Price { ..price("store") }, Price { ..price("fence") }];
+        let series = rounds(&prices, 9, Cores::choose(), is_over).unwrap();
+        assert_eq!(series.iter().map(|series| series.samples.len()).collect::<Vec<_>>(), [2, 2]);
+    }
+
+    #[test]
+    fn the_table_has_a_line_for_each_price() {
+        let series = Series {
+            case: "fence".to_owned(),
+            name: "machine",
+            threads: 1,
+            unit: "ns/op",
+            samples: vec![6.0, 7.0, 8.0],
+            note: Some("which is `mfence` here".to_owned()),
+        };
+        assert!(table(&[series]).contains("fence    7.00  6.00  8.00  which is `mfence` here"));
+    }
+}

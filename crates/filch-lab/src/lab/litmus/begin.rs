@@ -1,0 +1,118 @@
+//! Where a sweep begins: with what was counted before, the bound that is put to the test, and the store buffer that it comes from.
+
+use std::time::Duration;
+
+use anyhow::{bail, ensure, Result};
+use filch_queue::calibration::{Calibration, Cpu};
+
+use super::counts::Counts;
+use super::state::State;
+use super::Arguments;
+use crate::lab::store_buffer;
+use crate::say;
+
+/// How long the store buffer is measured for.
+const TIME_FOR_THE_BUFFER: Duration = Duration::from_secs(6);
+
+/// What is gone on from, if that was asked for.
+pub(super) fn earlier(arguments: &Arguments, cpu: &Cpu) -> Result<Option<State>> {
+    let Some(path) = &arguments.state else { return Ok(None) };
+    if !arguments.resume {
+        ensure!(
+            !path.exists(),
+            "there is a {} already; go on from it with --resume, or give another file",
+            path.display()
+        );
+        return Ok(None);
+    }
+    State::read(path, cpu).map(Some)
+}
+
+/// What is kept in the file of `--state`, and the bound that is put to the test this time.
+///
+/// They differ where somebody looks at earlier counts in the light of another bound: the counts are the same whatever is supposed, and what the store buffer has is not forgotten for it.
+pub(super) fn begin(
+    earlier: Option<State>,
+    bound: Option<usize>,
+    is_to_calibrate: bool,
+    entries: impl FnOnce() -> Result<usize>,
+) -> Result<(State, usize)> {
+    // A calibration is for every program on this CPU: it rests on the store buffer, whatever somebody supposes, and on that of the machine at hand.
+    let measured = if is_to_calibrate || (earlier.is_none() && bound.is_none()) { Some(entries()?) } else { None };
+    let state = earlier.unwrap_or_else(|| State {
+        supposed: bound.unwrap_or(State::LEAST_BOUND),
+        entries: None,
+        counts: Counts::default(),
+    });
+    let entries = state.entries.max(measured);
+    let least = entries.map_or(State::LEAST_BOUND, |entries| entries + 1);
+    let state = State { supposed: state.supposed.max(least), entries, ..state };
+    let supposed = bound.unwrap_or(state.supposed);
+    if is_to_calibrate && supposed < least {
+        say(&format!("S = {supposed} is below what the store buffer holds; S = {least} is put to the test."));
+        return Ok((state, least));
+    }
+    Ok((state, supposed))
+}
+
+/// The entries of the store buffer.
+pub(super) fn measure_entries() -> Result<usize> {
+    say(&format!("Measuring the store buffer: about {} seconds.", TIME_FOR_THE_BUFFER.as_secs()));
+    let Some(knee) = store_buffer::measure(TIME_FOR_THE_BUFFER)?.knee else {
+        bail!(
+            "the store buffer shows no knee, so there is no bound to put to the test; try again when the machine is less busy, or give one with --bound, without --calibrate"
+        );
+    };
+    say(&format!("It has {} entries.", knee.entries));
+    ensure!(knee.entries < Calibration::LARGEST_BOUND, "no store buffer has {} entries", knee.entries);
+    Ok(knee.entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::litmus::counts::tests::{counts, key};
+
+    fn state(supposed: usize, entries: Option<usize>) -> State {
+        State { supposed, entries, counts: counts(&[(key(1, 30), 10, 1)]) }
+    }
+
+    fn unasked() -> Result<usize> {
+        panic!("nobody wants to know")
+    }
+
+    #[test]
+    fn without_a_bound_the_store_buffer_gives_one() {
+        let (state, supposed) = begin(None, None, false, || Ok(72)).unwrap();
+        assert_eq!((state.supposed, state.entries, supposed), (73, Some(72), 73));
+    }
+
+    #[test]
+    fn a_bound_that_is_given_is_taken_as_it_is_unless_somebody_is_to_rely_on_it() {
+        let (state, supposed) = begin(None, Some(2), false, unasked).unwrap();
+        assert_eq!((state.supposed, state.entries, supposed), (2, None, 2));
+        let (state, supposed) = begin(None, Some(2), true, || Ok(72)).unwrap();
+        assert_eq!((state.supposed, state.entries, supposed), (73, Some(72), 73));
+        let (state, supposed) = begin(None, Some(128), true, || Ok(72)).unwrap();
+        assert_eq!((state.supposed, state.entries, supposed), (128, Some(72), 128));
+        assert!(begin(None, Some(128), true, || bail!("no knee")).is_err());
+    }
+
+    #[test]
+    fn another_light_on_earlier_counts_does_not_make_the_store_buffer_forgotten() {
+        let earlier = state(73, Some(72));
+        let (kept, supposed) = begin(Some(earlier.clone()), Some(40), false, unasked).unwrap();
+        assert_eq!((kept, supposed), (earlier, 40));
+    }
+
+    #[test]
+    fn earlier_counts_calibrate_only_with_the_store_buffer_of_the_machine_at_hand() {
+        let (kept, supposed) = begin(Some(state(40, None)), None, true, || Ok(72)).unwrap();
+        assert_eq!((kept.supposed, kept.entries, supposed), (73, Some(72), 73));
+        let (kept, supposed) = begin(Some(state(57, Some(56))), Some(40), true, || Ok(72)).unwrap();
+        assert_eq!((kept.supposed, kept.entries, supposed), (73, Some(72), 73));
+        let (kept, supposed) = begin(Some(state(73, Some(72))), None, true, || Ok(56)).unwrap();
+        assert_eq!((kept.supposed, kept.entries, supposed), (73, Some(72), 73));
+        assert_eq!(kept.counts, state(73, Some(72)).counts);
+    }
+}

@@ -1,0 +1,222 @@
+//! Where worker and thief run: every kind of core that there is, and on it one core for both, two cores, or wherever the system puts them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+
+use core_affinity::CoreId;
+use serde::{Deserialize, Serialize};
+
+use super::Placement;
+use crate::lab::kinds::{self, numbers, Kinds};
+
+/// What the worker's core is like. Its store buffer is the one that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Kind {
+    /// All cores are alike, or nobody knows which one it is.
+    Any,
+    /// A fast one of a hybrid CPU.
+    Performance,
+    /// A small one of a hybrid CPU.
+    Efficient,
+}
+
+/// Where a race takes place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Site {
+    pub(super) kind: Kind,
+    pub(super) placement: Placement,
+    /// Whose the worker and the thief are; anywhere if it does not say.
+    cores: Option<(usize, usize)>,
+}
+
+impl Site {
+    /// Wherever the operating system puts them.
+    pub(super) fn anywhere() -> Site {
+        Site { kind: Kind::Any, placement: Placement::Unpinned, cores: None }
+    }
+
+    /// Puts the calling thread where the worker runs. Whether it is there.
+    pub(super) fn pin_worker(&self) -> bool {
+        self.cores.is_none_or(|(worker, _)| pin(worker))
+    }
+
+    /// Puts the calling thread where the thief runs. Whether it is there.
+    pub(super) fn pin_thief(&self) -> bool {
+        self.cores.is_none_or(|(_, thief)| pin(thief))
+    }
+
+    /// Two cores that no machine has.
+    #[cfg(test)]
+    pub(super) fn nowhere() -> Site {
+        Site { kind: Kind::Any, placement: Placement::DifferentCores, cores: Some((1_023, 1_022)) }
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&words(self.kind, self.placement))
+    }
+}
+
+/// A kind and a placement, for people.
+pub(super) fn words(kind: Kind, placement: Placement) -> String {
+    let place = match placement {
+        Placement::Unpinned => "unpinned",
+        Placement::SameCore => "same core",
+        Placement::DifferentCores => "different cores",
+    };
+    match kind {
+        Kind::Any => place.to_owned(),
+        Kind::Performance => format!("{place}, performance"),
+        Kind::Efficient => format!("{place}, efficient"),
+    }
+}
+
+/// Whether the system let the thread be pinned. If not, it is anywhere.
+fn pin(id: usize) -> bool {
+    core_affinity::set_for_current(CoreId { id })
+}
+
+/// What is known of the hardware threads of this machine.
+#[derive(Debug, Default)]
+pub(super) struct Topology {
+    /// Those that this process may use, in order.
+    allowed: Vec<usize>,
+    /// Those that share a core with each, itself included. Nothing if nobody knows.
+    siblings: BTreeMap<usize, Vec<usize>>,
+    /// Which are of which kind. Nothing if all are alike.
+    kinds: Vec<(Kind, Vec<usize>)>,
+}
+
+impl Topology {
+    /// The machine at hand.
+    pub(super) fn here() -> Topology {
+        let allowed = kinds::allowed();
+        let list = |path: &str| fs::read_to_string(path).ok().and_then(|text| numbers(&text));
+        let siblings = allowed.iter().filter_map(|&id| {
+            let path = format!("/sys/devices/system/cpu/cpu{id}/topology/thread_siblings_list");
+            Some((id, list(&path)?))
+        });
+        let Kinds { performance, efficient } = Kinds::here();
+        let kinds = vec![(Kind::Performance, performance), (Kind::Efficient, efficient)];
+        Topology { siblings: siblings.collect(), kinds, allowed }
+    }
+
+    /// How many hardware threads there are.
+    pub(super) fn threads(&self) -> usize {
+        self.allowed.len()
+    }
+
+    /// All places to race in. Those where the most is found come first.
+    pub(super) fn sites(&self) -> Vec<Site> {
+        let mut sites = Vec::new();
+        for (kind, threads) in self.kinds() {
+            for (placement, shares) in [(Placement::DifferentCores, false), (Placement::SameCore, true)] {
+                let cores = self.pair(&threads, shares);
+                sites.extend(cores.map(|cores| Site { kind, placement, cores: Some(cores) }));
+            }
+        }
+        sites.push(Site::anywhere());
+        sites
+    }
+
+    /// The threads of each kind that may be used; of kinds that have none, nothing.
+    fn kinds(&self) -> Vec<(Kind, Vec<usize>)> {
+        let usable =
+            |threads: &[usize]| self.allowed.iter().copied().filter(|id| threads.contains(id)).collect::<Vec<_>>();
+        let kinds: Vec<_> = self.kinds.iter().map(|(kind, threads)| (*kind, usable(threads))).collect();
+        let kinds: Vec<_> = kinds.into_iter().filter(|(_, threads)| !threads.is_empty()).collect();
+        if kinds.is_empty() {
+            vec![(Kind::Any, self.allowed.clone())]
+        } else {
+            kinds
+        }
+    }
+
+    /// A worker of these, and a thief that shares its core, or does not; of the same kind, if there is one.
+    fn pair(&self, workers: &[usize], shares: bool) -> Option<(usize, usize)> {
+        let is_mate = |worker: usize, thief: usize| worker != thief && self.share(worker, thief) == Some(shares);
+        let among = |thieves: &[usize]| {
+            let pairs = workers.iter().flat_map(|&worker| thieves.iter().map(move |&thief| (worker, thief)));
+            pairs.into_iter().find(|&(worker, thief)| is_mate(worker, thief))
+        };
+        among(workers).or_else(|| among(&self.allowed))
+    }
+
+    /// Whether two hardware threads share a core. Where nobody knows, neighbours might, and those further apart do not.
+    fn share(&self, one: usize, other: usize) -> Option<bool> {
+        match self.siblings.get(&one) {
+            Some(siblings) => Some(siblings.contains(&other)),
+            None if one.abs_diff(other) == 1 && self.allowed.len() > 2 => None,
+            None => Some(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(topology: &Topology) -> Vec<(Kind, Placement, Option<(usize, usize)>)> {
+        topology.sites().into_iter().map(|site| (site.kind, site.placement, site.cores)).collect()
+    }
+
+    #[test]
+    fn siblings_make_one_core_and_others_make_two() {
+        let siblings = [(0, vec![0, 2]), (1, vec![1, 3]), (2, vec![0, 2]), (3, vec![1, 3])];
+        let topology = Topology { allowed: vec![0, 1, 2, 3], siblings: siblings.into(), kinds: vec![] };
+        assert_eq!(
+            of(&topology),
+            [
+                (Kind::Any, Placement::DifferentCores, Some((0, 1))),
+                (Kind::Any, Placement::SameCore, Some((0, 2))),
+                (Kind::Any, Placement::Unpinned, None),
+            ]
+        );
+    }
+
+    #[test]
+    fn without_siblings_there_is_no_such_place() {
+        let topology = Topology { allowed: vec![0, 1], siblings: [(0, vec![0]), (1, vec![1])].into(), kinds: vec![] };
+        let places: Vec<_> = topology.sites().into_iter().map(|site| site.placement).collect();
+        assert_eq!(places, [Placement::DifferentCores, Placement::Unpinned]);
+    }
+
+    #[test]
+    fn a_sibling_that_may_not_be_used_is_not() {
+        let topology = Topology { allowed: vec![4], siblings: [(4, vec![4, 5])].into(), kinds: vec![] };
+        assert_eq!(of(&topology), [(Kind::Any, Placement::Unpinned, None)]);
+    }
+
+    #[test]
+    fn every_kind_of_core_has_its_turn_as_the_worker() {
+        let siblings = [(0, vec![0, 1]), (1, vec![0, 1]), (2, vec![2]), (3, vec![3])];
+        let kinds = vec![(Kind::Performance, vec![0, 1]), (Kind::Efficient, vec![2, 3, 9])];
+        let topology = Topology { allowed: vec![0, 1, 2, 3], siblings: siblings.into(), kinds };
+        assert_eq!(
+            of(&topology),
+            [
+                // There is one fast core only: the thief is on another kind.
+                (Kind::Performance, Placement::DifferentCores, Some((0, 2))),
+                (Kind::Performance, Placement::SameCore, Some((0, 1))),
+                (Kind::Efficient, Placement::DifferentCores, Some((2, 3))),
+                (Kind::Any, Placement::Unpinned, None),
+            ]
+        );
+    }
+
+    #[test]
+    fn neighbours_are_not_taken_for_different_cores_where_nobody_knows() {
+        let topology = Topology { allowed: vec![0, 1, 2, 3], ..Topology::default() };
+        let places = of(&topology);
+        assert_eq!(places[0], (Kind::Any, Placement::DifferentCores, Some((0, 2))));
+        assert_eq!(places.len(), 2);
+    }
+
+    #[test]
+    fn there_is_always_somewhere_to_race() {
+        assert!(Topology::here().sites().contains(&Site::anywhere()));
+    }
+}

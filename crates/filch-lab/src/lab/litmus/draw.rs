@@ -1,0 +1,60 @@
+//! The heat map of figure 8, as a drawing.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::plan::alpha;
+use super::Point;
+use crate::chart::{Chart, HeatMap};
+use crate::figures::grouped;
+
+/// What the map shows: the most pops that S stores can hide along, delta upwards, the share of wrong runs in each point. Points of several numbers of stores, or several placements, that fall
+/// together are one.
+pub(crate) fn heat_map(supposed: usize, points: &[Point]) -> Chart {
+    let mut cells = BTreeMap::<(u32, u32), (u64, u64)>::new();
+    // What is far above the line is for the verdict; it would make the rest too small to see.
+    for point in points.iter().filter(|point| point.delta <= supposed + supposed / 4) {
+        let (x, y) = (alpha(supposed, point.stores), point.delta);
+        let cell = cells.entry((x as u32, y as u32)).or_default();
+        *cell = (cell.0 + point.incorrect, cell.1 + point.runs);
+    }
+    let share = |((x, y), (incorrect, runs)): ((u32, u32), (u64, u64))| (x, y, incorrect as f64 / runs.max(1) as f64);
+    Chart::HeatMap(HeatMap {
+        x_axis: format!("most hidden pops, ceil({supposed} / (L + 1))"),
+        y_axis: "delta".to_owned(),
+        cells: cells.into_iter().map(share).collect(),
+        diagonal: true,
+    })
+}
+
+/// Draws it to a file.
+pub(super) fn write(path: &Path, supposed: usize, points: &[Point], cpu: &str) -> Result<()> {
+    let title = format!("Litmus test of TSO[{supposed}]: on and above the line no run should be wrong");
+    let (runs, wrong) = points.iter().fold((0, 0), |sum, point| (sum.0 + point.runs, sum.1 + point.incorrect));
+    let (runs, wrong) = (grouped(runs as usize), grouped(wrong as usize));
+    let subtitle = format!("{cpu}: {runs} runs, {wrong} wrong");
+    crate::chart::write(path, &heat_map(supposed, points), &title, &subtitle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::litmus::Placement;
+
+    #[test]
+    fn points_that_fall_together_are_one() {
+        let point = |stores, delta, placement, incorrect| Point { stores, delta, placement, runs: 10, incorrect };
+        let points = [
+            // Both have at most three hidden pops.
+            point(32, 2, Placement::Unpinned, 4),
+            point(35, 2, Placement::DifferentCores, 1),
+            point(1, 37, Placement::Unpinned, 0),
+            point(1, 250, Placement::Unpinned, 0),
+        ];
+        let Chart::HeatMap(map) = heat_map(73, &points) else { panic!("another chart") };
+        assert_eq!(map.cells, [(3, 2, 0.25), (37, 37, 0.0)]);
+        assert!(map.diagonal);
+    }
+}

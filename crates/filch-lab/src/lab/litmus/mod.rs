@@ -1,0 +1,210 @@
+//! Whether loads overtake more stores than a bound says: figures 8 and 9 of *Fence-Free Work Stealing on Bounded TSO Processors*.
+//!
+//! A worker and a thief [race](race) to empty a queue whose worker has no fence and whose thief assumes delta pops hidden. If the tasks that they have are not as many as there were,
+//! more pops were hidden. [`plan`] says which deltas are tried with how many stores between pops, [`cores`] where, [`sweep`] does it, [`verdict`] says what follows.
+
+mod arguments;
+mod begin;
+mod calibrate;
+mod cores;
+mod counts;
+pub(crate) mod draw;
+mod emulation;
+mod keep;
+mod plan;
+mod progress;
+mod race;
+mod state;
+mod sweep;
+mod verdict;
+mod words;
+
+use std::time::Duration;
+
+use anyhow::{ensure, Result};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use arguments::Arguments;
+pub(crate) use emulation::emulator_here;
+
+use crate::figures;
+use crate::lab::kinds;
+use crate::machine::Machine;
+use crate::{interrupt, print, say, watch};
+use cores::Topology;
+use counts::Counts;
+use keep::Keeper;
+use state::{State, StoredPoint};
+use sweep::Task;
+
+/// How much to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// The bound that is put to the test: the entries of the store buffer, plus one.
+    pub(crate) supposed: usize,
+    /// How often each point near the line is run in each placement. Others have a tenth.
+    pub(crate) runs: u64,
+    /// When to end, whatever is left.
+    pub(crate) seconds: f64,
+}
+
+/// Where worker and thief run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Placement {
+    /// Wherever the operating system puts them.
+    Unpinned,
+    /// On two hardware threads of one core.
+    SameCore,
+    /// On two cores.
+    DifferentCores,
+}
+
+/// What came of a number of stores and a delta.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Point {
+    /// L: stores between two pops.
+    pub(crate) stores: usize,
+    /// How many pops the thief assumed hidden.
+    pub(crate) delta: usize,
+    /// Where the threads were.
+    pub(crate) placement: Placement,
+    /// How many runs there were.
+    pub(crate) runs: u64,
+    /// In how many of them tasks were taken twice, or lost.
+    pub(crate) incorrect: u64,
+}
+
+/// What a sweep says of the bound that it was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Verdict {
+    /// No run was incorrect that should not have been. That proves nothing, and lowers nothing.
+    Stands,
+    /// Runs with L of at least 1 were incorrect that should not have been: the bound is at least this.
+    Raised(usize),
+    /// No bound that is worth anything explains what was seen.
+    Refuted,
+}
+
+/// All points, and the verdict.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Sweep {
+    /// The bound that was put to the test.
+    pub(crate) supposed: usize,
+    /// All points with at least one run.
+    pub(crate) points: Vec<Point>,
+    /// The largest `delta * (stores + 1)` of an incorrect run with at least one store between pops. The load overtook one more.
+    pub(crate) largest_violation: Option<usize>,
+    /// What it comes to.
+    pub(crate) verdict: Verdict,
+}
+
+impl Sweep {
+    fn new(supposed: usize, counts: &Counts) -> Sweep {
+        let largest_violation = counts.largest_violation();
+        let verdict = verdict::judge(supposed, largest_violation);
+        Sweep { supposed, points: counts.points(), largest_violation, verdict }
+    }
+}
+
+/// Runs the sweep, until it [is over](crate::watch::is_over).
+pub(crate) fn measure(options: &Options) -> Result<Sweep> {
+    emulation::real_cpu()?;
+    let limit = Duration::try_from_secs_f64(options.seconds).ok();
+    let task = task(options.supposed, options.runs, limit)?;
+    Ok(Sweep::new(options.supposed, &sweep::sweep(&task, &Counts::default(), |_, _| watch::sample())))
+}
+
+/// What there is to do on this machine.
+fn task(supposed: usize, runs: u64, limit: Option<Duration>) -> Result<Task> {
+    let topology = Topology::here();
+    ensure!(
+        topology.threads() != 1,
+        "this process may use one hardware thread only: worker and thief never run at the same time, so the test cannot show anything"
+    );
+    Ok(Task { sites: topology.sites(), supposed, runs, limit, is_over: watch::is_over })
+}
+
+/// `filch lab litmus`.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let Arguments { runs, seconds, state, json, plot, calibrate, .. } = arguments;
+    let cpu = emulation::real_cpu()?;
+    [state, json, plot, calibrate].into_iter().flatten().try_for_each(|path| figures::check_writable(path))?;
+    let machine = Machine::here();
+    let earlier = begin::earlier(arguments, &cpu)?;
+    // Before anything is measured: it may be that there is nothing to race on.
+    task(2, 1, None)?;
+    if calibrate.is_some() {
+        kinds::ensure_all_in_reach()?;
+    }
+    let (before, supposed) = begin::begin(earlier, arguments.bound, calibrate.is_some(), begin::measure_entries)?;
+    let entries = before.entries;
+    let task = task(supposed, *runs, *seconds)?;
+    interrupt::ends_measuring("Ending with what there is; once more ends it at once.")?;
+
+    if sweep::is_done(&task, &before.counts) {
+        say("All these runs were made before; a higher --runs asks for more.");
+    }
+    let (counts, kept) = watched(&task, &before, state.as_deref().map(|path| Keeper::new(path, &cpu)));
+    // What was measured is told first: a file that cannot be written must not lose it.
+    print(&words::report(&cpu, supposed, entries, &counts))?;
+    let json = json.as_ref().map_or(Ok(()), |path| {
+        let (sweep, places) = (Sweep::new(supposed, &counts), state::points(&counts));
+        figures::write_json(path, &Json { machine: &machine, cpu: cpu.to_string(), entries, sweep: &sweep, places })
+    });
+    let plot = plot.as_ref().map_or(Ok(()), |path| draw::write(path, supposed, &counts.points(), &cpu.brand));
+    let calibrated = calibrate.as_ref().map_or(Ok(()), |path| {
+        let calibration = calibrate::calibration(&cpu, supposed, entries, &counts)?;
+        calibrate::write(path, &calibration)?;
+        print(&calibrate::words(path, &calibration))
+    });
+    kept.and(json).and(plot).and(calibrated)
+}
+
+/// The file of `--json`.
+#[derive(Serialize)]
+struct Json<'a> {
+    machine: &'a Machine,
+    cpu: String,
+    /// The entries of the store buffer, if they were measured.
+    entries: Option<usize>,
+    #[serde(flatten)]
+    sweep: &'a Sweep,
+    /// The same points, with the kinds of cores told apart.
+    places: Vec<StoredPoint>,
+}
+
+/// The sweep with a bar: what there is with what there was before, and whether it could be kept.
+fn watched(task: &Task, before: &State, mut keeper: Option<Keeper<'_>>) -> (Counts, Result<()>) {
+    let bar = progress::bar();
+    let counts = sweep::sweep(task, &before.counts, |counts, share| {
+        progress::show(&bar, share, counts.total().incorrect);
+        if let Some(keeper) = &mut keeper {
+            keeper.sometimes(before, counts);
+        }
+    });
+    bar.finish_and_clear();
+    let kept = keeper.map_or(Ok(()), |keeper| keeper.keep(before, &counts));
+    (counts, kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use filch_queue::calibration::Cpu;
+
+    use super::*;
+    use crate::lab::litmus::cores::Site;
+
+    #[test]
+    fn a_file_that_cannot_be_written_does_not_lose_the_counts() {
+        let task = Task { sites: vec![Site::anywhere()], supposed: 73, runs: 1, limit: None, is_over: || false };
+        let before = State { supposed: 73, entries: Some(72), counts: Counts::default() };
+        let cpu = Cpu { vendor: "GenuineIntel".into(), family: 6, model: 106, stepping: 6, brand: "A CPU".into() };
+        let (counts, kept) = watched(&task, &before, Some(Keeper::new(Path::new("no/where/state.json"), &cpu)));
+        assert!(counts.total().runs > 100);
+        assert!(format!("{:#}", kept.unwrap_err()).contains("the counts were not kept"));
+    }
+}

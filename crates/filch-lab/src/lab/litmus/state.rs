@@ -1,0 +1,226 @@
+//! `--state` and `--resume`: the counts in a file, and going on from there.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{bail, ensure, Context, Result};
+use filch_queue::calibration::{Calibration, Cpu};
+use serde::{Deserialize, Serialize};
+
+use super::cores::Kind;
+use super::counts::{Counts, Key};
+use super::race::{Tally, STORES, TASKS};
+use super::Placement;
+use crate::figures;
+
+/// What the file says first.
+const FORMAT: &str = "filch litmus";
+const VERSION: u32 = 1;
+
+/// Counts, and what they are about.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct State {
+    /// The bound that was put to the test. The counts do not depend on it, only which points there are.
+    pub(super) supposed: usize,
+    /// The entries of the store buffer that it comes from, if it was measured.
+    pub(super) entries: Option<usize>,
+    pub(super) counts: Counts,
+}
+
+/// The file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    format: String,
+    version: u32,
+    cpu: StoredCpu,
+    supposed: usize,
+    entries: Option<usize>,
+    /// The sum of all runs: a line that is lost is noticed.
+    runs: u64,
+    points: Vec<StoredPoint>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredCpu {
+    vendor: String,
+    family: u32,
+    model: u32,
+    stepping: u32,
+    brand: String,
+}
+
+/// A line of it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StoredPoint {
+    kind: Kind,
+    placement: Placement,
+    stores: usize,
+    delta: usize,
+    runs: u64,
+    incorrect: u64,
+}
+
+impl State {
+    /// The smallest bound that makes sense.
+    pub(super) const LEAST_BOUND: usize = 2;
+
+    /// Writes it whole, or not at all.
+    pub(super) fn write(&self, path: &Path, cpu: &Cpu) -> Result<()> {
+        let Cpu { vendor, family, model, stepping, brand } = cpu.clone();
+        let stored = Stored {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            cpu: StoredCpu { vendor, family, model, stepping, brand },
+            supposed: self.supposed,
+            entries: self.entries,
+            runs: self.counts.total().runs,
+            points: points(&self.counts),
+        };
+        figures::write_json(path, &stored)
+    }
+
+    /// Reads what was written on a CPU of the same model.
+    pub(super) fn read(path: &Path, cpu: &Cpu) -> Result<State> {
+        let name = path.display();
+        let text = fs::read_to_string(path).with_context(|| format!("{name} cannot be read"))?;
+        State::parse(&text, cpu).with_context(|| format!("the sweep in {name} cannot be resumed"))
+    }
+
+    fn parse(text: &str, cpu: &Cpu) -> Result<State> {
+        // The version decides what else has to be there.
+        let value: serde_json::Value = serde_json::from_str(text).context("the file is damaged")?;
+        if value.get("format").and_then(serde_json::Value::as_str) != Some(FORMAT) {
+            bail!("this is no state of `filch lab litmus`");
+        }
+        match value.get("version").and_then(serde_json::Value::as_u64) {
+            Some(version) if version == u64::from(VERSION) => {}
+            Some(version) => bail!("it has version {version}, and only version {VERSION} is known"),
+            None => bail!("the file is damaged: it has no version"),
+        }
+        let stored: Stored = serde_json::from_value(value).context("the file is damaged")?;
+        let StoredCpu { vendor, family, model, stepping, brand } = stored.cpu;
+        let measured = Cpu { vendor, family, model, stepping, brand };
+        ensure!(measured == *cpu, "it was measured on another CPU: {measured}, and this is {cpu}");
+        let (supposed, entries) = (stored.supposed, stored.entries);
+        let bounds = State::LEAST_BOUND..=Calibration::LARGEST_BOUND;
+        ensure!(bounds.contains(&supposed), "the file is damaged: a bound of {supposed} is none");
+        if let Some(entries) = entries.filter(|&entries| entries >= supposed) {
+            bail!("the file is damaged: a bound of {supposed} does not come from {entries} entries");
+        }
+        let mut counts = Counts::default();
+        let mut sum = 0_u64;
+        for point in &stored.points {
+            let (key, tally) = point.checked().context("the file is damaged")?;
+            ensure!(counts.of(key).runs == 0, "the file is damaged: a point is there twice");
+            sum = sum.checked_add(tally.runs).context("the file is damaged: nobody made that many runs")?;
+            counts.add(key, tally);
+        }
+        ensure!(sum == stored.runs, "the file is damaged: its points do not add up to {} runs", stored.runs);
+        Ok(State { supposed, entries, counts })
+    }
+}
+
+/// All counts, a line each.
+pub(super) fn points(counts: &Counts) -> Vec<StoredPoint> {
+    let point = |(key, tally): (Key, Tally)| {
+        let (Key { kind, placement, stores, delta }, Tally { runs, incorrect }) = (key, tally);
+        StoredPoint { kind, placement, stores, delta, runs, incorrect }
+    };
+    counts.iter().map(point).collect()
+}
+
+impl StoredPoint {
+    fn checked(&self) -> Result<(Key, Tally)> {
+        let &StoredPoint { kind, placement, stores, delta, runs, incorrect } = self;
+        ensure!(STORES.contains(&stores), "no run has {stores} stores between pops");
+        ensure!((1..TASKS as usize).contains(&delta), "no run has a delta of {delta}");
+        ensure!(runs > 0 && incorrect <= runs, "{incorrect} of {runs} runs cannot be");
+        Ok((Key { kind, placement, stores, delta }, Tally { runs, incorrect }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::litmus::counts::tests::{counts, key};
+
+    fn cpu() -> Cpu {
+        Cpu { vendor: "GenuineIntel".into(), family: 6, model: 106, stepping: 6, brand: "A CPU".into() }
+    }
+
+    fn state() -> State {
+        let small = Key { kind: Kind::Efficient, placement: Placement::SameCore, ..key(3, 7) };
+        let counts = counts(&[(key(1, 36), 1_000, 3), (small, 20, 0), (key(0, 400), 5, 5)]);
+        State { supposed: 73, entries: Some(72), counts }
+    }
+
+    fn text() -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        state().write(&path, &cpu()).unwrap();
+        fs::read_to_string(path).unwrap()
+    }
+
+    fn refusal(text: &str) -> String {
+        format!("{:#}", State::parse(text, &cpu()).unwrap_err())
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        assert_eq!(State::parse(&text(), &cpu()).unwrap(), state());
+    }
+
+    #[test]
+    fn half_a_file_is_damaged() {
+        let text = text();
+        let text = text.trim_end();
+        for length in (0..text.len()).step_by(7) {
+            assert!(refusal(&text[..length]).contains("damaged"), "{length}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_a_reason() {
+        for (from, to, reason) in [
+            ("filch litmus", "filch sweep", "no state of `filch lab litmus`"),
+            ("\"version\": 1", "\"version\": 2", "version 2, and only version 1"),
+            ("\"version\": 1", "\"version\": \"x\"", "it has no version"),
+            ("\"model\": 106", "\"model\": 85", "another CPU"),
+            ("\"supposed\": 73", "\"supposed\": 0", "a bound of 0"),
+            ("\"supposed\": 73", "\"supposed\": -73", "damaged"),
+            ("\"supposed\": 73", "\"supposed\": 18446744073709551615", "a bound of 18446744073709551615"),
+            ("\"supposed\": 73", "\"supposed\": 513", "a bound of 513"),
+            ("\"entries\": 72", "\"entries\": 73", "does not come from 73 entries"),
+            ("\"entries\": 72", "\"entries\": 18446744073709551615", "does not come from"),
+            ("\"incorrect\": 3", "\"incorrect\": 1001", "1001 of 1000 runs"),
+            ("\"delta\": 36", "\"delta\": 512", "delta of 512"),
+            ("\"delta\": 36", "\"delta\": 0", "delta of 0"),
+            ("\"stores\": 1,", "\"stores\": 9,", "9 stores"),
+            ("\"runs\": 1000,", "\"runs\": 1001,", "do not add up"),
+            ("\"runs\": 1000,", "\"run\": 1000,", "damaged"),
+            ("same-core", "some-core", "damaged"),
+        ] {
+            let text = text();
+            assert!(text.contains(from), "{from}: {text}");
+            let refusal = refusal(&text.replace(from, to));
+            assert!(refusal.contains(reason), "{to}: {refusal}");
+        }
+        assert!(refusal("[]").contains("no state"));
+    }
+
+    #[test]
+    fn a_point_that_is_there_twice_is_refused() {
+        let text = text();
+        let twice = text.replace("\"stores\": 0", "\"stores\": 1").replace("\"delta\": 400", "\"delta\": 36");
+        assert!(refusal(&twice).contains("twice"));
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let refusal = format!("{:#}", State::read(Path::new("nowhere.json"), &cpu()).unwrap_err());
+        assert!(refusal.contains("nowhere.json cannot be read"), "{refusal}");
+    }
+}

@@ -1,0 +1,178 @@
+//! Goes through the plan in every place, until it is done or the time is up.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::time::{Duration, Instant};
+
+use super::cores::Site;
+use super::counts::{Counts, Key};
+use super::plan::{passes, targets, Target};
+use super::race::{race, Trial};
+
+/// What there is to do.
+#[derive(Debug)]
+pub(super) struct Task {
+    /// Where.
+    pub(super) sites: Vec<Site>,
+    /// The bound that is put to the test.
+    pub(super) supposed: usize,
+    /// How often each point near the line is raced in each place.
+    pub(super) runs: u64,
+    /// When to end, whatever is left.
+    pub(super) limit: Option<Duration>,
+    /// Whether it is to end with what it has.
+    pub(super) is_over: fn() -> bool,
+}
+
+/// Does what is left of it, given what was counted `before`: a sweep that was ended goes on where it was, and knows of what it has caught. `told` hears of all counts so far, and of the share that is
+/// done, after each point. Gives back all counts.
+pub(super) fn sweep(task: &Task, before: &Counts, mut told: impl FnMut(&Counts, f64) + Send) -> Counts {
+    let begin = Instant::now();
+    let is_time_up = || task.limit.is_some_and(|limit| begin.elapsed() >= limit);
+    let go_on = || !(task.is_over)() && !is_time_up();
+    let total = all_left(task, before).max(1) as f64;
+    let (mut counts, mut done) = (before.clone(), 0);
+    let mut sites: Vec<&Site> = task.sites.iter().collect();
+    for runs in passes(task.runs) {
+        let targets = targets_so_far(task.supposed, &counts);
+        // A place where no thread can be put has no counts.
+        sites.retain(|site| {
+            let left: Vec<_> = targets.iter().filter_map(|target| left(site, target, runs, &counts)).collect();
+            if left.is_empty() || !go_on() {
+                return true;
+            }
+            let seed = RandomState::new().hash_one(runs);
+            race(site, left.into_iter(), seed, go_on, |trial, tally| {
+                counts.add(key(site, trial.stores, trial.delta), tally);
+                done += tally.runs;
+                let by_time = task.limit.map_or(0.0, |limit| begin.elapsed().as_secs_f64() / limit.as_secs_f64());
+                told(&counts, (done as f64 / total).max(by_time).min(1.0));
+            })
+        });
+        if !go_on() {
+            break;
+        }
+    }
+    counts
+}
+
+/// Whether there is nothing left to do.
+pub(super) fn is_done(task: &Task, counts: &Counts) -> bool {
+    all_left(task, counts) == 0
+}
+
+/// How many runs are left, unless the bound is raised meanwhile.
+fn all_left(task: &Task, counts: &Counts) -> u64 {
+    let targets = targets_so_far(task.supposed, counts);
+    let of_site = |site| targets.iter().filter_map(move |target| left(site, target, task.runs, counts));
+    task.sites.iter().flat_map(of_site).map(|(_, runs)| runs).fold(0, u64::saturating_add)
+}
+
+/// The points around the line of the bound that was supposed, and if more has been seen, around the line of that as well.
+fn targets_so_far(supposed: usize, counts: &Counts) -> Vec<Target> {
+    let mut all = targets(supposed);
+    if let Some(raised) = counts.largest_violation().map(|stores| stores + 1).filter(|bound| *bound > supposed) {
+        for target in targets(raised) {
+            match all.iter_mut().find(|other| (other.stores, other.delta) == (target.stores, target.delta)) {
+                Some(other) => other.near |= target.near,
+                None => all.push(target),
+            }
+        }
+    }
+    all
+}
+
+/// What is left to do of a point in this pass.
+fn left(site: &Site, target: &Target, runs: u64, counts: &Counts) -> Option<(Trial, u64)> {
+    let Target { stores, delta, .. } = *target;
+    let left = target.share(runs).saturating_sub(counts.of(key(site, stores, delta)).runs);
+    (left > 0).then_some((Trial { stores, delta, fenced: false }, left))
+}
+
+fn key(site: &Site, stores: usize, delta: usize) -> Key {
+    Key { kind: site.kind, placement: site.placement, stores, delta }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::litmus::counts::tests as counted;
+
+    fn task(runs: u64, limit: Option<Duration>) -> Task {
+        Task { sites: vec![Site::anywhere()], supposed: 73, runs, limit, is_over: || false }
+    }
+
+    #[test]
+    fn a_whole_sweep_has_raced_every_point_as_often_as_planned() {
+        let task = task(2, None);
+        let mut last = 0.0;
+        let counts = sweep(&task, &Counts::default(), |_, share| {
+            assert!(share >= last);
+            last = share;
+        });
+        assert_eq!(last, 1.0);
+        // A bound that was raised meanwhile has points of its own.
+        for target in targets(73) {
+            assert_eq!(counts.of(key(&task.sites[0], target.stores, target.delta)).runs, 2, "{target:?}");
+        }
+    }
+
+    #[test]
+    fn no_time_is_no_run() {
+        assert_eq!(sweep(&task(1_000_000, Some(Duration::ZERO)), &Counts::default(), |_, _| ()), Counts::default());
+    }
+
+    #[test]
+    fn what_is_over_does_not_begin() {
+        let task = Task { is_over: || true, ..task(1_000_000, None) };
+        assert_eq!(sweep(&task, &Counts::default(), |_, _| ()), Counts::default());
+    }
+
+    #[test]
+    fn what_was_counted_before_is_not_raced_again_and_a_higher_number_asks_for_more() {
+        let raised = Key { kind: Site::anywhere().kind, placement: Site::anywhere().placement, stores: 1, delta: 49 };
+        let before = counted::counts(&[(raised, 2, 1)]);
+        let whole = sweep(&task(2, None), &before, |_, _| ());
+        // The line of what was caught before is looked at too.
+        for target in targets(73).into_iter().chain(targets(99)) {
+            assert_eq!(whole.of(key(&Site::anywhere(), target.stores, target.delta)).runs, 2, "{target:?}");
+        }
+        assert!(is_done(&task(2, None), &whole) && !is_done(&task(3, None), &whole));
+        assert_eq!(sweep(&task(2, None), &whole, |_, _| panic!("it was done")), whole);
+        assert!(sweep(&task(3, None), &whole, |_, _| ()).total().runs > whole.total().runs);
+    }
+
+    #[test]
+    fn a_sweep_that_was_ended_is_finished() {
+        let whole = sweep(&task(2, None), &Counts::default(), |_, _| ());
+        let mut half = Counts::default();
+        whole.iter().step_by(2).for_each(|(key, tally)| half.add(key, tally));
+        let mut last = 0.0;
+        let finished = sweep(&task(2, None), &half, |_, share| last = share);
+        assert_eq!(last, 1.0);
+        for target in targets(73) {
+            assert_eq!(finished.of(key(&Site::anywhere(), target.stores, target.delta)).runs, 2, "{target:?}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_place_where_no_thread_can_be_put_has_no_counts() {
+        let task = Task { sites: vec![Site::nowhere(), Site::anywhere()], ..task(1, None) };
+        let counts = sweep(&task, &Counts::default(), |_, _| ());
+        assert_eq!(counts.places(), [(Site::anywhere().kind, Site::anywhere().placement)]);
+    }
+
+    #[test]
+    fn a_bound_that_was_raised_has_its_line_looked_at_too() {
+        assert_eq!(targets_so_far(73, &Counts::default()), targets(73));
+        assert_eq!(targets_so_far(73, &counted::counts(&[(counted::key(1, 36), 10, 1)])), targets(73));
+        let raised = targets_so_far(73, &counted::counts(&[(counted::key(1, 49), 10, 1)]));
+        let near = |delta| raised.contains(&Target { stores: 1, delta, near: true });
+        assert!(near(37) && near(50) && near(49) && near(52));
+        let mut points: Vec<_> = raised.iter().map(|target| (target.stores, target.delta)).collect();
+        points.sort_unstable();
+        points.dedup();
+        assert_eq!(points.len(), raised.len());
+    }
+}

@@ -1,0 +1,88 @@
+//! What a sweep says of the bound that it was made for.
+
+use filch_queue::calibration::Calibration;
+
+use super::{Point, Verdict};
+
+/// The largest `delta * (stores + 1)` of a point that went wrong with at least one store between pops.
+///
+/// If a thief that assumed delta pops hidden was wrong, there were at least delta + 1, and between the first of them and the last lie delta times as many stores as a pop makes: the load
+/// overtook one more than that. Without a store in between the CPU may merge pops, which says nothing of how many stores a load overtakes.
+pub(super) fn largest_violation<'a>(points: impl IntoIterator<Item = &'a Point>) -> Option<usize> {
+    let wrong = points.into_iter().filter(|point| point.incorrect > 0 && point.stores > 0);
+    wrong.map(|point| point.delta * (point.stores + 1)).max()
+}
+
+/// The verdict, given the largest violation. It never lowers a bound: that nothing was seen proves nothing.
+pub(super) fn judge(supposed: usize, largest_violation: Option<usize>) -> Verdict {
+    match largest_violation.map(|stores| stores + 1) {
+        Some(bound) if bound > Calibration::LARGEST_BOUND.max(supposed) => Verdict::Refuted,
+        Some(bound) if bound > supposed => Verdict::Raised(bound),
+        _ => Verdict::Stands,
+    }
+}
+
+/// The largest delta that went wrong with no store between pops.
+pub(super) fn largest_merged<'a>(points: impl IntoIterator<Item = &'a Point>) -> Option<usize> {
+    points.into_iter().filter(|point| point.incorrect > 0 && point.stores == 0).map(|point| point.delta).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::litmus::plan::alpha;
+    use crate::lab::litmus::Placement;
+
+    fn point(stores: usize, delta: usize, incorrect: u64) -> Point {
+        Point { stores, delta, placement: Placement::Unpinned, runs: 1_000, incorrect }
+    }
+
+    fn verdict(supposed: usize, points: &[Point]) -> Verdict {
+        judge(supposed, largest_violation(points))
+    }
+
+    #[test]
+    fn a_clean_sweep_lowers_nothing() {
+        assert_eq!(verdict(73, &[]), Verdict::Stands);
+        assert_eq!(verdict(73, &[point(1, 36, 0), point(1, 1, 0)]), Verdict::Stands);
+        assert_eq!(verdict(73, &[point(1, 1, 500)]), Verdict::Stands);
+    }
+
+    #[test]
+    fn what_goes_wrong_below_the_line_is_as_it_should_be() {
+        let below: Vec<_> = (1..48).map(|stores| point(stores, alpha(73, stores) - 1, 1)).collect();
+        assert_eq!(verdict(73, &below), Verdict::Stands);
+        assert_eq!(largest_violation(&below), Some(72));
+    }
+
+    #[test]
+    fn one_wrong_run_on_the_line_raises_the_bound_to_the_smallest_that_explains_it() {
+        for stores in 1..48 {
+            let delta = alpha(73, stores);
+            let Verdict::Raised(bound) = verdict(73, &[point(stores, delta, 1)]) else { panic!("{stores}") };
+            assert!(bound > 73);
+            assert!(delta < alpha(bound, stores), "not explained");
+            assert!(delta >= alpha(bound - 1, stores), "not the smallest");
+        }
+    }
+
+    #[test]
+    fn merged_stores_are_not_held_against_the_bound() {
+        let merged = [point(0, 200, 999), point(0, 500, 1), point(0, 505, 0)];
+        assert_eq!(verdict(73, &merged), Verdict::Stands);
+        assert_eq!(largest_merged(&merged), Some(500));
+        assert_eq!(largest_violation(&merged), None);
+    }
+
+    #[test]
+    fn beyond_every_store_buffer_there_is_no_bound() {
+        assert_eq!(verdict(73, &[point(1, 255, 1)]), Verdict::Raised(511));
+        assert_eq!(verdict(73, &[point(1, 256, 1)]), Verdict::Refuted);
+    }
+
+    #[test]
+    fn the_worst_point_decides() {
+        let points = [point(3, 20, 1), point(1, 40, 1), point(1, 45, 0), point(7, 2, 900)];
+        assert_eq!(verdict(73, &points), Verdict::Raised(81));
+    }
+}

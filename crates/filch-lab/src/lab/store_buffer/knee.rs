@@ -1,0 +1,209 @@
+//! Where a curve that is flat begins to rise: a change point, by a fit of two pieces.
+//!
+//! The first piece is level; the second is a line that may begin with a step, because the first stall costs more than each further one. Both are fitted by
+//! medians and judged by absolute deviations, so that a few points that are far off move nothing.
+
+use crate::bench::random::Random;
+
+/// What a piece needs at least to be one: a knee closer to the end of a curve is not seen.
+const SHORTEST: usize = 6;
+
+/// By how much of its level a curve rises, or it has no knee.
+const LEAST_RISE: f64 = 0.03;
+
+/// How much better two pieces must be than one line: anything is a little better with more pieces.
+const LEAST_GAIN: f64 = 2.0;
+
+/// How far the curve must rise above what its points scatter around the pieces.
+const ABOVE_NOISE: f64 = 6.0;
+
+/// What part of the whole a point is off at most: further off is as bad.
+const FAR_OFF: f64 = 0.1;
+
+/// How often rounds are resampled.
+const RESAMPLES: usize = 100;
+
+/// How many points of the curve are level, and the share of resampled rounds that say so; None where the rounds show no knee.
+///
+/// Each round has a figure for each point.
+pub(super) fn find_in(rounds: &[Vec<f64>]) -> Option<(usize, f64)> {
+    let found = find(&curve(&rounds.iter().collect::<Vec<_>>()))?;
+    let mut random = Random::new(1);
+    let resampled = |_: &usize| {
+        let drawn: Vec<_> = rounds.iter().map(|_| &rounds[random.below(rounds.len() as u64) as usize]).collect();
+        find(&curve(&drawn)) == Some(found)
+    };
+    let agreeing = (0..RESAMPLES).filter(resampled).count();
+    Some((found, agreeing as f64 / RESAMPLES as f64))
+}
+
+/// The medians of the rounds.
+fn curve(rounds: &[&Vec<f64>]) -> Vec<f64> {
+    let points = rounds.first().map_or(0, |round| round.len());
+    let at = |point| middle(&mut rounds.iter().map(|round| round[point]).collect::<Vec<_>>());
+    (0..points).map(at).collect()
+}
+
+/// How many points are level before the curve rises.
+fn find(curve: &[f64]) -> Option<usize> {
+    let last = curve.len().checked_sub(SHORTEST)?;
+    let most = FAR_OFF * middle(&mut curve.to_vec());
+    let (Pieces { split, level, line }, deviation) = (SHORTEST..=last)
+        .map(|split| Pieces::fit(curve, split))
+        .map(|pieces| (pieces, deviation(curve, most, |point| pieces.at(point))))
+        .min_by(|one, other| one.1.total_cmp(&other.1))?;
+
+    let one_line = Line::fit(curve, 0);
+    let of_one_line = self::deviation(curve, most, |point| one_line.at(point));
+    let rise = line.at(curve.len() - 1) - level;
+    if rise < LEAST_RISE * level || rise < ABOVE_NOISE * deviation || of_one_line <= LEAST_GAIN * deviation {
+        return None;
+    }
+    // A line that rises from the last level point passes through it: that point belongs to either piece, and is level.
+    let risen = (split..curve.len()).find(|&point| line.at(point) - level > line.slope / 2.0)?;
+    (SHORTEST..=last).contains(&risen).then_some(risen)
+}
+
+/// How far the points are from a fit on average, none of them further than `most`.
+fn deviation(curve: &[f64], most: f64, fit: impl Fn(usize) -> f64) -> f64 {
+    let distance = |(point, value): (usize, &f64)| (value - fit(point)).abs().min(most);
+    curve.iter().enumerate().map(distance).sum::<f64>() / curve.len() as f64
+}
+
+/// The middle of some values, of an even number the upper one; not a number if there are none. It is asked for some hundred thousand times, so that
+/// nothing is sorted that need not be.
+fn middle(values: &mut [f64]) -> f64 {
+    let half = values.len() / 2;
+    if values.is_empty() {
+        return f64::NAN;
+    }
+    *values.select_nth_unstable_by(half, f64::total_cmp).1
+}
+
+/// A level, and from `split` on a line.
+#[derive(Clone, Copy, Debug)]
+struct Pieces {
+    split: usize,
+    level: f64,
+    line: Line,
+}
+
+impl Pieces {
+    fn fit(curve: &[f64], split: usize) -> Pieces {
+        Pieces { split, level: middle(&mut curve[..split].to_vec()), line: Line::fit(curve, split) }
+    }
+
+    fn at(&self, point: usize) -> f64 {
+        if point < self.split {
+            self.level
+        } else {
+            self.line.at(point)
+        }
+    }
+}
+
+/// A line over the numbers of the points.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    slope: f64,
+    start: f64,
+}
+
+impl Line {
+    /// Through the points from `first` on. Each point is paired with the one half of the piece further, and the slope is the median of what the pairs say:
+    /// Theil's method in its cheap form.
+    fn fit(curve: &[f64], first: usize) -> Line {
+        let half = (curve.len() - first) / 2;
+        let mut slopes: Vec<f64> =
+            (first..first + half).map(|point| (curve[point + half] - curve[point]) / half as f64).collect();
+        let slope = middle(&mut slopes);
+        let mut starts: Vec<f64> = (first..curve.len()).map(|point| curve[point] - slope * point as f64).collect();
+        Line { slope, start: middle(&mut starts) }
+    }
+
+    fn at(&self, point: usize) -> f64 {
+        self.start + self.slope * point as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `level` points at 130, then a step and a slope.
+    fn knee(points: usize, level: usize, step: f64, slope: f64) -> Vec<f64> {
+        let at = |point: usize| match point.checked_sub(level) {
+            None => 130.0,
+            Some(beyond) => 130.0 + step + slope * (beyond + 1) as f64,
+        };
+        (0..points).map(at).collect()
+    }
+
+    /// Adds up to `most` to each point.
+    fn noisy(mut curve: Vec<f64>, most: f64, seed: u64) -> Vec<f64> {
+        let mut random = Random::new(seed);
+        curve.iter_mut().for_each(|value| *value += most * random.below(1000) as f64 / 1000.0);
+        curve
+    }
+
+    #[test]
+    fn a_clean_knee_is_found_with_and_without_a_step() {
+        for level in [10, 65, 140] {
+            for (step, slope) in [(5.0, 0.3), (0.0, 1.0), (10.0, 0.0)] {
+                assert_eq!(find(&knee(153, level, step, slope)), Some(level), "step {step}, slope {slope}");
+            }
+        }
+    }
+
+    #[test]
+    fn noise_moves_no_knee() {
+        for seed in 0..20 {
+            assert_eq!(find(&noisy(knee(153, 65, 5.0, 0.3), 2.0, seed)), Some(65), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn points_that_are_far_off_move_no_knee() {
+        let mut curve = knee(153, 65, 5.0, 0.3);
+        for point in [3, 29, 60, 70, 120] {
+            curve[point] += 100.0;
+        }
+        assert_eq!(find(&curve), Some(65));
+    }
+
+    #[test]
+    fn a_curve_without_a_knee_has_none() {
+        let line = |slope: f64| (0..153).map(|point| 130.0 + slope * f64::from(point)).collect::<Vec<_>>();
+        assert_eq!(find(&line(0.0)), None);
+        assert_eq!(find(&line(0.5)), None);
+        assert_eq!(find(&line(-0.5)), None);
+        for seed in 0..20 {
+            assert_eq!(find(&noisy(line(0.0), 20.0, seed)), None, "seed {seed}");
+            assert_eq!(find(&noisy(line(0.5), 5.0, seed)), None, "seed {seed}");
+        }
+        assert_eq!(find(&knee(153, 65, -5.0, -0.3)), None);
+        assert_eq!(find(&[]), None);
+        assert_eq!(find(&[1.0; 5]), None);
+    }
+
+    #[test]
+    fn a_knee_at_the_edge_is_not_claimed() {
+        for level in [0, 1, 4, 150, 152, 153] {
+            assert_eq!(find(&knee(153, level, 5.0, 0.3)), None, "{level} points are level");
+        }
+        assert_eq!(find(&knee(153, SHORTEST, 5.0, 0.3)), Some(SHORTEST));
+    }
+
+    #[test]
+    fn rounds_that_agree_are_trusted_and_rounds_that_do_not_are_not() {
+        let rounds: Vec<_> = (0..24).map(|seed| noisy(knee(100, 65, 5.0, 0.3), 1.0, seed)).collect();
+        let (found, confidence) = find_in(&rounds).unwrap();
+        assert_eq!(found, 65);
+        assert!(confidence > 0.95, "{confidence}");
+
+        let divided: Vec<_> = (0..25).map(|round| knee(100, 30 + 35 * (round % 2), 5.0, 0.3)).collect();
+        let (_, confidence) = find_in(&divided).unwrap();
+        assert!(confidence < 0.8, "{confidence}");
+        assert_eq!(find_in(&[]), None);
+    }
+}

@@ -1,0 +1,176 @@
+//! How many stores the store buffer holds: figures 6 and 7 of *Fence-Free Work Stealing on Bounded TSO Processors*.
+//!
+//! Sequences of stores alternate with long chains of other instructions. As long as all stores of a sequence find room, they drain behind the chain and cost
+//! nothing; the first that finds none stalls the pipeline. The longest sequence that costs nothing is the capacity.
+
+mod cores;
+mod knee;
+mod show;
+mod sweep;
+
+#[cfg(target_arch = "x86_64")]
+mod sequence;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "elsewhere.rs"]
+mod sequence;
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use serde::Serialize;
+
+use crate::chart;
+use crate::figures;
+use crate::machine::Machine;
+use crate::{print, say, stats};
+use cores::Kind;
+use sequence::Places;
+
+/// What a user may choose.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Also write the figures to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Also draw them to this file, as SVG.
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+/// What was measured, and what it says.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Curve {
+    /// The kind of core that it is of.
+    pub(crate) core: &'static str,
+    /// In the order of the stores.
+    pub(crate) points: Vec<Point>,
+    /// None if there is none that can be told from noise.
+    pub(crate) knee: Option<Knee>,
+}
+
+/// What a sequence of so many stores took.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Point {
+    /// Stores a sequence.
+    pub(crate) stores: usize,
+    /// Nanoseconds a sequence with its chain of other instructions: the median of the rounds.
+    pub(crate) median: f64,
+    /// Where the median may lie: the lower end.
+    pub(crate) low: f64,
+    /// The upper end.
+    pub(crate) high: f64,
+}
+
+/// Where sequences begin to stall.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Knee {
+    /// The longest sequence that does not: the capacity.
+    pub(crate) entries: usize,
+    /// The share of the rounds, resampled, in which it was found in the same place.
+    pub(crate) confidence: f64,
+}
+
+/// Sequences that are tried first: no CPU of the last twenty years has a smaller buffer, and none known has a larger.
+const LENGTHS: RangeInclusive<usize> = 8..=160;
+
+/// Sequences that are tried where those have no knee. Longer ones would not drain behind their chain.
+const LONGER: RangeInclusive<usize> = 8..=320;
+
+/// A knee that fewer of the resampled rounds agree on is not claimed.
+const ENOUGH: f64 = 0.8;
+
+/// What `filch lab store-buffer` takes for stores to different lines, and what it takes for stores to one word.
+const TIME: Duration = Duration::from_secs(6);
+const TIME_OF_ONE_WORD: Duration = Duration::from_secs(3);
+
+/// Measures for about so long, or twice as long where the knee is further out than is likely.
+///
+/// On a machine with several kinds of cores it is the curve of the largest buffer: a thread may run on any of them.
+pub(crate) fn measure(time: Duration) -> Result<Curve> {
+    largest(measure_kinds(time, Places::Lines)?).context("there is no core to measure")
+}
+
+fn measure_kinds(time: Duration, places: Places) -> Result<Vec<Curve>> {
+    let kinds = cores::kinds();
+    let time = time / kinds.len().max(1) as u32;
+    kinds.into_iter().map(|kind| measure_kind(kind, places, time)).collect()
+}
+
+fn measure_kind(kind: Kind, places: Places, time: Duration) -> Result<Curve> {
+    let curve = |lengths: RangeInclusive<usize>| {
+        let rounds = sweep::sweep(lengths.clone(), places, kind, time)?;
+        anyhow::Ok(Curve::new(kind.name, *lengths.start(), &rounds))
+    };
+    let first = curve(LENGTHS)?;
+    if first.knee.is_none() && places == Places::Lines {
+        return curve(LONGER);
+    }
+    Ok(first)
+}
+
+/// The curve of the largest buffer. One without a knee may be of any size, and is larger.
+fn largest(curves: Vec<Curve>) -> Option<Curve> {
+    curves.into_iter().max_by_key(|curve| curve.knee.map_or(usize::MAX, |knee| knee.entries))
+}
+
+impl Curve {
+    /// Of these rounds, each of which has a time for each number of stores from `shortest` on.
+    fn new(core: &'static str, shortest: usize, rounds: &[Vec<f64>]) -> Curve {
+        let lengths = rounds.first().map_or(0, Vec::len);
+        let point = |index: usize| {
+            let times: Vec<f64> = rounds.iter().map(|round| round[index]).collect();
+            let interval = stats::interval(&times)?;
+            Some(Point { stores: shortest + index, median: interval.median, low: interval.low, high: interval.high })
+        };
+        let knee = knee::find_in(rounds)
+            .filter(|&(_, confidence)| confidence >= ENOUGH)
+            .map(|(level, confidence)| Knee { entries: shortest + level - 1, confidence });
+        Curve { core, points: (0..lengths).filter_map(point).collect(), knee }
+    }
+}
+
+/// `filch lab store-buffer`.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    arguments.json.iter().chain(&arguments.plot).try_for_each(|path| figures::check_writable(path))?;
+    let machine = Machine::here();
+    say(&format!("Sequences of stores on {machine}: about {} seconds.", (TIME + TIME_OF_ONE_WORD).as_secs()));
+    let lines = measure_kinds(TIME, Places::Lines)?;
+    let one_word = measure_kinds(TIME_OF_ONE_WORD, Places::One)?;
+
+    if let Some(path) = &arguments.json {
+        figures::write_json(path, &show::json(&lines, &one_word, &machine))?;
+    }
+    if let Some(path) = &arguments.plot {
+        let (title, chart) = ("Time for a sequence of stores", show::chart(&lines, &one_word));
+        chart::write(path, &chart, title, &machine.to_string())?;
+    }
+    print(&show::text(&lines, &one_word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_knee_of_a_curve_is_the_longest_sequence_without_a_stall() {
+        let round: Vec<f64> =
+            (8..=60).map(|stores| if stores <= 42 { 130.0 } else { 135.0 + f64::from(stores) }).collect();
+        let curve = Curve::new("core", 8, &vec![round; 24]);
+        assert_eq!(curve.knee.map(|knee| (knee.entries, knee.confidence)), Some((42, 1.0)));
+        assert_eq!(curve.points.len(), 53);
+        let at = curve.points.iter().find(|point| point.stores == 43).unwrap();
+        assert_eq!((at.low, at.median, at.high), (178.0, 178.0, 178.0));
+    }
+
+    #[test]
+    fn a_knee_that_the_rounds_do_not_agree_on_is_not_claimed() {
+        let round =
+            |knee: u32| (8..=60).map(move |stores| if stores <= knee { 130.0 } else { 135.0 + f64::from(stores) });
+        let rounds: Vec<Vec<f64>> = (0..25).map(|number| round(21 + 21 * (number % 2)).collect()).collect();
+        assert!(Curve::new("core", 8, &rounds).knee.is_none());
+    }
+}

@@ -1,0 +1,179 @@
+//! The loops that are timed, as machine code: figure 6 of the paper.
+//!
+//! A loop has so many stores, then a chain of multiplications each of which waits for the one before, and no other access to memory. The chain is long
+//! enough for the stores to drain behind it, and the stores wait for nothing: as long as they all find room, the next chain enters the pipeline while this one
+//! is at work, and the loop takes what the chains take. A store that finds no room keeps all that follows it out until the chain before it has
+//! retired.
+//!
+//! No compiler could be trusted to leave such a loop alone, and there is one for each number of stores, so they are put together here, from seven
+//! instructions.
+
+use std::ops::RangeInclusive;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use memmap2::{Mmap, MmapMut};
+
+/// Where the stores of a loop go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Places {
+    /// To different cache lines, one after the other, so that no two in a row can become one.
+    Lines,
+    /// All to one word, so that they could.
+    One,
+}
+
+/// Cache lines that are stored to.
+const LINES: usize = 64;
+
+/// Larger than what any of today's CPUs fetches or coalesces at once.
+const LINE: usize = 64;
+
+/// Multiplications between two sequences of stores: 3 cycles each on every CPU since 2008, so that a buffer of 150 entries drains well behind them. More would
+/// fill the scheduler, too, and that of older CPUs is full with fewer.
+const CHAIN: usize = 150;
+
+/// Times that a loop goes around for one figure. Few: other programs and the other hardware thread of the core disturb a short run seldom. Where the
+/// clock is coarse it takes more.
+const TURNS: u64 = if cfg!(windows) { 128 } else { 16 };
+
+/// A loop for each number of stores.
+#[derive(Debug)]
+pub(super) struct Sequences {
+    code: Mmap,
+    /// Where each begins.
+    starts: Vec<usize>,
+    memory: MmapMut,
+}
+
+impl Sequences {
+    /// Puts them together.
+    pub(super) fn new(stores: RangeInclusive<usize>, places: Places) -> Result<Sequences> {
+        let mut code = Vec::new();
+        let mut starts = Vec::new();
+        for stores in stores {
+            // Begun alike, they are fetched alike.
+            code.resize(code.len().next_multiple_of(LINE), BREAKPOINT);
+            starts.push(code.len());
+            code.extend(encode(stores, places));
+        }
+
+        let refused = "the system allows no code that is made at run time, which this measurement needs";
+        let mut writable = MmapMut::map_anon(code.len().max(1)).context(refused)?;
+        writable[..code.len()].copy_from_slice(&code);
+        let code = writable.make_exec().context(refused)?;
+        let memory = MmapMut::map_anon(LINES * LINE).context("there is no memory to store to")?;
+        Ok(Sequences { code, starts, memory })
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Nanoseconds that a turn of one of them takes, right now.
+    pub(super) fn time(&mut self, which: usize) -> f64 {
+        let start = self.code[self.starts[which]..].as_ptr();
+        // SAFETY: a function begins there that `encode` made, which obeys this convention, and the mapping is executable and outlives the call.
+        let turn = unsafe { std::mem::transmute::<*const u8, unsafe extern "sysv64" fn(u64, *mut u8)>(start) };
+        let memory = self.memory.as_mut_ptr();
+        let begin = Instant::now();
+        // SAFETY: it writes to the first `LINES * LINE` bytes of the memory, which is as large and borrowed by us alone, and the turns are not 0.
+        unsafe { turn(TURNS, memory) };
+        begin.elapsed().as_nanos() as f64 / TURNS as f64
+    }
+}
+
+const BREAKPOINT: u8 = 0xcc;
+
+/// A function of the number of turns, which is not 0, in `rdi`, and the memory in `rsi`.
+fn encode(stores: usize, places: Places) -> Vec<u8> {
+    // mov eax, 3
+    let mut code = vec![0xb8, 3, 0, 0, 0];
+    let top = code.len();
+    for store in 0..stores {
+        let place = match places {
+            Places::Lines => store % LINES * LINE,
+            Places::One => 0,
+        };
+        // mov [rsi + place], edi
+        code.extend([0x89, 0xbe]);
+        code.extend((place as u32).to_le_bytes());
+    }
+    for _ in 0..CHAIN {
+        // imul rax, rax
+        code.extend([0x48, 0x0f, 0xaf, 0xc0]);
+    }
+    // dec rdi
+    code.extend([0x48, 0xff, 0xcf]);
+    // jnz top
+    code.extend([0x0f, 0x85]);
+    let next = code.len() + 4;
+    code.extend((top as i32 - next as i32).to_le_bytes());
+    // ret
+    code.push(0xc3);
+    code
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess};
+
+    use super::*;
+
+    fn decode(code: &[u8]) -> Vec<Instruction> {
+        Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter().collect()
+    }
+
+    /// What an instruction does with memory.
+    fn accesses(instruction: &Instruction) -> Vec<OpAccess> {
+        // The return reads its address.
+        let mut factory = InstructionInfoFactory::new();
+        factory.info(instruction).used_memory().iter().map(|memory| memory.access()).collect()
+    }
+
+    #[test]
+    fn a_loop_has_its_stores_and_no_other_access_to_memory() {
+        for stores in [0, 1, 72, 200] {
+            for places in [Places::Lines, Places::One] {
+                let code = encode(stores, places);
+                let instructions = decode(&code);
+                let (last, others) = instructions.split_last().unwrap();
+                assert_eq!(last.flow_control(), FlowControl::Return);
+                let written: Vec<_> = others.iter().filter(|other| !accesses(other).is_empty()).collect();
+                assert_eq!(written.len(), stores);
+                assert!(written.iter().all(|store| accesses(store) == [OpAccess::Write]));
+                assert_eq!(others.iter().filter(|other| other.mnemonic() == Mnemonic::Imul).count(), CHAIN);
+
+                let lines: BTreeSet<u64> = written.iter().map(|store| store.memory_displacement64() / 64).collect();
+                let expected = if places == Places::One { stores.min(1) } else { stores.min(LINES) };
+                assert_eq!(lines.len(), expected);
+                assert!(lines.iter().all(|&line| line < LINES as u64));
+            }
+        }
+    }
+
+    #[test]
+    fn a_loop_goes_back_to_its_first_store() {
+        let instructions = decode(&encode(3, Places::Lines));
+        let back = instructions.iter().find(|instruction| instruction.mnemonic() == Mnemonic::Jne).unwrap();
+        let top = instructions.iter().find(|instruction| instruction.ip() == back.near_branch_target()).unwrap();
+        assert_eq!(top.mnemonic(), Mnemonic::Mov);
+        assert_eq!((top.memory_displacement64(), top.ip()), (0, 5));
+    }
+
+    #[test]
+    fn every_line_is_stored_to_when_it_runs_and_nothing_else() {
+        let mut sequences = Sequences::new(60..=70, Places::Lines).unwrap();
+        assert_eq!(sequences.len(), 11);
+        assert!(sequences.time(0) > 0.0);
+        let written = |memory: &[u8]| memory.iter().filter(|&&byte| byte != 0).count();
+        // The last turn leaves a 1 in each line.
+        assert_eq!(written(&sequences.memory), 60);
+        sequences.time(10);
+        assert_eq!(written(&sequences.memory), LINES);
+        assert!(sequences.memory.chunks(LINE).all(|line| line[0] == 1));
+    }
+}

@@ -1,0 +1,78 @@
+//! Every length of sequence, over and over.
+//!
+//! A sweep runs each of them once and takes well under a millisecond. Rounds are made of many sweeps that are dealt out to them in turn, and of each length a
+//! round keeps the shortest: what disturbs a sequence only ever makes it slower. That matters beyond interrupts and other programs: where two hardware
+//! threads share a core, each has half of the store buffer while both are awake, and all of it only in the moments when the other sleeps. Those moments
+//! last for some sweeps, so that dealing them out gives every round some of them.
+
+use std::ops::RangeInclusive;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{anyhow, ensure, Context, Result};
+
+use super::cores::Kind;
+use super::sequence::{Places, Sequences};
+use crate::watch;
+
+/// How many rounds there are.
+const ROUNDS: usize = 24;
+
+/// What the CPU gets to reach its speed.
+const WARM_UP: Duration = Duration::from_millis(100);
+
+/// Runs sequences of so many stores for about so long on such a core: for each round the shortest time of each length.
+pub(super) fn sweep(
+    stores: RangeInclusive<usize>,
+    places: Places,
+    kind: Kind,
+    time: Duration,
+) -> Result<Vec<Vec<f64>>> {
+    let mut sequences = Sequences::new(stores, places)?;
+    // A thread of its own, because it stays pinned.
+    let measured = thread::scope(|scope| {
+        let measuring = scope.spawn(|| {
+            // A thread that is not pinned measures as well, only with more that disturbs it; unless it may be on a core of another kind.
+            let is_there = kind.core.is_some_and(core_affinity::set_for_current);
+            (is_there || !kind.is_one_of_several).then(|| repeat(&mut sequences, time))
+        });
+        measuring.join().map_err(|_| anyhow!("the thread that measured failed"))
+    });
+    let rounds = measured?.with_context(|| format!("the system does not let a thread stay on a {}", kind.name))?;
+    ensure!(rounds.iter().flatten().all(|time| time.is_finite()), "it was ended before anything was measured");
+    Ok(rounds)
+}
+
+fn repeat(sequences: &mut Sequences, time: Duration) -> Vec<Vec<f64>> {
+    let mut rounds = vec![vec![f64::INFINITY; sequences.len()]; ROUNDS];
+    let begin = Instant::now();
+    while begin.elapsed() < WARM_UP.min(time / 10) {
+        (0..sequences.len()).for_each(|which| {
+            sequences.time(which);
+        });
+    }
+    for sweep in 0.. {
+        // Every round has one at least, however little time there is.
+        if watch::is_over() || (sweep >= ROUNDS && begin.elapsed() >= time) {
+            break;
+        }
+        let round = &mut rounds[sweep % ROUNDS];
+        for (which, shortest) in round.iter_mut().enumerate() {
+            *shortest = shortest.min(sequences.time(which));
+        }
+    }
+    rounds
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_round_has_a_time_for_each_length() {
+        let kind = Kind { name: "core", core: None, is_one_of_several: false };
+        let rounds = sweep(10..=13, Places::Lines, kind, Duration::ZERO).unwrap();
+        assert_eq!(rounds.len(), ROUNDS);
+        assert!(rounds.iter().all(|round| round.len() == 4 && round.iter().all(|&time| time > 0.0)));
+    }
+}

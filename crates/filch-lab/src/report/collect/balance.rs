@@ -1,0 +1,242 @@
+//! The same uneven work, divided in advance and by stealing: the load-balance picture of the Blitz notes, from a run.
+//!
+//! Both ways begin alike: each worker has the same number of pieces, and the later a piece, the more it takes. What differs is what a worker does that has run out of them.
+
+use std::hint::black_box;
+use std::ops::Range;
+use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use filch::Pool;
+
+use super::plan::Amount;
+use crate::bench::busy::{spin, Calibration};
+use crate::watch;
+
+/// Two or more ways to run the same pieces.
+#[derive(Clone, Debug)]
+pub(in crate::report) struct Balance {
+    /// What was run, for people.
+    pub(in crate::report) what: String,
+    /// Each way.
+    pub(in crate::report) ways: Vec<Way>,
+}
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub(in crate::report) struct Way {
+    /// Its name: `static`, `stealing`.
+    pub(in crate::report) name: &'static str,
+    /// For each worker the pieces it ran: start and end in milliseconds from the start of the run, and whether the piece had been stolen.
+    pub(in crate::report) workers: Vec<Vec<Piece>>,
+    /// From the start to the end of the last worker, in milliseconds.
+    pub(in crate::report) total: f64,
+    /// The share of that time in which workers were busy, from 0 to 1.
+    pub(in crate::report) utilisation: f64,
+    /// The same of every run, in their order: this is one of them.
+    pub(in crate::report) busy: Vec<f64>,
+}
+
+/// A piece of work on a worker.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::report) struct Piece {
+    /// Milliseconds from the start of the run.
+    pub(in crate::report) start: f64,
+    /// The same.
+    pub(in crate::report) end: f64,
+    /// Whether it was another worker's first.
+    pub(in crate::report) stolen: bool,
+}
+
+/// Of how many runs the one in the middle is shown.
+const RUNS: usize = 5;
+/// More lanes than this nobody can read.
+const MOST_WORKERS: usize = 8;
+/// How many pieces each worker begins with.
+const PIECES_A_WORKER: usize = 20;
+/// What the pieces take together, for each worker, in nanoseconds.
+const NANOS_A_WORKER: u64 = 40_000_000;
+
+/// Runs both ways in turns.
+pub(super) fn measure(amount: Amount) -> Result<Balance> {
+    let workers = super::workers(MOST_WORKERS);
+    let nanos = NANOS_A_WORKER / if amount == Amount::Rehearsal { 20 } else { 1 };
+    let work = Work::new(workers, nanos * workers as u64, Calibration::measure());
+    let context = || format!("a pool of {workers} workers could not be started");
+    let pool = Pool::builder().threads(workers).build().with_context(context)?;
+    let (mut divided, mut stealing) = (Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        if watch::is_over() && !stealing.is_empty() {
+            break;
+        }
+        divided.push(work.divided());
+        watch::sample();
+        stealing.push(work.stealing(&pool));
+        watch::sample();
+    }
+    let what = format!(
+        "{} pieces of computing, {PIECES_A_WORKER} for each of {workers} workers to begin with, of which the last takes {:.0} times as long as the one in the middle. Of {} runs, the one \
+         whose time is in the middle.",
+        work.steps.len(),
+        work.steps.last().copied().unwrap_or(0) as f64 / work.steps[work.steps.len() / 2].max(1) as f64,
+        divided.len()
+    );
+    Ok(Balance { what, ways: vec![middle(divided), middle(stealing)] })
+}
+
+/// The one whose time is in the middle.
+fn middle(mut ways: Vec<Way>) -> Way {
+    let busy = ways.iter().map(|way| way.utilisation).collect();
+    ways.sort_by(|one, other| one.total.total_cmp(&other.total));
+    let place = ways.len() / 2;
+    Way { busy, ..ways.swap_remove(place) }
+}
+
+/// Pieces, each so many steps of computing. As many for each worker, in this order.
+struct Work {
+    workers: usize,
+    steps: Vec<u64>,
+}
+
+/// What a worker ran.
+type Log = Mutex<Vec<Piece>>;
+
+impl Work {
+    /// Pieces that take `nanos` together, each in proportion to the square of its number.
+    fn new(workers: usize, nanos: u64, calibration: Calibration) -> Work {
+        let count = (workers * PIECES_A_WORKER) as u64;
+        let squares: u64 = (1..=count).map(|number| number * number).sum();
+        let cost = |number: u64| (nanos as f64 * (number * number) as f64 / squares as f64) as u64;
+        Work { workers, steps: (1..=count).map(|number| calibration.steps(cost(number))).collect() }
+    }
+
+    /// The pieces that a worker begins with.
+    fn block(&self, worker: usize) -> Range<usize> {
+        worker * PIECES_A_WORKER..(worker + 1) * PIECES_A_WORKER
+    }
+
+    fn piece(&self, piece: usize, worker: usize, start: Instant, logs: &[Log]) {
+        let millis = || start.elapsed().as_secs_f64() * 1e3;
+        let began = millis();
+        black_box(spin(black_box(self.steps[piece]), piece as u64));
+        let (end, stolen) = (millis(), !self.block(worker).contains(&piece));
+        let mut log = logs[worker].lock().unwrap_or_else(PoisonError::into_inner);
+        log.push(Piece { start: began, end, stolen });
+    }
+
+    /// Each worker runs what it has, and then nothing.
+    fn divided(&self) -> Way {
+        let logs: Vec<Log> = (0..self.workers).map(|_| Log::default()).collect();
+        let (together, start) = (Barrier::new(self.workers + 1), OnceLock::new());
+        thread::scope(|scope| {
+            let (logs, together, start) = (&logs, &together, &start);
+            for worker in 0..self.workers {
+                scope.spawn(move || {
+                    together.wait();
+                    together.wait();
+                    let start = *start.get_or_init(Instant::now);
+                    self.block(worker).for_each(|piece| self.piece(piece, worker, start, logs));
+                });
+            }
+            // All are there before the clock starts: a pool's workers are, too.
+            together.wait();
+            start.get_or_init(Instant::now);
+            together.wait();
+        });
+        Way::new("static", logs)
+    }
+
+    /// Each worker runs what it has, and then what others have.
+    fn stealing(&self, pool: &Pool) -> Way {
+        let logs: Vec<Log> = (0..self.workers).map(|_| Log::default()).collect();
+        let start = Instant::now();
+        pool.broadcast(|context| self.halve(self.block(context.index()), start, &logs));
+        Way::new("stealing", logs)
+    }
+
+    /// Both halves of a range, of which somebody else may take the second.
+    fn halve(&self, pieces: Range<usize>, start: Instant, logs: &[Log]) {
+        if pieces.len() == 1 {
+            // Only a worker of the pool comes here.
+            let worker = filch::index().unwrap_or(0);
+            return self.piece(pieces.start, worker, start, logs);
+        }
+        let middle = pieces.start + pieces.len() / 2;
+        filch::join(|| self.halve(pieces.start..middle, start, logs), || self.halve(middle..pieces.end, start, logs));
+    }
+}
+
+impl Way {
+    fn new(name: &'static str, logs: Vec<Log>) -> Way {
+        let logs = logs.into_iter().map(|log| log.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let workers: Vec<Vec<Piece>> = logs.collect();
+        let pieces = || workers.iter().flatten();
+        let total = pieces().map(|piece| piece.end).fold(0.0, f64::max);
+        let busy: f64 = pieces().map(|piece| piece.end - piece.start).sum();
+        let utilisation = if total > 0.0 { busy / (total * workers.len() as f64) } else { 0.0 };
+        Way { name, workers, total, utilisation, busy: vec![utilisation] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small(workers: usize) -> Work {
+        Work::new(workers, 100_000, Calibration::measure())
+    }
+
+    fn pieces(way: &Way) -> usize {
+        way.workers.iter().map(Vec::len).sum()
+    }
+
+    #[test]
+    fn divided_in_advance_nothing_is_stolen_and_everybody_has_the_same_number() {
+        let way = small(3).divided();
+        assert!(way.workers.iter().all(|pieces| pieces.len() == PIECES_A_WORKER));
+        assert!(way.workers.iter().flatten().all(|piece| !piece.stolen));
+    }
+
+    #[test]
+    fn by_stealing_every_piece_runs_once() {
+        let pool = Pool::builder().threads(3).build().unwrap();
+        let work = small(3);
+        for _ in 0..20 {
+            let way = work.stealing(&pool);
+            assert_eq!(pieces(&way), 3 * PIECES_A_WORKER);
+            assert!(way.utilisation > 0.0 && way.utilisation <= 1.0);
+            for pieces in &way.workers {
+                // A worker does one thing at a time.
+                assert!(pieces.windows(2).all(|pair| pair[0].end <= pair[1].start));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_worker_did_not_begin_with_is_stolen() {
+        let (work, start) = (small(2), Instant::now());
+        let logs: Vec<Log> = (0..2).map(|_| Log::default()).collect();
+        work.piece(0, 0, start, &logs);
+        work.piece(PIECES_A_WORKER, 0, start, &logs);
+        let way = Way::new("stealing", logs);
+        assert_eq!(way.workers[0].iter().map(|piece| piece.stolen).collect::<Vec<_>>(), [false, true]);
+    }
+
+    #[test]
+    fn utilisation_is_busy_time_by_all_time() {
+        let piece = |start, end| Piece { start, end, stolen: false };
+        let way =
+            Way::new("static", vec![Log::new(vec![piece(0.0, 1.0)]), Log::new(vec![piece(0.0, 1.0), piece(1.0, 4.0)])]);
+        assert_eq!((way.total, way.utilisation), (4.0, 5.0 / 8.0));
+        assert_eq!(Way::new("static", vec![Log::default()]).utilisation, 0.0);
+    }
+
+    #[test]
+    fn later_pieces_take_longer() {
+        let work = small(2);
+        assert!(work.steps.windows(2).all(|pair| pair[0] <= pair[1]));
+        assert!(work.steps[0] < work.steps[39]);
+    }
+}

@@ -1,0 +1,86 @@
+//! Whose the processors were.
+
+use std::fs;
+
+/// What the processors have done since the machine was started, as far as the system tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Processors {
+    /// What was theirs to give to this machine and went to another, in ticks.
+    stolen: u64,
+    /// What was used, by whichever process of this machine.
+    busy: u64,
+    /// What this process used, and those that it started and waited for.
+    own: u64,
+    /// All of it.
+    total: u64,
+}
+
+impl Processors {
+    /// Until now.
+    pub(super) fn now() -> Option<Processors> {
+        let own = fs::read_to_string("/proc/self/stat").ok()?;
+        Processors::parse(&fs::read_to_string("/proc/stat").ok()?, &own)
+    }
+
+    fn parse(stat: &str, own: &str) -> Option<Processors> {
+        let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+        let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
+        // user nice system idle iowait irq softirq steal; what follows, guests, is part of the first two.
+        let [user, nice, system, _, _, irq, soft_irq, stolen] = *ticks.get(..8)? else { return None };
+        // Behind the name, in which anything may stand: ten others, and then user and system time, of the process and of its children.
+        let own: Vec<&str> = own.rsplit_once(')')?.1.split_whitespace().collect();
+        let own: Option<Vec<u64>> = own.get(11..15)?.iter().map(|word| word.parse().ok()).collect();
+        Some(Processors {
+            stolen,
+            busy: user + nice + system + irq + soft_irq,
+            own: own?.iter().sum(),
+            total: ticks.iter().take(8).sum(),
+        })
+    }
+
+    /// The share of the time from `self` to `later` that other processes of this machine used.
+    pub(super) fn others_until(self, later: Processors) -> Option<f64> {
+        let total = later.total.checked_sub(self.total).filter(|&total| total > 0)?;
+        let (busy, own) = (later.busy.checked_sub(self.busy)?, later.own.checked_sub(self.own)?);
+        // Both are rounded, each in its own way.
+        Some(busy.saturating_sub(own) as f64 / total as f64)
+    }
+
+    /// The share of the time from `self` to `later` that went to other machines.
+    pub(super) fn stolen_until(self, later: Processors) -> Option<f64> {
+        let total = later.total.checked_sub(self.total).filter(|&total| total > 0)?;
+        Some(later.stolen.saturating_sub(self.stolen) as f64 / total as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(ticks: [u64; 4]) -> String {
+        let [user, system, childrens_user, childrens_system] = ticks;
+        format!("7 (a ) b) S 1 2 3 4 5 6 7 8 9 10 {user} {system} {childrens_user} {childrens_system} 20 0 9")
+    }
+
+    #[test]
+    fn the_eighth_figure_is_what_was_stolen() {
+        let before = Processors::parse("cpu  10 0 10 70 0 0 5 5 3 0\ncpu0 1 2 3\n", &own([1, 1, 0, 0])).unwrap();
+        let after = Processors::parse("cpu  20 0 20 135 0 0 5 20 9 0\n", &own([4, 2, 3, 1])).unwrap();
+        assert_eq!(before.stolen_until(after), Some(0.15));
+        assert_eq!(before.stolen_until(before), None);
+        assert_eq!(after.stolen_until(before), None);
+        for text in ["", "cpu", "cpu  1 2 3", "cpu0 1 2 3 4 5 6 7 8"] {
+            assert_eq!(Processors::parse(text, &own([0; 4])), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_neither_this_process_nor_its_children_used_went_to_others() {
+        let before = Processors::parse("cpu  10 0 10 70 0 0 5 5 3 0\n", &own([1, 1, 0, 0])).unwrap();
+        let after = Processors::parse("cpu  20 0 20 135 0 0 5 20 9 0\n", &own([4, 2, 3, 1])).unwrap();
+        // Of 20 ticks that were used, 8 are its own.
+        assert_eq!(before.others_until(after), Some(0.12));
+        assert_eq!(after.others_until(before), None);
+        assert_eq!(Processors::parse("cpu  1 2 3 4 5 6 7 8", "7 (a) S 1 2"), None);
+    }
+}

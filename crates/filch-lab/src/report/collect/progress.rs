@@ -1,0 +1,221 @@
+//! How far it is, for somebody who waits: a bar on a terminal, plain lines elsewhere.
+//!
+//! It is drawn between two samples, by the thread that takes them; see [`watch`].
+
+use std::io::{self, IsTerminal};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::say;
+use crate::watch::{self, Event};
+
+/// How often a second the bar is drawn at most.
+const A_SECOND: u8 = 4;
+const TEMPLATE: &str = "{bar:24} {percent:>3} %  {msg}";
+/// How finely the bar counts.
+const STEPS: f64 = 10_000.0;
+
+/// Tells how far a report is.
+#[derive(Clone)]
+pub(super) struct Progress {
+    state: Arc<Mutex<State>>,
+    /// Hidden where there is no terminal.
+    bar: ProgressBar,
+    plain: bool,
+}
+
+struct State {
+    schedule: Schedule,
+    /// When the part that is at work began.
+    begun: Instant,
+    /// Its name, and what it is at.
+    part: &'static str,
+    case: String,
+}
+
+impl Progress {
+    /// Begins, with what each part is thought to take.
+    pub(super) fn begin(seconds: Vec<f64>) -> Progress {
+        let terminal = io::stderr().is_terminal();
+        let target = if terminal { ProgressDrawTarget::stderr_with_hz(A_SECOND) } else { ProgressDrawTarget::hidden() };
+        // A template that is not understood would be a mistake of ours, and no reason to stop.
+        let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(Some(STEPS as u64), target).with_style(style);
+        let state = State { schedule: Schedule::new(seconds), begun: Instant::now(), part: "", case: String::new() };
+        let progress = Progress { state: Arc::new(Mutex::new(state)), bar, plain: !terminal };
+        let heard = progress.clone();
+        watch::listen(Some(Box::new(move |event| heard.hear(event))));
+        progress
+    }
+
+    /// The next part begins.
+    pub(super) fn part(&self, place: usize, name: &'static str) {
+        let mut state = self.state();
+        let took = state.begun.elapsed();
+        state.schedule.next(place, took);
+        (state.begun, state.part, state.case) = (Instant::now(), name, String::new());
+        if self.plain {
+            let parts = state.schedule.seconds.len();
+            say(&format!("{name}, {} of {parts}; {}", place + 1, left(state.schedule.left(Duration::ZERO))));
+        }
+        self.draw(&state);
+    }
+
+    fn hear(&self, event: Event<'_>) {
+        let mut state = self.state();
+        match event {
+            Event::Case { done, total, name } => {
+                state.schedule.case(done, total);
+                state.case = name.to_owned();
+                if self.plain {
+                    say(&format!("  {}: {name}, {} of {total}", state.part, done + 1));
+                }
+            }
+            Event::Remark(text) => self.say(text),
+            Event::Sample => {}
+        }
+        self.draw(&state);
+    }
+
+    /// Says something above the bar.
+    pub(super) fn say(&self, text: &str) {
+        self.bar.suspend(|| say(text));
+    }
+
+    /// It is over.
+    pub(super) fn end(&self) {
+        watch::listen(None);
+        self.bar.finish_and_clear();
+    }
+
+    fn draw(&self, state: &State) {
+        let elapsed = state.begun.elapsed();
+        self.bar.set_message(format!("{}, {} {}", left(state.schedule.left(elapsed)), state.part, state.case));
+        self.bar.set_position((STEPS * state.schedule.share(elapsed)) as u64);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is left, in words.
+fn left(seconds: f64) -> String {
+    match seconds {
+        ..90.0 => format!("about {:.0} s left", 5.0 * (seconds / 5.0).ceil().max(1.0)),
+        ..5_400.0 => format!("about {:.0} min left", seconds / 60.0),
+        _ => format!("about {:.1} hours left", seconds / 3_600.0),
+    }
+}
+
+/// What is done and what is left, by what each part was thought to take and by what those before took.
+#[derive(Clone, Debug)]
+struct Schedule {
+    seconds: Vec<f64>,
+    /// Which part is at work, or none yet.
+    at: Option<usize>,
+    /// What those before it took, all together.
+    took: f64,
+    /// How many cases of it are over, and how many it has; 0 if nobody said.
+    cases: (usize, usize),
+}
+
+impl Schedule {
+    fn new(seconds: Vec<f64>) -> Schedule {
+        Schedule { seconds, at: None, took: 0.0, cases: (0, 0) }
+    }
+
+    /// A part begins, and the one before it took so long.
+    fn next(&mut self, part: usize, took: Duration) {
+        if self.at.is_some() {
+            self.took += took.as_secs_f64();
+        }
+        (self.at, self.cases) = (Some(part), (0, 0));
+    }
+
+    fn case(&mut self, done: usize, total: usize) {
+        self.cases = (done, total);
+    }
+
+    /// What the parts before, the one that is at work, and those after it were thought to take.
+    fn weights(&self) -> (f64, f64, f64) {
+        let at = self.at.unwrap_or(0);
+        let sum = |seconds: &[f64]| seconds.iter().sum::<f64>();
+        (sum(&self.seconds[..at]), self.seconds[at], sum(&self.seconds[at + 1..]))
+    }
+
+    /// How many times as long as it was thought to things take here.
+    fn pace(&self) -> f64 {
+        let (before, ..) = self.weights();
+        if before > 0.0 {
+            (self.took / before).clamp(0.2, 5.0)
+        } else {
+            1.0
+        }
+    }
+
+    /// The share of the part at work that is done: by the time it has been at work, but within the case that it says it is at.
+    fn within(&self, elapsed: Duration) -> f64 {
+        let (_, weight, _) = self.weights();
+        let by_time = elapsed.as_secs_f64() / (weight * self.pace());
+        match self.cases {
+            (_, 0) => by_time.clamp(0.0, 0.95),
+            (done, total) => by_time.clamp(done as f64 / total as f64, (done as f64 + 0.95) / total as f64),
+        }
+    }
+
+    /// The share of everything that is done.
+    fn share(&self, elapsed: Duration) -> f64 {
+        let (before, weight, after) = self.weights();
+        (before + weight * self.within(elapsed)) / (before + weight + after)
+    }
+
+    /// What is left, in seconds.
+    fn left(&self, elapsed: Duration) -> f64 {
+        let (_, weight, after) = self.weights();
+        self.pace() * (weight * (1.0 - self.within(elapsed)) + after)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn the_template_is_understood() {
+        assert!(ProgressStyle::with_template(TEMPLATE).is_ok());
+    }
+
+    #[test]
+    fn what_is_left_is_corrected_by_what_was_taken() {
+        let mut schedule = Schedule::new(vec![10.0, 20.0, 70.0]);
+        assert_eq!(schedule.left(Duration::ZERO), 100.0);
+        schedule.next(0, 3 * SECOND);
+        assert_eq!((schedule.share(5 * SECOND), schedule.left(5 * SECOND)), (0.05, 95.0));
+        schedule.next(1, 20 * SECOND);
+        assert_eq!((schedule.share(Duration::ZERO), schedule.left(Duration::ZERO)), (0.1, 180.0));
+    }
+
+    #[test]
+    fn a_case_that_begins_counts_more_than_the_clock() {
+        let mut schedule = Schedule::new(vec![10.0]);
+        schedule.next(0, Duration::ZERO);
+        schedule.case(1, 2);
+        assert_eq!(schedule.share(SECOND), 0.5);
+        schedule.case(0, 2);
+        assert!(schedule.share(100 * SECOND) < 0.5);
+        assert!(schedule.left(100 * SECOND) > 5.0);
+    }
+
+    #[test]
+    fn the_time_that_is_left_is_told_in_words() {
+        assert_eq!(left(0.0), "about 5 s left");
+        assert_eq!(left(41.0), "about 45 s left");
+        assert_eq!(left(150.0), "about 2 min left");
+        assert_eq!(left(9_000.0), "about 2.5 hours left");
+    }
+}

@@ -1,0 +1,28 @@
+//! Drawings with their words.
+
+use anyhow::Result;
+use maud::{html, Markup, PreEscaped};
+
+use super::{links, Figure};
+use crate::chart::{self, Words};
+
+/// The drawing, what is to be seen in it, its data and its command.
+pub(super) fn html(figure: &Figure) -> Result<Markup> {
+    let id = &figure.id;
+    let words = Words { id, title: &figure.title, description: &figure.description };
+    let svg = chart::svg(&figure.chart, words)?;
+    let links = html! {
+        (links::csv(id, &chart::csv(&figure.chart)))
+        a href=(format!("plots/{id}.svg")) { "Plot (SVG)" span class="hidden" { ": " (figure.title) } }
+    };
+    Ok(html! {
+        figure class="item" id=(id) {
+            h3 { (figure.title) }
+            div class="scroll drawing" tabindex="0" role="group" aria-label=(format!("Chart: {}", figure.title)) {
+                (PreEscaped(svg))
+            }
+            figcaption { (links::prose(&figure.caption)) }
+            (links::source(id, &links, &figure.command))
+        }
+    })
+}

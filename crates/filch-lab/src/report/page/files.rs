@@ -1,0 +1,107 @@
+//! The files of a page.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{bail, ensure, Context, Result};
+
+use super::{document, table, timeline, Item, Page};
+use crate::chart;
+use crate::figures::write_file;
+
+pub(super) fn write(folder: &Path, page: &Page) -> Result<()> {
+    check_names(page)?;
+    // All that can go wrong with the contents does so before the first file is touched.
+    let document = document::html(page)?;
+    let (plots, data) = (folder.join("plots"), folder.join("data"));
+    for folder in [folder, &plots, &data] {
+        fs::create_dir_all(folder).with_context(|| format!("the folder {} could not be made", folder.display()))?;
+    }
+    let machine = page.facts.first().map_or("", |(_, value)| value);
+    for item in page.sections.iter().flat_map(|section| &section.items) {
+        match item {
+            Item::Text(_) => {}
+            Item::Table(item) => text(&data.join(format!("{}.csv", item.id)), &table::csv(item))?,
+            Item::Figure(figure) => {
+                text(&data.join(format!("{}.csv", figure.id)), &chart::csv(&figure.chart))?;
+                chart::write(&plots.join(format!("{}.svg", figure.id)), &figure.chart, &figure.title, machine)?;
+            }
+            Item::Timeline(figure) => {
+                text(&data.join(format!("{}.json", figure.id)), &timeline::json(&figure.timeline))?
+            }
+        }
+    }
+    let index = folder.join("index.html");
+    let old = fs::read_to_string(&index).unwrap_or_default();
+    text(&index, &document)?;
+    for file in left_behind(&old, page) {
+        // One that stays is in nobody's way.
+        let _ = fs::remove_file(folder.join(file));
+    }
+    Ok(())
+}
+
+/// What an earlier page of ours had beside it and this one has not. Other files in the folder are somebody's own.
+fn left_behind(old: &str, page: &Page) -> Vec<String> {
+    if !old.contains(&format!("<title>{}</title>", document::TITLE)) {
+        return Vec::new();
+    }
+    let mut now = BTreeSet::new();
+    for item in page.sections.iter().flat_map(|section| &section.items) {
+        match item {
+            Item::Text(_) => {}
+            Item::Table(table) => drop(now.insert(format!("data/{}.csv", table.id))),
+            Item::Figure(figure) => {
+                now.extend([format!("data/{}.csv", figure.id), format!("plots/{}.svg", figure.id)]);
+            }
+            Item::Timeline(figure) => drop(now.insert(format!("data/{}.json", figure.id))),
+        }
+    }
+    let named = |start: &str| old.split(start).skip(1).filter_map(|rest| rest.split('"').next()).collect::<Vec<_>>();
+    let plots = named("href=\"plots/").into_iter().map(|name| format!("plots/{name}"));
+    let data = named("download=\"").into_iter().map(|name| format!("data/{name}"));
+    let is_plain = |path: &String| path.matches('/').count() == 1 && path.matches('.').count() == 1;
+    plots.chain(data).filter(|path| is_plain(path) && !now.contains(path)).collect()
+}
+
+fn text(path: &Path, text: &str) -> Result<()> {
+    write_file(path, |writer| Ok(writer.write_all(text.as_bytes())?))
+}
+
+/// Names become files and anchors: plain ones, and each once.
+fn check_names(page: &Page) -> Result<()> {
+    let mut names = BTreeSet::new();
+    for section in &page.sections {
+        check(&mut names, section.id)?;
+        for item in &section.items {
+            match item {
+                Item::Text(_) => {}
+                Item::Table(table) => {
+                    check(&mut names, &table.id)?;
+                    let columns = table.header.len();
+                    let Some(row) = table.rows.iter().find(|row| row.len() != columns) else { continue };
+                    bail!("the table '{}' has {columns} columns, and a row of {}", table.id, row.len());
+                }
+                Item::Figure(figure) => check(&mut names, &figure.id)?,
+                Item::Timeline(figure) => check(&mut names, &figure.id)?,
+            }
+        }
+    }
+    for verdict in &page.verdicts {
+        let known = page.sections.iter().any(|section| section.id == verdict.section);
+        ensure!(known, "a verdict points to the section '{}', which is not on the page", verdict.section);
+    }
+    Ok(())
+}
+
+fn check<'a>(names: &mut BTreeSet<&'a str>, name: &'a str) -> Result<()> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    ensure!(
+        name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(plain),
+        "'{name}' cannot name a part of the page: lower case, digits and hyphens can"
+    );
+    ensure!(document::OWN_IDS.iter().all(|own| *own != name), "'{name}' names a part that every page has");
+    ensure!(names.insert(name), "two parts of the page are named '{name}'");
+    Ok(())
+}

@@ -1,0 +1,35 @@
+"use strict";
+// Buttons that copy a command, and data that are in the page and not in the link.
+(() => {
+  const said = document.getElementById("said");
+
+  const copied = async (element) => {
+    try {
+      await navigator.clipboard.writeText(element.textContent);
+      return true;
+    } catch {
+      // Where a page may not write to the clipboard by itself, the browser may do it with what is selected.
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      const selection = getSelection();
+      selection.removeAllRanges();
+      selection.addRange(range);
+      return document.execCommand("copy");
+    }
+  };
+
+  for (const button of document.querySelectorAll("button.copy")) {
+    const text = button.firstChild;
+    button.addEventListener("click", async () => {
+      const well = await copied(document.getElementById(button.dataset.copies));
+      text.textContent = well ? "Copied" : "Selected";
+      said.textContent = well ? "The command was copied." : "The command is selected.";
+      setTimeout(() => { text.textContent = "Copy"; }, 2000);
+    });
+  }
+
+  for (const link of document.querySelectorAll("a[data-holds]")) {
+    const data = document.getElementById(link.dataset.holds).textContent;
+    link.href = URL.createObjectURL(new Blob([data], { type: "application/json" }));
+  }
+})();

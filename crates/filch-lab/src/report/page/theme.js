@@ -1,0 +1,43 @@
+"use strict";
+// Light or dark: what the reader chose, or else what the system prefers. Nothing is kept where a browser keeps nothing.
+(() => {
+  const root = document.documentElement;
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  let chosen = null;
+  try {
+    chosen = localStorage.getItem("filch-theme");
+  } catch {
+    // A page from a file may have no storage.
+  }
+
+  const apply = () => {
+    const theme = chosen === "dark" || chosen === "light" ? chosen : dark.matches ? "dark" : "light";
+    root.dataset.theme = theme;
+    const button = document.querySelector("button.theme");
+    if (button) {
+      const other = theme === "dark" ? "Light" : "Dark";
+      button.querySelector(".word").textContent = other;
+      button.setAttribute("aria-label", `${other} colours`);
+    }
+    document.dispatchEvent(new Event("filch-theme"));
+  };
+
+  root.classList.add("js");
+  apply();
+  dark.addEventListener("change", apply);
+  // Paper is white.
+  addEventListener("beforeprint", () => { root.dataset.theme = "light"; document.dispatchEvent(new Event("filch-theme")); });
+  addEventListener("afterprint", apply);
+  document.addEventListener("DOMContentLoaded", () => {
+    apply();
+    document.querySelector("button.theme").addEventListener("click", () => {
+      chosen = root.dataset.theme === "dark" ? "light" : "dark";
+      try {
+        localStorage.setItem("filch-theme", chosen);
+      } catch {
+        // Then it is for as long as the page is open.
+      }
+      apply();
+    });
+  });
+})();

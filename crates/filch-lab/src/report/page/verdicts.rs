@@ -1,0 +1,107 @@
+//! What the papers claim, what was measured, and whether it holds: the first thing that people look for.
+
+use maud::{html, Markup};
+
+use super::table::sort_button;
+use super::{links, Holds, Verdict};
+
+/// In the order in which they are counted, and sorted.
+const ALL: [Holds; 4] = [Holds::Yes, Holds::No, Holds::Unclear, Holds::NotMeasured];
+
+impl Holds {
+    /// A word, for people.
+    fn word(self) -> &'static str {
+        match self {
+            Holds::Yes => "holds",
+            Holds::No => "does not hold",
+            Holds::Unclear => "unclear",
+            Holds::NotMeasured => "not measured",
+        }
+    }
+
+    /// A symbol, for those who see no colours.
+    fn symbol(self) -> &'static str {
+        match self {
+            Holds::Yes => "✓",
+            Holds::No => "✗",
+            Holds::Unclear => "?",
+            Holds::NotMeasured => "–",
+        }
+    }
+
+    /// What the style knows it by.
+    fn class(self) -> &'static str {
+        match self {
+            Holds::Yes => "verdict yes",
+            Holds::No => "verdict no",
+            Holds::Unclear => "verdict unclear",
+            Holds::NotMeasured => "verdict none",
+        }
+    }
+
+    fn place(self) -> usize {
+        ALL.iter().position(|holds| *holds == self).unwrap_or(ALL.len())
+    }
+}
+
+/// How many of each, in a line.
+pub(super) fn tally(verdicts: &[Verdict]) -> Markup {
+    html! {
+        ul class="tally" {
+            @for holds in ALL {
+                @let count = verdicts.iter().filter(|verdict| verdict.holds == holds).count();
+                @if count > 0 {
+                    li class=(holds.class()) {
+                        span class="symbol" aria-hidden="true" { (holds.symbol()) }
+                        strong { (count) } " " (counted(holds, count))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn counted(holds: Holds, count: usize) -> &'static str {
+    match (holds, count) {
+        (Holds::Yes, 1) => "claim holds",
+        (Holds::Yes, _) => "claims hold",
+        (Holds::No, 1) => "does not",
+        (Holds::No, _) => "do not",
+        (Holds::Unclear | Holds::NotMeasured, _) => holds.word(),
+    }
+}
+
+/// All of them. On a narrow screen a row is a block; the roles keep it a table for who cannot see it.
+pub(super) fn html(verdicts: &[Verdict]) -> Markup {
+    html! {
+        div class="scroll" tabindex="0" role="region" aria-labelledby="verdicts-caption" {
+            table class="sortable verdicts" role="table" {
+                caption id="verdicts-caption" { "What is claimed, what was measured here, and whether it holds" }
+                thead role="rowgroup" {
+                    tr role="row" {
+                        @for name in ["Verdict", "Claim", "Measured here", "Whose"] {
+                            th scope="col" role="columnheader" aria-sort="none" { (sort_button(name)) }
+                        }
+                    }
+                }
+                tbody role="rowgroup" {
+                    @for verdict in verdicts {
+                        tr role="row" {
+                            td role="cell" data-number=(verdict.holds.place()) {
+                                span class=(verdict.holds.class()) {
+                                    span class="symbol" aria-hidden="true" { (verdict.holds.symbol()) }
+                                    (verdict.holds.word())
+                                }
+                            }
+                            th scope="row" role="rowheader" {
+                                a href=(format!("#{}", verdict.section)) { (links::prose(&verdict.claim)) }
+                            }
+                            td role="cell" class="measured" { (links::prose(&verdict.measured)) }
+                            td role="cell" class="whose" { (verdict.source) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Figures 7 and 8: the store buffer, and whether loads overtake more than it holds.
+
+use std::collections::BTreeMap;
+
+use super::{ID, SOURCE};
+use crate::chart::{Chart, Estimate, HeatMap, Line, Lines};
+use crate::figures::grouped;
+use crate::lab::litmus::{Point, Sweep, Verdict as Bounded};
+use crate::report::collect::trust::{self, close_runs, largest_below, most_hidden, safe_runs, ENOUGH_RUNS, SURE};
+use crate::report::collect::Results;
+use crate::report::page::{Holds, Item, Verdict};
+use crate::report::sections::claim::Claim;
+use crate::report::sections::items::{figure, Words};
+
+pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
+    let claim = |text: &str| Claim::new(SOURCE, ID, text);
+    vec![
+        knee(results, claim("The capacity of the store buffer shows as a knee in the time of sequences of stores (32 on Westmere-EX, 42 on Haswell, as documented).")),
+        bound(results, claim("A load overtakes at most S stores, S being the capacity plus one: with delta of at least S / (L + 1) no run goes wrong.")),
+        below(results, claim("With a smaller delta runs do go wrong.")),
+        coalescing(results, claim("Without a store between pops (L = 0) the bound does not hold: stores to one place are merged.")),
+    ]
+}
+
+fn knee(results: &Results, claim: Claim) -> Verdict {
+    let Some(curve) = &results.store_buffer else { return claim.not_measured() };
+    match curve.knee {
+        None => claim.told("no knee that can be told from noise", Holds::Unclear),
+        Some(knee) => {
+            let measured =
+                format!("{} entries, in {:.0} % of the resampled rounds", knee.entries, 100.0 * knee.confidence);
+            claim.told(measured, if knee.confidence >= SURE { Holds::Yes } else { Holds::Unclear })
+        }
+    }
+}
+
+fn is_measured(results: &Results, sweep: &Sweep) -> bool {
+    trust::is_measured(results.store_buffer.as_ref().and_then(|curve| curve.knee), sweep)
+}
+
+fn bound(results: &Results, claim: Claim) -> Verdict {
+    let Some(sweep) = &results.litmus else { return claim.not_measured() };
+    let (safe, close) = (safe_runs(sweep), close_runs(sweep));
+    if safe == 0 {
+        return claim.not_measured();
+    }
+    let (measured, holds) = match sweep.verdict {
+        Bounded::Refuted => ("more went wrong than any bound explains".to_owned(), Holds::No),
+        _ if !is_measured(results, sweep) => {
+            ("this S is a guess, since no capacity was found: nothing follows".to_owned(), Holds::Unclear)
+        }
+        Bounded::Raised(least) => (format!("some went wrong; the bound is at least {least}"), Holds::No),
+        Bounded::Stands if largest_below(sweep).is_none() => (
+            "none went wrong, and none with a smaller delta: threads that rarely met show nothing".to_owned(),
+            Holds::Unclear,
+        ),
+        Bounded::Stands if close < ENOUGH_RUNS => {
+            (format!("none went wrong, but only {} were close to the line", runs_in_words(close)), Holds::Unclear)
+        }
+        Bounded::Stands => ("none went wrong, which supports it and proves nothing".to_owned(), Holds::Yes),
+    };
+    claim.told(format!("S = {}, {} runs with such a delta: {measured}", sweep.supposed, runs_in_words(safe)), holds)
+}
+
+fn below(results: &Results, claim: Claim) -> Verdict {
+    let Some(sweep) = &results.litmus else { return claim.not_measured() };
+    match largest_below(sweep) {
+        Some(largest) => {
+            let measured = format!(
+                "the largest delta x (L + 1) below S = {} at which a run went wrong is {largest}",
+                sweep.supposed
+            );
+            if is_measured(results, sweep) {
+                claim.told(measured, Holds::Yes)
+            } else {
+                claim.told(measured + "; this S is a guess, since no capacity was found", Holds::Unclear)
+            }
+        }
+        None => claim.told("no such run went wrong: too few runs, or threads that rarely met", Holds::Unclear),
+    }
+}
+
+fn coalescing(results: &Results, claim: Claim) -> Verdict {
+    let points = |sweep: &Sweep| -> Vec<Point> {
+        sweep.points.iter().filter(|point| point.stores == 0 && point.delta >= sweep.supposed).copied().collect()
+    };
+    let points = results.litmus.as_ref().map(points).unwrap_or_default();
+    let (runs, wrong) = points.iter().fold((0, 0), |(runs, wrong), point| (runs + point.runs, wrong + point.incorrect));
+    match (runs, wrong) {
+        (0, _) => claim.not_measured(),
+        (_, 0) => claim.told(format!("none of {} such runs went wrong", runs_in_words(runs)), Holds::Unclear),
+        _ => {
+            let known = results.litmus.as_ref().is_some_and(|sweep| is_measured(results, sweep));
+            let measured = format!("{} of {} such runs went wrong", runs_in_words(wrong), runs_in_words(runs));
+            claim.told(measured, if known { Holds::Yes } else { Holds::Unclear })
+        }
+    }
+}
+
+fn runs_in_words(runs: u64) -> String {
+    grouped(usize::try_from(runs).unwrap_or(usize::MAX))
+}
+
+pub(super) fn store_buffer(results: &Results) -> Item {
+    let chart = results.store_buffer.as_ref().filter(|curve| !curve.points.is_empty()).map(|curve| {
+        let point = |point: &crate::lab::store_buffer::Point| {
+            (point.stores as f64, Estimate { value: point.median, low: point.low, high: point.high })
+        };
+        let line = Line { name: "median".to_owned(), points: curve.points.iter().map(point).collect() };
+        let marker = curve.knee.map(|knee| (knee.entries as f64, format!("{} entries", knee.entries)));
+        Chart::Lines(Lines {
+            x_axis: "stores a sequence".to_owned(),
+            y_axis: "nanoseconds a sequence".to_owned(),
+            log_x: false,
+            log_y: false,
+            lines: vec![line],
+            marker,
+        })
+    });
+    figure(
+        Words {
+            id: "store-buffer",
+            title: "Figure 7: how many stores the store buffer holds".to_owned(),
+            caption: "As long as all stores of a sequence find room they cost nothing; the first that finds none stalls the pipeline. The paper's knee is at 32 on \
+                      Westmere-EX, and at 42 on Haswell. Documented for later cores are 56 (Skylake), 72 (Ice Lake) and 112 (Golden Cove)."
+                .to_owned(),
+            command: "cargo run --release -- lab store-buffer".to_owned(),
+        },
+        chart,
+    )
+}
+
+pub(super) fn litmus(results: &Results) -> Item {
+    let chart =
+        results.litmus.as_ref().filter(|sweep| !sweep.points.is_empty()).map(|sweep| Chart::HeatMap(map(sweep)));
+    figure(
+        Words {
+            id: "litmus",
+            title: "Figure 8: which deltas are safe".to_owned(),
+            caption: "A queue of 512 tasks is emptied by its owner and a thief. Along: the most pops that S stores can hide, S / (L + 1) rounded up; upwards: the delta of \
+                      the thief. If S is right, everything on or above the line is clean, but for L = 0, which is the column furthest right. In the paper S = 32 fails \
+                      on Westmere-EX and S = 33 holds, in ten million runs a point."
+                .to_owned(),
+            command: "cargo run --release -- lab litmus".to_owned(),
+        },
+        chart,
+    )
+}
+
+/// All placements, and all numbers of stores that come to the same, in one cell.
+fn map(sweep: &Sweep) -> HeatMap {
+    let mut cells: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
+    for point in sweep.points.iter().filter(|point| point.runs > 0) {
+        let along = most_hidden(sweep.supposed, point.stores);
+        let (Ok(along), Ok(upwards)) = (u32::try_from(along), u32::try_from(point.delta)) else { continue };
+        let cell = cells.entry((along, upwards)).or_default();
+        cell.0 += point.incorrect;
+        cell.1 += point.runs;
+    }
+    let share = |((x, y), (incorrect, runs)): ((u32, u32), (u64, u64))| (x, y, incorrect as f64 / runs as f64);
+    HeatMap {
+        x_axis: format!("most pops hidden, S = {}", sweep.supposed),
+        y_axis: "delta".to_owned(),
+        cells: cells.into_iter().map(share).collect(),
+        diagonal: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::litmus::Placement;
+    use crate::lab::store_buffer::{Curve, Knee};
+    use crate::report::sections::tests::nothing;
+
+    fn results(points: Vec<Point>, verdict: Bounded) -> Results {
+        let largest_violation = points
+            .iter()
+            .filter(|point| point.stores > 0 && point.incorrect > 0)
+            .map(|point| point.delta * (point.stores + 1))
+            .max();
+        let knee = Some(Knee { entries: 7, confidence: 1.0 });
+        let store_buffer = Some(Curve { core: "core", points: Vec::new(), knee });
+        let litmus = Some(Sweep { supposed: 8, points, largest_violation, verdict });
+        Results { litmus, store_buffer, ..nothing() }
+    }
+
+    fn point(stores: usize, delta: usize, incorrect: u64) -> Point {
+        Point { stores, delta, placement: Placement::Unpinned, runs: ENOUGH_RUNS, incorrect }
+    }
+
+    fn holds(results: &Results) -> Vec<Holds> {
+        verdicts(results).iter().skip(1).map(|verdict| verdict.holds).collect()
+    }
+
+    #[test]
+    fn a_clean_sweep_supports_the_bound_and_shows_what_is_below() {
+        let points = vec![point(1, 4, 0), point(1, 3, 2), point(0, 9, 1)];
+        assert_eq!(holds(&results(points, Bounded::Stands)), [Holds::Yes, Holds::Yes, Holds::Yes]);
+        // What is not smaller says nothing of what is.
+        let raised = results(vec![point(1, 4, 1)], Bounded::Raised(9));
+        assert_eq!(holds(&raised), [Holds::No, Holds::Unclear, Holds::NotMeasured]);
+        // Nothing was run with a delta that should be safe.
+        assert_eq!(holds(&results(vec![point(1, 3, 0)], Bounded::Stands))[0], Holds::NotMeasured);
+    }
+
+    #[test]
+    fn an_instrument_that_sees_nothing_supports_nothing() {
+        let nothing_seen = results(vec![point(1, 4, 0), point(1, 3, 0), point(0, 9, 0)], Bounded::Stands);
+        assert_eq!(holds(&nothing_seen), [Holds::Unclear, Holds::Unclear, Holds::Unclear]);
+        let few = Point { runs: ENOUGH_RUNS - 1, ..point(1, 4, 0) };
+        assert_eq!(holds(&results(vec![few, point(1, 3, 1)], Bounded::Stands))[0], Holds::Unclear);
+        let far = results(vec![point(1, 40, 0), point(1, 3, 1)], Bounded::Stands);
+        assert_eq!(holds(&far)[0], Holds::Unclear);
+    }
+
+    #[test]
+    fn a_bound_that_was_guessed_is_not_judged() {
+        for verdict in [Bounded::Stands, Bounded::Raised(9)] {
+            let mut all = results(vec![point(1, 4, 0), point(1, 3, 2), point(0, 9, 1)], verdict);
+            all.store_buffer.as_mut().unwrap().knee = None;
+            assert_eq!(holds(&all), [Holds::Unclear, Holds::Unclear, Holds::Unclear]);
+        }
+    }
+
+    #[test]
+    fn points_that_hide_as_many_pops_share_a_cell() {
+        let all = results(vec![point(4, 1, 0), point(5, 1, ENOUGH_RUNS / 2), point(0, 8, 0)], Bounded::Stands);
+        let map = map(all.litmus.as_ref().unwrap());
+        assert_eq!(map.cells, [(2, 1, 0.25), (8, 8, 0.0)]);
+    }
+}

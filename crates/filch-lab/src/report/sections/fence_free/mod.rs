@@ -1,0 +1,32 @@
+//! *Fence-Free Work Stealing on Bounded TSO Processors*: its figures 1, 7, 8, 10 and 11, and the prices that its designs trade in.
+
+mod closure;
+mod hardware;
+mod prices;
+mod programs;
+
+use super::items::text;
+use crate::report::collect::Results;
+use crate::report::page::{Section, Verdict};
+
+pub(super) const ID: &str = "fence-free";
+const SOURCE: &str = "Fence-Free Work Stealing";
+
+pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
+    [hardware::verdicts(results), programs::verdicts(results), closure::verdicts(results)].concat()
+}
+
+pub(super) fn section(results: &Results) -> Section {
+    let mut items = vec![text(
+        "A load can overtake only as many stores as the store buffer holds. A thief that knows how many can tell which tasks are safe, and the owner of a queue \
+         needs no fence. FF-THE and FF-CL refuse what is not certain; THEP has the owner echo. The paper measured on a Haswell with 4 cores and a Westmere-EX \
+         with 10.",
+    )];
+    items.push(programs::fence_cost(results));
+    items.push(hardware::store_buffer(results));
+    items.push(hardware::litmus(results));
+    items.extend(programs::normalised(results));
+    items.push(closure::closure(results));
+    items.push(prices::prices(results));
+    Section { id: ID, title: "Fence-Free Work Stealing on Bounded TSO Processors (2014)".to_owned(), items }
+}

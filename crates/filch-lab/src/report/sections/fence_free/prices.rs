@@ -1,0 +1,31 @@
+//! What fences, barriers, wake-ups and steals cost.
+
+use crate::lab::fences;
+use crate::report::collect::Results;
+use crate::report::page::{Cell, Item};
+use crate::report::sections::items::{count, interval, name, table, Words};
+use crate::report::sections::ratio::Figures;
+
+pub(super) fn prices(results: &Results) -> Item {
+    let figures = Figures::of(results, fences::SUITE);
+    let row = |series: &crate::figures::Series| {
+        let figure = figures.figure(&series.case, series.unit, (series.name, series.threads))?;
+        Some(vec![
+            name(&*series.case),
+            interval(Some(figure)),
+            count(series.threads),
+            series.note.as_deref().map_or(Cell::Empty, name),
+        ])
+    };
+    let quick = if results.full { "" } else { " --quick" };
+    table(
+        Words {
+            id: "prices",
+            title: "The prices that all designs trade in".to_owned(),
+            caption: "Medians with their intervals, of this machine: what a queue saves the owner of, and what it has the thief pay for.".to_owned(),
+            command: format!("cargo run --release -- lab fences{quick}"),
+        },
+        &["price", "nanoseconds", "threads", "what it is"],
+        figures.all().iter().filter_map(row).collect(),
+    )
+}

@@ -1,0 +1,247 @@
+//! Fork and join beside rayon and chili.
+
+use super::claim::{Bound, Claim, Part};
+use super::items::{bars, bench, figure, interval, name, says_something, table, text, value, Words};
+use super::ratio::Figures;
+use super::rounds::Rounds;
+use crate::bench::fork_join::{
+    EXTRA_CPU_MICROS_A_TICK, MILLIS_A_SORT, NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND, SERIAL_CALL_PAIR,
+    SERIAL_PAIR,
+};
+use crate::bench::{fork_join, THREADS};
+use crate::figures::threads;
+use crate::report::collect::Results;
+use crate::report::page::{Item, Section, Verdict};
+
+pub(super) const ID: &str = "fork-join";
+
+/// Those that are drawn.
+const NAMES: [&str; 7] = ["serial", "serial-call", "filch-worker", "filch", "filch-maybe", "rayon", "chili"];
+/// What is measured by the join, besides [`fib`].
+const CASES: [&str; 5] = ["tree-1023", "tree-32767", "tree-16m", "queens-13", "skewed"];
+
+/// The number whose computation has nothing but joins: a quick report has a smaller one, for more rounds.
+pub(super) fn fib(results: &Results) -> &str {
+    let series = results.suites.get(fork_join::SUITE).map(Vec::as_slice).unwrap_or_default();
+    series.iter().map(|series| &*series.case).find(|case| case.starts_with("fib-")).unwrap_or("fib-38")
+}
+
+/// All of them.
+fn cases(results: &Results) -> Vec<&str> {
+    [fib(results)].into_iter().chain(CASES).collect()
+}
+
+/// How many times as long one takes as another, by the join.
+fn joins(results: &Results, case: &str, over: (&str, usize), under: (&str, usize)) -> Option<Rounds> {
+    Figures::of(results, fork_join::SUITE).ratio(case, NANOS_A_JOIN, over, under)
+}
+
+pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
+    let figures = Figures::of(results, fork_join::SUITE);
+    let claim = |text: &str| Claim::ours(ID, text);
+    let (several, number) = (THREADS, fib(results));
+    let part = |label: &str, case: &str, over: (&str, usize), under: (&str, usize), bound: Bound| {
+        Part::new(label, joins(results, case, over, under), bound)
+    };
+    let fib = |label: &str, over: (&str, usize), under: (&str, usize), bound| part(label, number, over, under, bound);
+    let least = Bound::AtLeast(1.0);
+    // Our two ways, of which the faster counts.
+    let large_tree = |other: &str| {
+        let ours =
+            ["filch-worker", "filch-maybe"].map(|ours| joins(results, "tree-16m", (other, several), (ours, several)));
+        ours.into_iter().flatten().max_by(|a, b| a.value().total_cmp(&b.value()))
+    };
+    let wakes = |count: usize| figures.ratio("wake", NANOS_A_WAKE, ("filch", count), ("rayon", count));
+    // What is left after the work itself is taken off may be below nothing, so there is no ratio.
+    let ticks = |label: &str, case: &str| {
+        let excess = figures.excess(case, EXTRA_CPU_MICROS_A_TICK, 3.0, ("filch", several), ("rayon", several));
+        Part::new(label, excess, Bound::AtMost(0.0)).with_unit("us a tick")
+    };
+    let idle = figures.figure("idle", POOL_CPU_MILLIS_A_SECOND, ("filch", several));
+    let pairs = [number, "queens-13"].into_iter().flat_map(|case| {
+        [SERIAL_PAIR, SERIAL_CALL_PAIR].map(|pair| {
+            let label = format!("{case}, {pair} / filch-worker:");
+            part(&label, case, (pair, several), ("filch-worker", several), Bound::AtLeast(0.92))
+        })
+    });
+    let small_tree = [("serial", 1), ("chili", several), ("rayon", several)].map(|other| {
+        part(&format!("{} / filch-worker:", other.0), "tree-32767", other, ("filch-worker", several), least)
+    });
+    let wakes = [1, several].map(|count| Part::new(format!("{}:", threads(count)), wakes(count), Bound::AtMost(1.0)));
+    vec![
+        claim(
+            "A join costs about what a call costs: at most 1.15 times a recursion through calls with the worker passed \
+             along, 1.3 times with rayon's signature.",
+        )
+        .judged(
+            "",
+            vec![
+                fib("filch-worker / serial-call:", ("filch-worker", 1), ("serial-call", 1), Bound::AtMost(1.15)),
+                fib("filch / serial-call:", ("filch", 1), ("serial-call", 1), Bound::AtMost(1.3)),
+            ],
+        ),
+        claim("On one thread rayon takes at least 4 times as long for a join.").judged(
+            "",
+            vec![
+                fib("rayon / filch-worker:", ("rayon", 1), ("filch-worker", 1), Bound::AtLeast(4.0)),
+                fib("rayon / filch:", ("rayon", 1), ("filch", 1), Bound::AtLeast(4.0)),
+            ],
+        ),
+        claim("On one thread chili takes longer for a join.").judged(
+            "",
+            vec![
+                fib("chili / filch-worker:", ("chili", 1), ("filch-worker", 1), least),
+                fib("chili / filch:", ("chili", 1), ("filch", 1), least),
+            ],
+        ),
+        claim("Two workers get done at least 0.92 of what two serial runs get done side by side.")
+            .judged("", pairs.collect()),
+        claim(
+            "A tree of 16 million nodes on two threads: chili takes no less than the faster of our ways, rayon twice as \
+             long.",
+        )
+        .judged(
+            "",
+            vec![
+                Part::new("chili / ours:", large_tree("chili"), least),
+                Part::new("rayon / ours:", large_tree("rayon"), Bound::AtLeast(2.0)),
+            ],
+        ),
+        claim("A tree of 32,767 nodes is summed faster on two threads than on one, than by chili and than by rayon.")
+            .judged("", small_tree.to_vec()),
+        claim("A pool without work uses no CPU: less than half a millisecond a second.")
+            .judged("", vec![Part::new("", idle, Bound::AtMost(0.5)).with_unit("ms/s")]),
+        claim(
+            "A pool that gets a little work each millisecond costs at most a third of what rayon's costs beyond that \
+             work.",
+        )
+        .judged(
+            "three times filch, less rayon",
+            vec![ticks("work in 64 parts:", "tick"), ticks("in one:", "tick-serial")],
+        ),
+        claim("A sleeping pool is woken in no more time than rayon's.").judged("filch / rayon", wakes.to_vec()),
+    ]
+}
+
+pub(super) fn section(results: &Results) -> Section {
+    Section {
+        id: ID,
+        title: "Fork and join beside rayon and chili".to_owned(),
+        items: vec![
+            text(
+                "`serial` is plain recursion and `serial-call` the same through calls that cannot be inlined, both on one thread. `filch-worker` passes the worker \
+                 along, `filch` is `join` with rayon's signature, `filch-maybe` may make no job where enough are queued, which is how chili always works.",
+            ),
+            drawing(results, 1),
+            drawing(results, THREADS),
+            everything(results, 1),
+            everything(results, THREADS),
+            little_work(results),
+            tricks(results),
+        ],
+    }
+}
+
+fn drawing(results: &Results, count: usize) -> Item {
+    let figures = Figures::of(results, fork_join::SUITE);
+    // What runs on one thread whatever is asked for is beside everybody.
+    let own = |other: &str| if other.starts_with("serial") { 1 } else { count };
+    let chart = bars("nanoseconds a join", None, &cases(results), &NAMES, |case, other| {
+        figures.figure(case, NANOS_A_JOIN, (other, own(other)))
+    });
+    let id = if count == 1 { "fork-join-one" } else { "fork-join-several" };
+    figure(
+        Words {
+            id,
+            title: format!("What a join costs, {}", threads(count)),
+            caption: "Lower is better. fib has nothing but joins; the trees' nodes lie in memory at random; queens and skewed are searches, with work between \
+                      joins."
+                .to_owned(),
+            command: bench(fork_join::SUITE, results.full, &["fib", "tree", "queens", "skewed"]),
+        },
+        chart,
+    )
+}
+
+/// Everybody in every case, a row a case.
+fn everything(results: &Results, count: usize) -> Item {
+    let figures = Figures::of(results, fork_join::SUITE);
+    // What runs on one thread whatever is asked for is beside everybody.
+    let own = |other: &str| if other.starts_with("serial") { 1 } else { count };
+    let row = |case: &str, unit: &'static str| {
+        let mut row = vec![name(case)];
+        row.extend(NAMES.map(|other| value(figures.figure(case, unit, (other, own(other))))));
+        row.extend(["rayon", "chili"].map(|peer| value(figures.ratio(case, unit, (peer, count), ("filch", count)))));
+        row
+    };
+    let cases = [NANOS_A_JOIN, MILLIS_A_SORT]
+        .into_iter()
+        .flat_map(|unit| figures.cases(unit).into_iter().map(move |case| (case, unit)));
+    let mut header = vec!["case"];
+    header.extend(NAMES);
+    header.extend(["rayon / filch", "chili / filch"]);
+    table(
+        Words {
+            id: if count == 1 { "fork-join-table-one" } else { "fork-join-table-several" },
+            title: format!("Every case, {}", threads(count)),
+            caption: "Nanoseconds a join, and milliseconds a run of quicksort: medians. The last columns are ratios: above 1, filch is faster.".to_owned(),
+            command: bench(fork_join::SUITE, results.full, &[]),
+        },
+        &header,
+        cases.map(|(case, unit)| row(case, unit)).filter(|row| says_something(row)).collect(),
+    )
+}
+
+/// Pools that have little or nothing to do.
+fn little_work(results: &Results) -> Item {
+    let figures = Figures::of(results, fork_join::SUITE);
+    let micros = |other: &str| figures.figure("wake", NANOS_A_WAKE, (other, THREADS))?.map(|nanos| nanos / 1e3);
+    let row = |other: &str| {
+        vec![
+            name(other),
+            interval(micros(other)),
+            interval(figures.figure("tick", EXTRA_CPU_MICROS_A_TICK, (other, THREADS))),
+            interval(figures.figure("tick-serial", EXTRA_CPU_MICROS_A_TICK, (other, THREADS))),
+            interval(figures.figure("idle", POOL_CPU_MILLIS_A_SECOND, (other, THREADS))),
+            interval(figures.figure("tree-32767-gap", NANOS_A_JOIN, (other, THREADS))),
+        ]
+    };
+    table(
+        Words {
+            id: "fork-join-idle",
+            title: "Pools with little to do".to_owned(),
+            caption: "wake: from entering a sleeping pool to the first instruction inside; who enters chili's pool runs on. tick: CPU time beyond 50 us of work each \
+                      millisecond. idle: CPU time of a pool without work. gap: a tree of 32,767 nodes, each time after a millisecond of nothing."
+                .to_owned(),
+            command: bench(fork_join::SUITE, results.full, &["wake", "tick", "idle", "tree-32767-gap"]),
+        },
+        &["who", "wake (us)", "tick, 64 parts (us)", "tick, one part (us)", "idle (ms/s)", "after a gap (ns/join)"],
+        ["filch", "rayon", "chili"].map(row).into_iter().filter(|row| says_something(row)).collect(),
+    )
+}
+
+/// Each trick switched off.
+fn tricks(results: &Results) -> Item {
+    let figures = Figures::of(results, fork_join::SUITE);
+    let row = |case: &&str| {
+        let ratio = |other, count| interval(figures.ratio(case, NANOS_A_JOIN, (other, count), ("filch-worker", count)));
+        vec![
+            name(*case),
+            ratio("filch-fenced", 1),
+            ratio("filch-fenced", THREADS),
+            ratio("filch-no-raid", 1),
+            ratio("filch-no-raid", THREADS),
+        ]
+    };
+    let several = threads(THREADS);
+    table(
+        Words {
+            id: "fork-join-tricks",
+            title: "Each trick switched off".to_owned(),
+            caption: "Time beside filch-worker, which is 1: an owner that pays for the fence, and thieves that wait until the owner shares.".to_owned(),
+            command: bench(fork_join::SUITE, results.full, &["fib", "tree", "queens", "skewed"]),
+        },
+        &["case", "fenced, 1 thread", &format!("fenced, {several}"), "no raids, 1 thread", &format!("no raids, {several}")],
+        cases(results).iter().map(row).filter(|row| says_something(row)).collect(),
+    )
+}

@@ -1,0 +1,144 @@
+//! Graphs, explored on every queue and on the peers.
+
+use super::claim::{Bound, Claim, Part};
+use super::items::{bars, bench, figure, name, says_something, table, text, value, Words};
+use super::ratio::Figures;
+use super::rounds::Rounds;
+use crate::bench::graphs::{Case, Family, Task, NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR, SHAPES};
+use crate::bench::{graphs, THREADS};
+use crate::figures::threads;
+use crate::queue::Queue;
+use crate::report::collect::Results;
+use crate::report::page::{Item, Section, Verdict};
+
+pub(super) const ID: &str = "graphs";
+
+/// The kinds of graphs, with names for people.
+pub(super) const FAMILIES: [(Family, &str); 3] =
+    [(Family::KGraph, "K-graph"), (Family::Torus, "torus"), (Family::Random, "random")];
+
+const LIFO: &str = Queue::Lifo.name();
+const CROSSBEAM: &str = "crossbeam-lifo";
+const SPAWNS: &str = "rayon-spawn";
+
+/// Each family with 1 thread and with several: what that is called, and both.
+pub(super) fn by_threads() -> Vec<(String, Family, usize)> {
+    let named = |&(family, name): &(Family, &str)| {
+        [1, THREADS].map(|count| (format!("{name}, {}", threads(count)), family, count))
+    };
+    FAMILIES.iter().flat_map(named).collect()
+}
+
+/// The traversal of the largest graph of a family that was measured, neighbours in rising order.
+pub(super) fn graph_case(figures: Figures<'_>, task: Task, family: Family) -> Option<String> {
+    let of_family = SHAPES.into_iter().filter(|shape| shape.family == family);
+    let measured = figures.cases(NANOS_A_VERTEX);
+    of_family
+        .map(|shape| (shape.vertices, Case::Traversal { task, shape, sorted: true }.to_string()))
+        .filter(|(_, case)| measured.contains(&&**case))
+        .max()
+        .map(|(_, case)| case)
+}
+
+/// How many times as long another takes as our LIFO.
+fn gain(results: &Results, family: Family, other: &str, count: usize) -> Option<Rounds> {
+    let figures = Figures::of(results, graphs::SUITE);
+    figures.ratio(&graph_case(figures, Task::Closure, family)?, NANOS_A_VERTEX, (other, count), (LIFO, count))
+}
+
+pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
+    let claim = |text: &str| Claim::ours(ID, text);
+    let parts = |families: &[(Family, &str)], other: &str, counts: &[usize], least: f64| -> Vec<Part> {
+        let part = |(family, name): (Family, &str), count: usize| {
+            Part::new(
+                format!("{name}, {}:", threads(count)),
+                gain(results, family, other, count),
+                Bound::AtLeast(least),
+            )
+        };
+        families.iter().flat_map(|&family| counts.iter().map(move |&count| part(family, count))).collect()
+    };
+    vec![
+        claim("Closures of K-graphs and of the torus: crossbeam's deque in our exploration takes at least 1.25 times as long as `idempotent::lifo`.")
+            .judged("crossbeam-lifo / idempotent::lifo", parts(&FAMILIES[..2], CROSSBEAM, &[1, THREADS], 1.25)),
+        claim("Closures of K-graphs and of the torus with a rayon spawn for each vertex take at least twice as long as `idempotent::lifo`.")
+            .judged("rayon-spawn / idempotent::lifo", parts(&FAMILIES[..2], SPAWNS, &[1, THREADS], 2.0)),
+        claim("On K-graphs and random graphs two workers get done at least 0.85 of what two plain loops get done side by side.")
+            .judged("serial-pair / idempotent::lifo", parts(&[FAMILIES[0], FAMILIES[2]], SERIAL_PAIR, &[THREADS], 0.85)),
+    ]
+}
+
+pub(super) fn section(results: &Results) -> Section {
+    let mut items = vec![text(
+        "A task is a vertex that was found; to visit it is to mark and push its neighbours. The same visit on every queue of ours and on crossbeam's \
+         (`crossbeam-lifo`), so that only the queue differs; in a pool written by hand for it (`crossbeam-pool`); with a rayon spawn for each vertex; with \
+         rayon level by level (`rayon-frontier`); and as a plain loop (`serial`, two of them side by side being `serial-pair`).",
+    )];
+    items.push(peers(results));
+    items.extend(FAMILIES.iter().map(|&(family, label)| everybody(results, family, label)));
+    Section { id: ID, title: "Graphs on every queue".to_owned(), items }
+}
+
+fn peers(results: &Results) -> Item {
+    let figures = Figures::of(results, graphs::SUITE);
+    let groups = by_threads();
+    let labels: Vec<&str> = groups.iter().map(|(label, ..)| &**label).collect();
+    let names = [CROSSBEAM, "crossbeam-pool", "rayon-frontier", Queue::ChaseLev.name()];
+    let chart = bars("time, idempotent::lifo = 1", Some(1.0), &labels, &names, |label, other| {
+        let &(_, family, count) = groups.iter().find(|(known, ..)| known == label)?;
+        let case = graph_case(figures, Task::Closure, family)?;
+        figures.ratio(&case, NANOS_A_VERTEX, (other, count), (LIFO, count))
+    });
+    figure(
+        Words {
+            id: "graphs-peers",
+            title: "Closures on peers beside `idempotent::lifo`".to_owned(),
+            caption: "Above 1 is slower than ours. A rayon spawn for each vertex is left out of the drawing, being several times the height of the rest; it is \
+                      in the tables. Breadth first, as `rayon-frontier` goes, suits K-graphs and random graphs, and not the torus."
+                .to_owned(),
+            command: bench(graphs::SUITE, results.full, &[&Task::Closure.to_string()]),
+        },
+        chart,
+    )
+}
+
+fn everybody(results: &Results, family: Family, label: &str) -> Item {
+    let figures = Figures::of(results, graphs::SUITE);
+    let (id, title) = match family {
+        Family::KGraph => ("graphs-kgraph", "Everybody on a K-graph"),
+        Family::Torus => ("graphs-torus", "Everybody on a torus"),
+        Family::Random => ("graphs-random", "Everybody on a random graph"),
+    };
+    let closure = graph_case(figures, Task::Closure, family);
+    let tree = graph_case(figures, Task::SpanningTree, family);
+    let cases = [closure.clone().unwrap_or_default(), tree.unwrap_or_default()];
+    let names = figures.names(&cases[0], NANOS_A_VERTEX);
+    let rows = names.into_iter().map(|other| {
+        let mut row = vec![name(other)];
+        for case in &cases {
+            row.extend([1, THREADS].map(|count| value(figures.figure(case, NANOS_A_VERTEX, (other, count)))));
+        }
+        row.push(value(figures.figure(&cases[0], REDUNDANT, (other, THREADS))));
+        row
+    });
+    let header: [&str; 6] =
+        ["who", "closure, 1", &format!("closure, {THREADS}"), "tree, 1", &format!("tree, {THREADS}"), "redundant (%)"];
+    let graph = closure.as_deref().and_then(|case| case.split('/').nth(1)).unwrap_or(label);
+    table(
+        Words {
+            id,
+            title: title.to_owned(),
+            caption: format!(
+                "Nanoseconds a vertex on `{graph}`, closures and spanning trees, with so many threads; medians. Redundant are tasks of closures beyond one a vertex, with {}.",
+                threads(THREADS)
+            ),
+            command: bench(
+                graphs::SUITE,
+                results.full,
+                &[&format!("closure/{graph}"), &format!("spanning-tree/{graph}")],
+            ),
+        },
+        &header,
+        rows.filter(|row| says_something(row)).collect(),
+    )
+}

@@ -1,0 +1,288 @@
+//! *Idempotent Work Stealing*: queues whose owner has no fence, since a task may run twice. Its figures 4 to 10, and the tasks that ran twice.
+
+use super::claim::{Bound, Claim, Part};
+use super::graphs::{by_threads, graph_case, FAMILIES};
+use super::items::{bars, bench, figure, lines, name, says_something, table, text, value, Words};
+use super::ratio::Figures;
+use super::rounds::Rounds;
+use crate::bench::graphs::{Family, Task, NANOS_A_VERTEX, REDUNDANT, STOLEN};
+use crate::bench::queues::{Case, NANOS_AN_OPERATION, TASK_COSTS};
+use crate::bench::{graphs, queues, THREADS};
+use crate::figures::{number, threads};
+use crate::queue::Queue;
+use crate::report::collect::Results;
+use crate::report::page::{Holds, Section, Verdict};
+
+pub(super) const ID: &str = "idempotent";
+const SOURCE: &str = "Idempotent Work Stealing";
+
+const CHASE_LEV: &str = Queue::ChaseLev.name();
+const THE: &str = Queue::The.name();
+const LIFO: &str = Queue::Lifo.name();
+const FIFO: &str = Queue::Fifo.name();
+const DOUBLE_ENDED: &str = Queue::DoubleEnded.name();
+
+/// Everybody in the paper's figures but Chase-Lev, which is 1, in its order.
+const NAMES: [&str; 4] = [THE, LIFO, FIFO, DOUBLE_ENDED];
+/// Those that may run a task twice.
+const IDEMPOTENT: [&str; 3] = [LIFO, FIFO, DOUBLE_ENDED];
+
+/// Never more than this share of the tasks is redundant, in percent.
+const MOST_REDUNDANT: f64 = 6.0;
+/// Below this share 2 % can be said.
+const REDUNDANT_ON_AVERAGE: f64 = 2.5;
+
+/// How many times as long Chase and Lev's queue takes as another in a case of the `queues` suite.
+fn gain(results: &Results, case: Case, other: &str) -> Option<Rounds> {
+    Figures::of(results, queues::SUITE).ratio(&case.to_string(), NANOS_AN_OPERATION, (CHASE_LEV, 1), (other, 1))
+}
+
+/// The same on a graph of a family, the largest that was explored.
+fn graph_gain(results: &Results, family: Family, count: usize, over: &str, under: &str) -> Option<Rounds> {
+    let figures = Figures::of(results, graphs::SUITE);
+    figures.ratio(&graph_case(figures, Task::Closure, family)?, NANOS_A_VERTEX, (over, count), (under, count))
+}
+
+/// For one thread and for several.
+fn for_both(results: &Results, family: Family, over: &str, under: &str, bound: Bound) -> Vec<Part> {
+    let part =
+        |count| Part::new(format!("{}:", threads(count)), graph_gain(results, family, count, over, under), bound);
+    [1, THREADS].map(part).to_vec()
+}
+
+pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
+    let claim = |text: &str| Claim::new(SOURCE, ID, text);
+    // The least of the paper's gains.
+    let micro = |cases: &[Case]| -> Vec<Part> {
+        let of = |case: &Case| {
+            [(LIFO, 1.55), (FIFO, 1.66), (DOUBLE_ENDED, 1.47)].map(|(other, least)| {
+                Part::new(format!("{case}, chase_lev / {other}:"), gain(results, *case, other), Bound::AtLeast(least))
+            })
+        };
+        cases.iter().flat_map(of).collect()
+    };
+    let all_random = [1, THREADS].map(|count| graph_gain(results, Family::Random, count, CHASE_LEV, LIFO));
+    // "About" 2 to 10 %, as elsewhere: three quarters of the one, and the other as three quarters of it.
+    let all_random = Part::mean("", &all_random, Bound::Between(1.015, 1.133));
+    vec![
+        claim("Ten million puts and then as many takes, or the takes only: Chase-Lev takes 1.55 to 4.92 times as long as LIFO, 1.66 to 5.87 as FIFO, 1.47 to 3.69 as double-ended.")
+            .judged("", micro(&[Case::PushThenPop, Case::PopOnly])),
+        Claim::ours(ID, "Where the queue stays in the cache, with 64 puts and 64 takes over and over, LIFO, FIFO and double-ended are as far ahead.")
+            .judged("", micro(&[Case::Burst])),
+        claim("Where tasks cost nothing, some are often ten times as fast as any queue before them.").judged("chase_lev / idempotent::lifo", vec![Part::new(
+            "",
+            gain(results, Case::TaskCost(0), LIFO),
+            Bound::faster_by_about(9.0),
+        )]),
+        claim("K-graphs: Chase-Lev takes 15 to 20 % longer than LIFO with any number of threads.")
+            .judged("chase_lev / idempotent::lifo", for_both(results, Family::KGraph, CHASE_LEV, LIFO, Bound::faster_by_about(0.15))),
+        claim("Torus: LIFO is far ahead, often by a factor of 3.")
+            .judged("chase_lev / idempotent::lifo", for_both(results, Family::Torus, CHASE_LEV, LIFO, Bound::faster_by_about(2.0))),
+        claim("Torus: with up to two threads FIFO is usually the slowest of all.").judged("idempotent::fifo", [1, THREADS].map(|count| slowest(results, count)).to_vec()),
+        claim("Random graphs: all are close, LIFO is ahead by 2 to 10 %.").judged("chase_lev / idempotent::lifo", vec![all_random]),
+        redundant(results, claim("Few tasks are redundant: 2 % on average, never more than 6 %.")),
+    ]
+}
+
+/// FIFO on the torus beside the slowest of all others.
+fn slowest(results: &Results, count: usize) -> Part {
+    let others = [CHASE_LEV, THE, LIFO, DOUBLE_ENDED];
+    let beside = |other: &str| {
+        let label = format!("{}, beside {other}:", threads(count));
+        Part::new(label, graph_gain(results, Family::Torus, count, FIFO, other), Bound::AtLeast(1.0))
+    };
+    // Whoever was not measured might be the slowest, and is the least of all.
+    let least = others.into_iter().map(beside).min_by(|a, b| a.value().total_cmp(&b.value()));
+    least.unwrap_or_else(|| Part::new("", None, Bound::AtLeast(1.0)))
+}
+
+/// Never is judged by the worst round of all, and the average by the mean of all graphs and queues.
+fn redundant(results: &Results, claim: Claim) -> Verdict {
+    let figures = Figures::of(results, graphs::SUITE);
+    let share =
+        |family, other: &str| figures.figure(&graph_case(figures, Task::Closure, family)?, REDUNDANT, (other, THREADS));
+    let shares: Vec<Option<Rounds>> =
+        FAMILIES.iter().flat_map(|&(family, _)| IDEMPOTENT.map(|other| share(family, other))).collect();
+    let measured: Vec<&Rounds> = shares.iter().flatten().collect();
+    if measured.is_empty() {
+        return claim.not_measured();
+    }
+    let most = measured.iter().map(|share| share.worst()).fold(0.0, f64::max);
+    let average = measured.iter().map(|share| share.value()).sum::<f64>() / measured.len() as f64;
+    let scant = measured.len() < shares.len() || measured.iter().any(|share| share.is_scant() || share.has_gaps());
+    let holds = match (most > MOST_REDUNDANT, average >= REDUNDANT_ON_AVERAGE, scant) {
+        // One round is enough to refute never.
+        (true, ..) => Holds::No,
+        (_, _, true) => Holds::Unclear,
+        (_, true, _) => Holds::No,
+        _ => Holds::Yes,
+    };
+    let (graphs, all) = (measured.len(), shares.len());
+    let told =
+        format!("{} % on average, {} % at most, of {graphs} of {all} graphs and queues", number(average), number(most));
+    claim.told(told, holds)
+}
+
+pub(super) fn section(results: &Results) -> Section {
+    Section {
+        id: ID,
+        title: "Idempotent Work Stealing (2009)".to_owned(),
+        items: vec![
+            text(
+                "If a task may run twice, the owner of a queue needs neither a fence nor an exchange. The paper has three such queues: a stack (LIFO), a \
+                 queue (FIFO) and one with two ends. It measured on a Netburst Xeon, an Opteron with 8 cores and a Power5.",
+            ),
+            micro(results),
+            limit_study(results),
+            traversal(results, Task::Closure),
+            traversal(results, Task::SpanningTree),
+            repeats(results),
+        ],
+    }
+}
+
+fn micro(results: &Results) -> crate::report::page::Item {
+    let figures = Figures::of(results, queues::SUITE);
+    let cases = [Case::PushThenPop, Case::PopOnly, Case::Burst].map(|case| case.to_string());
+    let chart = bars("time, chase_lev = 1", Some(1.0), &cases, &NAMES, |case, other| {
+        figures.ratio(case, NANOS_AN_OPERATION, (other, 1), (CHASE_LEV, 1))
+    });
+    figure(
+        Words {
+            id: "idempotent-operations",
+            title: "Figure 4: puts and takes of the owner, beside Chase-Lev".to_owned(),
+            caption: "The paper's bars are between 0.20 and 0.65 for LIFO, 0.17 and 0.60 for FIFO, 0.27 and 0.68 for double-ended. `push-then-pop` and \
+                      `pop-only` are its two cases, with millions of tasks that do not fit the cache; in `burst-64` the queue stays there."
+                .to_owned(),
+            command: bench(queues::SUITE, results.full, &[]),
+        },
+        chart,
+    )
+}
+
+fn limit_study(results: &Results) -> crate::report::page::Item {
+    let figures = Figures::of(results, queues::SUITE);
+    let costs = TASK_COSTS.map(|cost| cost as f64);
+    let ratio = |other: &str, cost: f64| {
+        let case = Case::TaskCost(cost as u64).to_string();
+        figures.ratio(&case, NANOS_AN_OPERATION, (other, 1), (CHASE_LEV, 1))
+    };
+    let free = ratio(LIFO, 0.0)
+        .map(|free| format!(" With tasks of no cost, which have no place on the axis, LIFO takes {}.", free.text()));
+    figure(
+        Words {
+            id: "idempotent-limit",
+            title: "Limit study: what the choice of a queue is worth, by what a task costs".to_owned(),
+            caption: format!(
+                "Time for a push, a pop and the task, Chase-Lev being 1. The paper found a factor of up to 10 with tasks that cost nothing, and no figures \
+                 for others.{}",
+                free.unwrap_or_default()
+            ),
+            command: bench(queues::SUITE, results.full, &[]),
+        },
+        lines(("nanoseconds a task", true), ("time, chase_lev = 1", false), &[THE, LIFO, FIFO, DOUBLE_ENDED], &costs, ratio),
+    )
+}
+
+fn traversal(results: &Results, task: Task) -> crate::report::page::Item {
+    let figures = Figures::of(results, graphs::SUITE);
+    let groups = by_threads();
+    let labels: Vec<&str> = groups.iter().map(|(label, ..)| &**label).collect();
+    let chart = bars("time, chase_lev = 1", Some(1.0), &labels, &NAMES, |label, other| {
+        let &(_, family, count) = groups.iter().find(|(known, ..)| known == label)?;
+        let case = graph_case(figures, task, family)?;
+        figures.ratio(&case, NANOS_A_VERTEX, (other, count), (CHASE_LEV, count))
+    });
+    let (id, title, caption) = match task {
+        Task::Closure => (
+            "idempotent-closure",
+            "Figures 5 to 10: transitive closure",
+            "The paper, with 1 to 8 threads: LIFO 15 to 20 % ahead on K-graphs, often threefold on the torus, 2 to 10 % on random graphs; FIFO last on the \
+             torus while two threads help. Gains of 20 to 40 % are common, it says. A fence costs less today, and a cache miss hides it.",
+        ),
+        Task::SpanningTree => (
+            "idempotent-tree",
+            "The same for spanning trees",
+            "The paper says that results are similar. Here each vertex is won by an exchange, which drains the store buffer as a fence does, so there is \
+             less to gain.",
+        ),
+    };
+    let command = bench(graphs::SUITE, results.full, &[&task.to_string()]);
+    figure(Words { id, title: title.to_owned(), caption: caption.to_owned(), command }, chart)
+}
+
+fn repeats(results: &Results) -> crate::report::page::Item {
+    let figures = Figures::of(results, graphs::SUITE);
+    let row = |(family, label): (Family, &str), other: &&str| {
+        let case = graph_case(figures, Task::Closure, family)?;
+        let share = |unit| value(figures.figure(&case, unit, (other, THREADS)));
+        Some(vec![name(label), name(*other), share(REDUNDANT), share(STOLEN)])
+    };
+    let rows = FAMILIES.iter().flat_map(|&family| IDEMPOTENT.iter().filter_map(move |other| row(family, other)));
+    table(
+        Words {
+            id: "idempotent-redundant",
+            title: "Tasks that ran more than once".to_owned(),
+            caption: format!(
+                "Closures with {}: the share of tasks beyond one a vertex, and of those that were stolen. The paper counted 2 % redundant on average and 6 % at \
+                 most, with up to 8 threads. Two threads that find a vertex at the same moment make a redundant task on any queue.",
+                threads(THREADS)
+            ),
+            command: bench(graphs::SUITE, results.full, &[&Task::Closure.to_string()]),
+        },
+        &["graph", "queue", "redundant (%)", "stolen (%)"],
+        rows.filter(|row| says_something(&row[1..])).collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sections::tests::everything;
+
+    fn holds(results: &Results, claim: &str) -> Holds {
+        verdicts(results).iter().find(|verdict| verdict.claim.starts_with(claim)).unwrap().holds
+    }
+
+    /// All figures of some case and unit are these.
+    fn set(results: &mut Results, case: &str, unit: &str, name: Option<&str>, samples: &[f64]) {
+        let all = results.suites.values_mut().flatten();
+        let wanted = all.filter(|series| series.case.contains(case) && series.unit == unit);
+        for series in wanted.filter(|series| name.is_none_or(|name| series.name == name)) {
+            series.samples = samples.to_vec();
+        }
+    }
+
+    #[test]
+    fn never_is_refuted_by_one_round() {
+        let mut results = everything();
+        set(&mut results, "closure", REDUNDANT, None, &[1.0; 9]);
+        assert_eq!(holds(&results, "Few tasks"), Holds::Yes);
+        set(&mut results, "closure", REDUNDANT, None, &[3.0; 9]);
+        assert_eq!(holds(&results, "Few tasks"), Holds::No);
+        set(&mut results, "closure", REDUNDANT, None, &[1.0; 3]);
+        assert_eq!(holds(&results, "Few tasks"), Holds::Unclear);
+        set(&mut results, "closure", REDUNDANT, Some(FIFO), &[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 6.1]);
+        assert_eq!(holds(&results, "Few tasks"), Holds::No);
+    }
+
+    #[test]
+    fn the_slowest_is_slower_than_everybody() {
+        let mut results = everything();
+        set(&mut results, "torus", NANOS_A_VERTEX, None, &[1.0; 7]);
+        set(&mut results, "torus", NANOS_A_VERTEX, Some(FIFO), &[2.0; 7]);
+        assert_eq!(holds(&results, "Torus: with up to"), Holds::Yes);
+        set(&mut results, "torus", NANOS_A_VERTEX, Some(THE), &[3.0; 7]);
+        assert_eq!(holds(&results, "Torus: with up to"), Holds::No);
+    }
+
+    #[test]
+    fn too_far_ahead_is_not_close() {
+        let mut results = everything();
+        set(&mut results, "random", NANOS_A_VERTEX, None, &[1.05; 7]);
+        set(&mut results, "random", NANOS_A_VERTEX, Some(LIFO), &[1.0; 7]);
+        assert_eq!(holds(&results, "Random graphs"), Holds::Yes);
+        set(&mut results, "random", NANOS_A_VERTEX, Some(LIFO), &[0.5; 7]);
+        assert_eq!(holds(&results, "Random graphs"), Holds::No);
+    }
+}

@@ -1,0 +1,155 @@
+//! What was measured, to be asked for: a figure, or how many times as long one takes as another, with all rounds.
+
+use super::rounds::Rounds;
+use crate::figures::Series;
+use crate::report::collect::Results;
+use crate::stats;
+
+/// An implementation and how many threads it had.
+pub(super) type Who<'a> = (&'a str, usize);
+
+/// The figures of one suite.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Figures<'a> {
+    series: &'a [Series],
+}
+
+impl<'a> Figures<'a> {
+    /// Those of a suite; none if it was not run.
+    pub(super) fn of(results: &'a Results, suite: &str) -> Figures<'a> {
+        Figures { series: results.suites.get(suite).map_or(&[], Vec::as_slice) }
+    }
+
+    /// All of them, as they were measured.
+    pub(super) fn all(self) -> &'a [Series] {
+        self.series
+    }
+
+    fn find(self, case: &str, (name, threads): Who<'_>, unit: &str) -> Option<&'a Series> {
+        let found = self
+            .series
+            .iter()
+            .find(|series| series.case == case && (series.name, series.threads, series.unit) == (name, threads, unit));
+        #[cfg(test)]
+        if found.is_none() {
+            tests::MISSED.with_borrow_mut(|missed| missed.insert(format!("{case}, {name}, {threads}, {unit}")));
+        }
+        found
+    }
+
+    /// A figure by itself.
+    pub(super) fn figure(self, case: &str, unit: &str, who: Who<'_>) -> Option<Rounds> {
+        Rounds::new(self.find(case, who, unit)?.samples.clone())
+    }
+
+    /// How many times as much the first has as the second, round by round: what slows a whole round cancels out. Nothing if the second is below nothing in any
+    /// round, as what is left of a difference may be: a ratio would change its sign with the noise.
+    pub(super) fn ratio(self, case: &str, unit: &str, over: Who<'_>, under: Who<'_>) -> Option<Rounds> {
+        let (over, under) = (self.find(case, over, unit)?, self.find(case, under, unit)?);
+        if under.samples.iter().any(|sample| *sample < 0.0) {
+            return None;
+        }
+        Rounds::new(stats::paired_ratios(&over.samples, &under.samples))
+    }
+
+    /// How much more the first has than the second, round by round.
+    pub(super) fn difference(self, case: &str, unit: &str, more: Who<'_>, less: Who<'_>) -> Option<Rounds> {
+        let (more, less) = (self.find(case, more, unit)?, self.find(case, less, unit)?);
+        Rounds::new(stats::differences(&more.samples, &less.samples))
+    }
+
+    /// How much more so many times the first is than the second, round by round. It is at most nothing if the first is at most that part of the second, and can be
+    /// told where either may be below nothing.
+    pub(super) fn excess(self, case: &str, unit: &str, times: f64, first: Who<'_>, second: Who<'_>) -> Option<Rounds> {
+        let (first, second) = (self.find(case, first, unit)?, self.find(case, second, unit)?);
+        let multiple: Vec<f64> = first.samples.iter().map(|sample| times * sample).collect();
+        Rounds::new(stats::differences(&multiple, &second.samples))
+    }
+
+    /// The same implementation in two cases. They are measured one after the other, so rounds have nothing to do with each other.
+    pub(super) fn ratio_of_cases(self, over: &str, under: &str, unit: &str, who: Who<'_>) -> Option<Rounds> {
+        self.figure(over, unit, who)?.over(&self.figure(under, unit, who)?)
+    }
+
+    /// What else is known of a figure.
+    pub(super) fn note(self, case: &str, unit: &str, who: Who<'_>) -> Option<&'a str> {
+        self.find(case, who, unit)?.note.as_deref()
+    }
+
+    /// The cases that have a figure in this unit, in the order in which they were measured.
+    pub(super) fn cases(self, unit: &str) -> Vec<&'a str> {
+        let mut cases: Vec<&str> = Vec::new();
+        for series in self.series.iter().filter(|series| series.unit == unit && !series.samples.is_empty()) {
+            if !cases.contains(&&*series.case) {
+                cases.push(&series.case);
+            }
+        }
+        cases
+    }
+
+    /// Those who have a figure in this case and unit, in the order of the suite, each once.
+    pub(super) fn names(self, case: &str, unit: &str) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for series in self.series.iter().filter(|series| series.case == case && series.unit == unit) {
+            if !names.contains(&series.name) {
+                names.push(series.name);
+            }
+        }
+        names
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    thread_local! {
+        /// All that was asked for and is not there: a name that no suite knows would be left out of every figure in silence.
+        pub(in crate::report::sections) static MISSED: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
+    }
+
+    fn series(name: &'static str, threads: usize, samples: &[f64]) -> Series {
+        let samples = samples.to_vec();
+        Series { case: "fib-38".to_owned(), name, threads, unit: "ns/join", samples, note: None }
+    }
+
+    #[test]
+    fn a_ratio_is_of_the_same_rounds_and_threads_are_told_apart() {
+        let all =
+            [series("rayon", 1, &[8.0, 40.0, 8.0]), series("filch", 1, &[2.0, 10.0, 2.0]), series("filch", 2, &[1.0])];
+        let figures = Figures { series: &all };
+        assert_eq!(figures.ratio("fib-38", "ns/join", ("rayon", 1), ("filch", 1)).unwrap().samples(), [4.0, 4.0, 4.0]);
+        assert_eq!(figures.ratio("fib-38", "ns/join", ("filch", 1), ("filch", 2)).unwrap().samples(), [2.0]);
+        assert!(figures.ratio("fib-38", "ns/join", ("rayon", 2), ("filch", 2)).is_none());
+        assert!(figures.ratio("fib-38", "ms/sort", ("rayon", 1), ("filch", 1)).is_none());
+    }
+
+    #[test]
+    fn what_may_be_below_nothing_is_compared_by_differences() {
+        let all = [series("rayon", 1, &[6.0, -1.0, 9.0]), series("filch", 1, &[1.0, -1.0, 3.0])];
+        let figures = Figures { series: &all };
+        assert!(figures.ratio("fib-38", "ns/join", ("filch", 1), ("rayon", 1)).is_none());
+        let excess = figures.excess("fib-38", "ns/join", 3.0, ("filch", 1), ("rayon", 1)).unwrap();
+        assert_eq!(excess.samples(), [-3.0, -2.0, 0.0]);
+    }
+
+    #[test]
+    fn cases_are_not_compared_round_by_round() {
+        let mut all = [series("bulk", 1, &[1.0, 2.0, 3.0]), series("bulk", 1, &[1.0, 2.0, 3.0])];
+        all[1].case = "fib-30".to_owned();
+        let ratio = Figures { series: &all }.ratio_of_cases("fib-38", "fib-30", "ns/join", ("bulk", 1)).unwrap();
+        assert_eq!(ratio.text(), "1.00 (0.33 to 3.00, 3 rounds)");
+    }
+
+    #[test]
+    fn what_was_divided_by_nothing_is_no_figure() {
+        let all = [series("rayon", 1, &[8.0]), series("filch", 1, &[0.0]), series("chili", 1, &[])];
+        let figures = Figures { series: &all };
+        assert!(figures.ratio("fib-38", "ns/join", ("rayon", 1), ("filch", 1)).is_none());
+        assert!(figures.ratio("fib-38", "ns/join", ("rayon", 1), ("chili", 1)).is_none());
+        assert!(figures.figure("fib-38", "ns/join", ("chili", 1)).is_none());
+    }
+}

@@ -1,0 +1,153 @@
+//! The same programs on rayon's own core and on ours.
+
+use super::claim::{Bound, Claim, Part};
+use super::items::{bars, bench, figure, interval, name, says_something, table, text, value, Words};
+use super::ratio::Figures;
+use super::rounds::Rounds;
+use crate::bench::rayon::{CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK};
+use crate::bench::{rayon, THREADS};
+use crate::figures::threads;
+use crate::report::collect::Results;
+use crate::report::page::{Item, Section, Verdict};
+
+pub(super) const ID: &str = "rayon";
+
+const OURS: &str = "filch";
+const STOCK: &str = "rayon";
+
+/// By how much we may seem slower where that is within what a comparison can tell.
+const TOLERANCE: f64 = 1.03;
+
+/// What is timed: each case with its unit, in the order of the suite. CPU times are told apart.
+fn timed<'a>(figures: Figures<'a>) -> Vec<(&'a str, &'static str)> {
+    let mut cases = Vec::new();
+    for series in figures.all() {
+        let timed = !["idle", "tick"].contains(&&*series.case);
+        if timed && !cases.contains(&(&*series.case, series.unit)) {
+            cases.push((&*series.case, series.unit));
+        }
+    }
+    cases
+}
+
+fn ratio(figures: Figures<'_>, case: &str, unit: &str, count: usize) -> Option<Rounds> {
+    figures.ratio(case, unit, (OURS, count), (STOCK, count))
+}
+
+pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
+    let figures = Figures::of(results, rayon::SUITE);
+    let claim = |text: &str| Claim::ours(ID, text);
+    let faster = |case: &str, unit: &str, count: usize, least: f64| {
+        let figure = figures.ratio(case, unit, (STOCK, count), (OURS, count));
+        Part::new(format!("{case}, {}:", threads(count)), figure, Bound::AtLeast(least))
+    };
+    let mean = |count: usize| {
+        let ratios: Vec<Option<Rounds>> =
+            timed(figures).into_iter().map(|(case, unit)| ratio(figures, case, unit, count)).collect();
+        Part::mean(format!("{}:", threads(count)), &ratios, Bound::AtMost(1.0)).unless_ended(results.interrupted)
+    };
+    vec![
+        claim("No program that uses rayon is slower on filch, but for 3 % that a comparison cannot tell.")
+            .judged_each(&comparisons(figures), Bound::AtMost(TOLERANCE)),
+        claim("Over all programs filch is faster: the geometric mean of filch / rayon is below 1.")
+            .judged("filch / rayon", [1, THREADS].map(mean).to_vec()),
+        claim("Where a program is mostly joins, rayon's own core takes at least 3 times as long.").judged(
+            "rayon / filch",
+            ["join-tree-16m", "join-fib"]
+                .into_iter()
+                .flat_map(|case| [1, THREADS].map(|count| faster(case, "ns/join", count, 3.0)))
+                .collect(),
+        ),
+        claim(
+            "A pool that gets a little work every 4 ms costs at most a third of what rayon's costs beyond that work.",
+        )
+        .judged(
+            "three times filch, less rayon",
+            vec![Part::new(
+                "",
+                figures.excess("tick", EXTRA_CPU_MICROS_A_TICK, 3.0, (OURS, THREADS), (STOCK, THREADS)),
+                Bound::AtMost(0.0),
+            )
+            .with_unit("us a tick")],
+        ),
+    ]
+}
+
+/// Every program with each number of threads.
+fn comparisons(figures: Figures<'_>) -> Vec<(String, Option<Rounds>)> {
+    let of =
+        |(case, unit): (&str, &str), count| (format!("{case}, {}:", threads(count)), ratio(figures, case, unit, count));
+    timed(figures).into_iter().flat_map(|case| [1, THREADS].map(|count| of(case, count))).collect()
+}
+
+pub(super) fn section(results: &Results) -> Section {
+    Section {
+        id: ID,
+        title: "Programs that use rayon, on filch".to_owned(),
+        items: vec![
+            text(
+                "One line in `Cargo.toml` puts our `rayon-core` in the place of the other one; no source changes. The same programs on both, each in a process of its \
+                 own, in turns. Published programs (tokei, oxipng) are in full runs only.",
+            ),
+            drawing(results),
+            everything(results),
+        ],
+    }
+}
+
+fn drawing(results: &Results) -> Item {
+    let figures = Figures::of(results, rayon::SUITE);
+    let cases = timed(figures);
+    let groups: Vec<&str> = cases.iter().map(|&(case, _)| case).collect();
+    let counts = [1, THREADS].map(|count| (threads(count), count));
+    let names: Vec<&str> = counts.iter().map(|(name, _)| &**name).collect();
+    let chart = bars("time on filch, rayon = 1", Some(1.0), &groups, &names, |group, name| {
+        let &(case, unit) = cases.iter().find(|(case, _)| *case == group)?;
+        let &(_, count) = counts.iter().find(|(known, _)| known == name)?;
+        ratio(figures, case, unit, count)
+    });
+    figure(
+        Words {
+            id: "rayon-programs",
+            title: "The same programs on both cores".to_owned(),
+            caption: "Below 1 is faster on filch. Calls from outside a pool (life, small-50) scatter by a factor of ten on either core.".to_owned(),
+            command: bench(rayon::SUITE, results.full, &[]),
+        },
+        chart,
+    )
+}
+
+fn everything(results: &Results) -> Item {
+    let figures = Figures::of(results, rayon::SUITE);
+    let mut cases = timed(figures);
+    cases.extend([("tick", EXTRA_CPU_MICROS_A_TICK), ("idle", CPU_MILLIS_A_SECOND)]);
+    let row = |&(case, unit): &(&str, &'static str)| {
+        let mut row = vec![name(case), name(unit)];
+        for count in [1, THREADS] {
+            row.push(value(figures.figure(case, unit, (STOCK, count))));
+            row.push(value(figures.figure(case, unit, (OURS, count))));
+            row.push(interval(ratio(figures, case, unit, count)));
+        }
+        row
+    };
+    let several = threads(THREADS);
+    table(
+        Words {
+            id: "rayon-all",
+            title: "Every program".to_owned(),
+            caption: "Medians; a ratio is filch / rayon, with its interval.".to_owned(),
+            command: bench(rayon::SUITE, results.full, &[]),
+        },
+        &[
+            "program",
+            "unit",
+            "rayon, 1 thread",
+            "filch, 1 thread",
+            "ratio, 1 thread",
+            &format!("rayon, {several}"),
+            &format!("filch, {several}"),
+            &format!("ratio, {several}"),
+        ],
+        cases.iter().map(row).filter(|row| says_something(&row[1..])).collect(),
+    )
+}
