@@ -1,6 +1,7 @@
 //! The steps, the order they begin in, and the runner that times them and stops at the first failure.
 
 pub(crate) mod asm;
+mod browser;
 mod context;
 mod lints;
 mod mpi;
@@ -59,6 +60,8 @@ pub(crate) enum Step {
     Asm,
     /// The benchmarks run, and their JSON is complete
     BenchSmoke,
+    /// The report in a real browser (installs Chromium where that needs no questions)
+    Browser,
 }
 
 impl Step {
@@ -78,6 +81,7 @@ impl Step {
         Step::Tsan,
         Step::Weaken,
         Step::BenchSmoke,
+        Step::Browser,
         Step::Fallback,
         Step::Shuttle,
         Step::NoStd,
@@ -97,7 +101,8 @@ impl Step {
             Step::NoStd => &[Build::Debug],
             Step::Fallback => &[Build::Fallback],
             Step::Rayon => &[Build::Rayon],
-            Step::Models | Step::Mpi | Step::Asm | Step::BenchSmoke => &[Build::Release],
+            Step::Models | Step::Mpi | Step::BenchSmoke | Step::Browser => &[Build::Trial],
+            Step::Asm => &[Build::Release],
             Step::Loom | Step::Weaken => &[Build::Loom],
             Step::Shuttle => &[Build::Shuttle],
             Step::Tsan => &[Build::Tsan],
@@ -127,6 +132,7 @@ impl Step {
             Step::Tsan => "tsan",
             Step::Asm => "asm",
             Step::BenchSmoke => "bench-smoke",
+            Step::Browser => "browser",
         }
     }
 
@@ -147,6 +153,7 @@ impl Step {
             Step::Tsan => tsan::run(context),
             Step::Asm => asm::run(context),
             Step::BenchSmoke => smoke::run(context),
+            Step::Browser => browser::run(context),
         }
     }
 }
@@ -156,6 +163,7 @@ impl Step {
 enum Build {
     Debug,
     Release,
+    Trial,
     RayonCore,
     Fallback,
     Rayon,

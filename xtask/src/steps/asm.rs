@@ -66,8 +66,7 @@ pub(crate) fn print(context: &Context, name: &str) -> Result<()> {
 }
 
 fn fast_paths(context: &Context) -> Result<Vec<Function>> {
-    // An example of the lab's, which has been built by now, and not of the queues', whose examples need what their tests need.
-    let build = context.cargo("build --release --example fast_paths").words(context.lab());
+    let build = context.cargo("build --release -p filch-queue --example fast_paths");
     let program = artifact::build(build, "fast_paths", None)?;
     let listing = context.call("objdump").words("-t -d --no-show-raw-insn").arg(program).read()?;
     let listing = String::from_utf8(listing).context("objdump wrote something that is not text")?;
@@ -113,7 +112,7 @@ fn judge(found: &[Function]) -> (String, Vec<String>) {
     }
     if !missing.is_empty() {
         problems.push(format!(
-            "missing from the program: {}; crates/filch-lab/examples/fast_paths.rs must define each with #[no_mangle] \
+            "missing from the program: {}; crates/filch-queue/examples/fast_paths.rs must define each with #[no_mangle] \
              and #[inline(never)], and call it",
             missing.join(", ")
         ));

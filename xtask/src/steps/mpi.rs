@@ -1,7 +1,7 @@
 //! The solver and the explorations across processes, under the `mpirun` of this machine.
 //!
 //! All that is built with MPI is built in few profiles: its bindings alone are half a minute in each. The lab with MPI is the
-//! release build that `models` and `bench-smoke` run, too; `clippy` and `doc` see it in the debug build. That all of it builds without
+//! build that `models`, `bench-smoke` and `browser` run, too; `clippy` and `doc` see it in the debug build. That all of it builds without
 //! MPI is shown by `clippy`, `doc` and `unit`, which see the whole workspace without it.
 
 use std::env;
@@ -86,17 +86,17 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
         ));
     }
     // With the lab's package, though only one of them has such a test: so most of what it needs is built already.
-    let tests =
-        context.cargo("test --release -p filch-mpi -p filch-lab --features filch-mpi/mpi,filch-lab/mpi --test ranks");
+    let tests = context
+        .cargo("test --profile trial -p filch-mpi -p filch-lab --features filch-mpi/mpi,filch-lab/mpi --test ranks");
     match context.effort {
         Effort::Usual => tests,
         Effort::Deep { .. } => tests.env("FILCH_MPI_ROUNDS", "20"),
     }
     .run()?;
     // By itself: together with the tests above, a feature of a dependency differs, and the lab would be built once more.
-    context.cargo("test --release -p filch-lab --features mpi --test mpi").run()?;
+    context.cargo("test --profile trial -p filch-lab --features mpi --test mpi").run()?;
 
-    let program = artifact::build(context.cargo("build --release").words(context.lab()), "filch", None)?;
+    let program = artifact::build(context.cargo("build").words(context.lab()), "filch", None)?;
     let filch = under_mpirun(context).arg(program);
     let solve = filch.clone().words(smoke::SOLVE).words("--threads 1 --mpi");
     smoke::checked(context, solve, "solve-mpi", |json| {

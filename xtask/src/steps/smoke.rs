@@ -49,7 +49,7 @@ pub(super) fn bench(context: &Context, suite: &Suite) -> Result<()> {
 }
 
 fn lab(context: &Context) -> Call {
-    context.cargo("run --release").words(context.lab()).arg("--")
+    context.cargo("run").words(context.lab()).arg("--")
 }
 
 /// Whether the best ruler was found and proven to be the best.

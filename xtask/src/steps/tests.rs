@@ -59,7 +59,7 @@ pub(super) fn fallback(context: &Context) -> Result<Outcome> {
 
 /// The models on the bounded-TSO machine, by the command that users have.
 pub(super) fn models(context: &Context) -> Result<Outcome> {
-    let verify = context.cargo("run --release").words(context.lab()).words("-- verify");
+    let verify = context.cargo("run").words(context.lab()).words("-- verify");
     match context.effort {
         Effort::Usual => verify.arg("--quick").run()?,
         Effort::Deep { .. } => {

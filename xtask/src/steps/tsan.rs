@@ -41,6 +41,8 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
         // The runtime with locks that the sanitizer sees. The queues have none.
         .env("RUSTFLAGS", format!("{FLAGS} --cfg filch_tsan"))
         .env("CARGO_TARGET_DIR", context.target("tsan"))
+        // Frames that were inlined have their names, which the suppressions go by, from here.
+        .env("CARGO_PROFILE_TEST_DEBUG", "line-tables-only")
         .env("TSAN_OPTIONS", options(&context.root))
         .env("RUST_BACKTRACE", BACKTRACE)
         .env("FILCH_STRESS_TASKS", tasks)

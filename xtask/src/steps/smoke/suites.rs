@@ -16,7 +16,7 @@ pub(in crate::steps) struct Suite {
     any_number: &'static [&'static str],
 }
 
-pub(super) const SUITES: [Suite; 6] = [
+pub(super) const SUITES: [Suite; 7] = [
     Suite {
         name: "queues",
         options: "",
@@ -157,6 +157,46 @@ pub(super) const SUITES: [Suite; 6] = [
         impls: &["filch", "ddo", "two-serial"],
         cases: &["misp/random-100-50%", "knapsack/strongly-correlated-50", "golomb/7", "tsptw/random-25-300"],
         any_number: &[],
+    },
+    Suite {
+        name: "cilk",
+        options: "",
+        impls: &[
+            "serial",
+            "the",
+            "chase_lev",
+            "asymmetric",
+            "ff_cl",
+            "ff_the",
+            "thep",
+            "ff_the-4",
+            "thep-4",
+            "thep-inf",
+            "central",
+            "sharing",
+            "static",
+            "filch-worker",
+            "filch",
+            "rayon",
+        ],
+        cases: &[
+            "fib-30",
+            "jacobi-256",
+            "quicksort-100k",
+            "matmul-256",
+            "integrate-200",
+            "knapsack-24",
+            "cholesky-1000",
+            "heat-512x128",
+            "lu-256",
+            "strassen-256",
+            "fft-131k",
+            "uts-t1-small",
+            "uts-t3-small",
+            "queens-11",
+        ],
+        // Nothing may be stolen, and nobody refused.
+        any_number: &["steals/run", "aborts/run"],
     },
 ];
 

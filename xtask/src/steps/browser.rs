@@ -1,0 +1,64 @@
+//! The report in a real browser: it opens without a complaint, and what can be pressed does what it says.
+
+mod checks;
+mod chromium;
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{ensure, Context as _, Result};
+
+use self::chromium::Chromium;
+use super::{Context, Outcome};
+use crate::console::say;
+use crate::install;
+
+/// The browser, and letters to write with: a machine without a screen may have none.
+const PACKAGES: &str = "chromium fonts-dejavu-core";
+
+/// What it may be called.
+const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// Makes a report, and looks at it. `FILCH_REPORT` names a page that is there already, for whoever works on it.
+pub(super) fn run(context: &Context) -> Result<Outcome> {
+    let Some(browser) = find(context).or_else(|| {
+        install::packages(context, PACKAGES, "a browser");
+        find(context)
+    }) else {
+        return context.leave_out(&format!(
+            "the report was not looked at, for want of a browser: `apt-get install {PACKAGES}`, or a Chromium or Chrome \
+             of your own on the PATH"
+        ));
+    };
+    let folder = context.root.join(context.target("browser"));
+    fs::create_dir_all(&folder).with_context(|| format!("the folder {} could not be made", folder.display()))?;
+    let page = match env::var_os("FILCH_REPORT") {
+        Some(page) => PathBuf::from(page),
+        None => report(context, &folder)?,
+    };
+    let page = fs::canonicalize(&page).with_context(|| format!("there is no page {}", page.display()))?;
+    let screenshots = folder.join("screenshots");
+    fs::create_dir_all(&screenshots)?;
+    let done = checks::all(&mut Chromium::start(browser, &folder)?, &page, &screenshots)?;
+    say!("{done}; screenshots are in {}", screenshots.display());
+    Ok(Outcome::Passed)
+}
+
+fn find(context: &Context) -> Option<&'static str> {
+    NAMES.into_iter().find(|name| context.call(name).arg("--version").succeeds())
+}
+
+/// One round of the smallest cases, with all sections: what the page shows, and not how fast anything is.
+fn report(context: &Context, folder: &Path) -> Result<PathBuf> {
+    let report = folder.join("report");
+    // A page of an earlier run would be looked at if this one wrote none.
+    if report.exists() {
+        fs::remove_dir_all(&report).with_context(|| format!("{} could not be removed", report.display()))?;
+    }
+    let lab = context.cargo("run").words(context.lab()).arg("--");
+    lab.words("report --rehearsal --out").arg(&report).run()?;
+    let page = report.join("index.html");
+    ensure!(page.is_file(), "the report has no page: {} is not there", page.display());
+    Ok(page)
+}

@@ -1,0 +1,236 @@
+//! What must be true of a report in a browser.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, ensure, Context as _, Result};
+use serde_json::{json, Value};
+
+use super::chromium::Chromium;
+
+/// What the page is asked with.
+const ASK: &str = include_str!("page.js");
+
+/// The narrowest phone, a larger one, a tablet, a laptop, a large screen.
+const WIDTHS: [u32; 5] = [320, 360, 768, 1280, 1920];
+
+/// Checks all there is, and takes pictures. Returns what there was, in words.
+pub(super) fn all(browser: &mut Chromium, page: &Path, screenshots: &Path) -> Result<String> {
+    let address = format!("file://{}", page.display());
+    // Whoever reads it on a train has no network.
+    let offline = json!({"offline": true, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
+    browser.call("Network.emulateNetworkConditions", offline)?;
+    browser.screen(1280, 900, false)?;
+    browser.prefer("light")?;
+    browser.open(&address)?;
+    browser.evaluate(ASK)?;
+
+    nothing_wrong(browser, "structure()").context("the page is not whole")?;
+    let words = counts(browser)?;
+    no_complaints(browser)?;
+    themes(browser, &address, screenshots).context("the colours are not right")?;
+    nothing_wrong(browser, "sorting()").context("the tables do not sort")?;
+    keyboard(browser).context("the keyboard does not do")?;
+    timelines(browser, screenshots).context("the timeline does not work")?;
+    downloads(browser, page).context("the downloads are not right")?;
+    widths(browser, screenshots).context("the page does not fit its screen")?;
+    no_complaints(browser)?;
+    without_storage(browser, &address).context("the page needs a storage")?;
+    Ok(words)
+}
+
+/// Asks the page, which lists what is wrong.
+fn nothing_wrong(browser: &mut Chromium, question: &str) -> Result<()> {
+    let wrong = browser.evaluate(&format!("ask.{question}"))?;
+    let wrong = wrong.as_array().with_context(|| format!("`{question}` has no answer"))?;
+    let sentences: Vec<&str> = wrong.iter().filter_map(Value::as_str).collect();
+    ensure!(wrong.is_empty(), "{}", sentences[..sentences.len().min(5)].join("; "));
+    Ok(())
+}
+
+fn counts(browser: &mut Chromium) -> Result<String> {
+    let mut count = |selector: &str| browser.evaluate(&format!("document.querySelectorAll({selector:?}).length"));
+    let (sections, tables) = (count("main > section")?, count("table")?);
+    let (charts, timelines) = (count("svg.chart")?, count("canvas[data-shows]")?);
+    Ok(format!("{sections} sections, {tables} tables, {charts} charts, {timelines} timelines"))
+}
+
+/// What the browser complained of since it opened the page, and what it asked for from elsewhere.
+fn no_complaints(browser: &mut Chromium) -> Result<()> {
+    for event in browser.events()? {
+        let of = &event["params"];
+        match event["method"].as_str().unwrap_or_default() {
+            "Runtime.exceptionThrown" => bail!("a script failed: {}", of["exceptionDetails"]),
+            "Runtime.consoleAPICalled" if of["type"] != "log" => bail!("the console has: {}", of["args"]),
+            "Log.entryAdded" if of["entry"]["level"] == "error" => bail!("the browser says: {}", of["entry"]),
+            "Network.requestWillBeSent" => {
+                let url = of["request"]["url"].as_str().unwrap_or_default();
+                let is_near = ["file:", "data:", "blob:"].iter().any(|scheme| url.starts_with(scheme));
+                ensure!(is_near, "the page asks for {url}");
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// How light the page is, from 0 to 255.
+fn lightness(browser: &mut Chromium) -> Result<f64> {
+    let colour = browser.evaluate("getComputedStyle(document.body).backgroundColor")?;
+    let colour = colour.as_str().unwrap_or_default();
+    let parts = colour.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<f64>().ok());
+    let parts: Vec<f64> = parts.take(3).collect();
+    ensure!(parts.len() == 3, "'{colour}' is no colour");
+    Ok(parts.iter().sum::<f64>() / 3.0)
+}
+
+fn expect_light(browser: &mut Chromium, light: bool, when: &str) -> Result<()> {
+    let found = lightness(browser)?;
+    ensure!(if light { found > 200.0 } else { found < 60.0 }, "{when} the page has a lightness of {found:.0} of 255");
+    Ok(())
+}
+
+/// As the system prefers, until somebody presses the button; and that is remembered.
+fn themes(browser: &mut Chromium, address: &str, screenshots: &Path) -> Result<()> {
+    expect_light(browser, true, "where the system is light")?;
+    browser.screenshot(&screenshots.join("light.png"), true)?;
+    browser.prefer("dark")?;
+    browser.wait_for("document.documentElement.dataset.theme === 'dark'")?;
+    expect_light(browser, false, "where the system is dark")?;
+    browser.screenshot(&screenshots.join("dark.png"), true)?;
+
+    browser.click("button.theme", 0)?;
+    expect_light(browser, true, "after the button")?;
+    no_complaints(browser)?;
+    browser.open(address)?;
+    browser.evaluate(ASK)?;
+    expect_light(browser, true, "opened again after the button")?;
+    browser.evaluate("localStorage.clear()")?;
+    browser.click("button.theme", 0)?;
+    expect_light(browser, false, "after the button once more")?;
+    browser.click("button.theme", 0)?;
+    browser.prefer("light")?;
+    Ok(())
+}
+
+/// The first stop is the link past the contents; a heading sorts by Enter and by the mouse, and says so.
+fn keyboard(browser: &mut Chromium) -> Result<()> {
+    browser.evaluate("document.activeElement.blur(); scrollTo(0, 0); getSelection().removeAllRanges()")?;
+    browser.evaluate("document.querySelector('.skip').focus()")?;
+    let skip = browser.evaluate("document.activeElement.getBoundingClientRect().top >= 0")?;
+    ensure!(skip == json!(true), "the link past the contents is not seen when it has the focus");
+    browser.press("Tab")?;
+    let next = browser.evaluate("document.activeElement.className")?;
+    ensure!(next == "name", "after the link past the contents comes '{next}'");
+
+    browser.evaluate("document.querySelector('main table.sortable .sort').focus()")?;
+    browser.press("Enter")?;
+    let sorted = "document.querySelector('main table.sortable th').getAttribute('aria-sort')";
+    ensure!(browser.evaluate(sorted)? == "ascending", "Enter on a heading does not sort");
+    let said = browser.evaluate("document.getElementById('said').textContent")?;
+    ensure!(said.as_str().is_some_and(|said| said.starts_with("Sorted by")), "a screen reader hears '{said}'");
+    browser.click("main table.sortable .sort", 0)?;
+    ensure!(browser.evaluate(sorted)? == "descending", "the mouse on a heading does not sort");
+    browser.click("main table.sortable .sort", 0)?;
+
+    browser.click("button.copy", 0)?;
+    browser.wait_for("/Copied|Selected/.test(document.querySelector('button.copy').textContent)")
+}
+
+/// Something is drawn; it answers to keys, buttons and the mouse; and a bar can be chosen, which is said in words.
+fn timelines(browser: &mut Chromium, screenshots: &Path) -> Result<()> {
+    if browser.evaluate("document.querySelector('canvas[data-shows]') === null")? == json!(true) {
+        bail!("there is none");
+    }
+    browser.evaluate("document.querySelector('canvas[data-shows]').focus()")?;
+    browser.wait_for("ask.canvas().bars > 0.02").context("no bars are drawn")?;
+    let mut changes = |what: &str, act: &mut dyn FnMut(&mut Chromium) -> Result<()>| -> Result<()> {
+        let before = browser.evaluate("ask.canvas().sum")?;
+        act(browser)?;
+        browser.wait_for(&format!("ask.canvas().sum !== {before}")).with_context(|| format!("{what} changes nothing"))
+    };
+    changes("the key +", &mut |browser| browser.press("+"))?;
+    changes("the key →", &mut |browser| browser.press("ArrowRight"))?;
+    changes("the key −", &mut |browser| browser.press("-"))?;
+    changes("the button that zooms in", &mut |browser| browser.click("[data-does='in']", 0))?;
+    changes("dragging", &mut |browser| browser.click("canvas[data-shows]", 150))?;
+    changes("the button for the whole run", &mut |browser| browser.click("[data-does='whole']", 0))?;
+    browser.evaluate("document.querySelector('canvas[data-shows]').focus()")?;
+    browser.press("n")?;
+    browser.wait_for("/^Worker \\d+, .* long/.test(document.querySelector('.chosen').textContent)")?;
+    browser.screenshot(&screenshots.join("timeline.png"), false)
+}
+
+/// Every link has data, and a click on one saves them.
+fn downloads(browser: &mut Chromium, page: &Path) -> Result<()> {
+    nothing_wrong(browser, "downloads()")?;
+    let folder = page.parent().context("the page is in no folder")?;
+    let plots = browser
+        .evaluate("[...document.querySelectorAll(\"a[href^='plots/']\")].map((link) => link.getAttribute('href'))")?;
+    for plot in plots.as_array().into_iter().flatten().filter_map(Value::as_str) {
+        ensure!(folder.join(plot).metadata().is_ok_and(|file| file.len() > 500), "{plot} is not there");
+    }
+    let saved = std::env::temp_dir().join(format!("filch-browser-{}", std::process::id()));
+    fs::create_dir_all(&saved)?;
+    let behaviour = json!({"behavior": "allow", "downloadPath": saved.display().to_string()});
+    let outcome = browser.call("Browser.setDownloadBehavior", behaviour).and_then(|_| {
+        for kind in ["csv", "json"] {
+            browser.click(&format!("a.download[download$='.{kind}']"), 0)?;
+            wait_for_file(&saved, kind)?;
+        }
+        Ok(())
+    });
+    let _ = fs::remove_dir_all(&saved);
+    outcome
+}
+
+fn wait_for_file(folder: &Path, extension: &str) -> Result<()> {
+    let end = Instant::now() + Duration::from_secs(15);
+    loop {
+        let mut files = fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
+        let saved = files.find(|path| path.extension().is_some_and(|end| end == extension));
+        if saved.and_then(|path| path.metadata().ok()).is_some_and(|file| file.len() > 10) {
+            return Ok(());
+        }
+        ensure!(Instant::now() < end, "a click on a link to {extension} saves nothing");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// No screen is too narrow; and on a phone the contents are a menu.
+fn widths(browser: &mut Chromium, screenshots: &Path) -> Result<()> {
+    for width in WIDTHS {
+        browser.screen(width, 780, width < 700)?;
+        nothing_wrong(browser, &format!("overflow({width})"))?;
+    }
+    browser.screen(360, 780, true)?;
+    browser.evaluate("scrollTo({top: 0, behavior: 'instant'})")?;
+    browser.screenshot(&screenshots.join("phone.png"), true)?;
+    let is_open = "getComputedStyle(document.getElementById('contents')).display !== 'none'";
+    ensure!(browser.evaluate(is_open)? == json!(false), "the menu is open before it is asked for");
+    browser.click("button.menu", 0)?;
+    ensure!(browser.evaluate(is_open)? == json!(true), "the menu does not open");
+    browser.screenshot(&screenshots.join("phone-menu.png"), false)?;
+    browser.click("#contents a", 0)?;
+    ensure!(browser.evaluate(is_open)? == json!(false), "the menu stays open over what it led to");
+    browser.prefer("dark")?;
+    browser.evaluate("document.documentElement.dataset.theme = 'dark'")?;
+    browser.screenshot(&screenshots.join("phone-dark.png"), false)?;
+    browser.prefer("light")?;
+    browser.screen(1280, 900, false)
+}
+
+/// A page from a file may have no storage at all.
+fn without_storage(browser: &mut Chromium, address: &str) -> Result<()> {
+    let script =
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })";
+    browser.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": script}))?;
+    browser.open(address)?;
+    browser.evaluate(ASK)?;
+    browser.click("button.theme", 0)?;
+    expect_light(browser, false, "after the button")?;
+    nothing_wrong(browser, "structure()")?;
+    no_complaints(browser)
+}

@@ -1,0 +1,250 @@
+//! A Chromium without a window, told what to do over a pair of pipes: messages of its DevTools protocol, each ended by a zero byte.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{anyhow, bail, ensure, Context as _, Result};
+use base64::prelude::{Engine as _, BASE64_STANDARD};
+use serde_json::{json, Value};
+
+/// How long an answer may take; a machine that builds something meanwhile is slow.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A browser with one tab.
+pub(super) struct Chromium {
+    child: Child,
+    input: ChildStdin,
+    messages: Receiver<Value>,
+    session: Option<String>,
+    last: u64,
+    events: Vec<Value>,
+}
+
+impl Chromium {
+    /// Starts `program` with a profile of its own in `folder`.
+    pub(super) fn start(program: &str, folder: &Path) -> Result<Self> {
+        let profile = folder.join("profile");
+        if profile.exists() {
+            fs::remove_dir_all(&profile).with_context(|| format!("{} could not be removed", profile.display()))?;
+        }
+        let log = fs::File::create(folder.join("chromium.log"))?;
+        let mut child = Command::new("sh")
+            // It listens on descriptor 3 and answers on 4; a child of ours has a standard input and output to put there.
+            .args(["-c", r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >&2"#, program])
+            // The page is ours, and in a container a sandbox is often not to be had.
+            .args([
+                "--headless=new",
+                "--no-sandbox",
+                "--remote-debugging-pipe",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+            ])
+            .args(["--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"])
+            .args(["--hide-scrollbars", "--force-color-profile=srgb", "--mute-audio"])
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .context("the browser could not be started")?;
+        let input = child.stdin.take().context("the browser has no input")?;
+        let output = child.stdout.take().context("the browser has no output")?;
+        let (send, messages) = mpsc::channel();
+        thread::spawn(move || {
+            let mut output = BufReader::new(output);
+            let mut message = Vec::new();
+            while output.read_until(0, &mut message).is_ok_and(|length| length > 0) {
+                message.pop();
+                let Ok(value) = serde_json::from_slice(&message) else { break };
+                if send.send(value).is_err() {
+                    break;
+                }
+                message.clear();
+            }
+        });
+        let mut browser = Self { child, input, messages, session: None, last: 0, events: Vec::new() };
+        let target = browser.call("Target.createTarget", json!({"url": "about:blank"}))?["targetId"].clone();
+        let session = browser.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}))?;
+        browser.session = session["sessionId"].as_str().map(str::to_owned);
+        for domain in ["Page", "Runtime", "Log", "Network"] {
+            browser.call(&format!("{domain}.enable"), json!({}))?;
+        }
+        Ok(browser)
+    }
+
+    /// Calls a method of the protocol, and returns its result. What else happens meanwhile is kept.
+    pub(super) fn call(&mut self, method: &str, parameters: Value) -> Result<Value> {
+        self.last += 1;
+        let id = self.last;
+        let mut message = json!({"id": id, "method": method, "params": parameters});
+        if let Some(session) = &self.session {
+            message["sessionId"] = json!(session);
+        }
+        let mut bytes = serde_json::to_vec(&message)?;
+        bytes.push(0);
+        self.input.write_all(&bytes).context("the browser has ended")?;
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let message = self.next(end).with_context(|| format!("`{method}` was not answered"))?;
+            if message["id"] != json!(id) {
+                self.events.push(message);
+                continue;
+            }
+            if let Some(error) = message.get("error") {
+                bail!("`{method}` failed: {}", error["message"].as_str().unwrap_or("it does not say why"));
+            }
+            return Ok(message["result"].clone());
+        }
+    }
+
+    fn next(&mut self, end: Instant) -> Result<Value> {
+        let left = end.saturating_duration_since(Instant::now());
+        self.messages
+            .recv_timeout(left)
+            .map_err(|_| anyhow!("the browser said nothing for {} s, or has ended", PATIENCE.as_secs()))
+    }
+
+    /// What happened since the last call of this, by the name of the event.
+    pub(super) fn events(&mut self) -> Result<Vec<Value>> {
+        // An answer comes after all that happened before it.
+        self.call("Runtime.evaluate", json!({"expression": "0"}))?;
+        Ok(std::mem::take(&mut self.events))
+    }
+
+    /// Opens an address and waits until all of it is there.
+    pub(super) fn open(&mut self, address: &str) -> Result<()> {
+        self.events.clear();
+        let opened = self.call("Page.navigate", json!({"url": address}))?;
+        if let Some(error) = opened.get("errorText") {
+            bail!("{address} could not be opened: {error}");
+        }
+        let end = Instant::now() + PATIENCE;
+        while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
+            let message = self.next(end)?;
+            self.events.push(message);
+        }
+        Ok(())
+    }
+
+    /// What a piece of JavaScript comes to.
+    pub(super) fn evaluate(&mut self, script: &str) -> Result<Value> {
+        let parameters =
+            json!({"expression": script, "returnByValue": true, "awaitPromise": true, "userGesture": true});
+        let answer = self.call("Runtime.evaluate", parameters)?;
+        if let Some(thrown) = answer.get("exceptionDetails") {
+            let said = thrown["exception"]["description"].as_str().or(thrown["text"].as_str());
+            bail!("{}", said.unwrap_or("the script failed"));
+        }
+        Ok(answer["result"]["value"].clone())
+    }
+
+    /// Whether a script comes to `true` before long: what a page draws, it draws with the next frame.
+    pub(super) fn wait_for(&mut self, script: &str) -> Result<()> {
+        let end = Instant::now() + PATIENCE / 4;
+        while self.evaluate(script)? != json!(true) {
+            ensure!(Instant::now() < end, "this did not become true: {script}");
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// Presses a key, by its name in JavaScript.
+    pub(super) fn press(&mut self, key: &str) -> Result<()> {
+        let text = match key {
+            "Enter" => "\r",
+            key if key.chars().count() == 1 => key,
+            _ => "",
+        };
+        // Only what has a code moves the focus or presses a button.
+        let code = match key {
+            "Tab" => 9,
+            "Enter" => 13,
+            _ => 0,
+        };
+        let mut down = json!({"type": "keyDown", "key": key, "windowsVirtualKeyCode": code});
+        if !text.is_empty() {
+            down["text"] = json!(text);
+        }
+        self.call("Input.dispatchKeyEvent", down)?;
+        self.call("Input.dispatchKeyEvent", json!({"type": "keyUp", "key": key, "windowsVirtualKeyCode": code}))?;
+        Ok(())
+    }
+
+    /// Presses the mouse in the middle of the first element that a selector finds, and drags it so many pixels to the right.
+    pub(super) fn click(&mut self, selector: &str, drag: i32) -> Result<()> {
+        let place = format!(
+            "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{block: 'center', behavior: 'instant'}}); \
+             const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+        );
+        let place = self.evaluate(&place)?;
+        let (x, y) = (place[0].as_f64().unwrap_or(0.0), place[1].as_f64().unwrap_or(0.0));
+        let mut mouse = |kind: &str, x: f64| {
+            let event = json!({"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", event)
+        };
+        mouse("mousePressed", x)?;
+        if drag != 0 {
+            mouse("mouseMoved", x + f64::from(drag))?;
+        }
+        mouse("mouseReleased", x + f64::from(drag))?;
+        Ok(())
+    }
+
+    /// A screen of so many pixels.
+    pub(super) fn screen(&mut self, width: u32, height: u32, is_phone: bool) -> Result<()> {
+        let scale = if is_phone { 2 } else { 1 };
+        let screen = json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": is_phone});
+        self.call("Emulation.setDeviceMetricsOverride", screen)?;
+        Ok(())
+    }
+
+    /// What the system prefers: `light` or `dark`, and nothing that glides: what is pressed is to be where it was found.
+    pub(super) fn prefer(&mut self, scheme: &str) -> Result<()> {
+        let features = json!([
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]);
+        self.call("Emulation.setEmulatedMedia", json!({"features": features}))?;
+        Ok(())
+    }
+
+    /// A picture of the whole page, or of what is on the screen.
+    pub(super) fn screenshot(&mut self, path: &Path, whole: bool) -> Result<()> {
+        let shot = json!({"format": "png", "captureBeyondViewport": whole, "optimizeForSpeed": true});
+        let mut shot = shot;
+        if whole {
+            let size = self.call("Page.getLayoutMetrics", json!({}))?["cssContentSize"].clone();
+            // What is longer than this, a browser does not draw in one piece.
+            let height = size["height"].as_f64().unwrap_or(0.0).min(16_000.0);
+            shot["clip"] = json!({"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1});
+        }
+        let picture = self.call("Page.captureScreenshot", shot)?;
+        let bytes = BASE64_STANDARD.decode(picture["data"].as_str().unwrap_or_default())?;
+        ensure!(bytes.len() > 1000, "the picture is empty");
+        fs::write(path, bytes).with_context(|| format!("{} could not be written", path.display()))
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        // A browser that is asked to close does not leave its children behind.
+        self.session = None;
+        if self.call("Browser.close", json!({})).is_err() {
+            let _ = self.child.kill();
+        }
+        let end = Instant::now() + Duration::from_secs(10);
+        while Instant::now() < end {
+            if let Ok(Some(_)) = self.child.try_wait() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
