@@ -68,22 +68,22 @@ impl Step {
     /// Everything, in the order in which it begins: what is cheap and fails often, what others wait for, what is long, and last what is
     /// short, so that no lane is left alone for long.
     ///
-    /// The tests across processes fall together with the compiling of the unit tests, and not with their run.
+    /// The programs that the lab's steps run are built while the unit tests run, and not while they are compiled.
     pub(crate) const ALL: &'static [Step] = &[
         Step::Fmt,
         Step::Clippy,
-        Step::Models,
-        Step::Doc,
-        Step::Unit,
-        Step::Mpi,
-        Step::Loom,
         Step::Rayon,
         Step::Tsan,
-        Step::Weaken,
+        Step::Unit,
+        Step::Loom,
+        Step::Mpi,
+        Step::Models,
         Step::BenchSmoke,
         Step::Browser,
+        Step::Weaken,
         Step::Fallback,
         Step::Shuttle,
+        Step::Doc,
         Step::NoStd,
         Step::Asm,
     ];
@@ -92,16 +92,16 @@ impl Step {
     pub(crate) const DEEP: &'static [Step] =
         &[Step::Unit, Step::Fallback, Step::Rayon, Step::Models, Step::Mpi, Step::Loom, Step::Shuttle, Step::Tsan];
 
-    /// The builds that a step works on.
+    /// The builds that a step works on. The lab's programs lie in the folder of the debug build, but are soon built: a step that compiles there at that time waits a little.
     fn builds(self) -> &'static [Build] {
         match self {
             Step::Fmt => &[],
-            Step::Clippy => &[Build::Debug, Build::RayonCore, Build::Fallback, Build::Loom, Build::Shuttle],
+            Step::Clippy => &[Build::Debug, Build::Lab, Build::RayonCore, Build::Loom, Build::Shuttle],
             Step::Doc | Step::Unit => &[Build::Debug, Build::RayonCore],
             Step::NoStd => &[Build::Debug],
             Step::Fallback => &[Build::Fallback],
             Step::Rayon => &[Build::Rayon],
-            Step::Models | Step::Mpi | Step::BenchSmoke | Step::Browser => &[Build::Trial],
+            Step::Models | Step::Mpi | Step::BenchSmoke | Step::Browser => &[Build::Lab],
             Step::Asm => &[Build::Release],
             Step::Loom | Step::Weaken => &[Build::Loom],
             Step::Shuttle => &[Build::Shuttle],
@@ -163,7 +163,7 @@ impl Step {
 enum Build {
     Debug,
     Release,
-    Trial,
+    Lab,
     RayonCore,
     Fallback,
     Rayon,

@@ -71,13 +71,12 @@ impl Context {
         *self.mpi.get_or_init(|| mpi::is_here(self) || (self.installs_mpi && mpi::install(self)))
     }
 
-    /// The lab's package, for cargo: with MPI where it is there, so that one build, the longest of all, does for every step. Its times are not judged here, so it is
-    /// optimised a little only.
+    /// The lab's package, for cargo: with MPI where it is there, so that one build does for every step. Its times are not judged here, so the unit tests' profile does.
     pub(crate) fn lab(&self) -> &'static str {
         if self.has_mpi() {
-            "--profile trial -p filch-lab --features mpi"
+            "--profile test -p filch-lab --features mpi"
         } else {
-            "--profile trial -p filch-lab"
+            "--profile test -p filch-lab"
         }
     }
 

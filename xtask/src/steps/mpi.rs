@@ -86,15 +86,14 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
         ));
     }
     // With the lab's package, though only one of them has such a test: so most of what it needs is built already.
-    let tests = context
-        .cargo("test --profile trial -p filch-mpi -p filch-lab --features filch-mpi/mpi,filch-lab/mpi --test ranks");
+    let tests = context.cargo("test -p filch-mpi -p filch-lab --features filch-mpi/mpi,filch-lab/mpi --test ranks");
     match context.effort {
         Effort::Usual => tests,
         Effort::Deep { .. } => tests.env("FILCH_MPI_ROUNDS", "20"),
     }
     .run()?;
     // By itself: together with the tests above, a feature of a dependency differs, and the lab would be built once more.
-    context.cargo("test --profile trial -p filch-lab --features mpi --test mpi").run()?;
+    context.cargo("test -p filch-lab --features mpi --test mpi").run()?;
 
     let program = artifact::build(context.cargo("build").words(context.lab()), "filch", None)?;
     let filch = under_mpirun(context).arg(program);

@@ -40,15 +40,14 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
 
 /// The tests of queues and runtime on the paths that this machine would not choose by itself.
 pub(super) fn fallback(context: &Context) -> Result<Outcome> {
-    // The algorithms are those of the unit step, so fewer tasks do: what differs is where the fences are. The runtime's tests take longer to
-    // optimise than to run as they are.
+    // The algorithms are those of the unit step, so fewer tasks do: what differs is where the fences are.
     let (tasks, joins) = match context.effort {
         Effort::Usual => ("1000000", "400000"),
         Effort::Deep { .. } => ("10000000", "10000000"),
     };
     context
         // Not `--tests`, which are those of the examples too.
-        .cargo("test -p filch-queue -p filch --lib --test * --config profile.test.package.filch.opt-level=0")
+        .cargo("test -p filch-queue -p filch --lib --test *")
         .env("RUSTFLAGS", FENCED)
         .env("CARGO_TARGET_DIR", context.target("fallback"))
         .env("FILCH_STRESS_TASKS", tasks)

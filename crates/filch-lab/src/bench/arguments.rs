@@ -1,11 +1,12 @@
 //! What a user may say to each suite.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use super::{bulk, cilk, fork_join, mpi, queues, solver, Options, THREADS};
+use super::{bulk, cilk, fork_join, mpi, queues, solver, Limit, Options, THREADS};
 use crate::pool_threads;
 
 /// A suite, with what it was told.
@@ -55,6 +56,9 @@ pub(crate) struct QueuesArguments {
     #[arg(long)]
     quick: bool,
 
+    #[command(flatten)]
+    rounds: RoundsArgument,
+
     /// 2 for an owner and one thief; 1 leaves out the case that needs the thief's thread.
     #[arg(long, value_name = "N", default_value = "2", value_parser = queue_threads)]
     threads: usize,
@@ -71,14 +75,31 @@ pub(crate) struct QueuesArguments {
 
 impl From<QueuesArguments> for queues::Options {
     fn from(arguments: QueuesArguments) -> Self {
-        let QueuesArguments { quick, threads, json, task_cost } = arguments;
-        queues::Options { quick, threads, json, task_costs: task_cost, limit: None }
+        let QueuesArguments { quick, rounds, threads, json, task_cost } = arguments;
+        queues::Options { quick, threads, json, task_costs: task_cost, limit: rounds.limit() }
+    }
+}
+
+/// What all suites can be told that measure in rounds.
+#[derive(Args, Debug)]
+struct RoundsArgument {
+    /// At most so many rounds of each case. One shows that all of it works, but not how far its figures scatter.
+    #[arg(long, value_name = "N", value_parser = most_rounds)]
+    rounds: Option<usize>,
+}
+
+impl RoundsArgument {
+    fn limit(self) -> Option<Limit> {
+        self.rounds.map(|rounds| Limit { rounds, time: Duration::MAX })
     }
 }
 
 /// What the suites that measure pools can all be told.
 #[derive(Args, Debug)]
 pub(crate) struct PoolsArguments {
+    #[command(flatten)]
+    rounds: RoundsArgument,
+
     /// How many threads a pool has; everything is also measured with 1. The goals are for 2.
     #[arg(long, value_name = "N", default_value_t = THREADS, value_parser = pool_threads)]
     threads: usize,
@@ -94,8 +115,8 @@ pub(crate) struct PoolsArguments {
 
 impl PoolsArguments {
     fn options(self, quick: bool) -> Options {
-        let PoolsArguments { threads, json, case } = self;
-        Options { quick, threads, json, cases: case, limit: None }
+        let PoolsArguments { rounds, threads, json, case } = self;
+        Options { quick, threads, json, cases: case, limit: rounds.limit() }
     }
 }
 
@@ -229,6 +250,9 @@ pub(crate) struct MpiArguments {
     #[arg(long)]
     quick: bool,
 
+    #[command(flatten)]
+    rounds: RoundsArgument,
+
     /// Also write the figures to this file, as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -244,8 +268,8 @@ pub(crate) struct MpiArguments {
 
 impl From<MpiArguments> for mpi::Options {
     fn from(arguments: MpiArguments) -> Self {
-        let MpiArguments { quick, json, case, data } = arguments;
-        let common = Options { quick, threads: THREADS, json, cases: case, limit: None };
+        let MpiArguments { quick, rounds, json, case, data } = arguments;
+        let common = Options { quick, threads: THREADS, json, cases: case, limit: rounds.limit() };
         mpi::Options { common, data }
     }
 }
@@ -285,6 +309,14 @@ fn queue_threads(text: &str) -> Result<usize, String> {
         Ok(0) => Err("the owner needs a thread; give 1 or 2".to_owned()),
         Ok(_) => Err("this suite uses at most 2 threads, the owner and one thief; give 1 or 2".to_owned()),
         Err(_) => Err("this is not a number of threads; give 1 or 2".to_owned()),
+    }
+}
+
+fn most_rounds(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("there is nothing to see without a round; give 1 or more".to_owned()),
+        Ok(rounds) => Ok(rounds),
+        Err(_) => Err("this is not a number of rounds; an example is 3".to_owned()),
     }
 }
 
@@ -346,11 +378,22 @@ mod tests {
             (["--task-cost", "ten"], "not a whole number of nanoseconds"),
             (["--task-cost", "1,,2"], "not a whole number of nanoseconds"),
             (["--task-cost", "1000000001"], "at most"),
-            (["--rounds", "3"], "unexpected argument"),
+            (["--rounds", "0"], "nothing to see without a round"),
+            (["--rounds", "few"], "not a number of rounds"),
+            (["--turns", "3"], "unexpected argument"),
         ] {
             let refusal = options(&arguments).unwrap_err();
             assert!(refusal.contains(reason), "{arguments:?}: {refusal}");
         }
+    }
+
+    #[test]
+    fn rounds_are_limited_and_their_time_is_not() {
+        let limit = Some(Limit { rounds: 3, time: Duration::MAX });
+        assert_eq!(options(&["--rounds", "3"]).unwrap().limit, limit);
+        assert_eq!(fork_join_options(&["--rounds", "3"]).unwrap().limit, limit);
+        assert_eq!(mpi::Options::from(parse::<MpiArguments>(&["--rounds", "3"]).unwrap()).common.limit, limit);
+        assert_eq!(options(&[]).unwrap().limit, None);
     }
 
     #[test]

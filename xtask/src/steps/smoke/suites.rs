@@ -8,7 +8,7 @@ use serde_json::Value;
 /// What a suite must have measured.
 pub(in crate::steps) struct Suite {
     pub(super) name: &'static str,
-    /// Beside `--quick`: some quick runs are longer than they need to be here.
+    /// Which cases, where some take longer than they need to here.
     pub(super) options: &'static str,
     impls: &'static [&'static str],
     cases: &'static [&'static str],
@@ -39,7 +39,7 @@ pub(super) const SUITES: [Suite; 7] = [
     },
     Suite {
         name: "fork-join",
-        options: "",
+        options: "--case tree-1023 --case tree-32767 --case quicksort --case skewed --case idle --case tick --case wake",
         impls: &[
             "serial",
             "serial-call",
@@ -52,12 +52,9 @@ pub(super) const SUITES: [Suite; 7] = [
             "chili",
         ],
         cases: &[
-            "fib-38",
             "tree-1023",
             "tree-32767",
             "tree-32767-gap",
-            "tree-16m",
-            "queens-13",
             "quicksort-1m",
             "skewed",
             "idle",

@@ -6,6 +6,9 @@ use super::cases::Case;
 use crate::bench::cpu;
 use crate::bench::rounds::{Effort, Limit};
 
+/// Who has less is better served with more rounds that are shorter.
+const FEW_LONG_ROUNDS: Duration = Duration::from_secs(30);
+
 /// Counts and sizes of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
@@ -61,7 +64,7 @@ impl Plan {
     pub(crate) fn cases(&self) -> Vec<Case> {
         let mut cases = vec![
             // One round of fib-38 takes everybody 8 seconds, which is too long for one suite of several to have enough of them.
-            Case::Fib(if self.limit.is_some() { 34 } else { 38 }),
+            Case::Fib(if self.limit.is_some_and(|limit| limit.time < FEW_LONG_ROUNDS) { 34 } else { 38 }),
             Case::Tree { layers: 10 },
             Case::Tree { layers: 15 },
             Case::TreeAfterGaps { layers: 15 },
@@ -132,6 +135,8 @@ mod tests {
         assert_eq!(plan.cases()[0], Case::Fib(34));
         assert_eq!(plan.effort(Case::Fib(34)).rounds, 7);
         assert_eq!(plan.effort(Case::Fib(34)).time, limit.time);
+        let few = Plan::FULL.within(Some(Limit { rounds: 2, time: Duration::MAX }));
+        assert_eq!((few.cases(), few.effort(Case::Fib(38)).at_least), (Plan::FULL.cases(), 2));
     }
 
     #[test]

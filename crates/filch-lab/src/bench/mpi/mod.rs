@@ -100,7 +100,7 @@ fn cases(quick: bool, data: Option<&Path>) -> Result<Vec<Case>> {
 /// Runs the suite.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     launch::check()?;
-    let super::Options { quick, cases: ref names, .. } = options.common;
+    let super::Options { quick, cases: ref names, limit, .. } = options.common;
     let cases = chosen(cases(quick, options.data.as_deref())?, names)?;
     let folder = tempfile::tempdir().context("no folder for instances and checkpoints can be made")?;
 
@@ -112,7 +112,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     }
     let mut all = Vec::new();
     for case in watch::each(&cases) {
-        let series = measure(case, folder.path())?;
+        let series = measure(case, case.effort.within(limit), folder.path())?;
         let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
         writeln!(text, "\n{case}, {rounds} rounds.")?;
         text.push_str(&figures::tables(&series, &[]));
@@ -124,7 +124,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     Ok(Measured { series: all, text })
 }
 
-fn measure(case: &Case, folder: &Path) -> Result<Vec<Series>> {
+fn measure(case: &Case, effort: Effort, folder: &Path) -> Result<Vec<Series>> {
     let file = match &case.source {
         Source::File(file) => file.clone(),
         Source::Graph { vertices, per_thousand, seed } => {
@@ -158,5 +158,5 @@ fn measure(case: &Case, folder: &Path) -> Result<Vec<Series>> {
         runner(ONE_RANK, 1, 2, false),
         runner(TWO_RANKS, 2, 1, false),
     ];
-    interleave(&case.name, &[MILLISECONDS, NODES, TRANSFERS], &runners, case.effort)
+    interleave(&case.name, &[MILLISECONDS, NODES, TRANSFERS], &runners, effort)
 }

@@ -31,7 +31,7 @@ pub(crate) const SUITE: &str = "rayon";
 
 /// Runs the suite. The calling thread must not be pinned: processes inherit it.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
-    let plan = if options.quick { Plan::QUICK } else { Plan::FULL };
+    let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
     let mut cases = chosen(cases::all(), &options.cases)?;
     // They take minutes to build. Whoever asks for one by name gets it.
     let are_left_out = options.quick && options.cases.is_empty();

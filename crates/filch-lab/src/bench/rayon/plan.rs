@@ -3,20 +3,30 @@
 use std::time::Duration;
 
 use super::cases::Kind;
-use crate::bench::rounds::Effort;
+use crate::bench::rounds::{Effort, Limit};
+
+/// How often processes are started anew in a full run.
+const GENERATIONS: usize = 5;
 
 /// How often a case is measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     quick: bool,
+    /// The most rounds, whatever the case.
+    limit: Option<Limit>,
 }
 
 impl Plan {
     /// For figures to publish: enough rounds for an interval around ratios close to 1.
-    pub(crate) const FULL: Plan = Plan { quick: false };
+    pub(crate) const FULL: Plan = Plan { quick: false, limit: None };
 
     /// For a first look: the same programs, in fewer rounds.
-    pub(crate) const QUICK: Plan = Plan { quick: true };
+    pub(crate) const QUICK: Plan = Plan { quick: true, limit: None };
+
+    /// The same, in no more rounds than the limit allows: all generations share them.
+    pub(crate) fn within(self, limit: Option<Limit>) -> Plan {
+        Plan { limit, ..self }
+    }
 
     /// What a program is told about its amount of work.
     pub(crate) fn amount(self) -> &'static str {
@@ -34,14 +44,14 @@ impl Plan {
             // Each of its runs is a process of its own.
             Kind::Published(_) => 1,
             _ if self.quick => 1,
-            _ => 5,
+            _ => self.limit.map_or(GENERATIONS, |limit| GENERATIONS.min(limit.rounds)),
         }
     }
 
     /// How many rounds each generation has. An even number of them, where time counts: then both are first equally often.
     pub(crate) fn effort(self, kind: Kind) -> Effort {
         let exactly = |rounds| Effort { rounds, at_least: rounds, time: Duration::ZERO };
-        match kind {
+        let effort = match kind {
             // Single rounds of a second or so.
             Kind::Idle | Kind::Tick if self.quick => exactly(1),
             Kind::Published(_) if self.quick => exactly(2),
@@ -51,7 +61,9 @@ impl Plan {
             Kind::Tick => exactly(3),
             Kind::Time(_) => exactly(4),
             Kind::Published(_) => exactly(16),
-        }
+        };
+        let share = |limit: Limit| Limit { rounds: limit.rounds / self.generations(kind), ..limit };
+        effort.within(self.limit.map(share))
     }
 }
 
@@ -65,6 +77,17 @@ mod tests {
         for case in cases::all() {
             let rounds = Plan::FULL.generations(case.kind) * Plan::FULL.effort(case.kind).at_least;
             assert!(rounds >= 15 || case.kind == Kind::Idle, "{case}");
+        }
+    }
+
+    #[test]
+    fn generations_share_the_rounds_of_a_limit() {
+        for most in [1, 3, 10, 1_000] {
+            let plan = Plan::FULL.within(Some(Limit { rounds: most, time: Duration::MAX }));
+            for case in cases::all() {
+                let rounds = plan.generations(case.kind) * plan.effort(case.kind).rounds;
+                assert!((1..=most).contains(&rounds), "{case}: {rounds} of {most}");
+            }
         }
     }
 }
