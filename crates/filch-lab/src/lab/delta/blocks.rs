@@ -12,7 +12,7 @@ use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
 };
 
-use super::program::{Function, Program};
+use super::program::{Function, Program, Target};
 
 /// What an instruction counts that empties the buffer.
 pub(super) const DRAINS: u64 = 1 << 32;
@@ -170,6 +170,7 @@ fn cut_function(
 ) {
     let mut factory = InstructionInfoFactory::new();
     let mut is_first = true;
+    let mut is_address_set = false;
     for instruction in instructions(program, function) {
         let address = instruction.ip();
         if is_first || starts.contains(&address) {
@@ -189,8 +190,12 @@ fn cut_function(
             block.last = address;
             block.after = instruction.next_ip();
             block.stores += stores(&mut factory, &instruction);
-            *last = flow(program, &instruction);
+            *last = match flow(program, &instruction) {
+                Flow::Return if is_address_set => Flow::JumpUnknown,
+                flow => flow,
+            };
         }
+        is_address_set = sets_return_address(&instruction);
     }
 }
 
@@ -230,25 +235,43 @@ fn flow(program: &Program, instruction: &Instruction) -> Flow {
         FlowControl::Exception => Flow::Stop,
         _ if instruction.mnemonic() == Mnemonic::Hlt => Flow::Stop,
         FlowControl::Interrupt if instruction.mnemonic() == Mnemonic::Int3 => Flow::Stop,
-        FlowControl::UnconditionalBranch if program.is_stub(target) => Flow::JumpToLibrary,
-        FlowControl::UnconditionalBranch => Flow::Jump(target),
+        FlowControl::UnconditionalBranch if program.is_thunk(target) => Flow::JumpUnknown,
+        FlowControl::UnconditionalBranch => program.stub(target).map_or(Flow::Jump(target), jump),
         FlowControl::ConditionalBranch => Flow::Branch(target),
         FlowControl::Call if !instruction.is_call_near() => Flow::On,
-        FlowControl::Call if program.is_stub(target) => Flow::CallLibrary,
-        FlowControl::Call => Flow::Call(target),
-        FlowControl::IndirectCall => match slot(instruction) {
-            Some(slot) if program.is_import(slot) => Flow::CallLibrary,
-            Some(slot) => program.pointer(slot).map_or(Flow::CallUnknown, Flow::Call),
-            None => Flow::CallUnknown,
-        },
-        FlowControl::IndirectBranch => match slot(instruction) {
-            Some(slot) if program.is_import(slot) => Flow::JumpToLibrary,
-            Some(slot) => program.pointer(slot).map_or(Flow::JumpUnknown, Flow::Jump),
-            None => Flow::JumpUnknown,
-        },
+        FlowControl::Call if program.is_thunk(target) => Flow::CallUnknown,
+        FlowControl::Call => program.stub(target).map_or(Flow::Call(target), call),
+        FlowControl::IndirectCall => slot(instruction).map_or(Flow::CallUnknown, |slot| call(program.target(slot))),
+        FlowControl::IndirectBranch => slot(instruction).map_or(Flow::JumpUnknown, |slot| jump(program.target(slot))),
         FlowControl::XbeginXabortXend => Flow::JumpUnknown,
         FlowControl::Next | FlowControl::Interrupt => Flow::On,
     }
+}
+
+fn call(target: Target) -> Flow {
+    match target {
+        Target::Library => Flow::CallLibrary,
+        Target::Here(address) => Flow::Call(address),
+        Target::Unknown => Flow::CallUnknown,
+    }
+}
+
+fn jump(target: Target) -> Flow {
+    match target {
+        Target::Library => Flow::JumpToLibrary,
+        Target::Here(address) => Flow::Jump(address),
+        Target::Unknown => Flow::JumpUnknown,
+    }
+}
+
+/// Whether an instruction puts something in the place that a return takes its address from.
+fn sets_return_address(instruction: &Instruction) -> bool {
+    let is_top = instruction.mnemonic() == Mnemonic::Mov
+        && instruction.op0_kind() == OpKind::Memory
+        && instruction.memory_base() == Register::RSP
+        && instruction.memory_index() == Register::None
+        && instruction.memory_displacement64() == 0;
+    is_top || instruction.mnemonic() == Mnemonic::Push
 }
 
 /// Where the address is that an instruction jumps to, if that place is known.

@@ -4,8 +4,8 @@
 //! hidden. The fewest stores between two pops are those on the cheapest way, over the control flow of the program, from the pop to itself.
 //!
 //! Where only the function is given, the way is from its entry to its entry, and one of its stores is that of the tail: x is one less. That is right if one
-//! instruction stores the tail, at most once in a call; a function that may go round without passing its entry is refused. With the place of that store, as
-//! `SYMBOL+0x1f`, the way is from there to there, which can be longer: a pop that finds nothing may return before it gets there. The compiler may have made
+//! instruction stores the tail, at most once in a call; a function that may go round without passing its entry is refused. And delta is one more: the store may come late in one call and early in the next, as where
+//! it is in a function that is called from two places. With the place of that store, as `SYMBOL+0x1f`, the way is from there to there, which can be longer, and needs no such allowance: a pop that finds nothing may return before it gets there. The compiler may have made
 //! several copies of the pop. Then the places of all are given, and the way is from any of them to any.
 //!
 //! All stores count, to whatever line: each takes an entry of its own. But stores in a row to one line may leave the buffer as one, so a delta is good only if at
@@ -90,9 +90,14 @@ impl Finding {
     fn delta(&self, bound: usize) -> Option<u64> {
         match self.stores {
             Some(0) => None,
-            Some(stores) => Some((bound as u64).div_ceil(stores.saturating_add(1))),
+            Some(stores) => Some((bound as u64).div_ceil(stores.saturating_add(1)) + self.one_more()),
             None => Some(1),
         }
+    }
+
+    /// Of the ways from beginning to beginning of a function, one more store of the tail than whole ways can lie between two of them: late in the first, and early in the last.
+    fn one_more(&self) -> u64 {
+        u64::from(self.places.iter().any(|place| !place.is_store))
     }
 
     /// Whether every way passes something that empties the buffer.

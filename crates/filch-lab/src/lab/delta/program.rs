@@ -6,10 +6,10 @@ use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{bail, ensure, Context, Result};
-use iced_x86::{Decoder, DecoderOptions, Mnemonic};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
 use object::{
     Architecture, BinaryFormat, Object, ObjectKind, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationFlags,
-    RelocationTarget, SectionKind, SymbolKind,
+    RelocationTarget, SectionFlags, SectionKind, SymbolKind,
 };
 
 /// A function: from its symbol to its end.
@@ -44,8 +44,10 @@ pub(super) struct Program {
     imports: HashSet<u64>,
     /// Where it puts addresses of functions of this program.
     pointers: HashMap<u64, u64>,
-    /// Short pieces of code that jump to functions of libraries.
-    stubs: Vec<Range<u64>>,
+    /// Which places are written by the loader, and by nobody else.
+    constants: Vec<Range<u64>>,
+    /// Sections of short pieces of code that jump to where the loader says.
+    stubs: Vec<(u64, Vec<u8>)>,
     /// How many bytes of code belong to no function that has a name, without what only fills gaps.
     pub(super) unnamed: usize,
 }
@@ -76,11 +78,17 @@ impl Program {
         let mut sections = Vec::new();
         let mut stubs = Vec::new();
         let mut words = HashSet::new();
+        let mut constants = Vec::new();
         for section in file.sections() {
             let range = section.address()..section.address().saturating_add(section.size());
+            if is_constant(&section) {
+                constants.push(range.clone());
+            }
             if is_code(&section) {
                 match section.name() {
-                    Ok(name) if name.starts_with(".plt") || name == "__stubs" => stubs.push(range),
+                    Ok(name) if name.starts_with(".plt") => {
+                        stubs.push((range.start, section.data().unwrap_or_default().to_vec()))
+                    }
                     _ => sections.push((range.start, section.data().context("its code cannot be read")?.to_vec())),
                 }
             } else if range.start > 0 {
@@ -114,7 +122,7 @@ impl Program {
         for function in &mut functions {
             function.is_pointed_to |= words.contains(&function.range.start);
         }
-        Ok(Program { functions, sections, imports, pointers, stubs, unnamed })
+        Ok(Program { functions, sections, imports, pointers, constants, stubs, unnamed })
     }
 
     /// The code of a function.
@@ -132,19 +140,39 @@ impl Program {
         self.functions.binary_search_by_key(&address, |function| function.range.start).ok()
     }
 
-    /// Whether this is the way to a function of a library.
-    pub(super) fn is_stub(&self, address: u64) -> bool {
-        self.stubs.iter().any(|stub| stub.contains(&address))
+    /// Whether this is a function that jumps to an address in a register, by a return that goes back to nobody.
+    pub(super) fn is_thunk(&self, address: u64) -> bool {
+        let is_thunk = |name: &String| {
+            ["__x86_indirect_thunk", "__x86_return_thunk", "__llvm_retpoline", "__llvm_lvi_thunk"]
+                .iter()
+                .any(|thunk| name.starts_with(thunk))
+        };
+        self.beginning_at(address).is_some_and(|function| self.functions[function].names.iter().any(is_thunk))
     }
 
-    /// Whether the loader puts the address of a function of a library here.
-    pub(super) fn is_import(&self, slot: u64) -> bool {
-        self.imports.contains(&slot)
+    /// Where this way to a function, of a library or not, leads; nothing if it is none.
+    pub(super) fn stub(&self, address: u64) -> Option<Target> {
+        let code = self.stubs.iter().find_map(|(first, code)| {
+            let from = usize::try_from(address.checked_sub(*first)?).ok()?;
+            code.get(from..).filter(|code| !code.is_empty())
+        })?;
+        // A mark for what may be jumped to, and the jump.
+        let mut instructions = Decoder::with_ip(64, code, address, DecoderOptions::NONE).into_iter().take(2);
+        let jump = instructions.find(|instruction| instruction.flow_control() == FlowControl::IndirectBranch);
+        let slot = jump.filter(|jump| jump.is_ip_rel_memory_operand()).map(|jump| jump.ip_rel_memory_address());
+        Some(slot.map_or(Target::Unknown, |slot| self.target(slot)))
     }
 
-    /// Which address of this program the loader puts here.
-    pub(super) fn pointer(&self, slot: u64) -> Option<u64> {
-        self.pointers.get(&slot).copied()
+    /// Where an address that is read from here leads. What is not only written by the loader may have been changed since.
+    pub(super) fn target(&self, slot: u64) -> Target {
+        if !self.constants.iter().any(|constant| constant.contains(&slot)) {
+            return Target::Unknown;
+        }
+        match self.pointers.get(&slot) {
+            _ if self.imports.contains(&slot) => Target::Library,
+            Some(address) => Target::Here(*address),
+            None => Target::Unknown,
+        }
     }
 
     /// The one function that is meant: by its whole name, or else by a part of it. Copies that the compiler made of it are meant too,
@@ -263,6 +291,27 @@ fn without_padding(gap: &[u8]) -> usize {
     count
 }
 
+/// Where an address that is read from memory leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// Into a library.
+    Library,
+    /// To this address of the program.
+    Here(u64),
+    /// Nobody knows.
+    Unknown,
+}
+
+/// Whether nobody but the loader writes there: what cannot be written to, and what is made so before the program begins. The last of these is not always; but it is the loader's alone.
+fn is_constant(section: &object::Section<'_, '_>) -> bool {
+    let SectionFlags::Elf { sh_flags } = section.flags() else { return false };
+    let is_written = sh_flags & u64::from(object::elf::SHF_WRITE) != 0;
+    let is_the_loaders = |name: &str| {
+        name.starts_with(".data.rel.ro") || [".init_array", ".fini_array", ".got", ".got.plt"].contains(&name)
+    };
+    !is_written || section.name().is_ok_and(is_the_loaders)
+}
+
 /// Where the loader puts addresses: of functions of libraries, and which of this program.
 fn filled_in(file: &object::File<'_>) -> (HashSet<u64>, HashMap<u64, u64>) {
     let (mut imports, mut pointers) = (HashSet::new(), HashMap::new());
@@ -296,4 +345,49 @@ fn filled_in(file: &object::File<'_>) -> (HashSet<u64>, HashMap<u64, u64>) {
 /// Whether what is put there is not the address that the file names, but what the function at that address returns.
 pub(super) fn is_computed(flags: RelocationFlags) -> bool {
     flags == RelocationFlags::Elf { r_type: object::elf::R_X86_64_IRELATIVE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program with the address of a function of its own at 0x5000 and that of a library's at 0x5008, and the same where the program can write, from 0x6000.
+    fn program() -> Program {
+        // endbr64; bnd jmp [rip + distance], each of 16 bytes
+        let stub = |from: u64, slot: u64| {
+            let mut code = vec![0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25];
+            code.extend((slot - (from + 11)).to_le_bytes().into_iter().take(4));
+            code.resize(16, 0x90);
+            code
+        };
+        let slots = [0x5000, 0x5008, 0x6000, 0x5010];
+        Program {
+            functions: Vec::new(),
+            sections: Vec::new(),
+            imports: HashSet::from([0x5008, 0x6008]),
+            pointers: HashMap::from([(0x5000, 0x1234), (0x6000, 0x1234)]),
+            constants: vec![0x5000..0x5010, 0x5010..0x5100],
+            stubs: vec![(
+                0x4000,
+                (0x4000..).step_by(16).zip(slots).flat_map(|(from, slot)| stub(from, slot)).collect(),
+            )],
+            unnamed: 0,
+        }
+    }
+
+    #[test]
+    fn only_what_the_loader_alone_writes_is_believed() {
+        let target = |slot| program().target(slot);
+        assert_eq!((target(0x5000), target(0x5008)), (Target::Here(0x1234), Target::Library));
+        // The program may have put something else there, or nobody says what is there.
+        assert_eq!([0x6000, 0x6008, 0x5010].map(target), [Target::Unknown; 3]);
+    }
+
+    #[test]
+    fn a_stub_leads_where_its_slot_does() {
+        let targets = [0x4000, 0x4010, 0x4020, 0x4030].map(|address| program().stub(address));
+        let wanted = [Target::Here(0x1234), Target::Library, Target::Unknown, Target::Unknown];
+        assert_eq!(targets, wanted.map(Some));
+        assert_eq!([0x3fff, 0x4040].map(|address| program().stub(address)), [None, None]);
+    }
 }

@@ -19,7 +19,7 @@ pub(super) enum Doubt {
 
 /// Looks at all that happens from the block `entry` on, with what is called, until it is entered again.
 pub(super) fn doubt(program: &Program, code: &Code, entry: usize) -> Option<Doubt> {
-    let after = |block: usize| {
+    let after = |block: usize, are_drains_passed: bool| {
         let next = code.blocks[block].next;
         let (to, next) = match code.blocks[block].end {
             End::Falls | End::CallsLibrary | End::CallsUnknown => (None, next),
@@ -27,29 +27,31 @@ pub(super) fn doubt(program: &Program, code: &Code, entry: usize) -> Option<Doub
             End::Branches(to) | End::Calls(to) => (Some(to), next),
             End::JumpsToLibrary | End::JumpsUnknown | End::Returns | End::Stops => (None, None),
         };
-        // What empties the buffer may be repeated: no pop before it is hidden after it. And panics are left out.
-        let matters = |&to: &usize| {
+        // Panics are left out.
+        let matters = move |&to: &usize| {
             let block = &code.blocks[to];
-            to != entry && block.stores < DRAINS && !panics(program.functions[block.function].name())
+            let is_passed = are_drains_passed || block.stores < DRAINS;
+            to != entry && is_passed && !panics(program.functions[block.function].name())
         };
         to.into_iter().chain(next).filter(matters)
     };
-    let reached = |from: usize| {
+    let reached = |from: usize, are_drains_passed: bool| {
         let mut seen = HashSet::new();
-        let mut waiting: Vec<usize> = after(from).collect();
+        let mut waiting: Vec<usize> = after(from, are_drains_passed).collect();
         while let Some(block) = waiting.pop() {
             if seen.insert(block) {
-                waiting.extend(after(block));
+                waiting.extend(after(block, are_drains_passed));
             }
         }
         seen
     };
 
-    let mut all: Vec<usize> = reached(entry).into_iter().collect();
+    let mut all: Vec<usize> = reached(entry, true).into_iter().collect();
     all.push(entry);
     all.sort_unstable();
     let jump = all.iter().map(|&block| &code.blocks[block]).find(|block| block.end == End::JumpsUnknown);
-    let again = all.iter().find(|&&block| code.blocks[block].stores > 0 && reached(block).contains(&block));
+    // A loop that empties the buffer each time round may pop each time: no pop before it is hidden after it.
+    let again = all.iter().find(|&&block| code.blocks[block].stores > 0 && reached(block, false).contains(&block));
     let again = again.map(|&block| Doubt::Loop(code.blocks[block].start));
     again.or(jump.map(|block| Doubt::Jump(block.last)))
 }

@@ -31,13 +31,22 @@ pub(super) fn text(program: &Program, finding: &Finding, bound: usize) -> String
 fn conclusion(finding: &Finding, bound: usize) -> String {
     let stores = finding.stores.unwrap_or_default();
     match finding.delta(bound) {
+        Some(2..) if finding.drains() => {
+            "Every way passes a fence or a locked instruction, which empties the store buffer: at most two pops are hidden, the last of one call and the first of the next, and delta is 2. With the place of the store of the tail it may be 1.".to_owned()
+        }
         _ if finding.drains() => {
             "Every way passes a fence or a locked instruction, which empties the store buffer: delta is 1, and such a queue needs none.".to_owned()
         }
-        Some(delta) => format!(
-            "x = {stores}: at least so many stores are made between two pops. With S = {bound}, delta = ceil({bound} / {}) = {delta}, if at least one of the stores goes to another cache line than the tail.",
-            stores.saturating_add(1)
-        ),
+        Some(delta) => {
+            let (one_more, why) = match finding.one_more() {
+                0 => ("", ""),
+                _ => (" + 1", ", where the one is for a store of the tail that comes late in one call and early in the next: its place, as in `NAME+0x1f`, does without"),
+            };
+            format!(
+                "x = {stores}: at least so many stores are made between two pops. With S = {bound}, delta = ceil({bound} / {}){one_more} = {delta}, if at least one of the stores goes to another cache line than the tail{why}.",
+                stores.saturating_add(1)
+            )
+        }
         None => format!(
             "x = {stores}: there may be no store between two pops, whose stores of the tail may then leave the buffer as one. No delta is safe; have each pop make a store to another cache line."
         ),

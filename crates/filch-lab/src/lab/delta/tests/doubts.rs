@@ -114,6 +114,32 @@ fn a_name_behind_a_call_is_no_end_unless_the_size_says_so() {
 }
 
 #[test]
+fn what_a_drain_is_behind_of_is_looked_at_too() {
+    // The loop behind it makes no store but the tail's.
+    for drain in [Fence, LockedAdd] {
+        let functions: Functions<'_> = &[("worker", &[drain, Store, Branch(1), Return])];
+        let refused = refusal(search(&program(functions), &["worker"]));
+        assert!(refused.contains("more than once"), "{refused}");
+        let unknown: Functions<'_> = &[("worker", &[drain, Store, JumpUnknown])];
+        assert!(refusal(search(&program(unknown), &["worker"])).contains("nobody knows where it jumps"));
+    }
+    // One that drains each time round may go round.
+    let around: Functions<'_> = &[("worker", &[Store, Fence, Branch(0), Return])];
+    assert!(found(around, "worker").stores.is_some());
+}
+
+#[test]
+fn a_return_that_is_a_jump_leads_anywhere() {
+    let jump: (&str, &[Op]) = ("jump", &[Push, Return]);
+    let finding = found(&[POP, jump, ("worker", &[Call("pop"), Store, Call("jump"), Store, Jump(0)])], "pop");
+    assert!(matches!(finding.way.unwrap().leaves, Some(Leaves::Jump(_))));
+    let thunk: (&str, &[Op]) = ("__x86_indirect_thunk_r11", &[Nothing, Jump(0)]);
+    let worker: &[Op] = &[Call("pop"), Store, Call("__x86_indirect_thunk_r11"), Store, Jump(0)];
+    let finding = found(&[POP, thunk, ("worker", worker)], "pop");
+    assert!(matches!(finding.way.unwrap().leaves, Some(Leaves::Call(_))));
+}
+
+#[test]
 fn a_store_under_a_mask_may_store_nothing() {
     for masked in [MaskedStore, StoreUnderMask] {
         assert_eq!(stores(&[POP, ("worker", &[Call("pop"), masked, masked, Jump(0)])]), Some(1));
@@ -142,7 +168,7 @@ fn more_stores_than_a_number_holds_are_many() {
     functions.extend(names.iter().copied().zip(twice.iter().map(|ops| &ops[..])));
     let finding = found(&functions, "pop");
     assert!(finding.drains());
-    assert_eq!(finding.delta(73), Some(1));
+    assert_eq!(finding.delta(73), Some(2));
     assert!(show::text(&program(&functions), &finding, 73).contains("empties the store buffer"));
 }
 
