@@ -21,12 +21,13 @@
 //!
 //! # What it is worth
 //!
-//! It is evidence, not proof. The bound is the number of entries that the store buffer was seen to have, plus one, or what somebody asked for beyond that. A violation is certain: a load did
+//! It is evidence, not proof. The bound is the number of entries that the store buffer was seen to have, plus one, or more: what somebody asked for, or what the store buffers of such CPUs are known for. Hardware threads of one core share its store buffer while they are awake; where the
+//! other was busy all the time, half of it was seen. So of a CPU that `filch` does not know, twice what was seen is taken. A violation is certain: a load did
 //! overtake that many stores. That none was seen beyond is no proof that none can happen; so a clean litmus test never lowers the bound, and more runs only make it more credible. Where a load was
 //! caught at more than the store buffer explains there is no calibration: what was caught is then the least that can happen, and nothing says what the most is.
 //!
 //! "The same model" is what the CPU says of itself: vendor, family, model and stepping. Under a hypervisor it says what the hypervisor lets it say, and hosts that differ may say the same, above all
-//! where virtual machines are moved between them. The file tells whether it was measured under one. It is not refused for that, and cannot be: whoever trusts it there trusts the host as well.
+//! where virtual machines are moved between them. The file tells whether it was measured under one. It is not refused for that, and cannot be: whoever trusts it there trusts the host as well. An emulator of a CPU, on one of another architecture, may say the same, too, and then nothing holds.
 //!
 //! So nothing changes about who vouches for what. A queue made by a safe constructor from this delta is at least once, whatever the CPU does. The `unsafe`
 //! constructors still take the caller's word that the bound holds on every CPU that the owner runs on: a program that may be moved to another machine while it runs,

@@ -113,7 +113,7 @@ fn everybody_under<'a, W: Work>(
 /// Those that rely on the bound, on a CPU that is one.
 fn relying<'a, W: Work>(work: &'a W, threads: usize, vouched: &Vouched) -> Result<Vec<Entrant<'a>>> {
     let (delta, four) = (vouched.delta()?, vouched.four()?);
-    // SAFETY: the bound that this is made from is one of four. 128 is above every store buffer that is known. One that was given the user vouches for, and was told what happens if it is too small.
+    // SAFETY: the bound that this is made from is one of five. 128 is above every store buffer that is known, and where a report has just measured a larger one, it is that one. One that was given the user vouches for, and was told what happens if it is too small.
     // One from a file is above the entries that were measured on a CPU that gives itself out as the same model as this one; that is evidence, and whoever gives the file vouches for the rest.
     // And one that a report has measured on this very machine, minutes ago: then the capacity of the store buffer showed as a knee that nearly all resampled rounds agree on, and a million races or more with deltas that are only just
     // safe broke nothing, while races with smaller deltas did break. That is evidence and no proof: were it wrong, a job could run twice, in a frame that is gone. It is what the paper itself stands on, and enough for a process that only measures; a report with fewer races takes the first.

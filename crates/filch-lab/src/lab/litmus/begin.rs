@@ -8,7 +8,7 @@ use filch_queue::calibration::{Calibration, Cpu};
 use super::counts::Counts;
 use super::state::State;
 use super::Arguments;
-use crate::lab::store_buffer;
+use crate::lab::store_buffer::{self, SURE};
 use crate::say;
 
 /// How long the store buffer is measured for.
@@ -63,6 +63,12 @@ pub(super) fn measure_entries() -> Result<usize> {
             "the store buffer shows no knee, so there is no bound to put to the test; try again when the machine is less busy, or give one with --bound, without --calibrate"
         );
     };
+    ensure!(
+        knee.confidence >= SURE,
+        "the store buffer shows a knee at {} entries in {:.0} % of the resampled rounds only; try again when the machine is less busy, or give a bound with --bound, without --calibrate",
+        knee.entries,
+        100.0 * knee.confidence
+    );
     say(&format!("It has {} entries.", knee.entries));
     ensure!(knee.entries < Calibration::LARGEST_BOUND, "no store buffer has {} entries", knee.entries);
     Ok(knee.entries)

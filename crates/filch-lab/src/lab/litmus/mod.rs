@@ -154,11 +154,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         figures::write_json(path, &Json { machine: &machine, cpu: cpu.to_string(), entries, sweep: &sweep, places })
     });
     let plot = plot.as_ref().map_or(Ok(()), |path| draw::write(path, supposed, &counts.points(), &cpu.brand));
-    let calibrated = calibrate.as_ref().map_or(Ok(()), |path| {
-        let calibration = calibrate::calibration(&cpu, supposed, entries, &counts)?;
-        calibrate::write(path, &calibration)?;
-        print(&calibrate::words(path, &calibration))
-    });
+    let calibrated = calibrate.as_ref().map_or(Ok(()), |path| calibrate::store(path, &cpu, supposed, entries, &counts));
     kept.and(json).and(plot).and(calibrated)
 }
 

@@ -83,6 +83,9 @@ const LONGER: RangeInclusive<usize> = 8..=320;
 /// A knee that fewer of the resampled rounds agree on is not claimed.
 const ENOUGH: f64 = 0.8;
 
+/// One that fewer agree on may be noise, and is nothing to stand on.
+pub(crate) const SURE: f64 = 0.9;
+
 /// What `filch lab store-buffer` takes for stores to different lines, and what it takes for stores to one word.
 const TIME: Duration = Duration::from_secs(6);
 const TIME_OF_ONE_WORD: Duration = Duration::from_secs(3);

@@ -19,7 +19,7 @@ use std::time::Duration;
 use anyhow::{anyhow, Context, Result};
 
 use crate::figures::Series;
-use crate::lab::{litmus, store_buffer};
+use crate::lab::{litmus, published, store_buffer};
 use crate::machine::Machine;
 use crate::{date, interrupt, watch};
 use clock::Processors;
@@ -60,6 +60,8 @@ pub(super) struct Results {
     pub(super) left_out: Vec<String>,
     /// Whether it was ended before all was done.
     pub(super) interrupted: bool,
+    /// Suites that failed before they were done, and of which only some cases are here.
+    pub(super) failed: Vec<&'static str>,
 }
 
 /// What the models came to.
@@ -130,7 +132,13 @@ impl Results {
             balance: None,
             left_out: rehearsal.into_iter().chain(left_out).collect(),
             interrupted: false,
+            failed: Vec::new(),
         }
+    }
+
+    /// Whether cases of this suite may be missing of which nobody knows.
+    pub(super) fn is_part(&self, suite: &str) -> bool {
+        self.interrupted || self.failed.contains(&suite)
     }
 
     /// Whether there is nothing to show.
@@ -189,6 +197,7 @@ impl Results {
                 let reason = format!("{error:#}");
                 let reason = reason.trim_end_matches('.');
                 Some(if self.add_kept(name) {
+                    self.failed.push(name);
                     format!("{name} failed before it was done, and only its cases before that are here: {reason}.")
                 } else {
                     format!("{name} failed, and is left out: {reason}.")
@@ -311,7 +320,7 @@ fn measure(parts: &[Part], amount: Amount, measuring: &Mutex<Measuring>, begin: 
         let known = {
             let results = &lock(measuring).results;
             let knee = results.store_buffer.as_ref().and_then(|curve| curve.knee);
-            let trust = trust::trust(knee, results.litmus.as_ref());
+            let trust = trust::trust(knee, results.litmus.as_ref(), published::are_all);
             Known { amount, entries: knee.map(|knee| knee.entries), trust }
         };
         let found = panic::catch_unwind(AssertUnwindSafe(|| (part.measure)(&known)));

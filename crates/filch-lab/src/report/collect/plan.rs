@@ -181,10 +181,10 @@ impl Trust {
             Trust::Published => Ok(cilk::Vouched::default()),
             Trust::Measured(bound) => cilk::Vouched::found(bound, "as measured before in this report"),
             Trust::Raised(bound) => {
-                cilk::Vouched::found(bound, "which what was measured before in this report calls for")
+                cilk::Vouched::found(bound, "for the store buffer that was measured before in this report")
             }
             Trust::Nothing => {
-                bail!("the litmus test has seen what no bound explains, so queues that stand on one cannot be run here")
+                bail!("the litmus test has seen what the store buffer does not explain, so queues that stand on a bound cannot be run here")
             }
         }
     }

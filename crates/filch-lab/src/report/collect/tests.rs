@@ -64,7 +64,7 @@ fn the_queues_are_told_what_the_litmus_test_has_seen() {
     };
     let told = |known: &Known| -> Result<Found> { bail!("{:?}", known.trust) };
     let results = collected(&[part("litmus", litmus), part("cilk", told)], Amount::Full);
-    assert_eq!(results.left_out[1], "cilk failed, and is left out: Raised(141).");
+    assert_eq!(results.left_out[1], "cilk failed, and is left out: Nothing.");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use filch_queue::bound::Bound;
 
 use crate::lab::litmus::{Point, Sweep, Verdict};
-use crate::lab::store_buffer::Knee;
+use crate::lab::store_buffer::{Knee, SURE};
 
 /// How many runs close to the line there must be, for none that goes wrong to say anything.
 pub(in crate::report) const ENOUGH_RUNS: u64 = 10_000;
@@ -11,8 +11,6 @@ pub(in crate::report) const ENOUGH_RUNS: u64 = 10_000;
 const RUNS_TO_TRUST: u64 = 1_000_000;
 /// How many deltas from the line upwards are close to it.
 const CLOSE: usize = 3;
-/// A knee that fewer of the resampled rounds agree on may be noise.
-pub(in crate::report) const SURE: f64 = 0.9;
 
 /// The bound that the fence-free queues are to be run with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,31 +19,32 @@ pub(super) enum Trust {
     Published,
     /// This one: the store buffer was measured, and the litmus test looked for what refutes it, was able to see it, and saw nothing.
     Measured(usize),
-    /// This one at least, which is above what is published: something was seen that a smaller one does not explain.
+    /// This one, which is above what is published: so large a store buffer was measured.
     Raised(usize),
-    /// None: something was seen that no bound explains.
+    /// None: something was seen that the store buffer does not explain. It is the least that can happen, and nothing says what the most is.
     Nothing,
 }
 
-/// What the queues may trust, after the store buffer and the litmus test. A bound is only lowered where everything speaks for it, and raised by anything that speaks against it.
-pub(super) fn trust(knee: Option<Knee>, sweep: Option<&Sweep>) -> Trust {
+/// What the queues may trust, after the store buffer and the litmus test. A bound is only lowered where everything speaks for it, also that the entries that were measured `are_all`; and anything that speaks against it raises it, or
+/// leaves none.
+pub(super) fn trust(knee: Option<Knee>, sweep: Option<&Sweep>, are_all: impl Fn(usize) -> bool) -> Trust {
     let published = Bound::GENEROUS.get();
-    let found = knee.map_or(0, |knee| knee.entries + 1);
-    let least = match sweep.map(|sweep| sweep.verdict) {
+    let found = knee.map(|knee| knee.entries + 1);
+    match sweep.map(|sweep| sweep.verdict) {
         Some(Verdict::Refuted) => return Trust::Nothing,
-        Some(Verdict::Raised(least)) => least.max(found),
-        Some(Verdict::Stands) | None => found,
-    };
-    if least > published {
-        return Trust::Raised(least);
+        Some(Verdict::Raised(seen)) if seen > found.unwrap_or(published) => return Trust::Nothing,
+        _ => {}
     }
-    let is_sure = knee.is_some_and(|knee| knee.confidence >= SURE);
+    if let Some(found) = found.filter(|found| *found > published) {
+        return Trust::Raised(found);
+    }
+    let is_sure = knee.is_some_and(|knee| knee.confidence >= SURE && are_all(knee.entries));
     match sweep {
         Some(sweep)
             if is_sure
                 && is_measured(knee, sweep)
                 && sweep.verdict == Verdict::Stands
-                && largest_below(sweep).is_some()
+                && can_see(sweep)
                 && close_runs(sweep) >= RUNS_TO_TRUST =>
         {
             Trust::Measured(sweep.supposed)
@@ -64,10 +63,16 @@ pub(in crate::report) fn most_hidden(bound: usize, stores: usize) -> usize {
     bound.div_ceil(stores + 1)
 }
 
-/// The largest delta x (L + 1) below the bound at which a run went wrong: that there is one shows that the instrument sees what it looks for.
+/// The largest delta x (L + 1) below the bound at which a run went wrong.
 pub(in crate::report) fn largest_below(sweep: &Sweep) -> Option<usize> {
     let wrong = sweep.points.iter().filter(|point| point.stores >= 1 && point.incorrect > 0);
     wrong.map(|point| point.delta * (point.stores + 1)).filter(|stores| *stores < sweep.supposed).max()
+}
+
+/// Whether a run went wrong so close below the bound that one above it would have been seen, too.
+pub(in crate::report) fn can_see(sweep: &Sweep) -> bool {
+    let close = (sweep.supposed / 10).max(2);
+    largest_below(sweep).is_some_and(|stores| stores + close >= sweep.supposed)
 }
 
 /// How many runs there were with a delta that should be safe.
@@ -96,6 +101,11 @@ mod tests {
         Point { stores: 1, delta, placement: Placement::DifferentCores, runs: RUNS_TO_TRUST, incorrect }
     }
 
+    /// Of a CPU that has what was measured.
+    fn trust(knee: Option<Knee>, sweep: Option<&Sweep>) -> Trust {
+        super::trust(knee, sweep, |_| true)
+    }
+
     fn sweep(points: Vec<Point>, verdict: Verdict) -> Sweep {
         Sweep { supposed: 73, points, largest_violation: None, verdict }
     }
@@ -108,18 +118,24 @@ mod tests {
         assert_eq!(trust(Some(KNEE), None), Trust::Published);
         assert_eq!(trust(Some(Knee { confidence: 0.85, ..KNEE }), Some(&clean)), Trust::Published);
         assert_eq!(trust(Some(Knee { entries: 71, ..KNEE }), Some(&clean)), Trust::Published);
+        assert_eq!(super::trust(Some(KNEE), Some(&clean), |_| false), Trust::Published);
         let blind = sweep(vec![point(36, 0), point(37, 0)], Verdict::Stands);
+        assert_eq!(trust(Some(KNEE), Some(&blind)), Trust::Published);
+        let blind = sweep(vec![point(20, 3), point(37, 0)], Verdict::Stands);
         assert_eq!(trust(Some(KNEE), Some(&blind)), Trust::Published);
         let few = sweep(vec![point(36, 3), Point { runs: RUNS_TO_TRUST - 1, ..point(37, 0) }], Verdict::Stands);
         assert_eq!(trust(Some(KNEE), Some(&few)), Trust::Published);
     }
 
     #[test]
-    fn whatever_speaks_against_a_bound_raises_it() {
+    fn whatever_speaks_against_a_bound_raises_it_or_leaves_none() {
         let raised = |least| sweep(vec![point(36, 3), point(37, 1)], Verdict::Raised(least));
-        assert_eq!(trust(Some(KNEE), Some(&raised(75))), Trust::Published);
-        assert_eq!(trust(Some(KNEE), Some(&raised(140))), Trust::Raised(140));
-        assert_eq!(trust(None, Some(&raised(140))), Trust::Raised(140));
+        // A guess was refuted, and nothing else.
+        assert_eq!(trust(None, Some(&raised(75))), Trust::Published);
+        assert_eq!(trust(None, Some(&raised(140))), Trust::Nothing);
+        assert_eq!(trust(Some(KNEE), Some(&raised(73))), Trust::Published);
+        assert_eq!(trust(Some(KNEE), Some(&raised(75))), Trust::Nothing);
+        assert_eq!(trust(Some(KNEE), Some(&raised(140))), Trust::Nothing);
         assert_eq!(trust(Some(Knee { entries: 150, confidence: 0.8 }), None), Trust::Raised(151));
         assert_eq!(trust(Some(KNEE), Some(&sweep(Vec::new(), Verdict::Refuted))), Trust::Nothing);
     }

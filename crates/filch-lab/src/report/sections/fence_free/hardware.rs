@@ -6,7 +6,8 @@ use super::{ID, SOURCE};
 use crate::chart::{Chart, Estimate, HeatMap, Line, Lines};
 use crate::figures::grouped;
 use crate::lab::litmus::{Point, Sweep, Verdict as Bounded};
-use crate::report::collect::trust::{self, close_runs, largest_below, most_hidden, safe_runs, ENOUGH_RUNS, SURE};
+use crate::lab::store_buffer::SURE;
+use crate::report::collect::trust::{self, can_see, close_runs, largest_below, most_hidden, safe_runs, ENOUGH_RUNS};
 use crate::report::collect::Results;
 use crate::report::page::{Holds, Item, Verdict};
 use crate::report::sections::claim::Claim;
@@ -50,8 +51,9 @@ fn bound(results: &Results, claim: Claim) -> Verdict {
             ("this S is a guess, since no capacity was found: nothing follows".to_owned(), Holds::Unclear)
         }
         Bounded::Raised(least) => (format!("some went wrong; the bound is at least {least}"), Holds::No),
-        Bounded::Stands if largest_below(sweep).is_none() => (
-            "none went wrong, and none with a smaller delta: threads that rarely met show nothing".to_owned(),
+        Bounded::Stands if !can_see(sweep) => (
+            "none went wrong, and none with a delta that is only just too small: threads that rarely met show nothing"
+                .to_owned(),
             Holds::Unclear,
         ),
         Bounded::Stands if close < ENOUGH_RUNS => {
