@@ -4,6 +4,7 @@ pub(crate) mod delta;
 pub(crate) mod fences;
 mod kinds;
 pub(crate) mod litmus;
+pub(crate) mod published;
 pub(crate) mod store_buffer;
 
 use anyhow::Result;

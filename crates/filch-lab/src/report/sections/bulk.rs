@@ -75,7 +75,7 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
                 Bound::faster_by_about(9.0),
             )],
         ),
-        claim("A pop costs the same on all queues. (We allow a tenth more.)").judged(
+        claim("A pop costs no more than on other queues. (We allow a tenth more.)").judged(
             "bulk / crossbeam-lifo",
             vec![Part::new(
                 "",

@@ -65,7 +65,7 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
             let label = format!("beside {other}, {}:", threads(count));
             Part::mean(label, &ratios(figures, &cases, OURS[0], other, count), Bound::AtMost(1.0))
         });
-        means.max_by(|a, b| a.value().total_cmp(&b.value())).unwrap_or_else(|| Part::new("", None, Bound::AtMost(1.0)))
+        Part::largest(means, Bound::AtMost(1.0))
     };
     let rayon = |count: usize| {
         let label = format!("{}:", threads(count));

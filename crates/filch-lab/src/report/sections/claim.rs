@@ -33,9 +33,9 @@ impl Bound {
 
     /// Whether it holds wherever the figure may lie.
     pub(super) fn judge(self, figure: &Rounds) -> Holds {
-        // What is off by a factor is never on the other side of nothing, so a few rounds of differences would always convince.
+        // What is off by a factor is never on the other side of nothing, nor off from nothing, so a few rounds of differences would always convince.
         let is_a_sign = matches!(self, Bound::AtLeast(end) | Bound::AtMost(end) if end == 0.0);
-        if figure.has_gaps() || is_a_sign && figure.is_scant() {
+        if figure.has_gaps() || (is_a_sign || figure.value() == 0.0) && figure.is_scant() {
             return Holds::Unclear;
         }
         let (low, high) = figure.range();
@@ -82,7 +82,26 @@ impl Part {
         Part { of: (measured, if ended { usize::MAX } else { all }), ..self }
     }
 
-    /// The median, to find the largest; what was not measured is less than anything.
+    /// The smallest of several. One that was not measured might be smaller still: that is told, and convinces nobody.
+    pub(super) fn least(all: impl Iterator<Item = (String, Option<Rounds>)>, bound: Bound) -> Part {
+        let (mut least, mut of) = (Part::new("", None, bound), (0, 0));
+        for (label, figure) in all {
+            let part = Part::new(label, figure, bound);
+            of = (of.0 + usize::from(part.figure.is_some()), of.1 + 1);
+            if part.figure.is_some() && (least.figure.is_none() || part.value() < least.value()) {
+                least = part;
+            }
+        }
+        Part { of, ..least }
+    }
+
+    /// The largest of several. One that was not measured might be larger still, and is taken for it.
+    pub(super) fn largest(all: impl Iterator<Item = Part>, bound: Bound) -> Part {
+        let value = |part: &Part| part.figure.as_ref().map_or(f64::INFINITY, Rounds::value);
+        all.max_by(|a, b| value(a).total_cmp(&value(b))).unwrap_or_else(|| Part::new("", None, bound))
+    }
+
+    /// The median, to find the smallest; what was not measured is less than anything.
     pub(super) fn value(&self) -> f64 {
         self.figure.as_ref().map_or(f64::NEG_INFINITY, Rounds::value)
     }
@@ -308,5 +327,27 @@ mod tests {
     fn about_a_fifth_is_reached_at_three_quarters_of_it() {
         assert_eq!(Bound::faster_by_about(0.2), Bound::AtLeast(1.15));
         assert_eq!(Bound::saves_about(0.2), Bound::AtMost(0.85));
+    }
+
+    #[test]
+    fn whoever_was_not_measured_might_be_the_extreme() {
+        let of = |name: &str, samples: Option<&[f64]>| (name.to_owned(), samples.and_then(figure));
+        let least = |all: Vec<(String, Option<Rounds>)>| {
+            let verdict = claim().judged("", vec![Part::least(all.into_iter(), Bound::AtMost(0.8))]);
+            (verdict.holds, verdict.measured)
+        };
+        let (holds, told) = least(vec![of("a:", Some(&[0.9; 6])), of("b:", Some(&[0.7; 6]))]);
+        assert!(holds == Holds::Yes && told.starts_with("b: "), "{told}");
+        let (holds, told) = least(vec![of("a:", Some(&[0.9; 6])), of("b:", None)]);
+        assert!(holds == Holds::Unclear && told.ends_with("over 1 of 2"), "{told}");
+        assert_eq!(least(vec![of("a:", None)]).0, Holds::NotMeasured);
+
+        let part = |samples: Option<&[f64]>| Part::new("", samples.and_then(figure), Bound::AtMost(1.0));
+        let largest = |parts: Vec<Part>| {
+            claim().judged("", vec![part(Some(&[0.5; 6])), Part::largest(parts.into_iter(), Bound::AtMost(1.0))]).holds
+        };
+        assert_eq!(largest(vec![part(Some(&[0.9; 6])), part(Some(&[0.7; 6]))]), Holds::Yes);
+        assert_eq!(largest(vec![part(Some(&[0.9; 6])), part(Some(&[1.2; 6]))]), Holds::No);
+        assert_eq!(largest(vec![part(Some(&[0.9; 6])), part(None)]), Holds::Unclear);
     }
 }

@@ -49,7 +49,8 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let large_tree = |other: &str| {
         let ours =
             ["filch-worker", "filch-maybe"].map(|ours| joins(results, "tree-16m", (other, several), (ours, several)));
-        ours.into_iter().flatten().max_by(|a, b| a.value().total_cmp(&b.value()))
+        let ours: Option<Vec<Rounds>> = ours.into_iter().collect();
+        ours?.into_iter().max_by(|a, b| a.value().total_cmp(&b.value()))
     };
     let wakes = |count: usize| figures.ratio("wake", NANOS_A_WAKE, ("filch", count), ("rayon", count));
     // What is left after the work itself is taken off may be below nothing, so there is no ratio.

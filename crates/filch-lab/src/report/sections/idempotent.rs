@@ -74,7 +74,7 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
             gain(results, Case::TaskCost(0), LIFO),
             Bound::faster_by_about(9.0),
         )]),
-        claim("K-graphs: Chase-Lev takes 15 to 20 % longer than LIFO with any number of threads.")
+        claim("K-graphs: Chase-Lev takes 15 to 20 % longer than LIFO with any number of threads. (Or more.)")
             .judged("chase_lev / idempotent::lifo", for_both(results, Family::KGraph, CHASE_LEV, LIFO, Bound::faster_by_about(0.15))),
         claim("Torus: LIFO is far ahead, often by a factor of 3.")
             .judged("chase_lev / idempotent::lifo", for_both(results, Family::Torus, CHASE_LEV, LIFO, Bound::faster_by_about(2.0))),

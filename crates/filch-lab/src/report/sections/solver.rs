@@ -22,7 +22,7 @@ fn mean(results: &Results, label: &str, cases: &[&str], (other, count): (&str, u
     let figures = Figures::of(results, solver::SUITE);
     let ratio = |case: &&str| figures.ratio(case, MILLISECONDS, (other, count), (FILCH, count));
     let ratios = cases.iter().map(ratio).collect::<Vec<_>>();
-    Part::mean(label, &ratios, Bound::AtLeast(least)).unless_ended(results.interrupted)
+    Part::mean(label, &ratios, Bound::AtLeast(least)).unless_ended(results.is_part(solver::SUITE))
 }
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {

@@ -78,7 +78,9 @@ pub(in crate::report) fn everything() -> Results {
         let (cases, names) = &smoke[fork_join_suite::SUITE];
         let names: Vec<&'static str> =
             names.iter().copied().chain([fork_join_suite::SERIAL_PAIR, fork_join_suite::SERIAL_CALL_PAIR]).collect();
-        let cases: Vec<&str> = cases.iter().copied().chain(["tick-serial"]).collect();
+        // The smoke run leaves out what takes long.
+        let long = ["fib-38", "tree-16m", "queens-13", "tick-serial"];
+        let cases: Vec<&str> = cases.iter().copied().chain(long).collect();
         suite(&cases, &names, |case| match case {
             "idle" => vec![fork_join_suite::POOL_CPU_MILLIS_A_SECOND],
             "tick" | "tick-serial" => vec![fork_join_suite::EXTRA_CPU_MICROS_A_TICK],

@@ -210,25 +210,30 @@ impl Shared {
     /// somebody waits for, the deepest is not waiting.
     pub(super) fn until(&self, index: u16, floor: u32, has_come: &dyn Fn() -> bool) {
         let backoff = Backoff::new();
+        let mut was_called = false;
         while !has_come() {
             if let Some(job) = self.take(index, floor) {
+                was_called = false;
                 let (depth, end) = (job.depth, job.end);
                 job.run(Place { pool: self, index, end, depth });
                 backoff.reset();
             } else if !backoff.is_completed() {
                 backoff.snooze();
             } else {
-                self.sleep(index, floor, has_come);
+                was_called |= self.sleep(index, floor, has_come);
             }
+        }
+        if was_called {
+            self.pass_on(index);
         }
     }
 
-    /// Sleeps until called, unless there is something to do. May return for no reason.
-    fn sleep(&self, index: u16, floor: u32, has_come: &dyn Fn() -> bool) {
+    /// Sleeps until called, unless there is something to do. May return for no reason. Returns whether it was called for a job.
+    fn sleep(&self, index: u16, floor: u32, has_come: &dyn Fn() -> bool) -> bool {
         let queue = self.queue_of(index);
         let mut inside = queue.lock();
         if inside.jobs.iter().any(|job| job.depth > floor) {
-            return;
+            return false;
         }
         inside.sleepers.push((index, floor));
         drop(inside);
@@ -239,15 +244,17 @@ impl Shared {
         let mut inside = queue.lock();
         let asleep = inside.sleepers.len();
         inside.sleepers.retain(|&(sleeper, _)| sleeper != index);
-        let was_called_out = inside.sleepers.len() == asleep;
-        // Who goes on with its own join leaves the job that it was called for to somebody else, who has to hear of it.
-        if was_called_out && has_come() {
-            let deepest = inside.jobs.iter().map(|job| job.depth).max();
-            let sleeper = deepest.and_then(|depth| inside.call_out(depth));
-            drop(inside);
-            if let Some(sleeper) = sleeper {
-                self.call(&Waiter::Worker(sleeper));
-            }
+        inside.sleepers.len() == asleep
+    }
+
+    /// Who goes on with its own join leaves the job that it was called for to somebody else, who has to hear of it.
+    fn pass_on(&self, index: u16) {
+        let mut inside = self.queue_of(index).lock();
+        let deepest = inside.jobs.iter().map(|job| job.depth).max();
+        let sleeper = deepest.and_then(|depth| inside.call_out(depth));
+        drop(inside);
+        if let Some(sleeper) = sleeper {
+            self.call(&Waiter::Worker(sleeper));
         }
     }
 }
@@ -260,7 +267,8 @@ mod tests {
 
     #[test]
     fn who_goes_on_with_its_own_join_passes_the_call_on() {
-        for depth in [5, 2] {
+        // Its join may have come before it goes to sleep, or only when it is called.
+        for (depth, is_late) in [(5, false), (2, false), (5, true), (2, true)] {
             let shared = Shared {
                 scheme: Scheme::Central,
                 workers: 2,
@@ -272,16 +280,19 @@ mod tests {
             let is_pushed = Cell::new(false);
             // While the first falls asleep, its join comes, another falls asleep at a join of depth 3, and a job is pushed.
             let has_come = || {
-                if !is_pushed.replace(true) {
+                let falls_asleep = !is_pushed.get() && !shared.queues[0].lock().sleepers.is_empty();
+                if falls_asleep {
+                    is_pushed.set(true);
                     shared.queues[0].lock().sleepers.push((1, 3));
                     // SAFETY: nobody runs it, and the queue goes before it does.
                     shared.push(0, unsafe { forked.job(depth, 2) });
+                    thread::current().unpark();
                 }
-                true
+                is_pushed.get() && !(falls_asleep && is_late)
             };
-            shared.sleep(0, 1, &has_come);
+            shared.until(0, 1, &has_come);
             let asleep = shared.queues[0].lock().sleepers.clone();
-            assert_eq!(asleep, if depth > 3 { vec![] } else { vec![(1, 3)] }, "a job of depth {depth}");
+            assert_eq!(asleep, if depth > 3 { vec![] } else { vec![(1, 3)] }, "a job of depth {depth}, {is_late}");
             assert!(shared.take_back(0, forked.data()));
         }
     }

@@ -11,7 +11,7 @@ use crate::report::sections::claim::{Bound, Claim, Part};
 use crate::report::sections::graphs::{graph_case, FAMILIES};
 use crate::report::sections::items::{bars, bench, figure, Words};
 use crate::report::sections::ratio::Figures;
-use crate::report::sections::rounds::{geometric_mean, Rounds};
+use crate::report::sections::rounds::Rounds;
 
 const CHASE_LEV: &str = Queue::ChaseLev.name();
 const FF_CL: &str = Queue::FfCl.name();
@@ -33,15 +33,14 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
             Bound::saves_about(0.33),
         )
     };
-    let all: Vec<Rounds> =
-        FAMILIES.iter().filter_map(|&(family, _)| ratio(results, family, FF_CL, CHASE_LEV)).collect();
+    let all = FAMILIES.map(|(family, _)| ratio(results, family, FF_CL, CHASE_LEV));
     let beside_lifo = FAMILIES
         .map(|(family, name)| Part::new(format!("{name}:"), ratio(results, family, FF_CL, LIFO), Bound::AtMost(1.1)));
     vec![
         claim("Torus, two threads: FF-CL and the idempotent LIFO take about a third less time than Chase-Lev.")
             .judged("", vec![torus(FF_CL), torus(LIFO)]),
         claim("FF-CL takes 17 % less time than Chase-Lev, on average over the graphs.")
-            .judged("ff_cl / chase_lev", vec![Part::new("", geometric_mean(&all), Bound::saves_about(0.17))]),
+            .judged("ff_cl / chase_lev", vec![Part::mean("", &all, Bound::saves_about(0.17))]),
         claim("FF-CL is as fast as the idempotent LIFO, and gives each task once. (We allow a tenth more.)")
             .judged("ff_cl / idempotent::lifo", beside_lifo.to_vec()),
     ]
