@@ -200,7 +200,7 @@ impl CilkArguments {
             (None, Some(path)) => cilk::Vouched::measured(path)?,
             (None, None) => cilk::Vouched::default(),
         };
-        Ok(cilk::Options { common: self.pools.options(self.quick), vouched })
+        Ok(cilk::Options { common: self.pools.options(self.quick), vouched: Some(vouched) })
     }
 }
 
@@ -449,9 +449,9 @@ mod tests {
     #[test]
     fn cilk_takes_the_bound_of_whoever_vouches_for_it() {
         let options = |words: &[&str]| parse::<CilkArguments>(words).map_err(anyhow::Error::msg)?.options();
-        assert_eq!(options(&[]).unwrap().vouched, cilk::Vouched::default());
+        assert_eq!(options(&[]).unwrap().vouched, Some(cilk::Vouched::default()));
         let given = options(&["--bound", "73", "--quick", "--case", "fib"]).unwrap();
-        assert_eq!(given.vouched, cilk::Vouched::given(73).unwrap());
+        assert_eq!(given.vouched, Some(cilk::Vouched::given(73).unwrap()));
         assert!(given.common.quick);
         for (words, reason) in [
             (&["--bound", "0"][..], "give 2 or more"),

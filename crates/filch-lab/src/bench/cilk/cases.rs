@@ -96,7 +96,7 @@ impl Case {
     }
 
     /// Measures it, with 1 thread and with `threads`.
-    pub(super) fn measure(self, plan: &Plan, threads: usize, vouched: &Vouched) -> Result<Measured> {
+    pub(super) fn measure(self, plan: &Plan, threads: usize, vouched: Option<&Vouched>) -> Result<Measured> {
         let field = Field { case: self, plan, threads, vouched };
         match self {
             Case::Fib(n) => field.measure(&Fib(n)),
@@ -124,7 +124,7 @@ struct Field<'a> {
     case: Case,
     plan: &'a Plan,
     threads: usize,
-    vouched: &'a Vouched,
+    vouched: Option<&'a Vouched>,
 }
 
 impl Field<'_> {
@@ -178,7 +178,7 @@ mod tests {
     fn everybody_is_measured_and_whoever_has_thieves_counts_thefts() {
         // A round of everybody.
         let plan = Plan { rounds: 1, time: std::time::Duration::ZERO, ..Plan::QUICK };
-        let measured = Case::Fib(10).measure(&plan, 2, &Vouched::default()).unwrap();
+        let measured = Case::Fib(10).measure(&plan, 2, Some(&Vouched::default())).unwrap();
         assert_eq!(measured.joins, 88);
         let names = |threads| -> Vec<&str> {
             measured.times.iter().filter(|series| series.threads == threads).map(|series| series.name).collect()
