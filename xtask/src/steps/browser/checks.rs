@@ -215,8 +215,11 @@ fn widths(browser: &mut Chromium, screenshots: &Path) -> Result<()> {
     browser.screenshot(&screenshots.join("phone-menu.png"), false)?;
     browser.click("#contents a", 0)?;
     ensure!(browser.evaluate(is_open)? == json!(false), "the menu stays open over what it led to");
-    browser.prefer("dark")?;
-    browser.evaluate("document.documentElement.dataset.theme = 'dark'")?;
+    // What was pressed before is remembered, whatever the system prefers.
+    if browser.evaluate("document.documentElement.dataset.theme !== 'dark'")? == json!(true) {
+        browser.click("button.theme", 0)?;
+    }
+    browser.wait_for("document.documentElement.dataset.theme === 'dark'")?;
     browser.screenshot(&screenshots.join("phone-dark.png"), false)?;
     browser.prefer("light")?;
     browser.screen(1280, 900, false)
