@@ -84,14 +84,11 @@ impl Part {
 
     /// The smallest of several. One that was not measured might be smaller still: that is told, and convinces nobody.
     pub(super) fn least(all: impl Iterator<Item = (String, Option<Rounds>)>, bound: Bound) -> Part {
-        let (mut least, mut of) = (Part::new("", None, bound), (0, 0));
-        for (label, figure) in all {
-            let part = Part::new(label, figure, bound);
-            of = (of.0 + usize::from(part.figure.is_some()), of.1 + 1);
-            if part.figure.is_some() && (least.figure.is_none() || part.value() < least.value()) {
-                least = part;
-            }
-        }
+        let parts: Vec<Part> = all.map(|(label, figure)| Part::new(label, figure, bound)).collect();
+        let measured = parts.iter().filter(|part| part.figure.is_some());
+        let of = (measured.clone().count(), parts.len());
+        let least = measured.min_by(|a, b| a.value().total_cmp(&b.value())).cloned();
+        let least = least.unwrap_or_else(|| Part::new("", None, bound));
         Part { of, ..least }
     }
 
