@@ -409,6 +409,7 @@ fn a_reader_that_believes_its_header_is_caught() {
         std::hint::black_box(&offsets).len()
     };
     let (vertices, held) = most_held(|| believe(text));
-    assert!(held >= 4 * vertices);
+    // What the runner of the tests frees meanwhile is missing in what is held.
+    assert!(held + AT_ALL > 4 * vertices, "{held} bytes for {vertices} vertices");
     assert!(!within(held, text.len(), false) && !within(held, text.len(), true));
 }
