@@ -220,6 +220,7 @@ fn widths(browser: &mut Chromium, screenshots: &Path) -> Result<()> {
         browser.click("button.theme", 0)?;
     }
     browser.wait_for("document.documentElement.dataset.theme === 'dark'")?;
+    nothing_wrong(browser, "overflow(360)")?;
     browser.screenshot(&screenshots.join("phone-dark.png"), false)?;
     browser.prefer("light")?;
     browser.screen(1280, 900, false)

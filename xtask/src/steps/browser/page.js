@@ -91,6 +91,8 @@ globalThis.ask = {
   // The width of the screen is told: a phone shows a page that is too wide in full, and says that it is as wide itself.
   overflow(screen) {
     const wide = document.documentElement.scrollWidth;
+    const broken = [...document.querySelectorAll("header button")].filter((button) => button.offsetHeight > 40);
+    if (broken.length > 0) return [`on a screen of ${screen} pixels the button "${broken[0].textContent}" takes more than a line`];
     if (wide <= screen) return [];
     const culprits = [...document.querySelectorAll("main *, header *")]
       .filter((element) => element.getBoundingClientRect().right > screen + 1 && !element.closest(".scroll, .hidden, svg"));
