@@ -1,7 +1,7 @@
 //! How far a CPU lets a load run ahead of earlier stores, and what a thief makes of it.
 //!
-//! The fence-free queues rest on *bounded TSO*: a load overtakes at most S stores of its own thread. S is the capacity of
-//! the store buffer plus one, because the store that is on its way out of the buffer counts too. A pop lowers the tail by
+//! The fence-free queues rest on *bounded TSO*: a load overtakes at most S stores of its own thread. Where stores wait in the
+//! store buffer only, S is its capacity plus one, because the store that is on its way out of the buffer counts too. A pop lowers the tail by
 //! one store and makes x further stores, so at most ceil(S / (x + 1)) pops can be hidden from a thief that reads the tail:
 //! that number is [`Delta`].
 //!
@@ -19,7 +19,7 @@ use crate::BoundError;
 /// The bound S: how many of a thread's stores a later load of that thread may overtake.
 ///
 /// It is a property of the CPU. Published store buffers hold 32 (Westmere), 42 (Haswell), 56 (Skylake), 72 (Ice Lake), 112
-/// (Golden Cove) entries on Intel and up to 64 (Zen 4) on AMD; S is one more, where a store waits nowhere else. That is not so
+/// (Golden Cove) entries on Intel, and 48 (Zen 2), 64 (Zen 4) and 104 (Zen 5) on AMD; S is one more, where a store waits nowhere else. That is not so
 /// everywhere: on AMD's Zen 3, whose store buffer has 64 entries, `filch lab litmus` caught loads overtaking 73 stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bound(NonZeroUsize);

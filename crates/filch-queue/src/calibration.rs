@@ -21,10 +21,10 @@
 //!
 //! # What it is worth
 //!
-//! It is evidence, not proof. The bound is the number of entries that the store buffer was seen to have, plus one, or more: what somebody asked for, or what the store buffers of such CPUs are known for. Hardware threads of one core share its store buffer while they are awake; where the
+//! It is evidence, not proof. The bound is the number of entries that the store buffer was seen to have, plus one, or more: what somebody asked for, or what the file said before. Fewer than the store buffers of such CPUs are known to have are not believed. Hardware threads of one core share its store buffer while they are awake; where the
 //! other was busy all the time, half of it was seen. So of a CPU that `filch` does not know, twice what was seen is taken. A violation is certain: a load did
 //! overtake that many stores. That none was seen beyond is no proof that none can happen; so a clean litmus test never lowers the bound, and more runs only make it more credible. Where a load was
-//! caught at more than the store buffer explains there is no calibration: what was caught is then the least that can happen, and nothing says what the most is.
+//! caught at more than the store buffer explains there is no calibration: what was caught is then the least that can happen, and nothing says what the most is. That was so on a CPU of AMD; for those there is none.
 //!
 //! "The same model" is what the CPU says of itself: vendor, family, model and stepping. Under a hypervisor it says what the hypervisor lets it say, and hosts that differ may say the same, above all
 //! where virtual machines are moved between them. The file tells whether it was measured under one. It is not refused for that, and cannot be: whoever trusts it there trusts the host as well. An emulator of a CPU, on one of another architecture, may say the same, too, and then nothing holds.

@@ -8,23 +8,23 @@ use filch_queue::calibration::Calibration;
 
 use crate::seconds;
 
-/// How often each point is raced, unless somebody says so.
-const RUNS: u64 = 3_000;
+/// How often each point is raced, unless somebody says so, or relies on it.
+pub(super) const RUNS: u64 = 3_000;
 /// The most that makes sense: years.
 const MOST_RUNS: u64 = 1_000_000_000_000;
 
 /// What a user may choose.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// How often each point near the line is raced in each placement; others have a tenth. The paper has ten million.
-    #[arg(long, value_name = "N", default_value_t = RUNS, value_parser = runs)]
-    pub(super) runs: u64,
+    /// How often each point near the line is raced in each placement; others have a tenth. The paper has ten million. Without it 3,000, and with `--calibrate` as many as that takes, which is minutes.
+    #[arg(long, value_name = "N", value_parser = runs)]
+    pub(super) runs: Option<u64>,
 
     /// End after so many seconds with what there is. Every point is raced a little first, then more.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) seconds: Option<Duration>,
 
-    /// The bound S to put to the test. Without it the store buffer is measured first: S is its entries plus one. With `--calibrate` it is measured all the same, and S is not less.
+    /// The bound S to put to the test. Without it the store buffer is measured first: S is its entries plus one. With `--calibrate` it is measured and put to the test all the same, and a larger S is written.
     #[arg(long, value_name = "S", value_parser = bound)]
     pub(super) bound: Option<usize>,
 
@@ -44,7 +44,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE.svg")]
     pub(super) plot: Option<PathBuf>,
 
-    /// Write the bound to this file, for the queues to make their delta from on this model of CPU. It is never below the entries of the store buffer plus one, and there is none if a load was caught overtaking more.
+    /// Write the bound to this file, for the queues to make their delta from on this model of CPU. It is never below the entries of the store buffer plus one, those that are published of such a CPU, and what the file says already. There is none
+    /// if a load was caught overtaking more, which FILE.refuted keeps in mind, nor if too few runs could have shown it, nor for CPUs of AMD, on which stores wait outside of the store buffer as well.
     #[arg(long, value_name = "FILE")]
     pub(super) calibrate: Option<PathBuf>,
 }
@@ -80,7 +81,7 @@ mod tests {
     #[test]
     fn what_is_left_out_has_a_default() {
         let arguments = arguments(&[]).unwrap();
-        assert_eq!((arguments.runs, arguments.seconds, arguments.bound, arguments.resume), (RUNS, None, None, false));
+        assert_eq!((arguments.runs, arguments.seconds, arguments.bound, arguments.resume), (None, None, None, false));
         assert!(arguments.state.or(arguments.json).or(arguments.plot).or(arguments.calibrate).is_none());
     }
 

@@ -37,7 +37,7 @@ pub(super) fn begin(
     is_to_calibrate: bool,
     entries: impl FnOnce() -> Result<usize>,
 ) -> Result<(State, usize)> {
-    // A calibration is for every program on this CPU: it rests on the store buffer, whatever somebody supposes, and on that of the machine at hand.
+    // A calibration is for every program on this CPU: it rests on the store buffer, whatever somebody supposes, and on that of the machine at hand. A larger bound is less in doubt.
     let measured = if is_to_calibrate || (earlier.is_none() && bound.is_none()) { Some(entries()?) } else { None };
     let state = earlier.unwrap_or_else(|| State {
         supposed: bound.unwrap_or(State::LEAST_BOUND),
@@ -46,12 +46,14 @@ pub(super) fn begin(
     });
     let entries = state.entries.max(measured);
     let least = entries.map_or(State::LEAST_BOUND, |entries| entries + 1);
+    if is_to_calibrate {
+        if bound.is_some_and(|bound| bound != least) {
+            say(&format!("What the store buffer explains is put to the test: S = {least}."));
+        }
+        return Ok((State { supposed: least, entries, ..state }, least));
+    }
     let state = State { supposed: state.supposed.max(least), entries, ..state };
     let supposed = bound.unwrap_or(state.supposed);
-    if is_to_calibrate && supposed < least {
-        say(&format!("S = {supposed} is below what the store buffer holds; S = {least} is put to the test."));
-        return Ok((state, least));
-    }
     Ok((state, supposed))
 }
 
@@ -100,7 +102,7 @@ mod tests {
         let (state, supposed) = begin(None, Some(2), true, || Ok(72)).unwrap();
         assert_eq!((state.supposed, state.entries, supposed), (73, Some(72), 73));
         let (state, supposed) = begin(None, Some(128), true, || Ok(72)).unwrap();
-        assert_eq!((state.supposed, state.entries, supposed), (128, Some(72), 128));
+        assert_eq!((state.supposed, state.entries, supposed), (73, Some(72), 73));
         assert!(begin(None, Some(128), true, || bail!("no knee")).is_err());
     }
 

@@ -1,109 +1,216 @@
 //! `--calibrate`: what was found, as a file that the queues can make their delta from.
 
 use std::fs;
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
-use anyhow::{bail, ensure, Context, Result};
+use anyhow::{anyhow, bail, ensure, Context, Error, Result};
 use filch_queue::bound::Bound;
 use filch_queue::calibration::{Calibration, Cpu, Evidence};
 
 use super::counts::Counts;
-use super::verdict::judge;
-use super::Verdict;
+use super::weight::RUNS_TO_TRUST;
+use super::{Sweep, Verdict};
+use crate::figures::grouped;
 use crate::lab::published;
 use crate::{date, figures, print};
 
-/// So many runs of the litmus test there are at least: fewer would be a formality.
-const ENOUGH_RUNS: u64 = 100_000;
+/// A calibration to be.
+#[derive(Debug)]
+pub(super) struct Calibrator<'a> {
+    /// Where it goes. A link stays a link: this is what it points to, and what programs read.
+    path: PathBuf,
+    cpu: &'a Cpu,
+    /// What the file says of this CPU already. A bound in it is raised, never lowered.
+    earlier: Option<Calibration>,
+}
 
-/// What a sweep comes to, in the file of `--calibrate`.
-///
-/// What the file said of this CPU before is not forgotten: a bound in it is raised, never lowered. And if the sweep shows that there is no telling, it does not stay where a program would read it.
-pub(super) fn store(path: &Path, cpu: &Cpu, supposed: usize, entries: Option<usize>, counts: &Counts) -> Result<()> {
-    let earlier = earlier(path, cpu);
-    match calibration(cpu, supposed, entries, counts, earlier.as_ref()) {
-        Ok(calibration) => {
-            figures::write_file(path, |writer| Ok(write!(writer, "{calibration}")?))?;
-            print(&words(path, &calibration))
+impl<'a> Calibrator<'a> {
+    /// Refuses what can be refused before anything is measured.
+    ///
+    /// What a sweep has refuted once is refuted: a later one that catches less does not change it.
+    pub(super) fn new(path: &Path, cpu: &'a Cpu) -> Result<Calibrator<'a>> {
+        published::ensure_nothing_waits_elsewhere(cpu)?;
+        let path = pointed_to(path);
+        let record = beside(&path);
+        figures::check_writable(&record)?;
+        if read(&record)?.is_some_and(|text| text.contains(&model_of(cpu))) {
+            bail!(
+                "{} says that a calibration of this CPU was refuted; delete it to try all the same",
+                record.display()
+            );
         }
-        Err(reason) if earlier.is_some() && is_refuted(entries, counts) => {
-            let mut aside = path.as_os_str().to_owned();
-            aside.push(".refuted");
-            fs::rename(path, &aside)
-                .with_context(|| format!("{} is refuted, and could not be moved", path.display()))?;
-            Err(reason.context(format!("{} is refuted, and was moved to {}", path.display(), aside.display())))
+        let earlier = read(&path)?.map(|text| Calibration::parse_anywhere(&text)).transpose();
+        let earlier = earlier
+            .with_context(|| format!("{} is there already, and is not replaced; give another file", path.display()))?;
+        if let Some(earlier) = earlier.as_ref().filter(|earlier| earlier.cpu() != cpu) {
+            bail!("{} is for another CPU, {}, and is not replaced; give another file", path.display(), earlier.cpu());
         }
-        Err(reason) => Err(reason),
+        Ok(Calibrator { path, cpu, earlier })
     }
-}
 
-/// The calibration of this CPU that is in the file, if there is one.
-fn earlier(path: &Path, cpu: &Cpu) -> Option<Calibration> {
-    let calibration = Calibration::parse_anywhere(&fs::read_to_string(path).ok()?).ok()?;
-    (calibration.cpu() == cpu).then_some(calibration)
-}
-
-/// Whether more was caught than the store buffer explains.
-fn is_refuted(entries: Option<usize>, counts: &Counts) -> bool {
-    entries.is_some_and(|entries| judge(entries + 1, counts.largest_violation()) != Verdict::Stands)
-}
-
-/// The calibration that a sweep comes to, and what was known before.
-///
-/// The store buffer says what the bound is at least, and the sweep says nothing that would lower it. Nor can it raise it: what was caught beyond the store buffer is only what was caught, and how much
-/// more there can be nobody knows.
-fn calibration(
-    cpu: &Cpu,
-    supposed: usize,
-    entries: Option<usize>,
-    counts: &Counts,
-    earlier: Option<&Calibration>,
-) -> Result<Calibration> {
-    let Some(entries) = entries else { bail!("the store buffer was not measured, so there is no calibration") };
-    let (runs, violation) = (counts.total().runs, counts.largest_violation());
-    match judge(entries + 1, violation) {
-        Verdict::Stands => {}
-        Verdict::Raised(seen) => bail!(
-            "a load overtook {seen} stores, and a store buffer of {entries} entries explains {} at most: what was caught is the least that can happen, nothing says what the most is, so there is no calibration",
-            entries + 1
-        ),
-        Verdict::Refuted => bail!("there is no bound on this CPU, so there is no calibration"),
+    /// An error if so many entries cannot be the whole store buffer.
+    pub(super) fn ensure_whole(&self, measured: usize) -> Result<()> {
+        published::ensure_whole(self.cpu, measured)?;
+        let before = self.earlier.as_ref().map_or(0, |earlier| earlier.evidence().entries);
+        ensure!(
+            measured >= before,
+            "the store buffer shows {measured} entries, and {} says that {before} were measured: try again when the machine is less busy",
+            self.path.display()
+        );
+        Ok(())
     }
-    ensure!(
-        runs >= ENOUGH_RUNS,
-        "there were {runs} runs of the litmus test, and a calibration wants {ENOUGH_RUNS}: a higher --runs or --seconds makes more"
-    );
-    ensure!(
-        violation.is_some(),
-        "no run was wrong, not even where it may be: nothing was put to the test, so there is no calibration; try more runs, or a machine that is less busy"
-    );
-    let (mut bound, mut evidence) = (
-        supposed.max(published::most_entries(cpu, entries) + 1),
-        Evidence {
+
+    /// Stores what a sweep comes to. If it shows that there is no telling, no file stays where a program would read it.
+    pub(super) fn store(self, asked: Option<usize>, entries: Option<usize>, counts: &Counts) -> Result<()> {
+        let Some(entries) = entries else { bail!("the store buffer was not measured, so there is no calibration") };
+        // The sweep took its time: somebody else may have written to the file.
+        let now = Calibrator::new(&self.path, self.cpu)?;
+        now.ensure_whole(entries)?;
+        now.store_over_what_is_there(asked, entries, counts)
+    }
+
+    fn store_over_what_is_there(&self, asked: Option<usize>, entries: usize, counts: &Counts) -> Result<()> {
+        let sweep = Sweep::new(entries + 1, counts);
+        match sweep.verdict {
+            Verdict::Stands => {}
+            Verdict::Raised(seen) if seen <= published::most_entries(self.cpu, entries) + 1 => bail!(
+                "a load overtook {seen} stores, and the store buffer shows {entries} entries: perhaps that is half of it, and another hardware thread of the core had the other half; try again when the machine is less busy"
+            ),
+            Verdict::Raised(seen) => {
+                return Err(self.refute(&sweep, &format!(
+                    "a load overtook {seen} stores, and a store buffer of {entries} entries explains {} at most: what was caught is the least that can happen, nothing says what the most is, so there is no calibration",
+                    sweep.supposed
+                )))
+            }
+            Verdict::Refuted => {
+                return Err(self.refute(&sweep, "there is no bound on this CPU, so there is no calibration"))
+            }
+        }
+        let (calibration, why) = self.calibration(asked, entries, &sweep, counts.total().runs)?;
+        figures::write_file(&self.path, |writer| Ok(write!(writer, "{calibration}")?))?;
+        print(&words(&self.path, &calibration, why))
+    }
+
+    /// Keeps the reason beside the calibration that there is not to be, and takes away one that is there.
+    fn refute(&self, sweep: &Sweep, reason: &str) -> Error {
+        let record = beside(&self.path);
+        let kept = read(&record).and_then(|before| {
+            figures::write_file(&record, |writer| {
+                write!(writer, "{}", before.unwrap_or_default())?;
+                writeln!(writer, "{}, {}: {reason}.", date::today(), self.cpu)?;
+                let runs = sweep.points.iter().map(|point| point.runs).sum::<u64>();
+                Ok(writeln!(
+                    writer,
+                    "Runs of the litmus test: {}. Delete this file to calibrate all the same.",
+                    grouped(runs as usize)
+                )?)
+            })
+        });
+        let mut all = anyhow!("{reason}; {} keeps that in mind", record.display());
+        if let Err(failure) = kept {
+            all = anyhow!("{reason}; and this could not be kept: {failure:#}");
+        }
+        if self.earlier.is_none() {
+            return all;
+        }
+        let path = self.path.display();
+        match fs::remove_file(&self.path) {
+            Ok(()) => all.context(format!("{path} is refuted, and was removed")),
+            Err(failure) => {
+                all.context(format!("{path} is refuted, and could not be removed ({failure}): do not use it"))
+            }
+        }
+    }
+
+    /// The calibration that a sweep comes to which stands, and why it is more than the store buffer explains, where it is.
+    ///
+    /// The store buffer says what the bound is at least, and the sweep says nothing that would lower it. Nor can it raise it: what was caught beyond the store buffer is only what was caught, and how much
+    /// more there can be nobody knows.
+    fn calibration(
+        &self,
+        asked: Option<usize>,
+        entries: usize,
+        sweep: &Sweep,
+        runs: u64,
+    ) -> Result<(Calibration, Option<&'static str>)> {
+        ensure!(
+            sweep.can_see(),
+            "{}, so that nothing says that a larger one would have been caught: there is no calibration; try more runs, or a machine that is less busy",
+            match sweep.largest_violation {
+                Some(violation) => format!("no load was caught overtaking more than {} stores, of {} that it may", violation + 1, sweep.supposed),
+                None => "no load was caught overtaking any store".to_owned(),
+            }
+        );
+        ensure!(
+            sweep.is_to_be_trusted(),
+            "there were {} runs of the litmus test that could have refuted S = {}, and a calibration wants {}: a higher --runs or --seconds makes more",
+            grouped(sweep.close_runs() as usize),
+            sweep.supposed,
+            grouped(RUNS_TO_TRUST as usize)
+        );
+        let mut evidence = Evidence {
             entries,
             runs,
-            largest_violation: violation,
+            largest_violation: sweep.largest_violation,
             hypervisor: Cpu::is_under_hypervisor(),
             date: date::today(),
-        },
-    );
-    if let Some(earlier) = earlier {
-        bound = bound.max(earlier.bound().get());
-        evidence.entries = evidence.entries.max(earlier.evidence().entries);
-        evidence.largest_violation = evidence.largest_violation.max(earlier.evidence().largest_violation);
+        };
+        let mut wanted = vec![
+            (asked.unwrap_or(0), "it was asked for"),
+            (
+                published::most_entries(self.cpu, entries) + 1,
+                "of a CPU that is not known half a buffer may have been measured, the other half of which another hardware thread had",
+            ),
+        ];
+        if let Some(earlier) = &self.earlier {
+            wanted.push((earlier.bound().get(), "it was in the file before"));
+            evidence.largest_violation = evidence.largest_violation.max(earlier.evidence().largest_violation);
+            evidence.hypervisor |= earlier.evidence().hypervisor;
+        }
+        let (mut bound, mut why) = (sweep.supposed, None);
+        for (wanted, reason) in wanted {
+            if wanted > bound {
+                (bound, why) = (wanted, Some(reason));
+            }
+        }
+        Ok((Calibration::new(self.cpu.clone(), Bound::new(bound)?, evidence)?, why))
     }
-    Ok(Calibration::new(cpu.clone(), Bound::new(bound)?, evidence)?)
+}
+
+/// What a link leads to, though it may not be there; or the path itself.
+fn pointed_to(path: &Path) -> PathBuf {
+    let linked = || fs::read_link(path).map(|to| path.parent().unwrap_or(Path::new("")).join(to));
+    fs::canonicalize(path).or_else(|_| linked()).unwrap_or_else(|_| path.to_owned())
+}
+
+/// What two CPUs of the same model have in common: not the name that firmware and hypervisors give them.
+fn model_of(cpu: &Cpu) -> String {
+    Cpu { brand: String::new(), ..cpu.clone() }.to_string()
+}
+
+/// Where it is kept that a calibration was refuted.
+fn beside(path: &Path) -> PathBuf {
+    let mut record = path.as_os_str().to_owned();
+    record.push(".refuted");
+    record.into()
+}
+
+/// What is in a file, if there is one.
+fn read(path: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(failure) if failure.kind() == ErrorKind::NotFound => Ok(None),
+        Err(failure) => Err(failure).with_context(|| format!("{} could not be read", path.display())),
+    }
 }
 
 /// What was written, and what to know about it.
-fn words(path: &Path, calibration: &Calibration) -> String {
+fn words(path: &Path, calibration: &Calibration, why: Option<&str>) -> String {
     let (bound, entries) = (calibration.bound().get(), calibration.evidence().entries);
     let mut text = format!("Stored in {}: S = {bound} for CPUs of this model.\n", path.display());
-    if bound > entries + 1 {
-        text.push_str(&format!(
-            "That is more than the {entries} entries that were measured, and one: it was asked for, or was in the file before, or such a CPU is known for it; and of one that is not known half a buffer may have been measured, the \
-             other half of which another hardware thread had.\n"
-        ));
+    if let Some(why) = why {
+        text.push_str(&format!("That is more than the {entries} entries that were measured, and one: {why}.\n"));
     }
     if calibration.evidence().hypervisor {
         text.push_str(
@@ -123,81 +230,159 @@ mod tests {
         Cpu { vendor: "GenuineIntel".into(), family: 6, model: 106, stepping: 6, brand: "A CPU".into() }
     }
 
-    /// Runs that are enough, of which so many were wrong with one store in between and this delta.
-    fn found(delta: usize, incorrect: u64) -> Counts {
-        counts(&[(key(1, delta), ENOUGH_RUNS, incorrect)])
+    fn unknown() -> Cpu {
+        Cpu { model: 1, ..cpu() }
     }
 
-    fn bound(calibration: Result<Calibration>) -> usize {
-        calibration.unwrap().bound().get()
+    /// Enough runs around the line of 73, of which one was wrong with one store in between and this delta.
+    fn found(delta: usize) -> Counts {
+        counts(&[(key(1, 37), RUNS_TO_TRUST, 0), (key(1, 38), RUNS_TO_TRUST, 0), (key(1, delta), 100, 1)])
+    }
+
+    fn refusal(result: Result<()>) -> String {
+        format!("{:#}", result.unwrap_err())
+    }
+
+    fn bound(path: &Path) -> usize {
+        Calibration::parse_anywhere(&fs::read_to_string(path).unwrap()).unwrap().bound().get()
     }
 
     #[test]
     fn what_stands_is_written() {
-        let stands = calibration(&cpu(), 73, Some(72), &found(36, 1), None).unwrap();
-        assert_eq!((stands.bound().get(), stands.evidence().largest_violation), (73, Some(72)));
-        let generous = calibration(&cpu(), 128, Some(72), &found(36, 1), None).unwrap();
-        assert_eq!((generous.bound().get(), generous.evidence().entries), (128, 72));
-        let folder = tempfile::tempdir().unwrap();
+        let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
         let path = folder.path().join("calibration.txt");
-        store(&path, &cpu(), 73, Some(72), &found(36, 1)).unwrap();
-        assert_eq!(earlier(&path, &cpu()), Some(stands.clone()));
-        assert_eq!(earlier(&path, &Cpu { model: 85, ..cpu() }), None);
-        assert_eq!(words(&path, &stands).contains("a virtual machine"), Cpu::is_under_hypervisor());
-        assert!(words(&path, &generous).contains("more than the 72 entries") && !words(&path, &stands).contains("72"));
+        Calibrator::new(&path, &cpu).unwrap().store(None, Some(72), &found(36)).unwrap();
+        let again = Calibrator::new(&path, &cpu).unwrap();
+        let stands = again.earlier.as_ref().unwrap();
+        assert_eq!((stands.bound().get(), stands.evidence().largest_violation), (73, Some(72)));
+        assert_eq!(words(&path, stands, None).contains("a virtual machine"), Cpu::is_under_hypervisor());
+        assert!(words(&path, stands, Some("a reason"))
+            .contains("more than the 72 entries that were measured, and one: a reason."));
     }
 
     #[test]
     fn what_proves_nothing_is_not_written() {
-        let refusal = |counts| calibration(&cpu(), 128, Some(72), &counts, None).unwrap_err().to_string();
-        assert!(refusal(counts(&[])).contains("0 runs"));
-        assert!(refusal(counts(&[(key(1, 36), ENOUGH_RUNS - 1, 1)])).contains("wants 100000"));
-        assert!(refusal(found(36, 0)).contains("nothing was put to the test"));
-        assert!(refusal(found(300, 1)).contains("no bound"));
-        let unmeasured = calibration(&cpu(), 73, None, &found(36, 1), None).unwrap_err();
-        assert!(unmeasured.to_string().contains("not measured"));
-        // However much was supposed: the store buffer does not explain it, and what was caught is no more than what was caught.
-        assert!(refusal(found(40, 1)).contains("overtook 81 stores"));
-    }
-
-    #[test]
-    fn a_bound_below_the_store_buffer_is_never_written() {
-        for supposed in [2, 40, 72] {
-            assert_eq!(bound(calibration(&cpu(), supposed, Some(72), &found(30, 1), None)), 73);
-        }
-        // Half of a buffer, because another hardware thread had the other.
-        assert_eq!(bound(calibration(&cpu(), 37, Some(36), &found(18, 1), None)), 73);
-        let unknown = Cpu { model: 1, ..cpu() };
-        assert_eq!(bound(calibration(&unknown, 73, Some(72), &found(36, 1), None)), 145);
-    }
-
-    #[test]
-    fn what_the_file_said_is_raised_and_never_lowered() {
-        let folder = tempfile::tempdir().unwrap();
+        let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
         let path = folder.path().join("calibration.txt");
-        let unknown = Cpu { model: 1, ..cpu() };
-        for (entries, delta) in [(72, 36), (36, 18)] {
-            store(&path, &unknown, entries + 1, Some(entries), &found(delta, 1)).unwrap();
-            let kept = earlier(&path, &unknown).unwrap();
-            assert_eq!((kept.bound().get(), kept.evidence().entries), (145, 72));
-            assert_eq!(kept.evidence().largest_violation, Some(72));
-        }
-        // Of another CPU it says nothing.
-        store(&path, &cpu(), 73, Some(72), &found(36, 1)).unwrap();
-        assert_eq!(earlier(&path, &cpu()).unwrap().bound().get(), 73);
+        let store = |entries, counts| Calibrator::new(&path, &cpu).unwrap().store(Some(128), entries, &counts);
+        let refusal = |counts| refusal(store(Some(72), counts));
+        assert!(refusal(counts(&[])).contains("no load was caught overtaking any store"));
+        assert!(refusal(counts(&[(key(1, 37), RUNS_TO_TRUST, 0)])).contains("no load was caught overtaking any store"));
+        // Far from the line it shows only that somebody raced.
+        assert!(refusal(found(3)).contains("more than 7 stores, of 73"));
+        let few = counts(&[(key(1, 37), RUNS_TO_TRUST - 1, 0), (key(1, 36), 1_000_000_000, 1)]);
+        assert!(refusal(few).contains("999,999 runs of the litmus test that could have refuted S = 73"));
+        assert!(store(None, found(36)).unwrap_err().to_string().contains("not measured"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]
-    fn a_file_that_is_refuted_does_not_stay() {
+    fn a_bound_is_at_least_what_is_asked_for_or_known() {
         let folder = tempfile::tempdir().unwrap();
+        for (number, (cpu, asked, expected)) in [
+            (cpu(), None, 73),
+            (cpu(), Some(40), 73),
+            (cpu(), Some(128), 128),
+            (unknown(), None, 145),
+            (unknown(), Some(150), 150),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let path = folder.path().join(number.to_string());
+            Calibrator::new(&path, &cpu).unwrap().store(asked, Some(72), &found(36)).unwrap();
+            assert_eq!(bound(&path), expected);
+            // What the file says is raised, and never lowered.
+            Calibrator::new(&path, &cpu).unwrap().store(None, Some(72), &found(35)).unwrap();
+            assert_eq!(bound(&path), expected);
+            let calibrator = Calibrator::new(&path, &cpu).unwrap();
+            assert_eq!(calibrator.earlier.as_ref().unwrap().evidence().largest_violation, Some(72));
+            // Half of a buffer.
+            assert!(calibrator.ensure_whole(36).is_err() && calibrator.ensure_whole(72).is_ok());
+        }
+    }
+
+    #[test]
+    fn files_that_say_something_else_are_not_replaced() {
+        let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
         let path = folder.path().join("calibration.txt");
-        let refused = |counts: &Counts| format!("{:#}", store(&path, &cpu(), 73, Some(72), counts).unwrap_err());
-        store(&path, &cpu(), 73, Some(72), &found(36, 1)).unwrap();
+        let refused = |reason: &str| {
+            let before = fs::read(&path).unwrap();
+            let refusal = format!("{:#}", Calibrator::new(&path, &cpu).unwrap_err());
+            assert!(refusal.contains(reason), "{refusal}");
+            assert_eq!(fs::read(&path).unwrap(), before);
+        };
+        let other = Cpu { model: 85, ..cpu.clone() };
+        Calibrator::new(&path, &other).unwrap().store(None, Some(72), &found(36)).unwrap();
+        refused("is for another CPU");
+        fs::write(&path, "a letter").unwrap();
+        refused("this is no calibration");
+        fs::write(&path, "filch calibration 2\n").unwrap();
+        refused("only version 1 is known");
+        fs::write(&path, [0xff]).unwrap();
+        refused("could not be read");
+        let amd = Cpu { vendor: "AuthenticAMD".into(), family: 0x19, ..cpu.clone() };
+        let refusal = Calibrator::new(&folder.path().join("amd"), &amd).unwrap_err().to_string();
+        assert!(refusal.contains("stores wait elsewhere"));
+    }
+
+    #[test]
+    fn what_is_refuted_does_not_stay_and_is_not_forgotten() {
+        let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
+        let path = folder.path().join("calibration.txt");
+        let record = folder.path().join("calibration.txt.refuted");
+        let store = |counts: &Counts| Calibrator::new(&path, &cpu)?.store(None, Some(72), counts);
+        store(&found(36)).unwrap();
         // What only proves nothing says nothing against it.
-        assert!(refused(&counts(&[])).contains("0 runs") && path.exists());
-        let reason = refused(&found(40, 1));
-        assert!(reason.contains("was moved to") && reason.contains("overtook 81 stores"), "{reason}");
-        assert!(!path.exists() && folder.path().join("calibration.txt.refuted").exists());
-        assert!(!refused(&found(40, 1)).contains("moved"));
+        assert!(refusal(store(&counts(&[]))).contains("no load was caught") && path.exists());
+        // However few runs there were.
+        let reason = refusal(store(&counts(&[(key(1, 40), 10, 1)])));
+        assert!(reason.contains("was removed") && reason.contains("overtook 81 stores"), "{reason}");
+        assert!(!path.exists() && Calibration::parse_anywhere(&fs::read_to_string(&record).unwrap()).is_err());
+        let reason = refusal(store(&found(36)));
+        assert!(reason.contains("was refuted; delete it") && !path.exists(), "{reason}");
+        assert!(Calibrator::new(&path, &Cpu { brand: "Another name".into(), ..cpu.clone() }).is_err());
+        // Another CPU is another matter, and so is what is not there any more.
+        let other = unknown();
+        let reason = refusal(Calibrator::new(&path, &other).unwrap().store(None, Some(72), &found(300)));
+        assert!(reason.contains("no bound") && !reason.contains("removed"), "{reason}");
+        assert!(Calibrator::new(&path, &cpu).is_err() && Calibrator::new(&path, &other).is_err());
+        fs::remove_file(&record).unwrap();
+        store(&found(36)).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_link_points_to_does_not_stay_either() {
+        let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
+        let (path, link) = (folder.path().join("calibration.txt"), folder.path().join("link"));
+        Calibrator::new(&path, &cpu).unwrap().store(None, Some(72), &found(36)).unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(Calibrator::new(&link, &cpu).unwrap().store(None, Some(72), &found(40)).is_err());
+        assert!(!path.exists());
+        assert!(Calibrator::new(&link, &cpu).is_err() && Calibrator::new(&path, &cpu).is_err());
+    }
+
+    #[test]
+    fn what_was_written_during_a_sweep_counts() {
+        let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
+        let path = folder.path().join("calibration.txt");
+        let begun = || Calibrator::new(&path, &cpu).unwrap();
+        let (first, second, third, fourth) = (begun(), begun(), begun(), begun());
+        first.store(Some(145), Some(72), &found(36)).unwrap();
+        second.store(None, Some(72), &found(36)).unwrap();
+        assert_eq!(bound(&path), 145);
+        assert!(refusal(third.store(None, Some(72), &found(40))).contains("was removed"));
+        assert!(refusal(fourth.store(None, Some(72), &found(36))).contains("was refuted"));
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn half_of_a_buffer_refutes_nothing() {
+        let (folder, unknown) = (tempfile::tempdir().unwrap(), unknown());
+        let path = folder.path().join("calibration.txt");
+        let half = Calibrator::new(&path, &unknown).unwrap().store(None, Some(36), &found(36));
+        assert!(refusal(half).contains("perhaps that is half of it"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

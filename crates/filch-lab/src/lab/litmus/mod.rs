@@ -1,7 +1,7 @@
 //! Whether loads overtake more stores than a bound says: figures 8 and 9 of *Fence-Free Work Stealing on Bounded TSO Processors*.
 //!
 //! A worker and a thief [race](race) to empty a queue whose worker has no fence and whose thief assumes delta pops hidden. If the tasks that they have are not as many as there were,
-//! more pops were hidden. [`plan`] says which deltas are tried with how many stores between pops, [`cores`] where, [`sweep`] does it, [`verdict`] says what follows.
+//! more pops were hidden. [`plan`] says which deltas are tried with how many stores between pops, [`cores`] where, [`sweep`] does it, [`verdict`] says what follows, [`weight`] how much that says.
 
 mod arguments;
 mod begin;
@@ -17,6 +17,7 @@ mod race;
 mod state;
 mod sweep;
 mod verdict;
+pub(crate) mod weight;
 mod words;
 
 use std::time::Duration;
@@ -31,6 +32,8 @@ use crate::figures;
 use crate::lab::kinds;
 use crate::machine::Machine;
 use crate::{interrupt, print, say, watch};
+use arguments::RUNS;
+use calibrate::Calibrator;
 use cores::Topology;
 use counts::Counts;
 use keep::Keeper;
@@ -128,19 +131,28 @@ fn task(supposed: usize, runs: u64, limit: Option<Duration>) -> Result<Task> {
 
 /// `filch lab litmus`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let Arguments { runs, seconds, state, json, plot, calibrate, .. } = arguments;
+    let Arguments { bound, seconds, state, json, plot, calibrate, .. } = arguments;
     let cpu = emulation::real_cpu()?;
     [state, json, plot, calibrate].into_iter().flatten().try_for_each(|path| figures::check_writable(path))?;
     let machine = Machine::here();
     let earlier = begin::earlier(arguments, &cpu)?;
     // Before anything is measured: it may be that there is nothing to race on.
     task(2, 1, None)?;
-    if calibrate.is_some() {
+    let calibrator = calibrate.as_ref().map(|path| Calibrator::new(path, &cpu)).transpose()?;
+    if calibrator.is_some() {
         kinds::ensure_all_in_reach()?;
     }
-    let (before, supposed) = begin::begin(earlier, arguments.bound, calibrate.is_some(), begin::measure_entries)?;
+    let measure = || {
+        let entries = begin::measure_entries()?;
+        calibrator.as_ref().map_or(Ok(()), |calibrator| calibrator.ensure_whole(entries))?;
+        Ok(entries)
+    };
+    let (before, supposed) = begin::begin(earlier, *bound, calibrator.is_some(), measure)?;
     let entries = before.entries;
-    let task = task(supposed, *runs, *seconds)?;
+    let mut task = task(supposed, arguments.runs.unwrap_or(RUNS), *seconds)?;
+    if calibrator.is_some() && arguments.runs.is_none() {
+        task.runs = weight::runs_to_trust(supposed, task.sites.iter().map(|site| site.placement)).max(RUNS);
+    }
     interrupt::ends_measuring("Ending with what there is; once more ends it at once.")?;
 
     if sweep::is_done(&task, &before.counts) {
@@ -154,8 +166,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         figures::write_json(path, &Json { machine: &machine, cpu: cpu.to_string(), entries, sweep: &sweep, places })
     });
     let plot = plot.as_ref().map_or(Ok(()), |path| draw::write(path, supposed, &counts.points(), &cpu.brand));
-    let calibrated = calibrate.as_ref().map_or(Ok(()), |path| calibrate::store(path, &cpu, supposed, entries, &counts));
-    kept.and(json).and(plot).and(calibrated)
+    let calibrated = calibrator.map_or(Ok(()), |calibrator| calibrator.store(*bound, entries, &counts));
+    all_or_what_failed([calibrated, kept, json, plot])
+}
+
+/// All failures in one.
+fn all_or_what_failed<const N: usize>(results: [Result<()>; N]) -> Result<()> {
+    let failures: Vec<String> = results.into_iter().filter_map(|result| Some(format!("{:#}", result.err()?))).collect();
+    ensure!(failures.is_empty(), "{}", failures.join("\n"));
+    Ok(())
 }
 
 /// The file of `--json`.

@@ -13,7 +13,7 @@ const FAR: u64 = 10;
 /// How many deltas below the line are near it.
 const BELOW: usize = 4;
 /// How many on it and above it are.
-const ABOVE: usize = 3;
+pub(super) const ABOVE: usize = 3;
 /// The most stores that a pop has to hide behind for a point to be looked at: a little beyond the largest bound.
 const MOST_HIDDEN: usize = 600;
 

@@ -2,15 +2,11 @@
 
 use filch_queue::bound::Bound;
 
-use crate::lab::litmus::{Point, Sweep, Verdict};
+use crate::lab::litmus::{Sweep, Verdict};
 use crate::lab::store_buffer::{Knee, SURE};
 
 /// How many runs close to the line there must be, for none that goes wrong to say anything.
 pub(in crate::report) const ENOUGH_RUNS: u64 = 10_000;
-/// How many there must be before queues are run with a bound below that which is above every published store buffer. Only a full report has so many.
-const RUNS_TO_TRUST: u64 = 1_000_000;
-/// How many deltas from the line upwards are close to it.
-const CLOSE: usize = 3;
 
 /// The bound that the fence-free queues are to be run with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +36,8 @@ pub(super) fn trust(knee: Option<Knee>, sweep: Option<&Sweep>, are_all: impl Fn(
     }
     let is_sure = knee.is_some_and(|knee| knee.confidence >= SURE && are_all(knee.entries));
     match sweep {
-        Some(sweep)
-            if is_sure
-                && is_measured(knee, sweep)
-                && sweep.verdict == Verdict::Stands
-                && can_see(sweep)
-                && close_runs(sweep) >= RUNS_TO_TRUST =>
-        {
+        // Only a full report has so many runs.
+        Some(sweep) if is_sure && is_measured(knee, sweep) && sweep.is_to_be_trusted() => {
             Trust::Measured(sweep.supposed)
         }
         _ => Trust::Published,
@@ -58,42 +49,11 @@ pub(in crate::report) fn is_measured(knee: Option<Knee>, sweep: &Sweep) -> bool 
     knee.is_some_and(|knee| knee.entries + 1 == sweep.supposed)
 }
 
-/// The most pops that can be hidden, if a load overtakes at most `bound` stores and there are so many between two pops.
-pub(in crate::report) fn most_hidden(bound: usize, stores: usize) -> usize {
-    bound.div_ceil(stores + 1)
-}
-
-/// The largest delta x (L + 1) below the bound at which a run went wrong.
-pub(in crate::report) fn largest_below(sweep: &Sweep) -> Option<usize> {
-    let wrong = sweep.points.iter().filter(|point| point.stores >= 1 && point.incorrect > 0);
-    wrong.map(|point| point.delta * (point.stores + 1)).filter(|stores| *stores < sweep.supposed).max()
-}
-
-/// Whether a run went wrong so close below the bound that one above it would have been seen, too.
-pub(in crate::report) fn can_see(sweep: &Sweep) -> bool {
-    let close = (sweep.supposed / 10).max(2);
-    largest_below(sweep).is_some_and(|stores| stores + close >= sweep.supposed)
-}
-
-/// How many runs there were with a delta that should be safe.
-pub(in crate::report) fn safe_runs(sweep: &Sweep) -> u64 {
-    runs(sweep, |point, line| point.delta >= line)
-}
-
-/// How many of them with one that should be so only just.
-pub(in crate::report) fn close_runs(sweep: &Sweep) -> u64 {
-    runs(sweep, |point, line| (line..line + CLOSE).contains(&point.delta))
-}
-
-fn runs(sweep: &Sweep, wanted: impl Fn(&Point, usize) -> bool) -> u64 {
-    let points = sweep.points.iter().filter(|point| point.stores >= 1);
-    points.filter(|point| wanted(point, most_hidden(sweep.supposed, point.stores))).map(|point| point.runs).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::litmus::Placement;
+    use crate::lab::litmus::weight::RUNS_TO_TRUST;
+    use crate::lab::litmus::{Placement, Point};
 
     const KNEE: Knee = Knee { entries: 72, confidence: 0.95 };
 

@@ -7,7 +7,7 @@ use crate::chart::{Chart, Estimate, HeatMap, Line, Lines};
 use crate::figures::grouped;
 use crate::lab::litmus::{Point, Sweep, Verdict as Bounded};
 use crate::lab::store_buffer::SURE;
-use crate::report::collect::trust::{self, can_see, close_runs, largest_below, most_hidden, safe_runs, ENOUGH_RUNS};
+use crate::report::collect::trust::{self, ENOUGH_RUNS};
 use crate::report::collect::Results;
 use crate::report::page::{Holds, Item, Verdict};
 use crate::report::sections::claim::Claim;
@@ -41,7 +41,7 @@ fn is_measured(results: &Results, sweep: &Sweep) -> bool {
 
 fn bound(results: &Results, claim: Claim) -> Verdict {
     let Some(sweep) = &results.litmus else { return claim.not_measured() };
-    let (safe, close) = (safe_runs(sweep), close_runs(sweep));
+    let (safe, close) = (sweep.safe_runs(), sweep.close_runs());
     if safe == 0 {
         return claim.not_measured();
     }
@@ -51,7 +51,7 @@ fn bound(results: &Results, claim: Claim) -> Verdict {
             ("this S is a guess, since no capacity was found: nothing follows".to_owned(), Holds::Unclear)
         }
         Bounded::Raised(least) => (format!("some went wrong; the bound is at least {least}"), Holds::No),
-        Bounded::Stands if !can_see(sweep) => (
+        Bounded::Stands if !sweep.can_see() => (
             "none went wrong, and none with a delta that is only just too small: threads that rarely met show nothing"
                 .to_owned(),
             Holds::Unclear,
@@ -66,7 +66,7 @@ fn bound(results: &Results, claim: Claim) -> Verdict {
 
 fn below(results: &Results, claim: Claim) -> Verdict {
     let Some(sweep) = &results.litmus else { return claim.not_measured() };
-    match largest_below(sweep) {
+    match sweep.largest_below() {
         Some(largest) => {
             let measured = format!(
                 "the largest delta x (L + 1) below S = {} at which a run went wrong is {largest}",
@@ -153,7 +153,7 @@ pub(super) fn litmus(results: &Results) -> Item {
 fn map(sweep: &Sweep) -> HeatMap {
     let mut cells: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
     for point in sweep.points.iter().filter(|point| point.runs > 0) {
-        let along = most_hidden(sweep.supposed, point.stores);
+        let along = sweep.most_hidden(point.stores);
         let (Ok(along), Ok(upwards)) = (u32::try_from(along), u32::try_from(point.delta)) else { continue };
         let cell = cells.entry((along, upwards)).or_default();
         cell.0 += point.incorrect;

@@ -1,0 +1,117 @@
+//! How much a sweep says in which nothing went wrong that should not.
+
+use super::plan::{alpha, targets, ABOVE};
+use super::{Placement, Point, Sweep, Verdict};
+
+/// How many runs close to the line there must be before somebody relies on a bound because of them.
+pub(crate) const RUNS_TO_TRUST: u64 = 1_000_000;
+
+impl Sweep {
+    /// The most pops that can be hidden, if the bound holds and there are so many stores between two pops.
+    pub(crate) fn most_hidden(&self, stores: usize) -> usize {
+        alpha(self.supposed, stores)
+    }
+
+    /// The largest delta x (L + 1) below the bound at which a run went wrong.
+    pub(crate) fn largest_below(&self) -> Option<usize> {
+        let wrong = self.points.iter().filter(|point| point.stores >= 1 && point.incorrect > 0);
+        wrong.map(|point| point.delta * (point.stores + 1)).filter(|stores| *stores < self.supposed).max()
+    }
+
+    /// Whether a run went wrong so close below the bound that one above it would have been seen, too.
+    pub(crate) fn can_see(&self) -> bool {
+        let close = (self.supposed / 10).max(2);
+        self.largest_below().is_some_and(|stores| stores + close >= self.supposed)
+    }
+
+    /// How many runs there were with a delta that should be safe.
+    pub(crate) fn safe_runs(&self) -> u64 {
+        self.runs(|point, line| point.delta >= line)
+    }
+
+    /// How many of them with one that should be so only just, and where it could show.
+    pub(crate) fn close_runs(&self) -> u64 {
+        self.runs(|point, line| is_close(point.delta, line) && has_a_buffer(point.placement))
+    }
+
+    /// Whether it looked for what refutes the bound, was able to see it, and saw nothing.
+    pub(crate) fn is_to_be_trusted(&self) -> bool {
+        self.verdict == Verdict::Stands && self.can_see() && self.close_runs() >= RUNS_TO_TRUST
+    }
+
+    fn runs(&self, wanted: impl Fn(&Point, usize) -> bool) -> u64 {
+        let says_something = |point: &&Point| point.stores >= 1 && wanted(point, self.most_hidden(point.stores));
+        self.points.iter().filter(says_something).map(|point| point.runs).sum()
+    }
+}
+
+fn is_close(delta: usize, line: usize) -> bool {
+    (line..line + ABOVE).contains(&delta)
+}
+
+/// Whether threads placed so have whole store buffers. Those of one core have half of one each.
+fn has_a_buffer(placement: Placement) -> bool {
+    placement != Placement::SameCore
+}
+
+/// How often each point near the line is raced in each of these places, for all of them together to be enough.
+pub(super) fn runs_to_trust(bound: usize, places: impl IntoIterator<Item = Placement>) -> u64 {
+    let places = places.into_iter().filter(|&placement| has_a_buffer(placement)).count();
+    let targets = targets(bound);
+    let close = |stores, delta| stores >= 1 && is_close(delta, alpha(bound, stores));
+    let points = targets.iter().filter(|target| close(target.stores, target.delta)).count();
+    RUNS_TO_TRUST.div_ceil((points * places).max(1) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sweep(points: &[(usize, usize, u64, u64)]) -> Sweep {
+        let point = |&(stores, delta, runs, incorrect)| Point {
+            stores,
+            delta,
+            placement: Placement::DifferentCores,
+            runs,
+            incorrect,
+        };
+        Sweep {
+            supposed: 73,
+            points: points.iter().map(point).collect(),
+            largest_violation: None,
+            verdict: Verdict::Stands,
+        }
+    }
+
+    #[test]
+    fn runs_that_could_not_have_refuted_the_bound_do_not_count() {
+        let all = sweep(&[(0, 100, 1, 0), (1, 36, 2, 0), (1, 37, 4, 0), (1, 39, 8, 0), (1, 40, 16, 0), (2, 25, 32, 0)]);
+        assert_eq!((all.close_runs(), all.safe_runs()), (4 + 8 + 32, 4 + 8 + 16 + 32));
+        let mut halves = all.clone();
+        halves.points.iter_mut().for_each(|point| point.placement = Placement::SameCore);
+        assert_eq!((halves.close_runs(), halves.safe_runs()), (0, all.safe_runs()));
+    }
+
+    #[test]
+    fn who_catches_nothing_close_below_the_line_is_blind_above_it() {
+        for (delta, sees) in [(36, true), (33, true), (32, false), (3, false)] {
+            assert_eq!(sweep(&[(1, delta, 10, 1), (1, 37, RUNS_TO_TRUST, 0)]).is_to_be_trusted(), sees, "{delta}");
+        }
+        assert!(!sweep(&[(1, 36, 10, 0), (1, 37, RUNS_TO_TRUST, 0)]).is_to_be_trusted());
+        assert!(!sweep(&[(1, 36, 10, 1), (1, 37, RUNS_TO_TRUST - 1, 0)]).is_to_be_trusted());
+    }
+
+    #[test]
+    fn as_many_runs_as_are_told_are_enough() {
+        for (bound, places) in [(73, 1), (73, 3), (33, 2), (512, 2)] {
+            let others = std::iter::once(Placement::SameCore);
+            let runs = runs_to_trust(bound, others.chain(std::iter::repeat_n(Placement::Unpinned, places)));
+            let raced: Vec<_> = targets(bound)
+                .iter()
+                .map(|target| (target.stores, target.delta, places as u64 * target.share(runs), 0))
+                .collect();
+            let close = Sweep { supposed: bound, ..sweep(&raced) }.close_runs();
+            assert!((RUNS_TO_TRUST..RUNS_TO_TRUST + RUNS_TO_TRUST / 50).contains(&close), "{bound}, {places}: {close}");
+        }
+    }
+}
