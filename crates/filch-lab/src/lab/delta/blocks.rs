@@ -30,6 +30,8 @@ pub(super) struct Block {
     pub(super) function: usize,
     /// How many stores it makes.
     pub(super) stores: u64,
+    /// Whether one of them may be that of the tail: a push and a call are none.
+    pub(super) may_store_tail: bool,
     /// The block that follows it in memory, if that is in the same function or it falls into the next one.
     pub(super) next: Option<usize>,
     /// How it is left.
@@ -154,10 +156,14 @@ fn instructions<'a>(program: &'a Program, function: &Function) -> impl Iterator<
 pub(super) fn stores_of(program: &Program, function: &Function) -> Vec<u64> {
     let mut factory = InstructionInfoFactory::new();
     let mut is_store = |instruction: &Instruction| {
-        let is_plain = matches!(flow(program, instruction), Flow::On) && instruction.mnemonic() != Mnemonic::Push;
-        is_plain && stores(&mut factory, instruction) > 0
+        may_store_tail(instruction, flow(program, instruction), stores(&mut factory, instruction))
     };
     instructions(program, function).filter(|instruction| is_store(instruction)).map(|it| it.ip()).collect()
+}
+
+/// Whether an instruction that goes on so, and makes so many stores, may store the tail.
+fn may_store_tail(instruction: &Instruction, flow: Flow, stores: u64) -> bool {
+    matches!(flow, Flow::On) && instruction.mnemonic() != Mnemonic::Push && stores > 0
 }
 
 /// Adds the blocks of a function, and where the last instruction of each goes.
@@ -180,6 +186,7 @@ fn cut_function(
                 after: address,
                 function: index,
                 stores: 0,
+                may_store_tail: false,
                 next: None,
                 end: End::Stops,
             };
@@ -189,8 +196,10 @@ fn cut_function(
         if let Some((block, last)) = cut.last_mut() {
             block.last = address;
             block.after = instruction.next_ip();
-            block.stores += stores(&mut factory, &instruction);
-            *last = match flow(program, &instruction) {
+            let (stores, flow) = (stores(&mut factory, &instruction), flow(program, &instruction));
+            block.stores += stores;
+            block.may_store_tail |= may_store_tail(&instruction, flow, stores);
+            *last = match flow {
                 Flow::Return if is_address_set => Flow::JumpUnknown,
                 flow => flow,
             };
@@ -240,7 +249,9 @@ fn flow(program: &Program, instruction: &Instruction) -> Flow {
         FlowControl::ConditionalBranch => Flow::Branch(target),
         FlowControl::Call if !instruction.is_call_near() => Flow::On,
         FlowControl::Call if program.is_thunk(target) => Flow::CallUnknown,
-        FlowControl::Call => program.stub(target).map_or(Flow::Call(target), call),
+        // A call into the middle of something need not come back: it may be there for the address that it pushes.
+        FlowControl::Call if program.beginning_at(target).is_some() => Flow::Call(target),
+        FlowControl::Call => program.stub(target).map_or(Flow::CallUnknown, call),
         FlowControl::IndirectCall => slot(instruction).map_or(Flow::CallUnknown, |slot| call(program.target(slot))),
         FlowControl::IndirectBranch => slot(instruction).map_or(Flow::JumpUnknown, |slot| jump(program.target(slot))),
         FlowControl::XbeginXabortXend => Flow::JumpUnknown,

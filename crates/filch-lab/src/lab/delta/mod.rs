@@ -4,7 +4,7 @@
 //! hidden. The fewest stores between two pops are those on the cheapest way, over the control flow of the program, from the pop to itself.
 //!
 //! Where only the function is given, the way is from its entry to its entry, and one of its stores is that of the tail: x is one less. That is right if one
-//! instruction stores the tail, at most once in a call; a function that may go round without passing its entry is refused. And delta is one more: the store may come late in one call and early in the next, as where
+//! instruction stores the tail, at most once in a call; a function that may store something again without passing its entry is refused. And delta is one more: the store may come late in one call and early in the next, as where
 //! it is in a function that is called from two places. With the place of that store, as `SYMBOL+0x1f`, the way is from there to there, which can be longer, and needs no such allowance: a pop that finds nothing may return before it gets there. The compiler may have made
 //! several copies of the pop. Then the places of all are given, and the way is from any of them to any.
 //!
@@ -186,6 +186,9 @@ fn check_pops_once(program: &Program, code: &Code, place: &Place, block: usize) 
                 "one call of `{name}` may pop more than once: nobody knows where it jumps to at {address:#x}; {}",
                 ask()
             )
+        }
+        Some(Doubt::Call(address)) => {
+            bail!("one call of `{name}` may pop more than once: nobody knows what it calls at {address:#x}; {}", ask())
         }
     }
 }

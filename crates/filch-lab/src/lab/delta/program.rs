@@ -305,11 +305,15 @@ pub(super) enum Target {
 /// Whether nobody but the loader writes there: what cannot be written to, and what is made so before the program begins. The last of these is not always; but it is the loader's alone.
 fn is_constant(section: &object::Section<'_, '_>) -> bool {
     let SectionFlags::Elf { sh_flags } = section.flags() else { return false };
-    let is_written = sh_flags & u64::from(object::elf::SHF_WRITE) != 0;
+    let has = |flag: u32| sh_flags & u64::from(flag) != 0;
+    // What is not loaded has no address, though it says 0.
+    if !has(object::elf::SHF_ALLOC) {
+        return false;
+    }
     let is_the_loaders = |name: &str| {
         name.starts_with(".data.rel.ro") || [".init_array", ".fini_array", ".got", ".got.plt"].contains(&name)
     };
-    !is_written || section.name().is_ok_and(is_the_loaders)
+    !has(object::elf::SHF_WRITE) || section.name().is_ok_and(is_the_loaders)
 }
 
 /// Where the loader puts addresses: of functions of libraries, and which of this program.
@@ -327,10 +331,11 @@ fn filled_in(file: &object::File<'_>) -> (HashSet<u64>, HashMap<u64, u64>) {
                     Some(symbol) if symbol.is_definition() => {
                         pointers.insert(slot, symbol.address().wrapping_add_signed(relocation.addend()));
                     }
-                    Some(_) => {
+                    Some(symbol) if symbol.is_undefined() => {
                         imports.insert(slot);
                     }
-                    None => {}
+                    // What is here, and no plain function, may compute where it leads.
+                    _ => {}
                 }
             }
             RelocationTarget::Absolute => {
@@ -381,6 +386,18 @@ mod tests {
         assert_eq!((target(0x5000), target(0x5008)), (Target::Here(0x1234), Target::Library));
         // The program may have put something else there, or nobody says what is there.
         assert_eq!([0x6000, 0x6008, 0x5010].map(target), [Target::Unknown; 3]);
+    }
+
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    #[test]
+    fn what_is_not_loaded_or_can_be_written_is_not_believed() {
+        let bytes = fs::read(std::env::current_exe().unwrap()).unwrap();
+        let constants = Program::parse(&bytes).unwrap().constants;
+        let file = object::File::parse(&bytes[..]).unwrap();
+        let address = |name| file.section_by_name(name).unwrap().address();
+        let is_constant = |address: u64| constants.iter().any(|constant| constant.contains(&address));
+        assert_eq!([".rodata", ".data", ".bss"].map(address).map(is_constant), [true, false, false]);
+        assert!(!is_constant(0), "names and debug information are not in memory");
     }
 
     #[test]

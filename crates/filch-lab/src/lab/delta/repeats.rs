@@ -1,11 +1,11 @@
 //! Whether one call of a function may store the tail more than once.
 //!
 //! From the beginning of a function to its beginning is the way from pop to pop only if each call of it pops at most once. Where the compiler put the pop into
-//! a loop, the loop goes round without passing the beginning, and makes fewer stores.
+//! a loop, the loop goes round without passing the beginning, and makes fewer stores. So does the way up from a recursion, and what calls something that pops twice in a row.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::blocks::{Code, End, DRAINS};
+use super::blocks::{Block, Code, End, DRAINS};
 use super::program::Program;
 
 /// Why it may.
@@ -15,45 +15,86 @@ pub(super) enum Doubt {
     Loop(u64),
     /// Nobody knows where this jump goes: perhaps round.
     Jump(u64),
+    /// Nobody knows what this calls: perhaps something that pops, often.
+    Call(u64),
 }
 
 /// Looks at all that happens from the block `entry` on, with what is called, until it is entered again.
 pub(super) fn doubt(program: &Program, code: &Code, entry: usize) -> Option<Doubt> {
-    let after = |block: usize, are_drains_passed: bool| {
-        let next = code.blocks[block].next;
-        let (to, next) = match code.blocks[block].end {
+    let after = |block: usize, returns: &Returns, are_drains_passed: bool| {
+        let Block { next, end, function, .. } = code.blocks[block];
+        let (to, next) = match end {
             End::Falls | End::CallsLibrary | End::CallsUnknown => (None, next),
             End::Jumps(to) => (Some(to), None),
             End::Branches(to) | End::Calls(to) => (Some(to), next),
             End::JumpsToLibrary | End::JumpsUnknown | End::Returns | End::Stops => (None, None),
         };
+        let is_return = matches!(end, End::Returns | End::JumpsToLibrary);
+        let callers = returns.get(&function).filter(|_| is_return).into_iter().flatten().copied();
         // Panics are left out.
-        let matters = move |&to: &usize| {
+        let matters = |&to: &usize| {
             let block = &code.blocks[to];
             let is_passed = are_drains_passed || block.stores < DRAINS;
             to != entry && is_passed && !panics(program.functions[block.function].name())
         };
-        to.into_iter().chain(next).filter(matters)
+        to.into_iter().chain(next).chain(callers).filter(matters).collect::<Vec<usize>>()
     };
-    let reached = |from: usize, are_drains_passed: bool| {
+    let reached = |from: usize, returns: &Returns, are_drains_passed: bool| {
         let mut seen = HashSet::new();
-        let mut waiting: Vec<usize> = after(from, are_drains_passed).collect();
+        let mut waiting = after(from, returns, are_drains_passed);
         while let Some(block) = waiting.pop() {
             if seen.insert(block) {
-                waiting.extend(after(block, are_drains_passed));
+                waiting.extend(after(block, returns, are_drains_passed));
             }
         }
         seen
     };
 
-    let mut all: Vec<usize> = reached(entry, true).into_iter().collect();
+    // Where they return to is reached with the calls.
+    let mut all: Vec<usize> = reached(entry, &Returns::new(), true).into_iter().collect();
     all.push(entry);
     all.sort_unstable();
-    let jump = all.iter().map(|&block| &code.blocks[block]).find(|block| block.end == End::JumpsUnknown);
+    let returns = returns(code, &all);
+    let ends = |end: End| all.iter().map(|&block| &code.blocks[block]).find(|block| block.end == end);
+    let (jump, call) = (ends(End::JumpsUnknown), ends(End::CallsUnknown));
     // A loop that empties the buffer each time round may pop each time: no pop before it is hidden after it.
-    let again = all.iter().find(|&&block| code.blocks[block].stores > 0 && reached(block, false).contains(&block));
+    let is_again = |block: usize| reached(block, &returns, false).contains(&block);
+    let again = all.iter().find(|&&block| code.blocks[block].may_store_tail && is_again(block));
     let again = again.map(|&block| Doubt::Loop(code.blocks[block].start));
-    again.or(jump.map(|block| Doubt::Jump(block.last)))
+    again.or(jump.map(|block| Doubt::Jump(block.last))).or(call.map(|block| Doubt::Call(block.last)))
+}
+
+/// Where functions return to.
+type Returns = HashMap<usize, HashSet<usize>>;
+
+/// Where functions return to whose calls are in these blocks.
+fn returns(code: &Code, blocks: &[usize]) -> Returns {
+    let mut returns = Returns::new();
+    let mut goes_on_in = Vec::new();
+    for &Block { function, next, end, .. } in blocks.iter().map(|&block| &code.blocks[block]) {
+        let (called, to) = match end {
+            End::Calls(to) => (Some(code.blocks[to].function), None),
+            End::Jumps(to) | End::Branches(to) => (None, Some(to)),
+            _ => (None, None),
+        };
+        if let (Some(called), Some(next)) = (called, next) {
+            returns.entry(called).or_default().insert(next);
+        }
+        // What a function goes on in returns to that function's callers.
+        let others = to.into_iter().chain(next).map(|to| code.blocks[to].function).filter(|other| *other != function);
+        goes_on_in.extend(others.map(|other| (function, other)));
+    }
+    loop {
+        let mut has_grown = false;
+        for (from, into) in &goes_on_in {
+            for to in returns.get(from).cloned().unwrap_or_default() {
+                has_grown |= returns.entry(*into).or_default().insert(to);
+            }
+        }
+        if !has_grown {
+            return returns;
+        }
+    }
 }
 
 /// Whether a function is the beginning of a panic, by its name.

@@ -42,8 +42,12 @@ fn conclusion(finding: &Finding, bound: usize) -> String {
                 0 => ("", ""),
                 _ => (" + 1", ", where the one is for a store of the tail that comes late in one call and early in the next: its place, as in `NAME+0x1f`, does without"),
             };
+            let (between, one) = match finding.one_more() {
+                0 => ("between two pops", "of the stores"),
+                _ => ("from the beginning of a pop to that of the next, beside that of the tail", "store between two stores of the tail"),
+            };
             format!(
-                "x = {stores}: at least so many stores are made between two pops. With S = {bound}, delta = ceil({bound} / {}){one_more} = {delta}, if at least one of the stores goes to another cache line than the tail{why}.",
+                "x = {stores}: at least so many stores are made {between}. With S = {bound}, delta = ceil({bound} / {}){one_more} = {delta}, if at least one {one} goes to another cache line than the tail{why}.",
                 stores.saturating_add(1)
             )
         }
@@ -98,7 +102,7 @@ fn worth(program: &Program, finding: &Finding) -> String {
         None => "The way above uses none.",
     };
     let mut text = format!(
-        "The program has {} indirect calls and {} indirect jumps; each may lead to a pop at once, without a store, and so may a return to a caller that is not known. {used}\nIts {} calls of libraries are taken to return without a pop and without a store. So x is a lower bound if no library calls back into code that pops (as qsort may), and if nothing but returns leads back (no longjmp, no change of stacks).\n",
+        "Indirect calls in the program: {}; indirect jumps: {}. Each may lead to a pop at once, without a store, and so may a return to a caller that is not known. {used}\nCalls of libraries: {}. They are taken to return without a pop and without a store. So x is a lower bound if no library calls back into code that pops (as qsort may), and if nothing but returns leads back (no longjmp, no change of stacks).\n",
         grouped(*indirect_calls),
         grouped(*indirect_jumps),
         grouped(*library_calls),

@@ -22,6 +22,7 @@ enum Op {
     Jump(usize),
     Branch(usize),
     Call(&'static str),
+    CallMiddle(usize),
     TailCall(&'static str),
     Take(&'static str),
     CallUnknown,
@@ -31,8 +32,8 @@ enum Op {
 }
 
 use Op::{
-    Branch, Call, CallUnknown, Fence, Jump, JumpUnknown, LockedAdd, MaskedStore, Nothing, Push, Return, Stop, Store,
-    StoreUnderMask, TailCall, Take,
+    Branch, Call, CallMiddle, CallUnknown, Fence, Jump, JumpUnknown, LockedAdd, MaskedStore, Nothing, Push, Return,
+    Stop, Store, StoreUnderMask, TailCall, Take,
 };
 
 impl Op {
@@ -52,7 +53,7 @@ impl Op {
             Nothing => &[0x90],
             Jump(_) | TailCall(_) => &[0xe9],
             Branch(_) => &[0x0f, 0x84],
-            Call(_) => &[0xe8],
+            Call(_) | CallMiddle(_) => &[0xe8],
             // lea rax, [rip + distance]
             Take(_) => &[0x48, 0x8d, 0x05],
             // call rax
@@ -66,7 +67,7 @@ impl Op {
     }
 
     fn goes_somewhere(self) -> bool {
-        matches!(self, Jump(_) | TailCall(_) | Branch(_) | Call(_) | Take(_))
+        matches!(self, Jump(_) | TailCall(_) | Branch(_) | Call(_) | CallMiddle(_) | Take(_))
     }
 
     fn length(self) -> usize {
@@ -95,7 +96,7 @@ fn assemble(functions: Functions<'_>) -> (Vec<u8>, Vec<usize>) {
         for op in *ops {
             code.extend(op.bytes());
             let target = match *op {
-                Jump(index) | Branch(index) => start + offset(ops, index),
+                Jump(index) | Branch(index) | CallMiddle(index) => start + offset(ops, index),
                 Call(name) | TailCall(name) | Take(name) => start_of(name),
                 _ => continue,
             };

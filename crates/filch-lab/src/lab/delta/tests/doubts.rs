@@ -129,6 +129,49 @@ fn what_a_drain_is_behind_of_is_looked_at_too() {
 }
 
 #[test]
+fn what_is_stored_on_the_way_up_is_stored_without_passing_the_beginning() {
+    let main: (&str, &[Op]) = ("main", &[Call("worker"), Jump(0)]);
+    let recursive: &[Op] = &[Push, Push, Push, Branch(5), Call("worker"), Store, Return];
+    assert!(refused(&[main, ("worker", recursive)], "worker").contains("more than once"));
+    // By way of another, by a jump at its end, and perhaps by somebody who may be anybody.
+    let through: &[Op] = &[Push, Push, Push, Branch(5), Call("other"), Store, Return];
+    for other in [&[Call("worker"), Return][..], &[TailCall("worker")]] {
+        assert!(refused(&[main, ("worker", through), ("other", other)], "worker").contains("what stores at"));
+    }
+    let unknown = ("other", &[CallUnknown, Return][..]);
+    assert!(refused(&[main, ("worker", through), unknown], "worker").contains("nobody knows what it calls"));
+    let saves = ("other", &[Push, Nothing, Return][..]);
+    assert!(search(&program(&[main, ("worker", through), saves]), &["worker"]).is_ok());
+    // Before it stores, there is no way up.
+    let last: &[Op] = &[Push, Push, Push, Store, Branch(6), Call("worker"), Return];
+    assert!(search(&program(&[main, ("worker", last)]), &["worker"]).is_ok());
+}
+
+#[test]
+fn what_is_called_twice_in_a_row_may_pop_twice() {
+    let twice: (&str, &[Op]) = ("worker", &[Push, Push, Push, Push, Push, Call("step"), Call("step"), Jump(0)]);
+    assert!(refused(&[twice, ("step", &[Store, Return])], "worker").contains("more than once"));
+    assert!(
+        refused(&[twice, ("step", &[TailCall("other")]), ("other", &[Store, Return])], "worker").contains("more than")
+    );
+    // What only saves registers does not.
+    assert!(search(&program(&[twice, ("step", &[Push, Nothing, Return])]), &["worker"]).is_ok());
+}
+
+#[test]
+fn a_call_into_the_middle_of_a_function_may_not_come_back() {
+    // As where a return is made of one: call 2; here: jump here; 2: drop the address; return.
+    let functions: Functions<'_> =
+        &[("pop", &[Store, CallMiddle(3), Jump(2), Nothing, Return]), ("worker", &[Call("pop"), Jump(0)])];
+    let finding = found(functions, "pop+0x0");
+    assert!(matches!(finding.way.as_ref().unwrap().leaves, Some(Leaves::Call(_))));
+    assert_eq!(finding.stores, Some(1));
+    // And it may lead to a loop.
+    let round: &[Op] = &[Push, Push, CallMiddle(4), Jump(0), Store, Branch(4), Return];
+    assert!(refused(&[("worker", round)], "worker").contains("more than once"));
+}
+
+#[test]
 fn a_return_that_is_a_jump_leads_anywhere() {
     let jump: (&str, &[Op]) = ("jump", &[Push, Return]);
     let finding = found(&[POP, jump, ("worker", &[Call("pop"), Store, Call("jump"), Store, Jump(0)])], "pop");
