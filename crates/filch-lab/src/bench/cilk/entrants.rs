@@ -119,24 +119,31 @@ fn everybody_under<'a, W: Work>(
 
 /// Those that rely on the bound, on a CPU that is one.
 fn relying<'a, W: Work>(work: &'a W, threads: usize, vouched: &Vouched) -> Result<Vec<Entrant<'a>>> {
-    let (delta, four) = (vouched.delta()?, vouched.four()?);
+    let delta = vouched.delta()?;
     // SAFETY: the bound that this is made from is one of five. 128 is above every store buffer that is known, and where a report has just measured a larger one, it is that one. One that was given the user vouches for, and was told what happens if it is too small.
     // One from a file is above the entries that were measured on a CPU that gives itself out as the same model as this one; that is evidence, and whoever gives the file vouches for the rest.
     // And one that a report has measured on this very machine, minutes ago: then the capacity of the store buffer showed as a knee that nearly all resampled rounds agree on, and a million races or more with deltas that are only just
     // safe broke nothing, while races with smaller deltas did break. That is evidence and no proof: were it wrong, a job could run twice, in a frame that is gone. It is what the paper itself stands on, and enough for a process that only measures; a report with fewer races takes the first.
     let (ff_cl, ff_the, thep) = unsafe { (FfCl::trusting(delta), FfThe::trusting(delta), Thep::trusting(delta)) };
-    // SAFETY: as above; it is made from the same bound.
-    let (ff_the_4, thep_4) = unsafe { (FfThe::trusting(four), Thep::trusting(four)) };
-
     let mut all = vec![
         engine("ff_cl", Some(vouched.note(delta)), ff_cl, work, threads),
         engine("ff_the", Some(vouched.note(delta)), ff_the, work, threads),
         engine("thep", Some(vouched.note(delta)), thep, work, threads),
     ];
     // What thieves make of delta shows only where there are some.
-    if threads > 1 {
-        all.push(engine("ff_the-4", Some(vouched.note(four)), ff_the_4, work, threads));
-        all.push(engine("thep-4", Some(vouched.note(four)), thep_4, work, threads));
+    if threads == 1 {
+        return Ok(all);
+    }
+    match vouched.four() {
+        Ok(four) => {
+            // SAFETY: as above; it is made from the same bound.
+            let (ff_the_4, thep_4) = unsafe { (FfThe::trusting(four), Thep::trusting(four)) };
+            all.push(engine("ff_the-4", Some(vouched.note(four)), ff_the_4, work, threads));
+            all.push(engine("thep-4", Some(vouched.note(four)), thep_4, work, threads));
+        }
+        Err(why) => all.iter_mut().filter(|entrant| entrant.runner.name == "thep").for_each(|thep| {
+            thep.note = Some(format!("{}; ff_the-4 and thep-4 are left out: {why}", vouched.note(delta)));
+        }),
     }
     Ok(all)
 }
@@ -259,5 +266,13 @@ mod tests {
             assert_eq!(missing, RELYING);
             assert!(without.contains(&"the") && without.contains(&"thep-inf"));
         }
+    }
+
+    #[test]
+    fn a_bound_that_is_too_large_for_a_delta_of_four_leaves_out_who_needs_one() {
+        let all = names(None, Some(&Vouched::default()));
+        let large = names(None, Some(&Vouched::given(300).unwrap()));
+        let missing: Vec<_> = all.into_iter().filter(|name| !large.contains(name)).collect();
+        assert_eq!(missing, ["ff_the-4", "thep-4"]);
     }
 }

@@ -53,10 +53,13 @@ pub(super) fn rounds(case: &str, joins: u64, entrants: Vec<Entrant<'_>>, plan: &
         Effort { rounds: rounds.saturating_sub(done), at_least: at_least.saturating_sub(done), time: left(time) };
     go_on(case, &mut times, without_slow, effort, one)?;
 
-    let pair = entrants.iter().filter(|entrant| entrant.is_of_the_pair()).map(|entrant| &entrant.runner).collect();
-    let effort =
-        Effort { rounds: rounds.saturating_sub(most_rounds(&times)), at_least: 0, time: left(time).max(pair_time) };
-    go_on(case, &mut times, pair, effort, one)?;
+    let pair = entrants.iter().filter(|entrant| entrant.is_of_the_pair()).map(|entrant| &entrant.runner);
+    let pair: Vec<&Runner<'_>> = pair.collect();
+    // Where one of them is left out, the other has nobody to be compared with so closely.
+    if pair.iter().any(|runner| runner.name != pair[0].name) {
+        let rounds = rounds.saturating_sub(most_rounds(&times));
+        go_on(case, &mut times, pair, Effort { rounds, at_least: 0, time: left(time).max(pair_time) }, one)?;
+    }
 
     for (series, entrant) in times.iter_mut().zip(&entrants) {
         series.note = entrant.note.clone();
@@ -132,5 +135,7 @@ mod tests {
     fn the_pair_has_time_of_its_own() {
         let plan = Plan { time: Duration::ZERO, pair_time: Duration::from_secs(100), ..PLAN };
         assert_eq!(measured(&plan), [("serial", 3), ("the", 5), ("thep", 5), ("central", 1)]);
+        let alone = ["serial", "the", "central"].map(|name| (name, 1.0)).into();
+        assert_eq!(measured_at(&plan, alone), [("serial", 3), ("the", 3), ("central", 1)]);
     }
 }

@@ -217,10 +217,14 @@ impl Shared {
                 let (depth, end) = (job.depth, job.end);
                 job.run(Place { pool: self, index, end, depth });
                 backoff.reset();
+            } else if was_called {
+                // Somebody else has the job, and what that one was called for may be left, which is not for this worker.
+                was_called = false;
+                self.pass_on(index);
             } else if !backoff.is_completed() {
                 backoff.snooze();
             } else {
-                was_called |= self.sleep(index, floor, has_come);
+                was_called = self.sleep(index, floor, has_come);
             }
         }
         if was_called {
@@ -247,7 +251,7 @@ impl Shared {
         inside.sleepers.len() == asleep
     }
 
-    /// Who goes on with its own join leaves the job that it was called for to somebody else, who has to hear of it.
+    /// Who was called and takes nothing leaves what there is to somebody else, who has to hear of it.
     fn pass_on(&self, index: u16) {
         let mut inside = self.queue_of(index).lock();
         let deepest = inside.jobs.iter().map(|job| job.depth).max();
@@ -265,35 +269,69 @@ mod tests {
 
     use super::*;
 
+    /// A central queue that nobody works for.
+    fn shared() -> Shared {
+        Shared {
+            scheme: Scheme::Central,
+            workers: 2,
+            queues: vec![CachePadded::default()],
+            handles: vec![OnceLock::new(), OnceLock::new()],
+            leaving: AtomicBool::new(false),
+        }
+    }
+
     #[test]
     fn who_goes_on_with_its_own_join_passes_the_call_on() {
-        // Its join may have come before it goes to sleep, or only when it is called.
-        for (depth, is_late) in [(5, false), (2, false), (5, true), (2, true)] {
-            let shared = Shared {
-                scheme: Scheme::Central,
-                workers: 2,
-                queues: vec![CachePadded::default()],
-                handles: vec![OnceLock::new(), OnceLock::new()],
-                leaving: AtomicBool::new(false),
-            };
+        for depth in [5, 2] {
+            let shared = shared();
             let forked = Forked::new(|_: Place<'_>| (), Waiter::Outside(thread::current()));
             let is_pushed = Cell::new(false);
             // While the first falls asleep, its join comes, another falls asleep at a join of depth 3, and a job is pushed.
             let has_come = || {
-                let falls_asleep = !is_pushed.get() && !shared.queues[0].lock().sleepers.is_empty();
-                if falls_asleep {
+                if !is_pushed.get() && !shared.queues[0].lock().sleepers.is_empty() {
                     is_pushed.set(true);
                     shared.queues[0].lock().sleepers.push((1, 3));
                     // SAFETY: nobody runs it, and the queue goes before it does.
                     shared.push(0, unsafe { forked.job(depth, 2) });
                     thread::current().unpark();
                 }
-                is_pushed.get() && !(falls_asleep && is_late)
+                is_pushed.get()
             };
             shared.until(0, 1, &has_come);
             let asleep = shared.queues[0].lock().sleepers.clone();
-            assert_eq!(asleep, if depth > 3 { vec![] } else { vec![(1, 3)] }, "a job of depth {depth}, {is_late}");
+            assert_eq!(asleep, if depth > 3 { vec![] } else { vec![(1, 3)] }, "a job of depth {depth}");
             assert!(shared.take_back(0, forked.data()));
         }
+    }
+
+    #[test]
+    fn who_was_called_for_what_another_took_passes_on_what_is_left() {
+        let shared = shared();
+        let forked = Forked::new(|_: Place<'_>| (), Waiter::Outside(thread::current()));
+        let asleep = Cell::new(None);
+        let times = Cell::new(0);
+        let has_come = || {
+            let lies_down = shared.queues[0].lock().sleepers.iter().any(|&(sleeper, _)| sleeper == 0);
+            if !lies_down {
+                return times.get() == 2;
+            }
+            times.set(times.get() + 1);
+            if times.get() == 1 {
+                // It is called for a job that is gone when it wakes. One is left that is not for it, but for another who sleeps.
+                let mut inside = shared.queues[0].lock();
+                inside.sleepers = vec![(1, 0)];
+                // SAFETY: nobody runs it, and the queue goes before it does.
+                inside.jobs.push_back(unsafe { forked.job(3, 2) });
+                shared.queues[0].count(&inside);
+                thread::current().unpark();
+            } else {
+                // Before it sleeps again.
+                asleep.set(Some(shared.queues[0].lock().sleepers.clone()));
+            }
+            times.get() == 2
+        };
+        shared.until(0, 5, &has_come);
+        assert_eq!(asleep.take(), Some(vec![(0, 5)]));
+        assert!(shared.take_back(0, forked.data()));
     }
 }
