@@ -239,9 +239,14 @@ mod tests {
         let shell = |script: &str| Call::new("sh", Path::new("/")).arg("-c").arg(script);
         let said = shell("echo one; echo two >&2").read_within(Duration::from_secs(60), &log).unwrap();
         assert_eq!(said, "one\ntwo\n");
-        let error = shell("echo here; exec sleep 600").read_within(Duration::from_secs(1), &log).unwrap_err();
-        assert!(error.downcast::<CallFailed>().unwrap().how.contains("did not end within 1.0 s"));
-        assert_eq!(fs::read_to_string(&log).unwrap(), "here\n");
+        // Where much else goes on, a shell may take seconds to begin.
+        let kept = [1, 4, 16, 50].into_iter().find(|&seconds| {
+            let error = shell("echo here; exec sleep 600").read_within(Duration::from_secs(seconds), &log).unwrap_err();
+            let how = error.downcast::<CallFailed>().unwrap().how;
+            assert!(how.contains("did not end within ") && how.contains(&seconds.to_string()), "{how}");
+            fs::read_to_string(&log).unwrap() == "here\n"
+        });
+        assert!(kept.is_some());
         fs::remove_file(&log).unwrap();
     }
 }

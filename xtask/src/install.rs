@@ -18,7 +18,13 @@ pub(crate) fn packages(context: &Context, packages: &str, missing: &str) -> bool
         return false;
     };
     say!("installing {packages}, for want of {missing}");
-    let apt_get = |line: &str| sudo.clone().words("DEBIAN_FRONTEND=noninteractive apt-get").words(line).run().is_ok();
+    let apt_get = |line: &str| {
+        sudo.clone()
+            .words("DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600")
+            .words(line)
+            .run()
+            .is_ok()
+    };
     let install = format!("install -y --no-install-recommends {packages}");
     // A machine that has no package lists yet, or old ones, fails the first time.
     apt_get(&install) || (apt_get("update") && apt_get(&install))

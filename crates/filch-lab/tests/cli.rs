@@ -133,7 +133,7 @@ fn the_explorer_is_served_to_this_machine_only() {
     let address = line.split("http://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
     assert!(address.starts_with("127.0.0.1:"), "{line}");
     // It listens a moment after it has said where.
-    let mut stream = (0..500).find_map(|_| {
+    let mut stream = (0..6_000).find_map(|_| {
         std::thread::sleep(std::time::Duration::from_millis(10));
         TcpStream::connect(address).ok()
     });

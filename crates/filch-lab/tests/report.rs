@@ -96,16 +96,16 @@ mod interrupted {
     fn a_signal_ends_it_with_a_page_of_what_there_is() {
         for name in ["-INT", "-TERM"] {
             let out = tempfile::tempdir().unwrap();
-            let words = "--rehearsal --only store-buffer --only queues --only bulk";
+            let words = "--rehearsal --only store-buffer --only queues --only bulk --only models";
             let (child, said) = begun(out.path(), words, "  queues: burst-64");
             signal(&child, name);
             let (rest, shown, page) = ended(child, said, out.path());
             assert!(rest.contains("the page is written with what is done so far"), "{rest}");
             assert!(shown.contains("The page is "), "{shown}");
-            assert!(page.contains("ended before bulk could be measured") && !page.contains("queues failed"), "{page}");
+            // It is in the middle of the queues, or, if the signal came late, of what is next.
+            assert!(page.contains("models could be measured") && !page.contains("queues failed"), "{page}");
             // What was done before is there.
             assert_eq!(out.path().join("data/store-buffer.json").exists(), cfg!(target_arch = "x86_64"));
-            assert!(!out.path().join("data/bulk.json").exists());
         }
     }
 
@@ -117,6 +117,8 @@ mod interrupted {
         signal(&child, "-INT");
         let (_, _, page) = ended(child, said, out.path());
         assert!(!page.contains("failed"), "{page}");
-        assert!(page.contains("before solver had found anything") && page.contains("before models could"), "{page}");
+        let is_said =
+            page.contains("before solver had found anything") || page.contains("solver, which did not end in time");
+        assert!(is_said && page.contains("before models could"), "{page}");
     }
 }

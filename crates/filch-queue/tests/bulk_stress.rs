@@ -113,6 +113,13 @@ fn rob(thief: &mut Thief<Task>, done: &AtomicBool, mut take: impl FnMut(Batch<Ta
 fn no_task_is_lost_or_doubled_on_its_way_through_two_queues() {
     let _alone = alone();
     let tasks = tasks_per_queue() / 5;
+    // More than once only if the thief was not there in time: another machine may have the core that it is on.
+    let stolen = (0..20).map(|_| carry_through_two_queues(tasks)).find(|&stolen| stolen > 0 || tasks < 100_000);
+    assert!(stolen.is_some(), "the thief got nothing, so nothing was tested");
+}
+
+/// How many were stolen from the first.
+fn carry_through_two_queues(tasks: usize) -> usize {
     let (first, mut first_thief) = bulk::starting_at(u32::MAX - tasks as u32 / 4, u32::MAX - tasks as u32 / 8).unwrap();
     let (second, mut second_thief) = bulk::new();
     let (first_done, second_done) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -130,7 +137,10 @@ fn no_task_is_lost_or_doubled_on_its_way_through_two_queues() {
             let (mut account, mut dice) = (new_account(), Dice::new(2));
             let stolen = rob(&mut first_thief, first_done, |batch| {
                 let ids: Vec<usize> = batch.iter().map(Task::id).collect();
-                assert!(ids.is_sorted(), "a batch came out in another order than it went in");
+                assert!(
+                    ids.windows(2).all(|two| two[0] <= two[1]),
+                    "a batch came out in another order than it went in"
+                );
                 second.push_batch(batch);
                 for _ in 0..dice.roll(0..ids.len() + 1) {
                     second.pop().inspect(|task| account.enter(task));
@@ -158,7 +168,7 @@ fn no_task_is_lost_or_doubled_on_its_way_through_two_queues() {
     account.check();
     account.0.clear();
     eprintln!("{tasks} tasks, {stolen} stolen from the first queue");
-    assert!(stolen > 0 || tasks < 100_000, "the thief got nothing, so nothing was tested");
+    stolen
 }
 
 /// What is stolen is the oldest: each batch begins behind the one before, where the owner only pushes.

@@ -266,8 +266,18 @@ fn stay_on_core(n: usize) {
     let _ = n;
 }
 
+/// How often something is tried that needs a thief in time: another machine may have the core that it is on.
+const TRIES: usize = 20;
+
 /// One queue, made small, whose indices wrap on the way, and whose owner moves from one thread to another in the middle.
 fn carry<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> Account {
+    let mut all = (0..TRIES).map(|_| carry_once::<Q>(tasks, thieves, delta));
+    let tested = all.find_map(|(account, stolen)| (stolen > 0 || tasks < 100_000).then_some(account));
+    tested.expect("the thieves got nothing, so nothing was tested")
+}
+
+/// What came out, and how much of it was stolen.
+fn carry_once<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> (Account, usize) {
     let (owner, thief) = Q::make::<Task>(Setup { delta, ..Setup::wrapping_after(tasks / 8) }).unwrap();
     // One or three thieves share a handle by reference; of two or four, every second has a clone.
     let handles = match thieves % 2 {
@@ -310,8 +320,7 @@ fn carry<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> Account {
     let stolen = sum.taken - popped;
     let redundant = 100.0 * sum.taken.saturating_sub(tasks) as f64 / tasks as f64;
     eprintln!("{}, thieves: {thieves}, tasks: {tasks}, stolen: {stolen}, redundant: {redundant:.4} %", Q::NAME);
-    assert!(stolen > 0 || tasks < 100_000, "the thieves got nothing, so nothing was tested");
-    sum
+    (sum, stolen)
 }
 
 fn loses_and_doubles_nothing<Q: Queue>() {

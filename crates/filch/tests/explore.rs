@@ -459,16 +459,19 @@ fn what_was_stopped_before_it_began_has_made_no_state() {
 
 #[test]
 fn the_counts_are_of_all_and_the_longest_queue_is_seen() {
-    let pool = pool(3);
-    let explored = Explore::exactly_once().pool(&pool).state(|_| ()).run([0u32], |n, worker| {
-        if n == 0 {
-            worker.push_all(1..=1000);
-        }
-    });
-    assert_eq!(explored.counts().len(), 3);
-    assert_eq!(explored.total().tasks, 1001);
-    assert_eq!(explored.states().len(), explored.counts().iter().filter(|counts| counts.tasks > 0).count());
-    assert!(explored.total().longest > 100, "{:?}", explored.total());
+    for threads in [1, 3] {
+        let pool = pool(threads);
+        let explored = Explore::exactly_once().pool(&pool).state(|_| ()).run([0u32], |n, worker| {
+            if n == 0 {
+                worker.push_all(1..=1000);
+            }
+        });
+        assert_eq!(explored.counts().len(), threads);
+        assert_eq!(explored.total().tasks, 1001);
+        assert_eq!(explored.states().len(), explored.counts().iter().filter(|counts| counts.tasks > 0).count());
+        // Thieves may have emptied it before it is looked at.
+        assert!(threads > 1 || explored.total().longest > 900, "{:?}", explored.total());
+    }
 }
 
 #[test]

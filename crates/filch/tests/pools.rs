@@ -643,7 +643,7 @@ fn ends_well_after_fork(child: impl FnOnce()) -> bool {
         0 => {
             // A hang would be for good: the watchdog's thread is not in the child.
             // SAFETY: ends the process after so many seconds.
-            unsafe { libc::alarm(20) };
+            unsafe { libc::alarm(200) };
             let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
             // SAFETY: ends the child, without the destructors that are the parent's to run.
             unsafe { libc::_exit(if ended.is_ok() { 0 } else { 1 }) }

@@ -286,7 +286,7 @@ fn a_spawned_job_wakes_a_sleeping_pool() {
         for _ in 0..300 {
             let asleep = || {
                 let total = pool.stats().total();
-                total.sleeps - total.wakes == 2
+                total.sleeps == total.wakes + 2
             };
             spin_until(asleep);
             let (sender, receiver) = mpsc::channel();

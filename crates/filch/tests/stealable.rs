@@ -15,7 +15,7 @@ fn let_sleep(pool: &Pool) {
     let threads = pool.threads() as u64;
     let asleep = || {
         let total = pool.stats().total();
-        total.sleeps - total.wakes == threads
+        total.sleeps == total.wakes + threads
     };
     spin_until(asleep);
 }

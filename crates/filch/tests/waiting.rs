@@ -284,7 +284,12 @@ fn a_worker_that_waits_for_another_pool_leaves_its_own_pools_work_alone_unless_t
                     filch::spawn(|| {
                         ran.fetch_add(if is_inside() { 1000 } else { 1 }, Ordering::AcqRel);
                     });
-                    there.install(|| patience(|| ran.load(Ordering::Acquire) != 0));
+                    let has_run = || ran.load(Ordering::Acquire) != 0;
+                    // Strict, it is what must not come; otherwise it comes, however late.
+                    there.install(|| match waiting {
+                        Waiting::Strict => drop(patience(has_run)),
+                        _ => spin_until(has_run),
+                    });
                 });
             });
             spin_until(|| ran.load(Ordering::Acquire) != 0);

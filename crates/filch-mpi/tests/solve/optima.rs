@@ -116,11 +116,16 @@ fn a_solution_found_on_several_ranks_at_the_same_time_is_told_once() {
     }
 }
 
+/// Every rank gets the root, so that each has something to do, however quick the others are.
 #[test]
 fn all_ranks_work_and_their_statistics_say_so() {
     let problem = IndependentSet::<Words<1>>::new(independent_set::random(40, 200, 1, 3));
-    let solved = run(&problem, 3, Delays::NONE, 2, |rank| Options { host: format!("host {rank}"), ..Options::new(7) });
-    assert!(solved.transfers > 0);
+    let parcels: Vec<Parcel> = (0..3).flat_map(|_| root(&problem)).collect();
+    let solved = run(&problem, 3, Delays::NONE, 2, |rank| Options {
+        host: format!("host {rank}"),
+        resume: (rank == 0).then(|| Left { parcels: parcels.clone(), ..Left::default() }),
+        ..Options::new(7)
+    });
     for (number, rank) in solved.ranks.iter().enumerate() {
         assert!(rank.totals.explored > 0, "rank {number} did nothing");
         assert_eq!((rank.host.as_str(), rank.threads), (format!("host {number}").as_str(), 1));

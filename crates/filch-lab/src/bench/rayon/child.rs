@@ -153,14 +153,19 @@ mod tests {
     }
 
     #[cfg(unix)]
-    fn shell(script: &str) -> Result<Child> {
-        Child::start_with_patience(Path::new("/bin/sh"), &["-c", script], 2, Duration::from_millis(500))
+    fn shell(script: &str, patience: Duration) -> Result<Child> {
+        Child::start_with_patience(Path::new("/bin/sh"), &["-c", script], 2, patience)
     }
+
+    /// For what comes, sooner or later.
+    #[cfg(unix)]
+    const LONG: Duration = Duration::from_secs(60);
 
     #[cfg(unix)]
     #[test]
     fn a_child_answers_each_time_it_is_told_to_run() {
-        let mut child = shell("echo ready $RAYON_NUM_THREADS; while read c; do echo done 1 2 3 4; done").unwrap();
+        let script = "echo ready $RAYON_NUM_THREADS; while read c; do echo done 1 2 3 4; done";
+        let mut child = shell(script, LONG).unwrap();
         for _ in 0..3 {
             assert_eq!(child.run().unwrap().checksum, 4);
         }
@@ -169,13 +174,17 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_child_that_dies_hangs_or_talks_nonsense_is_an_error() {
-        let refusal = |script: &str| shell(script).and_then(|mut child| child.run()).unwrap_err().to_string();
+        let within = |patience: Duration, script: &str| {
+            shell(script, patience).and_then(|mut child| child.run()).unwrap_err().to_string()
+        };
+        let refusal = |script: &str| within(LONG, script);
         assert!(refusal("exit 3").contains("ended without an answer, by exit status: 3"));
         assert!(refusal("echo ready 2; read c; exit 4").contains("ended without an answer, by exit status: 4"));
         assert!(refusal("echo ready 2; read c; kill -9 $$").contains("signal: 9"));
-        assert!(refusal("echo ready 2; exec sleep 100").contains("did not answer within 0.5 seconds"));
-        assert!(refusal("exec sleep 100").contains("did not answer"));
-        assert!(refusal("echo ready 3; exec sleep 100").contains("to have 2 threads, and said `ready 3`"));
+        let half_a_second = Duration::from_millis(500);
+        assert!(within(half_a_second, "echo ready 2; exec sleep 1000").contains("did not answer within 0.5 seconds"));
+        assert!(within(half_a_second, "exec sleep 1000").contains("did not answer"));
+        assert!(refusal("echo ready 3; exec sleep 1000").contains("to have 2 threads, and said `ready 3`"));
         assert!(refusal("echo ready 2; read c; echo nonsense").contains("not one: `nonsense`"));
     }
 

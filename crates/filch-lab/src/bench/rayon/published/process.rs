@@ -54,21 +54,21 @@ fn timed_with_patience(command: &mut Command, patience: Duration) -> Result<(Dur
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> Result<(Duration, Vec<u8>)> {
-        timed_with_patience(Command::new("/bin/sh").args(["-c", script]), Duration::from_millis(500))
+    fn shell(script: &str, seconds: f64) -> Result<(Duration, Vec<u8>)> {
+        timed_with_patience(Command::new("/bin/sh").args(["-c", script]), Duration::from_secs_f64(seconds))
     }
 
     #[test]
     fn what_a_process_writes_is_returned() {
-        let (elapsed, output) = shell("echo a; echo b").unwrap();
+        let (elapsed, output) = shell("echo a; echo b", 60.0).unwrap();
         assert_eq!(output, b"a\nb\n");
         assert!(elapsed > Duration::ZERO);
     }
 
     #[test]
     fn whoever_fails_or_hangs_is_an_error() {
-        assert!(shell("exit 3").unwrap_err().to_string().contains("failed, by exit status: 3"));
-        assert!(shell("exec sleep 100").unwrap_err().to_string().contains("not done after 0.5 seconds"));
+        assert!(shell("exit 3", 60.0).unwrap_err().to_string().contains("failed, by exit status: 3"));
+        assert!(shell("exec sleep 1000", 0.5).unwrap_err().to_string().contains("not done after 0.5 seconds"));
         let refusal = timed(&mut Command::new("/nowhere/program")).unwrap_err().to_string();
         assert!(refusal.contains("/nowhere/program could not be started"), "{refusal}");
     }
