@@ -117,7 +117,7 @@ fn a_join_from_outside_migrates_both_closures() {
 fn a_closure_migrates_if_and_only_if_it_runs_on_another_thread() {
     let _watchdog = watchdog();
     for_each_kind(2, |pool| {
-        for round in 0..1000 {
+        for round in 0..200 {
             let (taken, meeting) = (round % 2 == 0, Meeting::of(2));
             pool.install(|| {
                 let home = thread::current().id();
@@ -147,7 +147,7 @@ fn a_closure_migrates_if_and_only_if_it_runs_on_another_thread() {
 fn the_worker_that_runs_a_closure_is_the_one_it_gets() {
     let _watchdog = watchdog();
     let pool = pool(2);
-    for _ in 0..1000 {
+    for _ in 0..200 {
         let meeting = Meeting::of(2);
         let ((), ()) = pool.with_worker(|worker| {
             let home = worker.index();
