@@ -125,25 +125,22 @@ fn relying<'a, W: Work>(work: &'a W, threads: usize, vouched: &Vouched) -> Resul
     // And one that a report has measured on this very machine, minutes ago: then the capacity of the store buffer showed as a knee that nearly all resampled rounds agree on, and a million races or more with deltas that are only just
     // safe broke nothing, while races with smaller deltas did break. That is evidence and no proof: were it wrong, a job could run twice, in a frame that is gone. It is what the paper itself stands on, and enough for a process that only measures; a report with fewer races takes the first.
     let (ff_cl, ff_the, thep) = unsafe { (FfCl::trusting(delta), FfThe::trusting(delta), Thep::trusting(delta)) };
-    let mut all = vec![
-        engine("ff_cl", Some(vouched.note(delta)), ff_cl, work, threads),
-        engine("ff_the", Some(vouched.note(delta)), ff_the, work, threads),
-        engine("thep", Some(vouched.note(delta)), thep, work, threads),
-    ];
     // What thieves make of delta shows only where there are some.
-    if threads == 1 {
-        return Ok(all);
+    let four = (threads > 1).then(|| vouched.four()).transpose();
+    let mut note = vouched.note(delta);
+    let mut all = vec![
+        engine("ff_cl", Some(note.clone()), ff_cl, work, threads),
+        engine("ff_the", Some(note.clone()), ff_the, work, threads),
+    ];
+    if let Err(why) = &four {
+        note.push_str(&format!("; ff_the-4 and thep-4 are left out: {why}"));
     }
-    match vouched.four() {
-        Ok(four) => {
-            // SAFETY: as above; it is made from the same bound.
-            let (ff_the_4, thep_4) = unsafe { (FfThe::trusting(four), Thep::trusting(four)) };
-            all.push(engine("ff_the-4", Some(vouched.note(four)), ff_the_4, work, threads));
-            all.push(engine("thep-4", Some(vouched.note(four)), thep_4, work, threads));
-        }
-        Err(why) => all.iter_mut().filter(|entrant| entrant.runner.name == "thep").for_each(|thep| {
-            thep.note = Some(format!("{}; ff_the-4 and thep-4 are left out: {why}", vouched.note(delta)));
-        }),
+    all.push(engine("thep", Some(note), thep, work, threads));
+    if let Ok(Some(four)) = four {
+        // SAFETY: as above; it is made from the same bound.
+        let (ff_the_4, thep_4) = unsafe { (FfThe::trusting(four), Thep::trusting(four)) };
+        all.push(engine("ff_the-4", Some(vouched.note(four)), ff_the_4, work, threads));
+        all.push(engine("thep-4", Some(vouched.note(four)), thep_4, work, threads));
     }
     Ok(all)
 }

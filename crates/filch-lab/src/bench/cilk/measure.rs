@@ -53,8 +53,8 @@ pub(super) fn rounds(case: &str, joins: u64, entrants: Vec<Entrant<'_>>, plan: &
         Effort { rounds: rounds.saturating_sub(done), at_least: at_least.saturating_sub(done), time: left(time) };
     go_on(case, &mut times, without_slow, effort, one)?;
 
-    let pair = entrants.iter().filter(|entrant| entrant.is_of_the_pair()).map(|entrant| &entrant.runner);
-    let pair: Vec<&Runner<'_>> = pair.collect();
+    let pair: Vec<&Runner<'_>> =
+        entrants.iter().filter(|entrant| entrant.is_of_the_pair()).map(|entrant| &entrant.runner).collect();
     // Where one of them is left out, the other has nobody to be compared with so closely.
     if pair.iter().any(|runner| runner.name != pair[0].name) {
         let rounds = rounds.saturating_sub(most_rounds(&times));

@@ -71,35 +71,34 @@ impl<'a> Calibrator<'a> {
     }
 
     fn store_over_what_is_there(&self, asked: Option<usize>, entries: usize, counts: &Counts) -> Result<()> {
-        let sweep = Sweep::new(entries + 1, counts);
+        let (sweep, runs) = (Sweep::new(entries + 1, counts), counts.total().runs);
         match sweep.verdict {
             Verdict::Stands => {}
             Verdict::Raised(seen) if seen <= published::most_entries(self.cpu, entries) + 1 => bail!(
                 "a load overtook {seen} stores, and the store buffer shows {entries} entries: perhaps that is half of it, and another hardware thread of the core had the other half; try again when the machine is less busy"
             ),
             Verdict::Raised(seen) => {
-                return Err(self.refute(&sweep, &format!(
+                return Err(self.refute(runs, &format!(
                     "a load overtook {seen} stores, and a store buffer of {entries} entries explains {} at most: what was caught is the least that can happen, nothing says what the most is, so there is no calibration",
                     sweep.supposed
                 )))
             }
             Verdict::Refuted => {
-                return Err(self.refute(&sweep, "there is no bound on this CPU, so there is no calibration"))
+                return Err(self.refute(runs, "there is no bound on this CPU, so there is no calibration"))
             }
         }
-        let (calibration, why) = self.calibration(asked, entries, &sweep, counts.total().runs)?;
+        let (calibration, why) = self.calibration(asked, entries, &sweep, runs)?;
         figures::write_file(&self.path, |writer| Ok(write!(writer, "{calibration}")?))?;
         print(&words(&self.path, &calibration, why))
     }
 
     /// Keeps the reason beside the calibration that there is not to be, and takes away one that is there.
-    fn refute(&self, sweep: &Sweep, reason: &str) -> Error {
+    fn refute(&self, runs: u64, reason: &str) -> Error {
         let record = beside(&self.path);
         let kept = read(&record).and_then(|before| {
             figures::write_file(&record, |writer| {
                 write!(writer, "{}", before.unwrap_or_default())?;
                 writeln!(writer, "{}, {}: {reason}.", date::today(), self.cpu)?;
-                let runs = sweep.points.iter().map(|point| point.runs).sum::<u64>();
                 Ok(writeln!(
                     writer,
                     "Runs of the litmus test: {}. Delete this file to calibrate all the same.",
@@ -107,10 +106,10 @@ impl<'a> Calibrator<'a> {
                 )?)
             })
         });
-        let mut all = anyhow!("{reason}; {} keeps that in mind", record.display());
-        if let Err(failure) = kept {
-            all = anyhow!("{reason}; and this could not be kept: {failure:#}");
-        }
+        let all = match kept {
+            Ok(()) => anyhow!("{reason}; {} keeps that in mind", record.display()),
+            Err(failure) => anyhow!("{reason}; and this could not be kept: {failure:#}"),
+        };
         if self.earlier.is_none() {
             return all;
         }

@@ -1,7 +1,7 @@
 //! How much a sweep says in which nothing went wrong that should not.
 
 use super::plan::{alpha, targets, ABOVE};
-use super::{Placement, Point, Sweep, Verdict};
+use super::{verdict, Placement, Point, Sweep, Verdict};
 
 /// How many runs close to the line there must be before somebody relies on a bound because of them.
 pub(crate) const RUNS_TO_TRUST: u64 = 1_000_000;
@@ -14,8 +14,8 @@ impl Sweep {
 
     /// The largest delta x (L + 1) below the bound at which a run went wrong.
     pub(crate) fn largest_below(&self) -> Option<usize> {
-        let wrong = self.points.iter().filter(|point| point.stores >= 1 && point.incorrect > 0);
-        wrong.map(|point| point.delta * (point.stores + 1)).filter(|stores| *stores < self.supposed).max()
+        let is_below = |point: &&Point| point.delta * (point.stores + 1) < self.supposed;
+        verdict::largest_violation(self.points.iter().filter(is_below))
     }
 
     /// Whether a run went wrong so close below the bound that one above it would have been seen, too.
