@@ -106,6 +106,7 @@ mod interrupted {
             assert!(page.contains("models could be measured") && !page.contains("queues failed"), "{page}");
             // What was done before is there.
             assert_eq!(out.path().join("data/store-buffer.json").exists(), cfg!(target_arch = "x86_64"));
+            assert!(!out.path().join("data/models-searched.csv").exists());
         }
     }
 

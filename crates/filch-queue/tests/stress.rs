@@ -18,7 +18,7 @@ use std::thread;
 use common::{claim, delta, for_every_exact_queue, for_every_relaxed_queue, steal, ExactQueue, Queue, Setup, Shape};
 use filch_queue::bound::{Bound, Delta, FENCE_FREE};
 use filch_queue::{Owner, Steal, Thief};
-use threads::{alone, join, tasks_per_queue, Dice, Done};
+use threads::{alone, join, tasks_per_queue, until_stolen, Dice, Done};
 
 /// What is freed is overwritten, so that a thief that reads on in an array that is no longer there finds no task in it.
 struct Shredder;
@@ -266,14 +266,9 @@ fn stay_on_core(n: usize) {
     let _ = n;
 }
 
-/// How often something is tried that needs a thief in time: another machine may have the core that it is on.
-const TRIES: usize = 20;
-
 /// One queue, made small, whose indices wrap on the way, and whose owner moves from one thread to another in the middle.
 fn carry<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> Account {
-    let mut all = (0..TRIES).map(|_| carry_once::<Q>(tasks, thieves, delta));
-    let tested = all.find_map(|(account, stolen)| (stolen > 0 || tasks < 100_000).then_some(account));
-    tested.expect("the thieves got nothing, so nothing was tested")
+    until_stolen(tasks, || carry_once::<Q>(tasks, thieves, delta))
 }
 
 /// What came out, and how much of it was stolen.

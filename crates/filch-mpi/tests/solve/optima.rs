@@ -126,6 +126,7 @@ fn all_ranks_work_and_their_statistics_say_so() {
         resume: (rank == 0).then(|| Left { parcels: parcels.clone(), ..Left::default() }),
         ..Options::new(7)
     });
+    assert!(solved.transfers > 0);
     for (number, rank) in solved.ranks.iter().enumerate() {
         assert!(rank.totals.explored > 0, "rank {number} did nothing");
         assert_eq!((rank.host.as_str(), rank.threads), (format!("host {number}").as_str(), 1));
