@@ -94,7 +94,7 @@ mod kernel {
     const REGISTERED: u8 = 1;
     const REFUSED: u8 = 2;
 
-    /// What the kernel said. Not part of any protocol: registering twice does no harm.
+    /// What the kernel said last. Not part of any protocol: registering twice does no harm.
     static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
 
     fn membarrier(command: libc::c_int) -> bool {
@@ -122,6 +122,8 @@ mod kernel {
         if interrupt() || (membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && interrupt()) {
             return Ok(());
         }
+        // Protocols that are set up from now on fence on both sides.
+        ANSWER.store(REFUSED, Ordering::Relaxed);
         Err(Refused)
     }
 }

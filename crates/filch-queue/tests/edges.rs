@@ -536,6 +536,7 @@ mod a_process_of_its_own {
                 assert_eq!(owner.mode(), Mode::Fenced);
                 return;
             }
+            let (other, others_thief) = asymmetric::new();
             assert_eq!((owner.mode(), thief.mode()), (Mode::Membarrier, Mode::Membarrier));
             (0..9).for_each(|task| owner.push(task));
             assert_eq!((thief.steal(), owner.pop()), (Steal::Success(0), Some(8)));
@@ -549,12 +550,17 @@ mod a_process_of_its_own {
             assert_eq!((thief.steal(), thief.steal(), owner.pop()), (Steal::Success(1), Steal::Success(2), Some(7)));
             assert_eq!(owner.mode(), Mode::Fenced, "for good");
 
-            // The next queue still believes in the registration, and finds out. Its owner goes without a pop, which is as good.
+            // Another queue of that time finds out by itself. Its owner is dropped without a pop,
+            // which is as good.
+            other.push(1);
+            assert_eq!((other.mode(), others_thief.steal()), (Mode::Membarrier, Steal::Abort));
+            drop(other);
+            assert_eq!((others_thief.steal(), others_thief.steal()), (Steal::Success(1), Steal::Empty));
+
+            // A queue that is made now is fenced from the start.
             let (owner, thief) = asymmetric::new();
             owner.push(1);
-            assert_eq!((owner.mode(), thief.steal()), (Mode::Membarrier, Steal::Abort));
-            drop(owner);
-            assert_eq!((thief.steal(), thief.steal()), (Steal::Success(1), Steal::Empty));
+            assert_eq!((owner.mode(), thief.steal()), (Mode::Fenced, Steal::Success(1)));
         });
     }
 

@@ -162,7 +162,7 @@ where
     pool.deliver_to_all(|_| unsafe { Job::from_parts(data, State::<F, R>::execute, origin) });
     match caller.zip(frame.as_ref()) {
         Some((post, frame)) => wait::until(post, &Awaited::Installed(frame, &state.completion.done)),
-        None => pool.wait_outside(&gate),
+        None => gate.pass_soon(),
     }
     if let Some(panic) = lock(&state.panic).take() {
         // What the others returned is leaked rather than guessed at.

@@ -16,6 +16,14 @@ pub(crate) enum Defect {
     SleepWithoutLook,
     /// Who has queued something looks at the sleepers without a fence.
     EventWithoutFence,
+    /// The last worker that stops searching does not look for unclaimed work.
+    LastSearcherDoesNotLook,
+    /// The last searcher wakes idle workers only, and no worker that waits.
+    WaitersSleepOn,
+    /// No defect: the kernel refuses every barrier, as after a seccomp filter.
+    BarrierRefused,
+    /// The same, and a raid goes on as if the owner had passed one.
+    RefusalIgnored,
 }
 
 /// Whether the code is to be wrong in this way. Never, outside of the checkers.

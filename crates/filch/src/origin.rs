@@ -102,6 +102,12 @@ impl Origins {
         Origins { count: AtomicUsize::new(0), entries: Mutex::new(Vec::new()) }
     }
 
+    /// Whether nothing that runs here has an origin: a hint.
+    pub(crate) fn are_none(&self) -> bool {
+        // Relaxed: a hint; the last searcher asks after its fence.
+        self.count.load(Ordering::Relaxed) == 0
+    }
+
     /// Whether something that runs here may descend from `frame`: a hint.
     pub(crate) fn include(&self, frame: &Frame) -> bool {
         let address = ptr::from_ref(frame).addr();

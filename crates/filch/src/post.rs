@@ -12,7 +12,7 @@ use crate::origin::Origins;
 use crate::pool::Shared;
 use crate::random::Random;
 use crate::scope::Task;
-use crate::sleep::{Bed, Counts};
+use crate::sleep::Bed;
 use crate::stack::{Mode, Slot, Stack};
 use crate::stats::Tally;
 use crate::sync::{fence, lock, spin_loop, AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Mutex, Ordering};
@@ -44,8 +44,6 @@ pub(crate) struct Post {
     in_turn: InOrder,
     /// The scope whose task is at the bottom of all that runs here, or 0.
     scope: AtomicUsize,
-    /// How often it has left it to those who watch to wake others, since it began what it runs.
-    left_to_watchers: AtomicU32,
     /// Whether it runs something: one that does not cannot fork without looking at the beds first.
     working: AtomicBool,
     /// What runs here on top of something that it has nothing to do with.
@@ -83,7 +81,6 @@ impl Post {
             inbox: InOrder::new(),
             in_turn: InOrder::new(),
             scope: AtomicUsize::new(0),
-            left_to_watchers: AtomicU32::new(0),
             working: AtomicBool::new(false),
             foreign: Foreign { count: AtomicU32::new(0), entries: Mutex::new(Vec::new()) },
             scope_since: AtomicU32::new(0),
@@ -202,25 +199,11 @@ impl Post {
     pub(crate) fn begin(&self) -> bool {
         // Relaxed: only the worker itself writes it.
         let before = self.working.load(Ordering::Relaxed);
-        self.left_to_watchers.store(0, Ordering::Relaxed);
         self.working.store(true, Ordering::SeqCst);
         // Whoever lies down and does not see this is seen in bed by the first fork.
         fence(Ordering::SeqCst);
         self.stack.alarm();
         before
-    }
-
-    /// Whether somebody sees to it that what this worker offers is not left to nobody. One who watches may have lost its core, and see to it late: so that is relied on at the beginning only, when
-    /// what runs may soon be over.
-    pub(crate) fn is_minded(&self, counts: Counts) -> bool {
-        const TRUST: u32 = 64;
-        if counts.searching() > 0 || counts.watching() == 0 {
-            return counts.searching() > 0;
-        }
-        // Relaxed: only the worker itself uses it.
-        let times = self.left_to_watchers.load(Ordering::Relaxed);
-        self.left_to_watchers.store(times + 1, Ordering::Relaxed);
-        times < TRUST
     }
 
     /// What began is over.
@@ -257,10 +240,11 @@ impl Post {
             && lock(&self.foreign.entries).iter().skip(since as usize).any(foreign)
     }
 
-    /// Whether it may fork without looking at the beds first: it runs something, and is not in bed itself.
+    /// Whether the worker may fork without looking at the beds first: it runs something, is not in
+    /// bed itself, and its forks have no fence.
     pub(crate) fn may_fork_unseen(&self) -> bool {
-        // SeqCst: after the fence of the one who asks, which lies in bed by then.
-        self.working.load(Ordering::SeqCst) && !self.bed.is_occupied()
+        // SeqCst: after the fence of the worker that asks, which lies in bed by then.
+        self.working.load(Ordering::SeqCst) && !self.bed.is_occupied() && !self.stack.is_fenced()
     }
 
     /// Whether there are jobs for this worker alone.

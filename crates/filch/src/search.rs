@@ -9,7 +9,7 @@ use crate::origin::Origin;
 use crate::pool::Shared;
 use crate::post::Post;
 use crate::scope::Task;
-use crate::stack::{Slot, Theft};
+use crate::stack::{self, Slot, Theft};
 use crate::sync::{fence, spin_loop, Ordering};
 use crate::unwind::NoUnwind;
 use crate::wait::SHORT_WAIT;
@@ -231,7 +231,7 @@ pub(crate) fn until<'p>(
         };
         backoff.reward(&post.patience);
         if pool.sleep.stop_searching() {
-            pool.leave_nothing_to_nobody();
+            pool.wake_for_unclaimed_work();
         }
         match work {
             Some((work, Others::Alike)) => run(post, work),
@@ -247,7 +247,7 @@ fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announc
         return;
     }
     pool.sleep.lie_down(&post.bed);
-    pool.leave_own_to_another(post);
+    pool.wake_for_own_jobs(post);
     let others = || pool.posts().filter(|other| other.index != post.index);
     others().for_each(|other| other.stack.demand());
     if !defect(Defect::SleepWithoutLook) && (has_come() || pool.has_work(post)) {
@@ -269,12 +269,17 @@ fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announc
 /// How long a worker dozes before it has the kernel interrupt others for it.
 const GRACE: Duration = Duration::from_millis(2);
 
-/// For a worker that lies down and has raised its demand: sees to it that what `others` fork from now on heeds the demand, and that what they had forked
-/// before can be seen. Returns `None` if the worker was called meanwhile, otherwise whether it worked.
+/// Makes sure that later forks of `others` heed the demand of a worker that lies down, and that
+/// their earlier forks can be seen. Returns `None` if the worker was called meanwhile, otherwise
+/// whether it is certain.
 ///
-/// One that is in bed as well passes a fence when it gets up, and one that runs nothing passes one when it begins to. As to the others, there is only the time
-/// that a store takes to become visible in which a fork and the demand can miss each other; so, unless there is something to take at once, this worker dozes first. Mostly it
-/// is called, or the others come to bed, before the time is over, and nobody is interrupted.
+/// A worker in bed passes a fence when it gets up, a worker that runs nothing when it begins to run
+/// something, and a fenced owner at each fork. For the others, a fork and the demand can miss each
+/// other only while a store is on its way. So, unless there is something to take at once, this
+/// worker dozes first. In most cases it is called, or the others come to bed, before the time is
+/// over, and no worker is interrupted.
+///
+/// If the kernel refuses the barrier, the others are asked to fence their forks from now on.
 pub(crate) fn pass_barrier<'p>(
     post: &Post,
     pool: &Shared,
@@ -300,7 +305,11 @@ pub(crate) fn pass_barrier<'p>(
             return Some(true);
         }
     }
-    Some(post.stack.barrier_for_owner())
+    let passed = stack::heavy_barrier();
+    if !passed {
+        others.filter(|other| other.may_fork_unseen()).for_each(|other| other.stack.ask_for_fences());
+    }
+    Some(passed)
 }
 
 /// Sleeps until called, for so long at most. Returns whether it was called.
@@ -312,7 +321,8 @@ fn nap_for(post: &Post, pool: &Shared, time: Duration) -> bool {
     called
 }
 
-/// Sleeps until called; or, where the kernel has broken its word about barriers, for a moment.
+/// Sleeps until called; or for a millisecond, if a fork may be missed because the kernel has refused
+/// a barrier and not every owner fences yet.
 pub(crate) fn nap(post: &Post, pool: &Shared, certain: bool) {
     if certain {
         post.tally.sleeps.add(1);
@@ -320,7 +330,7 @@ pub(crate) fn nap(post: &Post, pool: &Shared, certain: bool) {
         pool.sleep.sleep(&post.bed);
         post.tally.wakes.add(1);
     } else {
-        std::thread::sleep(Duration::from_millis(1));
+        nap_for(post, pool, Duration::from_millis(1));
     }
 }
 

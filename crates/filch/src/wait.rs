@@ -54,8 +54,8 @@ impl Answer {
     }
 }
 
-/// A fork found the alarm raised, or the stack full. If somebody wants work, the oldest jobs become public and, if nobody awake looks for
-/// them, a sleeper is woken.
+/// Handles a fork that found the alarm raised, or the stack full. If another worker wants work, the
+/// oldest jobs become public and, if no worker searches for them, a sleeper is woken.
 #[cold]
 #[inline(never)]
 pub(crate) fn answer(post: &Post, slot: &Slot) -> Answer {
@@ -65,7 +65,8 @@ pub(crate) fn answer(post: &Post, slot: &Slot) -> Answer {
     }
     let hungry = post.stack.answer();
     let pool = post.pool();
-    let sleeper = pool.find_sleeper(post);
+    let depth = post.stack.index_of(slot);
+    let sleeper = pool.find_sleeper(post, depth);
     if !hungry && sleeper.is_none() {
         return Answer::Forked;
     }
@@ -77,12 +78,13 @@ pub(crate) fn answer(post: &Post, slot: &Slot) -> Answer {
     if let Some((bed, rest)) = sleeper {
         // What was published is so before the counters are looked at.
         fence(Ordering::SeqCst);
-        // Who searches will find what is public now, or sees to it when it stops, as does who watches. Others cannot take what a waiter may.
-        if rest != Rest::Idle || !post.is_minded(pool.sleep.counts()) {
+        // A searcher will find what is public now, or looks once more when it stops. It may not take
+        // what a waiter may, so a waiter is woken all the same.
+        if rest != Rest::Idle || pool.sleep.counts().searching() == 0 {
             pool.sleep.wake(bed, rest);
         }
-        // As long as anybody sleeps who could take a job, each fork offers one.
-        if pool.find_sleeper(post).is_some() {
+        // As long as a worker sleeps that could take a job, each fork offers one.
+        if pool.find_sleeper(post, depth).is_some() {
             post.stack.alarm();
         }
     }
@@ -226,7 +228,7 @@ fn find_for_slot<'p>(post: &Post, pool: &'p Shared, slot: &Slot, data: *const ()
             leapfrog(post, pool, runner, slot.floor(), |prize| {
                 !slot.is_done() && !is_foreign(runner, prize, slot.foreigners(), slot.floor())
             })
-            .or_else(|| fetch(pool, of_slot(slot, runner), || !slot.is_done()))
+            .or_else(|| fetch(pool, runner, of_slot(slot, runner), || !slot.is_done()))
         }
         Some(_) => None,
         None => pool.injector.take_back(data).map(Work::Job),
@@ -238,7 +240,7 @@ fn find_for_scope<'p>(post: &Post, pool: &'p Shared, tasks: &Tasks) -> Option<Wo
     pool.posts().filter(|other| other.index != post.index && other.scope() == tasks.number()).find_map(|victim| {
         let still = || victim.scope() == tasks.number();
         leapfrog(post, pool, victim, 0, |slot| still() && !is_foreign(victim, slot, victim.scope_since(), 0))
-            .or_else(|| fetch(pool, of_scope(victim), still))
+            .or_else(|| fetch(pool, victim, of_scope(victim), still))
     })
 }
 
@@ -292,13 +294,19 @@ fn of_scope(runner: &Post) -> impl Fn(&Job) -> bool + '_ {
     }
 }
 
-/// Takes such a job out of the injector, where somebody has put it who was not to run it, if `still` holds then.
-fn fetch<'p>(pool: &Shared, wanted: impl Fn(&Job) -> bool, still: impl Fn() -> bool) -> Option<Work<'p>> {
+/// Takes such a job of `victim` out of the injector, where a worker has put it that was not to run
+/// it, if `still` holds then.
+fn fetch<'p>(
+    pool: &Shared,
+    victim: &Post,
+    wanted: impl Fn(&Job) -> bool,
+    still: impl Fn() -> bool,
+) -> Option<Work<'p>> {
     let job = pool.injector.take_where(wanted)?;
     if still() {
         return Some(Work::Job(job));
     }
-    pool.inject(job);
+    return_to_injector(pool, job, victim);
     None
 }
 
@@ -312,7 +320,8 @@ fn comes_from(victim: &Post, slot: &Slot, frame: &Frame) -> bool {
     victim.origins.at(std::ptr::from_ref(slot).addr()).descends_from(frame)
 }
 
-/// A stolen job that must not be run here goes to the injector, for anybody idle; or back to its owner, should it wait for it.
+/// Gives a stolen job that must not be run here to the injector, for any idle worker; or for its
+/// owner, should that wait for it.
 fn give_back(pool: &Shared, slot: &Slot, victim: &Post) {
     unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
         // SAFETY: a slot of the pool; its job is waited for until it is done.
@@ -321,23 +330,19 @@ fn give_back(pool: &Shared, slot: &Slot, victim: &Post) {
     let address = std::ptr::from_ref(slot);
     // Marked first: once it can be had from the injector, it may be over and the slot in use again.
     let call_owner = slot.give_back();
-    // SAFETY: whoever takes it out of the injector runs it, once.
-    pool.inject(unsafe { Job::from_parts(address.cast(), execute, victim.origins.at(address.addr())) });
+    // SAFETY: the worker that takes it out of the injector runs it, once.
+    let job = unsafe { Job::from_parts(address.cast(), execute, victim.origins.at(address.addr())) };
+    return_to_injector(pool, job, victim);
     if call_owner {
         victim.bed.call();
     }
-    // Others who wait for what the victim runs looked for it on the victim's stack.
-    for other in pool.posts().filter(|other| other.index != victim.index) {
-        let rest = other.bed.rest();
-        let waits = match rest {
-            Rest::Stolen(address) => pool.slot_at(address).runner() == Some(victim.index),
-            Rest::Scope(number) => victim.scope() == number,
-            _ => false,
-        };
-        if waits {
-            pool.sleep.wake(&other.bed, rest);
-        }
-    }
+}
+
+/// Puts a job that stands on the stack of `victim` into the injector. Workers that wait for what
+/// `victim` runs may have looked for it meanwhile, on that stack or in the injector, and then slept.
+fn return_to_injector(pool: &Shared, job: Job, victim: &Post) {
+    pool.inject(job);
+    pool.wake_waiters_for(victim);
 }
 
 /// Waits until the stolen job in `slot` is done, and frees the slot.
@@ -370,28 +375,51 @@ pub(crate) fn until(post: &Post, awaited: &Awaited<'_>) {
 }
 
 fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
-    // What is nearly done is not worth helping with.
-    for _ in 0..SHORT_WAIT {
-        if awaited.has_come() {
+    // The owner of a scope runs its own tasks at once. A stolen job may be nearly done.
+    let mut has_paused = false;
+    if !matches!(awaited, Awaited::Scope(_)) {
+        has_paused = true;
+        if pause_until_done(awaited) {
             return;
         }
-        spin_loop();
     }
+    let mut was_asleep = false;
     let mut backoff = Backoff::new(&post.patience);
     while !awaited.has_come() {
-        if let Some(job) = post.collect() {
+        let mail = post.collect();
+        let work = if mail.is_none() { awaited.find(post, pool) } else { None };
+        if mail.is_some() || work.is_some() {
+            // A fork may have relied on this worker while it slept, and then left its job to it. If
+            // it runs something else instead, another worker has to be woken for that job.
+            if std::mem::take(&mut was_asleep) && pool.sleep.counts().only_sleepers_are_free() {
+                pool.wake_for_unclaimed_work();
+            }
+        }
+        if let Some(job) = mail {
             search::run_foreign(post, Work::Job(job));
-        } else if let Some(work) = awaited.find(post, pool) {
+        } else if let Some(work) = work {
             backoff.reward(&post.patience);
             search::run(post, work);
             backoff = Backoff::new(&post.patience);
+        } else if !std::mem::replace(&mut has_paused, true) {
+            pause_until_done(awaited);
         } else if !backoff.snooze() {
             backoff.disappoint(&post.patience);
             sleep_strictly(post, pool, awaited);
+            was_asleep = true;
             backoff = Backoff::new(&post.patience);
         }
     }
     backoff.reward(&post.patience);
+}
+
+/// Waits for a moment, because what is nearly done is not worth helping with. Returns whether it is
+/// done.
+fn pause_until_done(awaited: &Awaited<'_>) -> bool {
+    (0..SHORT_WAIT).any(|_| {
+        spin_loop();
+        awaited.has_come()
+    })
 }
 
 fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {

@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use common::{build, for_each_kind, spin_until, watchdog, Meeting};
+use common::{build, flag, for_each_kind, is_set, set, spin_until, watchdog, Meeting};
 use filch::{Pool, Waiting};
 
 /// The pool's workers are all asleep, as far as can be seen from outside.
@@ -234,4 +234,33 @@ fn without_raids_a_blocked_owner_keeps_its_job() {
         );
     });
     assert_eq!(pool.stats().total().raids, 0);
+}
+
+/// Four workers. `waiter` sleeps until `stolen` is done, `stolen` forks a job and blocks on it, and
+/// the idle worker may take the blocking job of the fourth instead. Then the sleeping waiter is the
+/// only worker left for what `stolen` has forked.
+fn leaves_a_job_to_the_waiter(pool: &Pool) {
+    let (begun, other_is_ready, forks_now, done) = (flag(), flag(), flag(), flag());
+    let block = || spin_until(|| is_set(&done));
+    let stolen = || {
+        set(&begun);
+        spin_until(|| is_set(&other_is_ready));
+        // Time for the waiter and the idle worker to fall asleep.
+        thread::sleep(Duration::from_millis(10));
+        set(&forks_now);
+        filch::join(block, || set(&done));
+    };
+    let waiter = || filch::join(|| spin_until(|| is_set(&begun)), stolen);
+    let fourth = || {
+        set(&other_is_ready);
+        spin_until(|| is_set(&forks_now));
+        filch::join(block, block);
+    };
+    pool.join(waiter, fourth);
+}
+
+#[test]
+fn a_sleeping_waiter_is_woken_for_what_the_last_searcher_left() {
+    let _watchdog = watchdog();
+    for_each_kind(4, |pool| (0..30).for_each(|_| leaves_a_job_to_the_waiter(pool)));
 }

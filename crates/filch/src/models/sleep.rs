@@ -12,7 +12,7 @@ use crate::origin::Origin;
 use crate::pool::{Handlers, Shared};
 use crate::post::Post;
 use crate::search::{self, Others};
-use crate::stack::Mode;
+use crate::stack::{Execute, Mode, Theft};
 use crate::wait::{self, Waiting};
 use crate::worker::Worker;
 
@@ -211,6 +211,92 @@ fn wakes_and_forks() {
         pool.inject(unsafe { Job::from_parts(Arc::as_ptr(&flags).cast(), fork, Origin::NONE) });
         workers.into_iter().for_each(|worker| worker.join().unwrap());
     });
+}
+
+/// Worker 0 waits for a job that worker 3 runs. Worker 3 forks another job and looks at it no more;
+/// worker 1 then forks an unrelated one. The idle worker 2 takes one of the two, mostly the second,
+/// and leaves. Then only the waiter can run the first.
+fn leaves_a_job_to_a_waiter() {
+    /// The awaited job, and whether the idle worker has had something to do.
+    struct World {
+        awaited: usize,
+        idle_is_done: AtomicBool,
+    }
+    unsafe fn unrelated(data: *const (), worker: &mut Worker, _: bool) {
+        // SAFETY: the world outlives the model's threads.
+        let world = unsafe { &*data.cast::<World>() };
+        if worker.index() == 2 {
+            world.idle_is_done.store(true, Ordering::Release);
+        }
+    }
+    unsafe fn needed(data: *const (), worker: &mut Worker, migrated: bool) {
+        // SAFETY: as above.
+        unsafe { unrelated(data, worker, migrated) };
+        // SAFETY: as above.
+        let world = unsafe { &*data.cast::<World>() };
+        let pool = worker.post().pool();
+        if pool.slot_at(world.awaited).complete() {
+            pool.post(0).bed.call();
+        }
+    }
+    explore(1, || {
+        let pool = Shared::new(4, 4, Mode::Asymmetric, Waiting::Strict, true, Handlers::default()).expect("memory");
+        let waiter = pool.post(0);
+        [0, 1, 3].into_iter().for_each(|index| has_begun(pool.post(index)));
+        // SAFETY: no other thread of the model is worker 0 yet.
+        let awaited = unsafe { Worker::at(waiter.stack.bottom()) }.slot();
+        let world =
+            Arc::new(World { awaited: std::ptr::from_ref(awaited).addr(), idle_is_done: AtomicBool::new(false) });
+        waiter.stack.push(awaited, Arc::as_ptr(&world).cast(), unrelated);
+        waiter.stack.share();
+        assert!(matches!(waiter.stack.steal(), Theft::Job(_)));
+        awaited.run_by(3, 0, 0);
+
+        let idles = {
+            let (pool, world) = (pool.clone(), world.clone());
+            thread::spawn(move || {
+                let post = pool.post(2);
+                Post::set_current(Some(post));
+                let mut done = || world.idle_is_done.load(Ordering::Acquire);
+                search::until(post, &pool, &mut done, &mut || true, &mut || None, Others::Alike);
+                Post::set_current(None);
+            })
+        };
+        let forks = {
+            let (pool, world) = (pool.clone(), world.clone());
+            thread::spawn(move || {
+                for (index, execute) in [(3, needed as Execute), (1, unrelated)] {
+                    let post = pool.post(index);
+                    // SAFETY: this thread is both workers of the model.
+                    let slot = unsafe { Worker::at(post.stack.bottom()) }.slot();
+                    if post.stack.push(slot, Arc::as_ptr(&world).cast(), execute) {
+                        wait::answer(post, slot);
+                    }
+                }
+            })
+        };
+        // The threads begin in this order if none is preempted: waiter, idle worker, the forks.
+        Post::set_current(Some(waiter));
+        wait::for_stolen(waiter, awaited);
+        Post::set_current(None);
+        idles.join().unwrap();
+        forks.join().unwrap();
+    });
+}
+
+#[test]
+fn the_last_searcher_wakes_a_waiter_for_what_it_leaves() {
+    assert!(defect::with(None, leaves_a_job_to_a_waiter));
+}
+
+#[test]
+fn a_last_searcher_that_wakes_no_waiters_is_caught() {
+    assert!(!defect::with(Some(Defect::WaitersSleepOn), leaves_a_job_to_a_waiter));
+}
+
+#[test]
+fn a_last_searcher_that_does_not_look_is_caught() {
+    assert!(!defect::with(Some(Defect::LastSearcherDoesNotLook), forks_two));
 }
 
 #[test]

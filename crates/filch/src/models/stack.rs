@@ -219,3 +219,56 @@ fn a_raid_that_goes_on_after_a_settlement_is_caught() {
 fn slots_lie_in_a_row() {
     assert_eq!(std::mem::size_of::<[Slot; 3]>(), 3 * STRIDE);
 }
+
+#[test]
+fn a_refused_raid_takes_nothing_until_the_owner_fences() {
+    for raiders in 1..=2 {
+        assert!(defect::with(Some(Defect::BarrierRefused), move || raids(Mode::Asymmetric, raiders)));
+    }
+}
+
+/// A raid is refused; the owner then forks and returns, and another raid takes what it may.
+fn raids_again_after_a_refusal() {
+    explore(3, || {
+        let world = World::new(3, Mode::Asymmetric);
+        world.fork(0, 0);
+        assert_eq!(world.stack.raid(), None);
+        assert!(!world.stack.has_public());
+        let raider = {
+            let world = world.clone();
+            thread::spawn(move || {
+                world.stack.raid();
+                world.steal();
+            })
+        };
+        if world.fork(1, 1) {
+            world.stack.answer();
+        }
+        assert!(world.stack.is_fenced(), "the raid has raised the alarm");
+        world.finish(1, 1);
+        world.fork(1, 2);
+        world.finish(1, 2);
+        world.finish(0, 0);
+        raider.join().unwrap();
+        world.check();
+    });
+}
+
+#[test]
+fn an_owner_that_was_asked_for_fences_can_be_raided() {
+    assert!(defect::with(Some(Defect::BarrierRefused), raids_again_after_a_refusal));
+    // A return is as good as a fork, and the raid then publishes the job.
+    assert!(defect::with(Some(Defect::BarrierRefused), || explore(1, || {
+        let world = World::new(3, Mode::Asymmetric);
+        world.fork(0, 0);
+        world.fork(1, 1);
+        assert_eq!(world.stack.raid(), None);
+        world.finish(1, 1);
+        assert!(world.stack.is_fenced());
+        assert_eq!(world.stack.raid(), Some(1));
+        world.steal();
+        world.finish(0, 0);
+        world.run(2);
+        world.check();
+    })));
+}

@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 use crossbeam_utils::CachePadded;
 
 use super::injector::Injector;
+use crate::defect::{defect, Defect};
 use crate::error::BuildError;
 use crate::job::Job;
 use crate::latch::Gate;
@@ -39,10 +40,8 @@ impl fmt::Debug for Handlers {
     }
 }
 
-/// How many pauses, of some 40 nanoseconds, a thread outside gives a worker to take what it has injected; how many turns of that it then watches; and how many more it waits awake after that.
+/// How many pauses, of some 40 nanoseconds, a caller gives an awake worker to take its job.
 const TO_TAKE: u32 = 15;
-const TO_WATCH: u32 = 16;
-const TO_LINGER: u32 = 8;
 
 /// See the module.
 #[derive(Debug)]
@@ -134,15 +133,17 @@ impl Shared {
         );
     }
 
-    /// Somebody asleep who may take what `post` forks: the idle first.
-    pub(crate) fn find_sleeper(&self, post: &Post) -> Option<(&Bed, Rest)> {
+    /// Finds a sleeping worker that may take what the worker of `post` forks at `depth`: an idle one
+    /// if there is one, otherwise one whose wait needs it.
+    pub(crate) fn find_sleeper(&self, post: &Post, depth: u32) -> Option<(&Bed, Rest)> {
         let may_take = |rest| match rest {
-            Rest::Awake | Rest::Waking => false,
-            Rest::Idle => true,
-            Rest::Stolen(address) => self.slot_at(address).runner() == Some(post.index),
-            Rest::Scope(number) => post.scope() == number,
+            Rest::Stolen(address) => {
+                let slot = self.slot_at(address);
+                slot.runner() == Some(post.index) && !post.is_foreign(depth, slot.foreigners(), slot.floor())
+            }
+            Rest::Scope(number) => post.scope() == number && !post.is_foreign(depth, post.scope_since(), 0),
             // Which worker that is, is looked at below.
-            Rest::Installed => false,
+            Rest::Awake | Rest::Waking | Rest::Idle | Rest::Installed => false,
         };
         let origin = post.origin();
         let waits_for_this = |other: &Post, rest: Rest| {
@@ -155,7 +156,7 @@ impl Shared {
             origin.frames().any(|frame| by(frame) && is_for(frame))
         };
         let mut waiter = None;
-        for other in self.posts().filter(|other| other.index != post.index) {
+        for other in self.others(post) {
             let rest = other.bed.rest();
             if rest == Rest::Idle {
                 return Some((&other.bed, rest));
@@ -167,7 +168,13 @@ impl Shared {
         waiter
     }
 
-    /// Wakes one worker that takes anything.
+    /// All posts but this one.
+    fn others<'a>(&'a self, post: &Post) -> impl Iterator<Item = &'a Post> + Clone {
+        let index = post.index;
+        self.posts().filter(move |other| other.index != index)
+    }
+
+    /// Wakes one idle worker. Returns whether there was one.
     pub(crate) fn wake_idle(&self) -> bool {
         self.posts().any(|post| self.wake_if_idle(post))
     }
@@ -176,14 +183,37 @@ impl Shared {
         post.bed.rest() == Rest::Idle && self.sleep.wake(&post.bed, Rest::Idle)
     }
 
-    /// The worker of `post`, which has just lain down, cannot take what it has forked below. If nobody minds that any more, another is woken for it.
-    pub(crate) fn leave_own_to_another(&self, post: &Post) {
-        if post.stack.has_jobs() && self.sleep.counts().minding() == 0 {
-            self.posts().filter(|other| other.index != post.index).any(|other| self.wake_if_idle(other));
+    /// Wakes every sleeping worker whose wait may need what the worker of `post` has forked.
+    ///
+    /// For callers other than that worker, which cannot tell exactly: a waiter woken in vain looks
+    /// once and sleeps again.
+    pub(crate) fn wake_waiters_for(&self, post: &Post) {
+        for other in self.others(post) {
+            let rest = other.bed.rest();
+            let may_need = match rest {
+                Rest::Awake | Rest::Waking | Rest::Idle => false,
+                Rest::Stolen(address) => self.slot_at(address).runner() == Some(post.index),
+                Rest::Scope(number) => post.scope() == number || !post.origins.are_none(),
+                Rest::Installed => !post.origins.are_none(),
+            };
+            if may_need {
+                self.sleep.wake(&other.bed, rest);
+            }
         }
     }
 
-    /// Something was queued for everybody: wakes somebody idle, unless one searches already.
+    /// Wakes another worker for the jobs on the stack of `post`, whose worker has just lain down and
+    /// cannot take them itself, unless a worker searches that will find them.
+    pub(crate) fn wake_for_own_jobs(&self, post: &Post) {
+        if post.stack.has_jobs()
+            && self.sleep.counts().only_sleepers_are_free()
+            && !self.others(post).any(|other| self.wake_if_idle(other))
+        {
+            self.wake_waiters_for(post);
+        }
+    }
+
+    /// Announces something that was queued for every worker: wakes an idle one, unless one searches.
     pub(crate) fn event(&self) {
         let counts = self.sleep.event();
         if counts.searching() == 0 && counts.sleeping() > 0 {
@@ -191,56 +221,37 @@ impl Shared {
         }
     }
 
-    /// A worker has queued something for everybody besides what it runs: the same, but that can wait for those who watch.
-    pub(crate) fn event_inside(&self) {
-        let counts = self.sleep.event();
-        let minded = self.own_post().map_or(counts.searching() > 0, |post| post.is_minded(counts));
-        if !minded && counts.sleeping() > 0 {
-            self.wake_idle();
-        }
-    }
-
-    /// Puts a job where any worker takes it, for a thread that is no worker and waits for it at `gate`.
+    /// Puts a job where any worker takes it, for a caller that waits for it at `gate`.
     ///
-    /// At first it does so awake, because much is over in less time than it takes to put a thread to sleep and wake it. As long as it does, workers need not wake others for what they
-    /// fork: that may be over as well, and otherwise this thread, which has nothing better to do, does it for them. And if some worker is awake, that one has a moment to take the job before another is
-    /// woken for it.
+    /// If a worker is awake, it has a moment to take the job before another one is woken for it.
     pub(crate) fn inject_and_wait(&self, job: Job, gate: &Gate) {
-        self.sleep.start_watching();
         self.injector.push(job);
-        let mut passed = false;
-        if self.sleep.counts().sleeping() < self.posts.len() as u64 {
-            passed = gate.try_pass_for(TO_TAKE);
+        let all_sleep = self.sleep.counts().sleeping() == self.posts.len() as u64;
+        if !all_sleep && gate.try_pass_for(TO_TAKE) {
+            return;
         }
-        if !passed && !self.injector.is_empty() {
+        if !self.injector.is_empty() {
             self.event();
         }
-        self.watch(gate, passed);
+        gate.pass_soon();
     }
 
-    /// Waits at `gate` for what the workers run already.
-    pub(crate) fn wait_outside(&self, gate: &Gate) {
-        self.sleep.start_watching();
-        self.watch(gate, false);
-    }
-
-    fn watch(&self, gate: &Gate, passed: bool) {
-        let passed = passed || gate.try_pass_and_yield(TO_WATCH, TO_TAKE);
-        if self.sleep.stop_watching() {
-            self.leave_nothing_to_nobody();
-        }
-        if !passed && !gate.try_pass_and_yield(TO_LINGER, TO_TAKE) {
-            gate.pass();
-        }
-    }
-
-    /// The last one to search or watch has stopped while others sleep: what was queued or forked in the belief that it would find it is left to one
-    /// of those.
-    pub(crate) fn leave_nothing_to_nobody(&self) {
-        // SeqCst: what a worker did before it saw a searcher is seen by that searcher when it has stopped.
+    /// Wakes a worker for work that no searching worker will find.
+    ///
+    /// Called by the last searcher when it has stopped, and by a waiter that was woken and has found
+    /// something: the producer of other work may have relied on either. An idle worker is woken if
+    /// there is one. It searches, and does the same when it stops. Otherwise those waiters are woken
+    /// that may take some of what is left.
+    pub(crate) fn wake_for_unclaimed_work(&self) {
+        // SeqCst: what a worker did before it saw a searcher is seen by that searcher when it has
+        // stopped.
         fence(Ordering::SeqCst);
-        if self.posts().any(|post| post.stack.has_jobs()) || self.has_visible_work() {
-            self.wake_idle();
+        let has_jobs = |post: &&Post| post.stack.has_jobs();
+        if (self.posts().any(|post| has_jobs(&post)) || self.has_visible_work()) && self.wake_idle() {
+            return;
+        }
+        if self.sleep.counts().waiting() > 0 && !defect(Defect::WaitersSleepOn) {
+            self.posts().filter(has_jobs).for_each(|post| self.wake_waiters_for(post));
         }
     }
 
@@ -262,8 +273,7 @@ impl Shared {
 
     /// Whether the worker of `post` would find something without a raid. What it has made public itself is not for it to take.
     pub(crate) fn has_work(&self, post: &Post) -> bool {
-        let others = self.posts().filter(|other| other.index != post.index);
-        post.has_mail() || self.has_visible_work() || others.into_iter().any(|other| other.stack.has_public())
+        post.has_mail() || self.has_visible_work() || self.others(post).any(|other| other.stack.has_public())
     }
 
     /// Puts a job where any worker takes it, and wakes who should.
@@ -293,7 +303,7 @@ impl Shared {
                 let job = if in_turn { post.queue_up(job) } else { job };
                 // SAFETY: the calling worker's own.
                 unsafe { post.push_spawned(job) };
-                self.event_inside();
+                self.event();
             }
             None => self.inject(job),
         }

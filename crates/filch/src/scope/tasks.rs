@@ -172,7 +172,7 @@ impl Tasks {
             self.list();
             pool.call(pool.waiters_for(self.origin));
         }
-        pool.event_inside();
+        pool.event();
         // The owner at the scope's end may be the only one who is free for this.
         if let End::Owner(owner) = self.end {
             // SAFETY: pool memory, which outlives what runs on it.
@@ -289,7 +289,7 @@ impl Tasks {
         // SAFETY: as above.
         unsafe { post.push_task(task) };
         // Somebody may have looked meanwhile and not seen it.
-        self.pool().event_inside();
+        self.pool().event();
         None
     }
 

@@ -55,6 +55,11 @@ impl Rest {
         }
     }
 
+    /// Whether the worker sleeps until something of its own is done.
+    pub(crate) fn is_wait(self) -> bool {
+        matches!(self, Rest::Stolen(_) | Rest::Scope(_) | Rest::Installed)
+    }
+
     /// A worker that waits for the job in `slot`.
     pub(crate) fn on(slot: &Slot) -> Rest {
         Rest::Stolen(std::ptr::from_ref(slot).addr())
@@ -90,7 +95,7 @@ impl Bed {
     }
 }
 
-/// The counters of a pool: `watching`, `searching` and `sleeping` in one word.
+/// The counters of a pool: `waiting`, `searching` and `sleeping` in one word.
 #[derive(Debug)]
 pub(crate) struct Sleep {
     counters: CachePadded<AtomicU64>,
@@ -98,7 +103,8 @@ pub(crate) struct Sleep {
 
 const SLEEPING: u64 = 1;
 const SEARCHING: u64 = 1 << 16;
-const WATCHING: u64 = 1 << 32;
+/// The upper half of the word: for a moment a waiter may be counted twice, see [`Sleep::wake`].
+const WAITING: u64 = 1 << 32;
 
 /// The most workers of a pool: as many as the counters can tell apart.
 pub(crate) const MOST_WORKERS: usize = u16::MAX as usize - 1;
@@ -116,13 +122,14 @@ impl Counts {
         self.0 >> 16 & 0xffff
     }
 
-    pub(crate) fn watching(self) -> u64 {
+    /// Workers that sleep until something of their own is done: an upper bound.
+    pub(crate) fn waiting(self) -> u64 {
         self.0 >> 32
     }
 
-    /// Those who see to it, at the latest when they stop, that nothing is left to nobody.
-    pub(crate) fn minding(self) -> u64 {
-        self.searching() + self.watching()
+    /// Whether a worker sleeps that could be woken for work, and no worker searches for work.
+    pub(crate) fn only_sleepers_are_free(self) -> bool {
+        self.searching() == 0 && (self.sleeping() > 0 || self.waiting() > 0)
     }
 }
 
@@ -142,22 +149,14 @@ impl Sleep {
         Counts(self.counters.fetch_add(SEARCHING, Ordering::SeqCst) + SEARCHING)
     }
 
-    /// A searching worker stops: it has found something, or what it waited for has come. Returns whether it was the last to search while others sleep: then
-    /// it must see to it that nothing visible is left to nobody.
+    /// Ends a worker's search: it has found something, or its wait is over.
+    ///
+    /// Returns whether it was the last to search while others sleep. Then it must
+    /// [look for unclaimed work](crate::pool::Shared::wake_for_unclaimed_work): a producer that saw
+    /// it search has woken no worker.
     pub(crate) fn stop_searching(&self) -> bool {
-        let counts = Counts(self.counters.fetch_sub(SEARCHING, Ordering::SeqCst));
-        counts.minding() == 1 && counts.sleeping() > 0
-    }
-
-    /// A thread that is no worker waits for a moment, awake, and minds what forks leave to it meanwhile.
-    pub(crate) fn start_watching(&self) {
-        self.counters.fetch_add(WATCHING, Ordering::SeqCst);
-    }
-
-    /// It stops. Returns whether nobody searches while others sleep: then it must see to it that nothing visible is left to nobody. Others who watch do not excuse it: there may always be some.
-    pub(crate) fn stop_watching(&self) -> bool {
-        let counts = Counts(self.counters.fetch_sub(WATCHING, Ordering::SeqCst));
-        counts.searching() == 0 && counts.sleeping() > 0
+        let before = self.counters.fetch_sub(SEARCHING, Ordering::SeqCst);
+        !defect(Defect::LastSearcherDoesNotLook) && Counts(before - SEARCHING).only_sleepers_are_free()
     }
 
     /// Something was put into a queue that everybody may take from. Returns the counters.
@@ -169,18 +168,26 @@ impl Sleep {
         self.counts()
     }
 
-    /// A searching worker lies down. It may be called from here on, but has to look once more itself.
+    /// Marks a searching worker as idle and asleep. From here on it may be woken, but it has to
+    /// look once more itself.
     pub(crate) fn lie_down(&self, bed: &Bed) {
         self.counters.fetch_sub(SEARCHING - SLEEPING, Ordering::SeqCst);
-        // After the counters: whoever flips it back corrects them.
-        self.lie_down_for(bed, Rest::Idle);
+        Sleep::write(bed, Rest::Idle);
     }
 
-    /// A worker that waits for something of its own lies down. The counters are for those that take anything.
+    /// Marks a worker as asleep that waits for something of its own.
     pub(crate) fn lie_down_for(&self, bed: &Bed, rest: Rest) {
+        debug_assert!(rest.is_wait());
+        self.counters.fetch_add(WAITING, Ordering::SeqCst);
+        Sleep::write(bed, rest);
+    }
+
+    /// Writes the bed, after the counters: the worker or waker that changes it back corrects them.
+    fn write(bed: &Bed, rest: Rest) {
         bed.rest.swap(rest.pack(), Ordering::SeqCst);
-        // What the worker looks at next, it looks at after this: an alarm that is still up was answered by nobody who has not seen it lie here.
-        // (Where a model has no barrier it has none here either: loom's owners fence, so that any fence of the sleeper's would do.)
+        // The worker looks at alarms and work after this. An alarm that is still up was not
+        // answered by an owner that has not seen the worker lie here. (A model without barriers has
+        // none here either: loom's owners fence, so any fence of the sleeper's would do.)
         if !defect(Defect::NoBarrier) {
             fence(Ordering::SeqCst);
         }
@@ -224,10 +231,16 @@ impl Sleep {
         }
         if now == Rest::Idle {
             self.counters.fetch_add(SEARCHING - SLEEPING, Ordering::SeqCst);
+        } else {
+            self.counters.fetch_sub(WAITING, Ordering::SeqCst);
         }
     }
 
-    /// Wakes the worker in `bed` if it still sleeps for what `rest` says. One that was idle counts as searching from now on.
+    /// Wakes the worker in `bed` if it still sleeps for what `rest` says. An idle worker counts as
+    /// searching from now on.
+    ///
+    /// A waiter leaves its count after it is up. It may lie down again before that, and is then
+    /// counted twice for a moment: the last searcher looks once too often.
     pub(crate) fn wake(&self, bed: &Bed, rest: Rest) -> bool {
         let idle = rest == Rest::Idle;
         let next = if idle { Rest::Waking } else { Rest::Awake };
@@ -237,6 +250,8 @@ impl Sleep {
         if idle {
             self.counters.fetch_add(SEARCHING - SLEEPING, Ordering::SeqCst);
             bed.rest.swap(Rest::Awake.pack(), Ordering::SeqCst);
+        } else {
+            self.counters.fetch_sub(WAITING, Ordering::SeqCst);
         }
         bed.parker.unpark();
         true

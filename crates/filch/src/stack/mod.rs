@@ -27,8 +27,17 @@
 //! A thief reads the slot after its CAS, never before: the slot of a stolen job stays untouched until the job is done, so
 //! there is nothing to validate and no tag that could wrap. An old `public` that comes back is the same offer as before.
 //!
-//! **Fenced.** Where the kernel makes no barrier for us, `alarm` stays 0 and `limit` at the top of the address space: every fork and every return takes
-//! the slow path, which has the fence and looks at the true words. The fast path is the same code.
+//! **Fenced.** Where the kernel makes no barrier for us, `alarm` stays 0 and `limit` at the top of the
+//! address space: every fork and every return takes the slow path, which has the fence and looks at
+//! the true words. The fast path is the same code.
+//!
+//! **Refused.** The kernel may refuse a barrier later, for example after the program has installed a
+//! seccomp filter. The raid then publishes nothing, leaves `limit` at the top and the alarm on, and
+//! asks the owner for fences. The owner's next fork or return takes the slow path for one of the
+//! two, and there the owner switches the stack to the fenced mode, for good, under the lock and with
+//! a new epoch. So every raid runs in one mode from its beginning to its end. Until that fork or
+//! return the owner's private jobs cannot be taken: it cannot be known whether the owner has popped
+//! them.
 //!
 //! Model-checked on bounded TSO: `crates/filch-model/src/models/runtime/stack.tso`.
 
@@ -52,6 +61,14 @@ fn light() {
     if !(defect(Defect::LightIsNothing) || defect(Defect::ShareWithoutRelease)) {
         barrier::light();
     }
+}
+
+/// The raider's half of a barrier whose other half is the owner's own fence. Never refused.
+fn fence_unless_defect() -> bool {
+    if !defect(Defect::NoBarrier) {
+        fence(Ordering::SeqCst);
+    }
+    true
 }
 
 /// What an attempt to steal came to.
@@ -106,6 +123,10 @@ struct Signs {
     demand: AtomicBool,
     /// The true limit of a fenced stack.
     fenced_limit: AtomicUsize,
+    /// Whether the stack is fenced. Only the owner changes it, once, and holds the lock.
+    fenced: AtomicBool,
+    /// Whether the kernel has refused a barrier to another worker.
+    fences_wanted: AtomicBool,
 }
 
 /// See the module. The slots lie behind it, from `base` to `end`, and one more.
@@ -116,7 +137,16 @@ pub(crate) struct Stack {
     moves: CachePadded<Mutex<Moves>>,
     base: usize,
     end: usize,
-    mode: Mode,
+}
+
+/// Makes every other running thread of the process pass a full barrier. Returns false if the kernel
+/// refuses.
+pub(crate) fn heavy_barrier() -> bool {
+    if defect(Defect::NoBarrier) {
+        return true;
+    }
+    let refused = defect(Defect::BarrierRefused) || defect(Defect::RefusalIgnored);
+    !refused && barrier::heavy().is_ok()
 }
 
 impl Stack {
@@ -139,12 +169,13 @@ impl Stack {
                 limit: AtomicUsize::new(limit),
                 demand: AtomicBool::new(false),
                 fenced_limit: AtomicUsize::new(base),
+                fenced: AtomicBool::new(mode == Mode::Fenced),
+                fences_wanted: AtomicBool::new(false),
             }),
             public: CachePadded::new(AtomicU64::new(0)),
             moves: CachePadded::new(Mutex::new(Moves { epoch: 0 })),
             base,
             end,
-            mode,
         }
     }
 
@@ -229,11 +260,42 @@ impl Stack {
     }
 
     fn set_limit(&self, _lock: &mut Moves, address: usize) {
+        let limit = if self.is_fenced() { &self.signs.fenced_limit } else { &self.signs.limit };
         // Relaxed: the owner either wrote it itself, or is behind a barrier, or takes the lock.
-        match self.mode {
-            Mode::Asymmetric => self.signs.limit.store(address, Ordering::Relaxed),
-            Mode::Fenced => self.signs.fenced_limit.store(address, Ordering::Relaxed),
+        limit.store(address, Ordering::Relaxed);
+    }
+
+    /// Whether each fork and each return of the owner has a fence. It stays so.
+    pub(crate) fn is_fenced(&self) -> bool {
+        // Acquire: a worker that relies on the fences of later forks sees the earlier forks.
+        self.signs.fenced.load(Ordering::Acquire)
+    }
+
+    /// Asks the owner to fence its forks and returns, because the kernel refuses barriers.
+    pub(crate) fn ask_for_fences(&self) {
+        // Relaxed: the owner switches the alarm off, has a fence, and then looks at this.
+        self.signs.fences_wanted.store(true, Ordering::Relaxed);
+        // SeqCst: so an owner that does not see the request has switched the alarm off before this
+        // worker looks at it, and it is raised again.
+        fence(Ordering::SeqCst);
+        self.alarm();
+    }
+
+    /// Switches the stack to the fenced mode, if a worker has asked for that. Called by the owner.
+    fn grant_fences(&self, moves: &mut Moves) {
+        // Relaxed: a raider writes it under the lock; for other askers see `ask_for_fences`.
+        if !self.signs.fences_wanted.load(Ordering::Relaxed) || self.is_fenced() {
+            return;
         }
+        // Raids that began in the other mode are off.
+        moves.epoch += 1;
+        // Relaxed: raids read it under the lock, the owner itself without.
+        self.signs.fenced_limit.store(self.address(self.public().split), Ordering::Relaxed);
+        // Release: see `is_fenced`.
+        self.signs.fenced.store(true, Ordering::Release);
+        // Relaxed: from now on only the owner needs them, and they do not change any more.
+        self.signs.limit.store(usize::MAX, Ordering::Relaxed);
+        self.signs.alarm.store(0, Ordering::Relaxed);
     }
 
     fn public(&self) -> Public {
@@ -259,7 +321,7 @@ impl Stack {
     /// The owner came back to a job below `limit`. Returns whether it is its own; if not, it was stolen.
     #[cold]
     pub(crate) fn settle(&self, slot: &Slot) -> bool {
-        if self.mode == Mode::Fenced {
+        if self.is_fenced() {
             // The fence that `pop` lacks.
             fence(Ordering::SeqCst);
             // Relaxed: as in `pop`.
@@ -269,6 +331,7 @@ impl Stack {
         }
         let depth = self.index_of(slot);
         let mut moves = lock(&self.moves);
+        self.grant_fences(&mut moves);
         moves.epoch += 1;
         let mut mine = true;
         let after = self.move_split(&mut moves, |Public { top, split }| {
@@ -317,48 +380,36 @@ impl Stack {
         }
     }
 
-    /// A thief publishes jobs of an owner that does not answer. Returns how many; `None` if the kernel refused the barrier and nobody else was at it.
+    /// Publishes jobs of an owner that does not answer. Returns how many; `None` if the kernel refused
+    /// the barrier, and the owner was asked for fences.
     #[cold]
     pub(crate) fn raid(&self) -> Option<u32> {
-        let epoch = {
+        let (epoch, fenced) = {
             let mut moves = lock(&self.moves);
             self.set_limit(&mut moves, usize::MAX);
-            moves.epoch
+            (moves.epoch, self.is_fenced())
         };
-        let passed = self.barrier_for_owner();
+        let passed = if fenced { fence_unless_defect() } else { heavy_barrier() };
         let mut moves = lock(&self.moves);
         if moves.epoch != epoch && !defect(Defect::RaidAfterSettle) {
             return Some(0);
         }
+        if !passed && !defect(Defect::RefusalIgnored) {
+            // The limit stays where it is: the owner's next return takes the slow path.
+            self.ask_for_fences();
+            return None;
+        }
         // Only now: raids that begin while others are under way must not call those off, or two raiders could do so for ever.
         moves.epoch += 1;
         let mut published = 0;
-        let after = if passed {
-            // Acquire: the slots below.
-            let bottom = self.index(self.bottom.load(Ordering::Acquire).min(self.end));
-            self.move_split(&mut moves, |Public { split, .. }| {
-                published = bottom.saturating_sub(split).div_ceil(2);
-                (published > 0).then_some(split + published)
-            })
-        } else {
-            self.public()
-        };
+        // Acquire: the slots below.
+        let bottom = self.index(self.bottom.load(Ordering::Acquire).min(self.end));
+        let after = self.move_split(&mut moves, |Public { split, .. }| {
+            published = bottom.saturating_sub(split).div_ceil(2);
+            (published > 0).then_some(split + published)
+        });
         self.set_limit(&mut moves, self.address(after.split));
-        passed.then_some(published)
-    }
-
-    /// Every other thread, the owner among them, passes a full barrier before this returns true.
-    pub(crate) fn barrier_for_owner(&self) -> bool {
-        if defect(Defect::NoBarrier) {
-            return true;
-        }
-        match self.mode {
-            Mode::Asymmetric => barrier::heavy().is_ok(),
-            Mode::Fenced => {
-                fence(Ordering::SeqCst);
-                true
-            }
-        }
+        Some(published)
     }
 
     /// The owner has the result of the stolen job in `slot`.
@@ -397,12 +448,16 @@ impl Stack {
     ///
     /// The alarm is off before anybody is looked for, so that one who raises it from now on is not overlooked.
     pub(crate) fn answer(&self) -> bool {
-        if self.mode == Mode::Asymmetric {
+        if !self.is_fenced() {
             // SeqCst, and an exchange: what the owner reads next, it reads after this store.
             self.signs.alarm.swap(self.end, Ordering::SeqCst);
         }
         // SeqCst: this is also the fence of a fenced owner.
         fence(Ordering::SeqCst);
+        // Relaxed: see `ask_for_fences`. After the alarm is off, so that a request is not overlooked.
+        if self.signs.fences_wanted.load(Ordering::Relaxed) && !self.is_fenced() {
+            self.grant_fences(&mut lock(&self.moves));
+        }
         // Relaxed look first: in the fenced mode this runs at each fork.
         self.signs.demand.load(Ordering::Relaxed) && self.signs.demand.swap(false, Ordering::AcqRel)
     }

@@ -115,6 +115,19 @@ pub(crate) fn spins_until(limit: Duration, so: impl Fn() -> bool) -> bool {
     so()
 }
 
+/// A flag that is not set.
+pub(crate) fn flag() -> AtomicBool {
+    AtomicBool::new(false)
+}
+
+pub(crate) fn set(flag: &AtomicBool) {
+    flag.store(true, Ordering::Release);
+}
+
+pub(crate) fn is_set(flag: &AtomicBool) -> bool {
+    flag.load(Ordering::Acquire)
+}
+
 /// A meeting of so many, each of which computes until all are there.
 pub(crate) struct Meeting {
     missing: AtomicUsize,

@@ -1,0 +1,91 @@
+//! Pools whose barriers the kernel refuses later, as after a seccomp filter that a program installs.
+#![cfg(all(target_os = "linux", target_arch = "x86_64", not(filch_no_membarrier)))]
+
+mod common;
+
+use std::io;
+use std::sync::atomic::AtomicBool;
+
+use common::{assert_passed, fib, flag, in_child, is_set, pool, set, spin_until};
+use filch::Pool;
+
+/// Makes the kernel answer EPERM to `membarrier` on every thread of the process.
+fn forbid_membarrier() {
+    use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W};
+
+    let instruction = |code, jf, k| libc::sock_filter { code: code as u16, jt: 0, jf, k };
+    let mut program = [
+        // The number of the system call is the first word of what the filter sees.
+        instruction(BPF_LD | BPF_W | BPF_ABS, 0, 0),
+        instruction(BPF_JMP | BPF_JEQ | BPF_K, 1, libc::SYS_membarrier as u32),
+        instruction(BPF_RET | BPF_K, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+        instruction(BPF_RET | BPF_K, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    // SAFETY: the filter and its program outlive the calls, which copy them.
+    unsafe {
+        assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0, "{}", io::Error::last_os_error());
+        let installed = libc::syscall(
+            libc::SYS_seccomp,
+            libc::SECCOMP_SET_MODE_FILTER,
+            libc::SECCOMP_FILTER_FLAG_TSYNC,
+            std::ptr::addr_of!(filter),
+        );
+        assert_eq!(installed, 0, "the filter was not installed: {}", io::Error::last_os_error());
+    }
+}
+
+/// Forks a job that its owner waits for by computing, while the other worker is busy: the owner finds
+/// no alarm at the fork, and looks at nothing afterwards. Only a raid gets at the job. Returns whether
+/// it ran; after many raids the owner gives up.
+fn is_raided(pool: &Pool) -> bool {
+    let (begun, forked, ran) = (flag(), flag(), flag());
+    let raids = || pool.stats().total().raids;
+    let wait_for = |flag: &AtomicBool| {
+        let before = raids();
+        spin_until(|| is_set(flag) || raids() > before + 20);
+        is_set(flag)
+    };
+    let first = || {
+        let keeps_busy = wait_for(&begun);
+        // Answers the alarm, so that the next fork finds none.
+        fib(5);
+        let wait = || {
+            set(&forked);
+            wait_for(&ran)
+        };
+        filch::join(wait, || set(&ran)).0 && keeps_busy
+    };
+    let second = || {
+        set(&begun);
+        spin_until(|| is_set(&forked));
+    };
+    pool.join(first, second).0
+}
+
+#[test]
+fn owners_fence_once_the_kernel_refuses_barriers() {
+    assert_passed(in_child("owners_fence_once_the_kernel_refuses_barriers", &[], || {
+        let pool = pool(2);
+        assert!((0..20).all(|_| is_raided(&pool)), "with barriers");
+        forbid_membarrier();
+        // An owner whose job could not be taken fences from its next fork or return on.
+        let refused = (0..200).filter(|_| !is_raided(&pool)).count();
+        assert!(refused <= pool.threads(), "{refused} jobs could not be taken");
+        assert_eq!(pool.install(|| fib(20)), 6765);
+    }));
+}
+
+#[test]
+fn a_pool_that_is_built_after_the_refusal_has_fenced_owners() {
+    assert_passed(in_child("a_pool_that_is_built_after_the_refusal_has_fenced_owners", &[], || {
+        let before = pool(2);
+        forbid_membarrier();
+        // Until a barrier was refused, the process believes in its registration.
+        while filch_queue::barrier::register() {
+            is_raided(&before);
+        }
+        let after = pool(2);
+        assert!((0..200).all(|_| is_raided(&after)));
+    }));
+}
