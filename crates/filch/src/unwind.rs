@@ -46,11 +46,19 @@ pub(crate) fn keep_first(kept: &Mutex<Option<Payload>>, panic: Payload) {
 pub(crate) struct NoUnwind(pub(crate) &'static str);
 
 impl Drop for NoUnwind {
+    // Inlined, so that a guard on a fast path has no address and takes no store.
+    #[inline(always)]
     fn drop(&mut self) {
-        // Not `eprintln`, which panics if stderr cannot be written to.
-        let _ = writeln!(io::stderr(), "filch: {}: the process ends", self.0);
-        process::abort();
+        end_process(self.0);
     }
+}
+
+#[cold]
+#[inline(never)]
+fn end_process(why: &str) -> ! {
+    // Not `eprintln`, which panics if stderr cannot be written to.
+    let _ = writeln!(io::stderr(), "filch: {why}: the process ends");
+    process::abort();
 }
 
 impl NoUnwind {

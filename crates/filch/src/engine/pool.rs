@@ -16,6 +16,7 @@ use crate::pool::LEAST_STACK;
 use crate::sleep::{Bed, Rest, Sleep, MOST_WORKERS};
 use crate::stats::Count;
 use crate::sync::{fence, lock, thread, AtomicBool, AtomicUsize, Mutex, Ordering};
+use crate::unwind;
 
 /// A pool whose workers have queues of kind `Q`. See the [module](super).
 pub struct Pool<Q: Queue = Asymmetric> {
@@ -127,8 +128,8 @@ impl<Q: Queue> Drop for Pool<Q> {
     fn drop(&mut self) {
         self.shared.leave();
         for thread in self.threads.drain(..) {
-            // Jobs do not unwind into their worker, and a worker that unwinds itself ends the process.
-            let _ = thread.join();
+            // A worker that unwinds ends the process. Only the drop of its queue may panic, and that panic goes nowhere.
+            unwind::discard(thread.join());
         }
     }
 }
