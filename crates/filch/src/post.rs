@@ -219,7 +219,8 @@ impl Post {
         }
         // Relaxed: only the worker itself uses it.
         let times = self.left_to_watchers.load(Ordering::Relaxed);
-        self.left_to_watchers.store(times + 1, Ordering::Relaxed);
+        // Saturating: called in a fork, whose job is on the stack already, and must not panic then.
+        self.left_to_watchers.store(times.saturating_add(1), Ordering::Relaxed);
         times < TRUST
     }
 
@@ -400,3 +401,22 @@ impl Drop for SpareSlots {
 unsafe impl Sync for SpareSlots {}
 // SAFETY: as above.
 unsafe impl Send for SpareSlots {}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_has_left_much_to_watchers_does_not_overflow() {
+        let pool = crate::Pool::builder().threads(1).build().expect("a pool");
+        let shared = pool.shared().hold();
+        // Ends the worker, so that only this test writes the count.
+        drop(pool);
+        let post = shared.post(0);
+        post.left_to_watchers.store(u32::MAX, Ordering::Relaxed);
+        let sleep = crate::sleep::Sleep::new();
+        sleep.start_watching();
+        assert!(!post.is_minded(sleep.counts()));
+        assert!(!post.is_minded(sleep.counts()));
+    }
+}
