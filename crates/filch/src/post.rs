@@ -30,7 +30,8 @@ pub(crate) struct Post {
     pub(crate) index: usize,
     /// Set once, before the thread starts.
     pool: AtomicPtr<Shared>,
-    /// The post that the worker's thread had before this one, in another pool, or null. Only that thread uses it.
+    /// The post that the worker's thread had before this one, in another pool, or null. Only that
+    /// thread uses it.
     pub(crate) outer: plain::AtomicPtr<Post>,
     spawned: OwnersOnly<chase_lev::Owner<Job>>,
     /// The other end of what it has spawned.

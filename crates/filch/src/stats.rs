@@ -16,8 +16,8 @@ impl Count {
 
     /// Only called by the worker it belongs to.
     pub(crate) fn add(&self, more: u64) {
-        // Relaxed, and no exchange: only its worker writes it, and it orders nothing. Wrapping: a worker counts while a job of
-        // its join is in the hands of others, and must not panic then.
+        // Relaxed, and no exchange: only its worker writes it, and it orders nothing.
+        // Wrapping: a worker counts while thieves may have the job of its join, and must not panic.
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
     }
 

@@ -163,7 +163,9 @@ impl Post {
         unsafe { post.as_ref() }
     }
 
-    /// Every post of the calling thread, innermost first: a worker may run as a worker of another pool.
+    /// Every post of the calling thread, innermost first.
+    ///
+    /// A worker may run as a worker of another pool.
     pub(crate) fn all_current<'a>() -> impl Iterator<Item = &'a Post> {
         // Relaxed: only the thread itself reads and writes it.
         // SAFETY: the thread is inside the main loop of the outer post too, which holds its pool.

@@ -128,7 +128,8 @@ impl<Q: Queue> Drop for Pool<Q> {
     fn drop(&mut self) {
         self.shared.leave();
         for thread in self.threads.drain(..) {
-            // A worker that unwinds ends the process. Only the drop of its queue may panic, and that panic goes nowhere.
+            // A worker that unwinds ends the process. Only the drop of its queue may panic, and that
+            // panic is discarded.
             unwind::discard(thread.join());
         }
     }

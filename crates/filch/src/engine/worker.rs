@@ -84,8 +84,11 @@ impl<Q: Queue> Worker<Q> {
     ///
     /// # Panics
     ///
-    /// If a closure panics, the other one is run or waited for all the same, and then the panic goes on; if both do, that of
-    /// the first. And if the queue refuses the job, because there is no memory for it: then neither closure is run.
+    /// If a closure panics. The other closure is run or waited for, and then the panic goes on; if
+    /// both closures panic, that of the first goes on.
+    ///
+    /// If the queue refuses the job, for example because memory is exhausted. Neither closure runs
+    /// then.
     ///
     /// # Aborts
     ///
@@ -101,7 +104,8 @@ impl<Q: Queue> Worker<Q> {
         let job = Forked::new(b, self.seat());
         // Armed as long as the queue or a thief may have the job: that job is in this frame.
         let guard = NoUnwind(JOB_IN_QUEUE);
-        // SAFETY: this frame stays until the queue refuses the job, or it was popped below, or waited for.
+        // SAFETY: this frame stays until the queue refuses the job, or the job was popped below or
+        // waited for.
         if let Err(refused) = self.fork(unsafe { job.job() }) {
             guard.disarm();
             refuse(refused, &job);
@@ -129,14 +133,17 @@ impl<Q: Queue> Worker<Q> {
         }
     }
 
-    /// Puts a job into the queue, and wakes a worker if all that are not at work sleep. Fails if the queue refuses the job.
+    /// Puts a job into the queue, or returns it if the queue refuses it.
+    ///
+    /// Wakes a worker if all workers that have no work sleep.
     #[inline(always)]
     fn fork(&self, job: Job<Q>) -> Result<(), PushError<Job<Q>>> {
         self.owner.try_push(job)?;
-        // Who goes to sleep says so, has a barrier made here, and looks into the queues once more: if the load below is too early to see the sleeper,
-        // the push is before the barrier and is seen.
+        // A worker that goes to sleep announces it, makes this thread pass a barrier, and looks at the
+        // queues again. If the load below is too early to see the sleeper, the push is before that
+        // barrier and the sleeper sees it.
         if self.fenced {
-            // SeqCst: nobody makes that barrier, so it is here.
+            // SeqCst: the kernel makes no such barrier, so it is here.
             fence(Ordering::SeqCst);
         } else {
             barrier::light();
@@ -177,7 +184,9 @@ impl<Q: Queue> Worker<Q> {
         unsafe { job.take_result() }
     }
 
-    /// Ends a join whose first closure has panicked: runs the second or waits for it, and resumes the panic.
+    /// Ends a join whose first closure has panicked.
+    ///
+    /// Runs the second closure or waits for it, and resumes the panic.
     ///
     /// `guard` is that of the join.
     #[cold]

@@ -155,8 +155,8 @@ impl Tasks {
 
     /// Adds `more` to the counts. Ends the process if there are too many tasks.
     fn count(&self, more: u64) {
-        // Relaxed: the caller keeps the scope from ending. A task that waits is counted before the fence of the event, and so
-        // before the look at who sleeps.
+        // Relaxed: the caller keeps the scope from ending. A task that waits is counted before the
+        // fence of the event, and so before the caller looks for sleeping workers.
         let before = self.counts.fetch_add(more, Ordering::Relaxed);
         // Far enough below the carry that no other thread reaches it meanwhile.
         if before as u32 > MOST {
