@@ -43,8 +43,9 @@ pub struct PushError<T> {
 }
 
 impl<T> PushError<T> {
+    /// A refusal of `task`, for queues of other crates.
     #[cold]
-    pub(crate) fn new(task: T, cause: CapacityError) -> Self {
+    pub fn new(task: T, cause: CapacityError) -> Self {
         PushError { task, cause }
     }
 

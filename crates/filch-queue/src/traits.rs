@@ -33,6 +33,10 @@ pub trait Owner {
     fn push(&self, task: Self::Task);
 
     /// Adds a task, or gives it back if the queue is at its size limit or memory is exhausted.
+    ///
+    /// A task that is given back is not in the queue. If this or [`push`](Owner::push) panics,
+    /// generic code cannot tell whether the task is in the queue. The queues of this crate add no
+    /// task in a call that panics.
     fn try_push(&self, task: Self::Task) -> Result<(), PushError<Self::Task>>;
 
     /// Takes a task, or `None` if there is none left for the owner.
@@ -81,6 +85,12 @@ pub trait AtLeastOnce {}
 /// Generic code may rely on this for memory safety: a task may be the only pointer to something, and to extract it twice
 /// would be to free it twice. Implement it, on the owner's and the thief's type, only if no execution extracts a task twice on
 /// any machine on which the type can be constructed without breaking a written contract.
+///
+/// A task that [`try_push`](Owner::try_push) gives back counts as extracted: no later pop or steal
+/// returns it.
+///
+/// Every method may panic. A task that was in the queue, or was to be added, may then be extracted
+/// later or be lost, but is still not extracted twice.
 pub unsafe trait ExactlyOnce: AtLeastOnce {}
 
 /// What the two types of every queue have alike, given their `try_push`, `pop` and `steal`: the rest of the public shape, the traits

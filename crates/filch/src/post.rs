@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::sync::atomic as plain;
 
 use crossbeam_utils::CachePadded;
 use filch_queue::{chase_lev, Steal};
@@ -29,6 +30,9 @@ pub(crate) struct Post {
     pub(crate) index: usize,
     /// Set once, before the thread starts.
     pool: AtomicPtr<Shared>,
+    /// The post that the worker's thread had before this one, in another pool, or null. Only that
+    /// thread uses it.
+    pub(crate) outer: plain::AtomicPtr<Post>,
     spawned: OwnersOnly<chase_lev::Owner<Job>>,
     /// The other end of what it has spawned.
     spawned_thief: chase_lev::Thief<Job>,
@@ -71,6 +75,7 @@ impl Post {
             bed: CachePadded::new(Bed::new()),
             index,
             pool: AtomicPtr::new(std::ptr::null_mut()),
+            outer: plain::AtomicPtr::new(std::ptr::null_mut()),
             spawned: OwnersOnly(spawned),
             spawned_thief,
             tasks: OwnersOnly(tasks),

@@ -16,8 +16,9 @@ impl Count {
 
     /// Only called by the worker it belongs to.
     pub(crate) fn add(&self, more: u64) {
-        // Relaxed, and no exchange: nobody else writes, and nobody draws conclusions.
-        self.0.store(self.0.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+        // Relaxed, and no exchange: only its worker writes it, and it orders nothing.
+        // Wrapping: a worker counts while thieves may have the job of its join, and must not panic.
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
     }
 
     pub(crate) fn get(&self) -> u64 {
@@ -135,5 +136,17 @@ impl fmt::Display for Stats {
             writeln!(f, "{index:6} {jobs:10} {shares:10} {steals:10} {raids:10} {aborts:10} {sleeps:10} {wakes:10}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_wraps() {
+        let count = Count(AtomicU64::new(u64::MAX));
+        count.add(2);
+        assert_eq!(count.get(), 1);
     }
 }

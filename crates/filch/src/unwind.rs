@@ -1,6 +1,7 @@
 //! Panics that stop at the edge of a job and go on elsewhere.
 
 use std::any::Any;
+use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::process;
 
@@ -40,19 +41,29 @@ pub(crate) fn keep_first(kept: &Mutex<Option<Payload>>, panic: Payload) {
     discard(panic);
 }
 
-/// Ends the process if it is dropped: around what must not unwind, because somebody waits for what comes after.
+/// Ends the process when it is dropped. Guards code that must not unwind.
 #[derive(Debug)]
 pub(crate) struct NoUnwind(pub(crate) &'static str);
 
 impl Drop for NoUnwind {
+    // Inlined, so that a guard on a fast path has no address and takes no store.
+    #[inline(always)]
     fn drop(&mut self) {
-        eprintln!("filch: {}: the process ends", self.0);
-        process::abort();
+        end_process(self.0);
     }
 }
 
+#[cold]
+#[inline(never)]
+fn end_process(why: &str) -> ! {
+    // Not `eprintln`, which panics if stderr cannot be written to.
+    let _ = writeln!(io::stderr(), "filch: {why}: the process ends");
+    process::abort();
+}
+
 impl NoUnwind {
-    /// All went well.
+    /// Ends the guarded code without effect.
+    #[inline(always)]
     pub(crate) fn disarm(self) {
         std::mem::forget(self);
     }

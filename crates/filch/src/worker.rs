@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
+use std::sync::atomic::Ordering;
 
 use crate::post::Post;
 use crate::stack::{start_of, Slot, STRIDE};
@@ -160,6 +161,21 @@ impl Post {
         let post = POST.with(Cell::get);
         // SAFETY: set for as long as the thread runs its pool's main loop, which holds the pool.
         unsafe { post.as_ref() }
+    }
+
+    /// Every post of the calling thread, innermost first.
+    ///
+    /// A worker may run as a worker of another pool.
+    pub(crate) fn all_current<'a>() -> impl Iterator<Item = &'a Post> {
+        // Relaxed: only the thread itself reads and writes it.
+        // SAFETY: the thread is inside the main loop of the outer post too, which holds its pool.
+        std::iter::successors(Post::current(), |post| unsafe { post.outer.load(Ordering::Relaxed).as_ref() })
+    }
+
+    /// Sets the post that the calling thread had before this one.
+    pub(crate) fn set_outer(&self, outer: Option<&Post>) {
+        // Relaxed: as in `all_current`.
+        self.outer.store(outer.map_or(ptr::null_mut(), |outer| ptr::from_ref(outer).cast_mut()), Ordering::Relaxed);
     }
 
     /// The worker, on its own thread.

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{mpsc, Arc, Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -241,6 +241,35 @@ fn a_thread_that_was_a_worker_of_two_pools_is_that_of_the_outer_one_again() {
     drop(inner);
     assert_eq!(outer.install(|| outer.index()), Some(0));
     outer.install(|| outer.install(|| ()));
+}
+
+#[test]
+fn a_worker_drops_its_pool_while_it_runs_as_a_worker_of_pools_further_in() {
+    let _watchdog = watchdog();
+    for depth in 1..=3 {
+        let (ended, has_ended) = mpsc::channel();
+        let builder = Pool::builder().threads(1).on_exit(move |_| ended.send(()).unwrap());
+        let outer = Arc::new(builder.build().unwrap());
+        // The one thread of `outer` becomes the worker of each of these, one inside the other.
+        let mut inner = vec![];
+        for _ in 0..depth {
+            let host = inner.last().unwrap_or(&outer).clone();
+            let spawner = move |thread: filch::Thread| {
+                host.spawn(move || thread.run());
+                Ok(())
+            };
+            inner.push(Arc::new(Pool::builder().threads(1).spawner(spawner).build().unwrap()));
+        }
+        let (dropped, is_dropped) = mpsc::channel();
+        inner.last().unwrap().spawn(move || {
+            drop(Arc::into_inner(outer).expect("the last handle"));
+            dropped.send(()).unwrap();
+        });
+        is_dropped.recv().unwrap();
+        // The thread leaves from the inside out, and then its first pool too.
+        inner.into_iter().rev().for_each(drop);
+        has_ended.recv().unwrap();
+    }
 }
 
 thread_local! {

@@ -1,16 +1,21 @@
 //! Fork and join on every exactly-once queue: results as of plain recursion, panics, sleep, the end of a pool.
 #![cfg(not(any(loom, shuttle)))]
 
+mod common;
+
+use std::env;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use common::{in_child, message_of, panic_of, panic_with, spin_until, Drops};
 use filch::engine::{Asymmetric, ChaseLev, FfCl, FfThe, Pool, Queue, The, Thep, Worker};
 use filch::BuildError;
 use filch_queue::bound::{Bound, Delta};
+use filch_queue::{chase_lev, AtLeastOnce, CapacityError, ExactlyOnce, Owner, PushError, Steal, Thief};
 
 /// Above every known store buffer, with so many extra stores that thieves are refused only the last two jobs: short queues are stolen from too.
 fn delta() -> Delta {
@@ -367,4 +372,263 @@ fn a_worker_has_the_stack_that_was_asked_for() {
     assert_eq!(pool.install(|worker| deep(worker, 999)), 1_000);
     let refused = Pool::with_stacks(1, The, 1_000);
     assert!(matches!(refused, Err(BuildError::StackTooSmall { asked: 1_000, .. })));
+}
+
+/// A result, or the payload of a panic, that panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic_with("a bomb was dropped");
+    }
+}
+
+/// What a [`Trapped`] queue does the next time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trap {
+    PanicBeforePush,
+    PanicAfterPush,
+    RefusePush,
+    PanicInPop,
+    PanicInSteal,
+    PanicInLen,
+    PanicInDrop,
+}
+
+/// [`ChaseLev`] with a trap, which a test arms and which springs once.
+#[derive(Clone, Default)]
+struct Trapped(Arc<Traps>);
+
+#[derive(Default)]
+struct Traps {
+    armed: Mutex<Option<Trap>>,
+    sprung: AtomicBool,
+}
+
+impl Trapped {
+    fn arm(&self, trap: Trap) {
+        *self.0.armed.lock().unwrap() = Some(trap);
+    }
+
+    fn has_sprung(&self) -> bool {
+        self.0.sprung.load(Ordering::SeqCst)
+    }
+
+    /// Whether this trap is armed. It is not afterwards.
+    fn springs(&self, trap: Trap) -> bool {
+        let springs = self.0.armed.lock().unwrap().take_if(|armed| *armed == trap).is_some();
+        if springs {
+            self.0.sprung.store(true, Ordering::SeqCst);
+        }
+        springs
+    }
+
+    fn panic_at(&self, trap: Trap) {
+        assert!(!self.springs(trap), "{trap:?}");
+    }
+}
+
+impl Queue for Trapped {
+    type Owner<T: Send> = TrappedOwner<T>;
+    type Thief<T: Send> = TrappedThief<T>;
+
+    fn make<T: Send>(&self) -> (TrappedOwner<T>, TrappedThief<T>) {
+        let (owner, thief) = chase_lev::new();
+        (TrappedOwner(owner, self.clone()), TrappedThief(thief, self.clone()))
+    }
+}
+
+struct TrappedOwner<T>(chase_lev::Owner<T>, Trapped);
+
+impl<T: Send> Owner for TrappedOwner<T> {
+    type Task = T;
+
+    fn push(&self, task: T) {
+        if let Err(error) = self.try_push(task) {
+            panic!("{error}");
+        }
+    }
+
+    fn try_push(&self, task: T) -> Result<(), PushError<T>> {
+        self.1.panic_at(Trap::PanicBeforePush);
+        if self.1.springs(Trap::RefusePush) {
+            return Err(PushError::new(task, CapacityError::TooLarge { requested: 8, limit: 7 }));
+        }
+        self.0.try_push(task)?;
+        self.1.panic_at(Trap::PanicAfterPush);
+        Ok(())
+    }
+
+    fn pop(&self) -> Option<T> {
+        self.1.panic_at(Trap::PanicInPop);
+        self.0.pop()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl<T> Drop for TrappedOwner<T> {
+    fn drop(&mut self) {
+        if self.1.springs(Trap::PanicInDrop) {
+            panic_with(Bomb);
+        }
+    }
+}
+
+struct TrappedThief<T>(chase_lev::Thief<T>, Trapped);
+
+impl<T> Clone for TrappedThief<T> {
+    fn clone(&self) -> Self {
+        TrappedThief(self.0.clone(), self.1.clone())
+    }
+}
+
+impl<T: Send> Thief for TrappedThief<T> {
+    type Task = T;
+
+    fn steal(&self) -> Steal<T> {
+        self.1.panic_at(Trap::PanicInSteal);
+        self.0.steal()
+    }
+
+    fn len(&self) -> usize {
+        self.1.panic_at(Trap::PanicInLen);
+        self.0.len()
+    }
+}
+
+impl<T> AtLeastOnce for TrappedOwner<T> {}
+impl<T> AtLeastOnce for TrappedThief<T> {}
+// SAFETY: the tasks are those of a Chase-Lev queue, and a task that is given back was not pushed.
+unsafe impl<T> ExactlyOnce for TrappedOwner<T> {}
+// SAFETY: as above.
+unsafe impl<T> ExactlyOnce for TrappedThief<T> {}
+
+/// Runs a join whose queue panics, after a first closure that panics or does not.
+fn join_on_a_queue_that_panics(trap: Trap, first_panics: bool) {
+    let queue = Trapped::default();
+    let pool = Pool::with_queue(2, queue.clone()).unwrap();
+    let end_first = || {
+        if first_panics {
+            panic_with(1_u32);
+        }
+    };
+    match trap {
+        Trap::PanicBeforePush | Trap::PanicAfterPush => pool.install(|worker| {
+            queue.arm(trap);
+            worker.join(|_| end_first(), |_| ());
+        }),
+        Trap::PanicInPop => pool.install(|worker| {
+            let arm = |_: &Worker<_>| {
+                queue.arm(trap);
+                end_first();
+            };
+            worker.join(arm, |_| ());
+        }),
+        Trap::PanicInSteal | Trap::PanicInLen => {
+            let stolen = AtomicBool::new(false);
+            let arm = |_: &Worker<_>| {
+                spin_until(|| stolen.load(Ordering::SeqCst));
+                queue.arm(trap);
+                end_first();
+            };
+            // The owner waits for this closure, and looks for other work meanwhile.
+            let wait = |_: &Worker<_>| {
+                stolen.store(true, Ordering::SeqCst);
+                spin_until(|| queue.has_sprung());
+            };
+            pool.install(|worker| worker.join(arm, wait));
+        }
+        Trap::RefusePush | Trap::PanicInDrop => unreachable!("no panic while the queue may have the job"),
+    }
+}
+
+#[test]
+fn a_queue_that_panics_while_a_join_has_a_job_in_it_ends_the_process() {
+    let test = "a_queue_that_panics_while_a_join_has_a_job_in_it_ends_the_process";
+    let traps = [Trap::PanicBeforePush, Trap::PanicAfterPush, Trap::PanicInPop, Trap::PanicInSteal, Trap::PanicInLen];
+    for (number, trap) in traps.into_iter().enumerate() {
+        for first_panics in [false, true] {
+            let variables = [("TRAP", &*number.to_string()), ("FIRST_PANICS", &*first_panics.to_string())];
+            let child = in_child(test, &variables, || {
+                let variable = |name| env::var(name).expect("the parent sets it");
+                let trap = traps[variable("TRAP").parse::<usize>().expect("an index")];
+                let first_panics = variable("FIRST_PANICS") == "true";
+                let _ = panic::catch_unwind(|| join_on_a_queue_that_panics(trap, first_panics));
+                println!("still alive");
+            });
+            let Some(output) = child else { return };
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            let sentence = "filch: the queue of a worker panicked while it may have held the job of a join";
+            assert!(said.contains(sentence), "{trap:?}, {first_panics}: {said}");
+            assert!(!String::from_utf8_lossy(&output.stdout).contains("still alive"), "{trap:?}, {first_panics}");
+        }
+    }
+}
+
+#[test]
+fn a_queue_that_refuses_a_job_makes_its_join_panic_and_neither_closure_runs() {
+    without_hanging(|| {
+        let queue = Trapped::default();
+        let pool = Pool::with_queue(2, queue.clone()).unwrap();
+        let (ran, drops) = (AtomicBool::new(false), Drops::default());
+        let closure = || {
+            let (ran, dropped) = (&ran, drops.one());
+            move |_: &Worker<Trapped>| {
+                ran.store(true, Ordering::SeqCst);
+                drop(dropped);
+            }
+        };
+        let (a, b) = (closure(), closure());
+        let refused = message_of(|| {
+            pool.install(|worker| {
+                queue.arm(Trap::RefusePush);
+                worker.join(a, b)
+            })
+        });
+        assert_eq!(
+            refused,
+            "the task was not pushed: a queue for 8 tasks was asked for, but this kind holds at most 7"
+        );
+        assert!(!ran.load(Ordering::SeqCst));
+        assert_eq!(drops.count(), 2);
+        assert_eq!(pool.install(|worker| fib(worker, 10)), 55, "the pool lives on");
+    });
+}
+
+#[test]
+fn the_first_panic_goes_on_though_the_other_result_panics_when_dropped() {
+    without_hanging(|| {
+        let pool = Pool::<ChaseLev>::new(2).unwrap();
+        // The second closure is taken back.
+        let panicked: u32 = panic_of(|| pool.install(|worker| worker.join(|_| panic_with(1_u32), |_| Bomb)));
+        assert_eq!(panicked, 1);
+        // The second closure is stolen.
+        for first_panics in [true, false] {
+            let stolen = Barrier::new(2);
+            let end = |panics: bool| {
+                stolen.wait();
+                if panics {
+                    panic_with(1_u32);
+                }
+                Bomb
+            };
+            let both = || pool.install(|worker| worker.join(|_| end(first_panics), |_| end(!first_panics)));
+            assert_eq!(panic_of::<u32, _>(both), 1);
+        }
+    });
+}
+
+#[test]
+fn a_pool_can_be_dropped_though_the_drop_of_a_queue_panics() {
+    without_hanging(|| {
+        let queue = Trapped::default();
+        let pool = Pool::with_queue(2, queue.clone()).unwrap();
+        assert_eq!(pool.install(|worker| fib(worker, 10)), 55);
+        queue.arm(Trap::PanicInDrop);
+        drop(pool);
+        assert!(queue.has_sprung());
+    });
 }

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::Mutex;
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::{Duration, Instant};
 
 use filch::explore::queue::{Asymmetric, Bound, Bulk, ChaseLev, Delta, FfCl, FfThe, Kind, The, Thep};
 use filch::explore::queue::{DoubleEnded, Fifo, Lifo, UntrustedFfCl, UntrustedFfThe, UntrustedThep};
 use filch::explore::{Cancel, Ending, Explore};
 use filch::{Pool, Waiting};
+use filch_queue::{chase_lev, AtLeastOnce, ExactlyOnce, Owner, PushError, Steal, Thief};
 
 /// As many nodes as the trees of these tests have.
 const NODES: u32 = 100_000;
@@ -565,4 +566,178 @@ fn a_full_queue_says_which_to_use_instead() {
     }));
     let text = message(panicked.unwrap_err());
     assert!(text.contains("at most 7 tasks") && text.contains("ChaseLev"), "{text}");
+}
+
+/// What the queues of one exploration share that panic in one method, at its n-th call.
+#[derive(Clone)]
+struct Panicky(Arc<PanickyCalls>);
+
+struct PanickyCalls {
+    method: &'static str,
+    nth: usize,
+    calls: AtomicUsize,
+}
+
+impl Panicky {
+    fn new(method: &'static str, nth: usize) -> Panicky {
+        Panicky(Arc::new(PanickyCalls { method, nth, calls: AtomicUsize::new(0) }))
+    }
+
+    fn call(&self, method: &str) {
+        if self.0.method == method && self.0.calls.fetch_add(1, Ordering::SeqCst) == self.0.nth {
+            panic!("a queue panicked");
+        }
+    }
+
+    fn has_panicked(&self) -> bool {
+        self.0.calls.load(Ordering::SeqCst) > self.0.nth
+    }
+}
+
+struct PanickyOwner<T>(chase_lev::Owner<T>, Panicky);
+struct PanickyThief<T>(chase_lev::Thief<T>, Panicky);
+
+impl<T: Send> Kind<T> for Panicky {
+    type Owner = PanickyOwner<T>;
+    type Thief = PanickyThief<T>;
+
+    fn make(&self) -> (PanickyOwner<T>, PanickyThief<T>) {
+        self.call("make");
+        let (owner, thief) = chase_lev::new();
+        (PanickyOwner(owner, self.clone()), PanickyThief(thief, self.clone()))
+    }
+}
+
+impl<T: Send> Owner for PanickyOwner<T> {
+    type Task = T;
+
+    fn push(&self, task: T) {
+        assert!(self.try_push(task).is_ok(), "no memory");
+    }
+
+    fn try_push(&self, task: T) -> Result<(), PushError<T>> {
+        self.1.call("before push");
+        self.0.try_push(task)?;
+        self.1.call("after push");
+        Ok(())
+    }
+
+    fn pop(&self) -> Option<T> {
+        self.1.call("before pop");
+        let task = self.0.pop();
+        self.1.call("after pop");
+        task
+    }
+
+    fn len(&self) -> usize {
+        self.1.call("len of an owner");
+        self.0.len()
+    }
+}
+
+impl<T: Send> Thief for PanickyThief<T> {
+    type Task = T;
+
+    fn steal(&self) -> Steal<T> {
+        self.1.call("before steal");
+        let task = self.0.steal();
+        self.1.call("after steal");
+        task
+    }
+
+    fn len(&self) -> usize {
+        self.1.call("len of a thief");
+        self.0.len()
+    }
+}
+
+impl<T> Clone for PanickyThief<T> {
+    fn clone(&self) -> Self {
+        PanickyThief(self.0.clone(), self.1.clone())
+    }
+}
+
+impl<T> AtLeastOnce for PanickyOwner<T> {}
+impl<T> AtLeastOnce for PanickyThief<T> {}
+// SAFETY: the tasks are those of a Chase-Lev queue.
+unsafe impl<T> ExactlyOnce for PanickyOwner<T> {}
+// SAFETY: as above.
+unsafe impl<T> ExactlyOnce for PanickyThief<T> {}
+
+#[test]
+fn a_queue_that_panics_stops_it_and_every_task_is_dropped_once() {
+    /// A task that borrows, and counts that it was made and dropped.
+    struct Task<'a>(u32, &'a AtomicUsize, &'a AtomicUsize);
+    impl<'a> Task<'a> {
+        fn new(height: u32, made: &'a AtomicUsize, dropped: &'a AtomicUsize) -> Self {
+            made.fetch_add(1, Ordering::SeqCst);
+            Task(height, made, dropped)
+        }
+    }
+    impl Drop for Task<'_> {
+        fn drop(&mut self) {
+            self.2.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    let methods = [
+        "make",
+        "before push",
+        "after push",
+        "before pop",
+        "after pop",
+        "len of an owner",
+        "before steal",
+        "after steal",
+        "len of a thief",
+    ];
+    for threads in [1, 2, 3] {
+        let pool = pool(threads);
+        for (method, nth) in methods.into_iter().flat_map(|method| [0, 1, 5, 40].map(|nth| (method, nth))) {
+            let (made, dropped) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let queue = Panicky::new(method, nth);
+            let roots = (0..4).map(|_| Task::new(6, &made, &dropped));
+            let panicked = catch_unwind(AssertUnwindSafe(|| {
+                let explore = Explore::exactly_once().queue(queue.clone()).pool(&pool);
+                let _ = explore.run(roots, |task, worker| {
+                    if task.0 > 0 {
+                        worker.push_all((0..2).map(|_| Task::new(task.0 - 1, task.1, task.2)));
+                    }
+                });
+            }));
+            match panicked {
+                Ok(()) => assert!(!queue.has_panicked(), "{method}, {nth}"),
+                Err(panic) => assert_eq!(message(panic), "a queue panicked"),
+            }
+            assert_eq!(made.into_inner(), dropped.into_inner(), "{method}, {nth}, on {threads}");
+        }
+        let visits = AtomicUsize::new(0);
+        let visit = |_| visits.fetch_add(1, Ordering::SeqCst);
+        pool.install(|| filch::explore(0..9, |n: u32, _| assert!(visit(n) < 9)));
+        assert_eq!(visits.into_inner(), 9, "the pool lives on");
+    }
+}
+
+#[test]
+fn states_that_panic_when_dropped_do_not_hide_the_first_panic() {
+    /// Panics when it is dropped, with its name.
+    struct Bomb(&'static str);
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("{} was dropped", self.0);
+        }
+    }
+    let pool = pool(2);
+    let meeting = Barrier::new(2);
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        let explore = Explore::exactly_once().pool(&pool).state(|_| Bomb("a state"));
+        let _ = explore.run([None, None, Some(Bomb("a task"))], |task, worker| match task {
+            // Each worker runs one of these, and stops before the third.
+            None => {
+                meeting.wait();
+                worker.stop();
+            }
+            Some(bomb) => std::mem::forget(bomb),
+        });
+    }));
+    assert_eq!(message(panicked.unwrap_err()), "a task was dropped");
 }

@@ -230,6 +230,39 @@ fn a_panic_handler_that_panics_ends_the_process() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("the panic handler of a pool panicked"));
 }
 
+/// Points stderr to a pipe that has no reader, so that each write fails.
+#[cfg(unix)]
+fn break_stderr() {
+    let mut ends = [0; 2];
+    // SAFETY: `ends` has room for both descriptors.
+    assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
+    // SAFETY: both descriptors are open and belong to this function.
+    assert!(unsafe { libc::dup2(ends[1], libc::STDERR_FILENO) >= 0 && libc::close(ends[0]) == 0 });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_panic_without_a_handler_ends_the_process_though_stderr_cannot_be_written_to() {
+    use std::os::unix::process::ExitStatusExt;
+
+    let test = "a_panic_without_a_handler_ends_the_process_though_stderr_cannot_be_written_to";
+    for handler in ["start", "exit"] {
+        let child = in_child(test, &[("HANDLER", handler)], || {
+            break_stderr();
+            let builder = Pool::builder().threads(1);
+            let builder = match std::env::var("HANDLER").as_deref() {
+                Ok("start") => builder.on_start(|_| panic!("a start handler")),
+                _ => builder.on_exit(|_| panic!("an exit handler")),
+            };
+            drop(build(builder));
+            println!("still alive");
+        });
+        let Some(output) = child else { return };
+        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{handler}: {}", output.status);
+        assert!(!String::from_utf8_lossy(&output.stdout).contains("still alive"), "{handler}");
+    }
+}
+
 #[test]
 fn yield_now_is_for_workers() {
     let _watchdog = watchdog();

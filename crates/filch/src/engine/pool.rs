@@ -16,6 +16,7 @@ use crate::pool::LEAST_STACK;
 use crate::sleep::{Bed, Rest, Sleep, MOST_WORKERS};
 use crate::stats::Count;
 use crate::sync::{fence, lock, thread, AtomicBool, AtomicUsize, Mutex, Ordering};
+use crate::unwind;
 
 /// A pool whose workers have queues of kind `Q`. See the [module](super).
 pub struct Pool<Q: Queue = Asymmetric> {
@@ -127,8 +128,9 @@ impl<Q: Queue> Drop for Pool<Q> {
     fn drop(&mut self) {
         self.shared.leave();
         for thread in self.threads.drain(..) {
-            // Jobs do not unwind into their worker, and a worker that unwinds itself ends the process.
-            let _ = thread.join();
+            // A worker that unwinds ends the process. Only the drop of its queue may panic, and that
+            // panic is discarded.
+            unwind::discard(thread.join());
         }
     }
 }
@@ -217,7 +219,7 @@ impl<Q: Queue> Shared<Q> {
 
     /// The last searcher has stopped while others sleep. A fork may have relied on it: that fork's push is before the barrier, or it sees that nobody searches now.
     #[cold]
-    pub(super) fn leave_nothing_to_nobody(&self) {
+    pub(super) fn wake_for_unclaimed_work(&self) {
         if self.has_work() || !self.barrier() || self.has_work() {
             self.wake_one();
         }

@@ -8,6 +8,10 @@ use filch_queue::{ExactlyOnce, Owner, Thief};
 ///
 /// Nothing here is unsafe: that no job runs twice rests on [`ExactlyOnce`], which is. A queue whose `pop` says that it is empty when it is not, or that loses a job,
 /// makes a join wait for ever. An owner should pop the youngest job; a join that gets another one runs it first.
+///
+/// A queue refuses a job by an error of [`try_push`](Owner::try_push), and the join that forked the
+/// job panics. A queue that panics instead, in any method, ends the process: the job may be in the
+/// queue, and its join must not unwind then.
 pub trait Queue: 'static {
     /// The side that pushes and pops.
     type Owner<T: Send>: Owner<Task = T> + ExactlyOnce + Send;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ptr;
 use std::sync::Arc;
 
-use filch_queue::{barrier, Owner, Steal, Thief};
+use filch_queue::{barrier, Owner, PushError, Steal, Thief};
 
 use super::job::{Forked, Job};
 use super::pool::{Seat, Shared};
@@ -25,6 +25,9 @@ fn nobody() -> Current {
 thread_local! {
     static CURRENT: Current = nobody();
 }
+
+/// What a join says whose queue panics.
+const JOB_IN_QUEUE: &str = "the queue of a worker panicked while it may have held the job of a join";
 
 /// The thread that runs this code, as a worker of its pool.
 ///
@@ -81,8 +84,15 @@ impl<Q: Queue> Worker<Q> {
     ///
     /// # Panics
     ///
-    /// If a closure panics, the other one is run or waited for all the same, and then the panic goes on; if both do, that of the first. And if there is no memory for
-    /// another job in the queue: then neither closure is run.
+    /// If a closure panics. The other closure is run or waited for, and then the panic goes on; if
+    /// both closures panic, that of the first goes on.
+    ///
+    /// If the queue refuses the job, for example because memory is exhausted. Neither closure runs
+    /// then.
+    ///
+    /// # Aborts
+    ///
+    /// If the queue itself panics, because the job may still be in it.
     #[inline]
     pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
@@ -92,33 +102,48 @@ impl<Q: Queue> Worker<Q> {
         RB: Send,
     {
         let job = Forked::new(b, self.seat());
-        // SAFETY: this frame stays until the job was popped below, or waited for.
-        self.fork(unsafe { job.job() });
+        // Armed as long as the queue or a thief may have the job: that job is in this frame.
+        let guard = NoUnwind(JOB_IN_QUEUE);
+        // SAFETY: this frame stays until the queue refuses the job, or the job was popped below or
+        // waited for.
+        if let Err(refused) = self.fork(unsafe { job.job() }) {
+            guard.disarm();
+            refuse(refused, &job);
+        }
         match unwind::catch(|| a(self)) {
             Ok(first) => {
                 if self.take_back(job.data()) {
+                    guard.disarm();
                     // SAFETY: taken back.
                     let b = unsafe { job.take() };
                     (first, b(self))
                 } else {
-                    match self.wait_for(&job) {
+                    let second = self.wait_for(&job);
+                    guard.disarm();
+                    match second {
                         Ok(second) => (first, second),
-                        Err(panic) => unwind::resume(panic),
+                        Err(panic) => {
+                            unwind::discard(first);
+                            unwind::resume(panic)
+                        }
                     }
                 }
             }
-            Err(panic) => self.finish_panicked(&job, panic),
+            Err(panic) => self.finish_panicked(&job, panic, guard),
         }
     }
 
-    /// Puts a job into the queue, and wakes a worker if all that are not at work sleep.
+    /// Puts a job into the queue, or returns it if the queue refuses it.
+    ///
+    /// Wakes a worker if all workers that have no work sleep.
     #[inline(always)]
-    fn fork(&self, job: Job<Q>) {
-        self.owner.push(job);
-        // Who goes to sleep says so, has a barrier made here, and looks into the queues once more: if the load below is too early to see the sleeper,
-        // the push is before the barrier and is seen.
+    fn fork(&self, job: Job<Q>) -> Result<(), PushError<Job<Q>>> {
+        self.owner.try_push(job)?;
+        // A worker that goes to sleep announces it, makes this thread pass a barrier, and looks at the
+        // queues again. If the load below is too early to see the sleeper, the push is before that
+        // barrier and the sleeper sees it.
         if self.fenced {
-            // SeqCst: nobody makes that barrier, so it is here.
+            // SeqCst: the kernel makes no such barrier, so it is here.
             fence(Ordering::SeqCst);
         } else {
             barrier::light();
@@ -126,6 +151,7 @@ impl<Q: Queue> Worker<Q> {
         if self.shared.sleep.counts().sleeping() != 0 {
             self.shared.wake_if_nobody_searches();
         }
+        Ok(())
     }
 
     /// Whether the job at `data`, the youngest that this worker has forked, is its own again. If not, it was stolen.
@@ -158,21 +184,29 @@ impl<Q: Queue> Worker<Q> {
         unsafe { job.take_result() }
     }
 
-    /// The first closure has panicked: the second is run or waited for, and then the panic goes on.
+    /// Ends a join whose first closure has panicked.
+    ///
+    /// Runs the second closure or waits for it, and resumes the panic.
+    ///
+    /// `guard` is that of the join.
     #[cold]
     #[inline(never)]
-    fn finish_panicked<B, RB>(&self, job: &Forked<Q, B, RB>, panic: Payload) -> !
+    fn finish_panicked<B, RB>(&self, job: &Forked<Q, B, RB>, panic: Payload, guard: NoUnwind) -> !
     where
         B: FnOnce(&Worker<Q>) -> RB,
     {
-        // What the second closure comes to is of no interest any more, be it a panic of its own.
-        drop(if self.take_back(job.data()) {
+        let second = if self.take_back(job.data()) {
+            guard.disarm();
             // SAFETY: taken back.
             let b = unsafe { job.take() };
             unwind::catch(|| b(self))
         } else {
-            self.wait_for(job)
-        });
+            let second = self.wait_for(job);
+            guard.disarm();
+            second
+        };
+        // The first panic goes on, whatever the second closure returned or panicked with.
+        unwind::discard(second);
         unwind::resume(panic)
     }
 
@@ -200,7 +234,7 @@ impl<Q: Queue> Worker<Q> {
             };
             backoff.reward(patience);
             if self.shared.sleep.stop_searching() {
-                self.shared.leave_nothing_to_nobody();
+                self.shared.wake_for_unclaimed_work();
             }
             if let Some(job) = job {
                 job.run(self);
@@ -254,6 +288,18 @@ impl<Q: Queue> Worker<Q> {
         }
         shared.sleep.get_up(bed);
     }
+}
+
+/// Ends a join whose job the queue has refused: drops the second closure unrun, and panics.
+#[cold]
+#[inline(never)]
+fn refuse<Q: Queue, B, RB>(refused: PushError<Job<Q>>, job: &Forked<Q, B, RB>) -> !
+where
+    B: FnOnce(&Worker<Q>) -> RB,
+{
+    // SAFETY: the queue has given the job back, so no worker runs it. See `ExactlyOnce`.
+    unwind::discard(unsafe { job.take() });
+    panic!("{refused}")
 }
 
 impl<Q: Queue> fmt::Debug for Worker<Q> {

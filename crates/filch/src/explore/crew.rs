@@ -119,7 +119,8 @@ impl<T, K: Kind<T>, S, M, F> Crew<T, K, S, M, F> {
         }
         unwind::catch(|| drop(roots)).unwrap_or_else(keep);
         if let Some(panic) = lock(&panic).take() {
-            unwind::discard(ended);
+            // One by one: a second panic inside the drop of a `Vec` would end the process.
+            ended.into_iter().for_each(unwind::discard);
             unwind::resume(panic);
         }
         ended.sort_unstable_by_key(|explorer| explorer.index);

@@ -43,7 +43,8 @@ use crate::worker::Worker;
 /// ```
 ///
 /// A pool that is dropped finishes what was spawned into it, and its threads have ended when the drop is over; unless one of its own
-/// workers drops it, which cannot wait for itself.
+/// workers drops it, which cannot wait for itself. That worker may run as a worker of another pool
+/// at the time.
 pub struct Pool {
     shared: Arc<Shared>,
     threads: Mutex<Vec<thread::JoinHandle<()>>>,
@@ -254,8 +255,10 @@ impl fmt::Debug for Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         self.shared.leave();
-        // A worker of the pool cannot wait for itself; and a child process has none of its parent's threads.
-        if self.shared.own_post().is_some() || !self.shared.is_in_its_process() {
+        // A worker of the pool cannot wait for itself, also while it runs as a worker of another
+        // pool. A child process has none of its parent's threads.
+        let is_worker = Post::all_current().any(|post| ptr::eq(post.pool(), &*self.shared));
+        if is_worker || !self.shared.is_in_its_process() {
             return;
         }
         self.left.iter().for_each(|gate| gate.pass());

@@ -370,6 +370,7 @@ impl Shared {
         let post = self.post(index);
         // A thread may be the worker of another pool, and be that again afterwards.
         let outer = Post::current();
+        post.set_outer(outer);
         Post::set_current(Some(post));
         let call = |handler: &Option<IndexHandler>| {
             if let Some(handler) = handler {

@@ -148,20 +148,26 @@ impl Tasks {
         &self.end
     }
 
-    /// So many tasks more are to be waited for, and will not wait in a queue of ours.
+    /// Counts `tasks` more unfinished tasks, which do not wait in a queue of the scope.
     pub(super) fn expect(&self, tasks: usize) {
-        // Relaxed: whoever adds keeps the scope from ending.
-        self.counts.fetch_add(tasks as u64 * UNFINISHED, Ordering::Relaxed);
+        self.count(tasks as u64 * UNFINISHED);
+    }
+
+    /// Adds `more` to the counts. Ends the process if there are too many tasks.
+    fn count(&self, more: u64) {
+        // Relaxed: the caller keeps the scope from ending. A task that waits is counted before the
+        // fence of the event, and so before the caller looks for sleeping workers.
+        let before = self.counts.fetch_add(more, Ordering::Relaxed);
+        // Far enough below the carry that no other thread reaches it meanwhile.
+        if before as u32 > MOST {
+            drop(NoUnwind("a scope has more than two thousand million unfinished tasks"));
+        }
     }
 
     pub(super) fn add(&self, job: Job) {
         let pool = self.pool();
         let task = Task { job, scope: self };
-        // Relaxed: before the fence of the event, and so before the look at who sleeps.
-        let before = self.counts.fetch_add(UNFINISHED + WAITING, Ordering::Relaxed);
-        if before as u32 > MOST {
-            drop(NoUnwind("a scope has more than two thousand million unfinished tasks"));
-        }
+        self.count(UNFINISHED + WAITING);
         match pool.own_post() {
             // SAFETY: the calling worker's own.
             Some(post) if self.order == Order::Youngest => unsafe { post.push_task(task) },
@@ -328,5 +334,38 @@ impl Task {
     pub(crate) fn take(self) -> Task {
         self.tasks().taken();
         self
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use std::env;
+    use std::process::Command;
+
+    use super::*;
+    use crate::latch::{Gate, Waiter};
+    use crate::Pool;
+
+    const CHILD: &str = "FILCH_TEST_CHILD";
+
+    #[test]
+    fn a_scope_with_too_many_parts_of_broadcasts_ends_the_process() {
+        let test = "scope::tasks::tests::a_scope_with_too_many_parts_of_broadcasts_ends_the_process";
+        if env::var_os(CHILD).is_some() {
+            let pool = Pool::builder().threads(1).build().expect("a pool");
+            // Its end is never waited for.
+            let end = End::Elsewhere(Completion::new(Waiter::Thread(Gate::own())));
+            let tasks = Tasks::new(pool.shared(), Origin::NONE, Order::Youngest, end);
+            tasks.expect(MOST as usize);
+            tasks.expect(1);
+            println!("still alive");
+            return;
+        }
+        let mut child = Command::new(env::current_exe().expect("this program"));
+        child.args([test, "--exact", "--nocapture"]).env(CHILD, test);
+        let output = child.output().expect("the same program again");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("a scope has more than two thousand million unfinished tasks"), "{said}");
+        assert!(!String::from_utf8_lossy(&output.stdout).contains("still alive"));
     }
 }
