@@ -167,6 +167,7 @@ pub fn all() -> Vec<Model> {
         idempotent::double_ended::models(),
         runtime::stack::models(),
         runtime::sleep::models(),
+        runtime::waiters::models(),
         bulk::queue::models(),
         bulk::published::models(),
     ];

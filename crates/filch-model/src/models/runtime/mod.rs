@@ -2,3 +2,4 @@
 
 pub(super) mod sleep;
 pub(super) mod stack;
+pub(super) mod waiters;

@@ -282,7 +282,7 @@ fn waits() -> Vec<Model> {
                 Case::holds(Parameters::new(4, 2, 2)).with(&[ONE_EACH]),
                 Case::holds(Parameters::new(1, 2, 2)),
             ],
-            ..form("sleep/install", "a job from outside that forks, while somebody watches", &[("INSTALL", 1)])
+            ..form("sleep/install", "a job from outside that forks", &[("INSTALL", 1)])
         },
         Model {
             cases: vec![Case::refutes(Claim::NeverStuck, Parameters::new(1, 2, 2)).with(&[ONE_EACH])],
