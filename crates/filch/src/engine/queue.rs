@@ -72,7 +72,8 @@ macro_rules! bounded {
         ///
         /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
         /// let delta = Delta::new(Bound::GENEROUS, 15)?;
-        /// // SAFETY: no x86 CPU is known whose store buffer holds as many as 128 stores.
+        /// // SAFETY: an example, which relies on 128. In a program, state what the bound rests on: a
+        /// // calibration on this CPU, or its published store buffer and no evidence against it.
         #[doc = concat!("let queue = unsafe { filch::engine::", stringify!($name), "::trusting(delta) };")]
         /// let pool = Pool::with_queue(2, queue)?;
         /// assert_eq!(pool.install(|worker| worker.join(|_| 1, |_| 2)), (1, 2));

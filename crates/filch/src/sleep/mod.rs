@@ -1,5 +1,6 @@
 //! Who sleeps, who searches, and why no wake-up is lost: the README of this folder has the argument.
-//! Model-checked on bounded TSO: `crates/filch-model/src/models/runtime/sleep.tso`.
+//! Model-checked on bounded TSO: `sleep.tso` and `waiters.tso` in
+//! `crates/filch-model/src/models/runtime`.
 #![doc = include_str!("README.md")]
 
 mod parker;
