@@ -1,7 +1,9 @@
 //! How long a worker looks for work before it sleeps.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
+use crate::spin;
 use crate::sync::{spin_loop, thread};
 
 /// What a worker has learnt about how long to look.
@@ -21,12 +23,19 @@ impl Patience {
     fn set(&self, turns: u32) {
         self.0.store(turns, Ordering::Relaxed);
     }
+
+    /// Whether the worker has slept for long lately, and is likely to do so again.
+    pub(crate) fn is_over(&self) -> bool {
+        self.get() == Backoff::LEAST
+    }
 }
 
-/// Spin, then yield, then give up.
+/// Spins, then yields, then gives up.
 ///
-/// How long that takes, a worker learns from what came of it: if work came late, it waits longer the next time; if none came and it had to sleep,
-/// less long. Who gets a little work now and then soon sleeps at once; who is fed without a pause never does.
+/// A worker learns from what came of it how long that takes. If work came late, or a sleep was so
+/// short that it was not worth it, the worker waits longer the next time; after a long sleep less. A
+/// worker that gets a little work now and then soon sleeps at once. A worker that gets work all the
+/// time does not sleep.
 #[derive(Debug)]
 pub(crate) struct Backoff {
     turn: u32,
@@ -34,13 +43,14 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// Turns that a worker waits at least and at most; a third of a microsecond each.
+    /// The least and the most [turns](crate::spin) that a worker waits.
     const LEAST: u32 = 6;
     const MOST: u32 = 48;
-    /// The last turns give the core to others.
-    const YIELDS: u32 = 2;
-    /// Pauses of a turn.
-    const PAUSES: u32 = 8;
+    /// The turns of pauses. In each later turn the worker yields its time slice, because the thread
+    /// that has the next job may need this core.
+    const PAUSES: u32 = 4;
+    /// About what it takes to go to sleep and to be woken: a shorter sleep saves nothing.
+    const SHORT_SLEEP: Duration = Duration::from_micros(50);
 
     pub(crate) fn new(patience: &Patience) -> Backoff {
         Backoff { turn: 0, patience: patience.get() }
@@ -57,25 +67,24 @@ impl Backoff {
             thread::yield_now();
             return self.turn < 2;
         }
-        if self.turn + Self::YIELDS > self.patience {
+        if self.turn > Self::PAUSES {
             thread::yield_now();
         } else {
-            for _ in 0..Self::PAUSES {
-                spin_loop();
-            }
+            (0..spin::pauses_in(1)).for_each(|_| spin_loop());
         }
         self.turn < self.patience
     }
 
-    /// Something came.
+    /// Learns that something came.
     pub(crate) fn reward(&self, patience: &Patience) {
         if self.turn > self.patience / 2 {
             patience.set((self.patience * 2).min(Self::MOST));
         }
     }
 
-    /// Nothing came.
-    pub(crate) fn disappoint(&self, patience: &Patience) {
-        patience.set((self.patience / 2).max(Self::LEAST));
+    /// Learns how long the worker has slept.
+    pub(crate) fn slept(&self, patience: &Patience, time: Duration) {
+        let turns = if time < Self::SHORT_SLEEP { self.patience * 2 } else { self.patience / 2 };
+        patience.set(turns.clamp(Self::LEAST, Self::MOST));
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::pool::Shared;
 use crate::sleep::Parker;
+use crate::spin;
 use crate::sync::{spin_loop, thread, thread_local, AtomicBool, Ordering};
 
 /// A gate that a thread outside every pool waits at.
@@ -35,11 +36,9 @@ impl Gate {
         while !self.parker.park() {}
     }
 
-    /// Waits awake, for so many pauses at most. Returns whether the gate was open.
-    pub(crate) fn try_pass_for(&self, pauses: u32) -> bool {
-        // For a checker, a moment is as good as an age.
-        let pauses = if cfg!(any(loom, shuttle)) { 1 } else { pauses };
-        (0..pauses).any(|_| {
+    /// Waits awake, for so many [turns](crate::spin) at most. Returns whether the gate was open.
+    pub(crate) fn try_pass_for(&self, turns: u32) -> bool {
+        (0..spin::pauses_in(turns)).any(|_| {
             spin_loop();
             self.parker.try_take()
         })
@@ -52,10 +51,10 @@ impl Gate {
     /// core. No worker relies on it.
     pub(crate) fn pass_soon(&self) {
         const LOOKS: u32 = 24;
-        const PAUSES: u32 = 15;
+        const TURNS: u32 = 2;
         let passed = (0..LOOKS).any(|_| {
             thread::yield_now();
-            self.try_pass_for(PAUSES)
+            self.try_pass_for(TURNS)
         });
         if !passed {
             self.pass();

@@ -74,6 +74,7 @@ mod scope;
 mod search;
 mod sleep;
 mod spawn;
+mod spin;
 mod stack;
 mod stats;
 mod sync;

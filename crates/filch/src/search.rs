@@ -1,6 +1,6 @@
 //! Looking for work, and running what was found.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::backoff::Backoff;
 use crate::defect::{defect, Defect};
@@ -9,6 +9,7 @@ use crate::origin::Origin;
 use crate::pool::Shared;
 use crate::post::Post;
 use crate::scope::Task;
+use crate::spin;
 use crate::stack::{self, Slot, Theft};
 use crate::sync::{fence, spin_loop, Ordering};
 use crate::unwind::NoUnwind;
@@ -150,9 +151,7 @@ pub(crate) fn find_or_raid<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>
         if !others.clone().any(|other| other.stack.has_jobs()) {
             return None;
         }
-        for _ in 0..SHORT_WAIT {
-            spin_loop();
-        }
+        (0..spin::pauses_in(SHORT_WAIT)).for_each(|_| spin_loop());
         if !others.clone().any(|other| other.stack.has_public()) {
             post.raid_one_of(pool, others.by_ref());
         }
@@ -201,7 +200,7 @@ pub(crate) fn until<'p>(
 ) {
     while !has_come() {
         let most = (pool.posts.len() as u64 / 2).max(1);
-        let crowded = pool.sleep.start_searching().searching() > most;
+        let crowded = pool.sleep.start_searching().searching() > most && post.patience.is_over();
         let mut backoff = Backoff::new(&post.patience);
         let work = loop {
             if has_come() {
@@ -214,8 +213,9 @@ pub(crate) fn until<'p>(
                 break Some((work, others));
             }
             if crowded || !backoff.snooze() {
-                backoff.disappoint(&post.patience);
+                let start = Instant::now();
                 sleep(post, pool, has_come, announce);
+                backoff.slept(&post.patience, start.elapsed());
                 // What it was called for, most likely: no need to look everywhere first.
                 if has_come() {
                     break None;

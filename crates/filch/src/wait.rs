@@ -11,6 +11,7 @@
 //! Jobs that are addressed to one worker, as those of a broadcast, are run by that worker in any wait: nobody else could.
 
 use std::cell::UnsafeCell;
+use std::time::Instant;
 
 use crate::backoff::Backoff;
 use crate::job::Job;
@@ -20,6 +21,7 @@ use crate::post::Post;
 use crate::scope::Tasks;
 use crate::search::{self, Others, Work};
 use crate::sleep::Rest;
+use crate::spin;
 use crate::stack::{Execute, Slot, Theft};
 use crate::sync::{fence, spin_loop, AtomicBool, Ordering};
 use crate::worker::Worker;
@@ -38,8 +40,9 @@ pub enum Waiting {
     Any,
 }
 
-/// How many pauses a worker waits before it offers its help, or takes what was not offered: about a microsecond. For a checker, a moment is as good as an age.
-pub(crate) const SHORT_WAIT: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 24 };
+/// How many [turns](crate::spin) a worker waits before it offers its help, or takes what was not
+/// offered: about a microsecond.
+pub(crate) const SHORT_WAIT: u32 = 3;
 
 /// What became of a fork on the slow path.
 #[derive(Debug, PartialEq, Eq)]
@@ -404,8 +407,9 @@ fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
         } else if !std::mem::replace(&mut has_paused, true) {
             pause_until_done(awaited);
         } else if !backoff.snooze() {
-            backoff.disappoint(&post.patience);
+            let start = Instant::now();
             sleep_strictly(post, pool, awaited);
+            backoff.slept(&post.patience, start.elapsed());
             was_asleep = true;
             backoff = Backoff::new(&post.patience);
         }
@@ -416,7 +420,7 @@ fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
 /// Waits for a moment, because what is nearly done is not worth helping with. Returns whether it is
 /// done.
 fn pause_until_done(awaited: &Awaited<'_>) -> bool {
-    (0..SHORT_WAIT).any(|_| {
+    (0..spin::pauses_in(SHORT_WAIT)).any(|_| {
         spin_loop();
         awaited.has_come()
     })

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use filch_queue::{barrier, Owner, PushError, Steal, Thief};
 
@@ -227,8 +228,9 @@ impl<Q: Queue> Worker<Q> {
                     break Some(job);
                 }
                 if !backoff.snooze() {
-                    backoff.disappoint(patience);
+                    let start = Instant::now();
                     self.sleep(has_come, announce);
+                    backoff.slept(patience, start.elapsed());
                     backoff = Backoff::new(patience);
                 }
             };

@@ -16,6 +16,7 @@ use crate::process::Process;
 use crate::scope::Scopes;
 use crate::search::{self, Others};
 use crate::sleep::{Bed, Rest, Sleep};
+use crate::spin;
 use crate::stack::{Mode, Region, Slot};
 use crate::sync::{fence, lock, AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
@@ -40,8 +41,8 @@ impl fmt::Debug for Handlers {
     }
 }
 
-/// How many pauses, of some 40 nanoseconds, a caller gives an awake worker to take its job.
-const TO_TAKE: u32 = 15;
+/// How many [turns](crate::spin) a caller gives an awake worker to take its job.
+const TO_TAKE: u32 = 2;
 
 /// See the module.
 #[derive(Debug)]
@@ -92,6 +93,7 @@ impl Shared {
             process: Process::current(),
             me: me.clone(),
         });
+        spin::measure();
         shared.posts().for_each(|post| post.set_pool(&shared));
         Ok(shared)
     }
