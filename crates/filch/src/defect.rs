@@ -20,6 +20,8 @@ pub(crate) enum Defect {
     LastSearcherDoesNotLook,
     /// The last searcher wakes idle workers only, and no worker that waits.
     WaitersSleepOn,
+    /// A job is put back into the injector, and no waiter is woken for it.
+    ReturnsInSilence,
     /// No defect: the kernel refuses every barrier, as after a seccomp filter.
     BarrierRefused,
     /// The same, and a raid goes on as if the owner had passed one.

@@ -14,6 +14,7 @@ use std::cell::UnsafeCell;
 use std::time::Instant;
 
 use crate::backoff::Backoff;
+use crate::defect::{defect, Defect};
 use crate::job::Job;
 use crate::origin::{Frame, Origin};
 use crate::pool::Shared;
@@ -299,7 +300,7 @@ fn of_scope(runner: &Post) -> impl Fn(&Job) -> bool + '_ {
 
 /// Takes such a job of `victim` out of the injector, where a worker has put it that was not to run
 /// it, if `still` holds then.
-fn fetch<'p>(
+pub(crate) fn fetch<'p>(
     pool: &Shared,
     victim: &Post,
     wanted: impl Fn(&Job) -> bool,
@@ -345,7 +346,9 @@ fn give_back(pool: &Shared, slot: &Slot, victim: &Post) {
 /// `victim` runs may have looked for it meanwhile, on that stack or in the injector, and then slept.
 fn return_to_injector(pool: &Shared, job: Job, victim: &Post) {
     pool.inject(job);
-    pool.wake_waiters_for(victim);
+    if !defect(Defect::ReturnsInSilence) {
+        pool.wake_waiters_for(victim);
+    }
 }
 
 /// Waits until the stolen job in `slot` is done, and frees the slot.

@@ -12,7 +12,7 @@ use crate::origin::Origin;
 use crate::pool::{Handlers, Shared};
 use crate::post::Post;
 use crate::search::{self, Others};
-use crate::stack::{Execute, Mode, Theft};
+use crate::stack::{Execute, Mode, Slot, Theft};
 use crate::wait::{self, Waiting};
 use crate::worker::Worker;
 
@@ -282,6 +282,60 @@ fn leaves_a_job_to_a_waiter() {
         idles.join().unwrap();
         forks.join().unwrap();
     });
+}
+
+/// Worker 0 waits for a job that worker 1 runs, and only a job in the injector, which stands on the
+/// stack of worker 1, lets it end. Another waiter takes that job out and puts it back.
+fn returns_to_the_injector() {
+    unsafe fn complete(data: *const (), worker: &mut Worker, _: bool) {
+        let pool = worker.post().pool();
+        if pool.slot_at(data.addr()).complete() {
+            pool.post(0).bed.call();
+        }
+    }
+    unsafe fn run_slot(data: *const (), worker: &mut Worker, _: bool) {
+        // SAFETY: a slot of the pool, whose job was stolen.
+        unsafe { search::run_forked(&*data.cast::<Slot>(), worker) };
+    }
+    explore(2, || {
+        let pool = pool(Mode::Asymmetric);
+        let (waiter, runner) = (pool.post(0), pool.post(1));
+        has_begun(waiter);
+        has_begun(runner);
+        // SAFETY: this thread is both workers of the model.
+        let awaited = unsafe { Worker::at(waiter.stack.bottom()) }.slot();
+        waiter.stack.push(awaited, std::ptr::null(), complete);
+        waiter.stack.share();
+        assert!(matches!(waiter.stack.steal(), Theft::Job(_)));
+        awaited.run_by(1, 0, 0);
+        // SAFETY: as above.
+        let given_back = unsafe { Worker::at(runner.stack.bottom()) }.slot();
+        runner.stack.push(given_back, std::ptr::from_ref(awaited).cast(), complete);
+        runner.stack.share();
+        assert!(matches!(runner.stack.steal(), Theft::Job(_)));
+        // SAFETY: run once, while the pool is there.
+        pool.injector.push(unsafe { Job::from_parts(std::ptr::from_ref(given_back).cast(), run_slot, Origin::NONE) });
+        let other = {
+            let pool = pool.clone();
+            thread::spawn(move || {
+                assert!(wait::fetch(&pool, pool.post(1), |_| true, || false).is_none());
+            })
+        };
+        Post::set_current(Some(waiter));
+        wait::for_stolen(waiter, awaited);
+        Post::set_current(None);
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn a_job_that_is_put_back_is_not_overlooked() {
+    assert!(defect::with(None, returns_to_the_injector));
+}
+
+#[test]
+fn a_job_that_is_put_back_in_silence_is_caught() {
+    assert!(!defect::with(Some(Defect::ReturnsInSilence), returns_to_the_injector));
 }
 
 #[test]
