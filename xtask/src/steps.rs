@@ -30,12 +30,16 @@ use crate::summary::{clock, closing_line, table, Report, Verdict};
 pub(crate) enum Step {
     /// The sources are formatted
     Fmt,
-    /// No warnings from the compiler or clippy, in every configuration that is built
+    /// No warnings from the compiler or clippy in the ordinary build
     Clippy,
+    /// No warnings from the compiler or clippy in every other configuration that is built
+    ClippyCfgs,
     /// The documentation builds without warnings
     Doc,
     /// Unit, property, stress and documentation tests of all crates
     Unit,
+    /// The stress tests with their full number of tasks, ten times that of `cargo xtask test`
+    Stress,
     /// The tests with owners that pay for their fences, as on systems without membarrier
     Fallback,
     /// The queues build, link and pass their tests without the standard library
@@ -65,21 +69,23 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Everything, in the order in which it begins: what is cheap and fails often, what others wait for, what is long, and last what is
-    /// short, so that no lane is left alone for long.
-    pub(crate) const ALL: &'static [Step] = &[
-        Step::Fmt,
-        Step::Clippy,
+    /// The steps of `cargo xtask test`: what is cheap and fails often begins first.
+    pub(crate) const TEST: &'static [Step] = &[Step::Fmt, Step::Clippy, Step::Unit];
+
+    /// The steps of `cargo xtask ci`, in the order in which they begin: first the long ones and those that others wait for, last the
+    /// short ones, so that no lane is left alone for long.
+    pub(crate) const CI: &'static [Step] = &[
         Step::Rayon,
-        Step::Tsan,
-        Step::Unit,
-        Step::Loom,
         Step::Mpi,
+        Step::Tsan,
+        Step::Loom,
+        Step::ClippyCfgs,
         Step::Models,
         Step::BenchSmoke,
         Step::Browser,
         Step::Weaken,
         Step::Fallback,
+        Step::Stress,
         Step::Shuttle,
         Step::Doc,
         Step::NoStd,
@@ -95,11 +101,11 @@ impl Step {
         match self {
             // The lab's program is built by the first of them, and then only run.
             Step::Fmt | Step::Models | Step::Mpi | Step::BenchSmoke | Step::Browser => &[],
-            Step::Clippy => &[Build::Debug, Build::RayonCore, Build::Loom, Build::Shuttle],
-            Step::Doc | Step::Unit => &[Build::Debug, Build::RayonCore],
+            Step::Clippy | Step::Doc | Step::Unit => &[Build::Debug, Build::RayonCore],
+            Step::ClippyCfgs => &[Build::Debug, Build::Loom, Build::Shuttle],
             Step::Fallback => &[Build::Fallback],
             Step::Rayon => &[Build::Rayon],
-            Step::NoStd => &[Build::Debug],
+            Step::NoStd | Step::Stress => &[Build::Debug],
             Step::Asm => &[Build::Release],
             Step::Loom | Step::Weaken => &[Build::Loom],
             Step::Shuttle => &[Build::Shuttle],
@@ -122,8 +128,10 @@ impl Step {
         match self {
             Step::Fmt => "fmt",
             Step::Clippy => "clippy",
+            Step::ClippyCfgs => "clippy-cfgs",
             Step::Doc => "doc",
             Step::Unit => "unit",
+            Step::Stress => "stress",
             Step::Fallback => "fallback",
             Step::NoStd => "no-std",
             Step::Rayon => "rayon",
@@ -143,8 +151,10 @@ impl Step {
         match self {
             Step::Fmt => lints::fmt(context),
             Step::Clippy => lints::clippy(context),
+            Step::ClippyCfgs => lints::clippy_cfgs(context),
             Step::Doc => lints::doc(context),
             Step::Unit => tests::unit(context),
+            Step::Stress => tests::stress(context),
             Step::Fallback => tests::fallback(context),
             Step::NoStd => no_std::run(context),
             Step::Rayon => rayon::run(context),
@@ -272,16 +282,25 @@ mod tests_of_the_list {
     use super::*;
 
     #[test]
-    fn every_step_is_listed_once() {
-        for step in Step::ALL {
-            assert_eq!(Step::ALL.iter().filter(|other| *other == step).count(), 1, "{step:?}");
+    fn every_step_belongs_to_one_of_the_two_commands() {
+        let all: Vec<_> = Step::TEST.iter().chain(Step::CI).collect();
+        for (place, step) in all.iter().enumerate() {
+            assert!(!all[..place].contains(step), "{step:?} is listed twice");
         }
+        // `Asm` is spelt out on the command line.
+        let commands = Step::augment_subcommands(clap::Command::new("xtask"));
+        let names: Vec<_> = commands.get_subcommands().map(|command| command.get_name()).chain(["asm"]).collect();
+        for name in &names {
+            assert!(all.iter().any(|step| step.name() == *name), "`{name}` belongs to neither");
+        }
+        assert_eq!(names.len(), all.len());
     }
 
     #[test]
     fn steps_share_what_they_build_with_themselves_and_with_nobody_else() {
         assert!(Step::Unit.shares(&Step::Clippy));
-        assert!(Step::Clippy.shares(&Step::Weaken));
+        assert!(Step::ClippyCfgs.shares(&Step::Weaken));
+        assert!(!Step::Clippy.shares(&Step::Weaken));
         assert!(Step::Loom.shares(&Step::Weaken));
         assert!(!Step::Models.shares(&Step::BenchSmoke));
         assert!(Step::Models.shares(&Step::Unit) && Step::Unit.shares(&Step::Models));

@@ -9,6 +9,7 @@ use anyhow::{bail, Result};
 
 use super::mpi;
 use crate::call::Call;
+use crate::packages::Packages;
 
 /// How a step ended that found nothing wrong.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(crate) enum Outcome {
 /// How long the searching steps search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
+    /// What fits into a test after a change: fewer tasks in the stress tests.
+    Quick,
     /// What fits into a run of continuous integration.
     Usual,
     /// Ten times the tasks, many more cases, and this many preemptions in loom's models.
@@ -43,6 +46,8 @@ pub(crate) struct Context {
     pub(crate) installs_mpi: bool,
     /// How long to search.
     pub(crate) effort: Effort,
+    /// The packages that `fmt`, `clippy` and `unit` check; the other steps have packages of their own.
+    pub(crate) packages: Packages,
 }
 
 impl Context {
@@ -51,7 +56,7 @@ impl Context {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository").to_owned();
         let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
         let ci = env::var("CI").is_ok_and(|value| value == "true" || value == "1");
-        Self { root, target, ci, mpi: OnceLock::new(), installs_mpi: false, effort }
+        Self { root, target, ci, mpi: OnceLock::new(), installs_mpi: false, effort, packages: Packages::default() }
     }
 
     /// `program`, in the repository.

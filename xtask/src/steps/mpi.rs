@@ -88,7 +88,7 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
     // With the lab's package, though only one of them has such a test: so most of what it needs is built already.
     let tests = context.cargo("test -p filch-mpi -p filch-lab --features filch-mpi/mpi,filch-lab/mpi --test ranks");
     match context.effort {
-        Effort::Usual => tests,
+        Effort::Quick | Effort::Usual => tests,
         Effort::Deep { .. } => tests.env("FILCH_MPI_ROUNDS", "20"),
     }
     .run()?;

@@ -19,22 +19,46 @@ pub(super) const UNDER_LOOM: &str = "--release -p filch-queue -p filch -p filch-
 pub(super) const SHUTTLE: &str = "--cfg shuttle";
 
 /// All features of the workspace that need nothing of the system.
-pub(super) const ALL_BUT_MPI: &str = "filch/trace,filch-graph/petgraph";
+pub(super) const ALL_BUT_MPI: [&str; 2] = ["filch/trace", PETGRAPH];
 
-/// Unit, property, stress and documentation tests of all crates.
+/// The features that the unit tests have: what changes the runtime itself is left out, as users have it.
+const PETGRAPH: &str = "filch-graph/petgraph";
+
+/// Unit, property, stress and documentation tests of all crates, or of those that were asked for.
 pub(super) fn unit(context: &Context) -> Result<Outcome> {
-    let tests = context.cargo("test --workspace --features filch-graph/petgraph");
-    match context.effort {
-        Effort::Usual => tests,
-        Effort::Deep { .. } => tests
-            .env("FILCH_STRESS_TASKS", "100000000")
-            .env("FILCH_STRESS_JOINS", "100000000")
-            .env("PROPTEST_CASES", "20000"),
+    let packages = &context.packages;
+    if let Some(members) = packages.in_workspace() {
+        let tests = context.cargo("test").words(&members).words(&packages.features(&[PETGRAPH]));
+        match context.effort {
+            Effort::Quick => tests.env("FILCH_STRESS_TASKS", QUICK_TASKS).env("FILCH_STRESS_JOINS", QUICK_JOINS),
+            Effort::Usual => tests,
+            Effort::Deep { .. } => tests
+                .env("FILCH_STRESS_TASKS", "100000000")
+                .env("FILCH_STRESS_JOINS", "100000000")
+                .env("PROPTEST_CASES", "20000"),
+        }
+        .run()?;
+        if packages.include("filch") {
+            // All members, though only filch has such a test: so the dependencies are those that are built already.
+            let trace = context.cargo("test --test trace").words(&members);
+            trace.words(&packages.features(&ALL_BUT_MPI)).run()?;
+        }
     }
-    .run()?;
-    // The whole workspace, though only filch has such a test: so the dependencies are those that are built already.
-    context.cargo("test --workspace --test trace --features").arg(ALL_BUT_MPI).run()?;
-    context.cargo_in_rayon_core("test").run()?;
+    if packages.include_rayon_core() {
+        context.cargo_in_rayon_core("test").run()?;
+    }
+    Ok(Outcome::Passed)
+}
+
+/// How many tasks each queue and how many joins each kind of pool gets in `cargo xtask test`; the step `stress` has them all.
+const QUICK_TASKS: &str = "1000000";
+const QUICK_JOINS: &str = "400000";
+
+/// The stress tests of queues and runtime with their full number of tasks, which `unit` in `cargo xtask test` cuts down.
+pub(super) fn stress(context: &Context) -> Result<Outcome> {
+    // The whole workspace with the features of `unit`, so that nothing is built for this step.
+    let tests = context.cargo("test --workspace --test stress --test bulk_stress");
+    tests.words(&context.packages.features(&[PETGRAPH])).run()?;
     Ok(Outcome::Passed)
 }
 
@@ -42,7 +66,7 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
 pub(super) fn fallback(context: &Context) -> Result<Outcome> {
     // The algorithms are those of the unit step, so fewer tasks do: what differs is where the fences are.
     let (tasks, joins) = match context.effort {
-        Effort::Usual => ("1000000", "400000"),
+        Effort::Quick | Effort::Usual => ("1000000", "400000"),
         Effort::Deep { .. } => ("10000000", "10000000"),
     };
     context
@@ -60,7 +84,7 @@ pub(super) fn fallback(context: &Context) -> Result<Outcome> {
 pub(super) fn models(context: &Context) -> Result<Outcome> {
     let verify = context.cargo("run").words(context.lab()).words("-- verify");
     match context.effort {
-        Effort::Usual => verify.arg("--quick").run()?,
+        Effort::Quick | Effort::Usual => verify.arg("--quick").run()?,
         Effort::Deep { .. } => {
             verify.run()?;
             // What is too long for the unit tests and no case of a model: the table of deltas.
@@ -79,7 +103,7 @@ pub(super) fn loom(context: &Context) -> Result<Outcome> {
     let master = under_loom(context, "filch-dd", "filch_dd")?.arg("models");
     // A model keeps one core busy, and a program that is left with its longest model leaves the other idle.
     Call::run_together(&match context.effort {
-        Effort::Usual => [models, runtime, master],
+        Effort::Quick | Effort::Usual => [models, runtime, master],
         Effort::Deep { preemptions } => [
             models.env("FILCH_LOOM_PREEMPTIONS", preemptions.to_string()),
             runtime.env("LOOM_MAX_PREEMPTIONS", preemptions.to_string()),
@@ -92,7 +116,7 @@ pub(super) fn loom(context: &Context) -> Result<Outcome> {
 /// Whole pools in random orders of their threads' steps.
 pub(super) fn shuttle(context: &Context) -> Result<Outcome> {
     let orders = match context.effort {
-        Effort::Usual => "500",
+        Effort::Quick | Effort::Usual => "500",
         Effort::Deep { .. } => "20000",
     };
     context

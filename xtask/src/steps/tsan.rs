@@ -30,7 +30,7 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
     };
     controls(context, &host)?;
     let (tasks, cases) = match context.effort {
-        Effort::Usual => ("100000", "32"),
+        Effort::Quick | Effort::Usual => ("100000", "32"),
         Effort::Deep { .. } => ("2000000", "1000"),
     };
     // The stress tests have the races. The property tests have one thread; the edge tests limit the address space, which the
