@@ -14,6 +14,7 @@ mod lanes;
 mod packages;
 mod steps;
 mod summary;
+mod tree;
 
 use std::process::ExitCode;
 

@@ -4,7 +4,9 @@ pub(crate) mod asm;
 mod browser;
 mod context;
 mod lints;
+mod minimal_versions;
 mod mpi;
+mod nightly;
 mod no_std;
 mod rayon;
 mod smoke;
@@ -62,6 +64,8 @@ pub(crate) enum Step {
     /// Carries an option, so the command line spells it out.
     #[command(skip)]
     Asm,
+    /// The libraries build with the lowest versions that their manifests allow (needs the nightly toolchain)
+    MinimalVersions,
     /// The benchmarks run, and their JSON is complete
     BenchSmoke,
     /// The report in a real browser (installs Chromium where that needs no questions)
@@ -88,6 +92,7 @@ impl Step {
         Step::Stress,
         Step::Shuttle,
         Step::Doc,
+        Step::MinimalVersions,
         Step::NoStd,
         Step::Asm,
     ];
@@ -110,6 +115,7 @@ impl Step {
             Step::Loom | Step::Weaken => &[Build::Loom],
             Step::Shuttle => &[Build::Shuttle],
             Step::Tsan => &[Build::Tsan],
+            Step::MinimalVersions => &[Build::MinimalVersions],
         }
     }
 
@@ -142,6 +148,7 @@ impl Step {
             Step::Weaken => "weaken",
             Step::Tsan => "tsan",
             Step::Asm => "asm",
+            Step::MinimalVersions => "minimal-versions",
             Step::BenchSmoke => "bench-smoke",
             Step::Browser => "browser",
         }
@@ -165,6 +172,7 @@ impl Step {
             Step::Weaken => tests::weaken(context),
             Step::Tsan => tsan::run(context),
             Step::Asm => asm::run(context),
+            Step::MinimalVersions => minimal_versions::run(context),
             Step::BenchSmoke => smoke::run(context),
             Step::Browser => browser::run(context),
         }
@@ -182,6 +190,7 @@ enum Build {
     Loom,
     Shuttle,
     Tsan,
+    MinimalVersions,
 }
 
 /// How many steps run at the same time, unless told otherwise: two use two cores almost fully, and leave no test without time.

@@ -8,7 +8,6 @@ mod libtest;
 mod packages;
 mod programs;
 mod suites;
-mod tree;
 mod waits;
 mod workspace;
 
