@@ -51,7 +51,7 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
 }
 
 /// How many tasks each queue and how many joins each kind of pool gets in `cargo xtask test`; the step `stress` has them all.
-const QUICK_TASKS: &str = "1000000";
+const QUICK_TASKS: &str = "200000";
 const QUICK_JOINS: &str = "400000";
 
 /// The stress tests of queues and runtime with their full number of tasks, which `unit` in `cargo xtask test` cuts down.
