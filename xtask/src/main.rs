@@ -98,7 +98,7 @@ fn test(packages: &[String], lanes: u8) -> ExitCode {
             Err(error) => return failure(&error),
         }
     }
-    steps::run(Step::TEST, lanes, context)
+    steps::run(&Step::tests_of(&context.packages), lanes, context)
 }
 
 fn failure(error: &anyhow::Error) -> ExitCode {

@@ -8,32 +8,41 @@ use crate::steps::Context;
 /// The package that is no member of the workspace: it has the same `links` key as the rayon that the lab measures.
 const RAYON_CORE: &str = "rayon-core";
 
-/// Names of packages, sorted. An empty list stands for all.
+/// A package, by its name. Only libraries have documentation tests.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Package {
+    name: String,
+    library: bool,
+}
+
+/// Packages, sorted. An empty list stands for all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Packages(Vec<String>);
+pub(crate) struct Packages(Vec<Package>);
 
 impl Packages {
     /// Finds all packages of the repository.
     pub(crate) fn find(context: &Context) -> Result<Self> {
         let metadata = context.cargo("metadata --no-deps --format-version 1").output()?;
         let said = String::from_utf8_lossy(&metadata.stderr);
-        let names = names(&metadata.stdout).with_context(|| format!("cargo did not list the packages:\n{said}"))?;
-        Ok(Self::new(names.into_iter().chain([RAYON_CORE.to_owned()])))
+        let members = listed(&metadata.stdout).with_context(|| format!("cargo did not list the packages:\n{said}"))?;
+        let rayon_core = Package { name: RAYON_CORE.to_owned(), library: true };
+        Ok(Self::new(members.into_iter().chain([rayon_core])))
     }
 
-    fn new(names: impl IntoIterator<Item = String>) -> Self {
-        let mut names: Vec<_> = names.into_iter().collect();
-        names.sort();
-        names.dedup();
-        Self(names)
+    fn new(packages: impl IntoIterator<Item = Package>) -> Self {
+        let mut packages: Vec<_> = packages.into_iter().collect();
+        packages.sort();
+        packages.dedup();
+        Self(packages)
     }
 
     /// Returns the packages in `wanted`, or an error that lists the names there are.
     pub(crate) fn select(&self, wanted: &[String]) -> Result<Self> {
-        if let Some(unknown) = wanted.iter().find(|name| !self.0.contains(name)) {
-            bail!("There is no package `{unknown}`. Give one of: {}.", self.0.join(", "));
+        let names: Vec<_> = self.0.iter().map(|package| package.name.as_str()).collect();
+        if let Some(unknown) = wanted.iter().find(|name| !names.contains(&name.as_str())) {
+            bail!("There is no package `{unknown}`. Give one of: {}.", names.join(", "));
         }
-        Ok(Self::new(wanted.iter().cloned()))
+        Ok(Self::new(self.0.iter().filter(|package| wanted.contains(&package.name)).cloned()))
     }
 
     /// Whether all packages are meant.
@@ -43,7 +52,7 @@ impl Packages {
 
     /// Whether `name` is among them.
     pub(crate) fn include(&self, name: &str) -> bool {
-        self.are_all() || self.0.iter().any(|package| package == name)
+        self.are_all() || self.0.iter().any(|package| package.name == name)
     }
 
     /// Whether our rayon-core is among them.
@@ -53,11 +62,20 @@ impl Packages {
 
     /// Cargo's options that select the workspace's members among them, or nothing if there are none.
     pub(crate) fn in_workspace(&self) -> Option<String> {
+        self.members(|_| true)
+    }
+
+    /// The same for the members that are libraries.
+    pub(crate) fn libraries(&self) -> Option<String> {
+        self.members(|package| package.library)
+    }
+
+    fn members(&self, select: impl Fn(&Package) -> bool) -> Option<String> {
         if self.are_all() {
             return Some("--workspace".to_owned());
         }
-        let members = self.0.iter().filter(|name| *name != RAYON_CORE);
-        let options: Vec<_> = members.map(|name| format!("-p {name}")).collect();
+        let members = self.0.iter().filter(|package| package.name != RAYON_CORE && select(package));
+        let options: Vec<_> = members.map(|package| format!("-p {}", package.name)).collect();
         (!options.is_empty()).then(|| options.join(" "))
     }
 
@@ -73,10 +91,15 @@ impl Packages {
     }
 }
 
-/// The names of the packages that `cargo metadata` describes.
-fn names(metadata: &[u8]) -> Option<Vec<String>> {
+/// The packages that `cargo metadata` describes.
+fn listed(metadata: &[u8]) -> Option<Vec<Package>> {
     let metadata: Value = serde_json::from_slice(metadata).ok()?;
-    metadata["packages"].as_array()?.iter().map(|package| Some(package["name"].as_str()?.to_owned())).collect()
+    let package = |package: &Value| {
+        let name = package["name"].as_str()?.to_owned();
+        let library = package["targets"].as_array()?.iter().any(|target| target["kind"][0] == "lib");
+        Some(Package { name, library })
+    };
+    metadata["packages"].as_array()?.iter().map(package).collect()
 }
 
 #[cfg(test)]
@@ -88,15 +111,17 @@ mod tests {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
 
+    /// All are libraries, but for the program of the lab.
     fn packages(names: &[&str]) -> Packages {
-        Packages::new(strings(names))
+        let package = |name: String| Package { library: name != "filch-lab", name };
+        Packages::new(strings(names).into_iter().map(package))
     }
 
     #[test]
     fn the_repository_has_its_members_and_rayon_core() {
         let all = Packages::find(&Context::new(Effort::Quick)).unwrap();
         for name in ["filch-queue", "filch", "filch-lab", "xtask", "rayon-core"] {
-            assert!(all.0.contains(&name.to_owned()), "{all:?}");
+            assert!(all.0.iter().any(|package| package.name == name), "{all:?}");
         }
         assert_eq!(all.select(&strings(&["filch", "filch"])).unwrap(), packages(&["filch"]));
     }
@@ -127,9 +152,18 @@ mod tests {
     }
 
     #[test]
-    fn what_cargo_does_not_say_is_not_a_list() {
-        assert_eq!(names(br#"{"packages":[{"name":"a"},{"name":"b"}]}"#), Some(strings(&["a", "b"])));
-        assert_eq!(names(br#"{"packages":[{}]}"#), None);
-        assert_eq!(names(b""), None);
+    fn a_program_has_no_documentation_tests() {
+        assert_eq!(packages(&["filch", "filch-lab"]).libraries().unwrap(), "-p filch");
+        assert_eq!(packages(&["filch-lab"]).libraries(), None);
+        assert_eq!(Packages::default().libraries().unwrap(), "--workspace");
+    }
+
+    #[test]
+    fn libraries_are_told_from_programs() {
+        let said = br#"{"packages":[{"name":"filch","targets":[{"kind":["lib"]},{"kind":["test"]}]},
+            {"name":"filch-lab","targets":[{"kind":["bin"]}]}]}"#;
+        assert_eq!(listed(said).map(Packages::new), Some(packages(&["filch", "filch-lab"])));
+        assert_eq!(listed(br#"{"packages":[{}]}"#), None);
+        assert_eq!(listed(b""), None);
     }
 }

@@ -25,6 +25,7 @@ use crate::board::Board;
 use crate::call::CallFailed;
 use crate::console::say;
 use crate::lanes;
+use crate::packages::Packages;
 use crate::summary::{clock, closing_line, table, Report, Verdict};
 
 /// One thing that continuous integration checks.
@@ -38,9 +39,13 @@ pub(crate) enum Step {
     ClippyCfgs,
     /// The documentation builds without warnings
     Doc,
-    /// Unit, property, stress and documentation tests of all crates
+    /// Unit, property and stress tests of all crates
     Unit,
-    /// The stress tests with their full number of tasks, ten times that of `cargo xtask test`
+    /// The examples in the documentation
+    Doctest,
+    /// The tests of our rayon-core
+    RayonCore,
+    /// The stress tests with their full number of tasks, of which `cargo xtask test` has a part
     Stress,
     /// The tests with owners that pay for their fences, as on systems without membarrier
     Fallback,
@@ -73,8 +78,8 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// The steps of `cargo xtask test`: what is cheap and fails often begins first.
-    pub(crate) const TEST: &'static [Step] = &[Step::Fmt, Step::Clippy, Step::Unit];
+    /// The steps of `cargo xtask test`, in the order in which they begin. Cargo builds the unit tests first, and lints while they run.
+    pub(crate) const TEST: &'static [Step] = &[Step::Fmt, Step::Unit, Step::Clippy, Step::Doctest, Step::RayonCore];
 
     /// The steps of `cargo xtask ci`, in the order in which they begin: first the long ones and those that others wait for, last the
     /// short ones, so that no lane is left alone for long.
@@ -101,12 +106,27 @@ impl Step {
     pub(crate) const DEEP: &'static [Step] =
         &[Step::Unit, Step::Fallback, Step::Rayon, Step::Models, Step::Mpi, Step::Loom, Step::Shuttle, Step::Tsan];
 
+    /// Those steps of `cargo xtask test` that have something to do for `packages`.
+    pub(crate) fn tests_of(packages: &Packages) -> Vec<Step> {
+        let has_work = |step: &Step| match step {
+            Step::Unit => packages.in_workspace().is_some(),
+            Step::Doctest => packages.libraries().is_some(),
+            Step::RayonCore => packages.include_rayon_core(),
+            _ => true,
+        };
+        Self::TEST.iter().copied().filter(has_work).collect()
+    }
+
     /// The builds that a step works on for long.
     fn builds(self) -> &'static [Build] {
         match self {
             // The lab's program is built by the first of them, and then only run.
             Step::Fmt | Step::Models | Step::Mpi | Step::BenchSmoke | Step::Browser => &[],
-            Step::Clippy | Step::Doc | Step::Unit => &[Build::Debug, Build::RayonCore],
+            // They wait for the build of the unit tests, and then go on beside the tests.
+            Step::Clippy | Step::Doctest => &[],
+            Step::Unit => &[Build::Debug],
+            Step::RayonCore => &[Build::RayonCore],
+            Step::Doc => &[Build::Debug, Build::RayonCore],
             Step::ClippyCfgs => &[Build::Debug, Build::Loom, Build::Shuttle],
             Step::Fallback => &[Build::Fallback],
             Step::Rayon => &[Build::Rayon],
@@ -137,6 +157,8 @@ impl Step {
             Step::ClippyCfgs => "clippy-cfgs",
             Step::Doc => "doc",
             Step::Unit => "unit",
+            Step::Doctest => "doctest",
+            Step::RayonCore => "rayon-core",
             Step::Stress => "stress",
             Step::Fallback => "fallback",
             Step::NoStd => "no-std",
@@ -161,6 +183,8 @@ impl Step {
             Step::ClippyCfgs => lints::clippy_cfgs(context),
             Step::Doc => lints::doc(context),
             Step::Unit => tests::unit(context),
+            Step::Doctest => tests::doctest(context),
+            Step::RayonCore => tests::rayon_core(context),
             Step::Stress => tests::stress(context),
             Step::Fallback => tests::fallback(context),
             Step::NoStd => no_std::run(context),
@@ -307,7 +331,8 @@ mod tests_of_the_list {
 
     #[test]
     fn steps_share_what_they_build_with_themselves_and_with_nobody_else() {
-        assert!(Step::Unit.shares(&Step::Clippy));
+        assert!(!Step::Unit.shares(&Step::Clippy));
+        assert!(Step::Stress.shares(&Step::ClippyCfgs));
         assert!(Step::ClippyCfgs.shares(&Step::Weaken));
         assert!(!Step::Clippy.shares(&Step::Weaken));
         assert!(Step::Loom.shares(&Step::Weaken));

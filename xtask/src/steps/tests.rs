@@ -24,11 +24,11 @@ pub(super) const ALL_BUT_MPI: [&str; 2] = ["filch/trace", PETGRAPH];
 /// The features that the unit tests have: what changes the runtime itself is left out, as users have it.
 const PETGRAPH: &str = "filch-graph/petgraph";
 
-/// Unit, property, stress and documentation tests of all crates, or of those that were asked for.
+/// Unit, property and stress tests of all crates, or of those that were asked for; also those in examples.
 pub(super) fn unit(context: &Context) -> Result<Outcome> {
     let packages = &context.packages;
     if let Some(members) = packages.in_workspace() {
-        let tests = context.cargo("test").words(&members).words(&packages.features(&[PETGRAPH]));
+        let tests = context.cargo("test --tests").words(&members).words(&packages.features(&[PETGRAPH]));
         match context.effort {
             Effort::Quick => tests.env("FILCH_STRESS_TASKS", QUICK_TASKS).env("FILCH_STRESS_JOINS", QUICK_JOINS),
             Effort::Usual => tests,
@@ -44,9 +44,21 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
             trace.words(&packages.features(&ALL_BUT_MPI)).run()?;
         }
     }
-    if packages.include_rayon_core() {
-        context.cargo_in_rayon_core("test").run()?;
+    Ok(Outcome::Passed)
+}
+
+/// The examples in the documentation of all crates, or of those that were asked for.
+pub(super) fn doctest(context: &Context) -> Result<Outcome> {
+    let packages = &context.packages;
+    if let Some(libraries) = packages.libraries() {
+        context.cargo("test --doc").words(&libraries).words(&packages.features(&[PETGRAPH])).run()?;
     }
+    Ok(Outcome::Passed)
+}
+
+/// The tests of our rayon-core, those in its documentation too.
+pub(super) fn rayon_core(context: &Context) -> Result<Outcome> {
+    context.cargo_in_rayon_core("test").run()?;
     Ok(Outcome::Passed)
 }
 
