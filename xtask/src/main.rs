@@ -1,8 +1,9 @@
 //! The project's chores.
 //!
-//! `cargo xtask test` runs the tests that matter after every change, of the workspace or of some packages. `cargo xtask ci` runs
-//! everything else that continuous integration checks. Both run two steps at a time. Each step is also a command of its own, and
-//! `cargo xtask deep` repeats the searching steps at greater length.
+//! `cargo xtask test` runs the tests that matter after every change, of the workspace or of some
+//! packages. `cargo xtask ci` runs everything else that continuous integration checks. Both run two
+//! steps at a time. Each step is also a command of its own, and `cargo xtask deep` repeats the
+//! searching steps at greater length.
 #![warn(clippy::print_stdout)]
 
 mod artifact;
@@ -69,7 +70,7 @@ enum Command {
 
 #[derive(Args)]
 struct Lanes {
-    /// Run so many steps at the same time; with one, its output appears at once, otherwise when a step ends
+    /// Run so many steps at a time; with 1 their output appears at once, otherwise at their end
     #[arg(long, default_value_t = LANES, value_parser = clap::value_parser!(u8).range(1..=4))]
     lanes: u8,
 }

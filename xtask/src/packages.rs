@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use crate::steps::Context;
 
-/// The package that is no member of the workspace: it has the same `links` key as the rayon that the lab measures.
+/// The package outside of the workspace. Its `links` key is that of the rayon that the lab measures.
 const RAYON_CORE: &str = "rayon-core";
 
-/// A package, by its name. Only libraries have documentation tests.
+/// A package of the repository. Only libraries have documentation tests.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Package {
     name: String,
@@ -60,12 +60,12 @@ impl Packages {
         self.include(RAYON_CORE)
     }
 
-    /// Cargo's options that select the workspace's members among them, or nothing if there are none.
+    /// Returns cargo's options that select the workspace's members among them, if there are any.
     pub(crate) fn in_workspace(&self) -> Option<String> {
         self.members(|_| true)
     }
 
-    /// The same for the members that are libraries.
+    /// Returns cargo's options that select the members that are libraries, if there are any.
     pub(crate) fn libraries(&self) -> Option<String> {
         self.members(|package| package.library)
     }
@@ -79,7 +79,7 @@ impl Packages {
         (!options.is_empty()).then(|| options.join(" "))
     }
 
-    /// Cargo's option for those of `features`, each `package/feature`, whose packages are among them.
+    /// Returns cargo's option for those of `features`, each `package/feature`, that belong to them.
     pub(crate) fn features(&self, features: &[&str]) -> String {
         let package = |feature: &str| feature.split('/').next().unwrap_or_default().to_owned();
         let ours: Vec<_> = features.iter().copied().filter(|feature| self.include(&package(feature))).collect();

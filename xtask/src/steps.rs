@@ -69,7 +69,7 @@ pub(crate) enum Step {
     /// Carries an option, so the command line spells it out.
     #[command(skip)]
     Asm,
-    /// The libraries build with the lowest versions that their manifests allow (needs the nightly toolchain)
+    /// The libraries with the lowest versions of dependencies (needs the nightly toolchain)
     MinimalVersions,
     /// The benchmarks run, and their JSON is complete
     BenchSmoke,
@@ -78,11 +78,15 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// The steps of `cargo xtask test`, in the order in which they begin. Cargo builds the unit tests first, and lints while they run.
+    /// The steps of `cargo xtask test`, in the order in which they begin.
+    ///
+    /// Cargo builds the unit tests first, and lints while they run.
     pub(crate) const TEST: &'static [Step] = &[Step::Fmt, Step::Unit, Step::Clippy, Step::Doctest, Step::RayonCore];
 
-    /// The steps of `cargo xtask ci`, in the order in which they begin: first the long ones and those that others wait for, last the
-    /// short ones, so that no lane is left alone for long.
+    /// The steps of `cargo xtask ci`, in the order in which they begin.
+    ///
+    /// The long ones and those that others wait for are first. The short ones are last, so that no
+    /// lane is left alone for long.
     pub(crate) const CI: &'static [Step] = &[
         Step::Rayon,
         Step::Mpi,
@@ -106,7 +110,7 @@ impl Step {
     pub(crate) const DEEP: &'static [Step] =
         &[Step::Unit, Step::Fallback, Step::Rayon, Step::Models, Step::Mpi, Step::Loom, Step::Shuttle, Step::Tsan];
 
-    /// Those steps of `cargo xtask test` that have something to do for `packages`.
+    /// Returns the steps of `cargo xtask test` that have something to do for `packages`.
     pub(crate) fn tests_of(packages: &Packages) -> Vec<Step> {
         let has_work = |step: &Step| match step {
             Step::Unit => packages.in_workspace().is_some(),
@@ -327,6 +331,19 @@ mod tests_of_the_list {
             assert!(all.iter().any(|step| step.name() == *name), "`{name}` belongs to neither");
         }
         assert_eq!(names.len(), all.len());
+    }
+
+    #[test]
+    fn only_steps_with_work_are_run_for_some_packages() {
+        let all = Packages::find(&Context::new(Effort::Quick)).unwrap();
+        let steps = |names: &[&str]| {
+            let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+            Step::tests_of(&all.select(&names).unwrap())
+        };
+        assert_eq!(steps(&["filch-queue"]), [Step::Fmt, Step::Unit, Step::Clippy, Step::Doctest]);
+        assert_eq!(steps(&["xtask"]), [Step::Fmt, Step::Unit, Step::Clippy]);
+        assert_eq!(steps(&["rayon-core"]), [Step::Fmt, Step::Clippy, Step::RayonCore]);
+        assert_eq!(Step::tests_of(&Packages::default()), Step::TEST);
     }
 
     #[test]

@@ -577,7 +577,8 @@ fn is_not_called_empty_meanwhile<Q: Queue>() {
                     (outcome, gone.load(Ordering::Acquire))
                 })
             });
-            // Both thieves are about to steal, and get some time slices for it. More of them would be minutes beside other programs.
+            // Both thieves are about to steal and get some time slices for it. More slices would be
+            // minutes beside other programs.
             while begun.load(Ordering::Relaxed) < 2 {
                 thread::yield_now();
             }

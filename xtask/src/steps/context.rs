@@ -46,7 +46,7 @@ pub(crate) struct Context {
     pub(crate) installs_mpi: bool,
     /// How long to search.
     pub(crate) effort: Effort,
-    /// The packages that `fmt`, `clippy` and `unit` check; the other steps have packages of their own.
+    /// The packages that the steps of `cargo xtask test` check.
     pub(crate) packages: Packages,
 }
 

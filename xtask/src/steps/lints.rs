@@ -35,7 +35,9 @@ pub(super) fn clippy(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Lints every other configuration that some step builds: code behind a `cfg` is seen only when the `cfg` is set.
+/// Lints every other configuration that some step builds.
+///
+/// Clippy sees code behind a `cfg` only when the `cfg` is set.
 pub(super) fn clippy_cfgs(context: &Context) -> Result<Outcome> {
     if context.has_mpi() {
         context.cargo("clippy --workspace --all-targets --all-features").words(DENY).run()?;

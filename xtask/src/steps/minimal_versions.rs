@@ -1,9 +1,11 @@
 //! The libraries with the lowest version of each dependency that their manifests allow.
 //!
-//! A program's own lock file decides which versions it gets, also where our rayon-core is its patch. So the lower bounds in
-//! the manifests must be true. Cargo looks at the lower bounds of a workspace's members, and the development dependencies
-//! would raise them. So the libraries are copied to the target folder without those, into a workspace with a lock file of
-//! its own: `xtask/minimal-versions/Cargo.lock`. With that file the result depends on nothing that is published later.
+//! A program's own lock file decides which versions it gets, also where our rayon-core is its
+//! patch. So the lower bounds in the manifests must be true. Cargo picks the lower bounds of a
+//! workspace's members, and development dependencies would raise them. So the libraries are copied
+//! to the target folder without those, into a workspace with a lock file of its own:
+//! `xtask/minimal-versions/Cargo.lock`. With that file the result depends on nothing that is
+//! published later.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -127,7 +129,7 @@ struct Bound {
 }
 
 impl Bound {
-    /// What is wrong, if the lowest version that the requirement allows is not among those that were built.
+    /// Returns what is wrong if the lowest version that the requirement allows was not built.
     fn problem(&self) -> Option<String> {
         let Self { name, requirement, built } = self;
         let lowest = lowest(requirement);

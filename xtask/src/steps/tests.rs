@@ -21,10 +21,10 @@ pub(super) const SHUTTLE: &str = "--cfg shuttle";
 /// All features of the workspace that need nothing of the system.
 pub(super) const ALL_BUT_MPI: [&str; 2] = ["filch/trace", PETGRAPH];
 
-/// The features that the unit tests have: what changes the runtime itself is left out, as users have it.
+/// The features of the unit tests. They change nothing in the runtime: that is tested as users have it.
 const PETGRAPH: &str = "filch-graph/petgraph";
 
-/// Unit, property and stress tests of all crates, or of those that were asked for; also those in examples.
+/// Unit, property and stress tests of the packages, and those in examples.
 pub(super) fn unit(context: &Context) -> Result<Outcome> {
     let packages = &context.packages;
     if let Some(members) = packages.in_workspace() {
@@ -39,7 +39,7 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
         }
         .run()?;
         if packages.include("filch") {
-            // All members, though only filch has such a test: so the dependencies are those that are built already.
+            // All members, though only filch has such a test: so the dependencies are built already.
             let trace = context.cargo("test --test trace").words(&members);
             trace.words(&packages.features(&ALL_BUT_MPI)).run()?;
         }
@@ -47,7 +47,7 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The examples in the documentation of all crates, or of those that were asked for.
+/// The examples in the documentation of the packages.
 pub(super) fn doctest(context: &Context) -> Result<Outcome> {
     let packages = &context.packages;
     if let Some(libraries) = packages.libraries() {
@@ -62,11 +62,11 @@ pub(super) fn rayon_core(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// How many tasks each queue and how many joins each kind of pool gets in `cargo xtask test`; the step `stress` has them all.
+/// The numbers of tasks of each queue, and of joins of each pool, in `cargo xtask test`.
 const QUICK_TASKS: &str = "200000";
 const QUICK_JOINS: &str = "400000";
 
-/// The stress tests of queues and runtime with their full number of tasks, which `unit` in `cargo xtask test` cuts down.
+/// The stress tests with their full number of tasks, of which `cargo xtask test` has a part.
 pub(super) fn stress(context: &Context) -> Result<Outcome> {
     // The whole workspace with the features of `unit`, so that nothing is built for this step.
     let tests = context.cargo("test --workspace --test stress --test bulk_stress");
