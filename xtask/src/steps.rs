@@ -89,10 +89,10 @@ impl Step {
     /// lane is left alone for long.
     pub(crate) const CI: &'static [Step] = &[
         Step::Rayon,
-        Step::Mpi,
-        Step::Tsan,
-        Step::Loom,
         Step::ClippyCfgs,
+        Step::Tsan,
+        Step::Mpi,
+        Step::Loom,
         Step::Models,
         Step::BenchSmoke,
         Step::Browser,

@@ -94,7 +94,7 @@ pub(super) fn fallback(context: &Context) -> Result<Outcome> {
 
 /// The models on the bounded-TSO machine, by the command that users have.
 pub(super) fn models(context: &Context) -> Result<Outcome> {
-    let verify = context.cargo("run").words(context.lab()).words("-- verify");
+    let verify = context.lab()?.arg("verify");
     match context.effort {
         Effort::Quick | Effort::Usual => verify.arg("--quick").run()?,
         Effort::Deep { .. } => {
