@@ -58,6 +58,13 @@ impl Call {
         self
     }
 
+    /// Lets `launcher` run this command: the program and its arguments become the launcher's last.
+    pub(crate) fn under(&self, launcher: &Call) -> Call {
+        let mut call = launcher.clone().arg(&self.program);
+        call.args.extend(self.args.iter().cloned());
+        call
+    }
+
     /// Sets an environment variable for the child.
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.env.push((name.to_owned(), value.as_ref().into()));
@@ -212,6 +219,13 @@ mod tests {
             call.to_string(),
             r"RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=target/loom cargo test -p filch-queue 'it'\''s'"
         );
+    }
+
+    #[test]
+    fn a_launcher_gets_the_program_and_its_arguments() {
+        let launcher = Call::new("mpirun", Path::new("/")).words("-n 2").env("A", "1");
+        let call = Call::new("filch", Path::new("/")).words("solve golomb").under(&launcher);
+        assert_eq!(call.to_string(), "A=1 mpirun -n 2 filch solve golomb");
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The project's chores.
 //!
-//! `cargo xtask test` is everything that continuous integration runs, two steps at a time. Each of its steps is also a command of its
-//! own, and `cargo xtask deep` repeats the searching ones at greater length.
+//! `cargo xtask test` runs the tests that matter after every change, of the workspace or of some
+//! packages. `cargo xtask ci` runs everything else that continuous integration checks. Both run two
+//! steps at a time. Each step is also a command of its own, and `cargo xtask deep` repeats the
+//! searching steps at greater length.
 #![warn(clippy::print_stdout)]
 
 mod artifact;
@@ -10,13 +12,16 @@ mod call;
 mod console;
 mod install;
 mod lanes;
+mod packages;
 mod steps;
 mod summary;
+mod tree;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
+use crate::packages::Packages;
 use crate::steps::{asm, Context, Effort, Step, LANES};
 
 /// How many preemptions loom explores in a deep run, unless told otherwise.
@@ -32,11 +37,18 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Everything that continuous integration runs, up to the first failure
+    /// Format, lints, unit, property, stress and documentation tests, up to the first failure
     Test {
-        /// How many steps run at the same time; what one says is shown when it has ended, or at once if there is one at a time
-        #[arg(long, default_value_t = LANES, value_parser = clap::value_parser!(u8).range(1..=4))]
-        lanes: u8,
+        /// Test only this package; repeat the option for several
+        #[arg(short, long = "package", value_name = "NAME")]
+        packages: Vec<String>,
+        #[command(flatten)]
+        lanes: Lanes,
+    },
+    /// Everything that continuous integration runs after `test`, up to the first failure
+    Ci {
+        #[command(flatten)]
+        lanes: Lanes,
     },
     /// The same tests for longer: more tasks, more cases, more preemptions
     Deep {
@@ -56,22 +68,43 @@ enum Command {
     },
 }
 
+#[derive(Args)]
+struct Lanes {
+    /// Run so many steps at a time; with 1 their output appears at once, otherwise at their end
+    #[arg(long, default_value_t = LANES, value_parser = clap::value_parser!(u8).range(1..=4))]
+    lanes: u8,
+}
+
 fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Test { lanes } => steps::run(Step::ALL, lanes, Context::new(Effort::Usual)),
+        Command::Test { packages, lanes } => test(&packages, lanes.lanes),
+        Command::Ci { lanes } => steps::run(Step::CI, lanes.lanes, Context::new(Effort::Usual)),
         // One at a time: what searches for hours is to be seen at it, and wants the whole machine.
         Command::Deep { preemptions } => steps::run(Step::DEEP, 1, Context::new(Effort::Deep { preemptions })),
         Command::Verify => steps::run(&[Step::Models], 1, Context::new(Effort::Deep { preemptions: DEEP_PREEMPTIONS })),
         Command::Asm { print: Some(name) } => match asm::print(&Context::new(Effort::Usual), &name) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("{error:#}");
-                ExitCode::FAILURE
-            }
+            Err(error) => failure(&error),
         },
         Command::Asm { print: None } => steps::run(&[Step::Asm], 1, Context::new(Effort::Usual)),
         Command::Step(step) => steps::run(&[step], 1, Context::new(Effort::Usual)),
     }
+}
+
+fn test(packages: &[String], lanes: u8) -> ExitCode {
+    let mut context = Context::new(Effort::Quick);
+    if !packages.is_empty() {
+        match Packages::find(&context).and_then(|all| all.select(packages)) {
+            Ok(packages) => context.packages = packages,
+            Err(error) => return failure(&error),
+        }
+    }
+    steps::run(&Step::tests_of(&context.packages), lanes, context)
+}
+
+fn failure(error: &anyhow::Error) -> ExitCode {
+    eprintln!("{error:#}");
+    ExitCode::FAILURE
 }
 
 #[cfg(test)]
@@ -87,7 +120,7 @@ mod tests {
 
     #[test]
     fn every_step_is_a_command_under_its_own_name() {
-        for step in Step::ALL {
+        for step in Step::TEST.iter().chain(Step::CI) {
             let cli = Cli::try_parse_from(["xtask", step.name()]).unwrap_or_else(|error| panic!("{error}"));
             match cli.command {
                 Command::Step(parsed) => assert_eq!(parsed, *step),

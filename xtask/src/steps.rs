@@ -4,7 +4,9 @@ pub(crate) mod asm;
 mod browser;
 mod context;
 mod lints;
+mod minimal_versions;
 mod mpi;
+mod nightly;
 mod no_std;
 mod rayon;
 mod smoke;
@@ -23,6 +25,7 @@ use crate::board::Board;
 use crate::call::CallFailed;
 use crate::console::say;
 use crate::lanes;
+use crate::packages::Packages;
 use crate::summary::{clock, closing_line, table, Report, Verdict};
 
 /// One thing that continuous integration checks.
@@ -30,12 +33,20 @@ use crate::summary::{clock, closing_line, table, Report, Verdict};
 pub(crate) enum Step {
     /// The sources are formatted
     Fmt,
-    /// No warnings from the compiler or clippy, in every configuration that is built
+    /// No warnings from the compiler or clippy in the ordinary build
     Clippy,
+    /// No warnings from the compiler or clippy in every other configuration that is built
+    ClippyCfgs,
     /// The documentation builds without warnings
     Doc,
-    /// Unit, property, stress and documentation tests of all crates
+    /// Unit, property and stress tests of all crates
     Unit,
+    /// The examples in the documentation
+    Doctest,
+    /// The tests of our rayon-core
+    RayonCore,
+    /// The stress tests with their full number of tasks, of which `cargo xtask test` has a part
+    Stress,
     /// The tests with owners that pay for their fences, as on systems without membarrier
     Fallback,
     /// The queues build, link and pass their tests without the standard library
@@ -58,6 +69,8 @@ pub(crate) enum Step {
     /// Carries an option, so the command line spells it out.
     #[command(skip)]
     Asm,
+    /// The libraries with the lowest versions of dependencies (needs the nightly toolchain)
+    MinimalVersions,
     /// The benchmarks run, and their JSON is complete
     BenchSmoke,
     /// The report in a real browser (installs Chromium where that needs no questions)
@@ -65,23 +78,30 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Everything, in the order in which it begins: what is cheap and fails often, what others wait for, what is long, and last what is
-    /// short, so that no lane is left alone for long.
-    pub(crate) const ALL: &'static [Step] = &[
-        Step::Fmt,
-        Step::Clippy,
+    /// The steps of `cargo xtask test`, in the order in which they begin.
+    ///
+    /// Cargo builds the unit tests first, and lints while they run.
+    pub(crate) const TEST: &'static [Step] = &[Step::Fmt, Step::Unit, Step::Clippy, Step::Doctest, Step::RayonCore];
+
+    /// The steps of `cargo xtask ci`, in the order in which they begin.
+    ///
+    /// The long ones and those that others wait for are first. The short ones are last, so that no
+    /// lane is left alone for long.
+    pub(crate) const CI: &'static [Step] = &[
         Step::Rayon,
+        Step::ClippyCfgs,
         Step::Tsan,
-        Step::Unit,
-        Step::Loom,
         Step::Mpi,
+        Step::Loom,
         Step::Models,
         Step::BenchSmoke,
         Step::Browser,
         Step::Weaken,
         Step::Fallback,
+        Step::Stress,
         Step::Shuttle,
         Step::Doc,
+        Step::MinimalVersions,
         Step::NoStd,
         Step::Asm,
     ];
@@ -90,20 +110,36 @@ impl Step {
     pub(crate) const DEEP: &'static [Step] =
         &[Step::Unit, Step::Fallback, Step::Rayon, Step::Models, Step::Mpi, Step::Loom, Step::Shuttle, Step::Tsan];
 
+    /// Returns the steps of `cargo xtask test` that have something to do for `packages`.
+    pub(crate) fn tests_of(packages: &Packages) -> Vec<Step> {
+        let has_work = |step: &Step| match step {
+            Step::Unit => packages.in_workspace().is_some(),
+            Step::Doctest => packages.libraries().is_some(),
+            Step::RayonCore => packages.include_rayon_core(),
+            _ => true,
+        };
+        Self::TEST.iter().copied().filter(has_work).collect()
+    }
+
     /// The builds that a step works on for long.
     fn builds(self) -> &'static [Build] {
         match self {
             // The lab's program is built by the first of them, and then only run.
             Step::Fmt | Step::Models | Step::Mpi | Step::BenchSmoke | Step::Browser => &[],
-            Step::Clippy => &[Build::Debug, Build::RayonCore, Build::Loom, Build::Shuttle],
-            Step::Doc | Step::Unit => &[Build::Debug, Build::RayonCore],
+            // They wait for the build of the unit tests, and then go on beside the tests.
+            Step::Clippy | Step::Doctest => &[],
+            Step::Unit => &[Build::Debug],
+            Step::RayonCore => &[Build::RayonCore],
+            Step::Doc => &[Build::Debug, Build::RayonCore],
+            Step::ClippyCfgs => &[Build::Debug, Build::Loom, Build::Shuttle],
             Step::Fallback => &[Build::Fallback],
             Step::Rayon => &[Build::Rayon],
-            Step::NoStd => &[Build::Debug],
+            Step::NoStd | Step::Stress => &[Build::Debug],
             Step::Asm => &[Build::Release],
             Step::Loom | Step::Weaken => &[Build::Loom],
             Step::Shuttle => &[Build::Shuttle],
             Step::Tsan => &[Build::Tsan],
+            Step::MinimalVersions => &[Build::MinimalVersions],
         }
     }
 
@@ -122,8 +158,12 @@ impl Step {
         match self {
             Step::Fmt => "fmt",
             Step::Clippy => "clippy",
+            Step::ClippyCfgs => "clippy-cfgs",
             Step::Doc => "doc",
             Step::Unit => "unit",
+            Step::Doctest => "doctest",
+            Step::RayonCore => "rayon-core",
+            Step::Stress => "stress",
             Step::Fallback => "fallback",
             Step::NoStd => "no-std",
             Step::Rayon => "rayon",
@@ -134,6 +174,7 @@ impl Step {
             Step::Weaken => "weaken",
             Step::Tsan => "tsan",
             Step::Asm => "asm",
+            Step::MinimalVersions => "minimal-versions",
             Step::BenchSmoke => "bench-smoke",
             Step::Browser => "browser",
         }
@@ -143,8 +184,12 @@ impl Step {
         match self {
             Step::Fmt => lints::fmt(context),
             Step::Clippy => lints::clippy(context),
+            Step::ClippyCfgs => lints::clippy_cfgs(context),
             Step::Doc => lints::doc(context),
             Step::Unit => tests::unit(context),
+            Step::Doctest => tests::doctest(context),
+            Step::RayonCore => tests::rayon_core(context),
+            Step::Stress => tests::stress(context),
             Step::Fallback => tests::fallback(context),
             Step::NoStd => no_std::run(context),
             Step::Rayon => rayon::run(context),
@@ -155,6 +200,7 @@ impl Step {
             Step::Weaken => tests::weaken(context),
             Step::Tsan => tsan::run(context),
             Step::Asm => asm::run(context),
+            Step::MinimalVersions => minimal_versions::run(context),
             Step::BenchSmoke => smoke::run(context),
             Step::Browser => browser::run(context),
         }
@@ -172,6 +218,7 @@ enum Build {
     Loom,
     Shuttle,
     Tsan,
+    MinimalVersions,
 }
 
 /// How many steps run at the same time, unless told otherwise: two use two cores almost fully, and leave no test without time.
@@ -272,16 +319,39 @@ mod tests_of_the_list {
     use super::*;
 
     #[test]
-    fn every_step_is_listed_once() {
-        for step in Step::ALL {
-            assert_eq!(Step::ALL.iter().filter(|other| *other == step).count(), 1, "{step:?}");
+    fn every_step_belongs_to_one_of_the_two_commands() {
+        let all: Vec<_> = Step::TEST.iter().chain(Step::CI).collect();
+        for (place, step) in all.iter().enumerate() {
+            assert!(!all[..place].contains(step), "{step:?} is listed twice");
         }
+        // `Asm` is spelt out on the command line.
+        let commands = Step::augment_subcommands(clap::Command::new("xtask"));
+        let names: Vec<_> = commands.get_subcommands().map(|command| command.get_name()).chain(["asm"]).collect();
+        for name in &names {
+            assert!(all.iter().any(|step| step.name() == *name), "`{name}` belongs to neither");
+        }
+        assert_eq!(names.len(), all.len());
+    }
+
+    #[test]
+    fn only_steps_with_work_are_run_for_some_packages() {
+        let all = Packages::find(&Context::new(Effort::Quick)).unwrap();
+        let steps = |names: &[&str]| {
+            let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+            Step::tests_of(&all.select(&names).unwrap())
+        };
+        assert_eq!(steps(&["filch-queue"]), [Step::Fmt, Step::Unit, Step::Clippy, Step::Doctest]);
+        assert_eq!(steps(&["xtask"]), [Step::Fmt, Step::Unit, Step::Clippy]);
+        assert_eq!(steps(&["rayon-core"]), [Step::Fmt, Step::Clippy, Step::RayonCore]);
+        assert_eq!(Step::tests_of(&Packages::default()), Step::TEST);
     }
 
     #[test]
     fn steps_share_what_they_build_with_themselves_and_with_nobody_else() {
-        assert!(Step::Unit.shares(&Step::Clippy));
-        assert!(Step::Clippy.shares(&Step::Weaken));
+        assert!(!Step::Unit.shares(&Step::Clippy));
+        assert!(Step::Stress.shares(&Step::ClippyCfgs));
+        assert!(Step::ClippyCfgs.shares(&Step::Weaken));
+        assert!(!Step::Clippy.shares(&Step::Weaken));
         assert!(Step::Loom.shares(&Step::Weaken));
         assert!(!Step::Models.shares(&Step::BenchSmoke));
         assert!(Step::Models.shares(&Step::Unit) && Step::Unit.shares(&Step::Models));

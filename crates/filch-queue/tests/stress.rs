@@ -568,15 +568,21 @@ fn is_not_called_empty_meanwhile<Q: Queue>() {
     for _ in 0..ROUNDS {
         let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
         owner.push(1);
-        let gone = AtomicBool::new(false);
+        let (begun, gone) = (AtomicUsize::new(0), AtomicBool::new(false));
         let outcomes = thread::scope(|scope| {
             let waiting = [(); 2].map(|()| {
                 scope.spawn(|| {
+                    begun.fetch_add(1, Ordering::Relaxed);
                     let outcome = steal(&thief);
                     (outcome, gone.load(Ordering::Acquire))
                 })
             });
-            (0..100).for_each(|_| thread::yield_now());
+            // Both thieves are about to steal and get some time slices for it. More slices would be
+            // minutes beside other programs.
+            while begun.load(Ordering::Relaxed) < 2 {
+                thread::yield_now();
+            }
+            (0..10).for_each(|_| thread::yield_now());
             gone.store(true, Ordering::Release);
             drop(owner);
             waiting.map(join)

@@ -56,8 +56,7 @@ fn report(context: &Context, folder: &Path) -> Result<PathBuf> {
     if report.exists() {
         fs::remove_dir_all(&report).with_context(|| format!("{} could not be removed", report.display()))?;
     }
-    let lab = context.cargo("run").words(context.lab()).arg("--");
-    lab.words("report --rehearsal --out").arg(&report).run()?;
+    context.lab()?.words("report --rehearsal --out").arg(&report).run()?;
     let page = report.join("index.html");
     ensure!(page.is_file(), "the report has no page: {} is not there", page.display());
     Ok(page)

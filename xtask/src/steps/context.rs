@@ -3,12 +3,14 @@
 use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::{bail, Result};
 
 use super::mpi;
+use crate::artifact;
 use crate::call::Call;
+use crate::packages::Packages;
 
 /// How a step ended that found nothing wrong.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(crate) enum Outcome {
 /// How long the searching steps search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
+    /// What fits into a test after a change: fewer tasks in the stress tests.
+    Quick,
     /// What fits into a run of continuous integration.
     Usual,
     /// Ten times the tasks, many more cases, and this many preemptions in loom's models.
@@ -39,10 +43,13 @@ pub(crate) struct Context {
     target: PathBuf,
     ci: bool,
     mpi: OnceLock<bool>,
+    lab: Mutex<Option<PathBuf>>,
     /// Whether MPI is installed where it is missing and that needs no questions. Only who asks for its step wants that.
     pub(crate) installs_mpi: bool,
     /// How long to search.
     pub(crate) effort: Effort,
+    /// The packages that the steps of `cargo xtask test` check.
+    pub(crate) packages: Packages,
 }
 
 impl Context {
@@ -51,7 +58,16 @@ impl Context {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository").to_owned();
         let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
         let ci = env::var("CI").is_ok_and(|value| value == "true" || value == "1");
-        Self { root, target, ci, mpi: OnceLock::new(), installs_mpi: false, effort }
+        Self {
+            root,
+            target,
+            ci,
+            mpi: OnceLock::new(),
+            lab: Mutex::default(),
+            installs_mpi: false,
+            effort,
+            packages: Packages::default(),
+        }
     }
 
     /// `program`, in the repository.
@@ -71,13 +87,22 @@ impl Context {
         *self.mpi.get_or_init(|| mpi::is_here(self) || (self.installs_mpi && mpi::install(self)))
     }
 
-    /// The lab's package, for cargo: with MPI where it is there, so that one build does for every step. Its times are not judged here, so the unit tests' profile does.
-    pub(crate) fn lab(&self) -> &'static str {
-        if self.has_mpi() {
-            "--profile test -p filch-lab --features mpi"
-        } else {
-            "--profile test -p filch-lab"
-        }
+    /// Returns a call of the lab's program, which the first caller builds while the others wait.
+    ///
+    /// It has MPI if that is here, so that one build does for every step. Its times are not judged,
+    /// so the profile is that of the unit tests. Cargo is not asked again: a step that compiles
+    /// meanwhile would hold its lock.
+    pub(crate) fn lab(&self) -> Result<Call> {
+        let mut lab = self.lab.lock().unwrap_or_else(PoisonError::into_inner);
+        let program = match &*lab {
+            Some(program) => program.clone(),
+            None => {
+                let features = if self.has_mpi() { "--features mpi" } else { "" };
+                let build = self.cargo("build --profile test -p filch-lab").words(features);
+                lab.insert(artifact::build(build, "filch", None)?).clone()
+            }
+        };
+        Ok(self.call(program))
     }
 
     /// The same about our rayon-core, which is no member of the workspace.

@@ -7,28 +7,48 @@ use super::{Context, Outcome};
 
 /// The sources are formatted.
 pub(super) fn fmt(context: &Context) -> Result<Outcome> {
-    context.cargo("fmt --all --check").run()?;
-    context.cargo_in_rayon_core("fmt --check").run()?;
+    let packages = &context.packages;
+    if packages.are_all() {
+        context.cargo("fmt --all --check").run()?;
+    } else if let Some(members) = packages.in_workspace() {
+        context.cargo("fmt --check").words(&members).run()?;
+    }
+    if packages.include_rayon_core() {
+        context.cargo_in_rayon_core("fmt --check").run()?;
+    }
     Ok(Outcome::Passed)
 }
 
-/// Lints every configuration that some step builds: code behind a `cfg` is seen only when the `cfg` is set.
+/// Warnings are errors.
+const DENY: &str = "-- -D warnings";
+
+/// Lints the ordinary build, with all features but MPI.
 pub(super) fn clippy(context: &Context) -> Result<Outcome> {
-    let deny = "-- -D warnings";
-    // Without MPI, which is what `cargo run --release` of a user builds.
-    let all = "clippy --workspace --all-targets";
-    context.cargo(all).words("--features").arg(ALL_BUT_MPI).words(deny).run()?;
-    if context.has_mpi() {
-        context.cargo(all).words("--all-features").words(deny).run()?;
+    let packages = &context.packages;
+    if let Some(members) = packages.in_workspace() {
+        let clippy = context.cargo("clippy --all-targets").words(&members);
+        clippy.words(&packages.features(&ALL_BUT_MPI)).words(DENY).run()?;
     }
-    context.cargo_in_rayon_core("clippy --all-targets --all-features").words(deny).run()?;
-    context.cargo("clippy -p filch-queue --no-default-features --lib --tests").words(deny).run()?;
+    if packages.include_rayon_core() {
+        context.cargo_in_rayon_core("clippy --all-targets --all-features").words(DENY).run()?;
+    }
+    Ok(Outcome::Passed)
+}
+
+/// Lints every other configuration that some step builds.
+///
+/// Clippy sees code behind a `cfg` only when the `cfg` is set.
+pub(super) fn clippy_cfgs(context: &Context) -> Result<Outcome> {
+    if context.has_mpi() {
+        context.cargo("clippy --workspace --all-targets --all-features").words(DENY).run()?;
+    }
+    context.cargo("clippy -p filch-queue --no-default-features --lib --tests").words(DENY).run()?;
     // Said to clippy alone, which tells only our own crates: what they depend on is checked already.
-    context.cargo("clippy -p filch-queue -p filch --all-targets").words(deny).words(FENCED).run()?;
+    context.cargo("clippy -p filch-queue -p filch --all-targets").words(DENY).words(FENCED).run()?;
     for (line, flags, folder) in [(UNDER_LOOM, LOOM, "loom"), ("--release -p filch --lib", SHUTTLE, "shuttle")] {
         context
             .cargo(&format!("clippy {line}"))
-            .words(deny)
+            .words(DENY)
             .env("RUSTFLAGS", flags)
             .env("CARGO_TARGET_DIR", context.target(folder))
             .run()?;

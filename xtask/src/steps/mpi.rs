@@ -12,7 +12,6 @@ use anyhow::{ensure, Result};
 use serde_json::Value;
 
 use super::{smoke, Context, Effort, Outcome};
-use crate::artifact;
 use crate::call::Call;
 use crate::install;
 
@@ -88,15 +87,14 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
     // With the lab's package, though only one of them has such a test: so most of what it needs is built already.
     let tests = context.cargo("test -p filch-mpi -p filch-lab --features filch-mpi/mpi,filch-lab/mpi --test ranks");
     match context.effort {
-        Effort::Usual => tests,
+        Effort::Quick | Effort::Usual => tests,
         Effort::Deep { .. } => tests.env("FILCH_MPI_ROUNDS", "20"),
     }
     .run()?;
     // By itself: together with the tests above, a feature of a dependency differs, and the lab would be built once more.
     context.cargo("test -p filch-lab --features mpi --test mpi").run()?;
 
-    let program = artifact::build(context.cargo("build").words(context.lab()), "filch", None)?;
-    let filch = under_mpirun(context).arg(program);
+    let filch = context.lab()?.under(&under_mpirun(context));
     let solve = filch.clone().words(smoke::SOLVE).words("--threads 1 --mpi");
     smoke::checked(context, solve, "solve-mpi", |json| {
         check_ranks(json)?;

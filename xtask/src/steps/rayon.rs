@@ -8,7 +8,6 @@ mod libtest;
 mod packages;
 mod programs;
 mod suites;
-mod tree;
 mod waits;
 mod workspace;
 
@@ -33,7 +32,7 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
     on_ours.check_names()?;
 
     let (examples, line) = match context.effort {
-        Effort::Usual => (&suites::RAYON_COMPILE_FAIL, "test --doc -p rayon compile_fail"),
+        Effort::Quick | Effort::Usual => (&suites::RAYON_COMPILE_FAIL, "test --doc -p rayon compile_fail"),
         Effort::Deep { .. } => (&suites::RAYON_EXAMPLES, "test --doc -p rayon"),
     };
     let core_tests = format!("test --doc -p {CORE_TESTS}");

@@ -33,23 +33,19 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
         bench(context, suite)?;
     }
     for traversal in TRAVERSALS {
-        let graph = lab(context).words("graph").arg(traversal).words(TORUS);
+        let graph = context.lab()?.words("graph").arg(traversal).words(TORUS);
         checked(context, graph, &format!("graph-{traversal}"), |json| check_traversal(traversal, json))?;
     }
-    checked(context, lab(context).words(SOLVE).words("--threads 2"), "solve", check_solution)?;
+    checked(context, context.lab()?.words(SOLVE).words("--threads 2"), "solve", check_solution)?;
     Ok(Outcome::Passed)
 }
 
 /// Runs a suite, as little of it as shows that it works, and checks its rows.
 pub(super) fn bench(context: &Context, suite: &Suite) -> Result<()> {
-    let bench = lab(context).words(&format!("bench {} --quick --rounds 1 {}", suite.name, suite.options));
+    let bench = context.lab()?.words(&format!("bench {} --quick --rounds 1 {}", suite.name, suite.options));
     let rows = checked(context, bench, suite.name, |json| suite.check(json))?;
     say!("{rows} rows, nobody and no case is missing");
     Ok(())
-}
-
-fn lab(context: &Context) -> Call {
-    context.cargo("run").words(context.lab()).arg("--")
 }
 
 /// Whether the best ruler was found and proven to be the best.

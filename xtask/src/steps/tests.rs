@@ -19,22 +19,58 @@ pub(super) const UNDER_LOOM: &str = "--release -p filch-queue -p filch -p filch-
 pub(super) const SHUTTLE: &str = "--cfg shuttle";
 
 /// All features of the workspace that need nothing of the system.
-pub(super) const ALL_BUT_MPI: &str = "filch/trace,filch-graph/petgraph";
+pub(super) const ALL_BUT_MPI: [&str; 2] = ["filch/trace", PETGRAPH];
 
-/// Unit, property, stress and documentation tests of all crates.
+/// The features of the unit tests. They change nothing in the runtime: that is tested as users have it.
+const PETGRAPH: &str = "filch-graph/petgraph";
+
+/// Unit, property and stress tests of the packages, and those in examples.
 pub(super) fn unit(context: &Context) -> Result<Outcome> {
-    let tests = context.cargo("test --workspace --features filch-graph/petgraph");
-    match context.effort {
-        Effort::Usual => tests,
-        Effort::Deep { .. } => tests
-            .env("FILCH_STRESS_TASKS", "100000000")
-            .env("FILCH_STRESS_JOINS", "100000000")
-            .env("PROPTEST_CASES", "20000"),
+    let packages = &context.packages;
+    if let Some(members) = packages.in_workspace() {
+        let tests = context.cargo("test --tests").words(&members).words(&packages.features(&[PETGRAPH]));
+        match context.effort {
+            Effort::Quick => tests.env("FILCH_STRESS_TASKS", QUICK_TASKS).env("FILCH_STRESS_JOINS", QUICK_JOINS),
+            Effort::Usual => tests,
+            Effort::Deep { .. } => tests
+                .env("FILCH_STRESS_TASKS", "100000000")
+                .env("FILCH_STRESS_JOINS", "100000000")
+                .env("PROPTEST_CASES", "20000"),
+        }
+        .run()?;
+        if packages.include("filch") {
+            // All members, though only filch has such a test: so the dependencies are built already.
+            let trace = context.cargo("test --test trace").words(&members);
+            trace.words(&packages.features(&ALL_BUT_MPI)).run()?;
+        }
     }
-    .run()?;
-    // The whole workspace, though only filch has such a test: so the dependencies are those that are built already.
-    context.cargo("test --workspace --test trace --features").arg(ALL_BUT_MPI).run()?;
+    Ok(Outcome::Passed)
+}
+
+/// The examples in the documentation of the packages.
+pub(super) fn doctest(context: &Context) -> Result<Outcome> {
+    let packages = &context.packages;
+    if let Some(libraries) = packages.libraries() {
+        context.cargo("test --doc").words(&libraries).words(&packages.features(&[PETGRAPH])).run()?;
+    }
+    Ok(Outcome::Passed)
+}
+
+/// The tests of our rayon-core, those in its documentation too.
+pub(super) fn rayon_core(context: &Context) -> Result<Outcome> {
     context.cargo_in_rayon_core("test").run()?;
+    Ok(Outcome::Passed)
+}
+
+/// The numbers of tasks of each queue, and of joins of each pool, in `cargo xtask test`.
+const QUICK_TASKS: &str = "200000";
+const QUICK_JOINS: &str = "400000";
+
+/// The stress tests with their full number of tasks, of which `cargo xtask test` has a part.
+pub(super) fn stress(context: &Context) -> Result<Outcome> {
+    // The whole workspace with the features of `unit`, so that nothing is built for this step.
+    let tests = context.cargo("test --workspace --test stress --test bulk_stress");
+    tests.words(&context.packages.features(&[PETGRAPH])).run()?;
     Ok(Outcome::Passed)
 }
 
@@ -42,7 +78,7 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
 pub(super) fn fallback(context: &Context) -> Result<Outcome> {
     // The algorithms are those of the unit step, so fewer tasks do: what differs is where the fences are.
     let (tasks, joins) = match context.effort {
-        Effort::Usual => ("1000000", "400000"),
+        Effort::Quick | Effort::Usual => ("1000000", "400000"),
         Effort::Deep { .. } => ("10000000", "10000000"),
     };
     context
@@ -58,9 +94,9 @@ pub(super) fn fallback(context: &Context) -> Result<Outcome> {
 
 /// The models on the bounded-TSO machine, by the command that users have.
 pub(super) fn models(context: &Context) -> Result<Outcome> {
-    let verify = context.cargo("run").words(context.lab()).words("-- verify");
+    let verify = context.lab()?.arg("verify");
     match context.effort {
-        Effort::Usual => verify.arg("--quick").run()?,
+        Effort::Quick | Effort::Usual => verify.arg("--quick").run()?,
         Effort::Deep { .. } => {
             verify.run()?;
             // What is too long for the unit tests and no case of a model: the table of deltas.
@@ -79,7 +115,7 @@ pub(super) fn loom(context: &Context) -> Result<Outcome> {
     let master = under_loom(context, "filch-dd", "filch_dd")?.arg("models");
     // A model keeps one core busy, and a program that is left with its longest model leaves the other idle.
     Call::run_together(&match context.effort {
-        Effort::Usual => [models, runtime, master],
+        Effort::Quick | Effort::Usual => [models, runtime, master],
         Effort::Deep { preemptions } => [
             models.env("FILCH_LOOM_PREEMPTIONS", preemptions.to_string()),
             runtime.env("LOOM_MAX_PREEMPTIONS", preemptions.to_string()),
@@ -92,7 +128,7 @@ pub(super) fn loom(context: &Context) -> Result<Outcome> {
 /// Whole pools in random orders of their threads' steps.
 pub(super) fn shuttle(context: &Context) -> Result<Outcome> {
     let orders = match context.effort {
-        Effort::Usual => "500",
+        Effort::Quick | Effort::Usual => "500",
         Effort::Deep { .. } => "20000",
     };
     context

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::{ensure, Context as _, Result};
 
-use super::{Context, Effort, Outcome};
+use super::{nightly, Context, Effort, Outcome};
 use crate::call::Call;
 use crate::console::say;
 
@@ -22,7 +22,7 @@ const BACKTRACE: &str = "0";
 
 /// Checks that the sanitizer can see a race here, then runs the queues' tests under it.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
-    let Some(host) = nightly_host(&context.root) else {
+    let Some(host) = nightly::host(&context.root) else {
         return context.leave_out(
             "the tests under ThreadSanitizer were left out, because they need the nightly toolchain: \
              `rustup toolchain install nightly`",
@@ -30,7 +30,7 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
     };
     controls(context, &host)?;
     let (tasks, cases) = match context.effort {
-        Effort::Usual => ("100000", "32"),
+        Effort::Quick | Effort::Usual => ("100000", "32"),
         Effort::Deep { .. } => ("2000000", "1000"),
     };
     // The stress tests have the races. The property tests have one thread; the edge tests limit the address space, which the
@@ -104,38 +104,9 @@ fn reports_a_race_in(said: &str, file: &str) -> bool {
     said.lines().any(|line| line.starts_with("SUMMARY: ThreadSanitizer: data race") && line.contains(file))
 }
 
-/// The triple that nightly compiles for, or nothing where there is no nightly.
-fn nightly_host(root: &Path) -> Option<String> {
-    let output = Call::new("rustc", root).words("+nightly -vV").output().ok()?;
-    let version = String::from_utf8(output.stdout).ok()?;
-    if output.status.success() {
-        host_in(&version)
-    } else {
-        None
-    }
-}
-
-fn host_in(version: &str) -> Option<String> {
-    // A compiler that was not installed by rustup takes `+nightly` for nothing and answers all the same.
-    let is_nightly = version.lines().any(|line| line.starts_with("release: ") && line.contains("nightly"));
-    if !is_nightly {
-        return None;
-    }
-    version.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_host_is_read_from_a_nightly_compilers_version_only() {
-        let nightly = "rustc 1.97.0-nightly (e50aa6fba 2026-05-19)\nbinary: rustc\n\
-                       host: x86_64-unknown-linux-gnu\nrelease: 1.97.0-nightly\n";
-        assert_eq!(host_in(nightly).as_deref(), Some("x86_64-unknown-linux-gnu"));
-        assert_eq!(host_in(&nightly.replace("-nightly", "")), None);
-        assert_eq!(host_in("error: toolchain 'nightly' is not installed"), None);
-    }
 
     #[test]
     fn only_a_race_in_the_control_itself_counts() {

@@ -33,7 +33,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Runs those tests, each repetition in a process of its own.
 pub(super) fn run(context: &Context, programs: &Programs<'_>) -> Result<Tally> {
     let repetitions = match context.effort {
-        Effort::Usual => 100,
+        Effort::Quick | Effort::Usual => 100,
         Effort::Deep { .. } => 2000,
     };
     let mut sum = Tally::default();

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{ensure, Result};
 
 use super::packages::Published;
-use super::tree::{read, Tree};
 use crate::call::Call;
 use crate::steps::Context;
+use crate::tree::{read, Tree};
 
 /// The package around rayon-core's tests, and that of the tests that stock and ours must pass alike.
 pub(super) const CORE_TESTS: &str = "rayon-core-tests";

@@ -9,18 +9,18 @@ use anyhow::{Context as _, Result};
 /// Writes files only where they differ, so that cargo builds anew only what has changed, and removes in the end what an
 /// earlier run has left and this one did not write.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     root: PathBuf,
     written: BTreeSet<PathBuf>,
 }
 
 impl Tree {
-    pub(super) fn new(root: PathBuf) -> Self {
+    pub(crate) fn new(root: PathBuf) -> Self {
         Self { root, written: BTreeSet::new() }
     }
 
     /// Writes one file.
-    pub(super) fn write(&mut self, path: impl AsRef<Path>, text: &str) -> Result<()> {
+    pub(crate) fn write(&mut self, path: impl AsRef<Path>, text: &str) -> Result<()> {
         let path = self.root.join(path);
         if fs::read(&path).map_or(true, |old| old != text.as_bytes()) {
             let folder = path.parent().unwrap_or(&self.root);
@@ -32,7 +32,7 @@ impl Tree {
     }
 
     /// Copies a text file, or a folder of them.
-    pub(super) fn copy(&mut self, from: &Path, to: impl AsRef<Path>) -> Result<()> {
+    pub(crate) fn copy(&mut self, from: &Path, to: impl AsRef<Path>) -> Result<()> {
         if !from.is_dir() {
             return self.write(to, &read(from)?);
         }
@@ -44,7 +44,7 @@ impl Tree {
     }
 
     /// Removes every file that was not written.
-    pub(super) fn prune(self) -> Result<()> {
+    pub(crate) fn prune(self) -> Result<()> {
         self.prune_folder(&self.root)
     }
 
@@ -62,7 +62,7 @@ impl Tree {
 }
 
 /// The text of a file.
-pub(super) fn read(path: &Path) -> Result<String> {
+pub(crate) fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("{} could not be read", path.display()))
 }
 

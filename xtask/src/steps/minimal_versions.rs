@@ -1,0 +1,208 @@
+//! The libraries with the lowest version of each dependency that their manifests allow.
+//!
+//! A program's own lock file decides which versions it gets, also where our rayon-core is its
+//! patch. So the lower bounds in the manifests must be true. Cargo picks the lower bounds of a
+//! workspace's members, and development dependencies would raise them. So the libraries are copied
+//! to the target folder without those, into a workspace with a lock file of its own:
+//! `xtask/minimal-versions/Cargo.lock`. With that file the result depends on nothing that is
+//! published later.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{ensure, Context as _, Result};
+use serde_json::Value;
+
+use super::tests::ALL_BUT_MPI;
+use super::{nightly, Context, Outcome};
+use crate::call::Call;
+use crate::console::say;
+use crate::tree::{read, Tree};
+
+/// The packages that other programs depend on, by their folders in `crates`.
+const LIBRARIES: [&str; 7] =
+    ["filch-queue", "filch", "rayon-core", "filch-graph", "filch-dd", "filch-mpi", "filch-model"];
+
+/// Folders of a package that the library does not need.
+const NOT_BUILT: [&str; 4] = ["benches", "examples", "target", "tests"];
+
+/// Tables of a manifest that belong to tests and examples.
+const NOT_FOR_USERS: [&str; 4] = ["[dev-dependencies", "[[bench]]", "[[example]]", "[[test]]"];
+
+/// The lock file with the lowest versions.
+const LOCK: &str = "xtask/minimal-versions/Cargo.lock";
+
+/// Builds the libraries with the lowest versions, and checks that those are the lowest.
+pub(super) fn run(context: &Context) -> Result<Outcome> {
+    if nightly::host(&context.root).is_none() {
+        return context.leave_out(
+            "the build with the lowest versions was left out, because it needs the nightly toolchain: \
+             `rustup toolchain install nightly`",
+        );
+    }
+    let folder = context.target("minimal-versions");
+    copy(context, Tree::new(context.root.join(&folder).join("workspace")))?;
+    let features = format!("--features {}", ALL_BUT_MPI.join(","));
+    cargo(context, &folder, "check --workspace --lib").words(&features).run()?;
+
+    let metadata = cargo(context, &folder, "metadata --all-features --format-version 1").read()?;
+    let bounds = bounds(&serde_json::from_slice(&metadata).context("cargo's metadata is not JSON")?);
+    ensure!(!bounds.is_empty(), "cargo's metadata names no dependency; its format may have changed");
+    let problems: Vec<_> = bounds.iter().filter_map(Bound::problem).collect();
+    ensure!(
+        problems.is_empty(),
+        "the lower bounds of dependencies are not what was built:\n- {}\nRaise those in Cargo.toml that are too low. To \
+         make {LOCK} anew, remove it, run this step again and copy {} there",
+        problems.join("\n- "),
+        folder.join("workspace/Cargo.lock").display()
+    );
+    say!("{} dependencies at their lower bounds", bounds.len());
+    Ok(Outcome::Passed)
+}
+
+fn cargo(context: &Context, folder: &Path, line: &str) -> Call {
+    context
+        .cargo("+nightly -Z direct-minimal-versions")
+        .words(line)
+        .arg("--manifest-path")
+        .arg(folder.join("workspace/Cargo.toml"))
+        .env("CARGO_TARGET_DIR", folder.join("build"))
+}
+
+/// Copies what the libraries are built from, and nothing that only tests need.
+fn copy(context: &Context, mut tree: Tree) -> Result<()> {
+    tree.write("Cargo.toml", &root_manifest(&read(&context.root.join("Cargo.toml"))?))?;
+    let lock = context.root.join(LOCK);
+    if lock.is_file() {
+        tree.copy(&lock, "Cargo.lock")?;
+    }
+    for library in LIBRARIES {
+        let (from, to) = (context.root.join("crates").join(library), PathBuf::from("crates").join(library));
+        for entry in from.read_dir().with_context(|| format!("{} could not be read", from.display()))? {
+            let name = entry?.file_name();
+            if name == "Cargo.toml" {
+                let manifest = without_tables(&read(&from.join(&name))?, &NOT_FOR_USERS);
+                tree.write(to.join(&name), &manifest)?;
+            } else if name != "Cargo.lock" && !NOT_BUILT.iter().any(|folder| name == *folder) {
+                tree.copy(&from.join(&name), to.join(&name))?;
+            }
+        }
+    }
+    tree.prune()
+}
+
+/// The workspace's manifest with the libraries as members and without profiles.
+fn root_manifest(text: &str) -> String {
+    let members = format!("members = {:?}", LIBRARIES.map(|library| format!("crates/{library}")));
+    let lines = without_tables(text, &["[profile"]);
+    let lines = lines.lines().filter_map(|line| match line.split(" = ").next() {
+        Some("members") => Some(members.as_str()),
+        Some("default-members" | "exclude") => None,
+        _ => Some(line),
+    });
+    lines.fold(String::new(), |text, line| text + line + "\n")
+}
+
+/// A manifest without the tables whose headers begin with one of `headers`.
+fn without_tables(manifest: &str, headers: &[&str]) -> String {
+    let mut kept = String::new();
+    let mut keeps = true;
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            keeps = !headers.iter().any(|header| line.starts_with(header));
+        }
+        if keeps {
+            kept += line;
+            kept += "\n";
+        }
+    }
+    kept
+}
+
+/// A dependency of a member, with the version that was built.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Bound {
+    name: String,
+    requirement: String,
+    /// All versions of that name: others of them may be dependencies of dependencies.
+    built: Vec<String>,
+}
+
+impl Bound {
+    /// Returns what is wrong if the lowest version that the requirement allows was not built.
+    fn problem(&self) -> Option<String> {
+        let Self { name, requirement, built } = self;
+        let lowest = lowest(requirement);
+        (!built.contains(&lowest))
+            .then(|| format!("{name}: `{requirement}` allows {lowest}, built was {}", built.join(", ")))
+    }
+}
+
+/// The lowest version that a requirement such as `^0.9.5` allows.
+fn lowest(requirement: &str) -> String {
+    let version = requirement.trim_start_matches(['^', '=', '~', '>']).trim();
+    let parts = version.split('.').count();
+    format!("{version}{}", ".0".repeat(3_usize.saturating_sub(parts)))
+}
+
+/// The dependencies of all members that come from a registry.
+fn bounds(metadata: &Value) -> BTreeSet<Bound> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let packages = list(&metadata["packages"]);
+    let built = |name: &Value| {
+        let of_that_name = packages.iter().filter(|package| package["name"] == *name);
+        of_that_name.map(|package| text(&package["version"])).collect::<Vec<_>>()
+    };
+    let members = list(&metadata["workspace_members"]);
+    let members = packages.iter().filter(|package| members.contains(&package["id"]));
+    let dependencies = members.flat_map(|member| list(&member["dependencies"]));
+    let published = dependencies.filter(|dependency| dependency["source"].is_string());
+    published
+        .map(|dependency| Bound {
+            name: text(&dependency["name"]),
+            requirement: text(&dependency["req"]),
+            built: built(&dependency["name"]),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn problems(requirement: &str, built: &[&str]) -> Vec<String> {
+        let packages = built.iter().map(|version| json!({"name": "memmap2", "id": version, "version": version}));
+        let ours = json!({"name": "filch", "id": "filch", "version": "0.1.0", "dependencies": [
+            {"name": "memmap2", "req": requirement, "source": "registry"},
+            {"name": "filch-queue", "req": "^0.1.0", "source": null},
+        ]});
+        let packages: Vec<_> = packages.chain([ours]).collect();
+        let bounds = bounds(&json!({"packages": packages, "workspace_members": ["filch"]}));
+        assert_eq!(bounds.len(), 1);
+        bounds.iter().filter_map(Bound::problem).collect()
+    }
+
+    #[test]
+    fn a_version_above_the_lower_bound_is_a_problem() {
+        assert_eq!(problems("^0.9.8", &["0.9.8"]), [""; 0]);
+        assert_eq!(problems("^0.9", &["0.8.1", "0.9.0"]), [""; 0]);
+        assert_eq!(problems("^0.9.5", &["0.9.8"]), ["memmap2: `^0.9.5` allows 0.9.5, built was 0.9.8"]);
+        assert_eq!(problems("^1", &["1.0.2"]), ["memmap2: `^1` allows 1.0.0, built was 1.0.2"]);
+        assert_eq!(problems("^1", &[]).len(), 1);
+    }
+
+    #[test]
+    fn the_copy_has_the_libraries_and_no_development_dependencies() {
+        let root = "[workspace]\nmembers = [\"xtask\"]\ndefault-members = [\"xtask\"]\nexclude = [\"a\"]\n\
+                    [workspace.dependencies]\nlibc = \"0.2\"\n[profile.test]\ndebug = false\n[profile.test.package]\na.b = 1\n";
+        let copied = root_manifest(root);
+        assert!(copied.starts_with("[workspace]\nmembers = [\"crates/filch-queue\", \"crates/filch\""), "{copied}");
+        assert!(copied.ends_with("]\n[workspace.dependencies]\nlibc = \"0.2\"\n"), "{copied}");
+
+        let package = "[dependencies]\na = \"1\"\n[dev-dependencies]\nb = \"1\"\n[[example]]\nname = \"c\"\n[lints]\nworkspace = true\n";
+        assert_eq!(without_tables(package, &NOT_FOR_USERS), "[dependencies]\na = \"1\"\n[lints]\nworkspace = true\n");
+    }
+}
