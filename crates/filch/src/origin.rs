@@ -50,6 +50,11 @@ impl Frame {
         self.scope
     }
 
+    /// Tells the wait apart from others that last as long.
+    pub(crate) fn address(&self) -> usize {
+        ptr::from_ref(self).addr()
+    }
+
     /// Whether the wait is for another pool than the worker's own.
     pub(crate) fn is_away(&self) -> bool {
         self.away
@@ -110,7 +115,11 @@ impl Origins {
 
     /// Whether something that runs here may descend from `frame`: a hint.
     pub(crate) fn include(&self, frame: &Frame) -> bool {
-        let address = ptr::from_ref(frame).addr();
+        self.include_address(frame.address())
+    }
+
+    /// The same, by the address of the frame, which may be gone.
+    pub(crate) fn include_address(&self, address: usize) -> bool {
         // Relaxed: a hint.
         self.count.load(Ordering::Relaxed) != 0
             && lock(&self.entries).iter().any(|entry| entry.frames.contains(&address))
@@ -132,7 +141,7 @@ impl Origins {
         if origin.is_none() && self.count.load(Ordering::Relaxed) == 0 {
             return false;
         }
-        let frames = origin.frames().map(|frame| ptr::from_ref(frame).addr()).collect();
+        let frames = origin.frames().map(Frame::address).collect();
         lock(&self.entries).push(Entry { from: bottom, origin, frames });
         self.count.fetch_add(1, Ordering::Release);
         true

@@ -260,7 +260,8 @@ fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announc
     post.raid_one_of(pool, others());
     // A raid that was called off, or had more than one victim to choose from, leaves private jobs behind: look again.
     let left = others().any(|other| pool.could_take_from(other));
-    if defect(Defect::SleepWithoutLook) || !certain || !(left || has_come() || post.has_mail() || pool.has_work(post)) {
+    let visible = has_come() || pool.has_work(post);
+    if defect(Defect::SleepWithoutLook) || !visible && !(left && certain) {
         nap(post, pool, certain);
     }
     pool.sleep.get_up(&post.bed);
@@ -360,11 +361,12 @@ impl Post {
         }
     }
 
-    /// Publishes jobs of a worker that does not answer.
-    pub(crate) fn raid(&self, victim: &Post) {
+    /// Publishes jobs of a worker that does not answer. Returns false if the kernel refused the
+    /// barrier for that.
+    pub(crate) fn raid(&self, victim: &Post) -> bool {
         self.tally.raids.add(1);
         let _span = self.log.raid(victim.index);
-        victim.stack.raid();
+        victim.stack.raid(|| victim.bed.is_occupied()).is_some()
     }
 
     /// Where what runs here now comes from.

@@ -124,12 +124,19 @@ impl Awaited<'_> {
         match *self {
             Awaited::Stolen(slot) => find_for_slot(post, pool, slot, std::ptr::from_ref(slot).cast()),
             Awaited::Beyond(beyond) => find_for_slot(post, pool, beyond.slot(), beyond.data()),
-            Awaited::Scope(tasks) => tasks
-                .take(post)
-                .map(Work::Task)
+            Awaited::Scope(tasks) => self
+                .take_task(post)
                 .or_else(|| find_for_scope(post, pool, tasks))
                 .or_else(|| find_descendant(post, pool, tasks.frame())),
             Awaited::Installed(frame, _) => find_descendant(post, pool, frame),
+        }
+    }
+
+    /// A task of the awaited scope that is in a queue.
+    fn take_task<'p>(&self, post: &Post) -> Option<Work<'p>> {
+        match self {
+            Awaited::Scope(tasks) => tasks.take(post).map(Work::Task),
+            Awaited::Stolen(_) | Awaited::Beyond(_) | Awaited::Installed(..) => None,
         }
     }
 
@@ -170,8 +177,12 @@ impl Awaited<'_> {
                 }
                 Theft::Lost => post.tally.aborts.add(1),
                 Theft::Nothing if pool.raids => {
-                    post.raid(runner);
+                    let refused = !post.raid(runner);
                     if !runner.stack.has_public() {
+                        if refused {
+                            // Until the runner has learnt of it, no raid succeeds.
+                            search::nap(post, pool, false);
+                        }
                         return false;
                     }
                 }
@@ -211,7 +222,7 @@ impl Awaited<'_> {
             Awaited::Stolen(slot) => Rest::on(slot),
             Awaited::Beyond(beyond) => Rest::on(beyond.slot()),
             Awaited::Scope(tasks) => Rest::Scope(tasks.number()),
-            Awaited::Installed(..) => Rest::Installed,
+            Awaited::Installed(frame, _) => Rest::Installed(frame.address()),
         }
     }
 }
@@ -381,19 +392,17 @@ pub(crate) fn until(post: &Post, awaited: &Awaited<'_>) {
 }
 
 fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
-    // The owner of a scope runs its own tasks at once. A stolen job may be nearly done.
+    // What is nearly done is not worth helping with. Only tasks that wait in a queue are taken at once.
     let mut has_paused = false;
-    if !matches!(awaited, Awaited::Scope(_)) {
-        has_paused = true;
-        if pause_until_done(awaited) {
-            return;
-        }
-    }
     let mut was_asleep = false;
     let mut backoff = Backoff::new(&post.patience);
     while !awaited.has_come() {
         let mail = post.collect();
-        let work = if mail.is_none() { awaited.find(post, pool) } else { None };
+        let work = match has_paused {
+            _ if mail.is_some() => None,
+            true => awaited.find(post, pool),
+            false => awaited.take_task(post),
+        };
         if mail.is_some() || work.is_some() {
             // A fork may have relied on this worker while it slept, and then left its job to it. If
             // it runs something else instead, another worker has to be woken for that job.
@@ -407,7 +416,8 @@ fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
             backoff.reward(&post.patience);
             search::run(post, work);
             backoff = Backoff::new(&post.patience);
-        } else if !std::mem::replace(&mut has_paused, true) {
+        } else if !has_paused {
+            has_paused = true;
             pause_until_done(awaited);
         } else if !backoff.snooze() {
             let start = Instant::now();
@@ -420,13 +430,13 @@ fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
     backoff.reward(&post.patience);
 }
 
-/// Waits for a moment, because what is nearly done is not worth helping with. Returns whether it is
-/// done.
-fn pause_until_done(awaited: &Awaited<'_>) -> bool {
-    (0..spin::pauses_in(SHORT_WAIT)).any(|_| {
+/// Waits until it is done, but for a moment only.
+fn pause_until_done(awaited: &Awaited<'_>) {
+    let mut pauses = spin::pauses_in(SHORT_WAIT);
+    while pauses > 0 && !awaited.has_come() {
         spin_loop();
-        awaited.has_come()
-    })
+        pauses -= 1;
+    }
 }
 
 fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
@@ -444,11 +454,12 @@ fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
         return pool.sleep.get_up(&post.bed);
     };
     post.raid_one_of(pool, victims.iter().copied());
-    let stay_up = awaited.has_come()
+    let left = victims.iter().any(|victim| pool.could_take_from(victim));
+    let visible = awaited.has_come()
         || awaited.sees_something(pool)
         || post.has_mail()
-        || victims.iter().any(|victim| pool.could_take_from(victim));
-    if !stay_up || !certain {
+        || victims.iter().any(|victim| victim.stack.has_public());
+    if !visible && !(left && certain) {
         search::nap(post, pool, certain);
     }
     pool.sleep.get_up(&post.bed);

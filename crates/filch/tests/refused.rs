@@ -5,6 +5,8 @@ mod common;
 
 use std::io;
 use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
 
 use common::{assert_passed, fib, flag, in_child, is_set, pool, set, spin_until};
 use filch::Pool;
@@ -87,5 +89,41 @@ fn a_pool_that_is_built_after_the_refusal_has_fenced_owners() {
         }
         let after = pool(2);
         assert!((0..200).all(|_| is_raided(&after)));
+    }));
+}
+
+/// The owner of a private job sleeps in a wait for another pool, and that wait needs the job.
+fn takes_from_a_sleeper(here: &Pool, there: &Pool, refuse: bool) {
+    let (is_busy, is_free, ran) = (flag(), flag(), flag());
+    let sleep = || {
+        there.install(|| {
+            // Time for the owner to fall asleep.
+            thread::sleep(Duration::from_millis(10));
+            if refuse {
+                forbid_membarrier();
+            }
+            set(&is_free);
+            spin_until(|| is_set(&ran));
+        });
+    };
+    let owner = || {
+        spin_until(|| is_set(&is_busy));
+        // Answers the alarm, so that the next fork finds none.
+        fib(3);
+        filch::join(sleep, || set(&ran));
+    };
+    let other = || {
+        set(&is_busy);
+        spin_until(|| is_set(&is_free));
+    };
+    here.join(owner, other);
+}
+
+#[test]
+fn a_sleeping_owners_job_is_taken_though_the_kernel_refuses_barriers() {
+    assert_passed(in_child("a_sleeping_owners_job_is_taken_though_the_kernel_refuses_barriers", &[], || {
+        let (here, there) = (pool(2), pool(1));
+        (0..10).for_each(|_| takes_from_a_sleeper(&here, &there, false));
+        takes_from_a_sleeper(&here, &there, true);
     }));
 }

@@ -5,9 +5,10 @@ mod common;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
+use std::thread;
 use std::time::Duration;
 
-use common::{build, pool, spin_until, spins_until, watchdog, Meeting, KINDS};
+use common::{build, flag, is_set, pool, set, spin_until, spins_until, watchdog, Meeting, KINDS};
 use filch::{Pool, Waiting};
 
 thread_local! {
@@ -488,6 +489,38 @@ fn under_the_other_policy_a_waiting_worker_runs_whatever_there_is() {
 }
 
 /// For spawned jobs, which borrow nothing shorter.
+/// A worker waits for an inner install of its own, and another worker for a job of an outer one. Only
+/// the second may run what that job forks.
+fn forks_beside_a_nested_install(here: &Pool, there: &Pool) {
+    let (begun, is_nested, done) = (flag(), flag(), flag());
+    let awaited = || {
+        set(&begun);
+        // Time for the others to fall asleep.
+        thread::sleep(Duration::from_millis(10));
+        filch::join(|| spin_until(|| is_set(&done)), || set(&done));
+    };
+    let outer = || {
+        spin_until(|| is_set(&is_nested));
+        here.install(|| filch::join(|| spin_until(|| is_set(&begun)), awaited));
+    };
+    let nested = || {
+        here.install(|| {
+            there.install(|| {
+                set(&is_nested);
+                spin_until(|| is_set(&done));
+            });
+        });
+    };
+    here.install(|| there.install(|| filch::join(outer, nested)));
+}
+
+#[test]
+fn a_worker_in_a_nested_install_does_not_take_the_wake_up_of_another() {
+    let _watchdog = watchdog();
+    let (here, there) = (pool(3), pool(4));
+    (0..60).for_each(|_| forks_beside_a_nested_install(&here, &there));
+}
+
 fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }

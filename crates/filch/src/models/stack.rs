@@ -122,7 +122,7 @@ fn raids(mode: Mode, raiders: usize) {
             .map(|_| {
                 let world = world.clone();
                 thread::spawn(move || {
-                    world.stack.raid();
+                    world.stack.raid(|| false);
                     world.steal();
                 })
             })
@@ -145,7 +145,7 @@ fn raids_and_shares(mode: Mode) {
         let raider = {
             let world = world.clone();
             thread::spawn(move || {
-                world.stack.raid();
+                world.stack.raid(|| false);
                 world.steal();
             })
         };
@@ -232,12 +232,12 @@ fn raids_again_after_a_refusal() {
     explore(3, || {
         let world = World::new(3, Mode::Asymmetric);
         world.fork(0, 0);
-        assert_eq!(world.stack.raid(), None);
+        assert_eq!(world.stack.raid(|| false), None);
         assert!(!world.stack.has_public());
         let raider = {
             let world = world.clone();
             thread::spawn(move || {
-                world.stack.raid();
+                world.stack.raid(|| false);
                 world.steal();
             })
         };
@@ -262,10 +262,10 @@ fn an_owner_that_was_asked_for_fences_can_be_raided() {
         let world = World::new(3, Mode::Asymmetric);
         world.fork(0, 0);
         world.fork(1, 1);
-        assert_eq!(world.stack.raid(), None);
+        assert_eq!(world.stack.raid(|| false), None);
         world.finish(1, 1);
         assert!(world.stack.is_fenced());
-        assert_eq!(world.stack.raid(), Some(1));
+        assert_eq!(world.stack.raid(|| false), Some(1));
         world.steal();
         world.finish(0, 0);
         world.run(2);

@@ -144,18 +144,16 @@ impl Shared {
                 slot.runner() == Some(post.index) && !post.is_foreign(depth, slot.foreigners(), slot.floor())
             }
             Rest::Scope(number) => post.scope() == number && !post.is_foreign(depth, post.scope_since(), 0),
-            // Which worker that is, is looked at below.
-            Rest::Awake | Rest::Waking | Rest::Idle | Rest::Installed => false,
+            // Frames are looked at below.
+            Rest::Awake | Rest::Waking | Rest::Idle | Rest::Installed(_) => false,
         };
         let origin = post.origin();
-        let waits_for_this = |other: &Post, rest: Rest| {
-            let is_for = |frame: &Frame| match rest {
-                Rest::Installed => frame.scope() == 0,
+        let waits_for_this = |rest: Rest| {
+            origin.frames().any(|frame| match rest {
+                Rest::Installed(address) => frame.address() == address,
                 Rest::Scope(number) => frame.scope() == number,
                 _ => false,
-            };
-            let by = |frame: &Frame| std::ptr::eq(frame.pool, self) && frame.worker == other.index;
-            origin.frames().any(|frame| by(frame) && is_for(frame))
+            })
         };
         let mut waiter = None;
         for other in self.others(post) {
@@ -163,7 +161,7 @@ impl Shared {
             if rest == Rest::Idle {
                 return Some((&other.bed, rest));
             }
-            if waiter.is_none() && (may_take(rest) || waits_for_this(other, rest)) {
+            if waiter.is_none() && (may_take(rest) || waits_for_this(rest)) {
                 waiter = Some((&*other.bed, rest));
             }
         }
@@ -186,20 +184,25 @@ impl Shared {
     }
 
     /// Wakes every sleeping worker whose wait may need what the worker of `post` has forked.
-    ///
-    /// For callers other than that worker, which cannot tell exactly: a waiter woken in vain looks
-    /// once and sleeps again.
     pub(crate) fn wake_waiters_for(&self, post: &Post) {
-        for other in self.others(post) {
-            let rest = other.bed.rest();
+        self.wake_waiters(|other| std::ptr::eq(other, post));
+    }
+
+    /// Wakes every sleeping worker whose wait may need what one of `these` workers has forked.
+    ///
+    /// Not every match is exact: a waiter that is woken in vain looks once and sleeps again.
+    fn wake_waiters(&self, these: impl Fn(&Post) -> bool) {
+        for waiter in self.posts() {
+            let rest = waiter.bed.rest();
+            let any = |matches: &dyn Fn(&Post) -> bool| self.others(waiter).any(|post| matches(post) && these(post));
             let may_need = match rest {
                 Rest::Awake | Rest::Waking | Rest::Idle => false,
-                Rest::Stolen(address) => self.slot_at(address).runner() == Some(post.index),
-                Rest::Scope(number) => post.scope() == number || !post.origins.are_none(),
-                Rest::Installed => !post.origins.are_none(),
+                Rest::Stolen(address) => self.slot_at(address).runner().is_some_and(|runner| these(self.post(runner))),
+                Rest::Scope(number) => any(&|post| post.scope() == number || !post.origins.are_none()),
+                Rest::Installed(address) => any(&|post| post.origins.include_address(address)),
             };
             if may_need {
-                self.sleep.wake(&other.bed, rest);
+                self.sleep.wake(&waiter.bed, rest);
             }
         }
     }
@@ -228,7 +231,8 @@ impl Shared {
     /// If a worker is awake, it has a moment to take the job before another one is woken for it.
     pub(crate) fn inject_and_wait(&self, job: Job, gate: &Gate) {
         self.injector.push(job);
-        let all_sleep = self.sleep.counts().sleeping() == self.posts.len() as u64;
+        let counts = self.sleep.counts();
+        let all_sleep = counts.sleeping() + counts.waiting() >= self.posts.len() as u64;
         if !all_sleep && gate.try_pass_for(TO_TAKE) {
             return;
         }
@@ -248,12 +252,12 @@ impl Shared {
         // SeqCst: what a worker did before it saw a searcher is seen by that searcher when it has
         // stopped.
         fence(Ordering::SeqCst);
-        let has_jobs = |post: &&Post| post.stack.has_jobs();
-        if (self.posts().any(|post| has_jobs(&post)) || self.has_visible_work()) && self.wake_idle() {
+        let has_jobs = |post: &Post| post.stack.has_jobs();
+        if (self.posts().any(has_jobs) || self.has_visible_work()) && self.wake_idle() {
             return;
         }
         if self.sleep.counts().waiting() > 0 && !defect(Defect::WaitersSleepOn) {
-            self.posts().filter(has_jobs).for_each(|post| self.wake_waiters_for(post));
+            self.wake_waiters(has_jobs);
         }
     }
 

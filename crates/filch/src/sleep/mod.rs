@@ -28,8 +28,9 @@ pub(crate) enum Rest {
     Stolen(usize),
     /// Work that descends from the scope of this number.
     Scope(usize),
-    /// Work that descends from what it has installed elsewhere, or broadcast.
-    Installed,
+    /// Work that descends from the wait whose frame is at this address: for another pool, or for a
+    /// broadcast.
+    Installed(usize),
 }
 
 impl Rest {
@@ -38,8 +39,8 @@ impl Rest {
             Rest::Awake => 0,
             Rest::Idle => 1,
             Rest::Waking => 4,
-            Rest::Installed => 8,
-            // Slots are aligned to more than the tag.
+            // Frames and slots are aligned to 8 and more, and none is at address 4.
+            Rest::Installed(address) => address,
             Rest::Stolen(address) => address | 2,
             Rest::Scope(number) => number << 2 | 3,
         }
@@ -49,7 +50,7 @@ impl Rest {
         match word & 3 {
             0 if word == 0 => Rest::Awake,
             0 if word == 4 => Rest::Waking,
-            0 => Rest::Installed,
+            0 => Rest::Installed(word),
             1 => Rest::Idle,
             2 => Rest::Stolen(word & !3),
             _ => Rest::Scope(word >> 2),
@@ -58,7 +59,7 @@ impl Rest {
 
     /// Whether the worker sleeps until something of its own is done.
     pub(crate) fn is_wait(self) -> bool {
-        matches!(self, Rest::Stolen(_) | Rest::Scope(_) | Rest::Installed)
+        matches!(self, Rest::Stolen(_) | Rest::Scope(_) | Rest::Installed(_))
     }
 
     /// A worker that waits for the job in `slot`.

@@ -63,14 +63,6 @@ fn light() {
     }
 }
 
-/// The raider's half of a barrier whose other half is the owner's own fence. Never refused.
-fn fence_unless_defect() -> bool {
-    if !defect(Defect::NoBarrier) {
-        fence(Ordering::SeqCst);
-    }
-    true
-}
-
 /// What an attempt to steal came to.
 #[derive(Debug)]
 pub(crate) enum Theft<'a> {
@@ -347,6 +339,7 @@ impl Stack {
     pub(crate) fn share(&self) -> u32 {
         let bottom = self.index(self.bottom());
         let mut moves = lock(&self.moves);
+        self.grant_fences(&mut moves);
         moves.epoch += 1;
         let mut published = 0;
         let after = self.move_split(&mut moves, |Public { top, split }| {
@@ -382,14 +375,21 @@ impl Stack {
 
     /// Publishes jobs of an owner that does not answer. Returns how many; `None` if the kernel refused
     /// the barrier, and the owner was asked for fences.
+    ///
+    /// `is_in_bed` tells whether the owner sleeps or is about to. It forks and returns only after it
+    /// has got up, with a fence. So such an owner needs no barrier.
     #[cold]
-    pub(crate) fn raid(&self) -> Option<u32> {
+    pub(crate) fn raid(&self, is_in_bed: impl FnOnce() -> bool) -> Option<u32> {
         let (epoch, fenced) = {
             let mut moves = lock(&self.moves);
             self.set_limit(&mut moves, usize::MAX);
             (moves.epoch, self.is_fenced())
         };
-        let passed = if fenced { fence_unless_defect() } else { heavy_barrier() };
+        if !defect(Defect::NoBarrier) {
+            // SeqCst: the fence of a fenced owner, or of one that gets up, is on the other side.
+            fence(Ordering::SeqCst);
+        }
+        let passed = fenced || is_in_bed() || heavy_barrier();
         let mut moves = lock(&self.moves);
         if moves.epoch != epoch && !defect(Defect::RaidAfterSettle) {
             return Some(0);
@@ -417,6 +417,7 @@ impl Stack {
         slot.clear();
         let depth = self.index_of(slot);
         let mut moves = lock(&self.moves);
+        self.grant_fences(&mut moves);
         moves.epoch += 1;
         debug_assert_eq!(self.public(), Public { top: depth + 1, split: depth + 1 });
         // AcqRel: a thief that finds a job here later finds the slot cleared.
