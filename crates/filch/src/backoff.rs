@@ -1,7 +1,7 @@
 //! How long a worker looks for work before it sleeps.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::spin;
 use crate::sync::{spin_loop, thread};
@@ -33,9 +33,9 @@ impl Patience {
 /// Spins, then yields, then gives up.
 ///
 /// A worker learns from what came of it how long that takes. If work came late, or a sleep was so
-/// short that it was not worth it, the worker waits longer the next time; after a long sleep less. A
-/// worker that gets a little work now and then soon sleeps at once. A worker that gets work all the
-/// time does not sleep.
+/// short that it was not worth it, the worker waits longer the next time; after a longer sleep, the least. A
+/// worker that gets a little work now and then soon sleeps after a moment. A worker that gets work all
+/// the time does not sleep.
 #[derive(Debug)]
 pub(crate) struct Backoff {
     turn: u32,
@@ -82,9 +82,13 @@ impl Backoff {
         }
     }
 
-    /// Learns how long the worker has slept.
-    pub(crate) fn slept(&self, patience: &Patience, time: Duration) {
-        let turns = if time < Self::SHORT_SLEEP { self.patience * 2 } else { self.patience / 2 };
-        patience.set(turns.clamp(Self::LEAST, Self::MOST));
+    /// Learns from how long `sleep` takes, if it returns that the worker slept.
+    pub(crate) fn learn(&self, patience: &Patience, sleep: impl FnOnce() -> bool) {
+        let start = Instant::now();
+        // A checker replays its runs, and knows no time.
+        if sleep() && !cfg!(any(loom, shuttle)) {
+            let turns = if start.elapsed() < Self::SHORT_SLEEP { self.patience * 2 } else { Self::LEAST };
+            patience.set(turns.min(Self::MOST));
+        }
     }
 }

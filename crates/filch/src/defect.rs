@@ -22,10 +22,20 @@ pub(crate) enum Defect {
     WaitersSleepOn,
     /// A job is put back into the injector, and no waiter is woken for it.
     ReturnsInSilence,
-    /// No defect: the kernel refuses every barrier, as after a seccomp filter.
+    /// No defect: the kernel refuses every barrier, as after a seccomp filter, and the owner's half is
+    /// nothing.
     BarrierRefused,
     /// The same, and a raid goes on as if the owner had passed one.
     RefusalIgnored,
+    /// The same as `BarrierRefused`, and a worker gets up without a fence.
+    RisesWithoutFence,
+}
+
+impl Defect {
+    /// Whether the kernel refuses barriers.
+    pub(crate) fn refuses_barriers() -> bool {
+        [Defect::BarrierRefused, Defect::RefusalIgnored, Defect::RisesWithoutFence].into_iter().any(defect)
+    }
 }
 
 /// Whether the code is to be wrong in this way. Never, outside of the checkers.

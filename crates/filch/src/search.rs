@@ -1,6 +1,6 @@
 //! Looking for work, and running what was found.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::backoff::Backoff;
 use crate::defect::{defect, Defect};
@@ -200,7 +200,7 @@ pub(crate) fn until<'p>(
 ) {
     while !has_come() {
         let most = (pool.posts.len() as u64 / 2).max(1);
-        let crowded = pool.sleep.start_searching().searching() > most && post.patience.is_over();
+        let mut crowded = pool.sleep.start_searching().searching() > most && post.patience.is_over();
         let mut backoff = Backoff::new(&post.patience);
         let work = loop {
             if has_come() {
@@ -213,9 +213,9 @@ pub(crate) fn until<'p>(
                 break Some((work, others));
             }
             if crowded || !backoff.snooze() {
-                let start = Instant::now();
-                sleep(post, pool, has_come, announce);
-                backoff.slept(&post.patience, start.elapsed());
+                backoff.learn(&post.patience, || sleep(post, pool, has_come, announce));
+                backoff = Backoff::new(&post.patience);
+                crowded = false;
                 // What it was called for, most likely: no need to look everywhere first.
                 if has_come() {
                     break None;
@@ -226,7 +226,6 @@ pub(crate) fn until<'p>(
                 if let Some(job) = pool.injector.take() {
                     break Some((Work::Job(job), others));
                 }
-                backoff = Backoff::new(&post.patience);
             }
         };
         backoff.reward(&post.patience);
@@ -241,30 +240,35 @@ pub(crate) fn until<'p>(
     }
 }
 
-/// A searching worker sleeps, if after all precautions there is still nothing to do.
-fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announce: &mut dyn FnMut() -> bool) {
+/// Puts a searching worker to sleep, if after all precautions there is still nothing to do. Returns
+/// whether it slept.
+fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announce: &mut dyn FnMut() -> bool) -> bool {
     if pool.has_work(post) || !announce() {
-        return;
+        return false;
     }
     pool.sleep.lie_down(&post.bed);
     pool.wake_for_own_jobs(post);
     let others = || pool.posts().filter(|other| other.index != post.index);
     others().for_each(|other| other.stack.demand());
     if !defect(Defect::SleepWithoutLook) && (has_come() || pool.has_work(post)) {
-        return pool.sleep.get_up(&post.bed);
+        pool.sleep.get_up(&post.bed);
+        return false;
     }
     // The fork that did not see the demand is before the barrier: then it is seen now.
     let Some(certain) = pass_barrier(post, pool, others()) else {
-        return pool.sleep.get_up(&post.bed);
+        pool.sleep.get_up(&post.bed);
+        return true;
     };
     post.raid_one_of(pool, others());
     // A raid that was called off, or had more than one victim to choose from, leaves private jobs behind: look again.
     let left = others().any(|other| pool.could_take_from(other));
     let visible = has_come() || pool.has_work(post);
-    if defect(Defect::SleepWithoutLook) || !visible && !(left && certain) {
+    let sleeps = defect(Defect::SleepWithoutLook) || !visible && !(left && certain);
+    if sleeps {
         nap(post, pool, certain);
     }
     pool.sleep.get_up(&post.bed);
+    sleeps
 }
 
 /// How long a worker dozes before it has the kernel interrupt others for it.
@@ -351,13 +355,12 @@ impl Post {
         }
     }
 
-    /// Raids one of these who has jobs and has published none, where the pool raids at all.
-    pub(crate) fn raid_one_of<'p>(&self, pool: &Shared, mut others: impl Iterator<Item = &'p Post>) {
-        if !pool.raids {
-            return;
-        }
-        if let Some(victim) = others.find(|other| !other.stack.has_public() && other.stack.has_private()) {
-            self.raid(victim);
+    /// Raids the first of these workers that has jobs and has published none, where the pool raids at
+    /// all. If the kernel refuses the barrier for one, the next one may need none.
+    pub(crate) fn raid_one_of<'p>(&self, pool: &Shared, others: impl Iterator<Item = &'p Post>) {
+        if pool.raids {
+            let mut owners = others.filter(|other| !other.stack.has_public() && other.stack.has_private());
+            owners.any(|victim| self.raid(victim));
         }
     }
 

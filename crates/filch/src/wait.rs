@@ -11,7 +11,6 @@
 //! Jobs that are addressed to one worker, as those of a broadcast, are run by that worker in any wait: nobody else could.
 
 use std::cell::UnsafeCell;
-use std::time::Instant;
 
 use crate::backoff::Backoff;
 use crate::defect::{defect, Defect};
@@ -179,8 +178,8 @@ impl Awaited<'_> {
                 Theft::Nothing if pool.raids => {
                     let refused = !post.raid(runner);
                     if !runner.stack.has_public() {
-                        if refused {
-                            // Until the runner has learnt of it, no raid succeeds.
+                        // Until the runner has learnt of it, no raid succeeds.
+                        if refused && self.announce() {
                             search::nap(post, pool, false);
                         }
                         return false;
@@ -420,9 +419,7 @@ fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
             has_paused = true;
             pause_until_done(awaited);
         } else if !backoff.snooze() {
-            let start = Instant::now();
-            sleep_strictly(post, pool, awaited);
-            backoff.slept(&post.patience, start.elapsed());
+            backoff.learn(&post.patience, || sleep_strictly(post, pool, awaited));
             was_asleep = true;
             backoff = Backoff::new(&post.patience);
         }
@@ -439,19 +436,23 @@ fn pause_until_done(awaited: &Awaited<'_>) {
     }
 }
 
-fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
+/// Puts a waiting worker to sleep, if there is nothing that its wait lets it run. Returns whether it
+/// slept.
+fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) -> bool {
     if !awaited.clear_the_way(post, pool) || !awaited.announce() {
-        return;
+        return false;
     }
     pool.sleep.lie_down_for(&post.bed, awaited.rest());
     let victims = awaited.victims(post, pool);
     victims.iter().for_each(|victim| victim.stack.demand());
     if awaited.has_come() || awaited.sees_something(pool) || post.has_mail() {
-        return pool.sleep.get_up(&post.bed);
+        pool.sleep.get_up(&post.bed);
+        return false;
     }
     // The fork that did not see the demand is before the barrier: then it is seen now. See the sleep protocol.
     let Some(certain) = search::pass_barrier(post, pool, victims.iter().copied()) else {
-        return pool.sleep.get_up(&post.bed);
+        pool.sleep.get_up(&post.bed);
+        return true;
     };
     post.raid_one_of(pool, victims.iter().copied());
     let left = victims.iter().any(|victim| pool.could_take_from(victim));
@@ -459,10 +460,12 @@ fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
         || awaited.sees_something(pool)
         || post.has_mail()
         || victims.iter().any(|victim| victim.stack.has_public());
-    if !visible && !(left && certain) {
+    let sleeps = !visible && !(left && certain);
+    if sleeps {
         search::nap(post, pool, certain);
     }
     pool.sleep.get_up(&post.bed);
+    sleeps
 }
 
 /// A fork beyond the end of the stack: what the injector carries, and where the result is announced.

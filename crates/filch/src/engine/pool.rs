@@ -14,6 +14,7 @@ use crate::backoff::Patience;
 use crate::error::BuildError;
 use crate::pool::LEAST_STACK;
 use crate::sleep::{Bed, Rest, Sleep, MOST_WORKERS};
+use crate::spin;
 use crate::stats::Count;
 use crate::sync::{fence, lock, thread, AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::unwind;
@@ -63,6 +64,7 @@ impl<Q: Queue> Pool<Q> {
             asked if asked > MOST_WORKERS => return Err(BuildError::TooManyThreads { asked, most: MOST_WORKERS }),
             _ => {}
         }
+        spin::measure();
         let (owners, thieves): (Vec<_>, Vec<_>) = (0..threads).map(|_| queue.make()).unzip();
         let shared = Arc::new(Shared {
             seats: thieves.into_iter().map(Seat::new).collect(),

@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
-use std::time::Instant;
 
 use filch_queue::{barrier, Owner, PushError, Steal, Thief};
 
@@ -228,9 +227,7 @@ impl<Q: Queue> Worker<Q> {
                     break Some(job);
                 }
                 if !backoff.snooze() {
-                    let start = Instant::now();
-                    self.sleep(has_come, announce);
-                    backoff.slept(patience, start.elapsed());
+                    backoff.learn(patience, || self.sleep(has_come, announce));
                     backoff = Backoff::new(patience);
                 }
             };
@@ -271,16 +268,18 @@ impl<Q: Queue> Worker<Q> {
         number
     }
 
-    /// A searching worker sleeps, if after all precautions there is still nothing to do.
-    fn sleep(&self, has_come: &dyn Fn() -> bool, announce: &dyn Fn() -> bool) {
+    /// Puts a searching worker to sleep, if after all precautions there is still nothing to do. Returns
+    /// whether it slept.
+    fn sleep(&self, has_come: &dyn Fn() -> bool, announce: &dyn Fn() -> bool) -> bool {
         let (shared, bed) = (&*self.shared, &self.seat().bed);
         if shared.has_work() || !announce() {
-            return;
+            return false;
         }
         shared.sleep.lie_down(bed);
         // The fork that did not see the sleeper is before the barrier: then it is seen now.
         let certain = shared.barrier();
-        if !(has_come() || shared.has_work()) {
+        let sleeps = !(has_come() || shared.has_work());
+        if sleeps {
             if certain {
                 shared.sleep.sleep(bed);
             } else {
@@ -289,6 +288,7 @@ impl<Q: Queue> Worker<Q> {
             }
         }
         shared.sleep.get_up(bed);
+        sleeps
     }
 }
 

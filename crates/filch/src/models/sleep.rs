@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loom::sync::atomic::{AtomicBool, Ordering};
+use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use loom::thread;
 
 use super::explore;
@@ -12,6 +12,7 @@ use crate::origin::Origin;
 use crate::pool::{Handlers, Shared};
 use crate::post::Post;
 use crate::search::{self, Others};
+use crate::sleep::Rest;
 use crate::stack::{Execute, Mode, Slot, Theft};
 use crate::wait::{self, Waiting};
 use crate::worker::Worker;
@@ -282,6 +283,48 @@ fn leaves_a_job_to_a_waiter() {
         idles.join().unwrap();
         forks.join().unwrap();
     });
+}
+
+/// Worker 0 forks a job, lies down and gets up again, and returns to its job; worker 1 raids it
+/// meanwhile. The job is run once.
+fn raids_a_sleeper() {
+    explore(3, || {
+        let pool = pool(Mode::Asymmetric);
+        let runs = Arc::new(AtomicUsize::new(0));
+        let owner = pool.post(0);
+        has_begun(owner);
+        // SAFETY: this thread is worker 0 of the model.
+        let slot = unsafe { Worker::at(owner.stack.bottom()) }.slot();
+        let raider = {
+            let (pool, runs) = (pool.clone(), runs.clone());
+            thread::spawn(move || {
+                pool.post(1).raid(pool.post(0));
+                if let Theft::Job(slot) = pool.post(0).stack.steal() {
+                    runs.fetch_add(1, Ordering::Relaxed);
+                    slot.complete();
+                }
+            })
+        };
+        owner.stack.push(slot, std::ptr::null(), set_flag);
+        pool.sleep.lie_down_for(&owner.bed, Rest::on(slot));
+        pool.sleep.get_up(&owner.bed);
+        if owner.stack.pop(slot) || owner.stack.settle(slot) {
+            runs.fetch_add(1, Ordering::Relaxed);
+        }
+        raider.join().unwrap();
+        assert_eq!(runs.load(Ordering::Relaxed), 1);
+    });
+}
+
+#[test]
+fn a_sleeping_owner_is_raided_without_a_barrier() {
+    assert!(defect::with(Some(Defect::BarrierRefused), raids_a_sleeper));
+    assert!(defect::with(None, raids_a_sleeper));
+}
+
+#[test]
+fn an_owner_that_gets_up_without_a_fence_is_caught() {
+    assert!(!defect::with(Some(Defect::RisesWithoutFence), raids_a_sleeper));
 }
 
 /// Worker 0 waits for a job that worker 1 runs, and only a job in the injector, which stands on the

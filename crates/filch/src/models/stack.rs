@@ -272,3 +272,8 @@ fn an_owner_that_was_asked_for_fences_can_be_raided() {
         world.check();
     })));
 }
+
+#[test]
+fn a_raid_that_ignores_the_refusal_is_caught() {
+    assert!(!defect::with(Some(Defect::RefusalIgnored), || raids(Mode::Asymmetric, 1)));
+}

@@ -194,7 +194,7 @@ impl Shared {
     fn wake_waiters(&self, these: impl Fn(&Post) -> bool) {
         for waiter in self.posts() {
             let rest = waiter.bed.rest();
-            let any = |matches: &dyn Fn(&Post) -> bool| self.others(waiter).any(|post| matches(post) && these(post));
+            let any = |matches: &dyn Fn(&Post) -> bool| self.others(waiter).any(|post| these(post) && matches(post));
             let may_need = match rest {
                 Rest::Awake | Rest::Waking | Rest::Idle => false,
                 Rest::Stolen(address) => self.slot_at(address).runner().is_some_and(|runner| these(self.post(runner))),
@@ -210,7 +210,7 @@ impl Shared {
     /// Wakes another worker for the jobs on the stack of `post`, whose worker has just lain down and
     /// cannot take them itself, unless a worker searches that will find them.
     pub(crate) fn wake_for_own_jobs(&self, post: &Post) {
-        if post.stack.has_jobs()
+        if self.could_take_from(post)
             && self.sleep.counts().only_sleepers_are_free()
             && !self.others(post).any(|other| self.wake_if_idle(other))
         {
@@ -239,7 +239,12 @@ impl Shared {
         if !self.injector.is_empty() {
             self.event();
         }
-        gate.pass_soon();
+        if all_sleep {
+            // Waking a worker takes longer than a thread should wait awake.
+            gate.pass();
+        } else {
+            gate.pass_soon();
+        }
     }
 
     /// Wakes a worker for work that no searching worker will find.

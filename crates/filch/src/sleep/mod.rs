@@ -39,7 +39,7 @@ impl Rest {
             Rest::Awake => 0,
             Rest::Idle => 1,
             Rest::Waking => 4,
-            // Frames and slots are aligned to 8 and more, and none is at address 4.
+            // Frames and slots are aligned to 4 and more, and none is at address 4.
             Rest::Installed(address) => address,
             Rest::Stolen(address) => address | 2,
             Rest::Scope(number) => number << 2 | 3,
@@ -208,8 +208,11 @@ impl Sleep {
     /// Gets up, called or not. One that lay down idle is searching again.
     pub(crate) fn get_up(&self, bed: &Bed) {
         self.rise(bed);
-        // What the worker forks next, it forks after this: who looked and saw it in bed relies on that instead of a barrier.
-        fence(Ordering::SeqCst);
+        // The worker forks and returns after this. Workers that saw it in bed rely on that instead of
+        // a barrier: sleepers, and raiders.
+        if !defect(Defect::RisesWithoutFence) {
+            fence(Ordering::SeqCst);
+        }
     }
 
     fn rise(&self, bed: &Bed) {

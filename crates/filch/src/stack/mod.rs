@@ -13,7 +13,7 @@
 //!
 //! **Invariant.** A job that the owner pops without looking at `public` is at or above `limit`, and `split` never exceeds a `limit`
 //! that the owner might not have seen: `limit` rises first, then everybody passes a full barrier (the owner by no act of its own: see
-//! [`barrier::heavy`]), then `bottom` is read, then `split` rises to at most that. When both come down, `split` does first.
+//! [`barrier::heavy`]; an owner in bed when it gets up), then `bottom` is read, then `split` rises to at most that. When both come down, `split` does first.
 //!
 //! So the four ways in which the two ends meet are these:
 //!
@@ -36,8 +36,8 @@
 //! asks the owner for fences. The owner's next fork or return takes the slow path for one of the
 //! two, and there the owner switches the stack to the fenced mode, for good, under the lock and with
 //! a new epoch. So every raid runs in one mode from its beginning to its end. Until that fork or
-//! return the owner's private jobs cannot be taken: it cannot be known whether the owner has popped
-//! them.
+//! return, or until it is in bed, the owner's private jobs cannot be taken: it cannot be known whether
+//! the owner has popped them.
 //!
 //! Model-checked on bounded TSO: `crates/filch-model/src/models/runtime/stack.tso`.
 
@@ -58,7 +58,7 @@ use crate::sync::{fence, lock, AtomicBool, AtomicU64, AtomicUsize, Mutex, Orderi
 /// The owner's half of the barrier. In loom's world it is a fence, which would hide a missing release.
 #[inline(always)]
 fn light() {
-    if !(defect(Defect::LightIsNothing) || defect(Defect::ShareWithoutRelease)) {
+    if !(defect(Defect::LightIsNothing) || defect(Defect::ShareWithoutRelease) || Defect::refuses_barriers()) {
         barrier::light();
     }
 }
@@ -137,8 +137,7 @@ pub(crate) fn heavy_barrier() -> bool {
     if defect(Defect::NoBarrier) {
         return true;
     }
-    let refused = defect(Defect::BarrierRefused) || defect(Defect::RefusalIgnored);
-    !refused && barrier::heavy().is_ok()
+    !Defect::refuses_barriers() && barrier::heavy().is_ok()
 }
 
 impl Stack {
@@ -391,13 +390,13 @@ impl Stack {
         }
         let passed = fenced || is_in_bed() || heavy_barrier();
         let mut moves = lock(&self.moves);
-        if moves.epoch != epoch && !defect(Defect::RaidAfterSettle) {
-            return Some(0);
-        }
         if !passed && !defect(Defect::RefusalIgnored) {
             // The limit stays where it is: the owner's next return takes the slow path.
             self.ask_for_fences();
             return None;
+        }
+        if moves.epoch != epoch && !defect(Defect::RaidAfterSettle) {
+            return Some(0);
         }
         // Only now: raids that begin while others are under way must not call those off, or two raiders could do so for ever.
         moves.epoch += 1;
