@@ -263,7 +263,7 @@ fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announc
     // A raid that was called off, or had more than one victim to choose from, leaves private jobs behind: look again.
     let left = others().any(|other| pool.could_take_from(other));
     let visible = has_come() || pool.has_work(post);
-    let sleeps = defect(Defect::SleepWithoutLook) || !visible && !(left && certain);
+    let sleeps = defect(Defect::SleepWithoutLook) || !(visible || left && certain);
     if sleeps {
         nap(post, pool, certain);
     }

@@ -460,7 +460,7 @@ fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) -> bool {
         || awaited.sees_something(pool)
         || post.has_mail()
         || victims.iter().any(|victim| victim.stack.has_public());
-    let sleeps = !visible && !(left && certain);
+    let sleeps = !(visible || left && certain);
     if sleeps {
         search::nap(post, pool, certain);
     }
