@@ -29,12 +29,18 @@ pub(crate) enum Defect {
     RefusalIgnored,
     /// The same as `BarrierRefused`, and a worker gets up without a fence.
     RisesWithoutFence,
+    /// The same as `BarrierRefused`, and a raid has no fence of its own.
+    RaidsWithoutFence,
 }
 
 impl Defect {
     /// Whether the kernel refuses barriers.
+    #[inline(always)]
     pub(crate) fn refuses_barriers() -> bool {
-        [Defect::BarrierRefused, Defect::RefusalIgnored, Defect::RisesWithoutFence].into_iter().any(defect)
+        defect(Defect::BarrierRefused)
+            || defect(Defect::RefusalIgnored)
+            || defect(Defect::RisesWithoutFence)
+            || defect(Defect::RaidsWithoutFence)
     }
 }
 

@@ -212,7 +212,8 @@ pub(crate) fn until<'p>(
             if let Some(work) = find(post, pool) {
                 break Some((work, others));
             }
-            if crowded || !backoff.snooze() {
+            // One turn at least, in which owners can answer the demand.
+            if !backoff.snooze() || crowded {
                 backoff.learn(&post.patience, || sleep(post, pool, has_come, announce));
                 backoff = Backoff::new(&post.patience);
                 crowded = false;

@@ -64,6 +64,7 @@ impl Answer {
 pub(crate) fn answer(post: &Post, slot: &Slot) -> Answer {
     if post.stack.is_full_at(slot) {
         post.stack.withdraw(slot);
+        post.stack.heed_request();
         return Answer::Full;
     }
     let hungry = post.stack.answer();
@@ -396,6 +397,7 @@ fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
     let mut was_asleep = false;
     let mut backoff = Backoff::new(&post.patience);
     while !awaited.has_come() {
+        post.stack.heed_request();
         let mail = post.collect();
         let work = match has_paused {
             _ if mail.is_some() => None,

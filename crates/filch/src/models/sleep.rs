@@ -323,6 +323,11 @@ fn a_sleeping_owner_is_raided_without_a_barrier() {
 }
 
 #[test]
+fn a_raid_of_a_sleeper_without_a_fence_is_caught() {
+    assert!(!defect::with(Some(Defect::RaidsWithoutFence), raids_a_sleeper));
+}
+
+#[test]
 fn an_owner_that_gets_up_without_a_fence_is_caught() {
     assert!(!defect::with(Some(Defect::RisesWithoutFence), raids_a_sleeper));
 }

@@ -34,7 +34,7 @@
 //! **Refused.** The kernel may refuse a barrier later, for example after the program has installed a
 //! seccomp filter. The raid then publishes nothing, leaves `limit` at the top and the alarm on, and
 //! asks the owner for fences. The owner's next fork or return takes the slow path for one of the
-//! two, and there the owner switches the stack to the fenced mode, for good, under the lock and with
+//! two, and there, or in a wait, the owner switches the stack to the fenced mode, for good, under the lock and with
 //! a new epoch. So every raid runs in one mode from its beginning to its end. Until that fork or
 //! return, or until it is in bed, the owner's private jobs cannot be taken: it cannot be known whether
 //! the owner has popped them.
@@ -272,6 +272,15 @@ impl Stack {
         self.alarm();
     }
 
+    /// Lets the owner switch to the fenced mode where it neither forks nor returns, if a worker has
+    /// asked for that.
+    pub(crate) fn heed_request(&self) {
+        // Relaxed: as in `grant_fences`.
+        if self.signs.fences_wanted.load(Ordering::Relaxed) && !self.is_fenced() {
+            self.grant_fences(&mut lock(&self.moves));
+        }
+    }
+
     /// Switches the stack to the fenced mode, if a worker has asked for that. Called by the owner.
     fn grant_fences(&self, moves: &mut Moves) {
         // Relaxed: a raider writes it under the lock; for other askers see `ask_for_fences`.
@@ -384,14 +393,18 @@ impl Stack {
             self.set_limit(&mut moves, usize::MAX);
             (moves.epoch, self.is_fenced())
         };
-        if !defect(Defect::NoBarrier) {
+        if !defect(Defect::NoBarrier) && !defect(Defect::RaidsWithoutFence) {
             // SeqCst: the fence of a fenced owner, or of one that gets up, is on the other side.
             fence(Ordering::SeqCst);
         }
         let passed = fenced || is_in_bed() || heavy_barrier();
         let mut moves = lock(&self.moves);
         if !passed && !defect(Defect::RefusalIgnored) {
-            // The limit stays where it is: the owner's next return takes the slow path.
+            if self.is_fenced() {
+                return Some(0);
+            }
+            // The owner's next return takes the slow path, and by the alarm its next fork.
+            self.set_limit(&mut moves, usize::MAX);
             self.ask_for_fences();
             return None;
         }
@@ -454,10 +467,8 @@ impl Stack {
         }
         // SeqCst: this is also the fence of a fenced owner.
         fence(Ordering::SeqCst);
-        // Relaxed: see `ask_for_fences`. After the alarm is off, so that a request is not overlooked.
-        if self.signs.fences_wanted.load(Ordering::Relaxed) && !self.is_fenced() {
-            self.grant_fences(&mut lock(&self.moves));
-        }
+        // After the alarm is off, so that a request is not overlooked: see `ask_for_fences`.
+        self.heed_request();
         // Relaxed look first: in the fenced mode this runs at each fork.
         self.signs.demand.load(Ordering::Relaxed) && self.signs.demand.swap(false, Ordering::AcqRel)
     }

@@ -13,6 +13,8 @@ mod str_split;
 mod tick;
 mod tsp;
 
+use std::time::Duration;
+
 use crate::clock::Round;
 
 /// Runs a round.
@@ -54,6 +56,9 @@ pub(crate) fn named(name: &str, amount: Amount) -> Option<Program> {
         "join-fib" => join::fib(32),
         "small-50" => small::program(50, amount.of(50_000, 2_000)),
         "small-50-installed" => small::installed(50, amount.of(100_000, 10_000))?,
+        "join-outside-200us" => join::outside(Duration::from_micros(200), amount.of(500, 100)),
+        "join-outside-2ms" => join::outside(Duration::from_millis(2), amount.of(50, 20)),
+        "scope-of-4" => scope_spawn::small(amount.of(50_000, 20_000)),
         "scope-spawn" => scope_spawn::flat(amount.of(200_000, 100_000)),
         "scope-spawn-tree" => scope_spawn::tree(amount.of(19, 17) as u32),
         "idle" => idle::program(),

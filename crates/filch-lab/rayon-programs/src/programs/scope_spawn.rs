@@ -26,6 +26,21 @@ pub(crate) fn flat(tasks: u64) -> Program {
     })
 }
 
+/// So many scopes of four tasks each, one after the other, called from inside the pool.
+pub(crate) fn small(scopes: u64) -> Program {
+    let results = no_results(4 * scopes);
+    Box::new(move || {
+        let all = || {
+            for four in results.chunks(4) {
+                rayon::scope(|scope| four.iter().for_each(|result| scope.spawn(|_| set(result, four.len() as u64))));
+            }
+        };
+        let sum = || checksum(results.iter().map(|result| result.load(Ordering::Relaxed)));
+        results.iter().for_each(|result| result.store(0, Ordering::Relaxed));
+        rayon::join(|| timed(scopes, all, |()| sum()), || ()).0
+    })
+}
+
 /// Tasks that spawn two more each, so many layers deep.
 pub(crate) fn tree(layers: u32) -> Program {
     let results = no_results((1 << layers) - 1);
@@ -41,9 +56,13 @@ fn branch<'scope>(scope: &Scope<'scope>, results: &'scope Results, task: u64) {
     }
 }
 
-/// A task. Relaxed is enough, since the end of the scope comes after all of them.
 fn finish(results: &Results, task: u64) {
-    results[task as usize].store(mix(task + 1), Ordering::Relaxed);
+    set(&results[task as usize], mix(task + 1));
+}
+
+/// A task. Relaxed is enough, since the end of the scope comes after all of them.
+fn set(result: &AtomicU64, number: u64) {
+    result.store(number, Ordering::Relaxed);
 }
 
 fn no_results(tasks: u64) -> Vec<AtomicU64> {
@@ -64,5 +83,6 @@ mod tests {
         let all = |tasks: u64| checksum((1..=tasks).map(mix));
         assert_eq!(flat(1_000)().checksum(), all(1_000));
         assert_eq!(tree(10)().checksum(), all(1_023));
+        assert_eq!(small(25)().checksum(), checksum([4; 100]));
     }
 }

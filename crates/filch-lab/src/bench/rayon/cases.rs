@@ -18,6 +18,10 @@ pub(crate) const MILLIS_A_RUN: Unit = Unit { name: "ms/run", nanos: 1e6 };
 const MICROS_A_GENERATION: Unit = Unit { name: "us/generation", nanos: 1e3 };
 /// Time, by the number of joins.
 pub(crate) const NANOS_A_JOIN: Unit = Unit { name: "ns/join", nanos: 1.0 };
+/// The same, for joins that take long.
+const MICROS_A_JOIN: Unit = Unit { name: "us/join", nanos: 1e3 };
+/// Time, by the number of scopes.
+const NANOS_A_SCOPE: Unit = Unit { name: "ns/scope", nanos: 1.0 };
 /// Time, by the number of parallel iterators.
 pub(crate) const NANOS_A_CALL: Unit = Unit { name: "ns/call", nanos: 1.0 };
 /// Time, by the number of tasks.
@@ -91,6 +95,9 @@ pub(crate) fn all() -> Vec<Case> {
         time("join-fib", NANOS_A_JOIN, "nothing but joins"),
         time("small-50", NANOS_A_CALL, "a parallel iterator over 50 elements, called from outside the pool"),
         time("small-50-installed", NANOS_A_CALL, "the same, called from inside a pool"),
+        time("join-outside-200us", MICROS_A_JOIN, "a join of two closures of 200 us, called from outside the pool"),
+        time("join-outside-2ms", MICROS_A_JOIN, "the same with closures of 2 ms"),
+        time("scope-of-4", NANOS_A_SCOPE, "scopes of four small tasks, one after the other"),
         time("scope-spawn", NANOS_A_SPAWN, "a scope with many small tasks, all spawned by one"),
         time("scope-spawn-tree", NANOS_A_SPAWN, "a scope with many small tasks, each spawned by another"),
         case("idle", Kind::Idle, "a process that has worked and has nothing to do any more"),

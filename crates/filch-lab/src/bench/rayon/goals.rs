@@ -74,6 +74,9 @@ fn wanted(case: &str, unit: &str) -> Vec<Wanted> {
         (_, EXTRA_CPU_MICROS_A_TICK) => vec![Wanted::AtMost(1.0 / 3.0)],
         ("join-tree-16m" | "join-fib", _) => vec![Wanted::NotSlower, Wanted::TimesFaster(3.0)],
         ("small-50" | "small-50-installed", _) => vec![Wanted::NotSlower, Wanted::TimesFaster(2.0)],
+        ("join-outside-200us", _) => vec![Wanted::AtMost(1.1)],
+        ("join-outside-2ms", _) => vec![Wanted::AtMost(1.03)],
+        ("scope-of-4", _) => vec![Wanted::AtMost(3.0)],
         _ => vec![Wanted::NotSlower],
     }
 }
