@@ -33,9 +33,9 @@ impl Patience {
 /// Spins, then yields, then gives up.
 ///
 /// A worker learns from what came of it how long that takes. If work came late, or a sleep was so
-/// short that it was not worth it, the worker waits longer the next time; after a longer sleep, the least. A
-/// worker that gets a little work now and then soon sleeps after a moment. A worker that gets work all
-/// the time does not sleep.
+/// short that it was not worth it, the worker searches longer the next time; after a longer sleep,
+/// the least. A worker that gets a little work now and then soon sleeps after a moment. A worker that
+/// gets work all the time does not sleep.
 #[derive(Debug)]
 pub(crate) struct Backoff {
     turn: u32,

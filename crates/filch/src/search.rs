@@ -241,7 +241,7 @@ pub(crate) fn until<'p>(
     }
 }
 
-/// Puts a searching worker to sleep, if after all precautions there is still nothing to do. Returns
+/// Puts a searching worker to sleep, if there is still nothing to do after all precautions. Returns
 /// whether it slept.
 fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announce: &mut dyn FnMut() -> bool) -> bool {
     if pool.has_work(post) || !announce() {

@@ -392,7 +392,7 @@ pub(crate) fn until(post: &Post, awaited: &Awaited<'_>) {
 }
 
 fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
-    // What is nearly done is not worth helping with. Only tasks that wait in a queue are taken at once.
+    // What is nearly done is not worth helping with. Only tasks that are in a queue are taken at once.
     let mut has_paused = false;
     let mut was_asleep = false;
     let mut backoff = Backoff::new(&post.patience);

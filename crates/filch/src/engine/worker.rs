@@ -268,8 +268,8 @@ impl<Q: Queue> Worker<Q> {
         number
     }
 
-    /// Puts a searching worker to sleep, if after all precautions there is still nothing to do. Returns
-    /// whether it slept.
+    /// Puts a searching worker to sleep, if there is still nothing to do after all precautions.
+    /// Returns whether it slept.
     fn sleep(&self, has_come: &dyn Fn() -> bool, announce: &dyn Fn() -> bool) -> bool {
         let (shared, bed) = (&*self.shared, &self.seat().bed);
         if shared.has_work() || !announce() {

@@ -11,9 +11,11 @@
 //! | `limit` | a return below this address takes the slow path | who holds the lock |
 //! | `public` | `top` and `split`: the jobs in between are to be had by a CAS of `top` | thieves move `top`; who holds the lock moves `split` |
 //!
-//! **Invariant.** A job that the owner pops without looking at `public` is at or above `limit`, and `split` never exceeds a `limit`
-//! that the owner might not have seen: `limit` rises first, then everybody passes a full barrier (the owner by no act of its own: see
-//! [`barrier::heavy`]; an owner in bed when it gets up), then `bottom` is read, then `split` rises to at most that. When both come down, `split` does first.
+//! **Invariant.** A job that the owner pops without looking at `public` is at or above `limit`, and
+//! `split` never exceeds a `limit` that the owner might not have seen. To raise `split`, first `limit`
+//! rises. Then every thread passes a full barrier: the owner by no act of its own (see
+//! [`barrier::heavy`]), or when it gets up, if it is in bed. Then `bottom` is read, and `split` rises
+//! to at most that. When both come down, `split` does first.
 //!
 //! So the four ways in which the two ends meet are these:
 //!
@@ -34,10 +36,10 @@
 //! **Refused.** The kernel may refuse a barrier later, for example after the program has installed a
 //! seccomp filter. The raid then publishes nothing, leaves `limit` at the top and the alarm on, and
 //! asks the owner for fences. The owner's next fork or return takes the slow path for one of the
-//! two, and there, or in a wait, the owner switches the stack to the fenced mode, for good, under the lock and with
-//! a new epoch. So every raid runs in one mode from its beginning to its end. Until that fork or
-//! return, or until it is in bed, the owner's private jobs cannot be taken: it cannot be known whether
-//! the owner has popped them.
+//! two. There, or in a wait, the owner switches the stack to the fenced mode, for good, under the lock
+//! and with a new epoch. So every raid runs in one mode from its beginning to its end. Until then, or
+//! until it is in bed, the owner's private jobs cannot be taken: it cannot be known whether the owner
+//! has popped them.
 //!
 //! Model-checked on bounded TSO: `crates/filch-model/src/models/runtime/stack.tso`.
 
