@@ -147,7 +147,7 @@ pub(crate) fn find<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
 /// As [`find`], for one who will not sleep, and so not raid, before it looks again: if a worker has jobs and does not answer for a moment, raids it.
 pub(crate) fn find_or_raid<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
     find(post, pool).or_else(|| {
-        let mut others = pool.posts().filter(|other| other.index != post.index);
+        let mut others = pool.others(post);
         if !others.clone().any(|other| other.stack.has_jobs()) {
             return None;
         }
@@ -249,7 +249,7 @@ fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announc
     }
     pool.sleep.lie_down(&post.bed);
     pool.wake_for_own_jobs(post);
-    let others = || pool.posts().filter(|other| other.index != post.index);
+    let others = || pool.others(post);
     others().for_each(|other| other.stack.demand());
     if !defect(Defect::SleepWithoutLook) && (has_come() || pool.has_work(post)) {
         pool.sleep.get_up(&post.bed);

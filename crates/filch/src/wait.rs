@@ -148,13 +148,12 @@ impl Awaited<'_> {
             Awaited::Scope(tasks) => {
                 let runs_one = |other: &&Post| {
                     let above_something = || other.origins.include(tasks.frame());
-                    other.index != post.index && (other.scope() == tasks.number() || above_something())
+                    other.scope() == tasks.number() || above_something()
                 };
-                return pool.posts().filter(runs_one).collect();
+                return pool.others(post).filter(runs_one).collect();
             }
             Awaited::Installed(frame, _) => {
-                let has_some = |other: &&Post| other.index != post.index && other.origins.include(frame);
-                return pool.posts().filter(has_some).collect();
+                return pool.others(post).filter(|other| other.origins.include(frame)).collect();
             }
         };
         runner_of(slot, post, pool).into_iter().collect()
@@ -252,7 +251,7 @@ fn find_for_slot<'p>(post: &Post, pool: &'p Shared, slot: &Slot, data: *const ()
 
 /// A job of a worker that runs one of these tasks at its bottom.
 fn find_for_scope<'p>(post: &Post, pool: &'p Shared, tasks: &Tasks) -> Option<Work<'p>> {
-    pool.posts().filter(|other| other.index != post.index && other.scope() == tasks.number()).find_map(|victim| {
+    pool.others(post).filter(|other| other.scope() == tasks.number()).find_map(|victim| {
         let still = || victim.scope() == tasks.number();
         leapfrog(post, pool, victim, 0, |slot| still() && !is_foreign(victim, slot, victim.scope_since(), 0))
             .or_else(|| fetch(pool, victim, of_scope(victim), still))
@@ -262,8 +261,8 @@ fn find_for_scope<'p>(post: &Post, pool: &'p Shared, tasks: &Tasks) -> Option<Wo
 /// A job, or a task of a scope, that descends from `frame`.
 fn find_descendant<'p>(post: &Post, pool: &'p Shared, frame: &Frame) -> Option<Work<'p>> {
     let forked = || {
-        pool.posts()
-            .filter(|other| other.index != post.index && other.origins.include(frame))
+        pool.others(post)
+            .filter(|other| other.origins.include(frame))
             .find_map(|victim| leapfrog(post, pool, victim, 0, |slot| comes_from(victim, slot, frame)))
     };
     let job = pool.injector.take_descendant(frame).map(Work::Job);
@@ -404,12 +403,11 @@ fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
             true => awaited.find(post, pool),
             false => awaited.take_task(post),
         };
-        if mail.is_some() || work.is_some() {
-            // A fork may have relied on this worker while it slept, and then left its job to it. If
-            // it runs something else instead, another worker has to be woken for that job.
-            if std::mem::take(&mut was_asleep) && pool.sleep.counts().only_sleepers_are_free() {
-                pool.wake_for_unclaimed_work();
-            }
+        // A fork may have relied on this worker while it slept, and then left its job to it. If it
+        // runs something else instead, another worker has to be woken for that job.
+        let runs = mail.is_some() || work.is_some();
+        if runs && std::mem::take(&mut was_asleep) && pool.sleep.counts().only_sleepers_are_free() {
+            pool.wake_for_unclaimed_work();
         }
         if let Some(job) = mail {
             search::run_foreign(post, Work::Job(job));

@@ -16,7 +16,7 @@ pub(super) fn host(root: &Path) -> Option<String> {
 }
 
 fn host_in(version: &str) -> Option<String> {
-    // A compiler that was not installed by rustup takes `+nightly` for nothing and answers all the same.
+    // A compiler that was not installed by rustup ignores `+nightly` and answers all the same.
     let is_nightly = version.lines().any(|line| line.starts_with("release: ") && line.contains("nightly"));
     if !is_nightly {
         return None;

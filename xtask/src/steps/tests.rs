@@ -21,7 +21,8 @@ pub(super) const SHUTTLE: &str = "--cfg shuttle";
 /// All features of the workspace that need nothing of the system.
 pub(super) const ALL_BUT_MPI: [&str; 2] = ["filch/trace", PETGRAPH];
 
-/// The features of the unit tests. They change nothing in the runtime: that is tested as users have it.
+/// The features of the unit tests. They change nothing in the runtime, which is tested as users
+/// have it.
 const PETGRAPH: &str = "filch-graph/petgraph";
 
 /// Unit, property and stress tests of the packages, and those in examples.

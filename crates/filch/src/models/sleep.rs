@@ -38,6 +38,18 @@ fn has_begun(post: &Post) {
     post.stack.answer();
 }
 
+/// Forks a job on the worker of `post`, and steals it. Called before other threads use the post.
+fn stolen_from(post: &Post, data: *const (), execute: Execute) -> &Slot {
+    // SAFETY: this thread is the worker of the post until then.
+    let slot = unsafe { Worker::at(post.stack.bottom()) }.slot();
+    post.stack.push(slot, data, execute);
+    post.stack.share();
+    match post.stack.steal() {
+        Theft::Job(stolen) => stolen,
+        theft => panic!("a public job cannot be stolen: {theft:?}"),
+    }
+}
+
 unsafe fn set_flag(data: *const (), _: &mut Worker, _: bool) {
     // SAFETY: the flag outlives the model's threads.
     unsafe { &*data.cast::<AtomicBool>() }.store(true, Ordering::Release);
@@ -244,13 +256,9 @@ fn leaves_a_job_to_a_waiter() {
         let pool = Shared::new(4, 4, Mode::Asymmetric, Waiting::Strict, true, Handlers::default()).expect("memory");
         let waiter = pool.post(0);
         [0, 1, 3].into_iter().for_each(|index| has_begun(pool.post(index)));
-        // SAFETY: no other thread of the model is worker 0 yet.
-        let awaited = unsafe { Worker::at(waiter.stack.bottom()) }.slot();
+        let awaited = stolen_from(waiter, std::ptr::null(), unrelated);
         let world =
             Arc::new(World { awaited: std::ptr::from_ref(awaited).addr(), idle_is_done: AtomicBool::new(false) });
-        waiter.stack.push(awaited, Arc::as_ptr(&world).cast(), unrelated);
-        waiter.stack.share();
-        assert!(matches!(waiter.stack.steal(), Theft::Job(_)));
         awaited.run_by(3, 0, 0);
 
         let idles = {
@@ -350,17 +358,9 @@ fn returns_to_the_injector() {
         let (waiter, runner) = (pool.post(0), pool.post(1));
         has_begun(waiter);
         has_begun(runner);
-        // SAFETY: this thread is both workers of the model.
-        let awaited = unsafe { Worker::at(waiter.stack.bottom()) }.slot();
-        waiter.stack.push(awaited, std::ptr::null(), complete);
-        waiter.stack.share();
-        assert!(matches!(waiter.stack.steal(), Theft::Job(_)));
+        let awaited = stolen_from(waiter, std::ptr::null(), complete);
         awaited.run_by(1, 0, 0);
-        // SAFETY: as above.
-        let given_back = unsafe { Worker::at(runner.stack.bottom()) }.slot();
-        runner.stack.push(given_back, std::ptr::from_ref(awaited).cast(), complete);
-        runner.stack.share();
-        assert!(matches!(runner.stack.steal(), Theft::Job(_)));
+        let given_back = stolen_from(runner, std::ptr::from_ref(awaited).cast(), complete);
         // SAFETY: run once, while the pool is there.
         pool.injector.push(unsafe { Job::from_parts(std::ptr::from_ref(given_back).cast(), run_slot, Origin::NONE) });
         let other = {

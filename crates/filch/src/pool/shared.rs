@@ -169,7 +169,7 @@ impl Shared {
     }
 
     /// All posts but this one.
-    fn others<'a>(&'a self, post: &Post) -> impl Iterator<Item = &'a Post> + Clone {
+    pub(crate) fn others<'a>(&'a self, post: &Post) -> impl Iterator<Item = &'a Post> + Clone {
         let index = post.index;
         self.posts().filter(move |other| other.index != index)
     }

@@ -268,7 +268,7 @@ impl Tasks {
         if !self.are_waiting() {
             return None;
         }
-        let stolen = || self.pool().posts().filter(|other| other.index != post.index).find_map(Post::steal_task);
+        let stolen = || self.pool().others(post).find_map(Post::steal_task);
         // SAFETY: this is the worker of the post.
         let own = || unsafe { post.pop_task() };
         self.take_youngest(post)
