@@ -10,7 +10,7 @@ use crate::job::Job;
 use crate::latch::{Completion, Gate, Waiter};
 use crate::origin::{Frame, Origin};
 use crate::pool::Shared;
-use crate::post::Post;
+use crate::seat::Seat;
 use crate::spawn;
 use crate::sync::{lock, AtomicUsize, Mutex, Ordering};
 use crate::unwind::{self, Payload};
@@ -35,8 +35,8 @@ where
     F: Fn(Broadcast) -> R + Sync,
     R: Send,
 {
-    match Post::current() {
-        Some(post) => broadcast_in(post.pool(), f),
+    match Seat::current() {
+        Some(seat) => broadcast_in(seat.pool(), f),
         None => global::pool().broadcast(f),
     }
 }
@@ -56,8 +56,8 @@ pub fn spawn_broadcast<F>(f: F)
 where
     F: Fn(Broadcast) + Send + Sync + 'static,
 {
-    match Post::current() {
-        Some(post) => spawn_broadcast_in(post.pool(), f),
+    match Seat::current() {
+        Some(seat) => spawn_broadcast_in(seat.pool(), f),
         None => global::pool().spawn_broadcast(f),
     }
 }
@@ -67,11 +67,11 @@ where
     F: Fn(Broadcast) + Send + Sync + 'static,
 {
     pool.check_process();
-    pool.count_spawned(pool.posts.len());
+    pool.count_spawned(pool.seats.len());
     let f = Arc::new(f);
-    pool.deliver_to_all(|post| {
+    pool.deliver_to_all(|seat| {
         let f = Arc::clone(&f);
-        let part = Broadcast::of(post);
+        let part = Broadcast::of(seat);
         spawn::job_of(move || f(part))
     });
 }
@@ -84,9 +84,9 @@ pub struct Broadcast {
 }
 
 impl Broadcast {
-    /// The part of the worker of `post`.
-    pub(crate) fn of(post: &Post) -> Broadcast {
-        Broadcast { index: post.index, threads: post.pool().posts.len() }
+    /// The part of the worker of `seat`.
+    pub(crate) fn of(seat: &Seat) -> Broadcast {
+        Broadcast { index: seat.index, threads: seat.pool().seats.len() }
     }
 
     /// The worker that runs this part.
@@ -118,7 +118,7 @@ where
     unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
         // SAFETY: the caller's word.
         let this = unsafe { &*data.cast::<Self>() };
-        let part = Broadcast::of(worker.post());
+        let part = Broadcast::of(worker.seat());
         match unwind::catch(|| (this.f)(part)) {
             // SAFETY: each worker writes its own, once, and they are read when all are done.
             Ok(result) => unsafe {
@@ -143,25 +143,25 @@ where
 {
     pool.check_process();
     let gate = Gate::own();
-    let caller = Post::current();
+    let caller = Seat::current();
     let waiter = match caller {
-        Some(post) => Waiter::Worker(post.pool().hold(), post.index),
+        Some(seat) => Waiter::Worker(seat.pool().hold(), seat.index),
         None => Waiter::Thread(gate.clone()),
     };
     let state = State {
         f,
-        results: pool.posts.iter().map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect(),
+        results: pool.seats.iter().map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect(),
         panic: Mutex::new(None),
-        unfinished: AtomicUsize::new(pool.posts.len()),
+        unfinished: AtomicUsize::new(pool.seats.len()),
         completion: Completion::new(waiter),
     };
     let data = ptr::from_ref(&state).cast();
-    let frame = caller.map(|post| Frame::new(post, pool));
+    let frame = caller.map(|seat| Frame::new(seat, pool));
     let origin = frame.as_ref().map_or(Origin::NONE, Origin::new);
     // SAFETY: waited for below; each worker gets one and runs it once.
     pool.deliver_to_all(|_| unsafe { Job::from_parts(data, State::<F, R>::execute, origin) });
     match caller.zip(frame.as_ref()) {
-        Some((post, frame)) => wait::until(post, &Awaited::Installed(frame, &state.completion.done)),
+        Some((seat, frame)) => wait::until(seat, &Awaited::Installed(frame, &state.completion.done)),
         None => gate.pass_soon(),
     }
     if let Some(panic) = lock(&state.panic).take() {

@@ -2,7 +2,7 @@
 
 use crate::global;
 use crate::job::Forked;
-use crate::post::Post;
+use crate::seat::Seat;
 use crate::unwind;
 use crate::wait::{self, Beyond};
 use crate::worker::Worker;
@@ -39,8 +39,8 @@ where
     RA: Send,
     RB: Send,
 {
-    match Post::current() {
-        Some(post) => post.worker().fork(|_, _| a(), |_, _| b()),
+    match Seat::current() {
+        Some(seat) => seat.worker().fork(|_, _| a(), |_, _| b()),
         None => join_from_outside(a, b),
     }
 }
@@ -71,8 +71,8 @@ where
     RA: Send,
     RB: Send,
 {
-    match Post::current() {
-        Some(post) => post.worker().fork(|_, m| a(Context::new(m)), |_, m| b(Context::new(m))),
+    match Seat::current() {
+        Some(seat) => seat.worker().fork(|_, m| a(Context::new(m)), |_, m| b(Context::new(m))),
         // Both moved here from outside.
         None => {
             global::pool().with_worker(|worker| worker.fork(|_, _| a(Context::new(true)), |_, _| b(Context::new(true))))
@@ -105,8 +105,8 @@ where
     RA: Send,
     RB: Send,
 {
-    match Post::current() {
-        Some(post) => post.worker().maybe_join(|_| a(), |_| b()),
+    match Seat::current() {
+        Some(seat) => seat.worker().maybe_join(|_| a(), |_| b()),
         None => global::pool().with_worker(|worker| worker.maybe_join(|_| a(), |_| b())),
     }
 }
@@ -164,7 +164,7 @@ impl Worker {
         RA: Send,
         RB: Send,
     {
-        if !self.post().stack.is_rich(self.slot(), ENOUGH) {
+        if !self.seat().stack.is_rich(self.slot(), ENOUGH) {
             return self.join(a, b);
         }
         match unwind::catch(|| a(self)) {
@@ -186,14 +186,14 @@ impl Worker {
         B: FnOnce(&mut Worker, bool) -> RB,
     {
         let job = Forked::new(b);
-        if self.post().stack.push(self.slot(), job.data(), Forked::<B, RB>::execute) {
+        if self.seat().stack.push(self.slot(), job.data(), Forked::<B, RB>::execute) {
             return self.fork_alarmed(a, &job);
         }
         // SAFETY: the job was forked.
         match unwind::catch(|| a(unsafe { self.above() }, false)) {
             Ok(first) => {
                 let worker = self.afresh();
-                if worker.post().stack.pop(worker.slot()) {
+                if worker.seat().stack.pop(worker.slot()) {
                     // SAFETY: nobody has taken the job, and nobody can.
                     (first, unsafe { job.run_here(worker) })
                 } else {
@@ -212,13 +212,13 @@ impl Worker {
         A: FnOnce(&mut Worker, bool) -> RA,
         B: FnOnce(&mut Worker, bool) -> RB,
     {
-        if wait::answer(self.post(), self.slot()).is_full() {
+        if wait::answer(self.seat(), self.slot()).is_full() {
             return self.fork_beyond_the_end(a, job);
         }
         // SAFETY: the job was forked.
         match unwind::catch(|| a(unsafe { self.above() }, false)) {
             Ok(first) => {
-                if self.post().stack.pop(self.slot()) {
+                if self.seat().stack.pop(self.slot()) {
                     // SAFETY: as in `fork`.
                     (first, unsafe { job.run_here(self) })
                 } else {
@@ -236,12 +236,12 @@ impl Worker {
     where
         B: FnOnce(&mut Worker, bool) -> RB,
     {
-        let (post, slot) = (self.post(), self.slot());
-        if post.stack.settle(slot) {
+        let (seat, slot) = (self.seat(), self.slot());
+        if seat.stack.settle(slot) {
             // SAFETY: nobody has taken the job, and from now on nobody can.
             return (first, unsafe { job.run_here(self) });
         }
-        wait::for_stolen(post, slot);
+        wait::for_stolen(seat, slot);
         // SAFETY: done, and looked at once.
         both(Ok(first), unsafe { job.take_result() })
     }
@@ -253,13 +253,13 @@ impl Worker {
     where
         B: FnOnce(&mut Worker, bool) -> RB,
     {
-        let (post, slot) = (self.post(), self.slot());
+        let (seat, slot) = (self.seat(), self.slot());
         // What the second closure comes to is of no interest any more, be it a panic of its own.
-        if post.stack.pop(slot) || post.stack.settle(slot) {
+        if seat.stack.pop(slot) || seat.stack.settle(slot) {
             // SAFETY: as in `fork`.
             unwind::discard(unwind::catch(|| unsafe { job.run_here(self) }));
         } else {
-            wait::for_stolen(post, slot);
+            wait::for_stolen(seat, slot);
             // SAFETY: as in `fork`.
             unwind::discard(unsafe { job.take_result() });
         }
@@ -274,12 +274,12 @@ impl Worker {
         A: FnOnce(&mut Worker, bool) -> RA,
         B: FnOnce(&mut Worker, bool) -> RB,
     {
-        let post = self.post();
-        let beyond = Beyond::new(post, job.data(), Forked::<B, RB>::execute);
+        let seat = self.seat();
+        let beyond = Beyond::new(seat, job.data(), Forked::<B, RB>::execute);
         // SAFETY: waited for below, whatever the first closure does.
         unsafe { beyond.inject() };
         let first = unwind::catch(|| a(self, false));
-        wait::for_beyond(post, &beyond);
+        wait::for_beyond(seat, &beyond);
         // SAFETY: done, and looked at once.
         unsafe { both(first, job.take_result()) }
     }

@@ -9,7 +9,7 @@
 use std::ptr;
 
 use crate::pool::Shared;
-use crate::post::Post;
+use crate::seat::Seat;
 use crate::sync::{lock, AtomicUsize, Mutex, Ordering};
 
 /// A wait for another pool, or none.
@@ -32,14 +32,14 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// A wait of the worker of `post` for something in `target`.
-    pub(crate) fn new(post: &Post, target: &Shared) -> Frame {
-        let pool = post.pool();
-        Frame { parent: post.origin(), pool, worker: post.index, away: !ptr::eq(pool, target), scope: 0 }
+    /// A wait of the worker of `seat` for something in `target`.
+    pub(crate) fn new(seat: &Seat, target: &Shared) -> Frame {
+        let pool = seat.pool();
+        Frame { parent: seat.origin(), pool, worker: seat.index, away: !ptr::eq(pool, target), scope: 0 }
     }
 
     /// The wait of whoever waits for a scope of this pool and origin; of its worker, if it is one of the pool's.
-    pub(crate) fn of_scope(number: usize, pool: &Shared, origin: Origin, owner: Option<&Post>) -> Frame {
+    pub(crate) fn of_scope(number: usize, pool: &Shared, origin: Origin, owner: Option<&Seat>) -> Frame {
         // Nobody has an index like that.
         let worker = owner.map_or(usize::MAX, |owner| owner.index);
         Frame { parent: origin, pool, worker, away: false, scope: number }

@@ -7,8 +7,8 @@ use crate::defect::{defect, Defect};
 use crate::job::Job;
 use crate::origin::Origin;
 use crate::pool::Shared;
-use crate::post::Post;
 use crate::scope::Task;
+use crate::seat::Seat;
 use crate::spin;
 use crate::stack::{self, Slot, Theft};
 use crate::sync::{fence, spin_loop, Ordering};
@@ -20,7 +20,7 @@ use crate::worker::Worker;
 #[derive(Debug)]
 pub(crate) enum Work<'p> {
     /// A job stolen from a fork stack.
-    Forked(&'p Slot, &'p Post),
+    Forked(&'p Slot, &'p Seat),
     /// A job from a queue.
     Job(Job),
     /// A task of a scope.
@@ -28,70 +28,70 @@ pub(crate) enum Work<'p> {
 }
 
 /// Runs it on the calling worker, at the bottom of its stack or above what it waits for.
-pub(crate) fn run(post: &Post, work: Work<'_>) {
+pub(crate) fn run(seat: &Seat, work: Work<'_>) {
     // Jobs keep their panics to themselves. Should one get out all the same, it would unwind frames that others still work for.
     let guard = NoUnwind("a job unwound into its worker");
     // The tasks of a scope are part of what its owner runs already, for all who lie down.
-    let part = matches!(&work, Work::Task(task) if task.is_for(post));
-    let before = if part { None } else { Some(post.begin()) };
-    let bottom = post.stack.bottom();
-    let worker = post.worker();
+    let part = matches!(&work, Work::Task(task) if task.is_for(seat));
+    let before = if part { None } else { Some(seat.begin()) };
+    let bottom = seat.stack.bottom();
+    let worker = seat.worker();
     let origin = match &work {
         Work::Forked(slot, victim) => victim.origins.at(std::ptr::from_ref(*slot).addr()),
         Work::Job(job) => job.origin,
         // Above something else, the scope's own wait is what tells its tasks apart.
-        Work::Task(task) if !part && !post.stack.is_empty_at(bottom) => task.scopes_origin(),
+        Work::Task(task) if !part && !seat.stack.is_empty_at(bottom) => task.scopes_origin(),
         Work::Task(task) => task.origin(),
     };
-    let entered = post.origins.enter(bottom, origin);
-    post.tally.jobs.add(1);
+    let entered = seat.origins.enter(bottom, origin);
+    seat.tally.jobs.add(1);
     match work {
         Work::Forked(slot, victim) => {
-            post.tally.steals.add(1);
-            let _span = post.log.stolen(victim.index);
+            seat.tally.steals.add(1);
+            let _span = seat.log.stolen(victim.index);
             // SAFETY: stolen, so ours to run.
             unsafe { run_forked(slot, worker) };
         }
         Work::Job(job) => {
-            let _span = post.log.job();
+            let _span = seat.log.job();
             // SAFETY: taken from a queue that gives each job once.
             unsafe { job.run(worker) };
         }
         Work::Task(task) => {
-            let _span = post.log.task();
-            let before = (post.scope(), post.scope_since());
-            let outermost = !part && post.stack.is_empty_at(bottom);
+            let _span = seat.log.task();
+            let before = (seat.scope(), seat.scope_since());
+            let outermost = !part && seat.stack.is_empty_at(bottom);
             if outermost {
-                post.set_scope(task.number(), post.foreigners());
+                seat.set_scope(task.number(), seat.foreigners());
             }
             task.run(worker);
             if outermost {
-                post.set_scope(before.0, before.1);
+                seat.set_scope(before.0, before.1);
                 // Who waits for the scope that is back in its place could not be seen by forks meanwhile.
-                post.stack.alarm();
+                seat.stack.alarm();
             }
         }
     }
     if entered {
-        post.origins.leave();
+        seat.origins.leave();
     }
     if let Some(before) = before {
-        post.end(before);
+        seat.end(before);
     }
     guard.disarm();
 }
 
 /// Runs what has nothing to do with whatever is being run here: nobody who waits for that may take a part of it.
-pub(crate) fn run_foreign(post: &Post, work: Work<'_>) {
+pub(crate) fn run_foreign(seat: &Seat, work: Work<'_>) {
     let own_forked = match &work {
-        Work::Forked(slot, owner) if std::ptr::eq(*owner, post) => Some(post.stack.index_of(slot)),
+        Work::Forked(slot, owner) if std::ptr::eq(*owner, seat) => Some(seat.stack.index_of(slot)),
         _ => None,
     };
-    post.enter_foreign(own_forked);
-    run(post, work);
-    post.leave_foreign();
+    seat.enter_foreign(own_forked);
+    run(seat, work);
+    seat.leave_foreign();
     // Who waits for what runs below could not be served meanwhile.
-    post.stack.alarm();
+    seat.stack.alarm();
 }
 
 /// Runs the stolen job in `slot` and tells its owner.
@@ -101,33 +101,33 @@ pub(crate) fn run_foreign(post: &Post, work: Work<'_>) {
 /// The caller has stolen it, or has it from one who did.
 pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
     // SAFETY: a slot of this pool.
-    let owner = unsafe { Worker::at(std::ptr::from_ref(slot).addr()) }.post();
-    slot.run_by(worker.index(), worker.depth(), worker.post().foreigners());
+    let owner = unsafe { Worker::at(std::ptr::from_ref(slot).addr()) }.seat();
+    slot.run_by(worker.index(), worker.depth(), worker.seat().foreigners());
     let (data, execute) = slot.job();
     // SAFETY: the caller's word: once, and the frame it points to waits.
-    unsafe { execute(data, worker, !std::ptr::eq(owner, worker.post())) };
+    unsafe { execute(data, worker, !std::ptr::eq(owner, worker.seat())) };
     if slot.complete() {
         owner.bed.call();
     }
 }
 
 /// What this worker has spawned itself, or what only it can run; in this order, so that a broadcast comes after what was there before.
-pub(crate) fn own<'p>(post: &Post, pool: &Shared) -> Option<Work<'p>> {
-    // SAFETY: this is the worker of the post.
-    let (spawned, task) = (|| unsafe { post.pop_spawned() }, || unsafe { post.pop_task() });
-    let task = post.has_tasks().then(task).flatten();
+pub(crate) fn own<'p>(seat: &Seat, pool: &Shared) -> Option<Work<'p>> {
+    // SAFETY: this is the worker of the seat.
+    let (spawned, task) = (|| unsafe { seat.pop_spawned() }, || unsafe { seat.pop_task() });
+    let task = seat.has_tasks().then(task).flatten();
     task.map(|task| Work::Task(task.take()))
-        .or_else(|| pool.scopes.take_own(post).map(Work::Task))
-        .or_else(|| post.has_spawned().then(spawned).flatten().map(Work::Job))
-        .or_else(|| post.collect().map(Work::Job))
+        .or_else(|| pool.scopes.take_own(seat).map(Work::Task))
+        .or_else(|| seat.has_spawned().then(spawned).flatten().map(Work::Job))
+        .or_else(|| seat.collect().map(Work::Job))
 }
 
 /// The oldest job that this worker has forked and nobody has taken. Its owner finds it done.
-pub(crate) fn own_forked(post: &Post) -> Option<Work<'_>> {
-    post.stack.share();
+pub(crate) fn own_forked(seat: &Seat) -> Option<Work<'_>> {
+    seat.stack.share();
     loop {
-        match post.stack.steal() {
-            Theft::Job(slot) => return Some(Work::Forked(slot, post)),
+        match seat.stack.steal() {
+            Theft::Job(slot) => return Some(Work::Forked(slot, seat)),
             Theft::Lost => {}
             Theft::Nothing => return None,
         }
@@ -135,49 +135,49 @@ pub(crate) fn own_forked(post: &Post) -> Option<Work<'_>> {
 }
 
 /// Any work that there is, for one who may run anything.
-pub(crate) fn find<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
-    own(post, pool)
-        .or_else(|| steal_forked(post, pool))
+pub(crate) fn find<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
+    own(seat, pool)
+        .or_else(|| steal_forked(seat, pool))
         .or_else(|| pool.scopes.take().map(Work::Task))
-        .or_else(|| steal_task(post, pool))
+        .or_else(|| steal_task(seat, pool))
         .or_else(|| pool.injector.take().map(Work::Job))
-        .or_else(|| steal_spawned(post, pool))
+        .or_else(|| steal_spawned(seat, pool))
 }
 
 /// As [`find`], for one who will not sleep, and so not raid, before it looks again: if a worker has jobs and does not answer for a moment, raids it.
-pub(crate) fn find_or_raid<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
-    find(post, pool).or_else(|| {
-        let mut others = pool.others(post);
+pub(crate) fn find_or_raid<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
+    find(seat, pool).or_else(|| {
+        let mut others = pool.others(seat);
         if !others.clone().any(|other| other.stack.has_jobs()) {
             return None;
         }
         (0..spin::pauses_in(SHORT_WAIT)).for_each(|_| spin_loop());
         if !others.clone().any(|other| other.stack.has_public()) {
-            post.raid_one_of(pool, others.by_ref());
+            seat.raid_one_of(pool, others.by_ref());
         }
-        steal_forked(post, pool)
+        steal_forked(seat, pool)
     })
 }
 
 /// The other workers, from a random one on.
-fn victims<'p>(post: &Post, pool: &'p Shared) -> impl Iterator<Item = &'p Post> {
-    let count = pool.posts.len();
-    // SAFETY: this is the worker of the post.
-    let start = unsafe { post.random(count) };
-    let own = post.index;
-    (0..count).map(move |turn| (start + turn) % count).filter(move |&index| index != own).map(|index| pool.post(index))
+fn victims<'p>(seat: &Seat, pool: &'p Shared) -> impl Iterator<Item = &'p Seat> {
+    let count = pool.seats.len();
+    // SAFETY: this is the worker of the seat.
+    let start = unsafe { seat.random(count) };
+    let own = seat.index;
+    (0..count).map(move |turn| (start + turn) % count).filter(move |&index| index != own).map(|index| pool.seat(index))
 }
 
-fn steal_forked<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
-    victims(post, pool).find_map(|victim| post.rob(victim, 0).map(|slot| Work::Forked(slot, victim)))
+fn steal_forked<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
+    victims(seat, pool).find_map(|victim| seat.rob(victim, 0).map(|slot| Work::Forked(slot, victim)))
 }
 
-fn steal_task<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
-    victims(post, pool).find_map(Post::steal_task).map(|task| Work::Task(task.take()))
+fn steal_task<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
+    victims(seat, pool).find_map(Seat::steal_task).map(|task| Work::Task(task.take()))
 }
 
-fn steal_spawned<'p>(post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
-    victims(post, pool).find_map(Post::steal_spawned).map(Work::Job)
+fn steal_spawned<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
+    victims(seat, pool).find_map(Seat::steal_spawned).map(Work::Job)
 }
 
 /// How to run what was found while something else is waited for.
@@ -191,7 +191,7 @@ pub(crate) enum Others {
 
 /// Runs whatever there is until `has_come`. `announce` says that this worker is to be called then; `find_own` finds what others could not.
 pub(crate) fn until<'p>(
-    post: &Post,
+    seat: &Seat,
     pool: &'p Shared,
     has_come: &mut dyn FnMut() -> bool,
     announce: &mut dyn FnMut() -> bool,
@@ -199,9 +199,9 @@ pub(crate) fn until<'p>(
     others: Others,
 ) {
     while !has_come() {
-        let most = (pool.posts.len() as u64 / 2).max(1);
-        let mut crowded = pool.sleep.start_searching().searching() > most && post.patience.is_over();
-        let mut backoff = Backoff::new(&post.patience);
+        let most = (pool.seats.len() as u64 / 2).max(1);
+        let mut crowded = pool.sleep.start_searching().searching() > most && seat.patience.is_over();
+        let mut backoff = Backoff::new(&seat.patience);
         let work = loop {
             if has_come() {
                 break None;
@@ -209,13 +209,13 @@ pub(crate) fn until<'p>(
             if let Some(work) = find_own() {
                 break Some((work, Others::Alike));
             }
-            if let Some(work) = find(post, pool) {
+            if let Some(work) = find(seat, pool) {
                 break Some((work, others));
             }
             // One turn at least, in which owners can answer the demand.
             if !backoff.snooze() || crowded {
-                backoff.learn(&post.patience, || sleep(post, pool, has_come, announce));
-                backoff = Backoff::new(&post.patience);
+                backoff.learn(&seat.patience, || sleep(seat, pool, has_come, announce));
+                backoff = Backoff::new(&seat.patience);
                 crowded = false;
                 // What it was called for, most likely: no need to look everywhere first.
                 if has_come() {
@@ -229,13 +229,13 @@ pub(crate) fn until<'p>(
                 }
             }
         };
-        backoff.reward(&post.patience);
+        backoff.reward(&seat.patience);
         if pool.sleep.stop_searching() {
             pool.wake_for_unclaimed_work();
         }
         match work {
-            Some((work, Others::Alike)) => run(post, work),
-            Some((work, Others::Foreign)) => run_foreign(post, work),
+            Some((work, Others::Alike)) => run(seat, work),
+            Some((work, Others::Foreign)) => run_foreign(seat, work),
             None => {}
         }
     }
@@ -243,32 +243,32 @@ pub(crate) fn until<'p>(
 
 /// Puts a searching worker to sleep, if there is still nothing to do after all precautions. Returns
 /// whether it slept.
-fn sleep(post: &Post, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announce: &mut dyn FnMut() -> bool) -> bool {
-    if pool.has_work(post) || !announce() {
+fn sleep(seat: &Seat, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announce: &mut dyn FnMut() -> bool) -> bool {
+    if pool.has_work(seat) || !announce() {
         return false;
     }
-    pool.sleep.lie_down(&post.bed);
-    pool.wake_for_own_jobs(post);
-    let others = || pool.others(post);
+    pool.sleep.lie_down(&seat.bed);
+    pool.wake_for_own_jobs(seat);
+    let others = || pool.others(seat);
     others().for_each(|other| other.stack.demand());
-    if !defect(Defect::SleepWithoutLook) && (has_come() || pool.has_work(post)) {
-        pool.sleep.get_up(&post.bed);
+    if !defect(Defect::SleepWithoutLook) && (has_come() || pool.has_work(seat)) {
+        pool.sleep.get_up(&seat.bed);
         return false;
     }
     // The fork that did not see the demand is before the barrier: then it is seen now.
-    let Some(certain) = pass_barrier(post, pool, others()) else {
-        pool.sleep.get_up(&post.bed);
+    let Some(certain) = pass_barrier(seat, pool, others()) else {
+        pool.sleep.get_up(&seat.bed);
         return true;
     };
-    post.raid_one_of(pool, others());
+    seat.raid_one_of(pool, others());
     // A raid that was called off, or had more than one victim to choose from, leaves private jobs behind: look again.
     let left = others().any(|other| pool.could_take_from(other));
-    let visible = has_come() || pool.has_work(post);
+    let visible = has_come() || pool.has_work(seat);
     let sleeps = defect(Defect::SleepWithoutLook) || !(visible || left && certain);
     if sleeps {
-        nap(post, pool, certain);
+        nap(seat, pool, certain);
     }
-    pool.sleep.get_up(&post.bed);
+    pool.sleep.get_up(&seat.bed);
     sleeps
 }
 
@@ -287,16 +287,16 @@ const GRACE: Duration = Duration::from_millis(2);
 ///
 /// If the kernel refuses the barrier, the others are asked to fence their forks from now on.
 pub(crate) fn pass_barrier<'p>(
-    post: &Post,
+    seat: &Seat,
     pool: &Shared,
-    others: impl Iterator<Item = &'p Post> + Clone,
+    others: impl Iterator<Item = &'p Seat> + Clone,
 ) -> Option<bool> {
     let all_heed = || {
         // What was demanded is so before the others are looked at.
         if !defect(Defect::NoBarrier) {
             fence(Ordering::SeqCst);
         }
-        !others.clone().any(Post::may_fork_unseen)
+        !others.clone().any(Seat::may_fork_unseen)
     };
     if all_heed() {
         return Some(true);
@@ -304,7 +304,7 @@ pub(crate) fn pass_barrier<'p>(
     let something = || others.clone().any(|other| other.stack.has_jobs());
     // A checker knows no time.
     if !cfg!(any(loom, shuttle)) && !something() {
-        if nap_for(post, pool, GRACE) {
+        if nap_for(seat, pool, GRACE) {
             return None;
         }
         if all_heed() {
@@ -319,30 +319,30 @@ pub(crate) fn pass_barrier<'p>(
 }
 
 /// Sleeps until called, for so long at most. Returns whether it was called.
-fn nap_for(post: &Post, pool: &Shared, time: Duration) -> bool {
-    post.tally.sleeps.add(1);
-    let _span = post.log.asleep();
-    let called = pool.sleep.doze(&post.bed, time);
-    post.tally.wakes.add(1);
+fn nap_for(seat: &Seat, pool: &Shared, time: Duration) -> bool {
+    seat.tally.sleeps.add(1);
+    let _span = seat.log.asleep();
+    let called = pool.sleep.doze(&seat.bed, time);
+    seat.tally.wakes.add(1);
     called
 }
 
 /// Sleeps until called; or for a millisecond, if a fork may be missed because the kernel has refused
 /// a barrier and not every owner fences yet.
-pub(crate) fn nap(post: &Post, pool: &Shared, certain: bool) {
+pub(crate) fn nap(seat: &Seat, pool: &Shared, certain: bool) {
     if certain {
-        post.tally.sleeps.add(1);
-        let _span = post.log.asleep();
-        pool.sleep.sleep(&post.bed);
-        post.tally.wakes.add(1);
+        seat.tally.sleeps.add(1);
+        let _span = seat.log.asleep();
+        pool.sleep.sleep(&seat.bed);
+        seat.tally.wakes.add(1);
     } else {
-        nap_for(post, pool, Duration::from_millis(1));
+        nap_for(seat, pool, Duration::from_millis(1));
     }
 }
 
-impl Post {
+impl Seat {
     /// Takes the oldest public job of another worker, none below `floor`; where there is none, leaves a demand.
-    pub(crate) fn rob<'p>(&self, victim: &'p Post, floor: u32) -> Option<&'p Slot> {
+    pub(crate) fn rob<'p>(&self, victim: &'p Seat, floor: u32) -> Option<&'p Slot> {
         match victim.stack.steal_above(floor) {
             Theft::Job(slot) => Some(slot),
             Theft::Lost => {
@@ -358,7 +358,7 @@ impl Post {
 
     /// Raids the first of these workers that has jobs and has published none, where the pool raids at
     /// all. If the kernel refuses the barrier for one, the next one may need none.
-    pub(crate) fn raid_one_of<'p>(&self, pool: &Shared, others: impl Iterator<Item = &'p Post>) {
+    pub(crate) fn raid_one_of<'p>(&self, pool: &Shared, others: impl Iterator<Item = &'p Seat>) {
         if pool.raids {
             let mut owners = others.filter(|other| !other.stack.has_public() && other.stack.has_private());
             owners.any(|victim| self.raid(victim));
@@ -367,7 +367,7 @@ impl Post {
 
     /// Publishes jobs of a worker that does not answer. Returns false if the kernel refused the
     /// barrier for that.
-    pub(crate) fn raid(&self, victim: &Post) -> bool {
+    pub(crate) fn raid(&self, victim: &Seat) -> bool {
         self.tally.raids.add(1);
         let _span = self.log.raid(victim.index);
         victim.stack.raid(|| victim.bed.is_occupied()).is_some()

@@ -4,8 +4,8 @@ use crate::global;
 use crate::job::Job;
 use crate::origin::Origin;
 use crate::pool::Shared;
-use crate::post::Post;
 use crate::search::{self, Work};
+use crate::seat::Seat;
 use crate::sync::thread;
 use crate::unwind;
 
@@ -27,8 +27,8 @@ pub fn spawn<F>(f: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    match Post::current() {
-        Some(post) => spawn_in(post.pool(), f, false),
+    match Seat::current() {
+        Some(seat) => spawn_in(seat.pool(), f, false),
         None => global::pool().spawn(f),
     }
 }
@@ -54,8 +54,8 @@ pub fn spawn_fifo<F>(f: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    match Post::current() {
-        Some(post) => spawn_in(post.pool(), f, true),
+    match Seat::current() {
+        Some(seat) => spawn_in(seat.pool(), f, true),
         None => global::pool().spawn_fifo(f),
     }
 }
@@ -75,7 +75,7 @@ where
     F: FnOnce() + Send + 'static,
 {
     let run = move |worker: &mut crate::Worker| {
-        let pool = worker.post().pool();
+        let pool = worker.seat().pool();
         if let Err(panic) = unwind::catch(f) {
             pool.handle_panic(panic);
         }
@@ -117,30 +117,30 @@ pub enum Yield {
 /// # }
 /// ```
 pub fn yield_now() -> Option<Yield> {
-    let Some(post) = Post::current() else {
+    let Some(seat) = Seat::current() else {
         thread::yield_now();
         return None;
     };
-    let pool = post.pool();
-    Some(run_one(post, search::find_or_raid(post, pool).or_else(|| search::own_forked(post))))
+    let pool = seat.pool();
+    Some(run_one(seat, search::find_or_raid(seat, pool).or_else(|| search::own_forked(seat))))
 }
 
 /// As [`yield_now`], but takes nothing from others: only what this worker has spawned or forked itself, or what is for it alone. Outside of a pool, `None`.
 pub fn yield_local() -> Option<Yield> {
-    let post = Post::current()?;
-    Some(run_one(post, search::own(post, post.pool()).or_else(|| search::own_forked(post))))
+    let seat = Seat::current()?;
+    Some(run_one(seat, search::own(seat, seat.pool()).or_else(|| search::own_forked(seat))))
 }
 
 /// Whether the calling worker has jobs of its own that wait: spawned or forked by it, or for it alone. `None` outside of a pool. Out of date as soon as it is known.
 pub fn has_pending() -> Option<bool> {
-    let post = Post::current()?;
-    Some(post.stack.has_jobs() || post.has_spawned() || post.has_tasks() || post.has_mail())
+    let seat = Seat::current()?;
+    Some(seat.stack.has_jobs() || seat.has_spawned() || seat.has_tasks() || seat.has_mail())
 }
 
-fn run_one(post: &Post, work: Option<Work<'_>>) -> Yield {
+fn run_one(seat: &Seat, work: Option<Work<'_>>) -> Yield {
     match work {
         Some(work) => {
-            search::run_foreign(post, work);
+            search::run_foreign(seat, work);
             Yield::Ran
         }
         None => Yield::Idle,

@@ -106,7 +106,7 @@ pub struct Stats {
 
 impl Stats {
     pub(crate) fn of(pool: &Shared) -> Stats {
-        Stats { workers: pool.posts().map(|post| WorkerStats::of(&post.tally)).collect() }
+        Stats { workers: pool.seats().map(|seat| WorkerStats::of(&seat.tally)).collect() }
     }
 
     /// Worker by worker.

@@ -17,9 +17,9 @@ use crate::defect::{defect, Defect};
 use crate::job::Job;
 use crate::origin::{Frame, Origin};
 use crate::pool::Shared;
-use crate::post::Post;
 use crate::scope::Tasks;
 use crate::search::{self, Others, Work};
+use crate::seat::Seat;
 use crate::sleep::Rest;
 use crate::spin;
 use crate::stack::{Execute, Slot, Theft};
@@ -61,23 +61,23 @@ impl Answer {
 /// oldest jobs become public and, if no worker searches for them, a sleeper is woken.
 #[cold]
 #[inline(never)]
-pub(crate) fn answer(post: &Post, slot: &Slot) -> Answer {
-    if post.stack.is_full_at(slot) {
-        post.stack.withdraw(slot);
-        post.stack.heed_request();
+pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
+    if seat.stack.is_full_at(slot) {
+        seat.stack.withdraw(slot);
+        seat.stack.heed_request();
         return Answer::Full;
     }
-    let hungry = post.stack.answer();
-    let pool = post.pool();
-    let depth = post.stack.index_of(slot);
-    let sleeper = pool.find_sleeper(post, depth);
+    let hungry = seat.stack.answer();
+    let pool = seat.pool();
+    let depth = seat.stack.index_of(slot);
+    let sleeper = pool.find_sleeper(seat, depth);
     if !hungry && sleeper.is_none() {
         return Answer::Forked;
     }
-    let published = post.stack.share();
+    let published = seat.stack.share();
     if published > 0 {
-        post.tally.shares.add(published.into());
-        post.log.shared(published);
+        seat.tally.shares.add(published.into());
+        seat.log.shared(published);
     }
     if let Some((bed, rest)) = sleeper {
         // What was published is so before the counters are looked at.
@@ -88,8 +88,8 @@ pub(crate) fn answer(post: &Post, slot: &Slot) -> Answer {
             pool.sleep.wake(bed, rest);
         }
         // As long as a worker sleeps that could take a job, each fork offers one.
-        if pool.find_sleeper(post, depth).is_some() {
-            post.stack.alarm();
+        if pool.find_sleeper(seat, depth).is_some() {
+            seat.stack.alarm();
         }
     }
     Answer::Forked
@@ -120,67 +120,67 @@ impl Awaited<'_> {
     }
 
     /// Something that the strict policy lets a worker run in this wait.
-    fn find<'p>(&self, post: &Post, pool: &'p Shared) -> Option<Work<'p>> {
+    fn find<'p>(&self, seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
         match *self {
-            Awaited::Stolen(slot) => find_for_slot(post, pool, slot, std::ptr::from_ref(slot).cast()),
-            Awaited::Beyond(beyond) => find_for_slot(post, pool, beyond.slot(), beyond.data()),
+            Awaited::Stolen(slot) => find_for_slot(seat, pool, slot, std::ptr::from_ref(slot).cast()),
+            Awaited::Beyond(beyond) => find_for_slot(seat, pool, beyond.slot(), beyond.data()),
             Awaited::Scope(tasks) => self
-                .take_task(post)
-                .or_else(|| find_for_scope(post, pool, tasks))
-                .or_else(|| find_descendant(post, pool, tasks.frame())),
-            Awaited::Installed(frame, _) => find_descendant(post, pool, frame),
+                .take_task(seat)
+                .or_else(|| find_for_scope(seat, pool, tasks))
+                .or_else(|| find_descendant(seat, pool, tasks.frame())),
+            Awaited::Installed(frame, _) => find_descendant(seat, pool, frame),
         }
     }
 
     /// A task of the awaited scope that is in a queue.
-    fn take_task<'p>(&self, post: &Post) -> Option<Work<'p>> {
+    fn take_task<'p>(&self, seat: &Seat) -> Option<Work<'p>> {
         match self {
-            Awaited::Scope(tasks) => tasks.take(post).map(Work::Task),
+            Awaited::Scope(tasks) => tasks.take(seat).map(Work::Task),
             Awaited::Stolen(_) | Awaited::Beyond(_) | Awaited::Installed(..) => None,
         }
     }
 
     /// Workers whose forks can be of use.
-    fn victims<'p>(&self, post: &Post, pool: &'p Shared) -> Vec<&'p Post> {
+    fn victims<'p>(&self, seat: &Seat, pool: &'p Shared) -> Vec<&'p Seat> {
         let slot = match *self {
             Awaited::Stolen(slot) => slot,
             Awaited::Beyond(beyond) => beyond.slot(),
             Awaited::Scope(tasks) => {
-                let runs_one = |other: &&Post| {
+                let runs_one = |other: &&Seat| {
                     let above_something = || other.origins.include(tasks.frame());
                     other.scope() == tasks.number() || above_something()
                 };
-                return pool.others(post).filter(runs_one).collect();
+                return pool.others(seat).filter(runs_one).collect();
             }
             Awaited::Installed(frame, _) => {
-                return pool.others(post).filter(|other| other.origins.include(frame)).collect();
+                return pool.others(seat).filter(|other| other.origins.include(frame)).collect();
             }
         };
-        runner_of(slot, post, pool).into_iter().collect()
+        runner_of(slot, seat, pool).into_iter().collect()
     }
 
     /// Jobs that the runner had forked before it took the awaited one bar the way to what that one forks, and the runner may wait for this very worker to take
     /// some of it. They go to the injector, unrun. Returns false if some are still in the way.
-    fn clear_the_way(&self, post: &Post, pool: &Shared) -> bool {
+    fn clear_the_way(&self, seat: &Seat, pool: &Shared) -> bool {
         let slot = match self {
             Awaited::Stolen(slot) => slot,
             Awaited::Beyond(beyond) => beyond.slot(),
             Awaited::Scope(_) | Awaited::Installed(..) => return true,
         };
-        let Some(runner) = runner_of(slot, post, pool) else { return true };
+        let Some(runner) = runner_of(slot, seat, pool) else { return true };
         while !self.has_come() && !runner.stack.is_stolen_below(slot.floor()) {
             match runner.stack.steal() {
                 Theft::Job(older) => {
-                    post.tally.aborts.add(1);
+                    seat.tally.aborts.add(1);
                     give_back(pool, older, runner);
                 }
-                Theft::Lost => post.tally.aborts.add(1),
+                Theft::Lost => seat.tally.aborts.add(1),
                 Theft::Nothing if pool.raids => {
-                    let refused = !post.raid(runner);
+                    let refused = !seat.raid(runner);
                     if !runner.stack.has_public() {
                         // Until the runner has learnt of it, no raid succeeds.
                         if refused && self.announce() {
-                            search::nap(post, pool, false);
+                            search::nap(seat, pool, false);
                         }
                         return false;
                     }
@@ -196,9 +196,9 @@ impl Awaited<'_> {
         match self {
             Awaited::Stolen(slot) => slot.is_given_back() || slot_sees_something(slot, pool),
             Awaited::Scope(tasks) => {
-                let runs_one = |runner: &&Post| runner.scope() == tasks.number();
+                let runs_one = |runner: &&Seat| runner.scope() == tasks.number();
                 tasks.are_waiting()
-                    || pool.posts().filter(runs_one).any(|runner| pool.injector.has(of_scope(runner)))
+                    || pool.seats().filter(runs_one).any(|runner| pool.injector.has(of_scope(runner)))
                     || has_descendant(pool, tasks.frame())
             }
             Awaited::Installed(frame, _) => has_descendant(pool, frame),
@@ -226,20 +226,20 @@ impl Awaited<'_> {
     }
 }
 
-/// The worker that runs the job in `slot`, if it is another one than that of `post`, and has said so.
-fn runner_of<'p>(slot: &Slot, post: &Post, pool: &'p Shared) -> Option<&'p Post> {
-    slot.runner().filter(|&runner| runner != post.index).map(|runner| pool.post(runner))
+/// The worker that runs the job in `slot`, if it is another one than that of `seat`, and has said so.
+fn runner_of<'p>(slot: &Slot, seat: &Seat, pool: &'p Shared) -> Option<&'p Seat> {
+    slot.runner().filter(|&runner| runner != seat.index).map(|runner| pool.seat(runner))
 }
 
 fn slot_sees_something(slot: &Slot, pool: &Shared) -> bool {
-    slot.runner().is_some_and(|runner| pool.injector.has(of_slot(slot, pool.post(runner))))
+    slot.runner().is_some_and(|runner| pool.injector.has(of_slot(slot, pool.seat(runner))))
 }
 
-fn find_for_slot<'p>(post: &Post, pool: &'p Shared, slot: &Slot, data: *const ()) -> Option<Work<'p>> {
+fn find_for_slot<'p>(seat: &Seat, pool: &'p Shared, slot: &Slot, data: *const ()) -> Option<Work<'p>> {
     match slot.runner() {
-        Some(runner) if runner != post.index => {
-            let runner = pool.post(runner);
-            leapfrog(post, pool, runner, slot.floor(), |prize| {
+        Some(runner) if runner != seat.index => {
+            let runner = pool.seat(runner);
+            leapfrog(seat, pool, runner, slot.floor(), |prize| {
                 !slot.is_done() && !is_foreign(runner, prize, slot.foreigners(), slot.floor())
             })
             .or_else(|| fetch(pool, runner, of_slot(slot, runner), || !slot.is_done()))
@@ -250,23 +250,23 @@ fn find_for_slot<'p>(post: &Post, pool: &'p Shared, slot: &Slot, data: *const ()
 }
 
 /// A job of a worker that runs one of these tasks at its bottom.
-fn find_for_scope<'p>(post: &Post, pool: &'p Shared, tasks: &Tasks) -> Option<Work<'p>> {
-    pool.others(post).filter(|other| other.scope() == tasks.number()).find_map(|victim| {
+fn find_for_scope<'p>(seat: &Seat, pool: &'p Shared, tasks: &Tasks) -> Option<Work<'p>> {
+    pool.others(seat).filter(|other| other.scope() == tasks.number()).find_map(|victim| {
         let still = || victim.scope() == tasks.number();
-        leapfrog(post, pool, victim, 0, |slot| still() && !is_foreign(victim, slot, victim.scope_since(), 0))
+        leapfrog(seat, pool, victim, 0, |slot| still() && !is_foreign(victim, slot, victim.scope_since(), 0))
             .or_else(|| fetch(pool, victim, of_scope(victim), still))
     })
 }
 
 /// A job, or a task of a scope, that descends from `frame`.
-fn find_descendant<'p>(post: &Post, pool: &'p Shared, frame: &Frame) -> Option<Work<'p>> {
+fn find_descendant<'p>(seat: &Seat, pool: &'p Shared, frame: &Frame) -> Option<Work<'p>> {
     let forked = || {
-        pool.others(post)
+        pool.others(seat)
             .filter(|other| other.origins.include(frame))
-            .find_map(|victim| leapfrog(post, pool, victim, 0, |slot| comes_from(victim, slot, frame)))
+            .find_map(|victim| leapfrog(seat, pool, victim, 0, |slot| comes_from(victim, slot, frame)))
     };
     let job = pool.injector.take_descendant(frame).map(Work::Job);
-    job.or_else(forked).or_else(|| pool.scopes.take_descendant(post, frame).map(Work::Task))
+    job.or_else(forked).or_else(|| pool.scopes.take_descendant(seat, frame).map(Work::Task))
 }
 
 /// Whether one of them waits in a queue.
@@ -276,24 +276,24 @@ fn has_descendant(pool: &Shared, frame: &Frame) -> bool {
 
 /// Takes a job from `victim`, none below `floor`, if `still` holds after the theft.
 fn leapfrog<'p>(
-    post: &Post,
+    seat: &Seat,
     pool: &'p Shared,
-    victim: &'p Post,
+    victim: &'p Seat,
     floor: u32,
     still: impl Fn(&Slot) -> bool,
 ) -> Option<Work<'p>> {
-    let slot = post.rob(victim, floor)?;
+    let slot = seat.rob(victim, floor)?;
     if still(slot) {
         return Some(Work::Forked(slot, victim));
     }
-    post.tally.aborts.add(1);
+    seat.tally.aborts.add(1);
     give_back(pool, slot, victim);
     None
 }
 
 /// Which jobs that were given back descend from the one in `slot`, which `runner` runs, as long as that is undone: those that stand on the runner's stack since
 /// it began.
-fn of_slot<'a>(slot: &'a Slot, runner: &'a Post) -> impl Fn(&Job) -> bool + 'a {
+fn of_slot<'a>(slot: &'a Slot, runner: &'a Seat) -> impl Fn(&Job) -> bool + 'a {
     move |job| {
         let depth = runner.stack.depth_of(job.address());
         depth.is_some_and(|depth| depth >= slot.floor() && !runner.is_foreign(depth, slot.foreigners(), slot.floor()))
@@ -301,7 +301,7 @@ fn of_slot<'a>(slot: &'a Slot, runner: &'a Post) -> impl Fn(&Job) -> bool + 'a {
 }
 
 /// The same for a scope, one of whose tasks is at the bottom of `runner`.
-fn of_scope(runner: &Post) -> impl Fn(&Job) -> bool + '_ {
+fn of_scope(runner: &Seat) -> impl Fn(&Job) -> bool + '_ {
     move |job| {
         let depth = runner.stack.depth_of(job.address());
         depth.is_some_and(|depth| !runner.is_foreign(depth, runner.scope_since(), 0))
@@ -312,7 +312,7 @@ fn of_scope(runner: &Post) -> impl Fn(&Job) -> bool + '_ {
 /// it, if `still` holds then.
 pub(crate) fn fetch<'p>(
     pool: &Shared,
-    victim: &Post,
+    victim: &Seat,
     wanted: impl Fn(&Job) -> bool,
     still: impl Fn() -> bool,
 ) -> Option<Work<'p>> {
@@ -325,18 +325,18 @@ pub(crate) fn fetch<'p>(
 }
 
 /// Whether the stolen job in `slot` is part of something that has nothing to do with what its owner began at `floor`, when so many foreign things had begun there.
-fn is_foreign(victim: &Post, slot: &Slot, since: u32, floor: u32) -> bool {
+fn is_foreign(victim: &Seat, slot: &Slot, since: u32, floor: u32) -> bool {
     victim.is_foreign(victim.stack.index_of(slot), since, floor)
 }
 
 /// Whether the stolen job in `slot` descends from `frame`. Stable, and the frames alive, until it is done.
-fn comes_from(victim: &Post, slot: &Slot, frame: &Frame) -> bool {
+fn comes_from(victim: &Seat, slot: &Slot, frame: &Frame) -> bool {
     victim.origins.at(std::ptr::from_ref(slot).addr()).descends_from(frame)
 }
 
 /// Gives a stolen job that must not be run here to the injector, for any idle worker; or for its
 /// owner, should that wait for it.
-fn give_back(pool: &Shared, slot: &Slot, victim: &Post) {
+fn give_back(pool: &Shared, slot: &Slot, victim: &Seat) {
     unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
         // SAFETY: a slot of the pool; its job is waited for until it is done.
         unsafe { search::run_forked(&*data.cast::<Slot>(), worker) };
@@ -354,7 +354,7 @@ fn give_back(pool: &Shared, slot: &Slot, victim: &Post) {
 
 /// Puts a job that stands on the stack of `victim` into the injector. Workers that wait for what
 /// `victim` runs may have looked for it meanwhile, on that stack or in the injector, and then slept.
-fn return_to_injector(pool: &Shared, job: Job, victim: &Post) {
+fn return_to_injector(pool: &Shared, job: Job, victim: &Seat) {
     pool.inject(job);
     if !defect(Defect::ReturnsInSilence) {
         pool.wake_waiters_for(victim);
@@ -364,44 +364,44 @@ fn return_to_injector(pool: &Shared, job: Job, victim: &Post) {
 /// Waits until the stolen job in `slot` is done, and frees the slot.
 #[cold]
 #[inline(never)]
-pub(crate) fn for_stolen(post: &Post, slot: &Slot) {
-    post.stack.stand_above(slot);
-    until(post, &Awaited::Stolen(slot));
-    post.stack.reset(slot);
+pub(crate) fn for_stolen(seat: &Seat, slot: &Slot) {
+    seat.stack.stand_above(slot);
+    until(seat, &Awaited::Stolen(slot));
+    seat.stack.reset(slot);
 }
 
 /// Waits until what went through the injector is done.
-pub(crate) fn for_beyond(post: &Post, beyond: &Beyond) {
-    until(post, &Awaited::Beyond(beyond));
+pub(crate) fn for_beyond(seat: &Seat, beyond: &Beyond) {
+    until(seat, &Awaited::Beyond(beyond));
 }
 
-/// Waits, on the worker of `post`, and works as the pool's policy allows.
-pub(crate) fn until(post: &Post, awaited: &Awaited<'_>) {
-    let pool = post.pool();
+/// Waits, on the worker of `seat`, and works as the pool's policy allows.
+pub(crate) fn until(seat: &Seat, awaited: &Awaited<'_>) {
+    let pool = seat.pool();
     if awaited.has_come() {
         return;
     }
     let others = match (pool.waiting, awaited) {
         (Waiting::Any, _) => Others::Alike,
         (Waiting::StrictInPool, Awaited::Installed(frame, _)) if frame.is_away() => Others::Foreign,
-        (Waiting::Strict | Waiting::StrictInPool, _) => return until_strictly(post, pool, awaited),
+        (Waiting::Strict | Waiting::StrictInPool, _) => return until_strictly(seat, pool, awaited),
     };
     let (has_come, announce) = (&mut || awaited.has_come(), &mut || awaited.announce());
-    search::until(post, pool, has_come, announce, &mut || awaited.find(post, pool), others);
+    search::until(seat, pool, has_come, announce, &mut || awaited.find(seat, pool), others);
 }
 
-fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
+fn until_strictly(seat: &Seat, pool: &Shared, awaited: &Awaited<'_>) {
     // What is nearly done is not worth helping with. Only tasks that are in a queue are taken at once.
     let mut has_paused = false;
     let mut was_asleep = false;
-    let mut backoff = Backoff::new(&post.patience);
+    let mut backoff = Backoff::new(&seat.patience);
     while !awaited.has_come() {
-        post.stack.heed_request();
-        let mail = post.collect();
+        seat.stack.heed_request();
+        let mail = seat.collect();
         let work = match has_paused {
             _ if mail.is_some() => None,
-            true => awaited.find(post, pool),
-            false => awaited.take_task(post),
+            true => awaited.find(seat, pool),
+            false => awaited.take_task(seat),
         };
         // A fork may have relied on this worker while it slept, and then left its job to it. If it
         // runs something else instead, another worker has to be woken for that job.
@@ -410,21 +410,21 @@ fn until_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) {
             pool.wake_for_unclaimed_work();
         }
         if let Some(job) = mail {
-            search::run_foreign(post, Work::Job(job));
+            search::run_foreign(seat, Work::Job(job));
         } else if let Some(work) = work {
-            backoff.reward(&post.patience);
-            search::run(post, work);
-            backoff = Backoff::new(&post.patience);
+            backoff.reward(&seat.patience);
+            search::run(seat, work);
+            backoff = Backoff::new(&seat.patience);
         } else if !has_paused {
             has_paused = true;
             pause_until_done(awaited);
         } else if !backoff.snooze() {
-            backoff.learn(&post.patience, || sleep_strictly(post, pool, awaited));
+            backoff.learn(&seat.patience, || sleep_strictly(seat, pool, awaited));
             was_asleep = true;
-            backoff = Backoff::new(&post.patience);
+            backoff = Backoff::new(&seat.patience);
         }
     }
-    backoff.reward(&post.patience);
+    backoff.reward(&seat.patience);
 }
 
 /// Waits until it is done, but for a moment only.
@@ -438,33 +438,33 @@ fn pause_until_done(awaited: &Awaited<'_>) {
 
 /// Puts a waiting worker to sleep, if there is nothing that its wait lets it run. Returns whether it
 /// slept.
-fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) -> bool {
-    if !awaited.clear_the_way(post, pool) || !awaited.announce() {
+fn sleep_strictly(seat: &Seat, pool: &Shared, awaited: &Awaited<'_>) -> bool {
+    if !awaited.clear_the_way(seat, pool) || !awaited.announce() {
         return false;
     }
-    pool.sleep.lie_down_for(&post.bed, awaited.rest());
-    let victims = awaited.victims(post, pool);
+    pool.sleep.lie_down_for(&seat.bed, awaited.rest());
+    let victims = awaited.victims(seat, pool);
     victims.iter().for_each(|victim| victim.stack.demand());
-    if awaited.has_come() || awaited.sees_something(pool) || post.has_mail() {
-        pool.sleep.get_up(&post.bed);
+    if awaited.has_come() || awaited.sees_something(pool) || seat.has_mail() {
+        pool.sleep.get_up(&seat.bed);
         return false;
     }
     // The fork that did not see the demand is before the barrier: then it is seen now. See the sleep protocol.
-    let Some(certain) = search::pass_barrier(post, pool, victims.iter().copied()) else {
-        pool.sleep.get_up(&post.bed);
+    let Some(certain) = search::pass_barrier(seat, pool, victims.iter().copied()) else {
+        pool.sleep.get_up(&seat.bed);
         return true;
     };
-    post.raid_one_of(pool, victims.iter().copied());
+    seat.raid_one_of(pool, victims.iter().copied());
     let left = victims.iter().any(|victim| pool.could_take_from(victim));
     let visible = awaited.has_come()
         || awaited.sees_something(pool)
-        || post.has_mail()
+        || seat.has_mail()
         || victims.iter().any(|victim| victim.stack.has_public());
     let sleeps = !(visible || left && certain);
     if sleeps {
-        search::nap(post, pool, certain);
+        search::nap(seat, pool, certain);
     }
-    pool.sleep.get_up(&post.bed);
+    pool.sleep.get_up(&seat.bed);
     sleeps
 }
 
@@ -473,7 +473,7 @@ fn sleep_strictly(post: &Post, pool: &Shared, awaited: &Awaited<'_>) -> bool {
 /// The slot is one of the pool's spare ones, not part of the frame: others may look at it when the frame is gone.
 pub(crate) struct Beyond {
     slot: *const Slot,
-    post: *const Post,
+    seat: *const Seat,
     job: UnsafeCell<(*const (), Execute)>,
 }
 
@@ -485,15 +485,15 @@ impl std::fmt::Debug for Beyond {
 
 impl Drop for Beyond {
     fn drop(&mut self) {
-        // SAFETY: the worker's own post.
-        let post = unsafe { &*self.post };
-        post.spare_slots.put_back(self.slot);
+        // SAFETY: the worker's own seat.
+        let seat = unsafe { &*self.seat };
+        seat.spare_slots.put_back(self.slot);
     }
 }
 
 impl Beyond {
-    pub(crate) fn new(post: &Post, data: *const (), execute: Execute) -> Beyond {
-        Beyond { slot: post.spare_slots.take(), post, job: UnsafeCell::new((data, execute)) }
+    pub(crate) fn new(seat: &Seat, data: *const (), execute: Execute) -> Beyond {
+        Beyond { slot: seat.spare_slots.take(), seat, job: UnsafeCell::new((data, execute)) }
     }
 
     fn data(&self) -> *const () {
@@ -514,21 +514,21 @@ impl Beyond {
         unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
             // SAFETY: waited for.
             let beyond = unsafe { &*data.cast::<Beyond>() };
-            beyond.slot().run_by(worker.index(), worker.depth(), worker.post().foreigners());
+            beyond.slot().run_by(worker.index(), worker.depth(), worker.seat().foreigners());
             // SAFETY: written before it was injected, and not since.
             let (data, execute) = unsafe { *beyond.job.get() };
             // SAFETY: pool memory, as is the slot: from the completion on the frame may be gone.
-            let (post, slot) = unsafe { (&*beyond.post, &*beyond.slot) };
+            let (seat, slot) = unsafe { (&*beyond.seat, &*beyond.slot) };
             // SAFETY: run once, by whoever took it from the injector.
-            unsafe { execute(data, worker, !std::ptr::eq(post, worker.post())) };
+            unsafe { execute(data, worker, !std::ptr::eq(seat, worker.seat())) };
             if slot.complete() {
-                post.bed.call();
+                seat.bed.call();
             }
         }
-        // SAFETY: made from a reference to the worker's own post.
-        let post = unsafe { &*self.post };
-        let origin: Origin = post.origin();
+        // SAFETY: made from a reference to the worker's own seat.
+        let seat = unsafe { &*self.seat };
+        let origin: Origin = seat.origin();
         // SAFETY: the caller's word.
-        post.pool().inject(unsafe { Job::from_parts(self.data(), execute, origin) });
+        seat.pool().inject(unsafe { Job::from_parts(self.data(), execute, origin) });
     }
 }

@@ -6,20 +6,20 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::Ordering;
 
-use crate::post::Post;
+use crate::seat::Seat;
 use crate::stack::{start_of, Slot, STRIDE};
 use crate::sync::thread_local;
 
 #[cfg(not(any(loom, shuttle)))]
 thread_local! {
-    /// The post of this thread, if it is a worker.
-    static POST: Cell<*const Post> = const { Cell::new(ptr::null()) };
+    /// The seat of this thread, if it is a worker.
+    static SEAT: Cell<*const Seat> = const { Cell::new(ptr::null()) };
 }
 
 // The checkers' thread-locals know no constants.
 #[cfg(any(loom, shuttle))]
 thread_local! {
-    static POST: Cell<*const Post> = Cell::new(ptr::null());
+    static SEAT: Cell<*const Seat> = Cell::new(ptr::null());
 }
 
 /// The thread that runs this code, as a worker of its pool.
@@ -79,11 +79,11 @@ impl Worker {
         unsafe { &*ptr::with_exposed_provenance::<Slot>(self.address()) }
     }
 
-    /// The post, at the start of the region in which the slot lies.
+    /// The seat, at the start of the region in which the slot lies.
     #[inline(always)]
-    pub(crate) fn post<'a>(&self) -> &'a Post {
+    pub(crate) fn seat<'a>(&self) -> &'a Seat {
         // SAFETY: as above.
-        unsafe { &*ptr::with_exposed_provenance::<Post>(start_of(self.address())) }
+        unsafe { &*ptr::with_exposed_provenance::<Seat>(start_of(self.address())) }
     }
 
     /// The worker one job higher.
@@ -97,7 +97,7 @@ impl Worker {
         unsafe { Worker::at(self.address() + STRIDE) }
     }
 
-    /// The same worker, but the compiler forgets what it has derived from it. After a call, an `and` that finds the post again is cheaper than a register that was
+    /// The same worker, but the compiler forgets what it has derived from it. After a call, an `and` that finds the seat again is cheaper than a register that was
     /// saved for it.
     #[inline(always)]
     pub(crate) fn afresh<'a>(&mut self) -> &'a mut Worker {
@@ -119,32 +119,32 @@ impl Worker {
     /// variables can get round that.
     #[inline(always)]
     pub(crate) fn check(&self) {
-        if self.post().stack.bottom() != self.address() {
+        if self.seat().stack.bottom() != self.address() {
             misused();
         }
     }
 
     /// How many jobs stand below.
     pub(crate) fn depth(&self) -> u32 {
-        self.post().stack.index_of(self.slot())
+        self.seat().stack.index_of(self.slot())
     }
 
     /// The worker of the calling thread, if it is one.
     #[inline(always)]
     pub(crate) fn current<'a>() -> Option<&'a mut Worker> {
-        Post::current().map(Post::worker)
+        Seat::current().map(Seat::worker)
     }
 
     /// Which worker of its pool this is, counted from 0.
     #[inline]
     pub fn index(&self) -> usize {
-        self.post().index
+        self.seat().index
     }
 
     /// How many workers the pool has.
     #[inline]
     pub fn threads(&self) -> usize {
-        self.post().pool().posts.len()
+        self.seat().pool().seats.len()
     }
 }
 
@@ -154,26 +154,26 @@ impl fmt::Debug for Worker {
     }
 }
 
-impl Post {
-    /// The post of the calling thread.
+impl Seat {
+    /// The seat of the calling thread.
     #[inline(always)]
-    pub(crate) fn current<'a>() -> Option<&'a Post> {
-        let post = POST.with(Cell::get);
+    pub(crate) fn current<'a>() -> Option<&'a Seat> {
+        let seat = SEAT.with(Cell::get);
         // SAFETY: set for as long as the thread runs its pool's main loop, which holds the pool.
-        unsafe { post.as_ref() }
+        unsafe { seat.as_ref() }
     }
 
-    /// Every post of the calling thread, innermost first.
+    /// Every seat of the calling thread, innermost first.
     ///
     /// A worker may run as a worker of another pool.
-    pub(crate) fn all_current<'a>() -> impl Iterator<Item = &'a Post> {
+    pub(crate) fn all_current<'a>() -> impl Iterator<Item = &'a Seat> {
         // Relaxed: only the thread itself reads and writes it.
-        // SAFETY: the thread is inside the main loop of the outer post too, which holds its pool.
-        std::iter::successors(Post::current(), |post| unsafe { post.outer.load(Ordering::Relaxed).as_ref() })
+        // SAFETY: the thread is inside the main loop of the outer seat too, which holds its pool.
+        std::iter::successors(Seat::current(), |seat| unsafe { seat.outer.load(Ordering::Relaxed).as_ref() })
     }
 
-    /// Sets the post that the calling thread had before this one.
-    pub(crate) fn set_outer(&self, outer: Option<&Post>) {
+    /// Sets the seat that the calling thread had before this one.
+    pub(crate) fn set_outer(&self, outer: Option<&Seat>) {
         // Relaxed: as in `all_current`.
         self.outer.store(outer.map_or(ptr::null_mut(), |outer| ptr::from_ref(outer).cast_mut()), Ordering::Relaxed);
     }
@@ -185,9 +185,9 @@ impl Post {
         unsafe { Worker::at(self.stack.bottom()) }
     }
 
-    /// Makes the calling thread the worker of this post, or of none.
-    pub(crate) fn set_current(post: Option<&Post>) {
-        POST.with(|current| current.set(post.map_or(ptr::null(), ptr::from_ref)));
+    /// Makes the calling thread the worker of this seat, or of none.
+    pub(crate) fn set_current(seat: Option<&Seat>) {
+        SEAT.with(|current| current.set(seat.map_or(ptr::null(), ptr::from_ref)));
     }
 }
 

@@ -10,8 +10,8 @@ use crate::defect::{self, Defect};
 use crate::job::Job;
 use crate::origin::Origin;
 use crate::pool::{Handlers, Shared};
-use crate::post::Post;
 use crate::search::{self, Others};
+use crate::seat::Seat;
 use crate::sleep::Rest;
 use crate::stack::{Execute, Mode, Slot, Theft};
 use crate::wait::{self, Waiting};
@@ -25,26 +25,26 @@ fn pool(mode: Mode) -> Arc<Shared> {
 fn idle_worker(pool: &Arc<Shared>, flag: &Arc<AtomicBool>) -> thread::JoinHandle<()> {
     let (pool, flag) = (pool.clone(), flag.clone());
     thread::spawn(move || {
-        let post = pool.post(1);
-        Post::set_current(Some(post));
-        search::until(post, &pool, &mut || flag.load(Ordering::Acquire), &mut || true, &mut || None, Others::Alike);
-        Post::set_current(None);
+        let seat = pool.seat(1);
+        Seat::set_current(Some(seat));
+        search::until(seat, &pool, &mut || flag.load(Ordering::Acquire), &mut || true, &mut || None, Others::Alike);
+        Seat::set_current(None);
     })
 }
 
-/// The worker of `post` runs something since before the others went to bed, and forks without looking at them.
-fn has_begun(post: &Post) {
-    post.begin();
-    post.stack.answer();
+/// The worker of `seat` runs something since before the others went to bed, and forks without looking at them.
+fn has_begun(seat: &Seat) {
+    seat.begin();
+    seat.stack.answer();
 }
 
-/// Forks a job on the worker of `post`, and steals it. Called before other threads use the post.
-fn stolen_from(post: &Post, data: *const (), execute: Execute) -> &Slot {
-    // SAFETY: this thread is the worker of the post until then.
-    let slot = unsafe { Worker::at(post.stack.bottom()) }.slot();
-    post.stack.push(slot, data, execute);
-    post.stack.share();
-    match post.stack.steal() {
+/// Forks a job on the worker of `seat`, and steals it. Called before other threads use the seat.
+fn stolen_from(seat: &Seat, data: *const (), execute: Execute) -> &Slot {
+    // SAFETY: this thread is the worker of the seat until then.
+    let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
+    seat.stack.push(slot, data, execute);
+    seat.stack.share();
+    match seat.stack.steal() {
         Theft::Job(stolen) => stolen,
         theft => panic!("a public job cannot be stolen: {theft:?}"),
     }
@@ -59,13 +59,13 @@ unsafe fn set_flag(data: *const (), _: &mut Worker, _: bool) {
 fn forks(mode: Mode) {
     explore(2, move || {
         let (pool, flag) = (pool(mode), Arc::new(AtomicBool::new(false)));
-        has_begun(pool.post(0));
+        has_begun(pool.seat(0));
         let sleeper = idle_worker(&pool, &flag);
-        let post = pool.post(0);
+        let seat = pool.seat(0);
         // SAFETY: this thread is worker 0 of the model.
-        let slot = unsafe { Worker::at(post.stack.bottom()) }.slot();
-        if post.stack.push(slot, Arc::as_ptr(&flag).cast(), set_flag) {
-            wait::answer(post, slot);
+        let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
+        if seat.stack.push(slot, Arc::as_ptr(&flag).cast(), set_flag) {
+            wait::answer(seat, slot);
         }
         sleeper.join().unwrap();
     });
@@ -88,7 +88,7 @@ fn delivers() {
         let (pool, flag) = (pool(Mode::Asymmetric), Arc::new(AtomicBool::new(false)));
         let sleeper = idle_worker(&pool, &flag);
         // SAFETY: run once, while the flag is there.
-        pool.post(1).deliver(unsafe { Job::from_parts(Arc::as_ptr(&flag).cast(), set_flag, Origin::NONE) });
+        pool.seat(1).deliver(unsafe { Job::from_parts(Arc::as_ptr(&flag).cast(), set_flag, Origin::NONE) });
         sleeper.join().unwrap();
     });
 }
@@ -98,18 +98,18 @@ fn completes() {
     explore(2, || {
         let pool = pool(Mode::Asymmetric);
         let flag = Arc::new(AtomicBool::new(false));
-        has_begun(pool.post(0));
-        let post = pool.post(0);
+        has_begun(pool.seat(0));
+        let seat = pool.seat(0);
         // SAFETY: this thread is worker 0 of the model.
-        let slot = unsafe { Worker::at(post.stack.bottom()) }.slot();
-        post.stack.push(slot, Arc::as_ptr(&flag).cast(), set_flag);
-        post.stack.share();
+        let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
+        seat.stack.push(slot, Arc::as_ptr(&flag).cast(), set_flag);
+        seat.stack.share();
         let sleeper = idle_worker(&pool, &flag);
-        if post.stack.pop(slot) || post.stack.settle(slot) {
+        if seat.stack.pop(slot) || seat.stack.settle(slot) {
             flag.store(true, Ordering::Release);
-            pool.post(1).bed.call();
+            pool.seat(1).bed.call();
         } else {
-            wait::for_stolen(post, slot);
+            wait::for_stolen(seat, slot);
             assert!(flag.load(Ordering::Acquire));
         }
         sleeper.join().unwrap();
@@ -164,26 +164,26 @@ fn forks_two() {
     explore(2, || {
         let pool = Shared::new(3, 4, Mode::Asymmetric, Waiting::Strict, true, Handlers::default()).expect("memory");
         let flags = Arc::new([AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false)]);
-        has_begun(pool.post(0));
+        has_begun(pool.seat(0));
         let idle: Vec<_> = [1, 2]
             .into_iter()
             .map(|index| {
                 let (pool, flags) = (pool.clone(), flags.clone());
                 thread::spawn(move || {
-                    let post = pool.post(index);
-                    Post::set_current(Some(post));
+                    let seat = pool.seat(index);
+                    Seat::set_current(Some(seat));
                     let mut done = || flags[index].load(Ordering::Acquire);
-                    search::until(post, &pool, &mut done, &mut || true, &mut || None, Others::Alike);
-                    Post::set_current(None);
+                    search::until(seat, &pool, &mut done, &mut || true, &mut || None, Others::Alike);
+                    Seat::set_current(None);
                 })
             })
             .collect();
-        let post = pool.post(0);
+        let seat = pool.seat(0);
         for _ in 0..2 {
             // SAFETY: this thread is worker 0 of the model.
-            let slot = unsafe { Worker::at(post.stack.bottom()) }.slot();
-            if post.stack.push(slot, Arc::as_ptr(&flags).cast(), tick_off) {
-                wait::answer(post, slot);
+            let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
+            if seat.stack.push(slot, Arc::as_ptr(&flags).cast(), tick_off) {
+                wait::answer(seat, slot);
             }
         }
         idle.into_iter().for_each(|thread| thread.join().unwrap());
@@ -199,9 +199,9 @@ fn wakes_and_forks() {
         flags[worker.index()].store(true, Ordering::Release);
     }
     unsafe fn fork(data: *const (), worker: &mut Worker, migrated: bool) {
-        let (post, slot) = (worker.post(), worker.slot());
-        if post.stack.push(slot, data, tick_off) {
-            wait::answer(post, slot);
+        let (seat, slot) = (worker.seat(), worker.slot());
+        if seat.stack.push(slot, data, tick_off) {
+            wait::answer(seat, slot);
         }
         // SAFETY: as above.
         unsafe { tick_off(data, worker, migrated) };
@@ -212,11 +212,11 @@ fn wakes_and_forks() {
         let idle = |index: usize| {
             let (pool, flags) = (pool.clone(), flags.clone());
             move || {
-                let post = pool.post(index);
-                Post::set_current(Some(post));
+                let seat = pool.seat(index);
+                Seat::set_current(Some(seat));
                 let mut done = || flags[index].load(Ordering::Acquire);
-                search::until(post, &pool, &mut done, &mut || true, &mut || None, Others::Alike);
-                Post::set_current(None);
+                search::until(seat, &pool, &mut done, &mut || true, &mut || None, Others::Alike);
+                Seat::set_current(None);
             }
         };
         let workers = [thread::spawn(idle(0)), thread::spawn(idle(1))];
@@ -247,15 +247,15 @@ fn leaves_a_job_to_a_waiter() {
         unsafe { unrelated(data, worker, migrated) };
         // SAFETY: as above.
         let world = unsafe { &*data.cast::<World>() };
-        let pool = worker.post().pool();
+        let pool = worker.seat().pool();
         if pool.slot_at(world.awaited).complete() {
-            pool.post(0).bed.call();
+            pool.seat(0).bed.call();
         }
     }
     explore(1, || {
         let pool = Shared::new(4, 4, Mode::Asymmetric, Waiting::Strict, true, Handlers::default()).expect("memory");
-        let waiter = pool.post(0);
-        [0, 1, 3].into_iter().for_each(|index| has_begun(pool.post(index)));
+        let waiter = pool.seat(0);
+        [0, 1, 3].into_iter().for_each(|index| has_begun(pool.seat(index)));
         let awaited = stolen_from(waiter, std::ptr::null(), unrelated);
         let world =
             Arc::new(World { awaited: std::ptr::from_ref(awaited).addr(), idle_is_done: AtomicBool::new(false) });
@@ -264,30 +264,30 @@ fn leaves_a_job_to_a_waiter() {
         let idles = {
             let (pool, world) = (pool.clone(), world.clone());
             thread::spawn(move || {
-                let post = pool.post(2);
-                Post::set_current(Some(post));
+                let seat = pool.seat(2);
+                Seat::set_current(Some(seat));
                 let mut done = || world.idle_is_done.load(Ordering::Acquire);
-                search::until(post, &pool, &mut done, &mut || true, &mut || None, Others::Alike);
-                Post::set_current(None);
+                search::until(seat, &pool, &mut done, &mut || true, &mut || None, Others::Alike);
+                Seat::set_current(None);
             })
         };
         let forks = {
             let (pool, world) = (pool.clone(), world.clone());
             thread::spawn(move || {
                 for (index, execute) in [(3, needed as Execute), (1, unrelated)] {
-                    let post = pool.post(index);
+                    let seat = pool.seat(index);
                     // SAFETY: this thread is both workers of the model.
-                    let slot = unsafe { Worker::at(post.stack.bottom()) }.slot();
-                    if post.stack.push(slot, Arc::as_ptr(&world).cast(), execute) {
-                        wait::answer(post, slot);
+                    let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
+                    if seat.stack.push(slot, Arc::as_ptr(&world).cast(), execute) {
+                        wait::answer(seat, slot);
                     }
                 }
             })
         };
         // The threads begin in this order if none is preempted: waiter, idle worker, the forks.
-        Post::set_current(Some(waiter));
+        Seat::set_current(Some(waiter));
         wait::for_stolen(waiter, awaited);
-        Post::set_current(None);
+        Seat::set_current(None);
         idles.join().unwrap();
         forks.join().unwrap();
     });
@@ -299,15 +299,15 @@ fn raids_a_sleeper() {
     explore(3, || {
         let pool = pool(Mode::Asymmetric);
         let runs = Arc::new(AtomicUsize::new(0));
-        let owner = pool.post(0);
+        let owner = pool.seat(0);
         has_begun(owner);
         // SAFETY: this thread is worker 0 of the model.
         let slot = unsafe { Worker::at(owner.stack.bottom()) }.slot();
         let raider = {
             let (pool, runs) = (pool.clone(), runs.clone());
             thread::spawn(move || {
-                pool.post(1).raid(pool.post(0));
-                if let Theft::Job(slot) = pool.post(0).stack.steal() {
+                pool.seat(1).raid(pool.seat(0));
+                if let Theft::Job(slot) = pool.seat(0).stack.steal() {
                     runs.fetch_add(1, Ordering::Relaxed);
                     slot.complete();
                 }
@@ -344,9 +344,9 @@ fn an_owner_that_gets_up_without_a_fence_is_caught() {
 /// stack of worker 1, lets it end. Another waiter takes that job out and puts it back.
 fn returns_to_the_injector() {
     unsafe fn complete(data: *const (), worker: &mut Worker, _: bool) {
-        let pool = worker.post().pool();
+        let pool = worker.seat().pool();
         if pool.slot_at(data.addr()).complete() {
-            pool.post(0).bed.call();
+            pool.seat(0).bed.call();
         }
     }
     unsafe fn run_slot(data: *const (), worker: &mut Worker, _: bool) {
@@ -355,7 +355,7 @@ fn returns_to_the_injector() {
     }
     explore(2, || {
         let pool = pool(Mode::Asymmetric);
-        let (waiter, runner) = (pool.post(0), pool.post(1));
+        let (waiter, runner) = (pool.seat(0), pool.seat(1));
         has_begun(waiter);
         has_begun(runner);
         let awaited = stolen_from(waiter, std::ptr::null(), complete);
@@ -366,12 +366,12 @@ fn returns_to_the_injector() {
         let other = {
             let pool = pool.clone();
             thread::spawn(move || {
-                assert!(wait::fetch(&pool, pool.post(1), |_| true, || false).is_none());
+                assert!(wait::fetch(&pool, pool.seat(1), |_| true, || false).is_none());
             })
         };
-        Post::set_current(Some(waiter));
+        Seat::set_current(Some(waiter));
         wait::for_stolen(waiter, awaited);
-        Post::set_current(None);
+        Seat::set_current(None);
         other.join().unwrap();
     });
 }

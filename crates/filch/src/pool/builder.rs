@@ -12,7 +12,7 @@ use super::Pool;
 use crate::error::BuildError;
 use crate::global;
 use crate::latch::Gate;
-use crate::post::Post;
+use crate::seat::Seat;
 use crate::sleep::MOST_WORKERS;
 use crate::stack::{Mode, Region};
 use crate::sync::{thread, Mutex};
@@ -198,7 +198,7 @@ impl<'spawner> Builder<'spawner> {
             }
             _ => {}
         }
-        if self.use_current_thread && Post::current().is_some() {
+        if self.use_current_thread && Seat::current().is_some() {
             return Err(BuildError::ThreadIsAWorker);
         }
         if let Some(asked) = self.stack_size.filter(|&bytes| bytes < LEAST_STACK) {
@@ -208,7 +208,7 @@ impl<'spawner> Builder<'spawner> {
             Fences::Automatic if barrier::register() => Mode::Asymmetric,
             _ => Mode::Fenced,
         };
-        let slots = self.fork_depth.map_or(Region::<Post>::MOST_SLOTS, |joins| joins.saturating_add(1));
+        let slots = self.fork_depth.map_or(Region::<Seat>::MOST_SLOTS, |joins| joins.saturating_add(1));
         let shared =
             Shared::new(threads, slots, mode, self.waiting, !self.raids_off, std::mem::take(&mut self.handlers))?;
         let cores = if self.pin { core_affinity::get_core_ids().unwrap_or_default() } else { Vec::new() };
@@ -237,7 +237,7 @@ impl<'spawner> Builder<'spawner> {
         pool.left = left;
         if self.use_current_thread {
             // The spawner may have made it one of another pool.
-            if Post::current().is_some() {
+            if Seat::current().is_some() {
                 return Err(BuildError::ThreadIsAWorker);
             }
             shared.enlist(0);

@@ -21,8 +21,8 @@ use crate::global;
 use crate::job::{Forked, Job};
 use crate::latch::{Completion, Gate, Waiter};
 use crate::origin::{Frame, Origin};
-use crate::post::Post;
 use crate::scope::{Order, Scope};
+use crate::seat::Seat;
 use crate::sleep::MOST_WORKERS;
 use crate::spawn;
 use crate::stats::Stats;
@@ -88,12 +88,12 @@ impl Pool {
 
     /// How many workers it has.
     pub fn threads(&self) -> usize {
-        self.shared.posts.len()
+        self.shared.seats.len()
     }
 
     /// Which of its workers the calling thread is, if it is one.
     pub fn index(&self) -> Option<usize> {
-        self.shared.own_post().map(|post| post.index)
+        self.shared.own_seat().map(|seat| seat.index)
     }
 
     /// What the workers have done so far.
@@ -133,9 +133,9 @@ impl Pool {
         F: FnOnce(&mut Worker) -> R + Send,
         R: Send,
     {
-        match Post::current() {
-            Some(post) if ptr::eq(post.pool(), &*self.shared) => f(post.worker()),
-            Some(post) => self.install_from(post, f),
+        match Seat::current() {
+            Some(seat) if ptr::eq(seat.pool(), &*self.shared) => f(seat.worker()),
+            Some(seat) => self.install_from(seat, f),
             None => self.install_from_outside(f),
         }
     }
@@ -153,17 +153,17 @@ impl Pool {
         installed.into_result()
     }
 
-    fn install_from<F, R>(&self, post: &Post, f: F) -> R
+    fn install_from<F, R>(&self, seat: &Seat, f: F) -> R
     where
         F: FnOnce(&mut Worker) -> R + Send,
         R: Send,
     {
         self.shared.check_process();
-        let frame = Frame::new(post, &self.shared);
-        let installed = Installed::new(|worker, _| f(worker), Waiter::Worker(post.pool().hold(), post.index));
+        let frame = Frame::new(seat, &self.shared);
+        let installed = Installed::new(|worker, _| f(worker), Waiter::Worker(seat.pool().hold(), seat.index));
         // SAFETY: waited for.
         self.shared.inject(unsafe { installed.job(Origin::new(&frame)) });
-        wait::until(post, &Awaited::Installed(&frame, &installed.completion.done));
+        wait::until(seat, &Awaited::Installed(&frame, &installed.completion.done));
         installed.into_result()
     }
 
@@ -257,7 +257,7 @@ impl Drop for Pool {
         self.shared.leave();
         // A worker of the pool cannot wait for itself, also while it runs as a worker of another
         // pool. A child process has none of its parent's threads.
-        let is_worker = Post::all_current().any(|post| ptr::eq(post.pool(), &*self.shared));
+        let is_worker = Seat::all_current().any(|seat| ptr::eq(seat.pool(), &*self.shared));
         if is_worker || !self.shared.is_in_its_process() {
             return;
         }

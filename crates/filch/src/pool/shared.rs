@@ -11,10 +11,10 @@ use crate::error::BuildError;
 use crate::job::Job;
 use crate::latch::Gate;
 use crate::origin::{Frame, Origin};
-use crate::post::Post;
 use crate::process::Process;
 use crate::scope::Scopes;
 use crate::search::{self, Others};
+use crate::seat::Seat;
 use crate::sleep::{Bed, Rest, Sleep};
 use crate::spin;
 use crate::stack::{Mode, Region, Slot};
@@ -47,7 +47,7 @@ const TO_TAKE: u32 = 2;
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(crate) posts: Vec<Region<Post>>,
+    pub(crate) seats: Vec<Region<Seat>>,
     pub(crate) injector: CachePadded<Injector>,
     pub(crate) scopes: Scopes,
     /// Held by who delivers to all workers, so that all get all broadcasts in the same order.
@@ -74,13 +74,13 @@ impl Shared {
         raids: bool,
         handlers: Handlers,
     ) -> Result<Arc<Shared>, BuildError> {
-        let post = |index| {
-            // SAFETY: the region holds the slots and the post, and exposes its memory.
-            Region::new(slots, |base, slots| unsafe { Post::new(index, base, slots, mode) })
+        let seat = |index| {
+            // SAFETY: the region holds the slots and the seat, and exposes its memory.
+            Region::new(slots, |base, slots| unsafe { Seat::new(index, base, slots, mode) })
         };
-        let posts = (0..threads).map(post).collect::<Result<Vec<_>, _>>().map_err(BuildError::Memory)?;
+        let seats = (0..threads).map(seat).collect::<Result<Vec<_>, _>>().map_err(BuildError::Memory)?;
         let shared = Arc::new_cyclic(|me| Shared {
-            posts,
+            seats,
             injector: CachePadded::new(Injector::new()),
             scopes: Scopes::new(),
             broadcasts: Mutex::new(()),
@@ -94,21 +94,21 @@ impl Shared {
             me: me.clone(),
         });
         spin::measure();
-        shared.posts().for_each(|post| post.set_pool(&shared));
+        shared.seats().for_each(|seat| seat.set_pool(&shared));
         Ok(shared)
     }
 
-    pub(crate) fn posts(&self) -> impl Iterator<Item = &Post> + Clone {
-        self.posts.iter().map(Region::post)
+    pub(crate) fn seats(&self) -> impl Iterator<Item = &Seat> + Clone {
+        self.seats.iter().map(Region::seat)
     }
 
-    pub(crate) fn post(&self, index: usize) -> &Post {
-        self.posts[index].post()
+    pub(crate) fn seat(&self, index: usize) -> &Seat {
+        self.seats[index].seat()
     }
 
     /// The calling thread's, if it is one of this pool's workers.
-    pub(crate) fn own_post<'a>(&self) -> Option<&'a Post> {
-        Post::current().filter(|post| std::ptr::eq(post.pool(), self))
+    pub(crate) fn own_seat<'a>(&self) -> Option<&'a Seat> {
+        Seat::current().filter(|seat| std::ptr::eq(seat.pool(), self))
     }
 
     /// The slot that a bed names.
@@ -135,19 +135,19 @@ impl Shared {
         );
     }
 
-    /// Finds a sleeping worker that may take what the worker of `post` forks at `depth`: an idle one
+    /// Finds a sleeping worker that may take what the worker of `seat` forks at `depth`: an idle one
     /// if there is one, otherwise one whose wait needs it.
-    pub(crate) fn find_sleeper(&self, post: &Post, depth: u32) -> Option<(&Bed, Rest)> {
+    pub(crate) fn find_sleeper(&self, seat: &Seat, depth: u32) -> Option<(&Bed, Rest)> {
         let may_take = |rest| match rest {
             Rest::Stolen(address) => {
                 let slot = self.slot_at(address);
-                slot.runner() == Some(post.index) && !post.is_foreign(depth, slot.foreigners(), slot.floor())
+                slot.runner() == Some(seat.index) && !seat.is_foreign(depth, slot.foreigners(), slot.floor())
             }
-            Rest::Scope(number) => post.scope() == number && !post.is_foreign(depth, post.scope_since(), 0),
+            Rest::Scope(number) => seat.scope() == number && !seat.is_foreign(depth, seat.scope_since(), 0),
             // Frames are looked at below.
             Rest::Awake | Rest::Waking | Rest::Idle | Rest::Installed(_) => false,
         };
-        let origin = post.origin();
+        let origin = seat.origin();
         let waits_for_this = |rest: Rest| {
             origin.frames().any(|frame| match rest {
                 Rest::Installed(address) => frame.address() == address,
@@ -156,7 +156,7 @@ impl Shared {
             })
         };
         let mut waiter = None;
-        for other in self.others(post) {
+        for other in self.others(seat) {
             let rest = other.bed.rest();
             if rest == Rest::Idle {
                 return Some((&other.bed, rest));
@@ -168,38 +168,38 @@ impl Shared {
         waiter
     }
 
-    /// All posts but this one.
-    pub(crate) fn others<'a>(&'a self, post: &Post) -> impl Iterator<Item = &'a Post> + Clone {
-        let index = post.index;
-        self.posts().filter(move |other| other.index != index)
+    /// All seats but this one.
+    pub(crate) fn others<'a>(&'a self, seat: &Seat) -> impl Iterator<Item = &'a Seat> + Clone {
+        let index = seat.index;
+        self.seats().filter(move |other| other.index != index)
     }
 
     /// Wakes one idle worker. Returns whether there was one.
     pub(crate) fn wake_idle(&self) -> bool {
-        self.posts().any(|post| self.wake_if_idle(post))
+        self.seats().any(|seat| self.wake_if_idle(seat))
     }
 
-    fn wake_if_idle(&self, post: &Post) -> bool {
-        post.bed.rest() == Rest::Idle && self.sleep.wake(&post.bed, Rest::Idle)
+    fn wake_if_idle(&self, seat: &Seat) -> bool {
+        seat.bed.rest() == Rest::Idle && self.sleep.wake(&seat.bed, Rest::Idle)
     }
 
-    /// Wakes every sleeping worker whose wait may need what the worker of `post` has forked.
-    pub(crate) fn wake_waiters_for(&self, post: &Post) {
-        self.wake_waiters(|other| std::ptr::eq(other, post));
+    /// Wakes every sleeping worker whose wait may need what the worker of `seat` has forked.
+    pub(crate) fn wake_waiters_for(&self, seat: &Seat) {
+        self.wake_waiters(|other| std::ptr::eq(other, seat));
     }
 
     /// Wakes every sleeping worker whose wait may need what one of `these` workers has forked.
     ///
     /// Not every match is exact: a waiter that is woken in vain looks once and sleeps again.
-    fn wake_waiters(&self, these: impl Fn(&Post) -> bool) {
-        for waiter in self.posts() {
+    fn wake_waiters(&self, these: impl Fn(&Seat) -> bool) {
+        for waiter in self.seats() {
             let rest = waiter.bed.rest();
-            let any = |matches: &dyn Fn(&Post) -> bool| self.others(waiter).any(|post| these(post) && matches(post));
+            let any = |matches: &dyn Fn(&Seat) -> bool| self.others(waiter).any(|seat| these(seat) && matches(seat));
             let may_need = match rest {
                 Rest::Awake | Rest::Waking | Rest::Idle => false,
-                Rest::Stolen(address) => self.slot_at(address).runner().is_some_and(|runner| these(self.post(runner))),
-                Rest::Scope(number) => any(&|post| post.scope() == number || !post.origins.are_none()),
-                Rest::Installed(address) => any(&|post| post.origins.include_address(address)),
+                Rest::Stolen(address) => self.slot_at(address).runner().is_some_and(|runner| these(self.seat(runner))),
+                Rest::Scope(number) => any(&|seat| seat.scope() == number || !seat.origins.are_none()),
+                Rest::Installed(address) => any(&|seat| seat.origins.include_address(address)),
             };
             if may_need {
                 self.sleep.wake(&waiter.bed, rest);
@@ -207,14 +207,14 @@ impl Shared {
         }
     }
 
-    /// Wakes another worker for the jobs on the stack of `post`, whose worker has just lain down and
+    /// Wakes another worker for the jobs on the stack of `seat`, whose worker has just lain down and
     /// cannot take them itself, unless a worker searches that will find them.
-    pub(crate) fn wake_for_own_jobs(&self, post: &Post) {
-        if self.could_take_from(post)
+    pub(crate) fn wake_for_own_jobs(&self, seat: &Seat) {
+        if self.could_take_from(seat)
             && self.sleep.counts().only_sleepers_are_free()
-            && !self.others(post).any(|other| self.wake_if_idle(other))
+            && !self.others(seat).any(|other| self.wake_if_idle(other))
         {
-            self.wake_waiters_for(post);
+            self.wake_waiters_for(seat);
         }
     }
 
@@ -232,7 +232,7 @@ impl Shared {
     pub(crate) fn inject_and_wait(&self, job: Job, gate: &Gate) {
         self.injector.push(job);
         let counts = self.sleep.counts();
-        let all_sleep = counts.sleeping() + counts.waiting() >= self.posts.len() as u64;
+        let all_sleep = counts.sleeping() + counts.waiting() >= self.seats.len() as u64;
         if !all_sleep && gate.try_pass_for(TO_TAKE) {
             return;
         }
@@ -257,8 +257,8 @@ impl Shared {
         // SeqCst: what a worker did before it saw a searcher is seen by that searcher when it has
         // stopped.
         fence(Ordering::SeqCst);
-        let has_jobs = |post: &Post| post.stack.has_jobs();
-        if (self.posts().any(has_jobs) || self.has_visible_work()) && self.wake_idle() {
+        let has_jobs = |seat: &Seat| seat.stack.has_jobs();
+        if (self.seats().any(has_jobs) || self.has_visible_work()) && self.wake_idle() {
             return;
         }
         if self.sleep.counts().waiting() > 0 && !defect(Defect::WaitersSleepOn) {
@@ -270,21 +270,21 @@ impl Shared {
     fn has_visible_work(&self) -> bool {
         !self.injector.is_empty()
             || self.scopes.are_waiting()
-            || self.posts().any(|post| post.has_spawned() || post.has_tasks())
+            || self.seats().any(|seat| seat.has_spawned() || seat.has_tasks())
     }
 
     /// Whether a thief would get something off this stack, by a raid if need be. One look: between two, what was private becomes public, and what was public private.
-    pub(crate) fn could_take_from(&self, post: &Post) -> bool {
+    pub(crate) fn could_take_from(&self, seat: &Seat) -> bool {
         if self.raids {
-            post.stack.has_jobs()
+            seat.stack.has_jobs()
         } else {
-            post.stack.has_public()
+            seat.stack.has_public()
         }
     }
 
-    /// Whether the worker of `post` would find something without a raid. What it has made public itself is not for it to take.
-    pub(crate) fn has_work(&self, post: &Post) -> bool {
-        post.has_mail() || self.has_visible_work() || self.others(post).any(|other| other.stack.has_public())
+    /// Whether the worker of `seat` would find something without a raid. What it has made public itself is not for it to take.
+    pub(crate) fn has_work(&self, seat: &Seat) -> bool {
+        seat.has_mail() || self.has_visible_work() || self.others(seat).any(|other| other.stack.has_public())
     }
 
     /// Puts a job where any worker takes it, and wakes who should.
@@ -298,22 +298,22 @@ impl Shared {
 
     /// The workers here that wait for what descends from their wait, as this does.
     pub(crate) fn waiters_for(&self, origin: Origin) -> Vec<usize> {
-        let here = |frame: &&Frame| std::ptr::eq(frame.pool, self) && frame.worker < self.posts.len();
+        let here = |frame: &&Frame| std::ptr::eq(frame.pool, self) && frame.worker < self.seats.len();
         origin.frames().filter(here).map(|frame| frame.worker).collect()
     }
 
     pub(crate) fn call(&self, workers: Vec<usize>) {
-        workers.into_iter().for_each(|worker| self.post(worker).bed.call());
+        workers.into_iter().for_each(|worker| self.seat(worker).bed.call());
     }
 
     /// Puts a job that nobody waits for where the calling worker, or any worker, takes it. A worker takes its own ones youngest first, and those that it has spawned in turn among
     /// themselves oldest first.
     pub(crate) fn spawn(&self, job: Job, in_turn: bool) {
-        match self.own_post() {
-            Some(post) => {
-                let job = if in_turn { post.queue_up(job) } else { job };
+        match self.own_seat() {
+            Some(seat) => {
+                let job = if in_turn { seat.queue_up(job) } else { job };
                 // SAFETY: the calling worker's own.
-                unsafe { post.push_spawned(job) };
+                unsafe { seat.push_spawned(job) };
                 self.event();
             }
             None => self.inject(job),
@@ -321,9 +321,9 @@ impl Shared {
     }
 
     /// Leaves a job for each of the workers.
-    pub(crate) fn deliver_to_all(&self, mut job: impl FnMut(&Post) -> Job) {
+    pub(crate) fn deliver_to_all(&self, mut job: impl FnMut(&Seat) -> Job) {
         let _turn = lock(&self.broadcasts);
-        self.posts().for_each(|post| post.deliver(job(post)));
+        self.seats().for_each(|seat| seat.deliver(job(seat)));
     }
 
     /// So many spawned jobs begin their life.
@@ -347,7 +347,7 @@ impl Shared {
     }
 
     fn call_all(&self) {
-        self.posts().for_each(|post| post.bed.call());
+        self.seats().for_each(|seat| seat.bed.call());
     }
 
     fn may_leave(&self) -> bool {
@@ -370,33 +370,33 @@ impl Shared {
     pub(crate) fn enlist(&self, index: usize) {
         // The thread may use the pool as long as it lives, and there is no telling how long that is.
         std::mem::forget(self.hold());
-        let post = self.post(index);
-        Post::set_current(Some(post));
+        let seat = self.seat(index);
+        Seat::set_current(Some(seat));
         // From now on it may fork at any time.
-        post.begin();
+        seat.begin();
     }
 
     /// The life of a worker.
     pub(crate) fn work(&self, index: usize) {
-        let post = self.post(index);
+        let seat = self.seat(index);
         // A thread may be the worker of another pool, and be that again afterwards.
-        let outer = Post::current();
-        post.set_outer(outer);
-        Post::set_current(Some(post));
+        let outer = Seat::current();
+        seat.set_outer(outer);
+        Seat::set_current(Some(seat));
         let call = |handler: &Option<IndexHandler>| {
             if let Some(handler) = handler {
-                let before = post.begin();
+                let before = seat.begin();
                 if let Err(panic) = unwind::catch(|| handler(index)) {
                     self.handle_panic(panic);
                 }
-                post.end(before);
+                seat.end(before);
             }
         };
         call(&self.handlers.start);
         let guard = NoUnwind("a worker unwound");
-        search::until(post, self, &mut || self.may_leave(), &mut || true, &mut || None, Others::Alike);
+        search::until(seat, self, &mut || self.may_leave(), &mut || true, &mut || None, Others::Alike);
         guard.disarm();
         call(&self.handlers.exit);
-        Post::set_current(outer);
+        Seat::set_current(outer);
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::tasks::{Task, Tasks};
 use crate::origin::Frame;
-use crate::post::Post;
+use crate::seat::Seat;
 use crate::sync::{AtomicUsize, Ordering, RwLock};
 
 /// See the module.
@@ -72,15 +72,15 @@ impl Scopes {
         self.find(Tasks::take_queued)
     }
 
-    /// The same, of a scope whose end the worker of `post` will wait for.
-    pub(crate) fn take_own(&self, post: &Post) -> Option<Task> {
-        self.find(|tasks| tasks.is_owned_by(post).then(|| tasks.take_queued()).flatten())
+    /// The same, of a scope whose end the worker of `seat` will wait for.
+    pub(crate) fn take_own(&self, seat: &Seat) -> Option<Task> {
+        self.find(|tasks| tasks.is_owned_by(seat).then(|| tasks.take_queued()).flatten())
     }
 
-    /// A task of a scope that descends from `frame`, for the worker of `post`, which may run no others.
-    pub(crate) fn take_descendant(&self, post: &Post, frame: &Frame) -> Option<Task> {
+    /// A task of a scope that descends from `frame`, for the worker of `seat`, which may run no others.
+    pub(crate) fn take_descendant(&self, seat: &Seat, frame: &Frame) -> Option<Task> {
         let others = RefCell::new(Vec::new());
-        let take = |tasks: &Tasks| tasks.take_past(post, &mut others.borrow_mut());
+        let take = |tasks: &Tasks| tasks.take_past(seat, &mut others.borrow_mut());
         let task = self.find(|tasks| tasks.origin().descends_from(frame).then(|| take(tasks)).flatten());
         // Not while the list is locked.
         others.into_inner().into_iter().for_each(Task::set_aside);

@@ -17,7 +17,7 @@ use crate::job::Job;
 use crate::latch::{Completion, Gate, Waiter};
 use crate::origin::{Frame, Origin};
 use crate::pool::Shared;
-use crate::post::Post;
+use crate::seat::Seat;
 use crate::unwind;
 use crate::wait::{self, Awaited};
 use crate::worker::Worker;
@@ -134,9 +134,9 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) -> R,
     {
-        let post = worker.post();
-        let scope = Scope::new(Tasks::new(post.pool(), post.origin(), order, End::Owner(post)));
-        scope.complete(f, |tasks| wait::until(post, &Awaited::Scope(tasks)))
+        let seat = worker.seat();
+        let scope = Scope::new(Tasks::new(seat.pool(), seat.origin(), order, End::Owner(seat)));
+        scope.complete(f, |tasks| wait::until(seat, &Awaited::Scope(tasks)))
     }
 
     /// Runs the closure on the calling thread and the tasks in `pool`.
@@ -145,16 +145,16 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) -> R,
     {
         pool.check_process();
-        match Post::current() {
-            Some(post) if std::ptr::eq(post.pool(), pool) => Scope::run(post.worker(), order, f),
-            Some(post) => {
-                let frame = Frame::new(post, pool);
-                let completion = Completion::new(Waiter::Worker(post.pool().hold(), post.index));
+        match Seat::current() {
+            Some(seat) if std::ptr::eq(seat.pool(), pool) => Scope::run(seat.worker(), order, f),
+            Some(seat) => {
+                let frame = Frame::new(seat, pool);
+                let completion = Completion::new(Waiter::Worker(seat.pool().hold(), seat.index));
                 let end = End::Elsewhere(completion);
                 let scope = Scope::new(Tasks::new(pool, Origin::new(&frame), order, end));
                 scope.complete(f, |tasks| {
                     if let End::Elsewhere(completion) = tasks.end() {
-                        wait::until(post, &Awaited::Installed(&frame, &completion.done));
+                        wait::until(seat, &Awaited::Installed(&frame, &completion.done));
                     }
                 })
             }
@@ -220,10 +220,10 @@ impl<'scope> Scope<'scope> {
     {
         let pool = self.tasks.pool();
         let f = Arc::new(f);
-        self.tasks.expect(pool.posts.len());
-        pool.deliver_to_all(|post| {
+        self.tasks.expect(pool.seats.len());
+        pool.deliver_to_all(|seat| {
             let f = Arc::clone(&f);
-            let part = Broadcast::of(post);
+            let part = Broadcast::of(seat);
             // The count is gone with the call: before the task is finished.
             let run = self.task(move |scope: &Scope<'scope>| f(scope, part));
             // SAFETY: as in `spawn`.

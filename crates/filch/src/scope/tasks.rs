@@ -10,7 +10,7 @@ use crate::job::Job;
 use crate::latch::Completion;
 use crate::origin::{Frame, Origin};
 use crate::pool::Shared;
-use crate::post::Post;
+use crate::seat::Seat;
 use crate::sleep::Rest;
 use crate::sync::{lock, AtomicBool, AtomicU64, Mutex, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
@@ -70,7 +70,7 @@ impl Task {
 #[derive(Debug)]
 pub(super) enum End {
     /// A worker of the scope's pool, which runs tasks meanwhile.
-    Owner(*const Post),
+    Owner(*const Seat),
     /// Somebody who cannot.
     Elsewhere(Completion),
 }
@@ -168,9 +168,9 @@ impl Tasks {
         let pool = self.pool();
         let task = Task { job, scope: self };
         self.count(UNFINISHED + WAITING);
-        match pool.own_post() {
+        match pool.own_seat() {
             // SAFETY: the calling worker's own.
-            Some(post) if self.order == Order::Youngest => unsafe { post.push_task(task) },
+            Some(seat) if self.order == Order::Youngest => unsafe { seat.push_task(task) },
             _ => self.queue_up(task),
         }
         if !self.origin.is_none() {
@@ -245,8 +245,8 @@ impl Tasks {
         self.counts.load(Ordering::SeqCst) >= WAITING
     }
 
-    pub(super) fn is_owned_by(&self, post: &Post) -> bool {
-        matches!(self.end, End::Owner(owner) if std::ptr::eq(owner, post))
+    pub(super) fn is_owned_by(&self, seat: &Seat) -> bool {
+        matches!(self.end, End::Owner(owner) if std::ptr::eq(owner, seat))
     }
 
     /// Somebody has taken the task and will run it.
@@ -263,37 +263,37 @@ impl Tasks {
         lock(&self.queue).pop_front().map(Task::take)
     }
 
-    /// One of the tasks, for the worker of `post`, which may run no others. Those of other scopes that had to be taken on the way are for the caller to [set aside](Task::set_aside).
-    pub(super) fn take_past(&self, post: &Post, others: &mut Vec<Task>) -> Option<Task> {
+    /// One of the tasks, for the worker of `seat`, which may run no others. Those of other scopes that had to be taken on the way are for the caller to [set aside](Task::set_aside).
+    pub(super) fn take_past(&self, seat: &Seat, others: &mut Vec<Task>) -> Option<Task> {
         if !self.are_waiting() {
             return None;
         }
-        let stolen = || self.pool().others(post).find_map(Post::steal_task);
-        // SAFETY: this is the worker of the post.
-        let own = || unsafe { post.pop_task() };
-        self.take_youngest(post)
+        let stolen = || self.pool().others(seat).find_map(Seat::steal_task);
+        // SAFETY: this is the worker of the seat.
+        let own = || unsafe { seat.pop_task() };
+        self.take_youngest(seat)
             .or_else(|| self.take_queued())
             .or_else(|| self.sift(stolen, others))
             .or_else(|| self.sift(own, others))
     }
 
-    /// One of the tasks, for the worker of `post`, which waits for the end of the scope.
-    pub(crate) fn take(&self, post: &Post) -> Option<Task> {
+    /// One of the tasks, for the worker of `seat`, which waits for the end of the scope.
+    pub(crate) fn take(&self, seat: &Seat) -> Option<Task> {
         let mut others = Vec::new();
-        let task = self.take_past(post, &mut others);
+        let task = self.take_past(seat, &mut others);
         others.into_iter().for_each(Task::set_aside);
         task
     }
 
     /// The youngest task in the worker's own deque, if it is one of these.
-    fn take_youngest(&self, post: &Post) -> Option<Task> {
-        // SAFETY: this is the worker of the post.
-        let task = unsafe { post.pop_task() }?;
+    fn take_youngest(&self, seat: &Seat) -> Option<Task> {
+        // SAFETY: this is the worker of the seat.
+        let task = unsafe { seat.pop_task() }?;
         if task.is_of(self) {
             return Some(task.take());
         }
         // SAFETY: as above.
-        unsafe { post.push_task(task) };
+        unsafe { seat.push_task(task) };
         // Somebody may have looked meanwhile and not seen it.
         self.pool().event();
         None
@@ -325,9 +325,9 @@ impl Task {
         unsafe { Tasks::finish(scope) };
     }
 
-    /// Whether the worker of `post` waits for the end of its scope, or will.
-    pub(crate) fn is_for(&self, post: &Post) -> bool {
-        self.tasks().is_owned_by(post)
+    /// Whether the worker of `seat` waits for the end of its scope, or will.
+    pub(crate) fn is_for(&self, seat: &Seat) -> bool {
+        self.tasks().is_owned_by(seat)
     }
 
     /// It is about to be run.

@@ -1,6 +1,6 @@
-//! Where a worker's post and its fork stack lie: address space that is reserved at once and filled as it is used.
+//! Where a worker's seat and its fork stack lie: address space that is reserved at once and filled as it is used.
 //!
-//! A region is as large as its alignment, so that the address of any slot leads to the post at the region's start by one `and`. That is how a
+//! A region is as large as its alignment, so that the address of any slot leads to the seat at the region's start by one `and`. That is how a
 //! [`Worker`](crate::Worker) can be nothing but the address of a slot.
 
 use std::io;
@@ -13,7 +13,7 @@ use super::slot::{Slot, STRIDE};
 /// The size of a region, and its alignment.
 const SIZE: usize = 1 << 24;
 
-/// A post and the slots behind it.
+/// A seat and the slots behind it.
 #[derive(Debug)]
 pub(crate) struct Region<P> {
     start: *mut u8,
@@ -40,9 +40,9 @@ impl<P> Region<P> {
         (SIZE - Self::SLOTS) / STRIDE
     };
 
-    /// Reserves a region of so many slots and puts what `post` makes at its start. `post` is told where the slots begin, and how
+    /// Reserves a region of so many slots and puts what `seat` makes at its start. `seat` is told where the slots begin, and how
     /// many there are; it must not look at them yet.
-    pub(crate) fn new(slots: usize, post: impl FnOnce(usize, usize) -> P) -> io::Result<Region<P>> {
+    pub(crate) fn new(slots: usize, seat: impl FnOnce(usize, usize) -> P) -> io::Result<Region<P>> {
         const { assert!(mem::align_of::<P>() <= SIZE) };
         let slots = slots.clamp(2, Self::MOST_SLOTS);
         let (start, memory) = memory::reserve(Self::SLOTS + slots * STRIDE)?;
@@ -55,12 +55,12 @@ impl<P> Region<P> {
             }
         }
         // SAFETY: the memory begins with room for a `P`, aligned for it.
-        unsafe { start.cast::<P>().write(post(base, slots)) };
+        unsafe { start.cast::<P>().write(seat(base, slots)) };
         Ok(Region { start, slots, _memory: memory, _post: PhantomData })
     }
 
-    /// The post.
-    pub(crate) fn post(&self) -> &P {
+    /// The seat.
+    pub(crate) fn seat(&self) -> &P {
         // SAFETY: written by `new`, dropped with the region.
         unsafe { &*self.start.cast::<P>() }
     }

@@ -73,10 +73,10 @@ pub struct Trace {
 impl Trace {
     pub(crate) fn of(pool: &Shared) -> Trace {
         // The workers' logs are made one after the other when the pool is built.
-        let zero = pool.posts().map(|post| post.log.made).min();
+        let zero = pool.seats().map(|seat| seat.log.made).min();
         let mut trace = Trace { tracks: Vec::new(), dropped: 0 };
-        for post in pool.posts() {
-            let book = post.log.book();
+        for seat in pool.seats() {
+            let book = seat.log.book();
             // Under the lock: nothing in the book is later.
             let now = Instant::now();
             let since = |moment: Instant| zero.map_or(Duration::ZERO, |zero| moment - zero);

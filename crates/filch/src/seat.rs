@@ -1,4 +1,4 @@
-//! A worker's post: all that the pool keeps for it, at the start of its region.
+//! A seat: a worker's place in a pool. Lies at the start of its region.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ use crate::worker::Worker;
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Post {
+pub(crate) struct Seat {
     /// The jobs that its joins have forked.
     pub(crate) stack: Stack,
     /// On a line of its own: whoever wakes the worker needs nothing else.
@@ -30,9 +30,9 @@ pub(crate) struct Post {
     pub(crate) index: usize,
     /// Set once, before the thread starts.
     pool: AtomicPtr<Shared>,
-    /// The post that the worker's thread had before this one, in another pool, or null. Only that
+    /// The seat that the worker's thread had before this one, in another pool, or null. Only that
     /// thread uses it.
-    pub(crate) outer: plain::AtomicPtr<Post>,
+    pub(crate) outer: plain::AtomicPtr<Seat>,
     spawned: OwnersOnly<chase_lev::Owner<Job>>,
     /// The other end of what it has spawned.
     spawned_thief: chase_lev::Thief<Job>,
@@ -62,14 +62,14 @@ pub(crate) struct Post {
     pub(crate) log: Log,
 }
 
-impl Post {
+impl Seat {
     /// # Safety
     ///
     /// As for [`Stack::new`].
-    pub(crate) unsafe fn new(index: usize, base: usize, slots: usize, mode: Mode) -> Post {
+    pub(crate) unsafe fn new(index: usize, base: usize, slots: usize, mode: Mode) -> Seat {
         let (spawned, spawned_thief) = new_deque();
         let (tasks, tasks_thief) = new_deque();
-        Post {
+        Seat {
             // SAFETY: the caller's word.
             stack: unsafe { Stack::new(base, slots, mode) },
             bed: CachePadded::new(Bed::new()),
@@ -103,7 +103,7 @@ impl Post {
 
     /// The pool.
     pub(crate) fn pool<'a>(&self) -> &'a Shared {
-        // SAFETY: the pool owns its posts, and outlives what runs on them.
+        // SAFETY: the pool owns its seats, and outlives what runs on them.
         unsafe { &*self.pool.load(Ordering::Relaxed) }
     }
 
@@ -111,7 +111,7 @@ impl Post {
     ///
     /// # Safety
     ///
-    /// Called by the worker of this post.
+    /// Called by the worker of this seat.
     pub(crate) unsafe fn push_spawned(&self, job: Job) {
         self.spawned.0.push(job);
     }
@@ -120,8 +120,8 @@ impl Post {
     pub(crate) fn queue_up(&self, job: Job) -> Job {
         unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
             // SAFETY: pool memory, which outlives what is spawned into the pool.
-            let post = unsafe { &*data.cast::<Post>() };
-            let job = post.in_turn.pop().expect("as many take their turn as have queued up");
+            let seat = unsafe { &*data.cast::<Seat>() };
+            let job = seat.in_turn.pop().expect("as many take their turn as have queued up");
             // SAFETY: taken from the queue once.
             unsafe { job.run(worker) };
         }
@@ -135,7 +135,7 @@ impl Post {
     ///
     /// # Safety
     ///
-    /// Called by the worker of this post.
+    /// Called by the worker of this seat.
     pub(crate) unsafe fn pop_spawned(&self) -> Option<Job> {
         self.spawned.0.pop()
     }
@@ -149,7 +149,7 @@ impl Post {
     ///
     /// # Safety
     ///
-    /// Called by the worker of this post.
+    /// Called by the worker of this seat.
     pub(crate) unsafe fn push_task(&self, task: Task) {
         self.tasks.0.push(task);
     }
@@ -158,7 +158,7 @@ impl Post {
     ///
     /// # Safety
     ///
-    /// Called by the worker of this post.
+    /// Called by the worker of this seat.
     pub(crate) unsafe fn pop_task(&self) -> Option<Task> {
         self.tasks.0.pop()
     }
@@ -180,7 +180,7 @@ impl Post {
     ///
     /// # Safety
     ///
-    /// Called by the worker of this post.
+    /// Called by the worker of this seat.
     pub(crate) unsafe fn random(&self, bound: usize) -> usize {
         let mut random = self.random.0.get();
         let number = random.below(bound);
@@ -200,7 +200,7 @@ impl Post {
     }
 
     /// The worker begins to run something; its first fork looks at the beds. Returns whether it was running something already, for
-    /// [`end`](Post::end).
+    /// [`end`](Seat::end).
     pub(crate) fn begin(&self) -> bool {
         // Relaxed: only the worker itself writes it.
         let before = self.working.load(Ordering::Relaxed);
@@ -271,7 +271,7 @@ impl Post {
         self.scope.store(number, Ordering::SeqCst);
     }
 
-    /// How many foreign things had begun before the task of [`scope`](Post::scope). Only after a theft.
+    /// How many foreign things had begun before the task of [`scope`](Seat::scope). Only after a theft.
     pub(crate) fn scope_since(&self) -> u32 {
         // Relaxed: acquired with the theft.
         self.scope_since.load(Ordering::Relaxed)
