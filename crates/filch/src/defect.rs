@@ -31,6 +31,32 @@ pub(crate) enum Defect {
     RisesWithoutFence,
     /// The same as `BarrierRefused`, and a raid has no fence of its own.
     RaidsWithoutFence,
+    /// A waker gives up if the state changes, though the worker still sleeps.
+    WakesOnlyOnce,
+    /// A seat is lent while its own thread still prepares to sleep.
+    LendsRestingSeats,
+    /// The own thread of a seat works there although a caller has the seat.
+    OwnerTakesALentSeat,
+    /// A promised barrier is called off only after the thread has looked at its seat.
+    PromiseEndsLate,
+    /// A caller begins without a fence and without raising its own alarm.
+    GuestDoesNotBegin,
+    /// A caller returns a seat and counts it as vacant afterwards.
+    ReturnsBeforeItCounts,
+    /// A caller that returns a seat relies on counters from before.
+    ReturnTrustsOldCounts,
+    /// A caller that returns a seat does not look for work.
+    ReturnDoesNotLook,
+    /// A caller that returns a seat raises no alarm.
+    ReturnRaisesNoAlarm,
+    /// A caller that returns a seat wakes no thread to have a barrier made.
+    ReturnIgnoresPromise,
+    /// A caller that returns a seat never hands it to its own thread.
+    ReturnNeverHandsOver,
+    /// A caller that returns a seat does not look at what was spawned there.
+    ReturnForgetsSpawned,
+    /// A caller that returns a seat does not look at its mail.
+    ReturnForgetsMail,
 }
 
 impl Defect {

@@ -25,6 +25,13 @@ pub enum BuildError {
         /// What it says.
         value: OsString,
     },
+    /// The environment variable about calls from outside has an unknown value.
+    Callers {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: OsString,
+    },
     /// The stacks would be too small to run anything.
     StackTooSmall {
         /// In bytes.
@@ -56,6 +63,9 @@ impl fmt::Display for BuildError {
             }
             BuildError::Variable { name, value } => {
                 write!(f, "{name} is {value:?}; it should be a number of threads above 0, or not be set")
+            }
+            BuildError::Callers { name, value } => {
+                write!(f, "{name} is {value:?}; it should be `in-place` or `shipped`, or not be set")
             }
             BuildError::StackTooSmall { asked, least } => {
                 write!(f, "a worker's stack needs at least {least} bytes; {asked} were asked for")

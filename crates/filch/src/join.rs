@@ -3,6 +3,7 @@
 use crate::global;
 use crate::job::Forked;
 use crate::seat::Seat;
+use crate::sleep;
 use crate::unwind;
 use crate::wait::{self, Beyond};
 use crate::worker::Worker;
@@ -212,7 +213,7 @@ impl Worker {
         A: FnOnce(&mut Worker, bool) -> RA,
         B: FnOnce(&mut Worker, bool) -> RB,
     {
-        if wait::answer(self.seat(), self.slot()).is_full() {
+        if sleep::answer(self.seat(), self.slot()).is_full() {
             return self.fork_beyond_the_end(a, job);
         }
         // SAFETY: the job was forked.

@@ -95,7 +95,7 @@ impl Completion {
         // SAFETY: as above.
         unsafe { (*this).done.store(true, Ordering::Release) };
         match waiter {
-            Waiter::Worker(pool, worker) => pool.seat(worker).bed.call(),
+            Waiter::Worker(pool, worker) => pool.seat(worker).sleep.call_waiter(),
             Waiter::Thread(gate) => gate.open(),
         }
     }

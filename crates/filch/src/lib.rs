@@ -88,7 +88,7 @@ pub use error::BuildError;
 pub use explore::{explore, explore_at_least_once};
 pub use global::{index, threads, with_worker};
 pub use join::{join, join_context, maybe_join, Context};
-pub use pool::{Builder, Fences, Pool, Thread};
+pub use pool::{Builder, Callers, Fences, Pool, Thread};
 pub use scope::{in_place_scope, in_place_scope_fifo, scope, scope_fifo, Scope};
 pub use spawn::{has_pending, spawn, spawn_fifo, yield_local, yield_now, Yield};
 pub use stats::{Stats, WorkerStats};

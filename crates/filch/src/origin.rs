@@ -20,12 +20,16 @@ pub(crate) struct Origin(*const Frame);
 unsafe impl Send for Origin {}
 
 /// A wait of one worker for another pool, or for all the workers of its own.
+// The alignment: a sleep state holds the address and a few bits.
 #[derive(Debug)]
+#[repr(align(8))]
 pub(crate) struct Frame {
     /// Where the waiting worker's own work comes from.
     parent: Origin,
     pub(crate) pool: *const Shared,
     pub(crate) worker: usize,
+    /// How many jobs stood on the worker's fork stack when the wait began.
+    pub(crate) depth: u32,
     away: bool,
     /// The number of the scope whose end is waited for, or 0.
     scope: usize,
@@ -35,14 +39,15 @@ impl Frame {
     /// A wait of the worker of `seat` for something in `target`.
     pub(crate) fn new(seat: &Seat, target: &Shared) -> Frame {
         let pool = seat.pool();
-        Frame { parent: seat.origin(), pool, worker: seat.index, away: !ptr::eq(pool, target), scope: 0 }
+        let (worker, depth) = (seat.index, seat.worker().depth());
+        Frame { parent: seat.origin(), pool, worker, depth, away: !ptr::eq(pool, target), scope: 0 }
     }
 
     /// The wait of whoever waits for a scope of this pool and origin; of its worker, if it is one of the pool's.
     pub(crate) fn of_scope(number: usize, pool: &Shared, origin: Origin, owner: Option<&Seat>) -> Frame {
-        // Nobody has an index like that.
-        let worker = owner.map_or(usize::MAX, |owner| owner.index);
-        Frame { parent: origin, pool, worker, away: false, scope: number }
+        // No worker has an index like that.
+        let (worker, depth) = owner.map_or((usize::MAX, 0), |owner| (owner.index, owner.worker().depth()));
+        Frame { parent: origin, pool, worker, depth, away: false, scope: number }
     }
 
     /// The number of the scope whose end is waited for, or 0.

@@ -1,17 +1,15 @@
 //! Looking for work, and running what was found.
 
-use std::time::Duration;
-
-use crate::backoff::Backoff;
-use crate::defect::{defect, Defect};
+use crate::backoff::{Backoff, Patience};
 use crate::job::Job;
 use crate::origin::Origin;
 use crate::pool::Shared;
 use crate::scope::Task;
 use crate::seat::Seat;
+use crate::sleep::{fall_asleep, SleepState, Sleeper};
 use crate::spin;
-use crate::stack::{self, Slot, Theft};
-use crate::sync::{fence, spin_loop, Ordering};
+use crate::stack::{Slot, Theft};
+use crate::sync::spin_loop;
 use crate::unwind::NoUnwind;
 use crate::wait::SHORT_WAIT;
 use crate::worker::Worker;
@@ -107,7 +105,7 @@ pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
     // SAFETY: the caller's word: once, and the frame it points to waits.
     unsafe { execute(data, worker, !std::ptr::eq(owner, worker.seat())) };
     if slot.complete() {
-        owner.bed.call();
+        owner.sleep.call_waiter();
     }
 }
 
@@ -189,7 +187,8 @@ pub(crate) enum Others {
     Foreign,
 }
 
-/// Runs whatever there is until `has_come`. `announce` says that this worker is to be called then; `find_own` finds what others could not.
+/// Runs any work until `has_come`. `announce` says that this worker is to be called then; `find_own`
+/// finds what others could not; `state` is that of the worker when it sleeps.
 pub(crate) fn until<'p>(
     seat: &Seat,
     pool: &'p Shared,
@@ -197,10 +196,10 @@ pub(crate) fn until<'p>(
     announce: &mut dyn FnMut() -> bool,
     find_own: &mut dyn FnMut() -> Option<Work<'p>>,
     others: Others,
+    state: SleepState,
 ) {
     while !has_come() {
-        let most = (pool.seats.len() as u64 / 2).max(1);
-        let mut crowded = pool.sleep.start_searching().searching() > most && seat.patience.is_over();
+        let mut crowded = is_crowded(pool, pool.sleep.start_searching().searching(), &seat.patience);
         let mut backoff = Backoff::new(&seat.patience);
         let work = loop {
             if has_come() {
@@ -214,7 +213,9 @@ pub(crate) fn until<'p>(
             }
             // One turn at least, in which owners can answer the demand.
             if !backoff.snooze() || crowded {
-                backoff.learn(&seat.patience, || sleep(seat, pool, has_come, announce));
+                backoff.learn(&seat.patience, || {
+                    fall_asleep(seat, pool, &mut Searcher { seat, pool, has_come, announce, state })
+                });
                 backoff = Backoff::new(&seat.patience);
                 crowded = false;
                 // What it was called for, most likely: no need to look everywhere first.
@@ -241,102 +242,41 @@ pub(crate) fn until<'p>(
     }
 }
 
-/// Puts a searching worker to sleep, if there is still nothing to do after all precautions. Returns
-/// whether it slept.
-fn sleep(seat: &Seat, pool: &Shared, has_come: &mut dyn FnMut() -> bool, announce: &mut dyn FnMut() -> bool) -> bool {
-    if pool.has_work(seat) || !announce() {
-        return false;
-    }
-    pool.sleep.lie_down(&seat.bed);
-    pool.wake_for_own_jobs(seat);
-    let others = || pool.others(seat);
-    others().for_each(|other| other.stack.demand());
-    if !defect(Defect::SleepWithoutLook) && (has_come() || pool.has_work(seat)) {
-        pool.sleep.get_up(&seat.bed);
-        return false;
-    }
-    // The fork that did not see the demand is before the barrier: then it is seen now.
-    let Some(certain) = pass_barrier(seat, pool, others()) else {
-        pool.sleep.get_up(&seat.bed);
-        return true;
-    };
-    seat.raid_one_of(pool, others());
-    // A raid that was called off, or had more than one victim to choose from, leaves private jobs behind: look again.
-    let left = others().any(|other| pool.could_take_from(other));
-    let visible = has_come() || pool.has_work(seat);
-    let sleeps = defect(Defect::SleepWithoutLook) || !(visible || left && certain);
-    if sleeps {
-        nap(seat, pool, certain);
-    }
-    pool.sleep.get_up(&seat.bed);
-    sleeps
+/// Whether a worker that starts to search should sleep after one look, given how many search.
+fn is_crowded(pool: &Shared, searching: usize, patience: &Patience) -> bool {
+    let count = pool.seats.len();
+    // Callers need a seat that is vacant, and not a worker that searches.
+    searching > (count / 2).max(1) && patience.is_over() || pool.lends && searching == count
 }
 
-/// How long a worker dozes before it has the kernel interrupt others for it.
-const GRACE: Duration = Duration::from_millis(2);
-
-/// Makes sure that later forks of `others` heed the demand of a worker that lies down, and that
-/// their earlier forks can be seen. Returns `None` if the worker was called meanwhile, otherwise
-/// whether it is certain.
-///
-/// A worker in bed passes a fence when it gets up, a worker that runs nothing when it begins to run
-/// something, and a fenced owner at each fork. For the others, a fork and the demand can miss each
-/// other only while a store is on its way. So, unless there is something to take at once, this
-/// worker dozes first. In most cases it is called, or the others come to bed, before the time is
-/// over, and no worker is interrupted.
-///
-/// If the kernel refuses the barrier, the others are asked to fence their forks from now on.
-pub(crate) fn pass_barrier<'p>(
-    seat: &Seat,
-    pool: &Shared,
-    others: impl Iterator<Item = &'p Seat> + Clone,
-) -> Option<bool> {
-    let all_heed = || {
-        // What was demanded is so before the others are looked at.
-        if !defect(Defect::NoBarrier) {
-            fence(Ordering::SeqCst);
-        }
-        !others.clone().any(Seat::may_fork_unseen)
-    };
-    if all_heed() {
-        return Some(true);
-    }
-    let something = || others.clone().any(|other| other.stack.has_jobs());
-    // A checker knows no time.
-    if !cfg!(any(loom, shuttle)) && !something() {
-        if nap_for(seat, pool, GRACE) {
-            return None;
-        }
-        if all_heed() {
-            return Some(true);
-        }
-    }
-    let passed = stack::heavy_barrier();
-    if !passed {
-        others.filter(|other| other.may_fork_unseen()).for_each(|other| other.stack.ask_for_fences());
-    }
-    Some(passed)
+/// A worker that has searched for any work and found none.
+struct Searcher<'a> {
+    seat: &'a Seat,
+    pool: &'a Shared,
+    has_come: &'a mut dyn FnMut() -> bool,
+    announce: &'a mut dyn FnMut() -> bool,
+    state: SleepState,
 }
 
-/// Sleeps until called, for so long at most. Returns whether it was called.
-fn nap_for(seat: &Seat, pool: &Shared, time: Duration) -> bool {
-    seat.tally.sleeps.add(1);
-    let _span = seat.log.asleep();
-    let called = pool.sleep.doze(&seat.bed, time);
-    seat.tally.wakes.add(1);
-    called
-}
+impl Sleeper for Searcher<'_> {
+    fn prepare(&mut self) -> bool {
+        !self.pool.has_work(self.seat) && (self.announce)()
+    }
 
-/// Sleeps until called; or for a millisecond, if a fork may be missed because the kernel has refused
-/// a barrier and not every owner fences yet.
-pub(crate) fn nap(seat: &Seat, pool: &Shared, certain: bool) {
-    if certain {
-        seat.tally.sleeps.add(1);
-        let _span = seat.log.asleep();
-        pool.sleep.sleep(&seat.bed);
-        seat.tally.wakes.add(1);
-    } else {
-        nap_for(seat, pool, Duration::from_millis(1));
+    fn state(&self) -> SleepState {
+        self.state
+    }
+
+    fn victims<'p>(&self, pool: &'p Shared) -> Vec<&'p Seat> {
+        pool.others(self.seat).collect()
+    }
+
+    fn is_done(&mut self) -> bool {
+        (self.has_come)()
+    }
+
+    fn has_queued(&self) -> bool {
+        self.seat.has_mail() || self.pool.has_visible_work()
     }
 }
 
@@ -370,7 +310,7 @@ impl Seat {
     pub(crate) fn raid(&self, victim: &Seat) -> bool {
         self.tally.raids.add(1);
         let _span = self.log.raid(victim.index);
-        victim.stack.raid(|| victim.bed.is_occupied()).is_some()
+        victim.stack.raid(|| victim.sleep.is_asleep()).is_some()
     }
 
     /// Where what runs here now comes from.

@@ -13,7 +13,7 @@ use crate::origin::Origins;
 use crate::pool::Shared;
 use crate::random::Random;
 use crate::scope::Task;
-use crate::sleep::Bed;
+use crate::sleep::SleepCell;
 use crate::stack::{Mode, Slot, Stack};
 use crate::stats::Tally;
 use crate::sync::{fence, lock, spin_loop, AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Mutex, Ordering};
@@ -25,8 +25,8 @@ use crate::worker::Worker;
 pub(crate) struct Seat {
     /// The jobs that its joins have forked.
     pub(crate) stack: Stack,
-    /// On a line of its own: whoever wakes the worker needs nothing else.
-    pub(crate) bed: CachePadded<Bed>,
+    /// On a line of its own: a thread that wakes the worker needs nothing else.
+    pub(crate) sleep: CachePadded<SleepCell>,
     pub(crate) index: usize,
     /// Set once, before the thread starts.
     pool: AtomicPtr<Shared>,
@@ -48,7 +48,8 @@ pub(crate) struct Seat {
     in_turn: InOrder,
     /// The scope whose task is at the bottom of all that runs here, or 0.
     scope: AtomicUsize,
-    /// Whether it runs something: one that does not cannot fork without looking at the beds first.
+    /// Whether it runs something. A worker that begins to looks at the sleep states of others at its
+    /// first fork.
     working: AtomicBool,
     /// What runs here on top of something that it has nothing to do with.
     foreign: Foreign,
@@ -72,7 +73,7 @@ impl Seat {
         Seat {
             // SAFETY: the caller's word.
             stack: unsafe { Stack::new(base, slots, mode) },
-            bed: CachePadded::new(Bed::new()),
+            sleep: CachePadded::new(SleepCell::new()),
             index,
             pool: AtomicPtr::new(std::ptr::null_mut()),
             outer: plain::AtomicPtr::new(std::ptr::null_mut()),
@@ -121,7 +122,7 @@ impl Seat {
         unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
             // SAFETY: pool memory, which outlives what is spawned into the pool.
             let seat = unsafe { &*data.cast::<Seat>() };
-            let job = seat.in_turn.pop().expect("as many take their turn as have queued up");
+            let job = seat.in_turn.take_where(|_| true).expect("as many take their turn as have queued up");
             // SAFETY: taken from the queue once.
             unsafe { job.run(worker) };
         }
@@ -191,21 +192,31 @@ impl Seat {
     /// Leaves a job for this worker alone, and wakes it.
     pub(crate) fn deliver(&self, job: Job) {
         self.inbox.push(job);
-        self.bed.call();
+        self.sleep.call();
     }
 
     /// Takes the oldest of the jobs for this worker alone.
     pub(crate) fn collect(&self) -> Option<Job> {
-        self.inbox.pop()
+        self.collect_where(|_| true)
     }
 
-    /// The worker begins to run something; its first fork looks at the beds. Returns whether it was running something already, for
-    /// [`end`](Seat::end).
+    /// Takes the oldest such job of those for this worker alone.
+    pub(crate) fn collect_where(&self, wanted: impl Fn(&Job) -> bool) -> Option<Job> {
+        self.inbox.take_where(wanted)
+    }
+
+    /// Whether there is such a job for this worker alone.
+    pub(crate) fn has_mail_where(&self, wanted: impl Fn(&Job) -> bool) -> bool {
+        self.has_mail() && self.inbox.has(wanted)
+    }
+
+    /// The worker begins to run something; its first fork looks at the sleep states of the others.
+    /// Returns whether it was running something already, for [`end`](Seat::end).
     pub(crate) fn begin(&self) -> bool {
         // Relaxed: only the worker itself writes it.
         let before = self.working.load(Ordering::Relaxed);
         self.working.store(true, Ordering::SeqCst);
-        // Whoever lies down and does not see this is seen in bed by the first fork.
+        // A worker that goes to sleep and does not see this is seen asleep by the first fork.
         fence(Ordering::SeqCst);
         self.stack.alarm();
         before
@@ -215,6 +226,14 @@ impl Seat {
     pub(crate) fn end(&self, before: bool) {
         // Release: what it has forked was forked before.
         self.working.store(before, Ordering::Release);
+    }
+
+    /// Whether nothing is left of what ran here.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.stack.is_empty_at(self.stack.bottom())
+            && self.origins.are_none()
+            && self.foreigners() == 0
+            && self.scope.load(Ordering::Relaxed) == 0
     }
 
     /// Something begins, at the present height, that has nothing to do with what runs below; or only with what runs below the job at depth `descends_from`, which it is.
@@ -245,22 +264,22 @@ impl Seat {
             && lock(&self.foreign.entries).iter().skip(since as usize).any(foreign)
     }
 
-    /// Whether the worker may fork without looking at the beds first: it runs something, is not in
-    /// bed itself, and its forks have no fence.
+    /// Whether the worker may fork without looking at the sleep states of others first: it runs
+    /// something, does not sleep itself, and its forks have no fence.
     pub(crate) fn may_fork_unseen(&self) -> bool {
-        // SeqCst: after the fence of the worker that asks, which lies in bed by then.
-        self.working.load(Ordering::SeqCst) && !self.bed.is_occupied() && !self.stack.is_fenced()
+        // SeqCst: after the fence of the worker that asks, whose state says by then that it sleeps.
+        self.working.load(Ordering::SeqCst) && !self.sleep.is_asleep() && !self.stack.is_fenced()
     }
 
     /// Whether there are jobs for this worker alone.
     pub(crate) fn has_mail(&self) -> bool {
-        // SeqCst: after `Bed::rest` was set.
+        // SeqCst: after the worker's state says that it sleeps.
         self.inbox.len.load(Ordering::SeqCst) != 0
     }
 
     /// The scope whose task is at the bottom of all that runs here.
     pub(crate) fn scope(&self) -> usize {
-        // SeqCst: against `Bed::rest`, and against the scope's end, which reads it before and after a theft.
+        // SeqCst: against the sleep states, and against the scope's end, which reads it before and after a theft.
         self.scope.load(Ordering::SeqCst)
     }
 
@@ -324,7 +343,7 @@ struct OwnersOnly<T>(T);
 // SAFETY: the functions that reach inside are unsafe and say who may call them.
 unsafe impl<T: Send> Sync for OwnersOnly<T> {}
 
-/// Jobs, first in, first out.
+/// Jobs, first in, first out, except for those that are looked for.
 #[derive(Debug)]
 struct InOrder {
     /// So that nobody locks for nothing.
@@ -344,15 +363,20 @@ impl InOrder {
         self.len.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn pop(&self) -> Option<Job> {
+    fn take_where(&self, wanted: impl Fn(&Job) -> bool) -> Option<Job> {
         // Acquire: pairs with the release above.
         if self.len.load(Ordering::Acquire) == 0 {
             return None;
         }
         let mut jobs = lock(&self.jobs);
-        let job = jobs.pop_front()?;
+        let at = jobs.iter().position(wanted)?;
+        let job = jobs.remove(at)?;
         self.len.fetch_sub(1, Ordering::Relaxed);
         Some(job)
+    }
+
+    fn has(&self, wanted: impl Fn(&Job) -> bool) -> bool {
+        lock(&self.jobs).iter().any(wanted)
     }
 }
 

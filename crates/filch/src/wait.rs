@@ -8,7 +8,9 @@
 //! - for a scope, the scope's own tasks, and jobs from the stacks of workers that run one of those at their bottom, with the same proof.
 //! - for another pool, what came back from there (see [`origin`](crate::origin)). The tasks of a scope that run above something else, and the parts of its broadcasts, are told apart in the same way.
 //!
-//! Jobs that are addressed to one worker, as those of a broadcast, are run by that worker in any wait: nobody else could.
+//! Jobs that are addressed to one worker, as those of a broadcast, are run by that worker in any wait:
+//! no other worker could. But a caller from outside that has borrowed a seat runs only those that its
+//! own wait needs. The others stay for the seat's own thread.
 
 use std::cell::UnsafeCell;
 
@@ -20,10 +22,10 @@ use crate::pool::Shared;
 use crate::scope::Tasks;
 use crate::search::{self, Others, Work};
 use crate::seat::Seat;
-use crate::sleep::Rest;
+use crate::sleep::{self, fall_asleep, SleepState, Sleeper};
 use crate::spin;
 use crate::stack::{Execute, Slot, Theft};
-use crate::sync::{fence, spin_loop, AtomicBool, Ordering};
+use crate::sync::{spin_loop, AtomicBool, Ordering};
 use crate::worker::Worker;
 
 /// What a worker may run while it waits.
@@ -43,57 +45,6 @@ pub enum Waiting {
 /// How many [turns](crate::spin) a worker waits before it offers its help, or takes what was not
 /// offered: about a microsecond.
 pub(crate) const SHORT_WAIT: u32 = 3;
-
-/// What became of a fork on the slow path.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    Forked,
-    Full,
-}
-
-impl Answer {
-    pub(crate) fn is_full(&self) -> bool {
-        *self == Answer::Full
-    }
-}
-
-/// Handles a fork that found the alarm raised, or the stack full. If another worker wants work, the
-/// oldest jobs become public and, if no worker searches for them, a sleeper is woken.
-#[cold]
-#[inline(never)]
-pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
-    if seat.stack.is_full_at(slot) {
-        seat.stack.withdraw(slot);
-        seat.stack.heed_request();
-        return Answer::Full;
-    }
-    let hungry = seat.stack.answer();
-    let pool = seat.pool();
-    let depth = seat.stack.index_of(slot);
-    let sleeper = pool.find_sleeper(seat, depth);
-    if !hungry && sleeper.is_none() {
-        return Answer::Forked;
-    }
-    let published = seat.stack.share();
-    if published > 0 {
-        seat.tally.shares.add(published.into());
-        seat.log.shared(published);
-    }
-    if let Some((bed, rest)) = sleeper {
-        // What was published is so before the counters are looked at.
-        fence(Ordering::SeqCst);
-        // A searcher will find what is public now, or looks once more when it stops. It may not take
-        // what a waiter may, so a waiter is woken all the same.
-        if rest != Rest::Idle || pool.sleep.counts().searching() == 0 {
-            pool.sleep.wake(bed, rest);
-        }
-        // As long as a worker sleeps that could take a job, each fork offers one.
-        if pool.find_sleeper(seat, depth).is_some() {
-            seat.stack.alarm();
-        }
-    }
-    Answer::Forked
-}
 
 /// What a worker waits for.
 #[derive(Debug)]
@@ -180,7 +131,7 @@ impl Awaited<'_> {
                     if !runner.stack.has_public() {
                         // Until the runner has learnt of it, no raid succeeds.
                         if refused && self.announce() {
-                            search::nap(seat, pool, false);
+                            sleep::nap(seat, false);
                         }
                         return false;
                     }
@@ -216,14 +167,64 @@ impl Awaited<'_> {
         }
     }
 
-    fn rest(&self) -> Rest {
-        match self {
-            Awaited::Stolen(slot) => Rest::on(slot),
-            Awaited::Beyond(beyond) => Rest::on(beyond.slot()),
-            Awaited::Scope(tasks) => Rest::Scope(tasks.number()),
-            Awaited::Installed(frame, _) => Rest::Installed(frame.address()),
+    /// A job that is addressed to the waiting worker, and that the worker may run in this wait.
+    fn collect(&self, seat: &Seat, pool: &Shared) -> Option<Job> {
+        if seat.sleep.has_guest() {
+            seat.collect_where(|job| self.needs(pool, job.origin))
+        } else {
+            seat.collect()
         }
     }
+
+    /// Whether there is such a job.
+    fn has_mail(&self, seat: &Seat, pool: &Shared) -> bool {
+        if seat.sleep.has_guest() {
+            seat.has_mail_where(|job| self.needs(pool, job.origin))
+        } else {
+            seat.has_mail()
+        }
+    }
+
+    /// Whether this wait needs a part of a broadcast of this origin: the worker that waits for the
+    /// broadcast runs a part of what is awaited here.
+    fn needs(&self, pool: &Shared, origin: Origin) -> bool {
+        origin.frames().filter(|frame| std::ptr::eq(frame.pool, pool)).any(|frame| match *self {
+            Awaited::Stolen(slot) => runs_in(pool, slot, frame, pool.seats.len()),
+            Awaited::Beyond(beyond) => runs_in(pool, beyond.slot(), frame, pool.seats.len()),
+            Awaited::Scope(tasks) => {
+                let runs_one = |runner: &&Seat| runner.scope() == tasks.number();
+                let mut runners = pool.seats().filter(runs_one);
+                std::ptr::eq(frame, tasks.frame())
+                    || runners.any(|runner| runs_above(pool, runner, 0, runner.scope_since(), frame, pool.seats.len()))
+            }
+            Awaited::Installed(awaited, _) => std::ptr::eq(frame, awaited),
+        })
+    }
+
+    fn state(&self) -> SleepState {
+        match self {
+            Awaited::Stolen(slot) => SleepState::on(slot),
+            Awaited::Beyond(beyond) => SleepState::on(beyond.slot()),
+            Awaited::Scope(tasks) => SleepState::Scope(tasks.number()),
+            Awaited::Installed(frame, _) => SleepState::Installed(frame.address()),
+        }
+    }
+}
+
+/// Whether the wait of `frame` belongs to the stolen job in `slot`: to its runner, or to a worker that
+/// has stolen from it, at so many removes at most.
+fn runs_in(pool: &Shared, slot: &Slot, frame: &Frame, removes: usize) -> bool {
+    let runner = slot.runner().filter(|_| !slot.is_done());
+    runner.is_some_and(|runner| runs_above(pool, pool.seat(runner), slot.floor(), slot.foreigners(), frame, removes))
+}
+
+/// Whether the wait of `frame` belongs to what `runner` began at `floor`, when so many foreign things
+/// had begun there.
+fn runs_above(pool: &Shared, runner: &Seat, floor: u32, since: u32, frame: &Frame, removes: usize) -> bool {
+    let is_part = |depth| depth >= floor && !runner.is_foreign(depth, since, floor);
+    let stolen = || runner.stack.stolen_above(floor).filter(|slot| is_part(runner.stack.index_of(slot)));
+    runner.index == frame.worker && is_part(frame.depth)
+        || removes > 0 && stolen().any(|slot| runs_in(pool, slot, frame, removes - 1))
 }
 
 /// The worker that runs the job in `slot`, if it is another one than that of `seat`, and has said so.
@@ -348,7 +349,7 @@ fn give_back(pool: &Shared, slot: &Slot, victim: &Seat) {
     let job = unsafe { Job::from_parts(address.cast(), execute, victim.origins.at(address.addr())) };
     return_to_injector(pool, job, victim);
     if call_owner {
-        victim.bed.call();
+        victim.sleep.call_waiter();
     }
 }
 
@@ -382,12 +383,15 @@ pub(crate) fn until(seat: &Seat, awaited: &Awaited<'_>) {
         return;
     }
     let others = match (pool.waiting, awaited) {
+        // What the caller holds outside of the pool, such as a lock, must not meet unrelated work.
+        _ if seat.sleep.has_guest() => return until_strictly(seat, pool, awaited),
         (Waiting::Any, _) => Others::Alike,
         (Waiting::StrictInPool, Awaited::Installed(frame, _)) if frame.is_away() => Others::Foreign,
         (Waiting::Strict | Waiting::StrictInPool, _) => return until_strictly(seat, pool, awaited),
     };
     let (has_come, announce) = (&mut || awaited.has_come(), &mut || awaited.announce());
-    search::until(seat, pool, has_come, announce, &mut || awaited.find(seat, pool), others);
+    let find = &mut || awaited.find(seat, pool);
+    search::until(seat, pool, has_come, announce, find, others, SleepState::Idle);
 }
 
 fn until_strictly(seat: &Seat, pool: &Shared, awaited: &Awaited<'_>) {
@@ -397,7 +401,7 @@ fn until_strictly(seat: &Seat, pool: &Shared, awaited: &Awaited<'_>) {
     let mut backoff = Backoff::new(&seat.patience);
     while !awaited.has_come() {
         seat.stack.heed_request();
-        let mail = seat.collect();
+        let mail = awaited.collect(seat, pool);
         let work = match has_paused {
             _ if mail.is_some() => None,
             true => awaited.find(seat, pool),
@@ -419,7 +423,7 @@ fn until_strictly(seat: &Seat, pool: &Shared, awaited: &Awaited<'_>) {
             has_paused = true;
             pause_until_done(awaited);
         } else if !backoff.snooze() {
-            backoff.learn(&seat.patience, || sleep_strictly(seat, pool, awaited));
+            backoff.learn(&seat.patience, || fall_asleep(seat, pool, &mut Waiter { seat, pool, awaited }));
             was_asleep = true;
             backoff = Backoff::new(&seat.patience);
         }
@@ -436,36 +440,33 @@ fn pause_until_done(awaited: &Awaited<'_>) {
     }
 }
 
-/// Puts a waiting worker to sleep, if there is nothing that its wait lets it run. Returns whether it
-/// slept.
-fn sleep_strictly(seat: &Seat, pool: &Shared, awaited: &Awaited<'_>) -> bool {
-    if !awaited.clear_the_way(seat, pool) || !awaited.announce() {
-        return false;
+/// A worker that waits under the strict policy and has found nothing that its wait needs.
+struct Waiter<'a> {
+    seat: &'a Seat,
+    pool: &'a Shared,
+    awaited: &'a Awaited<'a>,
+}
+
+impl Sleeper for Waiter<'_> {
+    fn prepare(&mut self) -> bool {
+        self.awaited.clear_the_way(self.seat, self.pool) && self.awaited.announce()
     }
-    pool.sleep.lie_down_for(&seat.bed, awaited.rest());
-    let victims = awaited.victims(seat, pool);
-    victims.iter().for_each(|victim| victim.stack.demand());
-    if awaited.has_come() || awaited.sees_something(pool) || seat.has_mail() {
-        pool.sleep.get_up(&seat.bed);
-        return false;
+
+    fn state(&self) -> SleepState {
+        self.awaited.state()
     }
-    // The fork that did not see the demand is before the barrier: then it is seen now. See the sleep protocol.
-    let Some(certain) = search::pass_barrier(seat, pool, victims.iter().copied()) else {
-        pool.sleep.get_up(&seat.bed);
-        return true;
-    };
-    seat.raid_one_of(pool, victims.iter().copied());
-    let left = victims.iter().any(|victim| pool.could_take_from(victim));
-    let visible = awaited.has_come()
-        || awaited.sees_something(pool)
-        || seat.has_mail()
-        || victims.iter().any(|victim| victim.stack.has_public());
-    let sleeps = !(visible || left && certain);
-    if sleeps {
-        search::nap(seat, pool, certain);
+
+    fn victims<'p>(&self, pool: &'p Shared) -> Vec<&'p Seat> {
+        self.awaited.victims(self.seat, pool)
     }
-    pool.sleep.get_up(&seat.bed);
-    sleeps
+
+    fn is_done(&mut self) -> bool {
+        self.awaited.has_come()
+    }
+
+    fn has_queued(&self) -> bool {
+        self.awaited.sees_something(self.pool) || self.awaited.has_mail(self.seat, self.pool)
+    }
 }
 
 /// A fork beyond the end of the stack: what the injector carries, and where the result is announced.
@@ -522,7 +523,7 @@ impl Beyond {
             // SAFETY: run once, by whoever took it from the injector.
             unsafe { execute(data, worker, !std::ptr::eq(seat, worker.seat())) };
             if slot.complete() {
-                seat.bed.call();
+                seat.sleep.call_waiter();
             }
         }
         // SAFETY: made from a reference to the worker's own seat.

@@ -159,7 +159,8 @@ impl Seat {
     #[inline(always)]
     pub(crate) fn current<'a>() -> Option<&'a Seat> {
         let seat = SEAT.with(Cell::get);
-        // SAFETY: set for as long as the thread runs its pool's main loop, which holds the pool.
+        // SAFETY: set for as long as the thread runs its pool's main loop, which holds the pool, or a
+        // call into the pool, which borrows the pool.
         unsafe { seat.as_ref() }
     }
 
@@ -167,9 +168,13 @@ impl Seat {
     ///
     /// A worker may run as a worker of another pool.
     pub(crate) fn all_current<'a>() -> impl Iterator<Item = &'a Seat> {
-        // Relaxed: only the thread itself reads and writes it.
-        // SAFETY: the thread is inside the main loop of the outer seat too, which holds its pool.
-        std::iter::successors(Seat::current(), |seat| unsafe { seat.outer.load(Ordering::Relaxed).as_ref() })
+        std::iter::successors(Seat::current(), |seat| {
+            // What is noted in a borrowed seat is about the seat's own thread.
+            let outer = if seat.sleep.has_guest() { ptr::null_mut() } else { seat.outer.load(Ordering::Relaxed) };
+            // SAFETY: the thread is inside the main loop of the outer seat too, which holds its pool.
+            // Relaxed: only the thread itself reads and writes it.
+            unsafe { outer.as_ref() }
+        })
     }
 
     /// Sets the seat that the calling thread had before this one.

@@ -131,7 +131,7 @@ where
         let owner = unsafe { &*this.owner };
         // Release for the result; acquire to see that the owner was asleep before this. The last access: from here on the frame may be gone.
         if this.state.swap(DONE, Ordering::AcqRel) & SLEEPING != 0 {
-            owner.bed.call();
+            owner.sleep.call();
         }
     }
 

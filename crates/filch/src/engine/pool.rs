@@ -13,7 +13,7 @@ use super::worker::Worker;
 use crate::backoff::Patience;
 use crate::error::BuildError;
 use crate::pool::LEAST_STACK;
-use crate::sleep::{Bed, Rest, Sleep, MOST_WORKERS};
+use crate::sleep::{Sleep, SleepCell, SleepState, MOST_WORKERS};
 use crate::spin;
 use crate::stats::Count;
 use crate::sync::{fence, lock, thread, AtomicBool, AtomicUsize, Mutex, Ordering};
@@ -156,7 +156,7 @@ pub struct Thefts {
 /// What the others see of a worker.
 pub(super) struct Seat<Q: Queue> {
     pub(super) thief: Q::Thief<Job<Q>>,
-    pub(super) bed: Bed,
+    pub(super) sleep: SleepCell,
     pub(super) patience: Patience,
     /// On a line of its own: the worker writes it at each attempt while others read the rest.
     pub(super) tally: CachePadded<Tally>,
@@ -172,7 +172,7 @@ impl<Q: Queue> Seat<Q> {
     fn new(thief: Q::Thief<Job<Q>>) -> Self {
         Seat {
             thief,
-            bed: Bed::new(),
+            sleep: SleepCell::new(),
             patience: Patience::new(),
             tally: CachePadded::new(Tally { steals: Count::new(), aborts: Count::new() }),
         }
@@ -205,9 +205,9 @@ impl<Q: Queue> Shared<Q> {
         !self.injector.is_empty() || self.seats.iter().any(|seat| !seat.thief.is_empty())
     }
 
-    /// Wakes one who sleeps, if anybody does.
+    /// Wakes a sleeping worker, if there is one.
     fn wake_one(&self) {
-        self.seats.iter().any(|seat| seat.bed.rest() == Rest::Idle && self.sleep.wake(&seat.bed, Rest::Idle));
+        self.seats.iter().any(|seat| seat.sleep.is_asleep() && self.sleep.wake(&seat.sleep, SleepState::Idle));
     }
 
     /// A job was forked and somebody sleeps. Who searches will find it, or sees to it when it stops.
@@ -238,7 +238,7 @@ impl<Q: Queue> Shared<Q> {
     fn leave(&self) {
         // SeqCst: before the calls; a worker that lies down looks at it afterwards.
         self.leaving.store(true, Ordering::SeqCst);
-        self.seats.iter().for_each(|seat| seat.bed.call());
+        self.seats.iter().for_each(|seat| seat.sleep.call());
     }
 
     pub(super) fn is_leaving(&self) -> bool {

@@ -12,6 +12,7 @@ use super::pool::{Seat, Shared};
 use super::queue::{Asymmetric, Queue};
 use crate::backoff::Backoff;
 use crate::random::Random;
+use crate::sleep::SleepState;
 use crate::sync::{fence, thread_local, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
 
@@ -271,23 +272,23 @@ impl<Q: Queue> Worker<Q> {
     /// Puts a searching worker to sleep, if there is still nothing to do after all precautions.
     /// Returns whether it slept.
     fn sleep(&self, has_come: &dyn Fn() -> bool, announce: &dyn Fn() -> bool) -> bool {
-        let (shared, bed) = (&*self.shared, &self.seat().bed);
+        let (shared, cell) = (&*self.shared, &self.seat().sleep);
         if shared.has_work() || !announce() {
             return false;
         }
-        shared.sleep.lie_down(bed);
+        shared.sleep.lie_down(cell, SleepState::Idle);
         // The fork that did not see the sleeper is before the barrier: then it is seen now.
         let certain = shared.barrier();
         let sleeps = !(has_come() || shared.has_work());
         if sleeps {
             if certain {
-                shared.sleep.sleep(bed);
+                cell.park(None);
             } else {
                 // The kernel has broken its word about barriers: look again soon.
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
         }
-        shared.sleep.get_up(bed);
+        shared.sleep.get_up(cell);
         sleeps
     }
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use filch_queue::barrier;
 
-use super::shared::{Handlers, Shared};
+use super::callers::Callers;
+use super::shared::{Handlers, Plan, Shared};
 use super::Pool;
 use crate::error::BuildError;
 use crate::global;
@@ -57,6 +58,7 @@ pub struct Builder<'spawner> {
     fork_depth: Option<usize>,
     pin: bool,
     waiting: Waiting,
+    callers: Option<Callers>,
     fences: Fences,
     raids_off: bool,
     handlers: Handlers,
@@ -172,6 +174,33 @@ impl<'spawner> Builder<'spawner> {
         self
     }
 
+    /// Where calls from outside of the pool run.
+    ///
+    /// Without this, the environment variable `FILCH_CALLERS` decides: `in-place` or `shipped`.
+    /// Without that, calls run in place if the builder was given none of [`name`](Builder::name),
+    /// [`stack_size`](Builder::stack_size), [`pin`](Builder::pin), [`on_start`](Builder::on_start),
+    /// [`on_exit`](Builder::on_exit), [`spawner`](Builder::spawner) and
+    /// [`use_current_thread`](Builder::use_current_thread), nor exactly one thread: a program that
+    /// asks for any of these cares which thread runs its closures. Nor another policy of
+    /// [`waiting`](Builder::waiting): a caller that runs in place always waits strictly.
+    ///
+    /// A call is shipped all the same if no worker sleeps, if earlier calls wait for a worker, if the
+    /// thread is panicking, or if it has less than seven eighths of a worker's stack left, or an
+    /// unknown amount (on systems other than Linux). A pool with `use_current_thread` lends no seats.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), filch::BuildError> {
+    /// let pool = filch::Builder::new().threads(2).callers(filch::Callers::Shipped).build()?;
+    /// let here = std::thread::current().id();
+    /// assert_ne!(pool.install(|| std::thread::current().id()), here);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn callers(mut self, callers: Callers) -> Self {
+        self.callers = Some(callers);
+        self
+    }
+
     /// Who pays for the order between a fork and a theft. The default is faster; the other is here to measure how much.
     pub fn fences(mut self, fences: Fences) -> Self {
         self.fences = fences;
@@ -209,8 +238,14 @@ impl<'spawner> Builder<'spawner> {
             _ => Mode::Fenced,
         };
         let slots = self.fork_depth.map_or(Region::<Seat>::MOST_SLOTS, |joins| joins.saturating_add(1));
-        let shared =
-            Shared::new(threads, slots, mode, self.waiting, !self.raids_off, std::mem::take(&mut self.handlers))?;
+        let plan = Plan {
+            mode,
+            waiting: self.waiting,
+            raids: !self.raids_off,
+            callers_stack: self.callers_stack()?,
+            handlers: std::mem::take(&mut self.handlers),
+        };
+        let shared = Shared::new(threads, slots, plan)?;
         let cores = if self.pin { core_affinity::get_core_ids().unwrap_or_default() } else { Vec::new() };
 
         // From here on, dropping the pool ends what has been started.
@@ -245,6 +280,29 @@ impl<'spawner> Builder<'spawner> {
         Ok(pool)
     }
 
+    /// How many bytes of stack a caller has to have left to borrow a seat; `None` if seats are not
+    /// lent.
+    fn callers_stack(&self) -> Result<Option<usize>, BuildError> {
+        let is_ordinary = self.name.is_none()
+            && self.stack_size.is_none()
+            && !self.pin
+            && self.handlers.start.is_none()
+            && self.handlers.exit.is_none()
+            && self.spawner.is_none()
+            && self.threads != Some(1)
+            && self.waiting == Waiting::Strict;
+        let callers = match self.callers {
+            Some(callers) => callers,
+            None => match Callers::from_environment()? {
+                Some(callers) => callers,
+                None if is_ordinary => Callers::InPlace,
+                None => Callers::Shipped,
+            },
+        };
+        let lends = callers == Callers::InPlace && !self.use_current_thread;
+        Ok(lends.then(|| self.stack_size.unwrap_or_else(default_stack) / 8 * 7))
+    }
+
     /// Starts the pool and makes it the global one, which functions outside of any pool use.
     pub fn build_global(self) -> Result<(), BuildError> {
         global::set(self)
@@ -266,10 +324,17 @@ impl fmt::Debug for Builder<'_> {
             .field("fork_depth", &self.fork_depth)
             .field("pin", &self.pin)
             .field("waiting", &self.waiting)
+            .field("callers", &self.callers)
             .field("fences", &self.fences)
             .field("raid", &!self.raids_off)
             .finish_non_exhaustive()
     }
+}
+
+/// How large the standard library makes the stack of a thread.
+fn default_stack() -> usize {
+    let asked = env::var_os("RUST_MIN_STACK").and_then(|value| value.to_str()?.parse().ok());
+    asked.unwrap_or(2 << 20)
 }
 
 fn default_threads() -> Result<usize, BuildError> {

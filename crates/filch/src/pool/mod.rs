@@ -1,8 +1,10 @@
 //! Pools of workers.
 
 mod builder;
+mod callers;
 mod injector;
 mod shared;
+mod thread_stack;
 
 use std::fmt;
 use std::mem;
@@ -11,8 +13,9 @@ use std::sync::Arc;
 
 pub(crate) use builder::LEAST_STACK;
 pub use builder::{Builder, Fences, Thread};
+pub use callers::Callers;
 #[cfg(all(test, loom))]
-pub(crate) use shared::Handlers;
+pub(crate) use shared::Plan;
 pub(crate) use shared::Shared;
 
 use crate::broadcast::{self, Broadcast};
@@ -23,7 +26,7 @@ use crate::latch::{Completion, Gate, Waiter};
 use crate::origin::{Frame, Origin};
 use crate::scope::{Order, Scope};
 use crate::seat::Seat;
-use crate::sleep::MOST_WORKERS;
+use crate::sleep::{Guest, MOST_WORKERS};
 use crate::spawn;
 use crate::stats::Stats;
 use crate::sync::{lock, thread, Mutex};
@@ -111,9 +114,11 @@ impl Pool {
         &self.shared
     }
 
-    /// Runs a closure on one of the workers and waits for it. Inside, [`join`](crate::join()) and [`scope`](crate::scope()) use this pool.
+    /// Runs a closure as a worker of the pool. Inside, [`join`](crate::join()) and
+    /// [`scope`](crate::scope()) use this pool.
     ///
-    /// On a worker of this pool the closure runs in place. A worker of another pool runs meanwhile only what descends from this call (see
+    /// A thread that is no worker runs the closure itself, in the place of a worker that sleeps, or
+    /// waits until a worker has run it: [`Callers`] says which. On a worker of this pool the closure runs in place. A worker of another pool runs meanwhile only what descends from this call (see
     /// [`Waiting`](crate::Waiting)).
     ///
     /// # Panics
@@ -146,11 +151,25 @@ impl Pool {
         R: Send,
     {
         self.shared.check_process();
+        if let Some(guest) = self.borrow_seat() {
+            return f(guest.seat().worker());
+        }
         let gate = Gate::own();
         let installed = Installed::new(|worker, _| f(worker), Waiter::Thread(gate.clone()));
         // SAFETY: waited for.
         self.shared.inject_and_wait(unsafe { installed.job(Origin::NONE) }, &gate);
         installed.into_result()
+    }
+
+    /// A seat for the calling thread, which is no worker, if the pool lends one and the thread may
+    /// run closures of the pool.
+    fn borrow_seat(&self) -> Option<Guest<'_>> {
+        let shared = &*self.shared;
+        // A closure should not find itself panicking, nor with less stack than on a worker.
+        let may_run = shared.lends
+            && !thread::panicking()
+            && thread_stack::bytes_left().is_some_and(|left| left >= shared.callers_stack);
+        may_run.then(|| shared.borrow_seat()).flatten()
     }
 
     fn install_from<F, R>(&self, seat: &Seat, f: F) -> R

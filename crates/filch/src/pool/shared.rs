@@ -6,7 +6,6 @@ use std::sync::{Arc, Weak};
 use crossbeam_utils::CachePadded;
 
 use super::injector::Injector;
-use crate::defect::{defect, Defect};
 use crate::error::BuildError;
 use crate::job::Job;
 use crate::latch::Gate;
@@ -15,10 +14,10 @@ use crate::process::Process;
 use crate::scope::Scopes;
 use crate::search::{self, Others};
 use crate::seat::Seat;
-use crate::sleep::{Bed, Rest, Sleep};
+use crate::sleep::{Sleep, SleepState};
 use crate::spin;
 use crate::stack::{Mode, Region, Slot};
-use crate::sync::{fence, lock, AtomicBool, AtomicUsize, Mutex, Ordering};
+use crate::sync::{lock, AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
 use crate::wait::Waiting;
 
@@ -41,6 +40,18 @@ impl fmt::Debug for Handlers {
     }
 }
 
+/// How a pool works.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) mode: Mode,
+    pub(crate) waiting: Waiting,
+    pub(crate) raids: bool,
+    /// How many bytes of stack a caller has to have left to borrow a seat; `None` if seats are not
+    /// lent.
+    pub(crate) callers_stack: Option<usize>,
+    pub(crate) handlers: Handlers,
+}
+
 /// How many [turns](crate::spin) a caller gives an awake worker to take its job.
 const TO_TAKE: u32 = 2;
 
@@ -56,6 +67,10 @@ pub(crate) struct Shared {
     pub(crate) waiting: Waiting,
     /// Whether thieves raid.
     pub(crate) raids: bool,
+    /// Whether callers from outside may borrow seats.
+    pub(crate) lends: bool,
+    /// How many bytes of stack a caller has to have left for that.
+    pub(crate) callers_stack: usize,
     pub(crate) handlers: Handlers,
     /// Spawned jobs that are not over.
     unfinished: AtomicUsize,
@@ -66,14 +81,8 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(
-        threads: usize,
-        slots: usize,
-        mode: Mode,
-        waiting: Waiting,
-        raids: bool,
-        handlers: Handlers,
-    ) -> Result<Arc<Shared>, BuildError> {
+    pub(crate) fn new(threads: usize, slots: usize, plan: Plan) -> Result<Arc<Shared>, BuildError> {
+        let Plan { mode, waiting, raids, callers_stack, handlers } = plan;
         let seat = |index| {
             // SAFETY: the region holds the slots and the seat, and exposes its memory.
             Region::new(slots, |base, slots| unsafe { Seat::new(index, base, slots, mode) })
@@ -87,6 +96,8 @@ impl Shared {
             sleep: Sleep::new(),
             waiting,
             raids,
+            lends: callers_stack.is_some(),
+            callers_stack: callers_stack.unwrap_or(usize::MAX),
             handlers,
             unfinished: AtomicUsize::new(0),
             leaving: AtomicBool::new(false),
@@ -111,7 +122,7 @@ impl Shared {
         Seat::current().filter(|seat| std::ptr::eq(seat.pool(), self))
     }
 
-    /// The slot that a bed names.
+    /// The slot that a sleep state names.
     pub(crate) fn slot_at(&self, address: usize) -> &Slot {
         // SAFETY: a slot of this pool, on a stack or spare: it lives as long as the pool, and its provenance is exposed.
         unsafe { &*std::ptr::with_exposed_provenance::<Slot>(address) }
@@ -135,95 +146,10 @@ impl Shared {
         );
     }
 
-    /// Finds a sleeping worker that may take what the worker of `seat` forks at `depth`: an idle one
-    /// if there is one, otherwise one whose wait needs it.
-    pub(crate) fn find_sleeper(&self, seat: &Seat, depth: u32) -> Option<(&Bed, Rest)> {
-        let may_take = |rest| match rest {
-            Rest::Stolen(address) => {
-                let slot = self.slot_at(address);
-                slot.runner() == Some(seat.index) && !seat.is_foreign(depth, slot.foreigners(), slot.floor())
-            }
-            Rest::Scope(number) => seat.scope() == number && !seat.is_foreign(depth, seat.scope_since(), 0),
-            // Frames are looked at below.
-            Rest::Awake | Rest::Waking | Rest::Idle | Rest::Installed(_) => false,
-        };
-        let origin = seat.origin();
-        let waits_for_this = |rest: Rest| {
-            origin.frames().any(|frame| match rest {
-                Rest::Installed(address) => frame.address() == address,
-                Rest::Scope(number) => frame.scope() == number,
-                _ => false,
-            })
-        };
-        let mut waiter = None;
-        for other in self.others(seat) {
-            let rest = other.bed.rest();
-            if rest == Rest::Idle {
-                return Some((&other.bed, rest));
-            }
-            if waiter.is_none() && (may_take(rest) || waits_for_this(rest)) {
-                waiter = Some((&*other.bed, rest));
-            }
-        }
-        waiter
-    }
-
     /// All seats but this one.
     pub(crate) fn others<'a>(&'a self, seat: &Seat) -> impl Iterator<Item = &'a Seat> + Clone {
         let index = seat.index;
         self.seats().filter(move |other| other.index != index)
-    }
-
-    /// Wakes one idle worker. Returns whether there was one.
-    pub(crate) fn wake_idle(&self) -> bool {
-        self.seats().any(|seat| self.wake_if_idle(seat))
-    }
-
-    fn wake_if_idle(&self, seat: &Seat) -> bool {
-        seat.bed.rest() == Rest::Idle && self.sleep.wake(&seat.bed, Rest::Idle)
-    }
-
-    /// Wakes every sleeping worker whose wait may need what the worker of `seat` has forked.
-    pub(crate) fn wake_waiters_for(&self, seat: &Seat) {
-        self.wake_waiters(|other| std::ptr::eq(other, seat));
-    }
-
-    /// Wakes every sleeping worker whose wait may need what one of `these` workers has forked.
-    ///
-    /// Not every match is exact: a waiter that is woken in vain looks once and sleeps again.
-    fn wake_waiters(&self, these: impl Fn(&Seat) -> bool) {
-        for waiter in self.seats() {
-            let rest = waiter.bed.rest();
-            let any = |matches: &dyn Fn(&Seat) -> bool| self.others(waiter).any(|seat| these(seat) && matches(seat));
-            let may_need = match rest {
-                Rest::Awake | Rest::Waking | Rest::Idle => false,
-                Rest::Stolen(address) => self.slot_at(address).runner().is_some_and(|runner| these(self.seat(runner))),
-                Rest::Scope(number) => any(&|seat| seat.scope() == number || !seat.origins.are_none()),
-                Rest::Installed(address) => any(&|seat| seat.origins.include_address(address)),
-            };
-            if may_need {
-                self.sleep.wake(&waiter.bed, rest);
-            }
-        }
-    }
-
-    /// Wakes another worker for the jobs on the stack of `seat`, whose worker has just lain down and
-    /// cannot take them itself, unless a worker searches that will find them.
-    pub(crate) fn wake_for_own_jobs(&self, seat: &Seat) {
-        if self.could_take_from(seat)
-            && self.sleep.counts().only_sleepers_are_free()
-            && !self.others(seat).any(|other| self.wake_if_idle(other))
-        {
-            self.wake_waiters_for(seat);
-        }
-    }
-
-    /// Announces something that was queued for every worker: wakes an idle one, unless one searches.
-    pub(crate) fn event(&self) {
-        let counts = self.sleep.event();
-        if counts.searching() == 0 && counts.sleeping() > 0 {
-            self.wake_idle();
-        }
     }
 
     /// Puts a job where any worker takes it, for a caller that waits for it at `gate`.
@@ -232,7 +158,7 @@ impl Shared {
     pub(crate) fn inject_and_wait(&self, job: Job, gate: &Gate) {
         self.injector.push(job);
         let counts = self.sleep.counts();
-        let all_sleep = counts.sleeping() + counts.waiting() >= self.seats.len() as u64;
+        let all_sleep = counts.sleeping() + counts.waiting() >= self.seats.len();
         if !all_sleep && gate.try_pass_for(TO_TAKE) {
             return;
         }
@@ -245,46 +171,6 @@ impl Shared {
         } else {
             gate.pass_soon();
         }
-    }
-
-    /// Wakes a worker for work that no searching worker will find.
-    ///
-    /// Called by the last searcher when it has stopped, and by a waiter that was woken and has found
-    /// something: the producer of other work may have relied on either. An idle worker is woken if
-    /// there is one. It searches, and does the same when it stops. Otherwise those waiters are woken
-    /// that may take some of what is left.
-    pub(crate) fn wake_for_unclaimed_work(&self) {
-        // SeqCst: what a worker did before it saw a searcher is seen by that searcher when it has
-        // stopped.
-        fence(Ordering::SeqCst);
-        let has_jobs = |seat: &Seat| seat.stack.has_jobs();
-        if (self.seats().any(has_jobs) || self.has_visible_work()) && self.wake_idle() {
-            return;
-        }
-        if self.sleep.counts().waiting() > 0 && !defect(Defect::WaitersSleepOn) {
-            self.wake_waiters(has_jobs);
-        }
-    }
-
-    /// Whether something is queued that any worker takes.
-    fn has_visible_work(&self) -> bool {
-        !self.injector.is_empty()
-            || self.scopes.are_waiting()
-            || self.seats().any(|seat| seat.has_spawned() || seat.has_tasks())
-    }
-
-    /// Whether a thief would get something off this stack, by a raid if need be. One look: between two, what was private becomes public, and what was public private.
-    pub(crate) fn could_take_from(&self, seat: &Seat) -> bool {
-        if self.raids {
-            seat.stack.has_jobs()
-        } else {
-            seat.stack.has_public()
-        }
-    }
-
-    /// Whether the worker of `seat` would find something without a raid. What it has made public itself is not for it to take.
-    pub(crate) fn has_work(&self, seat: &Seat) -> bool {
-        seat.has_mail() || self.has_visible_work() || self.others(seat).any(|other| other.stack.has_public())
     }
 
     /// Puts a job where any worker takes it, and wakes who should.
@@ -303,7 +189,7 @@ impl Shared {
     }
 
     pub(crate) fn call(&self, workers: Vec<usize>) {
-        workers.into_iter().for_each(|worker| self.seat(worker).bed.call());
+        workers.into_iter().for_each(|worker| self.seat(worker).sleep.call_waiter());
     }
 
     /// Puts a job that nobody waits for where the calling worker, or any worker, takes it. A worker takes its own ones youngest first, and those that it has spawned in turn among
@@ -347,7 +233,7 @@ impl Shared {
     }
 
     fn call_all(&self) {
-        self.seats().for_each(|seat| seat.bed.call());
+        self.seats().for_each(|seat| seat.sleep.call());
     }
 
     fn may_leave(&self) -> bool {
@@ -376,6 +262,15 @@ impl Shared {
         seat.begin();
     }
 
+    /// The state of a sleeping worker that runs nothing.
+    pub(crate) fn state_at_bottom(&self) -> SleepState {
+        if self.lends {
+            SleepState::Resting
+        } else {
+            SleepState::Idle
+        }
+    }
+
     /// The life of a worker.
     pub(crate) fn work(&self, index: usize) {
         let seat = self.seat(index);
@@ -394,7 +289,8 @@ impl Shared {
         };
         call(&self.handlers.start);
         let guard = NoUnwind("a worker unwound");
-        search::until(seat, self, &mut || self.may_leave(), &mut || true, &mut || None, Others::Alike);
+        let state = self.state_at_bottom();
+        search::until(seat, self, &mut || self.may_leave(), &mut || true, &mut || None, Others::Alike, state);
         guard.disarm();
         call(&self.handlers.exit);
         Seat::set_current(outer);

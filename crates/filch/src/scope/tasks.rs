@@ -11,7 +11,7 @@ use crate::latch::Completion;
 use crate::origin::{Frame, Origin};
 use crate::pool::Shared;
 use crate::seat::Seat;
-use crate::sleep::Rest;
+use crate::sleep::SleepState;
 use crate::sync::{lock, AtomicBool, AtomicU64, Mutex, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
 use crate::worker::Worker;
@@ -183,8 +183,9 @@ impl Tasks {
         if let End::Owner(owner) = self.end {
             // SAFETY: pool memory, which outlives what runs on it.
             let owner = unsafe { &*owner };
-            if owner.bed.rest() == Rest::Scope(self.number) {
-                pool.sleep.wake(&owner.bed, Rest::Scope(self.number));
+            let at_its_end = SleepState::Scope(self.number);
+            if owner.sleep.state() == at_its_end {
+                pool.sleep.wake(&owner.sleep, at_its_end);
             }
         }
     }
@@ -213,7 +214,7 @@ impl Tasks {
             &End::Owner(owner) => {
                 if is_last() {
                     // SAFETY: pool memory, which outlives what runs on it.
-                    unsafe { &*owner }.bed.call();
+                    unsafe { &*owner }.sleep.call_waiter();
                 }
             }
             End::Elsewhere(completion) => {

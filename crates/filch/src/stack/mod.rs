@@ -14,7 +14,7 @@
 //! **Invariant.** A job that the owner pops without looking at `public` is at or above `limit`, and
 //! `split` never exceeds a `limit` that the owner might not have seen. To raise `split`, first `limit`
 //! rises. Then every thread passes a full barrier: the owner by no act of its own (see
-//! [`barrier::heavy`]), or when it gets up, if it is in bed. Then `bottom` is read, and `split` rises
+//! [`barrier::heavy`]), or when it gets up, if it sleeps. Then `bottom` is read, and `split` rises
 //! to at most that. When both come down, `split` does first.
 //!
 //! So the four ways in which the two ends meet are these:
@@ -38,7 +38,7 @@
 //! asks the owner for fences. The owner's next fork or return takes the slow path for one of the
 //! two. There, or in a wait, the owner switches the stack to the fenced mode, for good, under the lock
 //! and with a new epoch. So every raid runs in one mode from its beginning to its end. Until then, or
-//! until it is in bed, the owner's private jobs cannot be taken: it cannot be known whether the owner
+//! until it sleeps, the owner's private jobs cannot be taken: it cannot be known whether the owner
 //! has popped them.
 //!
 //! Model-checked on bounded TSO: `crates/filch-model/src/models/runtime/stack.tso`.
@@ -77,9 +77,10 @@ pub(crate) enum Theft<'a> {
 }
 
 /// Which side pays for the order of a store and a load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// The thief, by a barrier that the kernel makes.
+    #[default]
     Asymmetric,
     /// The owner.
     Fenced,
@@ -386,10 +387,10 @@ impl Stack {
     /// Publishes jobs of an owner that does not answer. Returns how many; `None` if the kernel refused
     /// the barrier, and the owner was asked for fences.
     ///
-    /// `is_in_bed` tells whether the owner sleeps or is about to. It forks and returns only after it
+    /// `is_asleep` tells whether the owner sleeps or is about to. It forks and returns only after it
     /// has got up, with a fence. So such an owner needs no barrier.
     #[cold]
-    pub(crate) fn raid(&self, is_in_bed: impl FnOnce() -> bool) -> Option<u32> {
+    pub(crate) fn raid(&self, is_asleep: impl FnOnce() -> bool) -> Option<u32> {
         let (epoch, fenced) = {
             let mut moves = lock(&self.moves);
             self.set_limit(&mut moves, usize::MAX);
@@ -399,7 +400,7 @@ impl Stack {
             // SeqCst: the fence of a fenced owner, or of one that gets up, is on the other side.
             fence(Ordering::SeqCst);
         }
-        let passed = fenced || is_in_bed() || heavy_barrier();
+        let passed = fenced || is_asleep() || heavy_barrier();
         let mut moves = lock(&self.moves);
         if !passed && !defect(Defect::RefusalIgnored) {
             if self.is_fenced() {
@@ -478,6 +479,11 @@ impl Stack {
     /// Whether all jobs below this depth are stolen.
     pub(crate) fn is_stolen_below(&self, floor: u32) -> bool {
         self.public().top >= floor
+    }
+
+    /// The slots of stolen jobs at this depth and above.
+    pub(crate) fn stolen_above(&self, floor: u32) -> impl Iterator<Item = &Slot> {
+        (floor..self.public().top).map(|index| self.slot(index))
     }
 
     /// Whether a thief would find something now: public jobs.

@@ -16,7 +16,8 @@ pub const EVENTS_A_WORKER: usize = 1 << 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// It ran a job from a queue: installed, spawned, part of a broadcast, or one that its thief was not allowed to run.
+    /// It ran a job from a queue (installed, spawned, part of a broadcast, or one that its thief was not
+    /// allowed to run), or a caller from outside ran in its seat.
     Job,
     /// It ran a job that it had stolen.
     Stolen {
@@ -146,7 +147,7 @@ impl Trace {
     }
 }
 
-/// What one worker writes down. Only the worker itself writes; the lock is for whoever reads.
+/// What the occupants of one seat write down. Only the occupant writes; the lock is for readers.
 #[derive(Debug)]
 pub(crate) struct Log {
     made: Instant,
@@ -157,6 +158,19 @@ pub(crate) struct Log {
 struct Book {
     entries: Vec<Entry>,
     dropped: u64,
+    /// The sleep that lasts.
+    sleep: Option<usize>,
+    /// The call in place that lasts.
+    call: Option<usize>,
+}
+
+impl Book {
+    fn end(&mut self, entry: Option<usize>) {
+        if let Some(entry) = entry {
+            // Entries are not moved or removed.
+            self.entries[entry].end = Some(Instant::now());
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -177,16 +191,16 @@ pub(crate) struct Span<'a> {
 
 impl Drop for Span<'_> {
     fn drop(&mut self) {
-        if let Some(entry) = self.entry {
-            // Entries are not moved or removed.
-            self.log.book().entries[entry].end = Some(Instant::now());
-        }
+        self.log.book().end(self.entry);
     }
 }
 
 impl Log {
     pub(crate) fn new() -> Log {
-        Log { made: Instant::now(), book: Mutex::new(Book { entries: Vec::new(), dropped: 0 }) }
+        Log {
+            made: Instant::now(),
+            book: Mutex::new(Book { entries: Vec::new(), dropped: 0, sleep: None, call: None }),
+        }
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -231,7 +245,27 @@ impl Log {
         self.begin(Kind::Raid { victim })
     }
 
-    pub(crate) fn asleep(&self) -> Span<'_> {
-        self.begin(Kind::Sleep)
+    /// The worker sleeps from now on. Not a span: a caller that borrows the seat ends it.
+    pub(crate) fn fall_asleep(&self) {
+        let entry = self.write_down(Kind::Sleep, true);
+        self.book().sleep = entry;
+    }
+
+    pub(crate) fn wake_up(&self) {
+        let mut book = self.book();
+        let entry = book.sleep.take();
+        book.end(entry);
+    }
+
+    /// A caller from outside runs in this seat from now on.
+    pub(crate) fn begin_call(&self) {
+        let entry = self.write_down(Kind::Job, true);
+        self.book().call = entry;
+    }
+
+    pub(crate) fn end_call(&self) {
+        let mut book = self.book();
+        let entry = book.call.take();
+        book.end(entry);
     }
 }

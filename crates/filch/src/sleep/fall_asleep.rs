@@ -1,0 +1,134 @@
+//! Going to sleep: the steps of the README, once, for idle workers and for workers that wait.
+
+use std::time::Duration;
+
+use super::SleepState;
+use crate::defect::{defect, Defect};
+use crate::pool::Shared;
+use crate::seat::Seat;
+use crate::stack;
+use crate::sync::{fence, Ordering};
+
+/// A worker that goes to sleep: what it waits for, and where it would find work.
+pub(crate) trait Sleeper {
+    /// Steps 1 and 2: looks at everything that is public once more, and announces what the worker
+    /// waits for. Returns whether it is still worth going to sleep.
+    fn prepare(&mut self) -> bool;
+
+    /// What the worker may be woken for.
+    fn state(&self) -> SleepState;
+
+    /// The workers whose forks this worker may run.
+    fn victims<'p>(&self, pool: &'p Shared) -> Vec<&'p Seat>;
+
+    /// Whether what the worker waits for has come.
+    fn is_done(&mut self) -> bool;
+
+    /// Whether there is work in a queue, or in the seat's mail, that this worker may run.
+    fn has_queued(&self) -> bool;
+}
+
+/// Puts the worker of `seat` to sleep, if there is still nothing to do after all precautions. Returns
+/// whether it slept.
+pub(crate) fn fall_asleep(seat: &Seat, pool: &Shared, sleeper: &mut impl Sleeper) -> bool {
+    if !sleeper.prepare() {
+        return false;
+    }
+    // Steps 3 and 4.
+    pool.sleep.lie_down(&seat.sleep, sleeper.state());
+    let slept = sleep(seat, pool, sleeper);
+    // Step 9.
+    pool.sleep.get_up(&seat.sleep);
+    slept
+}
+
+/// Steps 4 to 8.
+fn sleep(seat: &Seat, pool: &Shared, sleeper: &mut impl Sleeper) -> bool {
+    if sleeper.state().is_idle() {
+        pool.wake_for_own_jobs(seat);
+    }
+    let victims = sleeper.victims(pool);
+    let has_public = || victims.iter().any(|victim| victim.stack.has_public());
+    victims.iter().for_each(|victim| victim.stack.demand());
+    if !defect(Defect::SleepWithoutLook) && (sleeper.is_done() || sleeper.has_queued() || has_public()) {
+        return false;
+    }
+    // A fork that did not see the demand is before the barrier: then it is seen now.
+    let Some(certain) = pass_barrier(seat, &victims) else { return true };
+    seat.raid_one_of(pool, victims.iter().copied());
+    // A raid that was called off, or had more than one victim to choose from, leaves private jobs.
+    let left = victims.iter().any(|victim| pool.could_take_from(victim));
+    let visible = sleeper.is_done() || sleeper.has_queued() || has_public();
+    let sleeps = defect(Defect::SleepWithoutLook) || !(visible || left && certain);
+    if sleeps {
+        nap(seat, certain);
+    }
+    sleeps
+}
+
+/// How long a worker dozes before it has the kernel interrupt others for it.
+const GRACE: Duration = Duration::from_millis(2);
+
+/// How long a worker sleeps while a fork may be missed, because the kernel has refused a barrier and
+/// not every owner fences yet.
+const UNCERTAIN: Duration = Duration::from_millis(1);
+
+/// Step 6: makes sure that later forks of `others` heed the demand of a worker that goes to sleep,
+/// and that their earlier forks can be seen. Returns `None` if the worker was called meanwhile,
+/// otherwise whether it is certain.
+///
+/// A worker that sleeps passes a fence when it gets up, a worker that runs nothing when it begins to
+/// run something, and a fenced owner at each fork. For the others, a fork and the demand can miss
+/// each other only while a store is on its way. So, unless there is something to take at once, this
+/// worker dozes first. In most cases it is called, or the others go to sleep, before the time is
+/// over, and no worker is interrupted.
+///
+/// If the kernel refuses the barrier, the others are asked to fence their forks from now on.
+fn pass_barrier(seat: &Seat, others: &[&Seat]) -> Option<bool> {
+    let all_heed = || {
+        // What was demanded is so before the others are looked at.
+        if !defect(Defect::NoBarrier) {
+            fence(Ordering::SeqCst);
+        }
+        !others.iter().any(|other| other.may_fork_unseen())
+    };
+    if all_heed() {
+        return Some(true);
+    }
+    let something = || others.iter().any(|other| other.stack.has_jobs());
+    // A checker knows no time.
+    if !cfg!(any(loom, shuttle)) && !something() {
+        if park(seat, Some(GRACE), true) {
+            return None;
+        }
+        if all_heed() {
+            return Some(true);
+        }
+    }
+    let passed = stack::heavy_barrier();
+    if !passed {
+        others.iter().filter(|other| other.may_fork_unseen()).for_each(|other| other.stack.ask_for_fences());
+    }
+    Some(passed)
+}
+
+/// Step 8: sleeps until called; or for a moment, if a fork may be missed.
+pub(crate) fn nap(seat: &Seat, certain: bool) {
+    park(seat, (!certain).then_some(UNCERTAIN), certain);
+}
+
+/// Parks the worker until it is called, or for so long at most. Returns whether it was called.
+///
+/// If the worker runs nothing and `offers`, callers may borrow the seat meanwhile.
+fn park(seat: &Seat, time: Option<Duration>, offers: bool) -> bool {
+    seat.tally.sleeps.add(1);
+    seat.log.fall_asleep();
+    let called = if offers && seat.sleep.state() == SleepState::Resting {
+        seat.pool().sleep.park_at_bottom(&seat.sleep, time)
+    } else {
+        seat.sleep.park(time)
+    };
+    seat.log.wake_up();
+    seat.tally.wakes.add(1);
+    called
+}

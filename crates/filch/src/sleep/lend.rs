@@ -1,0 +1,138 @@
+//! Lending: a caller, which is a thread of no pool, borrows the seat of a worker that sleeps.
+//!
+//! **Invariant.** Only a vacant seat is lent, and the own thread of a vacant seat is parked and does
+//! nothing else. Whether a seat changes hands is decided by an exchange of one word. So there is one
+//! occupant at any time, and what belongs to the occupant alone (the near end of the deques, the fork
+//! stack's `bottom`, counts, the log) passes from one to the next with that word.
+//!
+//! To return a seat is to go to sleep, and the caller owes what a worker owes that goes to sleep: the
+//! alarms, a barrier, a look. It cannot doze, and a barrier at the end of each call would interrupt
+//! all other workers. So it leaves the barrier to the seat's own thread: that has promised one if it
+//! still dozes, and is woken otherwise.
+
+use std::cell::Cell;
+
+use super::SleepState;
+use crate::defect::{defect, Defect};
+use crate::pool::Shared;
+use crate::seat::Seat;
+use crate::sync::{fence, thread_local, Ordering};
+use crate::unwind::NoUnwind;
+
+#[cfg(not(any(loom, shuttle)))]
+thread_local! {
+    /// Which seat the thread had last.
+    static LAST: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+// The checkers' thread-locals know no constants.
+#[cfg(any(loom, shuttle))]
+thread_local! {
+    static LAST: Cell<usize> = Cell::new(usize::MAX);
+}
+
+/// A seat that the calling thread has borrowed. Returns it when dropped, also by a panic.
+#[derive(Debug)]
+pub(crate) struct Guest<'p> {
+    seat: &'p Seat,
+    pool: &'p Shared,
+}
+
+impl Shared {
+    /// Borrows a seat for the calling thread, which is no worker, if there is a vacant one and no job
+    /// waits for a worker.
+    pub(crate) fn borrow_seat(&self) -> Option<Guest<'_>> {
+        // A job that was shipped earlier goes first.
+        if self.sleep.counts().at_bottom() == 0 || !self.injector.is_empty() {
+            return None;
+        }
+        let count = self.seats.len();
+        // Wakers begin with the first seat, callers with the last.
+        let start = LAST.with(Cell::get).min(count - 1);
+        let index = (0..count)
+            .map(|turn| (start + count - turn) % count)
+            .find(|&index| self.sleep.borrow(&self.seat(index).sleep))?;
+        LAST.with(|last| last.set(index));
+        let seat = self.seat(index);
+        debug_assert!(seat.is_clear(), "a vacant seat has nothing left of what ran there");
+        seat.log.wake_up();
+        seat.log.begin_call();
+        seat.tally.jobs.add(1);
+        Seat::set_current(Some(seat));
+        if !defect(Defect::GuestDoesNotBegin) {
+            seat.begin();
+        }
+        Some(Guest { seat, pool: self })
+    }
+
+    /// Returns the seat of the calling thread.
+    fn return_seat(&self, seat: &Seat) {
+        if !self.is_in_its_process() {
+            // A child of `fork(2)` has none of the pool's threads.
+            Seat::set_current(None);
+            return;
+        }
+        if !seat.is_clear() {
+            drop(NoUnwind("a call into a pool returned while its jobs were still on the fork stack"));
+        }
+        seat.end(false);
+        Seat::set_current(None);
+        seat.log.end_call();
+        if self.has_work_for_owner(seat) {
+            self.sleep.hand_over(&seat.sleep);
+            return;
+        }
+        seat.log.fall_asleep();
+        let counts = self.sleep.return_vacant(&seat.sleep);
+        if defect(Defect::ReturnDoesNotLook) {
+            return;
+        }
+        // From here on another thread may have the seat.
+        let mut is_left = has_mail(seat) || counts.searching() == 0 && self.has_queued(seat);
+        if counts.at_bottom() < self.seats.len() {
+            if !defect(Defect::ReturnRaisesNoAlarm) {
+                self.others(seat).for_each(|other| other.stack.alarm());
+            }
+            // SeqCst: the alarms are up before the others are looked at.
+            fence(Ordering::SeqCst);
+            let has_jobs = |other: &Seat| self.could_take_from(other);
+            is_left |= counts.searching() == 0 && (self.has_visible_work() || self.others(seat).any(has_jobs));
+            is_left |= self.others(seat).any(Seat::may_fork_unseen)
+                && !seat.sleep.is_promised()
+                && !defect(Defect::ReturnIgnoresPromise);
+        }
+        if is_left && !self.sleep.wake(&seat.sleep, SleepState::Vacant) {
+            self.wake_idle();
+        }
+    }
+
+    /// Whether the seat's own thread is needed at once: for its mail, or because no worker searches
+    /// and something is queued.
+    fn has_work_for_owner(&self, seat: &Seat) -> bool {
+        !defect(Defect::ReturnNeverHandsOver)
+            && (has_mail(seat) || self.sleep.counts().searching() == 0 && self.has_queued(seat))
+    }
+
+    /// Whether something is queued that the seat's own thread would take and no other seat holds.
+    fn has_queued(&self, seat: &Seat) -> bool {
+        !self.injector.is_empty()
+            || self.scopes.are_waiting()
+            || !defect(Defect::ReturnForgetsSpawned) && (seat.has_spawned() || seat.has_tasks())
+    }
+}
+
+fn has_mail(seat: &Seat) -> bool {
+    seat.has_mail() && !defect(Defect::ReturnForgetsMail)
+}
+
+impl Guest<'_> {
+    pub(crate) fn seat(&self) -> &Seat {
+        self.seat
+    }
+}
+
+impl Drop for Guest<'_> {
+    fn drop(&mut self) {
+        self.pool.return_seat(self.seat);
+    }
+}

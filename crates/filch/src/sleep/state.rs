@@ -1,0 +1,257 @@
+//! The sleep state of one seat: who sits there, and what a sleeping worker may be woken for.
+
+use std::time::Duration;
+
+use super::Parker;
+use crate::stack::Slot;
+use crate::sync::{fence, AtomicBool, AtomicUsize, Ordering};
+
+/// What the occupant of a seat does, and what it may be woken for if it sleeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SleepState {
+    /// It does not sleep.
+    Awake,
+    /// Another worker is waking it, and has not corrected the counters yet.
+    Waking,
+    /// It sleeps until there is any work, inside of something that it runs. Also the state of an idle
+    /// worker in a pool that lends no seats.
+    Idle,
+    /// The seat's own thread runs nothing and prepares to sleep.
+    Resting,
+    /// The seat's own thread runs nothing and is parked. A caller may borrow the seat.
+    Vacant,
+    /// It sleeps until the stolen job in the slot at this address is done, or forks.
+    Stolen(usize),
+    /// It sleeps until the scope of this number ends, or has work.
+    Scope(usize),
+    /// It sleeps until the wait whose frame is at this address ends, or what descends from it has
+    /// work: a wait for another pool, or for a broadcast.
+    Installed(usize),
+}
+
+/// Set while a caller has the seat.
+const GUEST: usize = 4;
+const KIND: usize = 3;
+
+impl SleepState {
+    fn pack(self) -> usize {
+        match self {
+            SleepState::Awake => 0,
+            SleepState::Waking => 8,
+            SleepState::Idle => 16,
+            SleepState::Resting => 24,
+            SleepState::Vacant => 32,
+            // Slots and frames are aligned to 8 and more.
+            SleepState::Installed(address) => address | 1,
+            SleepState::Stolen(address) => address | 2,
+            SleepState::Scope(number) => number << 3 | 3,
+        }
+    }
+
+    fn unpack(word: usize) -> SleepState {
+        match (word & KIND, word & !(KIND | GUEST)) {
+            (0, 0) => SleepState::Awake,
+            (0, 8) => SleepState::Waking,
+            (0, 16) => SleepState::Idle,
+            (0, 24) => SleepState::Resting,
+            (0, _) => SleepState::Vacant,
+            (1, address) => SleepState::Installed(address),
+            (2, address) => SleepState::Stolen(address),
+            (_, number) => SleepState::Scope(number >> 3),
+        }
+    }
+
+    /// Whether the worker sleeps until something of its own is done, under the strict policy.
+    pub(crate) fn is_wait(self) -> bool {
+        matches!(self, SleepState::Stolen(_) | SleepState::Scope(_) | SleepState::Installed(_))
+    }
+
+    /// Whether the worker sleeps and takes any work.
+    pub(crate) fn is_idle(self) -> bool {
+        matches!(self, SleepState::Idle | SleepState::Resting | SleepState::Vacant)
+    }
+
+    /// Whether the worker sleeps, or is about to.
+    pub(crate) fn is_asleep(self) -> bool {
+        self.is_idle() || self.is_wait()
+    }
+
+    /// Whether the seat's own thread runs nothing at all.
+    pub(super) fn is_at_bottom(self) -> bool {
+        matches!(self, SleepState::Resting | SleepState::Vacant)
+    }
+
+    /// The state of a worker that waits for the job in `slot`.
+    pub(crate) fn on(slot: &Slot) -> SleepState {
+        SleepState::Stolen(std::ptr::from_ref(slot).addr())
+    }
+}
+
+/// A state, and whether a caller has the seat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word(usize);
+
+impl Word {
+    pub(super) fn state(self) -> SleepState {
+        SleepState::unpack(self.0)
+    }
+
+    pub(super) fn has_guest(self) -> bool {
+        self.0 & GUEST != 0
+    }
+
+    /// The same occupant in another state.
+    pub(super) fn with(self, state: SleepState) -> Word {
+        Word(state.pack() | self.0 & GUEST)
+    }
+
+    /// The seat's own thread in this state.
+    pub(super) fn owner(state: SleepState) -> Word {
+        Word(state.pack())
+    }
+
+    /// A caller that is awake.
+    pub(super) const GUEST: Word = Word(GUEST);
+}
+
+/// The sleep state of one seat, and where its occupants park.
+#[derive(Debug)]
+pub(crate) struct SleepCell {
+    word: AtomicUsize,
+    /// Whether the seat's own thread dozes, and will have a barrier made when the time is over.
+    promised: AtomicBool,
+    /// Where the seat's own thread parks.
+    owner: Parker,
+    /// Where a caller parks that has borrowed the seat.
+    guest: Parker,
+}
+
+impl SleepCell {
+    pub(crate) fn new() -> SleepCell {
+        SleepCell {
+            word: AtomicUsize::new(SleepState::Awake.pack()),
+            promised: AtomicBool::new(false),
+            owner: Parker::default(),
+            guest: Parker::default(),
+        }
+    }
+
+    /// The state of the occupant.
+    pub(crate) fn state(&self) -> SleepState {
+        self.word().state()
+    }
+
+    /// Whether the occupant sleeps, or is about to, and no worker is waking it.
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.state().is_asleep()
+    }
+
+    /// Whether a caller has the seat. For the occupant itself.
+    pub(crate) fn has_guest(&self) -> bool {
+        // Relaxed: only the occupant itself, or the caller that takes the seat, changes this.
+        Word(self.word.load(Ordering::Relaxed)).has_guest()
+    }
+
+    pub(super) fn word(&self) -> Word {
+        // SeqCst: after the publisher's own write, in the one order that both sides agree on.
+        Word(self.word.load(Ordering::SeqCst))
+    }
+
+    pub(super) fn swap(&self, word: Word) {
+        self.word.swap(word.0, Ordering::SeqCst);
+    }
+
+    /// Changes the word, if it is `now`. Otherwise returns what it is.
+    pub(super) fn replace(&self, now: Word, next: Word) -> Result<(), Word> {
+        self.word.compare_exchange(now.0, next.0, Ordering::SeqCst, Ordering::SeqCst).map(|_| ()).map_err(Word)
+    }
+
+    /// Wakes the occupant if it sleeps, whatever it sleeps for. It looks for itself why.
+    ///
+    /// An occupant that is awake needs no call: it looks after it has written that it sleeps. What the
+    /// call is about is written before.
+    pub(crate) fn call(&self) {
+        self.call_if(SleepState::is_asleep);
+    }
+
+    /// Tells the occupant that something is done. The same as [`call`](SleepCell::call), except that
+    /// a thread that runs nothing waits for nothing.
+    pub(crate) fn call_waiter(&self) {
+        self.call_if(|state| state.is_asleep() && !state.is_at_bottom());
+    }
+
+    fn call_if(&self, is_due: impl FnOnce(SleepState) -> bool) {
+        // SeqCst: the occupant writes its state, has a fence, and looks.
+        fence(Ordering::SeqCst);
+        let word = self.word();
+        if is_due(word.state()) {
+            self.unpark(word);
+        }
+    }
+
+    /// Gives the token to the occupant that `word` names.
+    pub(super) fn unpark(&self, word: Word) {
+        let parker = if word.has_guest() { &self.guest } else { &self.owner };
+        parker.unpark();
+    }
+
+    /// Parks the occupant until there is a token, or for so long at most. May end early.
+    /// Returns whether there was a token.
+    pub(crate) fn park(&self, time: Option<Duration>) -> bool {
+        let parker = if self.has_guest() { &self.guest } else { &self.owner };
+        match time {
+            Some(time) => parker.park_for(time),
+            None => parker.park(),
+        }
+    }
+
+    /// Parks the seat's own thread, also while a caller has the seat.
+    pub(super) fn park_owner(&self, time: Option<Duration>) -> bool {
+        match time {
+            Some(time) => self.owner.park_for(time),
+            None => self.owner.park(),
+        }
+    }
+
+    pub(super) fn promise(&self) {
+        // Relaxed: before the state says that the seat is vacant.
+        self.promised.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn end_promise(&self) {
+        self.promised.swap(false, Ordering::SeqCst);
+        // SeqCst: the owner looks at the state after this. A caller that returned the seat before
+        // that has seen the promise, and the owner sees that the seat is back.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Whether the seat's own thread dozes, and will have a barrier made when the time is over.
+    pub(crate) fn is_promised(&self) -> bool {
+        self.promised.load(Ordering::SeqCst)
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_tells_its_state_and_its_guest() {
+        let states = [
+            SleepState::Awake,
+            SleepState::Waking,
+            SleepState::Idle,
+            SleepState::Resting,
+            SleepState::Vacant,
+            SleepState::Stolen(0x7f00_0040),
+            SleepState::Scope(1),
+            SleepState::Scope(12_345_678),
+            SleepState::Installed(0x7f00_0048),
+        ];
+        for state in states {
+            assert_eq!((Word::owner(state).state(), Word::owner(state).has_guest()), (state, false));
+            let guest = Word::GUEST.with(state);
+            assert_eq!((guest.state(), guest.has_guest()), (state, true));
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Waking: what producers of work do for workers that sleep.
+
+use super::{SleepCell, SleepState};
+use crate::defect::{defect, Defect};
+use crate::pool::Shared;
+use crate::seat::Seat;
+use crate::stack::Slot;
+use crate::sync::{fence, Ordering};
+
+/// What became of a fork on the slow path.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Forked,
+    Full,
+}
+
+impl Answer {
+    pub(crate) fn is_full(&self) -> bool {
+        *self == Answer::Full
+    }
+}
+
+/// Handles a fork that found the alarm raised, or the stack full. If another worker wants work, the
+/// oldest jobs become public and, if no worker searches for them, a sleeper is woken.
+#[cold]
+#[inline(never)]
+pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
+    if seat.stack.is_full_at(slot) {
+        seat.stack.withdraw(slot);
+        seat.stack.heed_request();
+        return Answer::Full;
+    }
+    let hungry = seat.stack.answer();
+    let pool = seat.pool();
+    let depth = seat.stack.index_of(slot);
+    let sleeper = pool.find_sleeper(seat, depth);
+    if !hungry && sleeper.is_none() {
+        return Answer::Forked;
+    }
+    let published = seat.stack.share();
+    if published > 0 {
+        seat.tally.shares.add(published.into());
+        seat.log.shared(published);
+    }
+    if let Some((cell, state)) = sleeper {
+        // What was published is so before the counters are looked at.
+        fence(Ordering::SeqCst);
+        // A searcher will find what is public now, or looks once more when it stops. It may not take
+        // what a waiter may, so a waiter is woken all the same.
+        if !state.is_idle() || pool.sleep.counts().searching() == 0 {
+            pool.sleep.wake(cell, state);
+        }
+        // As long as a worker sleeps that could take a job, each fork offers one.
+        if pool.find_sleeper(seat, depth).is_some() {
+            seat.stack.alarm();
+        }
+    }
+    Answer::Forked
+}
+
+impl Shared {
+    /// Finds a sleeping worker that may take what the worker of `seat` forks at `depth`: an idle
+    /// worker if there is one, otherwise a worker whose wait needs it.
+    pub(crate) fn find_sleeper(&self, seat: &Seat, depth: u32) -> Option<(&SleepCell, SleepState)> {
+        let may_take = |state| match state {
+            SleepState::Stolen(address) => {
+                let slot = self.slot_at(address);
+                slot.runner() == Some(seat.index) && !seat.is_foreign(depth, slot.foreigners(), slot.floor())
+            }
+            SleepState::Scope(number) => seat.scope() == number && !seat.is_foreign(depth, seat.scope_since(), 0),
+            // Frames are looked at below.
+            _ => false,
+        };
+        let origin = seat.origin();
+        let waits_for_this = |state: SleepState| {
+            origin.frames().any(|frame| match state {
+                SleepState::Installed(address) => frame.address() == address,
+                SleepState::Scope(number) => frame.scope() == number,
+                _ => false,
+            })
+        };
+        let mut waiter = None;
+        for other in self.others(seat) {
+            let state = other.sleep.state();
+            if state.is_idle() {
+                return Some((&other.sleep, state));
+            }
+            if waiter.is_none() && (may_take(state) || waits_for_this(state)) {
+                waiter = Some((&*other.sleep, state));
+            }
+        }
+        waiter
+    }
+
+    /// Wakes one idle worker. Returns whether there was one.
+    pub(crate) fn wake_idle(&self) -> bool {
+        self.seats().any(|seat| self.wake_if_idle(seat))
+    }
+
+    fn wake_if_idle(&self, seat: &Seat) -> bool {
+        seat.sleep.state().is_idle() && self.sleep.wake(&seat.sleep, SleepState::Idle)
+    }
+
+    /// Wakes every sleeping worker whose wait may need what the worker of `seat` has forked.
+    pub(crate) fn wake_waiters_for(&self, seat: &Seat) {
+        self.wake_waiters(|other| std::ptr::eq(other, seat));
+    }
+
+    /// Wakes every sleeping worker whose wait may need what one of `these` workers has forked.
+    ///
+    /// Not every match is exact: a waiter that is woken in vain looks once and sleeps again.
+    fn wake_waiters(&self, these: impl Fn(&Seat) -> bool) {
+        for waiter in self.seats() {
+            let state = waiter.sleep.state();
+            let any = |matches: &dyn Fn(&Seat) -> bool| self.others(waiter).any(|seat| these(seat) && matches(seat));
+            let may_need = match state {
+                SleepState::Stolen(address) => {
+                    self.slot_at(address).runner().is_some_and(|runner| these(self.seat(runner)))
+                }
+                SleepState::Scope(number) => any(&|seat| seat.scope() == number || !seat.origins.are_none()),
+                SleepState::Installed(address) => any(&|seat| seat.origins.include_address(address)),
+                _ => false,
+            };
+            if may_need {
+                self.sleep.wake(&waiter.sleep, state);
+            }
+        }
+    }
+
+    /// Wakes another worker for the jobs on the stack of `seat`, whose worker goes to sleep and
+    /// cannot take them itself, unless a worker searches that will find them.
+    pub(crate) fn wake_for_own_jobs(&self, seat: &Seat) {
+        if self.could_take_from(seat)
+            && self.sleep.counts().only_sleepers_are_free()
+            && !self.others(seat).any(|other| self.wake_if_idle(other))
+        {
+            self.wake_waiters_for(seat);
+        }
+    }
+
+    /// Announces something that was queued for all workers. Wakes an idle worker, unless a worker
+    /// searches.
+    pub(crate) fn event(&self) {
+        let counts = self.sleep.event();
+        if counts.searching() == 0 && counts.sleeping() > 0 {
+            self.wake_idle();
+        }
+    }
+
+    /// Wakes a worker for work that no searching worker will find.
+    ///
+    /// Called by the last searcher when it has stopped, and by a waiter that was woken and has found
+    /// something: the producer of other work may have relied on either. An idle worker is woken if
+    /// there is one. It searches, and does the same when it stops. Otherwise those waiters are woken
+    /// that may take some of what is left.
+    pub(crate) fn wake_for_unclaimed_work(&self) {
+        // SeqCst: what a worker did before it saw a searcher is seen by that searcher when it has
+        // stopped.
+        fence(Ordering::SeqCst);
+        let has_jobs = |seat: &Seat| seat.stack.has_jobs();
+        if (self.seats().any(has_jobs) || self.has_visible_work()) && self.wake_idle() {
+            return;
+        }
+        if self.sleep.counts().waiting() > 0 && !defect(Defect::WaitersSleepOn) {
+            self.wake_waiters(has_jobs);
+        }
+    }
+
+    /// Whether something is queued that any worker takes.
+    pub(crate) fn has_visible_work(&self) -> bool {
+        !self.injector.is_empty()
+            || self.scopes.are_waiting()
+            || self.seats().any(|seat| seat.has_spawned() || seat.has_tasks())
+    }
+
+    /// Whether a thief would get something off this stack, by a raid if need be.
+    ///
+    /// One look: between two, what was private becomes public, and what was public private.
+    pub(crate) fn could_take_from(&self, seat: &Seat) -> bool {
+        if self.raids {
+            seat.stack.has_jobs()
+        } else {
+            seat.stack.has_public()
+        }
+    }
+
+    /// Whether the worker of `seat` would find something without a raid. What it has made public
+    /// itself is not for it to take.
+    pub(crate) fn has_work(&self, seat: &Seat) -> bool {
+        seat.has_mail() || self.has_visible_work() || self.others(seat).any(|other| other.stack.has_public())
+    }
+}
