@@ -21,7 +21,7 @@ impl Patience {
     }
 
     fn set(&self, turns: u32) {
-        self.0.store(turns, Ordering::Relaxed);
+        self.0.store(turns.min(Backoff::MOST), Ordering::Relaxed);
     }
 
     /// Whether the worker has slept for long lately, and is likely to do so again.
@@ -45,12 +45,13 @@ pub(crate) struct Backoff {
 impl Backoff {
     /// The least and the most [turns](crate::spin) that a worker waits.
     const LEAST: u32 = 6;
-    const MOST: u32 = 48;
+    const MOST: u32 = 128;
     /// The turns of pauses. In each later turn the worker yields its time slice, because the thread
     /// that has the next job may need this core.
     const PAUSES: u32 = 4;
-    /// About what it takes to go to sleep and to be woken: a shorter sleep saves nothing.
-    const SHORT_SLEEP: Duration = Duration::from_micros(50);
+    /// About what it takes to go to sleep and to be woken, and the longest search: a shorter sleep
+    /// saves nothing.
+    const SHORT_SLEEP: Duration = Duration::from_micros(80);
 
     pub(crate) fn new(patience: &Patience) -> Backoff {
         Backoff { turn: 0, patience: patience.get() }
@@ -78,17 +79,18 @@ impl Backoff {
     /// Learns that something came.
     pub(crate) fn reward(&self, patience: &Patience) {
         if self.turn > self.patience / 2 {
-            patience.set((self.patience * 2).min(Self::MOST));
+            patience.set(self.patience * 2);
         }
     }
 
-    /// Learns from how long `sleep` takes, if it returns that the worker slept.
-    pub(crate) fn learn(&self, patience: &Patience, sleep: impl FnOnce() -> bool) {
+    /// Learns from how long `sleep` takes, if it returns that the worker slept. Starts anew after that.
+    pub(crate) fn learn(&mut self, patience: &Patience, sleep: impl FnOnce() -> bool) {
         let start = Instant::now();
+        let slept = sleep();
         // A checker replays its runs, and knows no time.
-        if sleep() && !cfg!(any(loom, shuttle)) {
-            let turns = if start.elapsed() < Self::SHORT_SLEEP { self.patience * 2 } else { Self::LEAST };
-            patience.set(turns.min(Self::MOST));
+        if slept && !cfg!(any(loom, shuttle)) {
+            patience.set(if start.elapsed() < Self::SHORT_SLEEP { self.patience * 2 } else { Self::LEAST });
         }
+        *self = Backoff::new(patience);
     }
 }

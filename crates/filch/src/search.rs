@@ -199,8 +199,8 @@ pub(crate) fn until<'p>(
     state: SleepState,
 ) {
     while !has_come() {
-        let mut crowded = is_crowded(pool, pool.sleep.start_searching().searching(), &seat.patience);
-        let mut backoff = Backoff::new(&seat.patience);
+        let mut crowded = is_crowded(pool, pool.sleep.start_searching().searching(), seat.patience());
+        let mut backoff = Backoff::new(seat.patience());
         let work = loop {
             if has_come() {
                 break None;
@@ -213,10 +213,9 @@ pub(crate) fn until<'p>(
             }
             // One turn at least, in which owners can answer the demand.
             if !backoff.snooze() || crowded {
-                backoff.learn(&seat.patience, || {
+                backoff.learn(seat.patience(), || {
                     fall_asleep(seat, pool, &mut Searcher { seat, pool, has_come, announce, state })
                 });
-                backoff = Backoff::new(&seat.patience);
                 crowded = false;
                 // What it was called for, most likely: no need to look everywhere first.
                 if has_come() {
@@ -230,7 +229,7 @@ pub(crate) fn until<'p>(
                 }
             }
         };
-        backoff.reward(&seat.patience);
+        backoff.reward(seat.patience());
         if pool.sleep.stop_searching() {
             pool.wake_for_unclaimed_work();
         }
@@ -290,7 +289,10 @@ impl Seat {
                 None
             }
             Theft::Nothing => {
-                victim.stack.demand();
+                // SAFETY: this is the worker of the seat.
+                if unsafe { self.should_ask(victim) } {
+                    victim.stack.demand();
+                }
                 None
             }
         }

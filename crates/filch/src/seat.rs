@@ -14,9 +14,12 @@ use crate::pool::Shared;
 use crate::random::Random;
 use crate::scope::Task;
 use crate::sleep::SleepCell;
+use crate::spin;
 use crate::stack::{Mode, Slot, Stack};
 use crate::stats::Tally;
-use crate::sync::{fence, lock, spin_loop, AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Mutex, Ordering};
+use crate::sync::{
+    fence_after_exchange, lock, spin_loop, AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Mutex, Ordering,
+};
 use crate::trace::Log;
 use crate::worker::Worker;
 
@@ -40,8 +43,15 @@ pub(crate) struct Seat {
     tasks: OwnersOnly<chase_lev::Owner<Task>>,
     tasks_thief: chase_lev::Thief<Task>,
     random: OwnersOnly<Cell<Random>>,
+    /// Calls from outside that run here.
+    calls: CachePadded<OwnersOnly<Cell<Calls>>>,
+    has_brief_calls: AtomicBool,
+    /// How often this worker has looked at seats with brief calls.
+    looks: OwnersOnly<Cell<u32>>,
     /// How long this worker looks for work before it sleeps.
-    pub(crate) patience: Patience,
+    patience: Patience,
+    /// How long callers that have borrowed the seat look for work in their waits.
+    guests_patience: Patience,
     /// Jobs that only this worker may run.
     inbox: InOrder,
     /// What it has spawned in turn. For each there is a job in `spawned` that takes the oldest of these.
@@ -50,7 +60,7 @@ pub(crate) struct Seat {
     scope: AtomicUsize,
     /// Whether it runs something. A worker that begins to looks at the sleep states of others at its
     /// first fork.
-    working: AtomicBool,
+    working: CachePadded<AtomicBool>,
     /// What runs here on top of something that it has nothing to do with.
     foreign: Foreign,
     /// How much of that had begun when the task of `scope` did.
@@ -59,7 +69,7 @@ pub(crate) struct Seat {
     pub(crate) origins: Origins,
     /// For forks beyond the end of the stack.
     pub(crate) spare_slots: SpareSlots,
-    pub(crate) tally: Tally,
+    pub(crate) tally: CachePadded<Tally>,
     pub(crate) log: Log,
 }
 
@@ -83,16 +93,20 @@ impl Seat {
             tasks_thief,
             // Any odd constant: no two workers start alike.
             random: OwnersOnly(Cell::new(Random::new(index))),
+            calls: CachePadded::new(OwnersOnly(Cell::new(Calls { last: None, brief: 0 }))),
+            has_brief_calls: AtomicBool::new(false),
+            looks: OwnersOnly(Cell::new(0)),
             patience: Patience::new(),
+            guests_patience: Patience::new(),
             inbox: InOrder::new(),
             in_turn: InOrder::new(),
             scope: AtomicUsize::new(0),
-            working: AtomicBool::new(false),
+            working: CachePadded::new(AtomicBool::new(false)),
             foreign: Foreign { count: AtomicU32::new(0), entries: Mutex::new(Vec::new()) },
             scope_since: AtomicU32::new(0),
             origins: Origins::new(),
             spare_slots: SpareSlots(Mutex::new(Vec::new())),
-            tally: Tally::new(),
+            tally: CachePadded::new(Tally::new()),
             log: Log::new(),
         }
     }
@@ -189,6 +203,52 @@ impl Seat {
         number
     }
 
+    /// How long the occupant looks for work before it sleeps.
+    pub(crate) fn patience(&self) -> &Patience {
+        if self.sleep.has_guest() {
+            &self.guests_patience
+        } else {
+            &self.patience
+        }
+    }
+
+    /// Learns that a call from outside is over.
+    ///
+    /// # Safety
+    ///
+    /// Called by the occupant of this seat.
+    pub(crate) unsafe fn learn_from_call(&self) {
+        let Calls { last, brief } = self.calls.0.get();
+        let now = spin::ticks();
+        let brief = if spin::is_within(BRIEF, last, now) { brief.saturating_add(1) } else { 0 };
+        self.calls.0.set(Calls { last: now, brief });
+        // Relaxed: a hint. Written only if it changes: others read it all the time.
+        if (brief >= SEVERAL) != self.has_brief_calls() {
+            self.has_brief_calls.store(brief >= SEVERAL, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the calls that run here lately are over before a thief could help: a hint.
+    pub(crate) fn has_brief_calls(&self) -> bool {
+        self.has_brief_calls.load(Ordering::Relaxed)
+    }
+
+    /// Whether this worker should ask `victim` for work. If the calls there are brief, it asks only now
+    /// and then, in case that the present one is not.
+    ///
+    /// # Safety
+    ///
+    /// Called by the occupant of this seat.
+    pub(crate) unsafe fn should_ask(&self, victim: &Seat) -> bool {
+        const LOOKS: u32 = 8;
+        if !victim.has_brief_calls() {
+            return true;
+        }
+        let looks = self.looks.0.get().wrapping_add(1);
+        self.looks.0.set(looks);
+        looks % LOOKS == 0
+    }
+
     /// Leaves a job for this worker alone, and wakes it.
     pub(crate) fn deliver(&self, job: Job) {
         self.inbox.push(job);
@@ -215,9 +275,9 @@ impl Seat {
     pub(crate) fn begin(&self) -> bool {
         // Relaxed: only the worker itself writes it.
         let before = self.working.load(Ordering::Relaxed);
-        self.working.store(true, Ordering::SeqCst);
+        self.working.swap(true, Ordering::SeqCst);
         // A worker that goes to sleep and does not see this is seen asleep by the first fork.
-        fence(Ordering::SeqCst);
+        fence_after_exchange();
         self.stack.alarm();
         before
     }
@@ -334,6 +394,22 @@ struct Entry {
     from: u32,
     /// Where the job stood, if it is one that was forked here.
     descends_from: Option<u32>,
+}
+
+/// How many [turns](crate::spin) there are at most from the end of one call to the end of the next if a
+/// thief cannot help with them.
+const BRIEF: u32 = 6;
+
+/// How many calls in a row are brief before the next one is expected to be.
+const SEVERAL: u32 = 8;
+
+/// What is known about the calls from outside that run in a seat.
+#[derive(Clone, Copy, Debug)]
+struct Calls {
+    /// When the latest was over, if there is a clock.
+    last: Option<u64>,
+    /// How many were brief in a row.
+    brief: u32,
 }
 
 /// What only the worker itself may touch.

@@ -58,7 +58,8 @@ impl Tally {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerStats {
-    /// Jobs run that came from elsewhere: stolen, spawned, installed, tasks of scopes, parts of broadcasts.
+    /// Jobs run that came from elsewhere: stolen, spawned, installed, tasks of scopes, parts of
+    /// broadcasts; and calls that ran in its seat.
     pub jobs: u64,
     /// Forked jobs that it made public because somebody wanted work.
     pub shares: u64,
@@ -68,9 +69,10 @@ pub struct WorkerStats {
     pub raids: u64,
     /// Thefts that came to nothing: another thief was faster, or the strict waiting policy forbade the prize.
     pub aborts: u64,
-    /// How often it went to sleep. One that dozes before it sleeps for good goes twice.
+    /// How often it went to sleep. A worker that dozes before it sleeps for good goes twice. A caller
+    /// that borrows its seat ends a sleep, and begins one when it returns the seat.
     pub sleeps: u64,
-    /// How often it woke up.
+    /// How often a sleep ended.
     pub wakes: u64,
 }
 

@@ -40,6 +40,18 @@ mod real {
 
 pub(crate) use real::*;
 
+/// A full fence, for a thread whose last write was an atomic exchange.
+///
+/// On x86 the exchange is a full barrier already, and the fence has only to hold back the compiler. It
+/// would cost as much as the exchange.
+#[inline(always)]
+pub(crate) fn fence_after_exchange() {
+    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle))))]
+    std::sync::atomic::compiler_fence(Ordering::SeqCst);
+    #[cfg(not(all(target_arch = "x86_64", not(any(loom, shuttle)))))]
+    fence(Ordering::SeqCst);
+}
+
 /// Locks, also after a panic: no section of ours leaves its data in a state that a later one could not use.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     match mutex.lock() {

@@ -398,7 +398,7 @@ fn until_strictly(seat: &Seat, pool: &Shared, awaited: &Awaited<'_>) {
     // What is nearly done is not worth helping with. Only tasks that are in a queue are taken at once.
     let mut has_paused = false;
     let mut was_asleep = false;
-    let mut backoff = Backoff::new(&seat.patience);
+    let mut backoff = Backoff::new(seat.patience());
     while !awaited.has_come() {
         seat.stack.heed_request();
         let mail = awaited.collect(seat, pool);
@@ -416,19 +416,18 @@ fn until_strictly(seat: &Seat, pool: &Shared, awaited: &Awaited<'_>) {
         if let Some(job) = mail {
             search::run_foreign(seat, Work::Job(job));
         } else if let Some(work) = work {
-            backoff.reward(&seat.patience);
+            backoff.reward(seat.patience());
             search::run(seat, work);
-            backoff = Backoff::new(&seat.patience);
+            backoff = Backoff::new(seat.patience());
         } else if !has_paused {
             has_paused = true;
             pause_until_done(awaited);
         } else if !backoff.snooze() {
-            backoff.learn(&seat.patience, || fall_asleep(seat, pool, &mut Waiter { seat, pool, awaited }));
+            backoff.learn(seat.patience(), || fall_asleep(seat, pool, &mut Waiter { seat, pool, awaited }));
             was_asleep = true;
-            backoff = Backoff::new(&seat.patience);
         }
     }
-    backoff.reward(&seat.patience);
+    backoff.reward(seat.patience());
 }
 
 /// Waits until it is done, but for a moment only.

@@ -229,7 +229,6 @@ impl<Q: Queue> Worker<Q> {
                 }
                 if !backoff.snooze() {
                     backoff.learn(patience, || self.sleep(has_come, announce));
-                    backoff = Backoff::new(patience);
                 }
             };
             backoff.reward(patience);

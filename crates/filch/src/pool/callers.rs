@@ -28,8 +28,13 @@ pub enum Callers {
 }
 
 impl Callers {
-    /// What the environment says, if it says something.
-    pub(crate) fn from_environment() -> Result<Option<Callers>, BuildError> {
+    /// The value of the environment variable `FILCH_CALLERS`: `in-place` or `shipped`. `None` if it is
+    /// not set.
+    ///
+    /// # Errors
+    ///
+    /// If the variable has another value.
+    pub fn from_environment() -> Result<Option<Callers>, BuildError> {
         let Some(value) = env::var_os(VARIABLE) else { return Ok(None) };
         match value.to_str().map(str::trim) {
             Some("in-place") => Ok(Some(Callers::InPlace)),

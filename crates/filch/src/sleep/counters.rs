@@ -7,7 +7,7 @@ use crossbeam_utils::CachePadded;
 use super::state::Word;
 use super::{SleepCell, SleepState};
 use crate::defect::{defect, Defect};
-use crate::sync::{fence, thread, AtomicU64, Ordering};
+use crate::sync::{fence, fence_after_exchange, thread, AtomicU64, Ordering};
 
 /// How many workers of a pool search, sleep and wait, in one word.
 #[derive(Debug)]
@@ -50,6 +50,11 @@ impl Counts {
     /// Workers that sleep until something of their own is done.
     pub(crate) fn waiting(self) -> usize {
         self.field(WAITING)
+    }
+
+    /// Whether workers sleep idle, none waits for work of its own, and a worker searches.
+    pub(crate) fn searchers_stand_for_sleepers(self) -> bool {
+        self.searching() > 0 && self.sleeping() > 0 && self.waiting() == 0
     }
 
     /// Whether a worker sleeps that could be woken for work, and no worker searches for work.
@@ -120,7 +125,7 @@ impl Sleep {
         // answered by an owner that has not seen the worker asleep. (A model without barriers has
         // none here either: loom's owners fence, so any fence of the sleeper's would do.)
         if !defect(Defect::NoBarrier) {
-            fence(Ordering::SeqCst);
+            fence_after_exchange();
         }
     }
 
@@ -255,7 +260,8 @@ impl Sleep {
         }
         // Read after the state is written: a seat that still counts as vacant now is taken later, and
         // its caller's first fork sees this seat asleep.
-        self.event()
+        fence_after_exchange();
+        self.counts()
     }
 
     /// Returns the seat of the calling thread to its own thread, and wakes that to search.

@@ -6,8 +6,10 @@ use super::SleepState;
 use crate::defect::{defect, Defect};
 use crate::pool::Shared;
 use crate::seat::Seat;
+use crate::spin;
 use crate::stack;
-use crate::sync::{fence, Ordering};
+use crate::sync::{fence, spin_loop, Ordering};
+use crate::wait::SHORT_WAIT;
 
 /// A worker that goes to sleep: what it waits for, and where it would find work.
 pub(crate) trait Sleeper {
@@ -55,7 +57,9 @@ fn sleep(seat: &Seat, pool: &Shared, sleeper: &mut impl Sleeper) -> bool {
     }
     // A fork that did not see the demand is before the barrier: then it is seen now.
     let Some(certain) = pass_barrier(seat, &victims) else { return true };
-    seat.raid_one_of(pool, victims.iter().copied());
+    if have_jobs_for_a_while(&victims) {
+        seat.raid_one_of(pool, victims.iter().copied());
+    }
     // A raid that was called off, or had more than one victim to choose from, leaves private jobs.
     let left = victims.iter().any(|victim| pool.could_take_from(victim));
     let visible = sleeper.is_done() || sleeper.has_queued() || has_public();
@@ -95,9 +99,8 @@ fn pass_barrier(seat: &Seat, others: &[&Seat]) -> Option<bool> {
     if all_heed() {
         return Some(true);
     }
-    let something = || others.iter().any(|other| other.stack.has_jobs());
     // A checker knows no time.
-    if !cfg!(any(loom, shuttle)) && !something() {
+    if !cfg!(any(loom, shuttle)) && !have_jobs_for_a_while(others) {
         if park(seat, Some(GRACE), true) {
             return None;
         }
@@ -110,6 +113,15 @@ fn pass_barrier(seat: &Seat, others: &[&Seat]) -> Option<bool> {
         others.iter().filter(|other| other.may_fork_unseen()).for_each(|other| other.stack.ask_for_fences());
     }
     Some(passed)
+}
+
+/// Whether there are jobs on these stacks, not only for a moment: a raid interrupts their owners.
+fn have_jobs_for_a_while(seats: &[&Seat]) -> bool {
+    let has_jobs = || {
+        spin_loop();
+        seats.iter().any(|seat| seat.stack.has_jobs())
+    };
+    (0..spin::pauses_in(SHORT_WAIT)).all(|_| has_jobs())
 }
 
 /// Step 8: sleeps until called; or for a moment, if a fork may be missed.

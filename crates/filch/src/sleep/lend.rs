@@ -56,6 +56,7 @@ impl Shared {
         let seat = self.seat(index);
         debug_assert!(seat.is_clear(), "a vacant seat has nothing left of what ran there");
         seat.log.wake_up();
+        seat.tally.wakes.add(1);
         seat.log.begin_call();
         seat.tally.jobs.add(1);
         Seat::set_current(Some(seat));
@@ -76,12 +77,15 @@ impl Shared {
             drop(NoUnwind("a call into a pool returned while its jobs were still on the fork stack"));
         }
         seat.end(false);
+        // SAFETY: the seat is still this thread's.
+        unsafe { seat.learn_from_call() };
         Seat::set_current(None);
         seat.log.end_call();
         if self.has_work_for_owner(seat) {
             self.sleep.hand_over(&seat.sleep);
             return;
         }
+        seat.tally.sleeps.add(1);
         seat.log.fall_asleep();
         let counts = self.sleep.return_vacant(&seat.sleep);
         if defect(Defect::ReturnDoesNotLook) {

@@ -30,8 +30,13 @@ pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
         seat.stack.heed_request();
         return Answer::Full;
     }
-    let hungry = seat.stack.answer();
     let pool = seat.pool();
+    if seat.has_brief_calls() && !seat.stack.is_demanded() && pool.sleep.event().searchers_stand_for_sleepers() {
+        // The alarm stays up: the next fork asks again. If the job is still there when the searching
+        // worker stops, that worker takes it.
+        return Answer::Forked;
+    }
+    let hungry = seat.stack.answer();
     let depth = seat.stack.index_of(slot);
     let sleeper = pool.find_sleeper(seat, depth);
     if !hungry && sleeper.is_none() {

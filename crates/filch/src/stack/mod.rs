@@ -55,7 +55,7 @@ pub(crate) use region::{start_of, Region};
 pub(crate) use slot::{Execute, Slot, STRIDE};
 
 use crate::defect::{defect, Defect};
-use crate::sync::{fence, lock, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering};
+use crate::sync::{fence, fence_after_exchange, lock, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering};
 
 /// The owner's half of the barrier. In loom's world it is a fence, which would hide a missing release.
 #[inline(always)]
@@ -452,6 +452,12 @@ impl Stack {
         self.alarm();
     }
 
+    /// Whether another worker has asked for work since the owner last answered.
+    pub(crate) fn is_demanded(&self) -> bool {
+        // Relaxed: a hint; the next fork looks again.
+        self.signs.demand.load(Ordering::Relaxed)
+    }
+
     /// The next fork takes the slow path, for whatever reason.
     pub(crate) fn alarm(&self) {
         // Relaxed: as above.
@@ -464,12 +470,14 @@ impl Stack {
     ///
     /// The alarm is off before anybody is looked for, so that one who raises it from now on is not overlooked.
     pub(crate) fn answer(&self) -> bool {
-        if !self.is_fenced() {
-            // SeqCst, and an exchange: what the owner reads next, it reads after this store.
+        if self.is_fenced() {
+            // SeqCst: the fence that `push` lacks.
+            fence(Ordering::SeqCst);
+        } else {
+            // What the owner reads next, it reads after this store.
             self.signs.alarm.swap(self.end, Ordering::SeqCst);
+            fence_after_exchange();
         }
-        // SeqCst: this is also the fence of a fenced owner.
-        fence(Ordering::SeqCst);
         // After the alarm is off, so that a request is not overlooked: see `ask_for_fences`.
         self.heed_request();
         // Relaxed look first: in the fenced mode this runs at each fork.

@@ -8,6 +8,8 @@ use std::any::Any;
 use std::fmt;
 use std::io;
 
+use filch::Callers;
+
 use crate::current;
 use crate::error::ThreadPoolBuildError;
 use crate::thread_pool::ThreadPool;
@@ -91,15 +93,16 @@ where
 {
     /// Starts the pool.
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
-        self.into_filch(|builder| Ok(ThreadPool::of(builder.build()?)))
+        self.into_filch(Callers::Shipped, |builder| Ok(ThreadPool::of(builder.build()?)))
     }
 
     /// Starts the pool and makes it the global one, which is used outside of all others. That can be done once, and not after the global pool was used.
     pub fn build_global(mut self) -> Result<(), ThreadPoolBuildError> {
+        let callers = self.callers()?;
         let primed = Primed::new();
         let expected = self.threads() - usize::from(self.use_current_thread);
         self.start_handler = Some(primed.then(self.start_handler.take()));
-        self.into_filch(|builder| Ok(builder.build_global()?))?;
+        self.into_filch(callers, |builder| Ok(builder.build_global()?))?;
         primed.wait_for(expected);
         Ok(())
     }
@@ -107,9 +110,10 @@ where
     /// Has `build` make something of all that is set here.
     fn into_filch<R>(
         self,
+        callers: Callers,
         build: impl FnOnce(filch::Builder<'_>) -> Result<R, ThreadPoolBuildError>,
     ) -> Result<R, ThreadPoolBuildError> {
-        let mut builder = filch::Builder::new().threads(self.threads()).waiting(default::waiting()?);
+        let mut builder = filch::Builder::new().threads(self.threads()).waiting(default::waiting()?).callers(callers);
         if self.use_current_thread {
             builder = builder.use_current_thread();
         }
@@ -127,6 +131,19 @@ where
             let name = names.as_mut().map(|name| name(thread.index()));
             spawn.spawn(ThreadBuilder::new(thread, name, stack_size))
         }))
+    }
+
+    /// Where calls from outside of the global pool run: on its threads, as rayon says; or in place, if
+    /// the environment asks for that and the program for no threads of its own kind.
+    fn callers(&self) -> Result<Callers, ThreadPoolBuildError> {
+        let is_ordinary = S::IS_DEFAULT
+            && !self.use_current_thread
+            && self.get_thread_name.is_none()
+            && self.stack_size.is_none()
+            && self.start_handler.is_none()
+            && self.exit_handler.is_none();
+        let asked = Callers::from_environment()?;
+        Ok(asked.filter(|_| is_ordinary).unwrap_or(Callers::Shipped))
     }
 
     fn threads(&self) -> usize {

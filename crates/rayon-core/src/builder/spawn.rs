@@ -65,6 +65,9 @@ impl fmt::Debug for ThreadBuilder {
 
 /// Starts threads. Public because the builder's signature has it, but in no public module: nobody else implements it.
 pub trait ThreadSpawn {
+    /// Whether the threads are those that the standard library starts.
+    const IS_DEFAULT: bool;
+
     /// Starts a thread that runs `thread`.
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
 }
@@ -74,6 +77,8 @@ pub trait ThreadSpawn {
 pub struct DefaultSpawn;
 
 impl ThreadSpawn for DefaultSpawn {
+    const IS_DEFAULT: bool = true;
+
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
         thread.std_builder().spawn(|| thread.run())?;
         Ok(())
@@ -97,6 +102,8 @@ impl<F> ThreadSpawn for CustomSpawn<F>
 where
     F: FnMut(ThreadBuilder) -> io::Result<()>,
 {
+    const IS_DEFAULT: bool = false;
+
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
         (self.0)(thread)
     }
