@@ -29,7 +29,8 @@ use cases::{Case, Kind};
 use plan::Plan;
 use way::Way;
 
-pub(crate) use self::cases::{CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK};
+pub(crate) use self::cases::{CPU_MICROS_A_CALL, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, P99_MICROS_A_CALL};
+pub(crate) use self::outside::PREFIX as OUTSIDE;
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "rayon";
