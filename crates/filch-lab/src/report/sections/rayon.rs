@@ -85,7 +85,7 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     vec![
         claim("No program that uses rayon is slower on filch, but for 3 % that a comparison cannot tell.")
             .judged_each(&all(OURS), Bound::AtMost(TOLERANCE)),
-        claim("With callers in place, no program that calls from outside its pool is slower than on rayon, but for those 3 %.")
+        claim("With callers in place, no program that calls from outside its pool is slower than on rayon, but for 3 % that a comparison cannot tell.")
             .judged_each(&all(IN_PLACE), Bound::AtMost(TOLERANCE)),
         claim("Over all programs filch is faster: the geometric mean of filch / rayon is below 1.")
             .judged("filch / rayon", [1, THREADS].map(mean).to_vec()),
