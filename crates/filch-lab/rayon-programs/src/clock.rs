@@ -1,6 +1,7 @@
 //! What a round took: time, and CPU time of all threads of this process.
 
 use std::fmt;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// One round of a program.
@@ -10,6 +11,25 @@ pub(crate) struct Round {
     cpu: Duration,
     operations: u64,
     checksum: u64,
+    /// How long single calls took, if they were timed one by one.
+    calls: Option<Calls>,
+}
+
+/// How long single calls took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Calls {
+    median: Duration,
+    p99: Duration,
+}
+
+impl Calls {
+    /// Ranks the calls. `None` without any.
+    fn of(mut times: Vec<Duration>) -> Option<Calls> {
+        times.sort_unstable();
+        // The shortest call that is no shorter than so many of a hundred.
+        let ranked = |percent: usize| times.get((times.len() * percent).div_ceil(100).checked_sub(1)?).copied();
+        Some(Calls { median: ranked(50)?, p99: ranked(99)? })
+    }
 }
 
 impl Round {
@@ -22,8 +42,9 @@ impl Round {
 
 impl fmt::Display for Round {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Round { elapsed, cpu, operations, checksum } = self;
-        write!(f, "done {} {} {operations} {checksum:016x}", elapsed.as_nanos(), cpu.as_nanos())
+        let Round { elapsed, cpu, operations, checksum, calls } = self;
+        write!(f, "done {} {} {operations} {checksum:016x}", elapsed.as_nanos(), cpu.as_nanos())?;
+        calls.map_or(Ok(()), |Calls { median, p99 }| write!(f, " {} {}", median.as_nanos(), p99.as_nanos()))
     }
 }
 
@@ -32,7 +53,32 @@ pub(crate) fn timed<T>(operations: u64, work: impl FnOnce() -> T, check: impl Fn
     let (start, cpu_before) = (Instant::now(), cpu_time());
     let result = work();
     let (elapsed, cpu_after) = (start.elapsed(), cpu_time());
-    Round { elapsed, cpu: cpu_after.saturating_sub(cpu_before), operations, checksum: check(&result) }
+    Round { elapsed, cpu: cpu_after.saturating_sub(cpu_before), operations, checksum: check(&result), calls: None }
+}
+
+/// Times so many calls one by one. The pause before each is not timed.
+///
+/// The CPU time is that of the whole process, from the first call to the end of the pause after the
+/// last. It includes what the pool does after a call until it sleeps, and what the caller needs to
+/// sleep and to wake up.
+pub(crate) fn timed_each(calls: u64, pause: Duration, call: impl Fn(u64) -> u64) -> Round {
+    let rest = || {
+        if !pause.is_zero() {
+            thread::sleep(pause);
+        }
+    };
+    rest();
+    let mut times = Vec::with_capacity(calls as usize);
+    let cpu_before = cpu_time();
+    let sum = (0..calls).fold(0, |sum, number| {
+        let start = Instant::now();
+        let result = call(number);
+        times.push(start.elapsed());
+        rest();
+        checksum([sum, result])
+    });
+    let cpu = cpu_time().saturating_sub(cpu_before);
+    Round { elapsed: times.iter().sum(), cpu, operations: calls, checksum: sum, calls: Calls::of(times) }
 }
 
 /// Order matters: each word changes what the words before it have come to.
@@ -61,10 +107,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_has_four_figures() {
-        let round =
-            Round { elapsed: Duration::from_micros(3), cpu: Duration::from_nanos(5), operations: 7, checksum: 0xabc };
+    fn an_answer_has_four_figures_and_two_more_if_calls_are_timed_one_by_one() {
+        let nanos = Duration::from_nanos;
+        let mut round = Round { elapsed: nanos(3_000), cpu: nanos(5), operations: 7, checksum: 0xabc, calls: None };
         assert_eq!(round.to_string(), "done 3000 5 7 0000000000000abc");
+        round.calls = Some(Calls { median: nanos(400), p99: nanos(900) });
+        assert_eq!(round.to_string(), "done 3000 5 7 0000000000000abc 400 900");
+    }
+
+    #[test]
+    fn calls_are_ranked() {
+        let calls = |count: u64| Calls::of((1..=count).rev().map(Duration::from_nanos).collect());
+        let of = |median, p99| Some(Calls { median: Duration::from_nanos(median), p99: Duration::from_nanos(p99) });
+        assert_eq!(calls(0), None);
+        assert_eq!(calls(1), of(1, 1));
+        assert_eq!(calls(5), of(3, 5));
+        assert_eq!(calls(200), of(100, 198));
+    }
+
+    #[test]
+    fn a_pause_does_not_change_the_result() {
+        let round = |pause| timed_each(5, pause, |call| call);
+        let (paused, in_a_row) = (round(Duration::from_micros(10)), round(Duration::ZERO));
+        assert_eq!((paused.operations, paused.checksum), (5, in_a_row.checksum));
+        assert!(paused.calls.is_some() && in_a_row.calls.is_some());
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //! turns.
 //!
 //! `rayon-programs NAME full|quick` makes its input, says `ready THREADS`, and then answers every line `run` with
-//! `done NANOS CPU_NANOS OPERATIONS CHECKSUM`. It ends with its input. Whatever else it is told is an error.
+//! `done NANOS CPU_NANOS OPERATIONS CHECKSUM`. A program that times its calls one by one adds
+//! ` MEDIAN_NANOS P99_NANOS` of the calls. It ends with its input. Every other command is an error.
 
+mod busy;
 mod clock;
 mod programs;
 mod random;

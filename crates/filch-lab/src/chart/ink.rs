@@ -100,7 +100,7 @@ fn known(name: &str) -> Option<usize> {
         "rayon" | "crossbeam-lifo" => Some(1),
         "chase_lev" => Some(2),
         "thep" => Some(3),
-        "filch-worker" => Some(4),
+        "filch-worker" | "filch, in place" => Some(4),
         "chili" => Some(5),
         "the" => Some(7),
         name if name.starts_with("serial") => Some(6),
@@ -173,6 +173,7 @@ mod tests {
     #[test]
     fn a_name_keeps_its_colour_and_others_take_what_is_left() {
         assert_eq!(of_names(["rayon", "filch"].into_iter()), [Ink::Series(1), Ink::Series(0)]);
+        assert_eq!(of_names(["filch", "filch, in place"].into_iter()), [Ink::Series(0), Ink::Series(4)]);
         let inks = of_names(["thep", "filch", "ff_the", "rayon"].into_iter());
         assert_eq!(inks, [Ink::Series(3), Ink::Series(0), Ink::Series(2), Ink::Series(1)]);
         // Two that would have the same, in one chart.

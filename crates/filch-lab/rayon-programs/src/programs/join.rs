@@ -1,7 +1,6 @@
 //! Joins with next to nothing between them.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use super::Program;
 use crate::clock::{checksum, timed};
@@ -37,22 +36,6 @@ fn fibonacci(n: u32) -> u64 {
     a + b
 }
 
-/// Joins of two closures that each compute for a time, called from outside the pool, so many in a row.
-pub(crate) fn outside(time: Duration, calls: u64) -> Program {
-    let call = move |call: u64| rayon::join(|| compute(call, time), || compute(!call, time));
-    let all = move || (0..calls).map(call).fold(0, |sum, (a, b)| checksum([sum, a, b]));
-    Box::new(move || timed(calls, all, |&sum| sum))
-}
-
-/// Computes until the time is over by the clock, and returns its seed.
-fn compute(seed: u64, time: Duration) -> u64 {
-    let start = Instant::now();
-    while start.elapsed() < time {
-        black_box(seed);
-    }
-    seed
-}
-
 /// A little work that every thread of the pool can take part in.
 pub(crate) fn warm_up() {
     black_box(fibonacci(black_box(22)));
@@ -67,13 +50,6 @@ mod tests {
         assert_eq!(tree_sum(&[]), 0);
         assert_eq!(tree_sum(&(0..1023).collect::<Vec<_>>()), 1023 * 1022 / 2);
         assert_eq!(fibonacci(20), 6_765);
-    }
-
-    #[test]
-    fn both_closures_run_in_each_call() {
-        let once = |calls| outside(Duration::from_micros(1), calls)().checksum();
-        assert_eq!(once(1), checksum([0, 0, !0]));
-        assert_ne!(once(3), once(4));
     }
 
     #[test]

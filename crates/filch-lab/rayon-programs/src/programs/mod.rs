@@ -6,14 +6,13 @@ mod life;
 mod matmul;
 mod n_body;
 mod numbers;
+mod outside;
 mod scope_spawn;
 mod sieve;
 mod small;
 mod str_split;
 mod tick;
 mod tsp;
-
-use std::time::Duration;
 
 use crate::clock::Round;
 
@@ -41,6 +40,9 @@ impl Amount {
 
 /// The program of that name, with its input.
 pub(crate) fn named(name: &str, amount: Amount) -> Option<Program> {
+    if let Some(name) = name.strip_prefix("outside/") {
+        return outside::named(name, amount);
+    }
     Some(match name {
         "par-iter-sum-10m" => numbers::sum(10_000_000, amount.of(10, 4)),
         "map-collect-10m" => numbers::map_collect(10_000_000),
@@ -54,10 +56,7 @@ pub(crate) fn named(name: &str, amount: Amount) -> Option<Program> {
         "str-split" => str_split::program(20_000_000),
         "join-tree-16m" => join::tree(24),
         "join-fib" => join::fib(32),
-        "small-50" => small::program(50, amount.of(50_000, 2_000)),
         "small-50-installed" => small::installed(50, amount.of(100_000, 10_000))?,
-        "join-outside-200us" => join::outside(Duration::from_micros(200), amount.of(500, 100)),
-        "join-outside-2ms" => join::outside(Duration::from_millis(2), amount.of(50, 20)),
         "scope-of-4" => scope_spawn::small(amount.of(50_000, 20_000)),
         "scope-spawn" => scope_spawn::flat(amount.of(200_000, 100_000)),
         "scope-spawn-tree" => scope_spawn::tree(amount.of(19, 17) as u32),

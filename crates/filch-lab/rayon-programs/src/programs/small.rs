@@ -5,24 +5,17 @@ use rayon::prelude::*;
 use super::Program;
 use crate::clock::{checksum, timed};
 
-/// So many calls from outside the pool: each of them has to enter it.
-pub(crate) fn program(elements: u64, calls: u64) -> Program {
-    let numbers: Vec<u64> = (0..elements).collect();
-    Box::new(move || timed(calls, || all(&numbers, calls), |&sum| sum))
-}
-
-/// The same from inside a pool.
+/// So many calls from inside a pool.
 pub(crate) fn installed(elements: u64, calls: u64) -> Option<Program> {
     let numbers: Vec<u64> = (0..elements).collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build().ok()?;
-    Some(Box::new(move || pool.install(|| timed(calls, || all(&numbers, calls), |&sum| sum))))
+    let all = move || (0..calls).fold(0, |before, call| checksum([before, sum(&numbers, call)]));
+    Some(Box::new(move || pool.install(|| timed(calls, &all, |&sum| sum))))
 }
 
-fn all(numbers: &[u64], calls: u64) -> u64 {
-    (0..calls).fold(0, |sum, call| {
-        let part: u64 = numbers.par_iter().map(|&number| number ^ call).sum();
-        checksum([sum, part])
-    })
+/// The sum of the numbers, each changed by the number of the call.
+pub(crate) fn sum(numbers: &[u64], call: u64) -> u64 {
+    numbers.par_iter().map(|&number| number ^ call).sum()
 }
 
 #[cfg(test)]
@@ -30,8 +23,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inside_and_outside_come_to_the_same() {
-        assert_eq!(program(50, 10)().checksum(), installed(50, 10).unwrap()().checksum());
-        assert_ne!(program(50, 10)().checksum(), program(50, 11)().checksum());
+    fn every_call_adds_up_all_elements() {
+        assert_eq!(sum(&[1, 2, 4], 0), 7);
+        assert_eq!(sum(&[1, 2, 4], 8), 31);
+        assert_eq!(installed(3, 2).unwrap()().checksum(), checksum([checksum([0, 3]), 1 + 3]));
+        assert_ne!(installed(50, 10).unwrap()().checksum(), installed(50, 11).unwrap()().checksum());
     }
 }

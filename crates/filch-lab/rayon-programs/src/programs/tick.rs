@@ -1,12 +1,12 @@
 //! A little work at regular times, with nothing in between. What counts is the CPU time that this takes.
 
-use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
 use super::{join, Program};
+use crate::busy;
 use crate::clock::{checksum, timed, Round};
 
 /// From one piece of work to the next.
@@ -43,11 +43,8 @@ fn round(ticks: u64, work: impl Fn() -> u64) -> Round {
     timed(ticks, all, |&sum| sum)
 }
 
-/// Steps that need each other, without a closed form for the compiler to find. Never inlined, so that it is the same work with
-/// a pool and without.
-#[inline(never)]
 fn part(place: u32) -> u64 {
-    (0..black_box(STEPS_A_PART)).fold(u64::from(place), |state, _| state.rotate_left(5) ^ 0x9e37_79b9_7f4a_7c15)
+    busy::steps(STEPS_A_PART, u64::from(place))
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use super::outside::{self, Figure};
 use super::published::Published;
+use super::way::Way;
 use crate::bench::cpu;
 
 /// What a figure counts, and how many nanoseconds make one.
@@ -18,12 +20,16 @@ pub(crate) const MILLIS_A_RUN: Unit = Unit { name: "ms/run", nanos: 1e6 };
 const MICROS_A_GENERATION: Unit = Unit { name: "us/generation", nanos: 1e3 };
 /// Time, by the number of joins.
 pub(crate) const NANOS_A_JOIN: Unit = Unit { name: "ns/join", nanos: 1.0 };
-/// The same, for joins that take long.
-const MICROS_A_JOIN: Unit = Unit { name: "us/join", nanos: 1e3 };
 /// Time, by the number of scopes.
 const NANOS_A_SCOPE: Unit = Unit { name: "ns/scope", nanos: 1.0 };
-/// Time, by the number of parallel iterators.
+/// Time of a call into a pool.
 pub(crate) const NANOS_A_CALL: Unit = Unit { name: "ns/call", nanos: 1.0 };
+/// The same, for calls that take long.
+pub(crate) const MICROS_A_CALL: Unit = Unit { name: "us/call", nanos: 1e3 };
+/// The time that 99 of 100 calls do not exceed.
+pub(crate) const P99_MICROS_A_CALL: Unit = Unit { name: "p99-us/call", nanos: 1e3 };
+/// CPU time of the process, by the number of calls.
+pub(crate) const CPU_MICROS_A_CALL: Unit = Unit { name: "cpu-us/call", nanos: 1e3 };
 /// Time, by the number of tasks.
 const NANOS_A_SPAWN: Unit = Unit { name: "ns/spawn", nanos: 1.0 };
 /// CPU time of the process while it has nothing to do.
@@ -38,6 +44,8 @@ pub(crate) const EXTRA_CPU_MICROS_A_TICK: &str = "extra-cpu-us/tick";
 pub(crate) enum Kind {
     /// By the time that one of our programs takes.
     Time(Unit),
+    /// By figures of the calls that one of our programs makes from outside the pool.
+    Calls(&'static [Figure]),
     /// By the CPU time that a process takes which has nothing to do.
     Idle,
     /// By the CPU time that a process takes which has little to do.
@@ -53,6 +61,8 @@ pub(crate) struct Case {
     /// What it is, for people.
     pub(crate) description: &'static str,
     pub(crate) kind: Kind,
+    /// The ways of calling into the pool that are compared.
+    pub(crate) ways: &'static [Way],
 }
 
 impl fmt::Display for Case {
@@ -70,39 +80,44 @@ impl Case {
 
 /// All cases, in the order in which they are measured and printed. What the operating system does not tell is left out.
 pub(crate) fn all() -> Vec<Case> {
-    let case = |name, kind, description| Case { name, description, kind };
+    let case = |name, kind, description| Case { name, description, kind, ways: Way::CORES };
     let time = |name, unit, description| case(name, Kind::Time(unit), description);
-    let mut cases = vec![
-        time("par-iter-sum-10m", MILLIS_A_RUN, "the sum of ten million numbers"),
-        time("map-collect-10m", MILLIS_A_RUN, "a new list from ten million numbers"),
-        time("par-sort-10m", MILLIS_A_RUN, "`par_sort_unstable` of ten million random numbers"),
-        time("par-chunks-matmul", MILLIS_A_RUN, "the product of two matrices, by rows"),
-        time("n-body", MILLIS_A_RUN, "a thousand bodies, each looking at all others in each step"),
-        time(
-            "life",
-            MICROS_A_GENERATION,
-            "the game of life on 64 rows of 64 cells, each generation called from outside",
-        ),
-        time("life-large", MICROS_A_GENERATION, "the same on 2,048 rows of 2,048 cells"),
-        time("sieve", MILLIS_A_RUN, "the primes below fifty million, by segments"),
-        time("tsp", MILLIS_A_RUN, "the shortest trip through 13 cities, by joins while more than 6 are left"),
-        time("str-split", MILLIS_A_RUN, "the lines and the words of twenty million letters"),
+    let in_place = |case: Case| Case { ways: Way::ALL, ..case };
+    // All of these call from the main thread.
+    let mut cases = Vec::from(
+        [
+            time("par-iter-sum-10m", MILLIS_A_RUN, "the sum of ten million numbers"),
+            time("map-collect-10m", MILLIS_A_RUN, "a new list from ten million numbers"),
+            time("par-sort-10m", MILLIS_A_RUN, "`par_sort_unstable` of ten million random numbers"),
+            time("par-chunks-matmul", MILLIS_A_RUN, "the product of two matrices, by rows"),
+            time("n-body", MILLIS_A_RUN, "a thousand bodies, each looking at all others in each step"),
+            time(
+                "life",
+                MICROS_A_GENERATION,
+                "the game of life on 64 rows of 64 cells, each generation called from outside",
+            ),
+            time("life-large", MICROS_A_GENERATION, "the same on 2,048 rows of 2,048 cells"),
+            time("sieve", MILLIS_A_RUN, "the primes below fifty million, by segments"),
+            time("tsp", MILLIS_A_RUN, "the shortest trip through 13 cities, by joins while more than 6 are left"),
+            time("str-split", MILLIS_A_RUN, "the lines and the words of twenty million letters"),
+        ]
+        .map(in_place),
+    );
+    cases.extend(outside::CASES.map(|(name, figures, text)| in_place(case(name, Kind::Calls(figures), text))));
+    cases.extend([
         time(
             "join-tree-16m",
             NANOS_A_JOIN,
             "the sum of a binary tree that lies in memory as it is walked, a join a node",
         ),
         time("join-fib", NANOS_A_JOIN, "nothing but joins"),
-        time("small-50", NANOS_A_CALL, "a parallel iterator over 50 elements, called from outside the pool"),
-        time("small-50-installed", NANOS_A_CALL, "the same, called from inside a pool"),
-        time("join-outside-200us", MICROS_A_JOIN, "a join of two closures of 200 us, called from outside the pool"),
-        time("join-outside-2ms", MICROS_A_JOIN, "the same with closures of 2 ms"),
+        time("small-50-installed", NANOS_A_CALL, "a parallel iterator over 50 elements, called from inside a pool"),
         time("scope-of-4", NANOS_A_SCOPE, "scopes of four small tasks, one after the other"),
         time("scope-spawn", NANOS_A_SPAWN, "a scope with many small tasks, all spawned by one"),
         time("scope-spawn-tree", NANOS_A_SPAWN, "a scope with many small tasks, each spawned by another"),
-        case("idle", Kind::Idle, "a process that has worked and has nothing to do any more"),
-        case("tick", Kind::Tick, "50 us of work in 64 parts, called from outside the pool each 4 ms"),
-    ];
+        in_place(case("idle", Kind::Idle, "a process that has worked and has nothing to do any more")),
+        in_place(case("tick", Kind::Tick, "50 us of work in 64 parts, called from outside the pool each 4 ms")),
+    ]);
     for published in Published::ALL {
         cases.push(case(published.case(), Kind::Published(published), published.description()));
     }
@@ -119,6 +134,20 @@ mod tests {
         let cases = all();
         for (place, case) in cases.iter().enumerate() {
             assert!(cases[..place].iter().all(|earlier| earlier.name != case.name), "{case} is there twice");
+        }
+    }
+
+    #[test]
+    fn what_calls_from_outside_is_compared_in_place_too() {
+        for case in all() {
+            let is_in_place = case.ways.contains(&Way::InPlace);
+            match case.name {
+                "life" | "par-sort-10m" | "idle" | "tick" => assert!(is_in_place, "{case}"),
+                "small-50-installed" | "program/tokei" => assert!(!is_in_place, "{case}"),
+                name if name.starts_with(outside::PREFIX) => assert!(is_in_place, "{case}"),
+                _ => {}
+            }
+            assert!(Way::CORES.iter().all(|way| case.ways.contains(way)), "{case}");
         }
     }
 }

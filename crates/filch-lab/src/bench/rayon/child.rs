@@ -1,7 +1,6 @@
 //! One of our programs in a process of its own, which takes commands. How it talks is said in its `main.rs`.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
 use std::process::{Child as Process, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -35,22 +34,29 @@ pub(crate) struct Answer {
     /// How many times it did what it does.
     pub(crate) operations: f64,
     pub(crate) checksum: u64,
+    /// How long single calls took, if the program timed them one by one.
+    pub(crate) calls: Option<Calls>,
+}
+
+/// How long single calls of a round took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Calls {
+    pub(crate) median_nanos: f64,
+    pub(crate) p99_nanos: f64,
 }
 
 impl Child {
-    /// Starts a program, with that many threads, and waits until it is ready.
-    pub(crate) fn start(program: &Path, arguments: &[&str], threads: usize) -> Result<Child> {
-        Child::start_with_patience(program, arguments, threads, PATIENCE)
+    /// Starts a program and waits until it is ready, with that many threads.
+    pub(crate) fn start(command: Command, threads: usize) -> Result<Child> {
+        Child::start_with_patience(command, threads, PATIENCE)
     }
 
-    fn start_with_patience(program: &Path, arguments: &[&str], threads: usize, patience: Duration) -> Result<Child> {
-        let mut process = shield(&mut Command::new(program))
-            .args(arguments)
-            .env("RAYON_NUM_THREADS", threads.to_string())
+    fn start_with_patience(mut command: Command, threads: usize, patience: Duration) -> Result<Child> {
+        let mut process = shield(&mut command)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .with_context(|| format!("{} could not be started", program.display()))?;
+            .with_context(|| format!("{} could not be started", command.get_program().to_string_lossy()))?;
         let (send, answers) = mpsc::channel();
         if let Some(output) = process.stdout.take() {
             // It ends with the process's output, at the latest when the process is killed.
@@ -114,15 +120,22 @@ impl Drop for Child {
 
 fn parse(line: &str) -> Result<Answer> {
     let answer = || {
-        let ["done", nanos, cpu_nanos, operations, checksum] = line.split(' ').collect::<Vec<_>>()[..] else {
+        let words: Vec<&str> = line.split(' ').collect();
+        let ["done", nanos, cpu_nanos, operations, checksum, ref calls @ ..] = words[..] else {
             return None;
         };
         let figure = |text: &str| text.parse::<u64>().ok().map(|figure| figure as f64);
+        let calls = match calls {
+            [] => None,
+            [median, p99] => Some(Calls { median_nanos: figure(median)?, p99_nanos: figure(p99)? }),
+            _ => return None,
+        };
         Some(Answer {
             nanos: figure(nanos)?,
             cpu_nanos: figure(cpu_nanos)?,
             operations: figure(operations).filter(|&operations| operations > 0.0)?,
             checksum: u64::from_str_radix(checksum, 16).ok()?,
+            calls,
         })
     };
     answer().with_context(|| format!("its answer is not one: `{line}`"))
@@ -130,17 +143,26 @@ fn parse(line: &str) -> Result<Answer> {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
+    use std::path::Path;
+
+    #[cfg(unix)]
+    use super::super::way::Way;
     use super::*;
 
     #[test]
-    fn an_answer_has_four_figures() {
-        let answer = Answer { nanos: 3000.0, cpu_nanos: 5.0, operations: 7.0, checksum: 0xabc };
+    fn an_answer_has_four_figures_and_two_more_if_calls_were_timed_one_by_one() {
+        let answer = Answer { nanos: 3000.0, cpu_nanos: 5.0, operations: 7.0, checksum: 0xabc, calls: None };
         assert_eq!(parse("done 3000 5 7 0000000000000abc").unwrap(), answer);
+        let calls = Some(Calls { median_nanos: 400.0, p99_nanos: 900.0 });
+        assert_eq!(parse("done 3000 5 7 0000000000000abc 400 900").unwrap(), Answer { calls, ..answer });
         for line in [
             "",
             "done",
             "done 1 2 3",
             "done 1 2 3 4 5",
+            "done 1 2 3 4 5 x",
+            "done 1 2 3 4 5 6 7",
             "done -1 2 3 4",
             "done 1 2 0 4",
             "done 1 2 3 xyz",
@@ -154,7 +176,9 @@ mod tests {
 
     #[cfg(unix)]
     fn shell(script: &str, patience: Duration) -> Result<Child> {
-        Child::start_with_patience(Path::new("/bin/sh"), &["-c", script], 2, patience)
+        let mut command = Way::Stock.command(Path::new("/bin/sh"), 2);
+        command.args(["-c", script]);
+        Child::start_with_patience(command, 2, patience)
     }
 
     /// For what comes, sooner or later.
@@ -190,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_is_named() {
-        let refusal = Child::start(Path::new("/nowhere/program"), &[], 1).unwrap_err().to_string();
+        let refusal = Child::start(Command::new("/nowhere/program"), 1).unwrap_err().to_string();
         assert!(refusal.contains("/nowhere/program could not be started"), "{refusal}");
     }
 }

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-use super::cases::{CPU_MICROS_A_TICK, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK};
-use super::core::Core;
+use super::cases::{
+    CPU_MICROS_A_CALL, CPU_MICROS_A_TICK, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, NANOS_A_CALL, P99_MICROS_A_CALL,
+};
+use super::outside;
+use super::way::Way;
 use crate::figures::{self, Series};
 use crate::stats::{self, Interval};
 
@@ -13,13 +16,13 @@ const TOLERANCE: f64 = 1.03;
 /// What is wanted of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wanted {
-    /// filch / rayon: its interval must not lie wholly above [`TOLERANCE`].
+    /// Ours / rayon: its interval must not lie wholly above [`TOLERANCE`].
     NotSlower,
-    /// rayon / filch: at least this.
+    /// rayon / ours: at least this.
     TimesFaster(f64),
-    /// filch / rayon: at most this.
+    /// Ours / rayon: at most this.
     AtMost(f64),
-    /// filch alone, in its unit: less than this.
+    /// Ours alone, in its unit: less than this.
     LessThan(f64),
 }
 
@@ -27,20 +30,20 @@ impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Wanted::NotSlower => write!(f, "interval not above {TOLERANCE:.2}"),
-            Wanted::TimesFaster(least) => write!(f, ">= {least:.2}"),
-            Wanted::AtMost(most) => write!(f, "<= {most:.2}"),
-            Wanted::LessThan(bound) => write!(f, "< {bound:.2}"),
+            Wanted::TimesFaster(least) => write!(f, ">= {}", digits(*least)),
+            Wanted::AtMost(most) => write!(f, "<= {}", digits(*most)),
+            Wanted::LessThan(bound) => write!(f, "< {}", digits(*bound)),
         }
     }
 }
 
 impl Wanted {
-    /// What is compared.
-    fn text(self) -> &'static str {
+    /// What is compared, by the names of both.
+    fn text(self, ours: &str, stock: &str) -> String {
         match self {
-            Wanted::NotSlower | Wanted::AtMost(_) => "filch / rayon",
-            Wanted::TimesFaster(_) => "rayon / filch",
-            Wanted::LessThan(_) => "filch",
+            Wanted::NotSlower | Wanted::AtMost(_) => format!("{ours} / {stock}"),
+            Wanted::TimesFaster(_) => format!("{stock} / {ours}"),
+            Wanted::LessThan(_) => ours.to_owned(),
         }
     }
 
@@ -64,28 +67,91 @@ impl Wanted {
     }
 }
 
-/// What is wanted of a case, in a unit.
-fn wanted(case: &str, unit: &str) -> Vec<Wanted> {
-    match (case, unit) {
+/// A figure or a bound with as many digits as it needs.
+fn digits(figure: f64) -> String {
+    if figure.abs() < 0.1 {
+        format!("{figure:.3}")
+    } else {
+        format!("{figure:.2}")
+    }
+}
+
+/// The most that a figure may be, as a multiple of rayon's, by the way of calling.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Most {
+    /// A worker runs the call.
+    shipped: f64,
+    /// The caller takes part.
+    in_place: f64,
+}
+
+impl Most {
+    /// The bounds of every case with one thread.
+    const WITH_ONE_THREAD: Most = Most { shipped: 1.02, in_place: 1.0 };
+
+    /// The bounds of a case in a unit, if it has any.
+    fn of(case: &str, unit: &str, threads: usize) -> Option<Most> {
+        let most = Most::with_several_threads(case, unit)?;
+        Some(if threads == 1 { Most::WITH_ONE_THREAD } else { most })
+    }
+
+    fn with_several_threads(case: &str, unit: &str) -> Option<Most> {
+        let (shipped, in_place) = match case.strip_prefix(outside::PREFIX) {
+            Some(call) => match (call, unit) {
+                ("small-50", unit) if unit == CPU_MICROS_A_CALL.name => (1.0, 0.1),
+                ("small-50-after-1ms", unit) if unit == CPU_MICROS_A_CALL.name => (0.8, 0.4),
+                ("small-50" | "join-empty", _) => (1.0, 0.03),
+                ("small-50-after-1ms" | "join-empty-after-1ms", _) => (1.0, 0.25),
+                ("join-20us" | "join-200us" | "join-2ms", unit) if unit == P99_MICROS_A_CALL.name => (1.15, 1.15),
+                ("join-20us", _) => (1.05, 1.0),
+                ("join-200us", _) => (1.05, 1.05),
+                ("join-2ms", _) => (1.02, 1.02),
+                ("join-2ms-after-1ms", _) => (1.03, 1.03),
+                ("callers-4-small-50" | "callers-4-join-200us" | "pool-with-handlers", _) => (1.0, 1.0),
+                ("sum-200k", _) => (1.0, 0.7),
+                _ => return None,
+            },
+            None => match case {
+                "life" => (1.02, 0.85),
+                "par-iter-sum-10m" | "map-collect-10m" | "par-sort-10m" | "par-chunks-matmul" | "n-body"
+                | "life-large" | "sieve" | "tsp" | "str-split" => (1.02, 1.0),
+                _ => return None,
+            },
+        };
+        Some(Most { shipped, in_place })
+    }
+}
+
+/// What is wanted of a way of calling in a case, in a unit.
+fn wanted(way: Way, case: &str, unit: &str, threads: usize) -> Vec<Wanted> {
+    let most = Most::of(case, unit, threads).map(|most| match way {
+        Way::InPlace => most.in_place,
+        Way::Stock | Way::Shipped => most.shipped,
+    });
+    let mut all = match (case, unit) {
         // Stock's is close to nothing as well, so a ratio would say nothing. 0.000 seconds: less than half a millisecond.
         (_, CPU_MILLIS_A_SECOND) => vec![Wanted::LessThan(0.5)],
         // The work is the same for both; what counts is what comes on top of it.
         (_, CPU_MICROS_A_TICK) => vec![],
         (_, EXTRA_CPU_MICROS_A_TICK) => vec![Wanted::AtMost(1.0 / 3.0)],
         ("join-tree-16m" | "join-fib", _) => vec![Wanted::NotSlower, Wanted::TimesFaster(3.0)],
-        ("small-50" | "small-50-installed", _) => vec![Wanted::NotSlower, Wanted::TimesFaster(2.0)],
-        ("join-outside-200us", _) => vec![Wanted::AtMost(1.1)],
-        ("join-outside-2ms", _) => vec![Wanted::AtMost(1.03)],
+        ("small-50-installed", _) => vec![Wanted::NotSlower, Wanted::TimesFaster(2.0)],
+        ("outside/small-50", unit) if unit == NANOS_A_CALL.name && way == Way::Shipped => {
+            vec![Wanted::TimesFaster(2.0)]
+        }
         ("scope-of-4", _) => vec![Wanted::AtMost(3.0)],
+        // The bound is enough.
+        _ if most.is_some() && (way == Way::InPlace || case.starts_with(outside::PREFIX)) => vec![],
         _ => vec![Wanted::NotSlower],
-    }
+    };
+    all.extend(most.map(Wanted::AtMost));
+    all
 }
 
 /// Every goal whose figures are there, beside them.
 pub(crate) fn summary(series: &[Series]) -> String {
     let header = ["goal", "threads", "unit", "figure", "95 % interval", "wanted", ""].map(str::to_owned);
-    let lines: Vec<_> =
-        series.iter().filter(|series| series.name == Core::Ours.name()).flat_map(|ours| lines(ours, series)).collect();
+    let lines: Vec<_> = series.iter().flat_map(|ours| lines(ours, series)).collect();
     if lines.is_empty() {
         return String::new();
     }
@@ -96,9 +162,11 @@ pub(crate) fn summary(series: &[Series]) -> String {
     )
 }
 
+/// The goals of a series, if it is one of ours and rayon has the same figure.
 fn lines(ours: &Series, all: &[Series]) -> Vec<Vec<String>> {
+    let Some(way) = Way::named(ours.name).filter(|way| *way != Way::Stock) else { return Vec::new() };
     let is_peer = |other: &&Series| {
-        other.name == Core::Stock.name()
+        other.name == Way::Stock.name()
             && (&other.case, other.unit, other.threads) == (&ours.case, ours.unit, ours.threads)
     };
     let Some(stock) = all.iter().find(is_peer) else { return Vec::new() };
@@ -106,29 +174,29 @@ fn lines(ours: &Series, all: &[Series]) -> Vec<Vec<String>> {
         let (figure, rounds) = wanted.figure(ours, stock);
         let interval = stats::interval(&rounds)?;
         Some(vec![
-            format!("{}: {}", ours.case, wanted.text()),
+            format!("{}: {}", ours.case, wanted.text(ours.name, stock.name)),
             ours.threads.to_string(),
             ours.unit.to_owned(),
-            format!("{figure:.2}"),
-            format!("{:.2} to {:.2}", interval.low, interval.high),
+            digits(figure),
+            format!("{} to {}", digits(interval.low), digits(interval.high)),
             wanted.to_string(),
             if wanted.is_met(figure, &interval) { "met" } else { "not met" }.to_owned(),
         ])
     };
-    wanted(&ours.case, ours.unit).into_iter().filter_map(line).collect()
+    wanted(way, &ours.case, ours.unit, ours.threads).into_iter().filter_map(line).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn series(case: &str, core: Core, unit: &'static str, threads: usize, samples: &[f64]) -> Series {
-        Series { case: case.to_owned(), name: core.name(), threads, unit, samples: samples.to_vec(), note: None }
+    fn series(case: &str, way: Way, unit: &'static str, threads: usize, samples: &[f64]) -> Series {
+        Series { case: case.to_owned(), name: way.name(), threads, unit, samples: samples.to_vec(), note: None }
     }
 
     /// The lines of our series in a case, from the figure on.
     fn verdicts(case: &str, unit: &'static str, ours: &[f64], stock: &[f64]) -> Vec<Vec<String>> {
-        let all = [series(case, Core::Stock, unit, 2, stock), series(case, Core::Ours, unit, 2, ours)];
+        let all = [series(case, Way::Stock, unit, 2, stock), series(case, Way::Shipped, unit, 2, ours)];
         lines(&all[1], &all).into_iter().map(|line| line[3..].to_vec()).collect()
     }
 
@@ -147,7 +215,7 @@ mod tests {
         let fib = verdicts("join-fib", "ns/join", &[10.0], &[29.0]);
         assert_eq!(fib[1], ["2.90", "2.90 to 2.90", ">= 3.00", "not met"]);
         assert_eq!(verdicts("join-tree-16m", "ns/join", &[10.0], &[30.0])[1][3], "met");
-        assert_eq!(verdicts("small-50", "ns/call", &[10.0], &[21.0])[1][3], "met");
+        assert_eq!(verdicts("outside/small-50", "ns/call", &[10.0], &[21.0])[0][3], "met");
         assert_eq!(verdicts("small-50-installed", "ns/call", &[10.0], &[19.0])[1][3], "not met");
     }
 
@@ -160,10 +228,52 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_no_peer_has_no_goal() {
-        let ours = series("sieve", Core::Ours, "ms/run", 2, &[1.0]);
-        let other_threads = series("sieve", Core::Stock, "ms/run", 1, &[1.0]);
+    fn without_a_peer_there_is_no_goal() {
+        let ours = series("sieve", Way::Shipped, "ms/run", 2, &[1.0]);
+        let other_threads = series("sieve", Way::Stock, "ms/run", 1, &[1.0]);
         assert!(summary(&[ours, other_threads]).is_empty());
         assert!(summary(&[]).is_empty());
+    }
+
+    /// The bound of a way of calling in a case.
+    fn bound(way: Way, case: &str, unit: &str, threads: usize) -> Option<f64> {
+        wanted(way, case, unit, threads).into_iter().find_map(|wanted| match wanted {
+            Wanted::AtMost(most) => Some(most),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn a_call_from_outside_has_a_bound_for_each_way_and_unit() {
+        let bounds = |case, unit| [Way::Shipped, Way::InPlace].map(|way| bound(way, case, unit, 2));
+        assert_eq!(bounds("outside/small-50", "ns/call"), [Some(1.0), Some(0.03)]);
+        assert_eq!(bounds("outside/small-50", "cpu-us/call"), [Some(1.0), Some(0.1)]);
+        assert_eq!(bounds("outside/small-50-after-1ms", "ns/call"), [Some(1.0), Some(0.25)]);
+        assert_eq!(bounds("outside/small-50-after-1ms", "cpu-us/call"), [Some(0.8), Some(0.4)]);
+        assert_eq!(bounds("outside/join-20us", "us/call"), [Some(1.05), Some(1.0)]);
+        assert_eq!(bounds("outside/join-20us", "p99-us/call"), [Some(1.15), Some(1.15)]);
+        assert_eq!(bounds("life", "us/generation"), [Some(1.02), Some(0.85)]);
+        assert_eq!(bounds("outside/small-50-after-5ms", "ns/call"), [None, None]);
+        assert_eq!(wanted(Way::InPlace, "outside/small-50-after-5ms", "ns/call", 2), [Wanted::NotSlower]);
+    }
+
+    #[test]
+    fn with_one_thread_every_bound_is_close_to_one() {
+        for case in ["outside/small-50", "outside/join-2ms", "outside/sum-200k", "life", "tsp"] {
+            let bounds = [Way::Shipped, Way::InPlace].map(|way| bound(way, case, "us/call", 1));
+            assert_eq!(bounds, [Some(1.02), Some(1.0)], "{case}");
+        }
+        assert_eq!(bound(Way::InPlace, "outside/small-50-after-5ms", "ns/call", 1), None);
+    }
+
+    #[test]
+    fn each_way_is_compared_with_rayon_under_its_own_name() {
+        let of = |way, samples: &[f64]| series("outside/join-empty", way, "ns/call", 2, samples);
+        let all = [of(Way::Stock, &[10_000.0]), of(Way::Shipped, &[2_000.0]), of(Way::InPlace, &[200.0])];
+        assert!(lines(&all[0], &all).is_empty());
+        let goal = |ours: &Series| lines(ours, &all)[0].clone();
+        assert_eq!(goal(&all[1])[0], "outside/join-empty: filch / rayon");
+        assert_eq!(goal(&all[2])[0], "outside/join-empty: filch-in-place / rayon");
+        assert_eq!(goal(&all[2])[3..], ["0.020", "0.020 to 0.020", "<= 0.030", "met"]);
     }
 }

@@ -1,4 +1,4 @@
-//! How a case is measured: pairs of processes, a round of one and a round of the other in turns.
+//! How a case is measured: a process for each way of calling into the pool, and rounds in turns.
 
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
@@ -10,8 +10,9 @@ use anyhow::{ensure, Context, Result};
 use super::build::Pair;
 use super::cases::{Case, Kind, CPU_MICROS_A_TICK, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK};
 use super::child::{Answer, Child};
-use super::core::Core;
+use super::outside::Figure;
 use super::plan::Plan;
+use super::way::Way;
 use crate::bench::rounds::{interleave, Runner};
 use crate::bench::{cpu, thread_counts};
 use crate::figures::Series;
@@ -27,7 +28,7 @@ const SERIAL: &str = "serial";
 #[derive(Clone, Copy, Debug)]
 struct Part {
     name: &'static str,
-    core: Core,
+    way: Way,
     program: &'static str,
 }
 
@@ -37,31 +38,35 @@ struct Contest<'a> {
     programs: &'a Pair,
     plan: Plan,
     parts: Vec<Part>,
-    unit: &'static str,
-    /// What of an answer counts, in that unit.
-    figure: &'a dyn Fn(&Answer) -> f64,
+    units: Vec<&'static str>,
+    /// What of an answer counts: a figure for each unit.
+    figures: &'a dyn Fn(&Answer) -> Result<Vec<f64>>,
 }
 
 /// Measures a case: with 1 thread and with `threads`, or only with those where it is about their sleep. What it needs on the disk
 /// is made in `place`.
 pub(crate) fn measure(case: Case, programs: &Pair, plan: Plan, threads: usize, place: &Path) -> Result<Vec<Series>> {
-    let mut parts = Core::BOTH.map(|core| Part { name: core.name(), core, program: case.name }).to_vec();
-    let contest = |parts, unit, figure| Contest { case, programs, plan, parts, unit, figure };
+    let part = |&way: &Way| Part { name: way.name(), way, program: case.name };
+    let mut parts: Vec<Part> = case.ways.iter().map(part).collect();
+    let contest = |parts, units, figures| Contest { case, programs, plan, parts, units, figures };
     match case.kind {
         Kind::Time(unit) => {
-            let time = |answer: &Answer| answer.nanos / answer.operations / unit.nanos;
-            let contest = contest(parts, unit.name, &time);
-            let all = thread_counts(threads).into_iter().map(|threads| contest.hold(threads));
-            Ok(all.collect::<Result<Vec<_>>>()?.concat())
+            let time = |answer: &Answer| Ok(vec![answer.nanos / answer.operations / unit.nanos]);
+            contest(parts, vec![unit.name], &time).hold_each(threads)
+        }
+        Kind::Calls(figures) => {
+            let figures: Vec<Figure> = figures.iter().copied().filter(Figure::is_known).collect();
+            let all = |answer: &Answer| figures.iter().map(|figure| figure.of(answer)).collect();
+            contest(parts, figures.iter().map(|figure| figure.unit.name).collect(), &all).hold_each(threads)
         }
         Kind::Idle => {
-            let share = |answer: &Answer| 1e3 * answer.cpu_nanos / answer.nanos;
-            contest(parts, CPU_MILLIS_A_SECOND, &share).hold(threads)
+            let share = |answer: &Answer| Ok(vec![1e3 * answer.cpu_nanos / answer.nanos]);
+            contest(parts, vec![CPU_MILLIS_A_SECOND], &share).hold(threads)
         }
         Kind::Tick => {
-            let micros = |answer: &Answer| answer.cpu_nanos / answer.operations / 1e3;
-            parts.push(Part { name: SERIAL, core: Core::Stock, program: "tick-serial" });
-            let mut ticks = contest(parts, CPU_MICROS_A_TICK, &micros).hold(threads)?;
+            let micros = |answer: &Answer| Ok(vec![answer.cpu_nanos / answer.operations / 1e3]);
+            parts.push(Part { name: SERIAL, way: Way::Stock, program: "tick-serial" });
+            let mut ticks = contest(parts, vec![CPU_MICROS_A_TICK], &micros).hold(threads)?;
             ticks.extend(cpu::beyond_the_work(&ticks, SERIAL, EXTRA_CPU_MICROS_A_TICK));
             Ok(ticks)
         }
@@ -75,6 +80,12 @@ pub(crate) fn measure(case: Case, programs: &Pair, plan: Plan, threads: usize, p
 }
 
 impl Contest<'_> {
+    /// All generations with 1 thread, and then with `threads`.
+    fn hold_each(&self, threads: usize) -> Result<Vec<Series>> {
+        let all = thread_counts(threads).into_iter().map(|threads| self.hold(threads));
+        Ok(all.collect::<Result<Vec<_>>>()?.concat())
+    }
+
     /// All generations, one after the other. Each begins with another part.
     fn hold(&self, threads: usize) -> Result<Vec<Series>> {
         let checksum = OnceCell::new();
@@ -82,7 +93,8 @@ impl Contest<'_> {
         let mut all: Vec<Series> = Vec::new();
         for _ in 0..self.plan.generations(self.case.kind) {
             for series in watch::or_over(self.generation(&parts, threads, &checksum))? {
-                match all.iter_mut().find(|earlier| earlier.name == series.name) {
+                let is_same = |earlier: &&mut Series| (earlier.name, earlier.unit) == (series.name, series.unit);
+                match all.iter_mut().find(is_same) {
                     Some(earlier) => earlier.samples.extend(series.samples),
                     None => all.push(series),
                 }
@@ -94,7 +106,7 @@ impl Contest<'_> {
 
     /// Starts all parts and has them run in turns.
     fn generation(&self, parts: &[Part], threads: usize, checksum: &OnceCell<u64>) -> Result<Vec<Series>> {
-        let Contest { case, plan, unit, figure, .. } = self;
+        let Contest { case, plan, units, figures, .. } = self;
         let runner = |part: &Part| {
             let threads = if part.name == SERIAL { 1 } else { threads };
             let context = || format!("{} with {threads} threads failed in {case}", part.name);
@@ -103,18 +115,20 @@ impl Contest<'_> {
                 thread::sleep(PAUSE);
                 let answer = child.borrow_mut().run()?;
                 agreed(&answer, checksum)?;
-                Ok(vec![figure(&answer)])
+                figures(&answer)
             };
             Ok(Runner { name: part.name, threads, measure: Box::new(measure) })
         };
         let runners = parts.iter().map(runner).collect::<Result<Vec<_>>>()?;
-        interleave(case.name, &[unit], &runners, plan.effort(case.kind))
+        interleave(case.name, units, &runners, plan.effort(case.kind))
     }
 
     fn start(&self, part: &Part, threads: usize, checksum: &OnceCell<u64>) -> Result<Child> {
-        let mut child = Child::start(self.programs.on(part.core), &[part.program, self.plan.amount()], threads)?;
+        let mut command = part.way.command(self.programs.on(part.way.core()), threads);
+        command.args([part.program, self.plan.amount()]);
+        let mut child = Child::start(command, threads)?;
         // Not counted: the first time, memory is new and code is not in the cache. What takes CPU time warms up itself.
-        if matches!(self.case.kind, Kind::Time(_)) {
+        if matches!(self.case.kind, Kind::Time(_) | Kind::Calls(_)) {
             agreed(&child.run()?, checksum)?;
         }
         Ok(child)
@@ -135,7 +149,7 @@ mod tests {
 
     #[test]
     fn whoever_comes_to_something_else_is_found_out() {
-        let answer = |checksum| Answer { nanos: 1.0, cpu_nanos: 1.0, operations: 1.0, checksum };
+        let answer = |checksum| Answer { nanos: 1.0, cpu_nanos: 1.0, operations: 1.0, checksum, calls: None };
         let checksum = OnceCell::new();
         agreed(&answer(7), &checksum).unwrap();
         agreed(&answer(7), &checksum).unwrap();

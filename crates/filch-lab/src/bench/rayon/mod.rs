@@ -1,7 +1,9 @@
 //! The `rayon` suite: programs that use rayon, built on rayon's own core and on ours, and run in turns.
 //!
-//! The two cores cannot be in one process, so each has its own, and they take turns round by round. Threads are not pinned:
-//! where they run is up to the core and the operating system, as it is for its users.
+//! The two cores cannot be in one process, so each has its own, and they take turns round by round.
+//! Programs that call from outside the pool have a third process, on our core, whose callers take
+//! part in the work. Threads are not pinned: where they run is up to the core and the operating
+//! system, as it is for its users.
 
 mod build;
 mod cases;
@@ -9,22 +11,26 @@ mod child;
 mod core;
 mod goals;
 mod measure;
+mod outside;
 mod plan;
 mod published;
+mod way;
 
 use std::fmt::Write;
 
 use anyhow::Result;
 
-use self::core::{Core, CORE_VERSION, RAYON_VERSION};
+use self::core::{CORE_VERSION, RAYON_VERSION};
 use super::{chosen, Measured, Options};
 use crate::figures;
 use crate::watch;
 use build::{Pair, Workshop};
 use cases::{Case, Kind};
 use plan::Plan;
+use way::Way;
 
-pub(crate) use self::cases::{CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK};
+pub(crate) use self::cases::{CPU_MICROS_A_CALL, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, P99_MICROS_A_CALL};
+pub(crate) use self::outside::PREFIX as OUTSIDE;
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "rayon";
@@ -44,7 +50,8 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     writeln!(
         text,
         "Suite {SUITE}, {speed}: the same programs with rayon {RAYON_VERSION} on rayon-core {CORE_VERSION} (rayon) and on our\n\
-         rayon-core (filch), each in a process of its own, in turns."
+         rayon-core (filch), each in a process of its own, in turns. filch-in-place is the program of filch, started with\n\
+         FILCH_CALLERS=in-place: a caller outside the pool takes part in the work."
     )?;
     let mut all = Vec::new();
     for (&case, programs) in watch::each(&cases).zip(&builds) {
@@ -52,7 +59,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
         let series = watch::or_over(measured)?;
         let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
         writeln!(text, "\n{case}: {}. {rounds} {}.", case.description, if rounds == 1 { "round" } else { "rounds" })?;
-        text.push_str(&figures::tables(&series, &[Core::Stock.name()]));
+        text.push_str(&figures::tables(&series, &[Way::Stock.name()]));
         watch::keep(SUITE, &series);
         all.extend(series);
     }
@@ -60,7 +67,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
         writeln!(text, "\nPublished programs are left out of a quick run; `--case program` measures them.")?;
     }
     if !super::cpu::IS_KNOWN {
-        writeln!(text, "\nCases that need the CPU time of a process were left out: it is measured only on Linux.")?;
+        writeln!(text, "\nFigures that need the CPU time of a process were left out: it is measured only on Linux.")?;
     }
     text.push('\n');
     text.push_str(&goals::summary(&all));

@@ -37,8 +37,9 @@ impl Plan {
         }
     }
 
-    /// How often both processes are started anew. Where a process happens to lie in memory can make it faster or slower for
-    /// its whole life, and one pair of processes would show that as a difference between the cores.
+    /// How often all processes are started anew. Where a process happens to lie in memory can make it
+    /// faster or slower for its whole life, and one process of each kind would show that as a
+    /// difference between the cores.
     pub(crate) fn generations(self, kind: Kind) -> usize {
         match kind {
             // Each of its runs is a process of its own.
@@ -48,18 +49,20 @@ impl Plan {
         }
     }
 
-    /// How many rounds each generation has. An even number of them, where time counts: then both are first equally often.
+    /// How many rounds each generation has. Where time counts, the number is even: of two processes,
+    /// each is first equally often, and of three, each is first in six or seven of twenty rounds.
     pub(crate) fn effort(self, kind: Kind) -> Effort {
         let exactly = |rounds| Effort { rounds, at_least: rounds, time: Duration::ZERO };
         let effort = match kind {
             // Single rounds of a second or so.
             Kind::Idle | Kind::Tick if self.quick => exactly(1),
             Kind::Published(_) if self.quick => exactly(2),
+            Kind::Calls(_) if self.quick => Effort { rounds: 4, at_least: 1, time: Duration::from_millis(250) },
             Kind::Time(_) if self.quick => Effort { rounds: 4, at_least: 1, time: Duration::from_millis(400) },
             // No bar is close.
             Kind::Idle => exactly(1),
             Kind::Tick => exactly(3),
-            Kind::Time(_) => exactly(4),
+            Kind::Time(_) | Kind::Calls(_) => exactly(4),
             Kind::Published(_) => exactly(16),
         };
         let share = |limit: Limit| Limit { rounds: limit.rounds / self.generations(kind), ..limit };

@@ -113,7 +113,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
             "Programs that use rayon are only in a full report, because cargo has to build them on both cores first: `filch bench rayon --quick`, or `filch report --only rayon`, has \
              them alone.",
         ),
-        ..part(rayon::SUITE, [60.0, 90.0, 1_080.0], |known| {
+        ..part(rayon::SUITE, [60.0, 90.0, 1_500.0], |known| {
             let options = known.options(&["join-fib"], &[], None);
             rayon::run(&options).map(|measured| Found::Figures(rayon::SUITE, measured.series))
         })

@@ -4,7 +4,9 @@ use super::claim::{Bound, Claim, Part};
 use super::items::{bars, bench, figure, interval, name, says_something, table, text, value, Words};
 use super::ratio::Figures;
 use super::rounds::Rounds;
-use crate::bench::rayon::{CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK};
+use crate::bench::rayon::{
+    CPU_MICROS_A_CALL, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, OUTSIDE, P99_MICROS_A_CALL,
+};
 use crate::bench::{rayon, THREADS};
 use crate::figures::threads;
 use crate::report::collect::Results;
@@ -13,25 +15,51 @@ use crate::report::page::{Item, Section, Verdict};
 pub(super) const ID: &str = "rayon";
 
 const OURS: &str = "filch";
+const IN_PLACE: &str = "filch-in-place";
 const STOCK: &str = "rayon";
+
+/// Those that are measured in every case.
+const BOTH: [&str; 2] = [STOCK, OURS];
+
+/// How a page calls [`IN_PLACE`].
+const IN_PLACE_IN_WORDS: &str = "filch, in place";
 
 /// By how much we may seem slower where that is within what a comparison can tell.
 const TOLERANCE: f64 = 1.03;
 
-/// What is timed: each case with its unit, in the order of the suite. CPU times are told apart.
-fn timed<'a>(figures: Figures<'a>) -> Vec<(&'a str, &'static str)> {
+/// A case and a unit.
+type Measured<'a> = (&'a str, &'static str);
+
+/// What is measured of one of `names`, in the order of the suite. The cases `tick` and `idle` are
+/// told apart.
+fn measured<'a>(figures: Figures<'a>, names: &[&str]) -> Vec<Measured<'a>> {
     let mut cases = Vec::new();
     for series in figures.all() {
-        let timed = !["idle", "tick"].contains(&&*series.case);
-        if timed && !cases.contains(&(&*series.case, series.unit)) {
+        let is_wanted = names.contains(&series.name) && !["idle", "tick"].contains(&&*series.case);
+        if is_wanted && !cases.contains(&(&*series.case, series.unit)) {
             cases.push((&*series.case, series.unit));
         }
     }
     cases
 }
 
-fn ratio(figures: Figures<'_>, case: &str, unit: &str, count: usize) -> Option<Rounds> {
-    figures.ratio(case, unit, (OURS, count), (STOCK, count))
+/// What is timed: each case with its unit. CPU times are told apart, and so are the slowest calls.
+fn timed<'a>(figures: Figures<'a>, names: &[&str]) -> Vec<Measured<'a>> {
+    let mut cases = measured(figures, names);
+    cases.retain(|(_, unit)| ![CPU_MICROS_A_CALL.name, P99_MICROS_A_CALL.name].contains(unit));
+    cases
+}
+
+/// The programs among what is timed. Single calls from outside are many, and would outweigh them
+/// in a mean.
+fn programs(figures: Figures<'_>) -> Vec<Measured<'_>> {
+    let mut cases = timed(figures, &BOTH);
+    cases.retain(|(case, _)| !case.starts_with(OUTSIDE));
+    cases
+}
+
+fn ratio(figures: Figures<'_>, ours: &str, case: &str, unit: &str, count: usize) -> Option<Rounds> {
+    figures.ratio(case, unit, (ours, count), (STOCK, count))
 }
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
@@ -43,17 +71,22 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     };
     let mean = |count: usize| {
         let ratios: Vec<Option<Rounds>> =
-            timed(figures).into_iter().map(|(case, unit)| ratio(figures, case, unit, count)).collect();
+            programs(figures).into_iter().map(|(case, unit)| ratio(figures, OURS, case, unit, count)).collect();
         Part::mean(format!("{}:", threads(count)), &ratios, Bound::AtMost(1.0))
             .unless_ended(results.is_part(rayon::SUITE))
     };
-    let mut all = comparisons(figures);
-    if results.is_part(rayon::SUITE) {
-        all.push(("programs that were not reached".to_owned(), None));
-    }
+    let all = |ours: &'static str| {
+        let mut all = comparisons(figures, ours);
+        if results.is_part(rayon::SUITE) {
+            all.push(("programs that were not reached".to_owned(), None));
+        }
+        all
+    };
     vec![
         claim("No program that uses rayon is slower on filch, but for 3 % that a comparison cannot tell.")
-            .judged_each(&all, Bound::AtMost(TOLERANCE)),
+            .judged_each(&all(OURS), Bound::AtMost(TOLERANCE)),
+        claim("With callers in place, no program that calls from outside its pool is slower than on rayon, but for 3 % that a comparison cannot tell.")
+            .judged_each(&all(IN_PLACE), Bound::AtMost(TOLERANCE)),
         claim("Over all programs filch is faster: the geometric mean of filch / rayon is below 1.")
             .judged("filch / rayon", [1, THREADS].map(mean).to_vec()),
         claim("Where a program is mostly joins, rayon's own core takes at least 3 times as long.").judged(
@@ -78,11 +111,12 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     ]
 }
 
-/// Every program with each number of threads.
-fn comparisons(figures: Figures<'_>) -> Vec<(String, Option<Rounds>)> {
-    let of =
-        |(case, unit): (&str, &str), count| (format!("{case}, {}:", threads(count)), ratio(figures, case, unit, count));
-    timed(figures).into_iter().flat_map(|case| [1, THREADS].map(|count| of(case, count))).collect()
+/// Every program of ours with each number of threads.
+fn comparisons(figures: Figures<'_>, ours: &str) -> Vec<(String, Option<Rounds>)> {
+    let of = |(case, unit): Measured<'_>, count| {
+        (format!("{case}, {}:", threads(count)), ratio(figures, ours, case, unit, count))
+    };
+    timed(figures, &[ours]).into_iter().flat_map(|case| [1, THREADS].map(|count| of(case, count))).collect()
 }
 
 pub(super) fn section(results: &Results) -> Section {
@@ -92,31 +126,55 @@ pub(super) fn section(results: &Results) -> Section {
         items: vec![
             text(
                 "One line in `Cargo.toml` puts our `rayon-core` in the place of the other one; no source changes. The same programs on both, each in a process of its \
-                 own, in turns. Published programs (tokei, oxipng) are in full runs only.",
+                 own, in turns. Published programs (tokei, oxipng) are in full runs only. `filch, in place` is filch with `FILCH_CALLERS=in-place`: a thread outside the \
+                 pool takes part in the work that it calls for, instead of waiting for a worker to do it.",
             ),
             drawing(results),
+            calls_from_outside(results),
             everything(results),
+            everything_in_place(results),
         ],
     }
 }
 
 fn drawing(results: &Results) -> Item {
     let figures = Figures::of(results, rayon::SUITE);
-    let cases = timed(figures);
+    let cases = programs(figures);
     let groups: Vec<&str> = cases.iter().map(|&(case, _)| case).collect();
     let counts = [1, THREADS].map(|count| (threads(count), count));
     let names: Vec<&str> = counts.iter().map(|(name, _)| &**name).collect();
     let chart = bars("time on filch, rayon = 1", Some(1.0), &groups, &names, |group, name| {
         let &(case, unit) = cases.iter().find(|(case, _)| *case == group)?;
         let &(_, count) = counts.iter().find(|(known, _)| known == name)?;
-        ratio(figures, case, unit, count)
+        ratio(figures, OURS, case, unit, count)
     });
     figure(
         Words {
             id: "rayon-programs",
             title: "The same programs on both cores".to_owned(),
-            caption: "Below 1 is faster on filch. Calls from outside a pool (life, small-50) scatter by a factor of ten on either core.".to_owned(),
+            caption: "Below 1 is faster on filch. Calls from outside a pool (life) scatter by a factor of ten on either core.".to_owned(),
             command: bench(rayon::SUITE, results.full, &[]),
+        },
+        chart,
+    )
+}
+
+/// The ways of calling from outside, beside rayon's.
+fn calls_from_outside(results: &Results) -> Item {
+    let figures = Figures::of(results, rayon::SUITE);
+    let cases = timed(figures, &[OURS, IN_PLACE]);
+    let groups: Vec<&str> = cases.iter().filter_map(|(case, _)| case.strip_prefix(OUTSIDE)).collect();
+    let several = threads(THREADS);
+    let chart = bars("time of a call, rayon = 1", Some(1.0), &groups, &[OURS, IN_PLACE_IN_WORDS], |group, name| {
+        let &(case, unit) = cases.iter().find(|(case, _)| case.strip_prefix(OUTSIDE) == Some(group))?;
+        ratio(figures, if name == OURS { OURS } else { IN_PLACE }, case, unit, THREADS)
+    });
+    figure(
+        Words {
+            id: "rayon-outside",
+            title: format!("Calls from outside a pool of {several}"),
+            caption: "Below 1 is faster than on rayon. Calls follow each other at once, unless the name says after which pause.".to_owned(),
+            command: bench(rayon::SUITE, results.full, &[OUTSIDE]),
         },
         chart,
     )
@@ -124,14 +182,14 @@ fn drawing(results: &Results) -> Item {
 
 fn everything(results: &Results) -> Item {
     let figures = Figures::of(results, rayon::SUITE);
-    let mut cases = timed(figures);
+    let mut cases = measured(figures, &BOTH);
     cases.extend([("tick", EXTRA_CPU_MICROS_A_TICK), ("idle", CPU_MILLIS_A_SECOND)]);
-    let row = |&(case, unit): &(&str, &'static str)| {
+    let row = |&(case, unit): &Measured<'_>| {
         let mut row = vec![name(case), name(unit)];
         for count in [1, THREADS] {
             row.push(value(figures.figure(case, unit, (STOCK, count))));
             row.push(value(figures.figure(case, unit, (OURS, count))));
-            row.push(interval(ratio(figures, case, unit, count)));
+            row.push(interval(ratio(figures, OURS, case, unit, count)));
         }
         row
     };
@@ -151,6 +209,38 @@ fn everything(results: &Results) -> Item {
             "ratio, 1 thread",
             &format!("rayon, {several}"),
             &format!("filch, {several}"),
+            &format!("ratio, {several}"),
+        ],
+        cases.iter().map(row).filter(|row| says_something(&row[1..])).collect(),
+    )
+}
+
+fn everything_in_place(results: &Results) -> Item {
+    let figures = Figures::of(results, rayon::SUITE);
+    let mut cases = measured(figures, &[IN_PLACE]);
+    cases.extend([("tick", EXTRA_CPU_MICROS_A_TICK), ("idle", CPU_MILLIS_A_SECOND)]);
+    let row = |&(case, unit): &Measured<'_>| {
+        let mut row = vec![name(case), name(unit)];
+        for count in [1, THREADS] {
+            row.push(value(figures.figure(case, unit, (IN_PLACE, count))));
+            row.push(interval(ratio(figures, IN_PLACE, case, unit, count)));
+        }
+        row
+    };
+    let several = threads(THREADS);
+    table(
+        Words {
+            id: "rayon-in-place",
+            title: "Every program whose callers can take part in the work".to_owned(),
+            caption: "Medians; a ratio is filch, in place / rayon, with its interval.".to_owned(),
+            command: bench(rayon::SUITE, results.full, &[]),
+        },
+        &[
+            "program",
+            "unit",
+            &format!("{IN_PLACE_IN_WORDS}, 1 thread"),
+            "ratio, 1 thread",
+            &format!("{IN_PLACE_IN_WORDS}, {several}"),
             &format!("ratio, {several}"),
         ],
         cases.iter().map(row).filter(|row| says_something(&row[1..])).collect(),

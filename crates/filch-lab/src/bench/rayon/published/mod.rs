@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::build::{Package, Pair};
 use super::cases::MILLIS_A_RUN;
-use super::core::Core;
+use super::way::Way;
 use crate::bench::rounds::{interleave, Effort, Runner};
 use crate::figures::Series;
 
@@ -84,12 +84,12 @@ impl Workload {
     /// Has the programs run in turns, a process each time.
     pub(crate) fn measure(&self, programs: &Pair, threads: usize, effort: Effort) -> Result<Vec<Series>> {
         let case = self.published.case();
-        let runner = |core: Core| Runner {
-            name: core.name(),
+        let runner = |&way: &Way| Runner {
+            name: way.name(),
             threads,
-            measure: Box::new(move || self.checked(programs.on(core), threads)),
+            measure: Box::new(move || self.checked(way.command(programs.on(way.core()), threads))),
         };
-        let runners = Core::BOTH.map(runner);
+        let runners: Vec<Runner<'_>> = Way::CORES.iter().map(runner).collect();
         // Not counted: the first time, the files are not in memory.
         for Runner { name, measure, .. } in &runners {
             measure().with_context(|| format!("{name} with {threads} threads failed in {case}"))?;
@@ -97,17 +97,16 @@ impl Workload {
         interleave(case, &[MILLIS_A_RUN.name], &runners, effort)
     }
 
-    fn checked(&self, path: &Path, threads: usize) -> Result<Vec<f64>> {
-        let (elapsed, output) = self.run(path, threads)?;
+    fn checked(&self, program: Command) -> Result<Vec<f64>> {
+        let (elapsed, output) = self.run(program)?;
         let millis = elapsed.as_nanos() as f64 / MILLIS_A_RUN.nanos;
         ensure!(*self.expected.get_or_init(|| output.clone()) == output, "its output is not that of the first run");
         Ok(vec![millis])
     }
 
-    /// Runs the program at `path`. Returns how long that took, and all that came of it.
-    fn run(&self, path: &Path, threads: usize) -> Result<(Duration, Vec<u8>)> {
-        let mut command = Command::new(path);
-        command.current_dir(self.folder.path()).env("RAYON_NUM_THREADS", threads.to_string());
+    /// Runs the program. Returns how long that took, and all that came of it.
+    fn run(&self, mut command: Command) -> Result<(Duration, Vec<u8>)> {
+        command.current_dir(self.folder.path());
         match self.published {
             // By file, sorted by name. The folder may be where a `.gitignore` does not want it.
             Published::Tokei => process::timed(command.args(["--files", "--no-ignore", "input"])),
