@@ -37,10 +37,8 @@ pub(crate) enum Defect {
     LendsRestingSeats,
     /// The own thread of a seat works there although a caller has the seat.
     OwnerTakesALentSeat,
-    /// A promised barrier is called off only after the thread has looked at its seat.
-    PromiseEndsLate,
-    /// A caller begins without a fence and without raising its own alarm.
-    GuestDoesNotBegin,
+    /// A call for a caller in its wait wakes the seat's own thread instead.
+    CallsTheOwner,
     /// A caller returns a seat and counts it as vacant afterwards.
     ReturnsBeforeItCounts,
     /// A caller that returns a seat relies on counters from before.
@@ -49,10 +47,6 @@ pub(crate) enum Defect {
     ReturnDoesNotLook,
     /// A caller that returns a seat raises no alarm.
     ReturnRaisesNoAlarm,
-    /// A caller that returns a seat wakes no thread to have a barrier made.
-    ReturnIgnoresPromise,
-    /// A caller that returns a seat never hands it to its own thread.
-    ReturnNeverHandsOver,
     /// A caller that returns a seat does not look at what was spawned there.
     ReturnForgetsSpawned,
     /// A caller that returns a seat does not look at its mail.

@@ -1,9 +1,12 @@
-//! What the checkers run: loom on the fork stack, on the sleep protocol and on the end of explorations, shuttle on whole pools.
+//! What the checkers run: loom on the fork stack, on the
+//! sleep protocol, on seats that are lent and on the end of explorations, shuttle on whole pools.
 
 #[cfg(loom)]
 mod explore;
 #[cfg(all(shuttle, not(loom)))]
 mod pools;
+#[cfg(loom)]
+mod seats;
 #[cfg(loom)]
 mod sleep;
 #[cfg(loom)]

@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use shuttle::sync::Barrier;
+use shuttle::thread;
 
 use crate::defect::{self, Defect};
-use crate::{Builder, Fences, Pool, Waiting, Worker};
+use crate::{Builder, Callers, Fences, Pool, Waiting, Worker};
 
 /// How many random orders; `FILCH_SHUTTLE_ORDERS`, or this.
 fn orders(usual: usize) -> usize {
@@ -167,10 +168,120 @@ fn a_sleeper_that_does_not_look_again_is_caught() {
             let pool = pool(2, Waiting::Strict, Fences::Automatic);
             let barrier = Arc::new(Barrier::new(2));
             let (first, second) = (barrier.clone(), barrier);
-            // Spawned: one who waits outside would watch, and wake the sleeper who did not look.
-            pool.spawn(move || {
-                crate::join(move || meet(&first), move || meet(&second));
-            });
+            pool.join(move || meet(&first), move || meet(&second));
         });
     }));
+}
+
+/// A pool that lends its seats.
+fn lending_pool(threads: usize, fences: Fences) -> Arc<Pool> {
+    let builder = Builder::new().threads(threads).fences(fences).callers(Callers::InPlace);
+    Arc::new(builder.build().expect("a pool in a model"))
+}
+
+/// Gives a worker so many chances to fall asleep.
+fn be_late(chances: usize) {
+    (0..chances * 50).for_each(|_| thread::yield_now());
+}
+
+/// Calls `f` from so many threads at the same time, of which most come so late that a worker is likely
+/// to be asleep.
+fn callers(count: usize, f: impl Fn() + Send + Sync + 'static) {
+    let f = Arc::new(f);
+    let threads: Vec<_> = (0..count)
+        .map(|index| {
+            let f = Arc::clone(&f);
+            thread::spawn(move || {
+                be_late(index);
+                f();
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("a caller"));
+}
+
+#[test]
+fn callers_share_the_seats() {
+    for fences in [Fences::Automatic, Fences::Owner] {
+        for threads in 1..=3 {
+            assert!(defect::with(None, move || {
+                explore(150, move || {
+                    let pool = lending_pool(threads, fences);
+                    callers(3, move || {
+                        for n in [0, 3] {
+                            assert_eq!(pool.with_worker(|worker| fib(worker, n)), [0, 1, 1, 2][n as usize]);
+                        }
+                    });
+                });
+            }));
+        }
+    }
+}
+
+/// Callers leave spawned jobs in the seats that they return. Each of them is run.
+fn spawns_in_place() {
+    explore(300, || {
+        let count = Arc::new(AtomicUsize::new(0));
+        {
+            let (pool, count) = (lending_pool(1, Fences::Automatic), Arc::clone(&count));
+            callers(2, move || {
+                let told = Arc::new(Barrier::new(2));
+                pool.install(|| {
+                    let (count, told) = (Arc::clone(&count), Arc::clone(&told));
+                    crate::spawn(move || {
+                        count.fetch_add(1, Ordering::Relaxed);
+                        told.wait();
+                    });
+                });
+                told.wait();
+            });
+        }
+        assert_eq!(count.load(Ordering::Relaxed), 2);
+    });
+}
+
+#[test]
+fn what_a_caller_spawns_is_run() {
+    assert!(defect::with(None, spawns_in_place));
+}
+
+#[test]
+fn a_return_that_forgets_what_was_spawned_is_caught() {
+    assert!(!defect::with(Some(Defect::ReturnForgetsSpawned), spawns_in_place));
+}
+
+#[test]
+fn broadcasts_reach_lent_seats() {
+    assert!(defect::with(None, || {
+        explore(200, || {
+            let pool = lending_pool(2, Fences::Automatic);
+            let broadcasts = pool.clone();
+            let other = thread::spawn(move || assert_eq!(broadcasts.broadcast(|part| part.index()), [0, 1]));
+            be_late(1);
+            let (one, ()) = pool.join(|| crate::broadcast(|part| part.index()), || ());
+            assert_eq!(one, [0, 1]);
+            let ((), two) = pool.join(|| (), || crate::broadcast(|part| part.index()));
+            assert_eq!(two, [0, 1]);
+            other.join().expect("a caller");
+        });
+    }));
+}
+
+#[test]
+fn closures_of_several_callers_meet() {
+    for fences in [Fences::Automatic, Fences::Owner] {
+        assert!(defect::with(None, move || {
+            explore(300, move || {
+                let pool = lending_pool(2, fences);
+                // One after the other: a pool of two has room for one meeting.
+                let turn = Arc::new(shuttle::sync::Mutex::new(()));
+                callers(2, move || {
+                    let _turn = turn.lock().expect("no panic");
+                    let barrier = Arc::new(Barrier::new(2));
+                    let (first, second) = (barrier.clone(), barrier);
+                    pool.join(move || meet(&first), move || meet(&second));
+                });
+            });
+        }));
+    }
 }

@@ -9,16 +9,20 @@ use super::explore;
 use crate::defect::{self, Defect};
 use crate::job::Job;
 use crate::origin::Origin;
-use crate::pool::{Handlers, Shared};
+use crate::pool::{Plan, Shared};
 use crate::search::{self, Others};
 use crate::seat::Seat;
-use crate::sleep::Rest;
+use crate::sleep::{self, SleepState};
 use crate::stack::{Execute, Mode, Slot, Theft};
-use crate::wait::{self, Waiting};
+use crate::wait;
 use crate::worker::Worker;
 
+fn plan(mode: Mode) -> Plan {
+    Plan { mode, raids: true, ..Plan::default() }
+}
+
 fn pool(mode: Mode) -> Arc<Shared> {
-    Shared::new(2, 4, mode, Waiting::Strict, true, Handlers::default()).expect("memory for a model")
+    Shared::new(2, 4, plan(mode)).expect("memory for a model")
 }
 
 /// Worker 1 looks for work until `flag` is set, by a job that it has to find.
@@ -27,7 +31,15 @@ fn idle_worker(pool: &Arc<Shared>, flag: &Arc<AtomicBool>) -> thread::JoinHandle
     thread::spawn(move || {
         let seat = pool.seat(1);
         Seat::set_current(Some(seat));
-        search::until(seat, &pool, &mut || flag.load(Ordering::Acquire), &mut || true, &mut || None, Others::Alike);
+        search::until(
+            seat,
+            &pool,
+            &mut || flag.load(Ordering::Acquire),
+            &mut || true,
+            &mut || None,
+            Others::Alike,
+            SleepState::Idle,
+        );
         Seat::set_current(None);
     })
 }
@@ -65,7 +77,7 @@ fn forks(mode: Mode) {
         // SAFETY: this thread is worker 0 of the model.
         let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
         if seat.stack.push(slot, Arc::as_ptr(&flag).cast(), set_flag) {
-            wait::answer(seat, slot);
+            sleep::answer(seat, slot);
         }
         sleeper.join().unwrap();
     });
@@ -107,7 +119,7 @@ fn completes() {
         let sleeper = idle_worker(&pool, &flag);
         if seat.stack.pop(slot) || seat.stack.settle(slot) {
             flag.store(true, Ordering::Release);
-            pool.seat(1).bed.call();
+            pool.seat(1).sleep.call();
         } else {
             wait::for_stolen(seat, slot);
             assert!(flag.load(Ordering::Acquire));
@@ -162,7 +174,7 @@ fn forks_two() {
         flags[worker.index()].store(true, Ordering::Release);
     }
     explore(2, || {
-        let pool = Shared::new(3, 4, Mode::Asymmetric, Waiting::Strict, true, Handlers::default()).expect("memory");
+        let pool = Shared::new(3, 4, plan(Mode::Asymmetric)).expect("memory");
         let flags = Arc::new([AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false)]);
         has_begun(pool.seat(0));
         let idle: Vec<_> = [1, 2]
@@ -173,7 +185,7 @@ fn forks_two() {
                     let seat = pool.seat(index);
                     Seat::set_current(Some(seat));
                     let mut done = || flags[index].load(Ordering::Acquire);
-                    search::until(seat, &pool, &mut done, &mut || true, &mut || None, Others::Alike);
+                    search::until(seat, &pool, &mut done, &mut || true, &mut || None, Others::Alike, SleepState::Idle);
                     Seat::set_current(None);
                 })
             })
@@ -183,7 +195,7 @@ fn forks_two() {
             // SAFETY: this thread is worker 0 of the model.
             let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
             if seat.stack.push(slot, Arc::as_ptr(&flags).cast(), tick_off) {
-                wait::answer(seat, slot);
+                sleep::answer(seat, slot);
             }
         }
         idle.into_iter().for_each(|thread| thread.join().unwrap());
@@ -201,7 +213,7 @@ fn wakes_and_forks() {
     unsafe fn fork(data: *const (), worker: &mut Worker, migrated: bool) {
         let (seat, slot) = (worker.seat(), worker.slot());
         if seat.stack.push(slot, data, tick_off) {
-            wait::answer(seat, slot);
+            sleep::answer(seat, slot);
         }
         // SAFETY: as above.
         unsafe { tick_off(data, worker, migrated) };
@@ -215,7 +227,7 @@ fn wakes_and_forks() {
                 let seat = pool.seat(index);
                 Seat::set_current(Some(seat));
                 let mut done = || flags[index].load(Ordering::Acquire);
-                search::until(seat, &pool, &mut done, &mut || true, &mut || None, Others::Alike);
+                search::until(seat, &pool, &mut done, &mut || true, &mut || None, Others::Alike, SleepState::Idle);
                 Seat::set_current(None);
             }
         };
@@ -249,11 +261,11 @@ fn leaves_a_job_to_a_waiter() {
         let world = unsafe { &*data.cast::<World>() };
         let pool = worker.seat().pool();
         if pool.slot_at(world.awaited).complete() {
-            pool.seat(0).bed.call();
+            pool.seat(0).sleep.call();
         }
     }
     explore(1, || {
-        let pool = Shared::new(4, 4, Mode::Asymmetric, Waiting::Strict, true, Handlers::default()).expect("memory");
+        let pool = Shared::new(4, 4, plan(Mode::Asymmetric)).expect("memory");
         let waiter = pool.seat(0);
         [0, 1, 3].into_iter().for_each(|index| has_begun(pool.seat(index)));
         let awaited = stolen_from(waiter, std::ptr::null(), unrelated);
@@ -267,7 +279,7 @@ fn leaves_a_job_to_a_waiter() {
                 let seat = pool.seat(2);
                 Seat::set_current(Some(seat));
                 let mut done = || world.idle_is_done.load(Ordering::Acquire);
-                search::until(seat, &pool, &mut done, &mut || true, &mut || None, Others::Alike);
+                search::until(seat, &pool, &mut done, &mut || true, &mut || None, Others::Alike, SleepState::Idle);
                 Seat::set_current(None);
             })
         };
@@ -279,7 +291,7 @@ fn leaves_a_job_to_a_waiter() {
                     // SAFETY: this thread is both workers of the model.
                     let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
                     if seat.stack.push(slot, Arc::as_ptr(&world).cast(), execute) {
-                        wait::answer(seat, slot);
+                        sleep::answer(seat, slot);
                     }
                 }
             })
@@ -314,8 +326,8 @@ fn raids_a_sleeper() {
             })
         };
         owner.stack.push(slot, std::ptr::null(), set_flag);
-        pool.sleep.lie_down_for(&owner.bed, Rest::on(slot));
-        pool.sleep.get_up(&owner.bed);
+        pool.sleep.lie_down(&owner.sleep, SleepState::on(slot));
+        pool.sleep.get_up(&owner.sleep);
         if owner.stack.pop(slot) || owner.stack.settle(slot) {
             runs.fetch_add(1, Ordering::Relaxed);
         }
@@ -346,7 +358,7 @@ fn returns_to_the_injector() {
     unsafe fn complete(data: *const (), worker: &mut Worker, _: bool) {
         let pool = worker.seat().pool();
         if pool.slot_at(data.addr()).complete() {
-            pool.seat(0).bed.call();
+            pool.seat(0).sleep.call();
         }
     }
     unsafe fn run_slot(data: *const (), worker: &mut Worker, _: bool) {

@@ -32,6 +32,11 @@ impl Counts {
         (self.0 / unit & 0xffff) as usize
     }
 
+    /// Whether each of these counters is above 0.
+    fn have(self, units: u64) -> bool {
+        [SLEEPING, SEARCHING, BOTTOM, WAITING].iter().all(|&unit| self.field(unit) >= Counts(units).field(unit))
+    }
+
     /// Workers that sleep and take any work.
     pub(crate) fn sleeping(self) -> usize {
         self.field(SLEEPING)
@@ -179,7 +184,8 @@ impl Sleep {
             }
         }
         let (asleep, awake) = shares_of(now.state());
-        self.shift(asleep, awake);
+        let before = self.shift(asleep, awake);
+        assert!(!cfg!(any(loom, debug_assertions)) || before.have(asleep), "a sleeping worker is not counted");
         let awake = now.with(SleepState::Awake);
         cell.swap(awake);
         cell.unpark(awake);
@@ -202,7 +208,7 @@ impl Sleep {
             return true;
         }
         let mut called = cell.park_owner(time);
-        if time.is_some() && !defect(Defect::PromiseEndsLate) {
+        if time.is_some() {
             // Before the thread looks at the seat: a caller that returns it after that wakes the thread.
             cell.end_promise();
         }
@@ -240,7 +246,11 @@ impl Sleep {
         let lent = cell.word() == vacant && cell.replace(vacant, Word::GUEST).is_ok()
             || defect(Defect::LendsRestingSeats) && cell.replace(Word::owner(SleepState::Resting), Word::GUEST).is_ok();
         if lent {
-            self.shift(SLEEPING + BOTTOM, 0);
+            let before = self.shift(SLEEPING + BOTTOM, 0);
+            assert!(
+                !cfg!(any(loom, debug_assertions)) || before.have(SLEEPING + BOTTOM),
+                "a vacant seat is not counted"
+            );
         }
         lent
     }

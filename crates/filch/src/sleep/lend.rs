@@ -49,20 +49,25 @@ impl Shared {
         let count = self.seats.len();
         // Wakers begin with the first seat, callers with the last.
         let start = LAST.with(Cell::get).min(count - 1);
-        let index = (0..count)
-            .map(|turn| (start + count - turn) % count)
-            .find(|&index| self.sleep.borrow(&self.seat(index).sleep))?;
-        LAST.with(|last| last.set(index));
+        let mut order = (0..count).map(|turn| (start + count - turn) % count);
+        let guest = order.find_map(|index| self.borrow_seat_at(index))?;
+        LAST.with(|last| last.set(guest.seat.index));
+        Some(guest)
+    }
+
+    /// Borrows this seat for the calling thread, which is no worker, if it is vacant.
+    pub(crate) fn borrow_seat_at(&self, index: usize) -> Option<Guest<'_>> {
         let seat = self.seat(index);
+        if !self.sleep.borrow(&seat.sleep) {
+            return None;
+        }
         debug_assert!(seat.is_clear(), "a vacant seat has nothing left of what ran there");
         seat.log.wake_up();
         seat.tally.wakes.add(1);
         seat.log.begin_call();
         seat.tally.jobs.add(1);
         Seat::set_current(Some(seat));
-        if !defect(Defect::GuestDoesNotBegin) {
-            seat.begin();
-        }
+        seat.begin();
         Some(Guest { seat, pool: self })
     }
 
@@ -101,9 +106,7 @@ impl Shared {
             fence(Ordering::SeqCst);
             let has_jobs = |other: &Seat| self.could_take_from(other);
             is_left |= counts.searching() == 0 && (self.has_visible_work() || self.others(seat).any(has_jobs));
-            is_left |= self.others(seat).any(Seat::may_fork_unseen)
-                && !seat.sleep.is_promised()
-                && !defect(Defect::ReturnIgnoresPromise);
+            is_left |= self.others(seat).any(Seat::may_fork_unseen) && !seat.sleep.is_promised();
         }
         if is_left && !self.sleep.wake(&seat.sleep, SleepState::Vacant) {
             self.wake_idle();
@@ -113,8 +116,7 @@ impl Shared {
     /// Whether the seat's own thread is needed at once: for its mail, or because no worker searches
     /// and something is queued.
     fn has_work_for_owner(&self, seat: &Seat) -> bool {
-        !defect(Defect::ReturnNeverHandsOver)
-            && (has_mail(seat) || self.sleep.counts().searching() == 0 && self.has_queued(seat))
+        has_mail(seat) || self.sleep.counts().searching() == 0 && self.has_queued(seat)
     }
 
     /// Whether something is queued that the seat's own thread would take and no other seat holds.
