@@ -4,7 +4,8 @@
 //! - [`explore`]: worklists that grow, which work may be done twice, how to mark what was seen.
 //! - [`waiting`]: what a worker does while it waits, why that is a choice, and what each choice costs.
 //! - [`from_rayon`], [`from_chili`]: for those who know one of the two.
-//! - [`how_it_works`]: the fork stack, stealing, leapfrogging, sleeping; platforms and limits.
+//! - [`how_it_works`]: the fork stack, stealing, leapfrogging, sleeping, calls from outside; platforms and
+//!   limits.
 
 #[doc = include_str!("guide/choosing.md")]
 pub mod choosing {}
