@@ -29,7 +29,7 @@ pub(crate) struct Counts(u64);
 
 impl Counts {
     fn field(self, unit: u64) -> usize {
-        (self.0 / unit & 0xffff) as usize
+        ((self.0 / unit) & 0xffff) as usize
     }
 
     /// Whether each of these counters is above 0.
