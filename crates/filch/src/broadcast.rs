@@ -19,8 +19,13 @@ use crate::worker::Worker;
 
 /// Runs a closure once on each worker of the current pool, or the global one, and returns the results in the order of the workers.
 ///
-/// Nobody else can run a worker's part for it, so each runs it when it has run what it had spawned itself, or next waits for something, whatever the waiting policy. Two broadcasts
-/// run in the same order everywhere.
+/// No other worker can run a worker's part for it. So each runs it when it has run what it had spawned
+/// itself, or next waits for something, whatever the waiting policy. Two broadcasts run in the same
+/// order everywhere.
+///
+/// A caller that runs [in place](crate::Callers::InPlace) has borrowed a worker's seat. It runs the parts
+/// for that seat in its waits if some of them come from a broadcast that was called inside the pool.
+/// Otherwise they wait until the call is over.
 ///
 /// ```
 /// let squares = filch::broadcast(|part| part.index() * part.index());

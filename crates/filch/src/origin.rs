@@ -28,8 +28,6 @@ pub(crate) struct Frame {
     parent: Origin,
     pub(crate) pool: *const Shared,
     pub(crate) worker: usize,
-    /// How many jobs stood on the worker's fork stack when the wait began.
-    pub(crate) depth: u32,
     away: bool,
     /// The number of the scope whose end is waited for, or 0.
     scope: usize,
@@ -39,15 +37,14 @@ impl Frame {
     /// A wait of the worker of `seat` for something in `target`.
     pub(crate) fn new(seat: &Seat, target: &Shared) -> Frame {
         let pool = seat.pool();
-        let (worker, depth) = (seat.index, seat.worker().depth());
-        Frame { parent: seat.origin(), pool, worker, depth, away: !ptr::eq(pool, target), scope: 0 }
+        Frame { parent: seat.origin(), pool, worker: seat.index, away: !ptr::eq(pool, target), scope: 0 }
     }
 
     /// The wait of whoever waits for a scope of this pool and origin; of its worker, if it is one of the pool's.
     pub(crate) fn of_scope(number: usize, pool: &Shared, origin: Origin, owner: Option<&Seat>) -> Frame {
         // No worker has an index like that.
-        let (worker, depth) = owner.map_or((usize::MAX, 0), |owner| (owner.index, owner.worker().depth()));
-        Frame { parent: origin, pool, worker, depth, away: false, scope: number }
+        let worker = owner.map_or(usize::MAX, |owner| owner.index);
+        Frame { parent: origin, pool, worker, away: false, scope: number }
     }
 
     /// The number of the scope whose end is waited for, or 0.

@@ -224,8 +224,9 @@ pub(crate) fn until<'p>(
                 if let Some(work) = find_own() {
                     break Some((work, Others::Alike));
                 }
-                if let Some(job) = pool.injector.take() {
-                    break Some((Work::Job(job), others));
+                // A caller may have left something in the seat, which comes before what is injected.
+                if let Some(work) = own(seat, pool).or_else(|| pool.injector.take().map(Work::Job)) {
+                    break Some((work, others));
                 }
             }
         };

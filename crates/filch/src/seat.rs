@@ -136,7 +136,7 @@ impl Seat {
         unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
             // SAFETY: pool memory, which outlives what is spawned into the pool.
             let seat = unsafe { &*data.cast::<Seat>() };
-            let job = seat.in_turn.take_where(|_| true).expect("as many take their turn as have queued up");
+            let job = seat.in_turn.pop().expect("as many take their turn as have queued up");
             // SAFETY: taken from the queue once.
             unsafe { job.run(worker) };
         }
@@ -228,6 +228,19 @@ impl Seat {
         }
     }
 
+    /// Forgets how long calls were: the seat is its own thread's again.
+    ///
+    /// # Safety
+    ///
+    /// Called by the occupant of this seat.
+    pub(crate) unsafe fn forget_calls(&self) {
+        if self.has_brief_calls() {
+            self.calls.0.set(Calls { last: None, brief: 0 });
+            // Relaxed: a hint.
+            self.has_brief_calls.store(false, Ordering::Relaxed);
+        }
+    }
+
     /// Whether the calls that run here lately are over before a thief could help: a hint.
     pub(crate) fn has_brief_calls(&self) -> bool {
         self.has_brief_calls.load(Ordering::Relaxed)
@@ -257,12 +270,7 @@ impl Seat {
 
     /// Takes the oldest of the jobs for this worker alone.
     pub(crate) fn collect(&self) -> Option<Job> {
-        self.collect_where(|_| true)
-    }
-
-    /// Takes the oldest such job of those for this worker alone.
-    pub(crate) fn collect_where(&self, wanted: impl Fn(&Job) -> bool) -> Option<Job> {
-        self.inbox.take_where(wanted)
+        self.inbox.pop()
     }
 
     /// Whether there is such a job for this worker alone.
@@ -419,7 +427,7 @@ struct OwnersOnly<T>(T);
 // SAFETY: the functions that reach inside are unsafe and say who may call them.
 unsafe impl<T: Send> Sync for OwnersOnly<T> {}
 
-/// Jobs, first in, first out, except for those that are looked for.
+/// Jobs, first in, first out.
 #[derive(Debug)]
 struct InOrder {
     /// So that nobody locks for nothing.
@@ -439,14 +447,13 @@ impl InOrder {
         self.len.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn take_where(&self, wanted: impl Fn(&Job) -> bool) -> Option<Job> {
+    fn pop(&self) -> Option<Job> {
         // Acquire: pairs with the release above.
         if self.len.load(Ordering::Acquire) == 0 {
             return None;
         }
         let mut jobs = lock(&self.jobs);
-        let at = jobs.iter().position(wanted)?;
-        let job = jobs.remove(at)?;
+        let job = jobs.pop_front()?;
         self.len.fetch_sub(1, Ordering::Relaxed);
         Some(job)
     }

@@ -29,7 +29,8 @@ pub(crate) fn pauses_in(turns: u32) -> u32 {
 #[inline]
 pub(crate) fn ticks() -> Option<u64> {
     #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle))))]
-    // SAFETY: the instruction has no preconditions.
+    // SAFETY: the instruction is there on every such CPU. Linux can forbid it to a process, whose calls
+    // of the system's clock then fail as well.
     return Some(unsafe { std::arch::x86_64::_rdtsc() });
     #[cfg(not(all(target_arch = "x86_64", not(any(loom, shuttle)))))]
     None

@@ -9,8 +9,8 @@
 //! - for another pool, what came back from there (see [`origin`](crate::origin)). The tasks of a scope that run above something else, and the parts of its broadcasts, are told apart in the same way.
 //!
 //! Jobs that are addressed to one worker, as those of a broadcast, are run by that worker in any wait:
-//! no other worker could. But a caller from outside that has borrowed a seat runs only those that its
-//! own wait needs. The others stay for the seat's own thread.
+//! no other worker could. A caller from outside that has borrowed a seat runs them only if some
+//! descend from a wait in this pool. The others stay for the seat's own thread.
 
 use std::cell::UnsafeCell;
 
@@ -167,40 +167,6 @@ impl Awaited<'_> {
         }
     }
 
-    /// A job that is addressed to the waiting worker, and that the worker may run in this wait.
-    fn collect(&self, seat: &Seat, pool: &Shared) -> Option<Job> {
-        if seat.sleep.has_guest() {
-            seat.collect_where(|job| self.needs(pool, job.origin))
-        } else {
-            seat.collect()
-        }
-    }
-
-    /// Whether there is such a job.
-    fn has_mail(&self, seat: &Seat, pool: &Shared) -> bool {
-        if seat.sleep.has_guest() {
-            seat.has_mail_where(|job| self.needs(pool, job.origin))
-        } else {
-            seat.has_mail()
-        }
-    }
-
-    /// Whether this wait needs a part of a broadcast of this origin: the worker that waits for the
-    /// broadcast runs a part of what is awaited here.
-    fn needs(&self, pool: &Shared, origin: Origin) -> bool {
-        origin.frames().filter(|frame| std::ptr::eq(frame.pool, pool)).any(|frame| match *self {
-            Awaited::Stolen(slot) => runs_in(pool, slot, frame, pool.seats.len()),
-            Awaited::Beyond(beyond) => runs_in(pool, beyond.slot(), frame, pool.seats.len()),
-            Awaited::Scope(tasks) => {
-                let runs_one = |runner: &&Seat| runner.scope() == tasks.number();
-                let mut runners = pool.seats().filter(runs_one);
-                std::ptr::eq(frame, tasks.frame())
-                    || runners.any(|runner| runs_above(pool, runner, 0, runner.scope_since(), frame, pool.seats.len()))
-            }
-            Awaited::Installed(awaited, _) => std::ptr::eq(frame, awaited),
-        })
-    }
-
     fn state(&self) -> SleepState {
         match self {
             Awaited::Stolen(slot) => SleepState::on(slot),
@@ -211,20 +177,19 @@ impl Awaited<'_> {
     }
 }
 
-/// Whether the wait of `frame` belongs to the stolen job in `slot`: to its runner, or to a worker that
-/// has stolen from it, at so many removes at most.
-fn runs_in(pool: &Shared, slot: &Slot, frame: &Frame, removes: usize) -> bool {
-    let runner = slot.runner().filter(|_| !slot.is_done());
-    runner.is_some_and(|runner| runs_above(pool, pool.seat(runner), slot.floor(), slot.foreigners(), frame, removes))
+/// Takes a job that is addressed to the worker of `seat`, if the worker may run mail now.
+fn collect(seat: &Seat, pool: &Shared) -> Option<Job> {
+    may_run_mail(seat, pool).then(|| seat.collect()).flatten()
 }
 
-/// Whether the wait of `frame` belongs to what `runner` began at `floor`, when so many foreign things
-/// had begun there.
-fn runs_above(pool: &Shared, runner: &Seat, floor: u32, since: u32, frame: &Frame, removes: usize) -> bool {
-    let is_part = |depth| depth >= floor && !runner.is_foreign(depth, since, floor);
-    let stolen = || runner.stack.stolen_above(floor).filter(|slot| is_part(runner.stack.index_of(slot)));
-    runner.index == frame.worker && is_part(frame.depth)
-        || removes > 0 && stolen().any(|slot| runs_in(pool, slot, frame, removes - 1))
+/// Whether there is mail that the worker of `seat` may run in a wait.
+///
+/// A worker runs all of it, because no other worker could. A caller that has borrowed the seat does so
+/// only if some of it descends from a wait in this pool, and may be needed here. The order of the mail
+/// is kept.
+fn may_run_mail(seat: &Seat, pool: &Shared) -> bool {
+    let descends_from_here = |job: &Job| job.origin.frames().any(|frame| std::ptr::eq(frame.pool, pool));
+    seat.has_mail() && (!seat.sleep.has_guest() || seat.has_mail_where(descends_from_here))
 }
 
 /// The worker that runs the job in `slot`, if it is another one than that of `seat`, and has said so.
@@ -385,6 +350,8 @@ pub(crate) fn until(seat: &Seat, awaited: &Awaited<'_>) {
     let others = match (pool.waiting, awaited) {
         // What the caller holds outside of the pool, such as a lock, must not meet unrelated work.
         _ if seat.sleep.has_guest() => return until_strictly(seat, pool, awaited),
+        // Callers in place take only what descends from their own wait, so the rest is marked.
+        (Waiting::Any, _) if pool.lends => Others::Foreign,
         (Waiting::Any, _) => Others::Alike,
         (Waiting::StrictInPool, Awaited::Installed(frame, _)) if frame.is_away() => Others::Foreign,
         (Waiting::Strict | Waiting::StrictInPool, _) => return until_strictly(seat, pool, awaited),
@@ -401,7 +368,7 @@ fn until_strictly(seat: &Seat, pool: &Shared, awaited: &Awaited<'_>) {
     let mut backoff = Backoff::new(seat.patience());
     while !awaited.has_come() {
         seat.stack.heed_request();
-        let mail = awaited.collect(seat, pool);
+        let mail = collect(seat, pool);
         let work = match has_paused {
             _ if mail.is_some() => None,
             true => awaited.find(seat, pool),
@@ -464,7 +431,7 @@ impl Sleeper for Waiter<'_> {
     }
 
     fn has_queued(&self) -> bool {
-        self.awaited.sees_something(self.pool) || self.awaited.has_mail(self.seat, self.pool)
+        self.awaited.sees_something(self.pool) || may_run_mail(self.seat, self.pool)
     }
 }
 

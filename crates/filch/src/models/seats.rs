@@ -214,7 +214,7 @@ fn two_guests() {
             fork(guest.seat(), &told);
             told.gate.pass();
             // The job is stolen, and over.
-            guest.seat().stack.reset(pool.seat(1).stack.stolen_above(0).next().expect("a stolen job"));
+            guest.seat().stack.reset(pool.seat(1).stack.oldest());
         }
         caller.join().unwrap();
         end(&pool, own_thread, &occupied);
@@ -236,7 +236,7 @@ fn stolen() {
         let thief = {
             let pool = pool.clone();
             thread::spawn(move || {
-                let slot = pool.seat(0).stack.stolen_above(0).next().expect("the stolen job");
+                let slot = pool.seat(0).stack.oldest();
                 Seat::set_current(Some(pool.seat(1)));
                 // SAFETY: stolen above, and run once.
                 unsafe { search::run_forked(slot, pool.seat(1).worker()) };

@@ -9,7 +9,7 @@ use filch_queue::barrier;
 
 use super::callers::Callers;
 use super::shared::{Handlers, Plan, Shared};
-use super::Pool;
+use super::{thread_stack, Pool};
 use crate::error::BuildError;
 use crate::global;
 use crate::latch::Gate;
@@ -299,7 +299,7 @@ impl<'spawner> Builder<'spawner> {
                 None => Callers::Shipped,
             },
         };
-        let lends = callers == Callers::InPlace && !self.use_current_thread;
+        let lends = callers == Callers::InPlace && !self.use_current_thread && thread_stack::IS_KNOWN;
         Ok(lends.then(|| self.stack_size.unwrap_or_else(default_stack) / 8 * 7))
     }
 

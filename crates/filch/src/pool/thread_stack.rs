@@ -1,5 +1,8 @@
 //! How much stack the calling thread has left.
 
+/// Whether that is ever known.
+pub(crate) const IS_KNOWN: bool = cfg!(any(target_os = "linux", loom, shuttle));
+
 /// The number of bytes between the stack pointer and the end of the thread's stack.
 ///
 /// `None` if it is not known, or if the thread runs on another stack, such as that of a fiber.

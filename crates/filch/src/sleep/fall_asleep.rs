@@ -144,7 +144,10 @@ fn park(seat: &Seat, time: Option<Duration>, offers: bool) -> bool {
     seat.tally.sleeps.add(1);
     seat.log.fall_asleep();
     let called = if offers && seat.sleep.state() == SleepState::Resting {
-        seat.pool().sleep.park_at_bottom(&seat.sleep, time)
+        let called = seat.pool().sleep.park_at_bottom(&seat.sleep, time);
+        // SAFETY: the seat is this thread's own again.
+        unsafe { seat.forget_calls() };
+        called
     } else {
         seat.sleep.park(time)
     };

@@ -42,8 +42,8 @@ impl Shared {
     /// Borrows a seat for the calling thread, which is no worker, if there is a vacant one and no job
     /// waits for a worker.
     pub(crate) fn borrow_seat(&self) -> Option<Guest<'_>> {
-        // A job that was shipped earlier goes first.
-        if self.sleep.counts().at_bottom() == 0 || !self.injector.is_empty() {
+        // What waits for a worker already goes first.
+        if self.sleep.counts().at_bottom() == 0 || !self.injector.is_empty() || self.scopes.are_waiting() {
             return None;
         }
         let count = self.seats.len();
@@ -59,6 +59,12 @@ impl Shared {
     pub(crate) fn borrow_seat_at(&self, index: usize) -> Option<Guest<'_>> {
         let seat = self.seat(index);
         if !self.sleep.borrow(&seat.sleep) {
+            return None;
+        }
+        // What an earlier call has left here goes first: this call may wait for it. Looked at only now,
+        // because another caller may have come and gone just before.
+        if has_mail(seat) || has_own_queued(seat) {
+            self.sleep.hand_over(&seat.sleep);
             return None;
         }
         debug_assert!(seat.is_clear(), "a vacant seat has nothing left of what ran there");
@@ -86,11 +92,12 @@ impl Shared {
         unsafe { seat.learn_from_call() };
         Seat::set_current(None);
         seat.log.end_call();
+        // The own thread, or the next caller, counts the end of this sleep.
+        seat.tally.sleeps.add(1);
         if self.has_work_for_owner(seat) {
             self.sleep.hand_over(&seat.sleep);
             return;
         }
-        seat.tally.sleeps.add(1);
         seat.log.fall_asleep();
         let counts = self.sleep.return_vacant(&seat.sleep);
         if defect(Defect::ReturnDoesNotLook) {
@@ -121,10 +128,13 @@ impl Shared {
 
     /// Whether something is queued that the seat's own thread would take and no other seat holds.
     fn has_queued(&self, seat: &Seat) -> bool {
-        !self.injector.is_empty()
-            || self.scopes.are_waiting()
-            || !defect(Defect::ReturnForgetsSpawned) && (seat.has_spawned() || seat.has_tasks())
+        !self.injector.is_empty() || self.scopes.are_waiting() || has_own_queued(seat)
     }
+}
+
+/// Whether something is in the deques of the seat.
+fn has_own_queued(seat: &Seat) -> bool {
+    !defect(Defect::ReturnForgetsSpawned) && (seat.has_spawned() || seat.has_tasks())
 }
 
 fn has_mail(seat: &Seat) -> bool {

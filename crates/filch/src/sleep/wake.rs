@@ -34,6 +34,7 @@ pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
     if seat.has_brief_calls() && !seat.stack.is_demanded() && pool.sleep.event().searchers_stand_for_sleepers() {
         // The alarm stays up: the next fork asks again. If the job is still there when the searching
         // worker stops, that worker takes it.
+        seat.stack.heed_request();
         return Answer::Forked;
     }
     let hungry = seat.stack.answer();
