@@ -88,6 +88,17 @@ fn a_call_in_place_counts_as_one_job() {
 }
 
 #[test]
+fn a_seat_that_a_caller_hands_over_counts_as_many_sleeps_as_wakes() {
+    let _watchdog = common::watchdog_for(std::time::Duration::from_secs(60));
+    let pool = build(lending(1));
+    for _ in 0..20 {
+        // Only the seat's own thread can run it, and is woken when the caller leaves.
+        in_place(&pool, || filch::spawn(|| ()));
+    }
+    let_sleep(&pool, 1);
+}
+
+#[test]
 fn shipped_calls_run_on_a_thread_of_the_pool() {
     let _watchdog = watchdog();
     for threads in [1, 2, 8] {
