@@ -7,7 +7,7 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
-use common::{build, pool, spin_until, watchdog};
+use common::{build, in_place, lending, pool, spin_until, watchdog};
 use filch::{Fences, Pool, Waiting};
 
 /// What the kernel says about one thread.
@@ -153,6 +153,57 @@ fn workers_without_work_are_idle_while_one_computes() {
                 accounts
             };
             assert_idle_by(&pool, 3, others);
+        });
+    }
+}
+
+#[test]
+fn a_pool_is_idle_after_calls_in_place() {
+    let _watchdog = watchdog();
+    for (round, (fences, waiting)) in common::KINDS.into_iter().enumerate() {
+        let prefix = format!("lent{round}-");
+        let name = prefix.clone();
+        let builder = lending(4).fences(fences).waiting(waiting);
+        let pool = build(builder.name(move |index| format!("{name}{index}")));
+        for _ in 0..100 {
+            in_place(&pool, || ());
+            assert_eq!(in_place(&pool, || tree(6)), 1 << 6);
+            in_place(&pool, || filch::spawn(|| ()));
+        }
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| (0..100).for_each(|_| assert_eq!(pool.install(|| tree(4)), 16)));
+            }
+        });
+        assert_idle(&pool, &prefix);
+    }
+}
+
+#[test]
+fn the_threads_of_a_pool_are_idle_while_a_caller_computes_in_place() {
+    let _watchdog = watchdog();
+    for (round, fences) in [Fences::Automatic, Fences::Owner].into_iter().enumerate() {
+        let prefix = format!("seat{round}-");
+        let name = prefix.clone();
+        let pool = build(lending(4).fences(fences).name(move |index| format!("{name}{index}")));
+        in_place(&pool, || {
+            // Nothing is left to take from it.
+            assert_eq!(tree(10), 1 << 10);
+            let own = format!("{prefix}{}", filch::index().expect("a worker"));
+            let others = || {
+                let mut accounts = accounts(&prefix);
+                accounts.retain(|thread| thread.name != own);
+                accounts
+            };
+            assert_idle_by(&pool, 3, others);
+            // The thread whose seat is lent sleeps as well.
+            let is_quiet = |_| {
+                let before = accounts(&own);
+                // Not to make a race likely: this is the time over which nothing is to happen.
+                thread::sleep(Duration::from_millis(100));
+                all_sleep(&before) && accounts(&own) == before
+            };
+            assert!((0..10).any(is_quiet), "it never sleeps for long: {:?}", accounts(&own));
         });
     }
 }

@@ -4,11 +4,14 @@
 mod common;
 
 use std::io;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use common::{assert_passed, fib, flag, in_child, is_set, pool, set, spin_until};
+use common::{
+    assert_all_seats_can_be_lent, assert_passed, build, fib, flag, in_child, in_place, is_set, lending, pool, set,
+    spin_until, Meeting,
+};
 use filch::Pool;
 
 /// Makes the kernel answer EPERM to `membarrier` on every thread of the process.
@@ -125,5 +128,36 @@ fn a_sleeping_owners_job_is_taken_though_the_kernel_refuses_barriers() {
         let (here, there) = (pool(2), pool(1));
         (0..10).for_each(|_| takes_from_a_sleeper(&here, &there, false));
         takes_from_a_sleeper(&here, &there, true);
+    }));
+}
+
+#[test]
+fn callers_in_place_go_on_though_the_kernel_refuses_barriers() {
+    assert_passed(in_child("callers_in_place_go_on_though_the_kernel_refuses_barriers", &[], || {
+        let pools = [1, 2, 8].map(|seats| build(lending(seats)));
+        pools.iter().for_each(|pool| assert_eq!(in_place(pool, || fib(10)), 55));
+        forbid_membarrier();
+        for pool in &pools {
+            let tasks = AtomicUsize::new(0);
+            let count = || _ = tasks.fetch_add(1, Ordering::Relaxed);
+            let count = &count;
+            let call = || {
+                for _ in 0..200 {
+                    assert_eq!(pool.join(|| fib(5), || fib(6)), (5, 8));
+                    pool.scope(|scope| (0..5).for_each(|_| scope.spawn(move |_| count())));
+                }
+            };
+            thread::scope(|scope| (0..16).for_each(|_| _ = scope.spawn(call)));
+            assert_eq!(tasks.load(Ordering::Relaxed), 16 * 200 * 5);
+            assert_eq!(pool.broadcast(|part| part.index()).len(), pool.threads());
+        }
+        // Once each owner fences, workers are certain again, sleep, and lend their seats.
+        for pool in &pools[1..] {
+            for _ in 0..200 {
+                let meeting = Meeting::of(2);
+                pool.join(|| meeting.attend(), || meeting.attend());
+            }
+            assert_all_seats_can_be_lent(pool);
+        }
     }));
 }

@@ -3,6 +3,8 @@
 //! `FILCH_STRESS_JOINS` says how many joins each kind of pool makes; by default, two million.
 // Atomics only, and threads that are joined: ThreadSanitizer sees no further into a standard library that it has not built.
 
+#[path = "stress/callers.rs"]
+mod callers;
 mod common;
 
 use std::env;

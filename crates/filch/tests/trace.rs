@@ -9,6 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use filch::trace::{Event, Kind, Trace, EVENTS_A_WORKER};
+#[cfg(target_os = "linux")]
+use filch::Callers;
 use filch::Pool;
 use serde_json::Value;
 
@@ -68,7 +70,11 @@ fn a_trace_agrees_with_the_counts() {
 
 #[test]
 fn events_follow_each_other_or_are_nested() {
-    let trace = busy_pool().trace();
+    assert_nested(&busy_pool().trace());
+}
+
+/// No event overlaps another without being part of it, and nothing is part of a sleep.
+fn assert_nested(trace: &Trace) {
     for worker in 0..trace.workers() {
         let mut open: Vec<&Event> = Vec::new();
         for event in trace.events(worker) {
@@ -83,6 +89,57 @@ fn events_follow_each_other_or_are_nested() {
             open.push(event);
         }
     }
+}
+
+/// A pool that has run so many calls in place, and others where a worker was awake.
+#[cfg(target_os = "linux")]
+fn pool_with_calls_in_place(calls: u64) -> (Pool, u64) {
+    let pool = Pool::builder().threads(2).callers(Callers::InPlace).build().unwrap();
+    let here = thread::current().id();
+    let (start, mut in_place, mut all) = (Instant::now(), 0, 0);
+    while in_place < calls {
+        assert!(start.elapsed() < Duration::from_secs(30), "no worker sleeps");
+        in_place += u64::from(pool.install(|| thread::current().id() == here));
+        all += 1;
+    }
+    (pool, all)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_call_in_place_counts_as_one_job() {
+    let (pool, calls) = pool_with_calls_in_place(100);
+    // A shipped call is one job, too, and a worker writes it down a moment after the call returns.
+    let jobs = |trace: &Trace| all(trace).filter(|(_, event)| event.kind == Kind::Job).count() as u64;
+    let start = Instant::now();
+    while jobs(&pool.trace()) != calls && start.elapsed() < Duration::from_secs(10) {
+        thread::yield_now();
+    }
+    assert_eq!((jobs(&pool.trace()), pool.stats().total().jobs), (calls, calls));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_call_in_place_is_part_of_a_sleep() {
+    let (pool, _) = pool_with_calls_in_place(100);
+    pool.install(|| fib(20));
+    assert_nested(&pool.trace());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_call_in_place_that_is_not_over_lasts_until_the_trace_is_taken() {
+    let (pool, _) = pool_with_calls_in_place(1);
+    let here = thread::current().id();
+    let look = || {
+        let is_here = thread::current().id() == here;
+        let index = filch::index().expect("a worker");
+        (is_here, *pool.trace().events(index).last().unwrap())
+    };
+    let in_place = std::iter::repeat_with(|| pool.install(look)).find(|(is_here, _)| *is_here);
+    let (_, event) = in_place.expect("a worker sleeps sooner or later");
+    assert_eq!(event.kind, Kind::Job);
+    assert!(event.end >= event.start);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use filch::{Builder, Fences, Pool, Waiting};
+use filch::{Builder, Callers, Fences, Pool, Waiting};
 
 /// Ends the process if the test that holds it takes too long: a hang must not stop CI.
 #[must_use = "a watchdog that is dropped at once watches nothing"]
@@ -66,6 +66,56 @@ pub(crate) fn build(builder: Builder) -> Pool {
     match builder.build() {
         Ok(pool) => pool,
         Err(error) => panic!("{error}"),
+    }
+}
+
+/// A builder of pools that lend seats to callers.
+pub(crate) fn lending(threads: usize) -> Builder<'static> {
+    Pool::builder().threads(threads).callers(Callers::InPlace)
+}
+
+/// Waits a moment after a call that a worker has run. Not to make a race likely: each such call keeps
+/// its worker awake, so the next one at once would find it awake again.
+fn let_workers_sleep() {
+    thread::sleep(Duration::from_millis(1));
+}
+
+/// Runs the closure in a call that runs on the calling thread. Tries again while no worker sleeps.
+pub(crate) fn in_place<R: Send>(pool: &Pool, f: impl FnOnce() -> R + Send) -> R {
+    let mut f = Some(f);
+    loop {
+        let here = thread::current().id();
+        let is_here = || thread::current().id() == here;
+        let result = pool.install(|| if is_here() { f.take().map(|f| f()) } else { None });
+        match result {
+            Some(result) => return result,
+            None => let_workers_sleep(),
+        }
+    }
+}
+
+/// Lends every seat of the pool at the same time. Tries again while a worker is awake.
+pub(crate) fn assert_all_seats_can_be_lent(pool: &Pool) {
+    let threads = pool.threads();
+    loop {
+        let (inside, taken, refused) = (AtomicUsize::new(0), AtomicUsize::new(0), flag());
+        let call = || {
+            let here = thread::current().id();
+            pool.install(|| {
+                if thread::current().id() != here {
+                    return set(&refused);
+                }
+                taken.fetch_or(1 << filch::index().expect("a worker"), Ordering::Relaxed);
+                inside.fetch_add(1, Ordering::AcqRel);
+                spin_until(|| inside.load(Ordering::Acquire) == threads || is_set(&refused));
+            });
+        };
+        thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(call)));
+        if inside.into_inner() == threads {
+            assert_eq!(taken.into_inner(), (1 << threads) - 1, "each caller has a seat of its own");
+            return;
+        }
+        let_workers_sleep();
     }
 }
 

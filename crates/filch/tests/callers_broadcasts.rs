@@ -1,0 +1,179 @@
+//! Broadcasts while callers have seats: a part that is addressed to a lent seat runs when the caller's
+//! own wait cannot end without it.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use common::{build, flag, in_place, is_set, lending, set, spin_until, watchdog_for, Meeting, Watchdog};
+
+/// Each of these tests takes less than a second if it does not hang.
+fn watchdog() -> Watchdog {
+    watchdog_for(Duration::from_secs(60))
+}
+
+fn wait_for(flag: &AtomicBool) {
+    spin_until(|| is_set(flag));
+}
+
+/// Sets the flag, and runs a broadcast.
+fn broadcast(begun: &AtomicBool) {
+    set(begun);
+    filch::broadcast(|part| part.index());
+}
+
+#[test]
+fn callers_in_place_broadcast_at_the_same_time() {
+    let _watchdog = watchdog();
+    for seats in [2, 3, 8] {
+        let pool = build(lending(seats));
+        for _ in 0..100 {
+            let meeting = Meeting::of(2);
+            let call = || {
+                let indices = in_place(&pool, || {
+                    meeting.attend();
+                    filch::broadcast(|part| part.index())
+                });
+                assert_eq!(indices, (0..seats).collect::<Vec<_>>());
+            };
+            thread::scope(|scope| (0..2).for_each(|_| _ = scope.spawn(call)));
+        }
+    }
+}
+
+#[test]
+fn a_broadcast_in_a_task_of_a_stolen_half_completes() {
+    let _watchdog = watchdog();
+    for seats in [3, 8] {
+        let pool = build(lending(seats));
+        for _ in 0..100 {
+            let begun = flag();
+            let half = || {
+                filch::scope(|scope| {
+                    scope.spawn(|_| broadcast(&begun));
+                    wait_for(&begun);
+                });
+            };
+            in_place(&pool, || filch::join(|| wait_for(&begun), half));
+        }
+    }
+}
+
+#[test]
+fn a_broadcast_that_was_stolen_from_a_task_of_a_stolen_half_completes() {
+    let _watchdog = watchdog();
+    for seats in [4, 8] {
+        let pool = build(lending(seats));
+        for _ in 0..100 {
+            let begun = flag();
+            let half = || {
+                filch::scope(|scope| {
+                    scope.spawn(|_| _ = filch::join(|| wait_for(&begun), || broadcast(&begun)));
+                    wait_for(&begun);
+                });
+            };
+            in_place(&pool, || filch::join(|| wait_for(&begun), half));
+        }
+    }
+}
+
+#[test]
+fn a_broadcast_in_a_scope_in_a_task_of_a_scope_completes() {
+    let _watchdog = watchdog();
+    for seats in [3, 8] {
+        let pool = build(lending(seats));
+        for _ in 0..100 {
+            let begun = flag();
+            let task = || {
+                filch::scope(|scope| {
+                    scope.spawn(|_| broadcast(&begun));
+                    wait_for(&begun);
+                });
+            };
+            let call = || {
+                filch::scope(|scope| {
+                    scope.spawn(|_| task());
+                    wait_for(&begun);
+                });
+            };
+            in_place(&pool, call);
+        }
+    }
+}
+
+#[test]
+fn a_broadcast_beyond_the_end_of_a_thiefs_fork_stack_completes() {
+    let _watchdog = watchdog();
+    for seats in [3, 8] {
+        let pool = build(lending(seats).fork_depth(1));
+        for _ in 0..100 {
+            let begun = flag();
+            let wait = || wait_for(&begun);
+            let deepest = || filch::join(wait, || broadcast(&begun));
+            let half = || filch::join(|| filch::join(deepest, || ()), || ());
+            in_place(&pool, || filch::join(wait, half));
+        }
+    }
+}
+
+#[test]
+fn a_caller_that_broadcasts_attends_an_earlier_broadcast_from_outside() {
+    let _watchdog = watchdog();
+    for seats in [2, 3, 8] {
+        let pool = build(lending(seats));
+        for _ in 0..100 {
+            let (inside, begun, meeting) = (flag(), flag(), Meeting::of(seats));
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    wait_for(&inside);
+                    // The parts wait for each other, as the parts of a broadcast may.
+                    pool.broadcast(|_| {
+                        set(&begun);
+                        meeting.attend();
+                    });
+                });
+                in_place(&pool, || {
+                    set(&inside);
+                    wait_for(&begun);
+                    filch::broadcast(|_| ());
+                });
+            });
+        }
+    }
+}
+
+#[test]
+fn a_caller_attends_a_broadcast_that_the_thief_of_its_job_runs_meanwhile() {
+    let _watchdog = watchdog();
+    for seats in [3, 4] {
+        let pool = build(lending(seats));
+        for _ in 0..100 {
+            let (inner, begun, meeting) = (flag(), flag(), Meeting::of(seats));
+            let thief = AtomicUsize::new(seats);
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    wait_for(&inner);
+                    pool.broadcast(|part| {
+                        if part.index() == thief.load(Ordering::SeqCst) {
+                            set(&begun);
+                        }
+                        meeting.attend();
+                    });
+                });
+                // The thief waits for a job of its own, and runs its part above that wait.
+                let half = || {
+                    thief.store(filch::index().expect("a worker"), Ordering::SeqCst);
+                    let job = || {
+                        set(&inner);
+                        wait_for(&begun);
+                    };
+                    filch::join(|| wait_for(&inner), job);
+                };
+                in_place(&pool, || filch::join(|| wait_for(&inner), half));
+            });
+        }
+    }
+}

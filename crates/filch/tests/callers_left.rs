@@ -1,0 +1,389 @@
+//! What a call in place leaves behind in its seat, how it ends, and what runs inside of it.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+
+use common::{
+    assert_all_seats_can_be_lent, assert_passed, build, fib, flag, in_child, in_place, is_set, lending, message_of,
+    panic_of, panic_with, set, spin_until, watchdog, Drops, KINDS,
+};
+use filch::{Pool, Waiting};
+
+/// A pool of each kind that lends its seats, one after the other.
+fn for_each_kind(threads: usize, f: impl Fn(&Pool)) {
+    for (fences, waiting) in KINDS {
+        f(&build(lending(threads).fences(fences).waiting(waiting)));
+    }
+}
+
+#[test]
+fn what_a_call_spawns_runs_although_the_caller_has_left() {
+    let _watchdog = watchdog();
+    for threads in [1, 2, 3] {
+        for_each_kind(threads, |pool| {
+            for _ in 0..50 {
+                let (sender, receiver) = channel();
+                in_place(pool, || {
+                    let send = |value: usize| {
+                        let sender = sender.clone();
+                        move || sender.send(value).expect("the test waits for it")
+                    };
+                    filch::spawn(send(1));
+                    filch::spawn_fifo(send(2));
+                    let send_all = sender.clone();
+                    filch::spawn_broadcast(move |part| send_all.send(10 + part.index()).expect("as above"));
+                });
+                drop(sender);
+                let mut values: Vec<_> = receiver.iter().collect();
+                values.sort_unstable();
+                assert_eq!(values, [1, 2].into_iter().chain(10..10 + threads).collect::<Vec<_>>());
+            }
+        });
+    }
+}
+
+#[test]
+fn jobs_that_a_call_spawns_in_turn_keep_their_order() {
+    let _watchdog = watchdog();
+    let pool = build(lending(1));
+    for _ in 0..100 {
+        let (sender, receiver) = channel();
+        in_place(&pool, || {
+            for turn in 0..5 {
+                let sender = sender.clone();
+                filch::spawn_fifo(move || sender.send(turn).expect("the test waits for it"));
+            }
+        });
+        drop(sender);
+        assert_eq!(receiver.iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+    }
+}
+
+#[test]
+fn a_task_that_a_call_adds_to_an_outer_scope_runs_although_the_caller_has_left() {
+    let _watchdog = watchdog();
+    for threads in [1, 2] {
+        for_each_kind(threads, |pool| {
+            for _ in 0..50 {
+                let over = AtomicUsize::new(0);
+                let count = || _ = over.fetch_add(1, Ordering::Relaxed);
+                let count = &count;
+                pool.in_place_scope(|scope| in_place(pool, || (0..3).for_each(|_| scope.spawn(move |_| count()))));
+                pool.in_place_scope_fifo(|scope| in_place(pool, || scope.spawn(move |_| count())));
+                pool.in_place_scope(|scope| in_place(pool, || scope.spawn_broadcast(move |_, _| count())));
+                assert_eq!(over.into_inner(), 4 + threads);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_broadcast_from_outside_waits_until_the_lent_seat_is_back() {
+    let _watchdog = watchdog();
+    for threads in [1, 2, 3, 8] {
+        let pool = build(lending(threads));
+        for _ in 0..50 {
+            let (inside, parts) = (flag(), AtomicUsize::new(0));
+            thread::scope(|scope| {
+                let broadcast = || {
+                    spin_until(|| is_set(&inside));
+                    pool.broadcast(|part| {
+                        parts.fetch_add(1, Ordering::SeqCst);
+                        assert_eq!(filch::index(), Some(part.index()));
+                        part.index()
+                    })
+                };
+                let broadcast = scope.spawn(broadcast);
+                in_place(&pool, || {
+                    set(&inside);
+                    spin_until(|| parts.load(Ordering::SeqCst) == threads - 1);
+                    assert!(!broadcast.is_finished(), "this seat's part is still to come");
+                });
+                let results = broadcast.join().expect("it does not panic");
+                assert_eq!(results, (0..threads).collect::<Vec<_>>());
+            });
+        }
+    }
+}
+
+#[test]
+fn a_broadcast_inside_of_a_call_in_place_completes() {
+    let _watchdog = watchdog();
+    for threads in [1, 2, 3, 8] {
+        for_each_kind(threads, |pool| {
+            for _ in 0..20 {
+                let here = thread::current().id();
+                let results =
+                    in_place(pool, || filch::broadcast(|part| (part.index(), thread::current().id() == here)));
+                assert!(results.iter().map(|(index, _)| *index).eq(0..threads));
+                assert_eq!(results.iter().filter(|(_, is_here)| *is_here).count(), 1, "the caller's own part");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_broadcast_in_the_other_half_of_a_join_in_place_completes() {
+    let _watchdog = watchdog();
+    for threads in [2, 3, 8] {
+        for_each_kind(threads, |pool| {
+            for _ in 0..20 {
+                let begun = flag();
+                let wait = || spin_until(|| is_set(&begun));
+                let broadcast = || {
+                    set(&begun);
+                    filch::broadcast(|part| part.index())
+                };
+                let (_, results) = in_place(pool, || filch::join(wait, broadcast));
+                assert_eq!(results, (0..threads).collect::<Vec<_>>());
+            }
+        });
+    }
+}
+
+#[test]
+fn a_broadcast_two_thefts_deep_completes() {
+    let _watchdog = watchdog();
+    for threads in [3, 8] {
+        for_each_kind(threads, |pool| {
+            for _ in 0..20 {
+                let begun = flag();
+                let wait = || spin_until(|| is_set(&begun));
+                let broadcast = || {
+                    set(&begun);
+                    filch::broadcast(|part| part.index())
+                };
+                let (_, (_, results)) = in_place(pool, || filch::join(wait, || filch::join(wait, broadcast)));
+                assert_eq!(results, (0..threads).collect::<Vec<_>>());
+            }
+        });
+    }
+}
+
+#[test]
+fn a_panic_goes_on_in_the_caller_and_the_seat_is_back() {
+    let _watchdog = watchdog();
+    for threads in [1, 2, 3] {
+        for_each_kind(threads, |pool| {
+            for _ in 0..5 {
+                assert_eq!(panic_of::<&str, ()>(|| in_place(pool, || panic_with("closure"))), "closure");
+                assert_eq!(filch::index(), None);
+                let first = || filch::join(|| panic_with("first"), || fib(5));
+                assert_eq!(panic_of::<&str, (u64, u64)>(|| in_place(pool, first)), "first");
+                let second = || filch::join(|| fib(5), || panic_with("second"));
+                assert_eq!(panic_of::<&str, (u64, u64)>(|| in_place(pool, second)), "second");
+                let task = || filch::scope(|scope| scope.spawn(|_| panic_with("task")));
+                assert_eq!(panic_of::<&str, ()>(|| in_place(pool, task)), "task");
+                let part = || filch::broadcast(|_| panic_with("part"));
+                assert_eq!(panic_of::<&str, Vec<()>>(|| in_place(pool, part)), "part");
+                assert_eq!(in_place(pool, || fib(10)), 55);
+            }
+            assert_all_seats_can_be_lent(pool);
+        });
+    }
+}
+
+#[test]
+fn a_stolen_half_that_panics_goes_on_in_the_caller() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..50 {
+            let begun = flag();
+            let stolen = || {
+                set(&begun);
+                panic_with("stolen")
+            };
+            let join = || filch::join(|| spin_until(|| is_set(&begun)), stolen);
+            assert_eq!(panic_of::<&str, ((), ())>(|| in_place(pool, join)), "stolen");
+        }
+        assert_all_seats_can_be_lent(pool);
+    });
+}
+
+#[test]
+fn what_a_call_owns_is_dropped_once_also_by_a_panic() {
+    let _watchdog = watchdog();
+    let (pool, drops) = (build(lending(2)), Drops::default());
+    for _ in 0..50 {
+        let owned = drops.one();
+        in_place(&pool, move || drop(owned));
+        let owned = drops.one();
+        let join = move || filch::join(|| (), move || panic_with(owned));
+        drop(panic_of::<common::Counted, ((), ())>(|| in_place(&pool, join)));
+    }
+    assert_eq!(drops.count(), 100);
+}
+
+#[test]
+fn a_caller_installs_into_another_pool_and_back() {
+    let _watchdog = watchdog();
+    for threads in [1, 2] {
+        for (fences, waiting) in KINDS {
+            let new = || build(lending(threads).fences(fences).waiting(waiting));
+            let (here, there) = (new(), new());
+            for _ in 0..50 {
+                let own = thread::current().id();
+                let result = in_place(&here, || {
+                    let outer = here.index();
+                    let result = there.install(|| {
+                        assert_eq!((here.index(), there.index().is_some()), (None, true));
+                        assert_ne!(thread::current().id(), own, "a worker of one pool borrows no seat of another");
+                        here.install(|| (fib(8), there.install(|| fib(5))))
+                    });
+                    // Calls again from inside.
+                    assert_eq!(here.install(|| here.index()), outer);
+                    assert_eq!(here.join(|| 1, || here.install(|| 2)), (1, 2));
+                    result
+                });
+                assert_eq!(result, (21, 5));
+            }
+            assert_all_seats_can_be_lent(&here);
+            assert_all_seats_can_be_lent(&there);
+        }
+    }
+}
+
+#[test]
+fn a_caller_drops_another_pool() {
+    let _watchdog = watchdog();
+    let pool = build(lending(2));
+    for _ in 0..50 {
+        let (other, over) = (build(lending(2)), Arc::new(AtomicBool::new(false)));
+        let done = over.clone();
+        in_place(&other, || ());
+        other.spawn(move || {
+            assert_eq!(fib(10), 55);
+            set(&done);
+        });
+        in_place(&pool, move || drop(other));
+        assert!(is_set(&over));
+    }
+}
+
+#[test]
+fn a_pool_is_dropped_right_after_a_call() {
+    let _watchdog = watchdog();
+    for threads in [1, 2, 8] {
+        for _ in 0..50 {
+            let over = Arc::new(AtomicUsize::new(0));
+            let (pool, counted) = (build(lending(threads)), over.clone());
+            in_place(&pool, move || {
+                for _ in 0..4 {
+                    let counted = counted.clone();
+                    filch::spawn(move || _ = counted.fetch_add(1, Ordering::SeqCst));
+                }
+            });
+            drop(pool);
+            assert_eq!(over.load(Ordering::SeqCst), 4, "a drop waits for what a call has spawned");
+
+            let pool = build(lending(threads));
+            in_place(&pool, || filch::join(|| (), || ()));
+            drop(pool);
+        }
+    }
+}
+
+#[test]
+fn the_last_of_many_callers_drops_the_pool() {
+    let _watchdog = watchdog();
+    for threads in [1, 2, 3] {
+        for _ in 0..50 {
+            let pool = Arc::new(build(lending(threads)));
+            let callers: Vec<_> = (0..4)
+                .map(|_| {
+                    let pool = pool.clone();
+                    thread::spawn(move || assert_eq!(pool.join(|| fib(5), || fib(6)), (5, 8)))
+                })
+                .collect();
+            drop(pool);
+            callers.into_iter().for_each(|caller| caller.join().expect("it does not panic"));
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_a_caller_holds_across_its_call_does_not_meet_itself() {
+    std::thread_local! {
+        static HOLDS: Cell<bool> = const { Cell::new(false) };
+    }
+    let _watchdog = watchdog();
+    for waiting in [Waiting::Any, Waiting::StrictInPool, Waiting::Strict] {
+        let (pool, other) = (build(lending(3).waiting(waiting)), build(lending(1)));
+        let (lock, met, over) = (Arc::new(Mutex::new(0)), Arc::new(AtomicBool::new(false)), flag());
+        let spawn = |spawned: &Arc<AtomicUsize>| {
+            let (lock, met, spawned) = (lock.clone(), met.clone(), spawned.clone());
+            spawned.fetch_add(1, Ordering::SeqCst);
+            pool.spawn(move || {
+                match lock.try_lock() {
+                    Ok(mut count) => *count += 1,
+                    // On the thread that holds it, a job that waits for the lock would wait for ever.
+                    Err(_) if HOLDS.get() => set(&met),
+                    Err(_) => {}
+                }
+                spawned.fetch_sub(1, Ordering::SeqCst);
+            });
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let spawned = Arc::new(AtomicUsize::new(0));
+                while !is_set(&over) {
+                    (0..20).for_each(|_| spawn(&spawned));
+                    spin_until(|| spawned.load(Ordering::SeqCst) == 0);
+                }
+            });
+            for _ in 0..300 {
+                let guard = lock.lock().expect("no panic");
+                HOLDS.set(true);
+                let begun = flag();
+                let wait = || spin_until(|| is_set(&begun));
+                let work = || {
+                    set(&begun);
+                    fib(8)
+                };
+                assert_eq!(pool.join(wait, work).1, 21);
+                pool.scope(|scope| (0..4).for_each(|_| scope.spawn(|_| _ = fib(5))));
+                pool.install(|| other.install(|| fib(5)));
+                HOLDS.set(false);
+                drop(guard);
+            }
+            set(&over);
+        });
+        assert!(!is_set(&met), "{waiting:?}");
+    }
+}
+
+#[test]
+fn a_child_of_fork_returns_from_a_call_in_place() {
+    const AFTER_FORK: &str =
+        "this pool was started before fork(2), and the child process has none of its threads: build a new pool there";
+    assert_passed(in_child("a_child_of_fork_returns_from_a_call_in_place", &[], || {
+        let pool = build(lending(2));
+        for _ in 0..10 {
+            // SAFETY: the child returns from the call and ends.
+            let process = in_place(&pool, || unsafe { libc::fork() });
+            if process == 0 {
+                // A hang would be for good: the watchdog's thread is not in the child.
+                // SAFETY: ends the process after so many seconds.
+                unsafe { libc::alarm(200) };
+                let told = filch::index().is_none() && message_of(|| pool.install(|| ())) == AFTER_FORK;
+                // SAFETY: ends the child, without the destructors that are the parent's to run.
+                unsafe { libc::_exit(if told { 0 } else { 1 }) }
+            }
+            assert!(process > 0, "{}", std::io::Error::last_os_error());
+            let mut status = 0;
+            // SAFETY: waits for the child.
+            assert_eq!(unsafe { libc::waitpid(process, &mut status, 0) }, process);
+            assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "the child's status is {status:#x}");
+            assert_eq!(in_place(&pool, || fib(10)), 55);
+        }
+        let barrier = Barrier::new(2);
+        (0..100).for_each(|_| _ = pool.join(|| barrier.wait(), || barrier.wait()));
+        assert_all_seats_can_be_lent(&pool);
+    }));
+}

@@ -1,0 +1,251 @@
+//! Many threads that call into a pool with few seats: every job of every call is accounted for.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::thread;
+
+use filch::{Builder, Fences, Pool, Waiting};
+
+use crate::common::{build, lending, panic_with, watchdog, Meeting};
+use crate::{catch, joins, mix, Tree, World};
+
+/// How many threads call at the same time.
+const CALLERS: usize = 64;
+
+/// How many calls a pool gets for so many joins.
+fn calls() -> u64 {
+    joins() / 200
+}
+
+/// Two pools, and what was done in them.
+struct Place {
+    first: Pool,
+    second: Pool,
+    /// What spawned jobs have added up to, and what they should.
+    spawned: Arc<AtomicU64>,
+    expected: AtomicU64,
+}
+
+impl Place {
+    fn new(builder: impl Fn(usize) -> Builder<'static>, seats: usize) -> Place {
+        let (first, second) = (build(builder(seats)), build(builder(1 + seats % 3)));
+        Place { first, second, spawned: Arc::new(AtomicU64::new(0)), expected: AtomicU64::new(0) }
+    }
+
+    /// A job that adds to the sum of the spawned ones.
+    fn job(&self, value: u64) -> impl Fn() + Send + Sync + 'static {
+        let spawned = self.spawned.clone();
+        move || _ = spawned.fetch_add(value, Ordering::Relaxed)
+    }
+
+    fn expect(&self, value: u64) {
+        self.expected.fetch_add(value, Ordering::Relaxed);
+    }
+
+    /// One call, as the seed says, with all that it should come to.
+    fn call(&self, seed: u64) {
+        let (pool, seats, value) = (&self.first, self.first.threads(), mix(seed ^ 1));
+        match mix(seed) % 16 {
+            0 | 1 => assert_eq!(pool.join(|| 1, || 2), (1, 2)),
+            2 => assert_eq!(pool.install(|| count(6)), 1 << 6),
+            3 => assert_eq!(pool.with_worker(|worker| count_on(worker, 8)), 1 << 8),
+            4 | 5 => self.tree(seed),
+            6 => {
+                let sum = AtomicU64::new(0);
+                let add = |value| _ = sum.fetch_add(value, Ordering::Relaxed);
+                let add = &add;
+                pool.scope(|scope| {
+                    for value in 1..=10 {
+                        scope.spawn(move |scope| scope.spawn(move |_| add(value)));
+                    }
+                });
+                assert_eq!(sum.into_inner(), 55);
+            }
+            7 => {
+                self.expect(value);
+                pool.spawn(self.job(value));
+            }
+            8 => {
+                self.expect(value.wrapping_mul(3));
+                pool.install(|| {
+                    filch::spawn(self.job(value));
+                    filch::join(|| filch::spawn_fifo(self.job(value)), || filch::spawn(self.job(value)));
+                });
+            }
+            9 => {
+                self.expect(value.wrapping_mul(seats as u64));
+                let job = self.job(value);
+                pool.install(|| filch::spawn_broadcast(move |_| job()));
+            }
+            10 => assert!(pool.broadcast(|part| part.index()).into_iter().eq(0..seats)),
+            11 => {
+                let there = || self.second.install(|| (count(3), pool.install(|| count(4))));
+                assert_eq!(pool.install(there), (1 << 3, 1 << 4));
+            }
+            12 => assert_eq!(self.second.install(|| count(5)), 1 << 5),
+            13 => assert_eq!(catch(|| pool.install(|| -> u64 { panic_with(value) })), Err(value)),
+            14 => {
+                let first = || filch::join(|| -> u64 { panic_with(value) }, || count(3));
+                let second = || filch::join(|| count(3), || -> u64 { panic_with(value) });
+                let join = || if value % 2 == 0 { first() } else { second() };
+                assert_eq!(catch(|| pool.install(join)), Err(value));
+            }
+            _ => {
+                let over = AtomicUsize::new(0);
+                let over = &over;
+                let result = catch(|| {
+                    pool.scope(|scope| {
+                        scope.spawn(|_| panic_with(value));
+                        (0..3).for_each(|_| scope.spawn(|_| _ = over.fetch_add(1, Ordering::Relaxed)));
+                    });
+                });
+                assert_eq!((result, over.load(Ordering::Relaxed)), (Err(value), 3));
+            }
+        }
+    }
+
+    /// A random tree, which goes to the second pool and back at times.
+    fn tree(&self, seed: u64) {
+        let tree = Tree { seed, size: 1 + mix(seed ^ 2) % 60 };
+        let world = World { pools: [&self.first, &self.second], spawned: &self.spawned };
+        let mut expected = 0;
+        let result = catch(|| self.first.install(|| world.run(tree, 0)));
+        assert_eq!(result, tree.alone(&mut expected));
+        self.expect(expected);
+    }
+
+    /// Waits for all that was spawned, and checks the sum.
+    fn finish(self) {
+        let Place { first, second, spawned, expected } = self;
+        drop((first, second));
+        assert_eq!(spawned.load(Ordering::Relaxed), expected.into_inner(), "what spawned jobs have added up to");
+    }
+}
+
+fn count(depth: u32) -> u64 {
+    if depth == 0 {
+        return 1;
+    }
+    let (a, b) = filch::join(|| count(depth - 1), || count(depth - 1));
+    a + b
+}
+
+fn count_on(worker: &mut filch::Worker, depth: u32) -> u64 {
+    if depth == 0 {
+        return 1;
+    }
+    let (a, b) = worker.join(|worker| count_on(worker, depth - 1), |worker| count_on(worker, depth - 1));
+    a + b
+}
+
+/// Has many threads call into pools of 1, 2 and 8 seats.
+fn stress(builder: impl Fn(usize) -> Builder<'static>) {
+    for seats in [1, 2, 8] {
+        let place = Place::new(&builder, seats);
+        let turn = AtomicU64::new(0);
+        thread::scope(|scope| {
+            for _ in 0..CALLERS {
+                scope.spawn(|| loop {
+                    let turn = turn.fetch_add(1, Ordering::Relaxed);
+                    if turn >= calls() {
+                        break;
+                    }
+                    place.call(mix(turn << 8 | seats as u64));
+                });
+            }
+        });
+        place.finish();
+    }
+}
+
+#[test]
+fn every_job_of_many_callers_in_place_runs_once() {
+    let _watchdog = watchdog();
+    stress(lending);
+}
+
+#[test]
+fn every_job_of_many_callers_in_place_runs_once_with_fenced_owners() {
+    let _watchdog = watchdog();
+    stress(|seats| lending(seats).fences(Fences::Owner));
+}
+
+#[test]
+fn every_job_of_many_callers_in_place_runs_once_where_workers_run_anything() {
+    let _watchdog = watchdog();
+    stress(|seats| lending(seats).waiting(Waiting::Any));
+}
+
+#[test]
+fn every_job_of_many_callers_in_place_runs_once_where_workers_are_strict_in_the_pool() {
+    let _watchdog = watchdog();
+    stress(|seats| lending(seats).waiting(Waiting::StrictInPool));
+}
+
+#[test]
+fn every_job_of_few_callers_in_place_runs_once() {
+    // Most of these calls get a seat.
+    let _watchdog = watchdog();
+    for callers in [1, 2, 3] {
+        let place = Place::new(lending, 3);
+        thread::scope(|scope| {
+            for caller in 0..callers {
+                let place = &place;
+                scope.spawn(move || {
+                    (0..calls()).for_each(|turn| place.call(mix(turn << 8 | callers << 4 | caller)));
+                });
+            }
+        });
+        place.finish();
+    }
+}
+
+/// Has so many callers join closures that wait for each other, each in its turn.
+fn meet(pool: &Pool, callers: usize, rounds: u64) {
+    thread::scope(|scope| {
+        for _ in 0..callers {
+            scope.spawn(|| {
+                for _ in 0..rounds {
+                    let meeting = Meeting::of(2);
+                    pool.join(|| meeting.attend(), || meeting.attend());
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn closures_of_callers_that_wait_for_each_other_meet() {
+    let _watchdog = watchdog();
+    // A seat for each closure, and one more at times.
+    for (callers, seats) in [(1, 2), (1, 3), (2, 4), (2, 5), (4, 8)] {
+        for fences in [Fences::Automatic, Fences::Owner] {
+            let pool = build(lending(seats).fences(fences));
+            meet(&pool, callers, calls() / callers as u64);
+        }
+    }
+}
+
+#[test]
+fn closures_meet_right_after_many_brief_calls() {
+    // A seat with brief calls does not offer each of its jobs. The first job of a longer call is taken
+    // all the same.
+    let _watchdog = watchdog();
+    for (callers, seats) in [(1, 2), (1, 3), (2, 4)] {
+        for fences in [Fences::Automatic, Fences::Owner] {
+            let pool = build(lending(seats).fences(fences));
+            thread::scope(|scope| {
+                for _ in 0..callers {
+                    scope.spawn(|| {
+                        for _ in 0..calls() / 200 {
+                            (0..1000).for_each(|_| assert_eq!(pool.join(|| 1, || 2), (1, 2)));
+                            meet(&pool, 1, 1);
+                            let meeting = Meeting::of(2);
+                            pool.join(|| meeting.attend(), || meeting.attend());
+                        }
+                    });
+                }
+            });
+        }
+    }
+}
