@@ -144,36 +144,3 @@ fn a_caller_that_broadcasts_attends_an_earlier_broadcast_from_outside() {
         }
     }
 }
-
-#[test]
-fn a_caller_attends_a_broadcast_that_the_thief_of_its_job_runs_meanwhile() {
-    let _watchdog = watchdog();
-    for seats in [3, 4] {
-        let pool = build(lending(seats));
-        for _ in 0..100 {
-            let (inner, begun, meeting) = (flag(), flag(), Meeting::of(seats));
-            let thief = AtomicUsize::new(seats);
-            thread::scope(|scope| {
-                scope.spawn(|| {
-                    wait_for(&inner);
-                    pool.broadcast(|part| {
-                        if part.index() == thief.load(Ordering::SeqCst) {
-                            set(&begun);
-                        }
-                        meeting.attend();
-                    });
-                });
-                // The thief waits for a job of its own, and runs its part above that wait.
-                let half = || {
-                    thief.store(filch::index().expect("a worker"), Ordering::SeqCst);
-                    let job = || {
-                        set(&inner);
-                        wait_for(&begun);
-                    };
-                    filch::join(|| wait_for(&inner), job);
-                };
-                in_place(&pool, || filch::join(|| wait_for(&inner), half));
-            });
-        }
-    }
-}

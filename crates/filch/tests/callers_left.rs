@@ -49,6 +49,24 @@ fn what_a_call_spawns_runs_although_the_caller_has_left() {
 }
 
 #[test]
+fn a_call_may_wait_for_what_an_earlier_call_has_spawned() {
+    let _watchdog = watchdog();
+    let pool = build(lending(2));
+    for _ in 0..2_000 {
+        let (done, over) = (Arc::new(flag()), Arc::new(flag()));
+        thread::scope(|scope| {
+            // Takes up one of the two workers, early or late, until the second call is over.
+            let until = over.clone();
+            scope.spawn(|| pool.spawn(move || spin_until(|| is_set(&until))));
+            let spawned = done.clone();
+            pool.install(|| filch::spawn(move || set(&spawned)));
+            pool.install(|| spin_until(|| is_set(&done)));
+            set(&over);
+        });
+    }
+}
+
+#[test]
 fn jobs_that_a_call_spawns_in_turn_keep_their_order() {
     let _watchdog = watchdog();
     let pool = build(lending(1));
