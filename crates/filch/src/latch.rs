@@ -50,7 +50,7 @@ impl Gate {
     /// The thread yields its time slice between looks: the worker that it waits for may need this
     /// core. No worker relies on it.
     pub(crate) fn pass_soon(&self) {
-        const LOOKS: u32 = 24;
+        const LOOKS: u32 = 48;
         const TURNS: u32 = 2;
         let passed = (0..LOOKS).any(|_| {
             thread::yield_now();

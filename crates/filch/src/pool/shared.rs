@@ -162,11 +162,13 @@ impl Shared {
         if !all_sleep && gate.try_pass_for(TO_TAKE) {
             return;
         }
-        if !self.injector.is_empty() {
+        let is_queued = !self.injector.is_empty();
+        if is_queued {
             self.event();
         }
-        if all_sleep {
-            // Waking a worker takes longer than a thread should wait awake.
+        // To wake a worker, or to wait until one has nothing else to do, takes longer than a thread
+        // should wait awake.
+        if all_sleep || is_queued && counts.searching() == 0 {
             gate.pass();
         } else {
             gate.pass_soon();
