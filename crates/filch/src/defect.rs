@@ -49,6 +49,8 @@ pub(crate) enum Defect {
     ReturnRaisesNoAlarm,
     /// A caller that returns a seat does not look at what was spawned there.
     ReturnForgetsSpawned,
+    /// A caller borrows a seat without a look at what an earlier call has left there.
+    BorrowDoesNotLook,
     /// A caller that returns a seat does not look at its mail.
     ReturnForgetsMail,
 }

@@ -81,6 +81,12 @@ impl Origin {
         std::iter::successors(get(self), move |frame| get(frame.parent))
     }
 
+    /// Whether this descends from a wait of a worker of `pool`.
+    pub(crate) fn descends_from_worker_of(self, pool: &Shared) -> bool {
+        // A scope that no worker waits for has an index beyond all.
+        self.frames().any(|frame| ptr::eq(frame.pool, pool) && frame.worker < pool.seats.len())
+    }
+
     /// Whether this is `frame`, or descends from it.
     pub(crate) fn descends_from(self, frame: &Frame) -> bool {
         self.frames().any(|ancestor| ptr::eq(ancestor, frame))

@@ -53,9 +53,9 @@ pub(crate) struct Seat {
     /// How long callers that have borrowed the seat look for work in their waits.
     guests_patience: Patience,
     /// Jobs that only this worker may run.
-    inbox: InOrder,
+    inbox: InOrder<Mail>,
     /// What it has spawned in turn. For each there is a job in `spawned` that takes the oldest of these.
-    in_turn: InOrder,
+    in_turn: InOrder<Job>,
     /// The scope whose task is at the bottom of all that runs here, or 0.
     scope: AtomicUsize,
     /// Whether it runs something. A worker that begins to looks at the sleep states of others at its
@@ -264,18 +264,20 @@ impl Seat {
 
     /// Leaves a job for this worker alone, and wakes it.
     pub(crate) fn deliver(&self, job: Job) {
-        self.inbox.push(job);
+        let pool = self.pool();
+        let is_from_inside = pool.own_seat().is_some() || job.origin.descends_from_worker_of(pool);
+        self.inbox.push(Mail { job, is_from_inside });
         self.sleep.call();
     }
 
     /// Takes the oldest of the jobs for this worker alone.
     pub(crate) fn collect(&self) -> Option<Job> {
-        self.inbox.pop()
+        self.inbox.pop().map(|mail| mail.job)
     }
 
-    /// Whether there is such a job for this worker alone.
-    pub(crate) fn has_mail_where(&self, wanted: impl Fn(&Job) -> bool) -> bool {
-        self.has_mail() && self.inbox.has(wanted)
+    /// Whether a worker of the pool, or what descends from one, has sent a job for this worker alone.
+    pub(crate) fn has_mail_from_inside(&self) -> bool {
+        self.has_mail() && self.inbox.has(|mail| mail.is_from_inside)
     }
 
     /// The worker begins to run something; its first fork looks at the sleep states of the others.
@@ -427,27 +429,35 @@ struct OwnersOnly<T>(T);
 // SAFETY: the functions that reach inside are unsafe and say who may call them.
 unsafe impl<T: Send> Sync for OwnersOnly<T> {}
 
-/// Jobs, first in, first out.
+/// A job for one worker alone.
 #[derive(Debug)]
-struct InOrder {
-    /// So that nobody locks for nothing.
-    len: AtomicUsize,
-    jobs: Mutex<VecDeque<Job>>,
+struct Mail {
+    job: Job,
+    /// Whether a worker of the pool sent it, or what descends from one.
+    is_from_inside: bool,
 }
 
-impl InOrder {
-    fn new() -> InOrder {
+/// Jobs, first in, first out.
+#[derive(Debug)]
+struct InOrder<T> {
+    /// So that nobody locks for nothing.
+    len: AtomicUsize,
+    jobs: Mutex<VecDeque<T>>,
+}
+
+impl<T> InOrder<T> {
+    fn new() -> InOrder<T> {
         InOrder { len: AtomicUsize::new(0), jobs: Mutex::new(VecDeque::new()) }
     }
 
-    fn push(&self, job: Job) {
+    fn push(&self, job: T) {
         let mut jobs = lock(&self.jobs);
         jobs.push_back(job);
         // SeqCst: before the call that wakes; see `has_mail`.
         self.len.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn pop(&self) -> Option<Job> {
+    fn pop(&self) -> Option<T> {
         // Acquire: pairs with the release above.
         if self.len.load(Ordering::Acquire) == 0 {
             return None;
@@ -458,7 +468,7 @@ impl InOrder {
         Some(job)
     }
 
-    fn has(&self, wanted: impl Fn(&Job) -> bool) -> bool {
+    fn has(&self, wanted: impl Fn(&T) -> bool) -> bool {
         lock(&self.jobs).iter().any(wanted)
     }
 }

@@ -9,8 +9,8 @@
 //! - for another pool, what came back from there (see [`origin`](crate::origin)). The tasks of a scope that run above something else, and the parts of its broadcasts, are told apart in the same way.
 //!
 //! Jobs that are addressed to one worker, as those of a broadcast, are run by that worker in any wait:
-//! no other worker could. A caller from outside that has borrowed a seat runs them only if some
-//! descend from a wait in this pool. The others stay for the seat's own thread.
+//! no other worker could. A caller from outside that has borrowed a seat runs them only if some were
+//! sent from inside the pool. The others stay for the seat's own thread.
 
 use std::cell::UnsafeCell;
 
@@ -178,18 +178,17 @@ impl Awaited<'_> {
 }
 
 /// Takes a job that is addressed to the worker of `seat`, if the worker may run mail now.
-fn collect(seat: &Seat, pool: &Shared) -> Option<Job> {
-    may_run_mail(seat, pool).then(|| seat.collect()).flatten()
+fn collect(seat: &Seat) -> Option<Job> {
+    may_run_mail(seat).then(|| seat.collect()).flatten()
 }
 
 /// Whether there is mail that the worker of `seat` may run in a wait.
 ///
 /// A worker runs all of it, because no other worker could. A caller that has borrowed the seat does so
-/// only if some of it descends from a wait in this pool, and may be needed here. The order of the mail
-/// is kept.
-fn may_run_mail(seat: &Seat, pool: &Shared) -> bool {
-    let descends_from_here = |job: &Job| job.origin.frames().any(|frame| std::ptr::eq(frame.pool, pool));
-    seat.has_mail() && (!seat.sleep.has_guest() || seat.has_mail_where(descends_from_here))
+/// only if some of it was sent from inside the pool, and may be needed here. The order of the mail is
+/// kept.
+fn may_run_mail(seat: &Seat) -> bool {
+    seat.has_mail() && (!seat.sleep.has_guest() || seat.has_mail_from_inside())
 }
 
 /// The worker that runs the job in `slot`, if it is another one than that of `seat`, and has said so.
@@ -368,7 +367,7 @@ fn until_strictly(seat: &Seat, pool: &Shared, awaited: &Awaited<'_>) {
     let mut backoff = Backoff::new(seat.patience());
     while !awaited.has_come() {
         seat.stack.heed_request();
-        let mail = collect(seat, pool);
+        let mail = collect(seat);
         let work = match has_paused {
             _ if mail.is_some() => None,
             true => awaited.find(seat, pool),
@@ -431,7 +430,7 @@ impl Sleeper for Waiter<'_> {
     }
 
     fn has_queued(&self) -> bool {
-        self.awaited.sees_something(self.pool) || may_run_mail(self.seat, self.pool)
+        self.awaited.sees_something(self.pool) || may_run_mail(self.seat)
     }
 }
 

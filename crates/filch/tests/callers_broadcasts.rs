@@ -5,6 +5,7 @@
 mod common;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -142,5 +143,55 @@ fn a_caller_that_broadcasts_attends_an_earlier_broadcast_from_outside() {
                 });
             });
         }
+    }
+}
+
+#[test]
+fn a_broadcast_that_no_worker_waits_for_reaches_the_seat_of_a_caller_that_waits() {
+    let _watchdog = watchdog();
+    let pool = build(lending(2));
+    for _ in 0..100 {
+        let (begun, parts) = (flag(), Arc::new(AtomicUsize::new(0)));
+        let half = || {
+            set(&begun);
+            let ran = parts.clone();
+            filch::spawn_broadcast(move |_| _ = ran.fetch_add(1, Ordering::Relaxed));
+            while parts.load(Ordering::Relaxed) < 2 {
+                filch::yield_now();
+            }
+        };
+        in_place(&pool, || filch::join(|| wait_for(&begun), half));
+    }
+}
+
+#[test]
+fn a_caller_that_waits_runs_no_part_of_a_broadcast_from_outside() {
+    let _watchdog = watchdog();
+    let pool = build(lending(2));
+    for round in 0..200 {
+        let (begun, sent, caller_ran) = (flag(), flag(), flag());
+        let caller = thread::current().id();
+        let part = || {
+            if thread::current().id() == caller {
+                set(&caller_ran);
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                wait_for(&begun);
+                pool.in_place_scope(|scope| {
+                    scope.spawn_broadcast(|_, _| part());
+                    set(&sent);
+                });
+            });
+            let half = || {
+                set(&begun);
+                wait_for(&sent);
+                // The caller has time to look at what was sent.
+                (0..round).for_each(|_| thread::yield_now());
+            };
+            in_place(&pool, || filch::join(|| wait_for(&begun), half));
+        });
+        assert!(!is_set(&caller_ran));
     }
 }

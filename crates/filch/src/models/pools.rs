@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
+use shuttle::sync::mpsc::channel;
 use shuttle::sync::Barrier;
 use shuttle::thread;
 
@@ -248,6 +249,37 @@ fn what_a_caller_spawns_is_run() {
 #[test]
 fn a_return_that_forgets_what_was_spawned_is_caught() {
     assert!(!defect::with(Some(Defect::ReturnForgetsSpawned), spawns_in_place));
+}
+
+/// A call waits for what an earlier one has spawned, while another job takes up the other worker.
+fn waits_for_spawned(orders: usize) {
+    explore(orders, || {
+        let pool = lending_pool(2, Fences::Automatic);
+        let (done, is_done) = channel();
+        let (over, is_over) = channel::<()>();
+        let other = {
+            let pool = pool.clone();
+            thread::spawn(move || {
+                be_late(2);
+                pool.spawn(move || _ = is_over.recv());
+            })
+        };
+        be_late(2);
+        pool.install(|| crate::spawn(move || _ = done.send(())));
+        pool.install(move || is_done.recv()).expect("the spawned job has run");
+        drop(over);
+        other.join().expect("a caller");
+    });
+}
+
+#[test]
+fn a_call_may_wait_for_what_an_earlier_one_has_spawned() {
+    assert!(defect::with(None, || waits_for_spawned(1_000)));
+}
+
+#[test]
+fn a_caller_that_does_not_look_at_the_seat_it_borrows_is_caught() {
+    assert!(!defect::with(Some(Defect::BorrowDoesNotLook), || waits_for_spawned(100_000)));
 }
 
 #[test]

@@ -63,7 +63,7 @@ impl Shared {
         }
         // What an earlier call has left here goes first: this call may wait for it. Looked at only now,
         // because another caller may have come and gone just before.
-        if has_mail(seat) || has_own_queued(seat) {
+        if (has_mail(seat) || has_own_queued(seat)) && !defect(Defect::BorrowDoesNotLook) {
             self.sleep.hand_over(&seat.sleep);
             return None;
         }
@@ -92,7 +92,8 @@ impl Shared {
         unsafe { seat.learn_from_call() };
         Seat::set_current(None);
         seat.log.end_call();
-        // The own thread, or the next caller, counts the end of this sleep.
+        // The own thread, or the next caller, counts the end of this sleep. A sleep that is over at once
+        // is not logged.
         seat.tally.sleeps.add(1);
         if self.has_work_for_owner(seat) {
             self.sleep.hand_over(&seat.sleep);
