@@ -48,13 +48,18 @@ pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
         seat.tally.shares.add(published.into());
         seat.log.shared(published);
     }
-    if let Some((cell, state)) = sleeper {
+    if sleeper.is_some() {
         // What was published is so before the counters are looked at.
         fence(Ordering::SeqCst);
-        // A searcher will find what is public now, or looks once more when it stops. It may not take
-        // what a waiter may, so a waiter is woken all the same.
-        if !state.is_idle() || pool.sleep.counts().searching() == 0 {
-            pool.sleep.wake(cell, state);
+        let mut sleeper = sleeper;
+        while let Some((cell, state)) = sleeper {
+            // A searcher will find what is public now, or looks once more when it stops. It may not
+            // take what a waiter may, so a waiter is woken all the same.
+            if state.is_idle() && pool.sleep.counts().searching() > 0 || pool.sleep.wake(cell, state) {
+                break;
+            }
+            // Another worker has woken it, or a caller has borrowed its seat and takes nothing.
+            sleeper = pool.find_sleeper(seat, depth);
         }
         // As long as a worker sleeps that could take a job, each fork offers one.
         if pool.find_sleeper(seat, depth).is_some() {
