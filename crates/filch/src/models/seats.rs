@@ -1,7 +1,7 @@
 //! Seats that are lent: callers borrow and return them while their own threads sleep, wake and work.
 //!
 //! What concerns stores that are still in a buffer (the promise of a barrier, and how a caller begins)
-//! is left to `seats.tso`: in loom's world each fork has a fence.
+//! is not checked here: in loom's world each fork has a fence.
 
 use std::sync::atomic as plain;
 use std::sync::Arc;
