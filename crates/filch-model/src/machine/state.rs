@@ -7,7 +7,7 @@ use super::Buffer;
 use crate::language::{Program, SyntaxError};
 
 /// As many numbers as a state may have.
-const MOST_NUMBERS: usize = 192;
+const MOST_NUMBERS: usize = 256;
 
 /// Everything that can change: memory, what the specification knows, and each thread with its store buffer.
 #[derive(Clone)]

@@ -168,6 +168,7 @@ pub fn all() -> Vec<Model> {
         runtime::stack::models(),
         runtime::sleep::models(),
         runtime::waiters::models(),
+        runtime::seats::models(),
         bulk::queue::models(),
         bulk::published::models(),
     ];
