@@ -505,13 +505,17 @@ fn a_thread_has_64_registers_and_no_more() {
 #[test]
 fn a_state_that_does_not_fit_is_an_error() {
     let error =
-        Machine::new("shared L[100]\nthread t * 15 { fence }", &Settings::new(), Buffer::Bounded(4), Claims::default());
-    assert!(error.unwrap_err().to_string().contains("more than 192"));
+        Machine::new("shared L[120]\nthread t * 15 { fence }", &Settings::new(), Buffer::Bounded(6), Claims::default());
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("more than 256"), "{error}");
     // Also if it is only the one of `init`.
     let sets: String = (0..64).map(|number| format!("x{number} = 1\n")).collect();
-    let text = format!("shared L[120]\nghost a, b, c, d\ninit {{\n{sets}}}\nthread t {{ fence }}");
+    let ghosts: Vec<String> = (0..70).map(|number| format!("g{number}")).collect();
+    let ghosts = ghosts.join(", ");
+    let text = format!("shared L[120]\nghost {ghosts}\ninit {{\n{sets}}}\nthread t {{ fence }}");
     let error = Machine::new(&text, &Settings::new(), Buffer::None, Claims::default());
-    assert!(error.unwrap_err().to_string().contains("more than 192"));
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("more than 256"), "{error}");
 }
 
 #[test]

@@ -10,7 +10,7 @@
 //! | `lend.rs` | seats that callers from outside borrow and return |
 //! | `parker.rs` | a place to park, with one token |
 //!
-//! Model-checked on bounded TSO: `sleep.tso` and `waiters.tso` in
+//! Model-checked on bounded TSO: `sleep.tso`, `waiters.tso` and `seats.tso` in
 //! `crates/filch-model/src/models/runtime`.
 #![doc = include_str!("README.md")]
 
