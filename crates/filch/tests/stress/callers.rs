@@ -138,21 +138,27 @@ fn count_on(worker: &mut filch::Worker, depth: u32) -> u64 {
     a + b
 }
 
+/// Runs a closure on so many threads, and joins each. The end of a scope of threads does not suffice:
+/// the sanitizer does not see how the standard library counts them.
+fn on_threads(threads: usize, work: impl Fn(usize) + Sync) {
+    let work = &work;
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|index| scope.spawn(move || work(index))).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
 /// Has many threads call into pools of 1, 2 and 8 seats.
 fn stress(builder: impl Fn(usize) -> Builder<'static>) {
     for seats in [1, 2, 8] {
         let place = Place::new(&builder, seats);
         let turn = AtomicU64::new(0);
-        thread::scope(|scope| {
-            for _ in 0..CALLERS {
-                scope.spawn(|| loop {
-                    let turn = turn.fetch_add(1, Ordering::Relaxed);
-                    if turn >= calls() {
-                        break;
-                    }
-                    place.call(mix(turn << 8 | seats as u64));
-                });
+        on_threads(CALLERS, |_| loop {
+            let turn = turn.fetch_add(1, Ordering::Relaxed);
+            if turn >= calls() {
+                break;
             }
+            place.call(mix(turn << 8 | seats as u64));
         });
         place.finish();
     }
@@ -188,13 +194,8 @@ fn every_job_of_few_callers_in_place_runs_once() {
     let _watchdog = watchdog();
     for callers in [1, 2, 3] {
         let place = Place::new(lending, 3);
-        thread::scope(|scope| {
-            for caller in 0..callers {
-                let place = &place;
-                scope.spawn(move || {
-                    (0..calls()).for_each(|turn| place.call(mix(turn << 8 | callers << 4 | caller)));
-                });
-            }
+        on_threads(callers, |caller| {
+            (0..calls()).for_each(|turn| place.call(mix(turn << 8 | (callers << 4 | caller) as u64)));
         });
         place.finish();
     }
@@ -202,14 +203,10 @@ fn every_job_of_few_callers_in_place_runs_once() {
 
 /// Has so many callers join closures that wait for each other, each in its turn.
 fn meet(pool: &Pool, callers: usize, rounds: u64) {
-    thread::scope(|scope| {
-        for _ in 0..callers {
-            scope.spawn(|| {
-                for _ in 0..rounds {
-                    let meeting = Meeting::of(2);
-                    pool.join(|| meeting.attend(), || meeting.attend());
-                }
-            });
+    on_threads(callers, |_| {
+        for _ in 0..rounds {
+            let meeting = Meeting::of(2);
+            pool.join(|| meeting.attend(), || meeting.attend());
         }
     });
 }
@@ -234,16 +231,12 @@ fn closures_meet_right_after_many_brief_calls() {
     for (callers, seats) in [(1, 2), (1, 3), (2, 4)] {
         for fences in [Fences::Automatic, Fences::Owner] {
             let pool = build(lending(seats).fences(fences));
-            thread::scope(|scope| {
-                for _ in 0..callers {
-                    scope.spawn(|| {
-                        for _ in 0..calls() / 200 {
-                            (0..1000).for_each(|_| assert_eq!(pool.join(|| 1, || 2), (1, 2)));
-                            meet(&pool, 1, 1);
-                            let meeting = Meeting::of(2);
-                            pool.join(|| meeting.attend(), || meeting.attend());
-                        }
-                    });
+            on_threads(callers, |_| {
+                for _ in 0..calls() / 200 {
+                    (0..1000).for_each(|_| assert_eq!(pool.join(|| 1, || 2), (1, 2)));
+                    meet(&pool, 1, 1);
+                    let meeting = Meeting::of(2);
+                    pool.join(|| meeting.attend(), || meeting.attend());
                 }
             });
         }
