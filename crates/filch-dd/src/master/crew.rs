@@ -12,12 +12,12 @@ use super::baton::Baton;
 
 use super::learnt::Shelf;
 use super::mail::Letterbox;
+use super::member::Member;
 use super::office::Office;
 use super::policy::Policy;
 use super::queue;
 use super::region::{self, Region};
 use super::report::{Ending, Log, Report};
-use super::seat::Seat;
 use super::signal::Signal;
 use super::Work;
 use crate::sync::{advice, fence, lock, AtomicBool, Mutex, Ordering};
@@ -150,7 +150,7 @@ impl Fencing {
 
 /// What brings a worker that has been given tasks back to life.
 pub(super) trait Summon<W: Work> {
-    fn summon(&self, seat: Seat<W>);
+    fn summon(&self, member: Member<W>);
 }
 
 /// What a run is to be like.
@@ -185,19 +185,19 @@ pub(super) struct Crew<'w, W: Work> {
 
 impl<'w, W: Work> Crew<'w, W> {
     /// A crew whose first worker has all the tasks, and is handed back; the others wait.
-    pub(super) fn new(work: &'w W, roots: Batch<W::Task>, plan: Plan) -> (Self, Seat<W>) {
+    pub(super) fn new(work: &'w W, roots: Batch<W::Task>, plan: Plan) -> (Self, Member<W>) {
         let (owners, thieves): (Vec<_>, Vec<_>) = (0..plan.workers).map(|_| queue::new()).unzip();
-        let mut seats: Vec<_> =
-            (0..).zip(owners).map(|(index, owner)| Some(Seat::new(index, owner, plan.notes))).collect();
-        let first = seats[0].take().expect("there is a first worker");
+        let mut members: Vec<_> =
+            (0..).zip(owners).map(|(index, owner)| Some(Member::new(index, owner, plan.notes))).collect();
+        let first = members[0].take().expect("there is a first worker");
         first.owner.push_batch(roots);
         let hungry_at = plan.policy.hungry_at();
         let crew = Crew {
             work,
             signal: CachePadded::new(Signal::new(plan.workers - 1)),
             master: CachePadded::new(advice::AtomicUsize::new(0)),
-            desks: seats.iter().map(|_| CachePadded::new(Desk::new(plan.notes))).collect(),
-            baton: Baton::new(Office::new(thieves, seats, plan.policy, Log::new(plan.log))),
+            desks: members.iter().map(|_| CachePadded::new(Desk::new(plan.notes))).collect(),
+            baton: Baton::new(Office::new(thieves, members, plan.policy, Log::new(plan.log))),
             hungry_at,
             limits: plan.limits,
             clock: plan.clock,
@@ -241,11 +241,11 @@ impl<'w, W: Work> Crew<'w, W> {
 
     /// Has a worker that waits begin, with nothing.
     #[cfg(all(loom, test))]
-    pub(super) fn rise(&self, worker: usize) -> Seat<W> {
+    pub(super) fn rise(&self, worker: usize) -> Member<W> {
         let mut office = self.baton.wait();
         office.active += 1;
         self.signal.end_waiting();
-        office.seats[worker].take().expect("it waits")
+        office.members[worker].take().expect("it waits")
     }
 
     /// Has a worker say that its queue is nearly drained.
@@ -256,10 +256,10 @@ impl<'w, W: Work> Crew<'w, W> {
     }
 
     /// Puts away a worker that will not go on.
-    pub(super) fn retire(&self, seat: Seat<W>) {
+    pub(super) fn retire(&self, member: Member<W>) {
         let mut office = self.baton.wait();
-        let index = seat.index;
-        office.seats[index] = Some(seat);
+        let index = member.index;
+        office.members[index] = Some(member);
     }
 
     /// What is left when all workers have ended.
@@ -275,8 +275,8 @@ impl<'w, W: Work> Crew<'w, W> {
         let ending = *lock(&self.ending);
         let office = self.baton.into_office();
         let mut left = Batch::new();
-        for (seat, desk) in office.seats.iter().flatten().zip(&self.desks) {
-            left.extend(std::iter::from_fn(|| seat.owner.pop()));
+        for (member, desk) in office.members.iter().flatten().zip(&self.desks) {
+            left.extend(std::iter::from_fn(|| member.owner.pop()));
             left.extend(desk.letterbox.take().into_iter().flat_map(|mail| mail.tasks));
         }
         debug_assert!(ending != Ending::Complete || left.is_empty(), "it was over too early");

@@ -4,31 +4,31 @@ use std::cell::RefCell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use super::crew::{Clock, Crew, Summon};
-use super::seat::Seat;
+use super::member::Member;
 use super::worker::{Step, Worker};
 use super::Work;
 use crate::sync::Ordering;
 
-/// The seats of those who do not wait, by index. Whoever plays is not among them.
-struct Stage<W: Work>(RefCell<Vec<Option<Seat<W>>>>);
+/// The members that do not wait, by index, without the one that plays.
+struct Stage<W: Work>(RefCell<Vec<Option<Member<W>>>>);
 
 impl<W: Work> Summon<W> for Stage<W> {
-    fn summon(&self, seat: Seat<W>) {
-        let index = seat.index;
-        self.0.borrow_mut()[index] = Some(seat);
+    fn summon(&self, member: Member<W>) {
+        let index = member.index;
+        self.0.borrow_mut()[index] = Some(member);
     }
 }
 
 /// Plays all workers until all is over. A panic ends the run, and is kept.
-pub(super) fn play<W: Work>(crew: &Crew<'_, W>, first: Seat<W>) {
+pub(super) fn play<W: Work>(crew: &Crew<'_, W>, first: Member<W>) {
     let stage = Stage(RefCell::new(crew.desks.iter().map(|_| None).collect()));
     stage.summon(first);
     let played = catch_unwind(AssertUnwindSafe(|| while rounds(crew, &stage) {}));
     if let Err(panic) = played {
         crew.fail(panic);
     }
-    for seat in stage.0.into_inner().into_iter().flatten() {
-        crew.retire(seat);
+    for member in stage.0.into_inner().into_iter().flatten() {
+        crew.retire(member);
     }
 }
 
@@ -36,21 +36,21 @@ pub(super) fn play<W: Work>(crew: &Crew<'_, W>, first: Seat<W>) {
 fn rounds<W: Work>(crew: &Crew<'_, W>, stage: &Stage<W>) -> bool {
     let mut anybody = false;
     for index in 0..crew.desks.len() {
-        let seat = stage.0.borrow_mut()[index].take();
-        let Some(seat) = seat else { continue };
+        let member = stage.0.borrow_mut()[index].take();
+        let Some(member) = member else { continue };
         if let Clock::Steps(steps) = &crew.clock {
             steps.fetch_add(1, Ordering::Relaxed);
         }
-        let mut worker = Worker::begin(crew, stage, seat);
+        let mut worker = Worker::begin(crew, stage, member);
         match worker.step() {
             Step::Worked => {
-                stage.summon(worker.seat);
+                stage.summon(worker.member);
                 anybody = true;
             }
-            Step::Over => crew.retire(worker.seat),
+            Step::Over => crew.retire(worker.member),
             Step::Idle => {
-                if let Some(seat) = crew.idle(worker.seat, stage) {
-                    stage.summon(seat);
+                if let Some(member) = crew.idle(worker.member, stage) {
+                    stage.summon(member);
                     anybody = true;
                 }
             }

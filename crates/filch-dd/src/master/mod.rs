@@ -61,6 +61,7 @@ mod idle;
 mod learnt;
 mod life;
 mod mail;
+mod member;
 #[cfg(all(loom, test))]
 mod models;
 mod office;
@@ -69,7 +70,6 @@ mod policy;
 mod queue;
 mod region;
 mod report;
-mod seat;
 mod signal;
 mod worker;
 

@@ -9,7 +9,7 @@ use loom::thread;
 
 use super::baton::Baton;
 use super::crew::{Clock, Crew, Fencing, Limits, Plan, Summon};
-use super::seat::Seat;
+use super::member::Member;
 use super::{Nearest, Region, Work, Worker};
 use crate::defect::{self, Defect};
 
@@ -78,19 +78,19 @@ impl Work for Leaves {
 /// Who has been called.
 #[derive(Default)]
 struct Stage {
-    called: Mutex<Vec<Seat<Leaves>>>,
+    called: Mutex<Vec<Member<Leaves>>>,
     changed: Condvar,
 }
 
 impl Summon<Leaves> for Stage {
-    fn summon(&self, seat: Seat<Leaves>) {
-        self.called.lock().unwrap().push(seat);
+    fn summon(&self, member: Member<Leaves>) {
+        self.called.lock().unwrap().push(member);
         self.changed.notify_one();
     }
 }
 
 /// Two workers of which neither waits, the first with so many tasks.
-fn crew(work: &Leaves, tasks: usize) -> (Crew<'_, Leaves>, [Seat<Leaves>; 2]) {
+fn crew(work: &Leaves, tasks: usize) -> (Crew<'_, Leaves>, [Member<Leaves>; 2]) {
     let plan = Plan {
         workers: 2,
         policy: Box::new(Nearest::new().hungry_at(0)),
@@ -119,7 +119,7 @@ fn sits_down() {
                     let mut called = stage.called.lock().unwrap();
                     loop {
                         match called.pop() {
-                            Some(seat) => return seat,
+                            Some(member) => return member,
                             None => called = stage.changed.wait(called).unwrap(),
                         }
                     }
@@ -137,14 +137,14 @@ fn sits_down() {
 }
 
 /// Lives as a worker does, but looks at nothing between two tasks.
-fn live(crew: &Crew<'_, Leaves>, stage: &Stage, mut seat: Seat<Leaves>) {
+fn live(crew: &Crew<'_, Leaves>, stage: &Stage, mut member: Member<Leaves>) {
     loop {
-        while seat.owner.pop().is_some() {
-            crew.desks[seat.index].called.store(false, Ordering::Relaxed);
+        while member.owner.pop().is_some() {
+            crew.desks[member.index].called.store(false, Ordering::Relaxed);
             crew.work.0.fetch_add(1, Ordering::Relaxed);
         }
-        match crew.idle(seat, stage) {
-            Some(fed) => seat = fed,
+        match crew.idle(member, stage) {
+            Some(fed) => member = fed,
             None => return,
         }
     }
@@ -164,13 +164,13 @@ fn ends() {
         let (crew, stage) = &*world;
         let mut worker = Worker::begin(crew, stage, first);
         let _ = worker.poll();
-        live(crew, stage, worker.seat);
+        live(crew, stage, worker.member);
         other.join().unwrap();
         // Nobody waits for those who were called meanwhile: they may as well live now.
         loop {
             let called = stage.called.lock().unwrap().pop();
-            let Some(seat) = called else { break };
-            live(crew, stage, seat);
+            let Some(member) = called else { break };
+            live(crew, stage, member);
         }
         assert!(crew.signal.look().is_over(), "nobody is left, and it is not over");
         assert_eq!(work.0.load(Ordering::Relaxed), 2, "it was over too early");

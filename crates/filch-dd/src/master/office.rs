@@ -7,21 +7,21 @@ use filch_queue::bulk::Batch;
 use super::crew::{Crew, Summon};
 use super::learnt::Note;
 use super::mail::Mail;
+use super::member::Member;
 use super::picture::{Picture, Standing, State};
 use super::policy::Policy;
 use super::queue::Thief;
 use super::region::Region;
 use super::report::{Counts, Log, Transfer};
-use super::seat::Seat;
 use super::Work;
 use crate::defect::{defect, Defect};
 use crate::sync::{lock, Ordering};
 
-/// What the master has: all thieves, the seats of those who wait, and the picture.
+/// What the master has: all thieves, the members that wait, and the picture.
 pub(super) struct Office<W: Work> {
     thieves: Vec<Thief<W::Task>>,
-    /// Of those who wait, and in the end of all.
-    pub(super) seats: Vec<Option<Seat<W>>>,
+    /// The members that wait, and in the end all.
+    pub(super) members: Vec<Option<Member<W>>>,
     /// How many do not wait.
     pub(super) active: usize,
     policy: Box<dyn Policy>,
@@ -36,14 +36,14 @@ impl<W: Work> Office<W> {
     /// Of workers of which all wait but the first.
     pub(super) fn new(
         thieves: Vec<Thief<W::Task>>,
-        seats: Vec<Option<Seat<W>>>,
+        members: Vec<Option<Member<W>>>,
         policy: Box<dyn Policy>,
         log: Log,
     ) -> Self {
         let workers = thieves.len();
         Office {
             thieves,
-            seats,
+            members,
             active: 1,
             policy,
             log,
@@ -56,28 +56,28 @@ impl<W: Work> Office<W> {
 
     /// What the workers did, and the log.
     pub(super) fn into_counts(self, end: Duration) -> (Vec<Counts>, Log) {
-        let mut workers = Vec::with_capacity(self.seats.len());
-        for ((seat, given), got) in self.seats.into_iter().zip(self.given).zip(self.got) {
-            // Only a panic loses a seat, and then there is no report.
-            let mut seat = seat.expect("all workers have ended");
-            seat.end_idleness(end);
-            workers.push(Counts { given, got, ..seat.counts });
+        let mut workers = Vec::with_capacity(self.members.len());
+        for ((member, given), got) in self.members.into_iter().zip(self.given).zip(self.got) {
+            // Only a panic loses a member, and then there is no report.
+            let mut member = member.expect("all workers have ended");
+            member.end_idleness(end);
+            workers.push(Counts { given, got, ..member.counts });
         }
         (workers, self.log)
     }
 }
 
 impl<W: Work> Crew<'_, W> {
-    /// Moves tasks to those in want, as the policy says, until it says no more. `own` is the seat of the caller if it is one of them, and has nothing at all.
+    /// Moves tasks to those in want, as the policy says, until it says no more. `own` is the caller if it is one of them, and has nothing at all.
     ///
     /// Gives how many batches were moved.
     pub(super) fn serve(
         &self,
         office: &mut Office<W>,
         summoner: &dyn Summon<W>,
-        mut own: Option<&mut Seat<W>>,
+        mut own: Option<&mut Member<W>>,
     ) -> usize {
-        // Those whose seats are here may have been told to end, and do not wait: nobody calls them back. Relaxed: who ends takes the baton after it has seen that all is over.
+        // Members that are here may have been told to end, and do not wait: nobody calls them back. Relaxed: a member that ends takes the baton after it has seen that all is over.
         if self.signal.look().is_over() {
             return 0;
         }
@@ -122,7 +122,7 @@ impl<W: Work> Crew<'_, W> {
             office.in_want.retain(|worker| *worker != to);
             let mail = Mail { tasks: batch, notes: self.notes_near(&region) };
             match &mut own {
-                Some(seat) if seat.index == to => self.feed(seat, mail),
+                Some(member) if member.index == to => self.feed(member, mail),
                 _ => self.bring(office, to, mail, summoner),
             }
         }
@@ -130,14 +130,14 @@ impl<W: Work> Crew<'_, W> {
     }
 
     /// Draws the picture, and lists who is in want: those with nothing first, the caller before the others, then who has least.
-    fn look_around(&self, office: &mut Office<W>, own: Option<&Seat<W>>) {
+    fn look_around(&self, office: &mut Office<W>, own: Option<&Member<W>>) {
         office.standings.clear();
         office.in_want.clear();
         for (index, desk) in self.desks.iter().enumerate() {
             let mail = if defect(Defect::MailIsForgotten) { 0 } else { desk.letterbox.len() };
             let queued = office.thieves[index].len() + mail;
             let tasks = desk.tasks.load(Ordering::Relaxed);
-            let state = if office.seats[index].is_some() || own.is_some_and(|seat| seat.index == index) {
+            let state = if office.members[index].is_some() || own.is_some_and(|member| member.index == index) {
                 State::Idle
             } else if desk.called.load(Ordering::Relaxed) {
                 State::Called
@@ -156,7 +156,7 @@ impl<W: Work> Crew<'_, W> {
             let region = (tasks > 0).then(|| desk.region());
             office.standings.push(Standing { state, queued, region, tasks });
         }
-        let (standings, own) = (&office.standings, own.map(|seat| seat.index));
+        let (standings, own) = (&office.standings, own.map(|member| member.index));
         office.in_want.sort_by_key(|&worker| {
             let standing = &standings[worker];
             (standing.state != State::Idle, Some(worker) != own, standing.queued, worker)
@@ -206,20 +206,20 @@ impl<W: Work> Crew<'_, W> {
     }
 
     /// Brings tasks to a worker that has nothing. Until it begins one of them nobody takes the last: or two who have nothing would take it from each other for ever.
-    pub(super) fn feed(&self, seat: &mut Seat<W>, mail: Mail<W::Task, W::Learnt>) {
+    pub(super) fn feed(&self, member: &mut Member<W>, mail: Mail<W::Task, W::Learnt>) {
         // Relaxed: it is looked at with the baton, and written by others only with it.
-        self.desks[seat.index].called.store(true, Ordering::Relaxed);
-        seat.accept(mail);
+        self.desks[member.index].called.store(true, Ordering::Relaxed);
+        member.accept(mail);
     }
 
-    /// Brings tasks to a worker: to its seat if it waits, which is then called, otherwise to its letterbox.
+    /// Brings tasks to a member. If it waits, it is called; otherwise they go to its letterbox.
     fn bring(&self, office: &mut Office<W>, to: usize, mail: Mail<W::Task, W::Learnt>, summoner: &dyn Summon<W>) {
-        match office.seats[to].take() {
-            Some(mut seat) => {
+        match office.members[to].take() {
+            Some(mut member) => {
                 office.active += 1;
                 self.signal.end_waiting();
-                self.feed(&mut seat, mail);
-                summoner.summon(seat);
+                self.feed(&mut member, mail);
+                summoner.summon(member);
             }
             None => {
                 self.desks[to].letterbox.put(mail);

@@ -20,8 +20,8 @@ pub struct Counts {
     pub idle: Duration,
     /// How often its queue was nearly drained.
     pub hungry: u64,
-    /// How often it had nothing left at all and found nothing to take.
-    pub seated: u64,
+    /// How often it waited: it had nothing left at all and found nothing to take.
+    pub waits: u64,
     /// Tasks that were taken from it.
     pub given: u64,
     /// Tasks that were brought to it.
@@ -38,7 +38,7 @@ impl Counts {
         self.pushes += other.pushes;
         self.idle += other.idle;
         self.hungry += other.hungry;
-        self.seated += other.seated;
+        self.waits += other.waits;
         self.given += other.given;
         self.got += other.got;
         self.served += other.served;

@@ -8,9 +8,9 @@ use filch_queue::bulk::Batch;
 
 use super::crew::{Crew, Summon};
 use super::learnt::Note;
+use super::member::Member;
 use super::region::Region;
 use super::report::Ending;
-use super::seat::Seat;
 use super::signal::Seen;
 use super::Work;
 use crate::sync::{lock, Ordering};
@@ -26,7 +26,7 @@ const MOST_PATIENCE: u32 = 64;
 pub struct Worker<'a, W: Work> {
     pub(super) crew: &'a Crew<'a, W>,
     pub(super) summoner: &'a dyn Summon<W>,
-    pub(super) seat: Seat<W>,
+    pub(super) member: Member<W>,
     /// After how many more polls or tasks it looks at the limits,
     until_look: u32,
     /// how many it was given at the last look,
@@ -48,13 +48,13 @@ pub(super) enum Step {
 
 impl<'a, W: Work> Worker<'a, W> {
     /// Takes up its work on this thread.
-    pub(super) fn begin(crew: &'a Crew<'a, W>, summoner: &'a dyn Summon<W>, seat: Seat<W>) -> Self {
-        Worker { crew, summoner, seat, until_look: 0, granted: 0, last_look: None }
+    pub(super) fn begin(crew: &'a Crew<'a, W>, summoner: &'a dyn Summon<W>, member: Member<W>) -> Self {
+        Worker { crew, summoner, member, until_look: 0, granted: 0, last_look: None }
     }
 
     /// Which worker this is, from 0.
     pub fn index(&self) -> usize {
-        self.seat.index
+        self.member.index
     }
 
     /// How many workers there are.
@@ -65,18 +65,18 @@ impl<'a, W: Work> Worker<'a, W> {
     /// Whether it had the baton last. The master changes: see [the module](super).
     pub fn is_master(&self) -> bool {
         // Relaxed: it decides only who looks first.
-        self.crew.master.load(Ordering::Relaxed) == self.seat.index
+        self.crew.master.load(Ordering::Relaxed) == self.member.index
     }
 
     /// Where the current task lies.
     pub fn region(&self) -> &Region {
-        &self.seat.region
+        &self.member.region
     }
 
     /// Adds a task. The worker takes the youngest of its own first.
     #[inline]
     pub fn push(&mut self, task: W::Task) {
-        self.seat.owner.push(task);
+        self.member.owner.push(task);
         self.pushed(1);
     }
 
@@ -84,13 +84,13 @@ impl<'a, W: Work> Worker<'a, W> {
     #[inline]
     pub fn push_batch(&mut self, batch: Batch<W::Task>) {
         let tasks = batch.len();
-        self.seat.owner.push_batch(batch);
+        self.member.owner.push_batch(batch);
         self.pushed(tasks);
     }
 
     #[inline]
     fn pushed(&mut self, tasks: usize) {
-        self.seat.counts.pushes += tasks as u64;
+        self.member.counts.pushes += tasks as u64;
         // Somebody who sits down either finds these tasks or is seen.
         self.crew.fencing.light();
         let seen = self.crew.signal.look();
@@ -102,7 +102,7 @@ impl<'a, W: Work> Worker<'a, W> {
     /// Feeds those who wait, if there is more than what this worker takes next.
     #[cold]
     fn share(&mut self, seen: Seen) {
-        if seen.anybody_waits() && !seen.is_over() && self.seat.owner.len() > 1 {
+        if seen.anybody_waits() && !seen.is_over() && self.member.owner.len() > 1 {
             self.serve();
         }
     }
@@ -127,18 +127,18 @@ impl<'a, W: Work> Worker<'a, W> {
         if seen.is_over() {
             return true;
         }
-        let desk = &self.crew.desks[self.seat.index];
-        if seen.anybody_waits() && (!self.seat.owner.is_empty() || desk.letterbox.is_full()) {
+        let desk = &self.crew.desks[self.member.index];
+        if seen.anybody_waits() && (!self.member.owner.is_empty() || desk.letterbox.is_full()) {
             self.serve();
         } else if seen.anybody_hungry() && self.is_master() {
-            if self.seat.skip > 0 {
-                self.seat.skip -= 1;
+            if self.member.skip > 0 {
+                self.member.skip -= 1;
             } else if self.serve() {
-                self.seat.patience = 1;
+                self.member.patience = 1;
             } else {
                 // Nobody has plenty. That will not have changed at once.
-                self.seat.skip = self.seat.patience;
-                self.seat.patience = MOST_PATIENCE.min(2 * self.seat.patience);
+                self.member.skip = self.member.patience;
+                self.member.patience = MOST_PATIENCE.min(2 * self.member.patience);
             }
         }
         self.crew.signal.look().is_over()
@@ -146,13 +146,13 @@ impl<'a, W: Work> Worker<'a, W> {
 
     /// Takes the baton, or has whoever holds it serve once more. Whether a batch was moved by this worker.
     fn serve(&mut self) -> bool {
-        let (crew, summoner, index) = (self.crew, self.summoner, self.seat.index);
+        let (crew, summoner, index) = (self.crew, self.summoner, self.member.index);
         let mut moved = 0;
         crew.baton.try_serve(|office| {
             crew.master.store(index, Ordering::Relaxed);
             moved += crew.serve(office, summoner, None);
         });
-        self.seat.count_service(moved);
+        self.member.count_service(moved);
         moved > 0
     }
 
@@ -199,21 +199,21 @@ impl<'a, W: Work> Worker<'a, W> {
 
     /// Publishes what the current task taught, for tasks near it: those of this worker, and those that are brought to others.
     pub fn publish(&mut self, learnt: W::Learnt) {
-        self.publish_at(self.seat.region, learnt);
+        self.publish_at(self.member.region, learnt);
     }
 
     /// Publishes something that holds in all of a region.
     pub fn publish_at(&mut self, region: Region, learnt: W::Learnt) {
         let note = Note { region, what: Arc::new(learnt) };
-        lock(&self.crew.desks[self.seat.index].published).put(note.clone(), &self.seat.region);
-        self.seat.shelf.put(note, &self.seat.region);
+        lock(&self.crew.desks[self.member.index].published).put(note.clone(), &self.member.region);
+        self.member.shelf.put(note, &self.member.region);
     }
 
     /// What is known near the current task, nearest first, and of equals the youngest. Each comes with the region that it was learnt in, and says itself whether it holds here.
     ///
     /// Nobody is asked: it is what this worker has learnt, and what came along with the tasks that it was brought.
     pub fn learnt(&self) -> impl Iterator<Item = (&Region, &W::Learnt)> {
-        self.seat.shelf.near(&self.seat.region).map(|(_, note)| (&note.region, &*note.what))
+        self.member.shelf.near(&self.member.region).map(|(_, note)| (&note.region, &*note.what))
     }
 
     /// Processes a task, if there is one and nothing is over.
@@ -225,35 +225,35 @@ impl<'a, W: Work> Worker<'a, W> {
             return Step::Over;
         }
         let Some(task) = self.next() else { return Step::Idle };
-        let called = &self.crew.desks[self.seat.index].called;
+        let called = &self.crew.desks[self.member.index].called;
         if called.load(Ordering::Relaxed) {
             called.store(false, Ordering::Relaxed);
         }
         self.mind_hunger();
         let seen = self.crew.signal.look();
         if !seen.is_quiet() && self.answer(seen) {
-            self.seat.owner.push(task);
+            self.member.owner.push(task);
             return Step::Over;
         }
-        if self.seat.idle_since.is_some() {
-            self.seat.end_idleness(self.crew.clock.now());
+        if self.member.idle_since.is_some() {
+            self.member.end_idleness(self.crew.clock.now());
         }
         let region = self.crew.work.region(&task);
-        self.seat.region = region;
-        self.seat.counts.tasks += 1;
-        self.crew.desks[self.seat.index].begin(&region, self.seat.counts.tasks);
+        self.member.region = region;
+        self.member.counts.tasks += 1;
+        self.crew.desks[self.member.index].begin(&region, self.member.counts.tasks);
         self.crew.work.process(task, self);
         Step::Worked
     }
 
     /// The youngest of its own tasks, or else of those that were brought.
     fn next(&mut self) -> Option<W::Task> {
-        self.seat.owner.pop().or_else(|| {
-            let letterbox = &self.crew.desks[self.seat.index].letterbox;
+        self.member.owner.pop().or_else(|| {
+            let letterbox = &self.crew.desks[self.member.index].letterbox;
             if letterbox.is_full() {
-                self.seat.accept(letterbox.take()?);
+                self.member.accept(letterbox.take()?);
             }
-            self.seat.owner.pop()
+            self.member.owner.pop()
         })
     }
 
@@ -261,14 +261,14 @@ impl<'a, W: Work> Worker<'a, W> {
     #[inline]
     fn mind_hunger(&mut self) {
         let crew = self.crew;
-        let desk = &crew.desks[self.seat.index];
+        let desk = &crew.desks[self.member.index];
         if crew.desks.len() > 1
-            && self.seat.owner.len() <= crew.hungry_at
+            && self.member.owner.len() <= crew.hungry_at
             && !desk.letterbox.is_full()
             && !desk.hungry.load(Ordering::Relaxed)
         {
             desk.hungry.store(true, Ordering::Relaxed);
-            self.seat.counts.hungry += 1;
+            self.member.counts.hungry += 1;
             crew.signal.begin_hunger();
         }
     }
@@ -277,8 +277,8 @@ impl<'a, W: Work> Worker<'a, W> {
 impl<W: Work> fmt::Debug for Worker<'_, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker")
-            .field("index", &self.seat.index)
-            .field("region", &self.seat.region)
+            .field("index", &self.member.index)
+            .field("region", &self.member.region)
             .finish_non_exhaustive()
     }
 }

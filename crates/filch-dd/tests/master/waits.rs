@@ -122,5 +122,5 @@ fn a_nearly_drained_worker_is_served_before_it_has_nothing() {
     let (first, second) = (report.workers[0], report.workers[1]);
     assert!(first.served > 1 && second.served == 0, "the master came to it: {report:?}");
     // It sat at first and at last: those who sit are brought as many batches as they sit down.
-    assert!(second.hungry > 0 && brought > second.seated, "and before it had nothing: {report:?}");
+    assert!(second.hungry > 0 && brought > second.waits, "and before it had nothing: {report:?}");
 }

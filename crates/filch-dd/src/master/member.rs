@@ -1,4 +1,4 @@
-//! What a worker keeps while it is on no thread.
+//! A worker of the crew, on a thread or on none.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use super::region::Region;
 use super::report::Counts;
 use super::Work;
 
-/// What a worker keeps while it is on no thread.
-pub(super) struct Seat<W: Work> {
+/// A worker of the crew: its queue, and what it keeps while it is on no thread.
+pub(super) struct Member<W: Work> {
     pub(super) index: usize,
     pub(super) owner: Owner<W::Task>,
     pub(super) counts: Counts,
@@ -25,9 +25,9 @@ pub(super) struct Seat<W: Work> {
     pub(super) patience: u32,
 }
 
-impl<W: Work> Seat<W> {
+impl<W: Work> Member<W> {
     pub(super) fn new(index: usize, owner: Owner<W::Task>, notes: usize) -> Self {
-        Seat {
+        Member {
             index,
             owner,
             counts: Counts::default(),
