@@ -8,7 +8,7 @@ use filch_queue::barrier;
 use super::bench::Bench;
 use super::explored::{Counts, Ending, Explored};
 use super::explorer::{Explorer, Summon};
-use super::life::{self, Seat};
+use super::life::{self, Member};
 use super::muster::Muster;
 use super::queue::Kind;
 use super::roots::Roots;
@@ -24,7 +24,7 @@ pub(super) struct Crew<T, K: Kind<T>, S, M, F> {
     pub(super) thieves: Vec<OnceLock<K::Thief>>,
     pub(super) roots: Roots<T>,
     pub(super) muster: Muster,
-    pub(super) bench: Bench<Seat<K::Owner, S>>,
+    pub(super) bench: Bench<Member<K::Owner, S>>,
     /// Whether a push has a fence, because the kernel makes no barrier for those that go to the bench.
     pub(super) fenced: bool,
     pub(super) limits: Limits,
@@ -65,11 +65,11 @@ pub(super) struct Ended<S> {
 
 impl<S> Ended<S> {
     /// The queue goes: thieves of some kinds wait for its owner as long as that is there.
-    fn of<Q>(mut seat: Seat<Q, S>) -> Self {
-        seat.end_idleness();
+    fn of<Q>(mut member: Member<Q, S>) -> Self {
+        member.end_idleness();
         // First, so that nothing leaks if that panics.
-        seat.leave_queue();
-        let Seat { index, state, counts, .. } = seat;
+        member.leave_queue();
+        let Member { index, state, counts, .. } = member;
         Ended { index, state, counts }
     }
 }
@@ -100,8 +100,8 @@ impl<T, K: Kind<T>, S, M, F> Crew<T, K, S, M, F> {
     }
 
     /// An explorer has ended, and will not be called again.
-    pub(super) fn retire(&self, seat: Seat<K::Owner, S>) {
-        let ended = Ended::of(seat);
+    pub(super) fn retire(&self, member: Member<K::Owner, S>) {
+        let ended = Ended::of(member);
         lock(&self.ended).push(ended);
     }
 
@@ -111,8 +111,8 @@ impl<T, K: Kind<T>, S, M, F> Crew<T, K, S, M, F> {
         let keep = |again| unwind::keep_first(&panic, again);
         let mut ended = std::mem::take(&mut *lock(&ended));
         // The drop of an owner, which may be a user's, and that of a task may panic. Each queue drops its tasks with its last handle, which are these.
-        for seat in bench.into_sitting() {
-            unwind::catch(|| Ended::of(seat)).map_or_else(keep, |explorer| ended.push(explorer));
+        for member in bench.into_sitting() {
+            unwind::catch(|| Ended::of(member)).map_or_else(keep, |explorer| ended.push(explorer));
         }
         for thief in thieves {
             unwind::catch(|| drop(thief)).unwrap_or_else(keep);
@@ -146,11 +146,11 @@ where
     F: Fn(T, &mut Explorer<'_, K::Owner, S>) + Sync,
 {
     fn call(&self) {
-        if let Some(seat) = self.crew.bench.call() {
+        if let Some(member) = self.crew.bench.call() {
             let crew = self.crew;
             self.scope.spawn(move |scope| {
                 crew.muster.enter();
-                life::live(crew, scope, seat, true);
+                life::live(crew, scope, member, true);
             });
         }
     }

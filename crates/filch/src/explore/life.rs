@@ -28,8 +28,8 @@ const LOOKS_A_REFUSAL: u32 = 8;
 /// How often it tries to steal from one queue before it lets others run in between.
 const TRIES: u32 = 32;
 
-/// What an explorer keeps from one life to the next.
-pub(super) struct Seat<Q, S> {
+/// An explorer of the crew: its queue, its state, and what it keeps while it is on no thread.
+pub(super) struct Member<Q, S> {
     /// None before its first life.
     owner: Option<Q>,
     pub(super) index: usize,
@@ -43,11 +43,11 @@ pub(super) struct Seat<Q, S> {
     patience: u32,
 }
 
-impl<Q, S> Seat<Q, S> {
-    /// A seat on the bench, or for the first.
+impl<Q, S> Member<Q, S> {
+    /// Returns an explorer that has not lived yet.
     pub(super) fn new(index: usize) -> Self {
         let (random, idle_since) = (Random::new(index), Some(Instant::now()));
-        Seat { owner: None, index, state: None, counts: Counts::default(), idle_since, random, patience: 1 }
+        Member { owner: None, index, state: None, counts: Counts::default(), idle_since, random, patience: 1 }
     }
 
     /// Drops the queue.
@@ -67,7 +67,7 @@ impl<Q, S> Seat<Q, S> {
 pub(super) fn live<'scope, T, K, S, M, F>(
     crew: &'scope Crew<T, K, S, M, F>,
     scope: &Scope<'scope>,
-    mut seat: Seat<K::Owner, S>,
+    mut member: Member<K::Owner, S>,
     called: bool,
 ) where
     T: Send,
@@ -80,8 +80,8 @@ pub(super) fn live<'scope, T, K, S, M, F>(
     let others = Others { callable: crew.bench.callable(), fenced: crew.fenced, crew: &summoner };
     let mut searches = called;
     let lived = unwind::catch(|| loop {
-        match find(crew, others, seat, searches) {
-            Found::Task(found, task) => seat = work(crew, others, found, task),
+        match find(crew, others, member, searches) {
+            Found::Task(found, task) => member = work(crew, others, found, task),
             Found::End(found) => break crew.retire(found),
             Found::Bench => break,
         }
@@ -98,9 +98,9 @@ pub(super) fn live<'scope, T, K, S, M, F>(
 fn work<T, K, S, M, F>(
     crew: &Crew<T, K, S, M, F>,
     others: Others<'_>,
-    mut seat: Seat<K::Owner, S>,
+    mut member: Member<K::Owner, S>,
     mut task: T,
-) -> Seat<K::Owner, S>
+) -> Member<K::Owner, S>
 where
     K: Kind<T>,
     M: Fn(usize) -> S,
@@ -110,13 +110,13 @@ where
     let mut granted = 1;
     let mut last_look = look(crew);
     if crew.muster.is_over() {
-        // Here, where the seat is not returned yet, and does not leak if this panics.
+        // Here, where the member is not returned yet, and does not leak if this panics.
         drop(task);
-        return seat;
+        return member;
     }
-    let owner = seat.owner.take().expect("who has found a task has a queue");
-    let mut state = seat.state.take().unwrap_or_else(|| (crew.state)(seat.index));
-    let mut explorer = Explorer { owner, state: &mut state, index: seat.index, counts: seat.counts, others };
+    let owner = member.owner.take().expect("who has found a task has a queue");
+    let mut state = member.state.take().unwrap_or_else(|| (crew.state)(member.index));
+    let mut explorer = Explorer { owner, state: &mut state, index: member.index, counts: member.counts, others };
     explorer.counts.tasks += u64::from(granted);
     let mut left = granted;
     loop {
@@ -139,7 +139,7 @@ where
     }
     explorer.counts.tasks -= u64::from(left);
     let Explorer { owner, counts, .. } = explorer;
-    Seat { owner: Some(owner), state: Some(state), counts, ..seat }
+    Member { owner: Some(owner), state: Some(state), counts, ..member }
 }
 
 /// Looks whether anything from outside stops the exploration. Gives the time, if anything can.
@@ -171,9 +171,9 @@ fn grant<T, K: Kind<T>, S, M, F>(
 /// What an explorer has found whose own queue is empty.
 enum Found<T, Q, S> {
     /// A task. It counts.
-    Task(Seat<Q, S>, T),
+    Task(Member<Q, S>, T),
     /// That it is over.
-    End(Seat<Q, S>),
+    End(Member<Q, S>),
     /// A place on the bench.
     Bench,
 }
@@ -182,7 +182,7 @@ enum Found<T, Q, S> {
 fn find<T, K, S, M, F>(
     crew: &Crew<T, K, S, M, F>,
     others: Others<'_>,
-    mut seat: Seat<K::Owner, S>,
+    mut member: Member<K::Owner, S>,
     mut searches: bool,
 ) -> Found<T, K::Owner, S>
 where
@@ -191,22 +191,22 @@ where
     let mut looks = 0;
     loop {
         if crew.muster.is_over() {
-            return Found::End(seat);
+            return Found::End(member);
         }
-        let aborts = seat.counts.aborts;
-        if let Some(task) = take_root(crew, others, &mut seat).or_else(|| steal(crew, others, &mut seat)) {
-            return found(others, seat, task, searches);
+        let aborts = member.counts.aborts;
+        if let Some(task) = take_root(crew, others, &mut member).or_else(|| steal(crew, others, &mut member)) {
+            return found(others, member, task, searches);
         }
         crew.muster.leave();
-        seat.idle_since.get_or_insert_with(Instant::now);
+        member.idle_since.get_or_insert_with(Instant::now);
         if !searches {
             others.callable.begin_search();
             searches = true;
         }
-        if seat.counts.aborts > aborts {
+        if member.counts.aborts > aborts {
             looks += LOOKS_A_REFUSAL;
         }
-        let most = LOOKS * (1 + seat.patience);
+        let most = LOOKS * (1 + member.patience);
         while looks < most && !crew.muster.is_over() {
             if looks < LOOKS {
                 spin_loop();
@@ -220,10 +220,10 @@ where
         }
         if looks >= most {
             looks = 0;
-            match go_to_bench(crew, others, seat) {
-                Coming::Found(seat, task) => return found(others, seat, task, searches),
-                Coming::Called(called) => seat = called,
-                Coming::Seated => return Found::Bench,
+            match go_to_bench(crew, others, member) {
+                Coming::Found(member, task) => return found(others, member, task, searches),
+                Coming::Called(called) => member = called,
+                Coming::Benched => return Found::Bench,
             }
         }
         crew.muster.enter();
@@ -231,22 +231,22 @@ where
 }
 
 /// It searches no longer, if it did.
-fn found<T, Q, S>(others: Others<'_>, mut seat: Seat<Q, S>, task: T, searched: bool) -> Found<T, Q, S> {
+fn found<T, Q, S>(others: Others<'_>, mut member: Member<Q, S>, task: T, searched: bool) -> Found<T, Q, S> {
     if searched && others.callable.end_search() {
         others.crew.call();
     }
-    seat.end_idleness();
-    seat.patience = 1;
-    Found::Task(seat, task)
+    member.end_idleness();
+    member.patience = 1;
+    Found::Task(member, task)
 }
 
 /// What comes of one who goes to the bench.
 enum Coming<T, Q, S> {
     /// A last look finds a task. It counts and searches.
-    Found(Seat<Q, S>, T),
+    Found(Member<Q, S>, T),
     /// It is called, and searches.
-    Called(Seat<Q, S>),
-    Seated,
+    Called(Member<Q, S>),
+    Benched,
 }
 
 /// It searches, and does not count.
@@ -254,7 +254,7 @@ enum Coming<T, Q, S> {
 fn go_to_bench<T, K, S, M, F>(
     crew: &Crew<T, K, S, M, F>,
     others: Others<'_>,
-    mut seat: Seat<K::Owner, S>,
+    mut member: Member<K::Owner, S>,
 ) -> Coming<T, K::Owner, S>
 where
     K: Kind<T>,
@@ -263,28 +263,32 @@ where
     if !crew.barrier() {
         // The kernel has broken its word about barriers: look again soon.
         crew.bench.turn_back();
-        return Coming::Called(seat);
+        return Coming::Called(member);
     }
     crew.muster.enter();
-    if let Some(task) = steal(crew, others, &mut seat) {
+    if let Some(task) = steal(crew, others, &mut member) {
         crew.bench.turn_back();
-        return Coming::Found(seat, task);
+        return Coming::Found(member, task);
     }
     crew.muster.leave();
-    seat.patience = MOST_PATIENCE.min(2 * seat.patience);
-    match crew.bench.sit(seat) {
+    member.patience = MOST_PATIENCE.min(2 * member.patience);
+    match crew.bench.sit(member) {
         Some(called) => Coming::Called(called),
-        None => Coming::Seated,
+        None => Coming::Benched,
     }
 }
 
 /// Takes a share of the roots, and puts all but one into the explorer's own queue, which is made if there is none.
-fn take_root<T, K, S, M, F>(crew: &Crew<T, K, S, M, F>, others: Others<'_>, seat: &mut Seat<K::Owner, S>) -> Option<T>
+fn take_root<T, K, S, M, F>(
+    crew: &Crew<T, K, S, M, F>,
+    others: Others<'_>,
+    member: &mut Member<K::Owner, S>,
+) -> Option<T>
 where
     K: Kind<T>,
 {
-    let index = seat.index;
-    let owner = seat.owner.get_or_insert_with(|| {
+    let index = member.index;
+    let owner = member.owner.get_or_insert_with(|| {
         let (owner, thief) = crew.kind.make();
         let first = crew.thieves[index].set(thief);
         debug_assert!(first.is_ok(), "an explorer has one queue");
@@ -302,20 +306,20 @@ where
 }
 
 /// Takes a task of another explorer's, looking at each queue until it has an answer; and perhaps more tasks, which it puts into the explorer's own queue, which is empty. It counts.
-fn steal<T, K, S, M, F>(crew: &Crew<T, K, S, M, F>, others: Others<'_>, seat: &mut Seat<K::Owner, S>) -> Option<T>
+fn steal<T, K, S, M, F>(crew: &Crew<T, K, S, M, F>, others: Others<'_>, member: &mut Member<K::Owner, S>) -> Option<T>
 where
     K: Kind<T>,
 {
-    let (count, index) = (crew.thieves.len(), seat.index);
-    let own = seat.owner.as_ref()?;
-    let start = seat.random.below(count);
+    let (count, index) = (crew.thieves.len(), member.index);
+    let own = member.owner.as_ref()?;
+    let start = member.random.below(count);
     let victims = (start..count).chain(0..start).filter(|victim| *victim != index);
     for thief in victims.filter_map(|victim| crew.thieves[victim].get()) {
         for tries in 0.. {
             let Stolen { task, pushed } = crew.kind.steal_for(own, thief);
             match task {
                 Steal::Success(task) => {
-                    seat.counts.steals += 1 + pushed as u64;
+                    member.counts.steals += 1 + pushed as u64;
                     if pushed > 0 {
                         // Who looked for them while they were on their way found them nowhere.
                         announce(others);
@@ -325,7 +329,7 @@ where
                 Steal::Retry if tries < TRIES => spin_loop(),
                 Steal::Retry => thread::yield_now(),
                 Steal::Abort => {
-                    seat.counts.aborts += 1;
+                    member.counts.aborts += 1;
                     break;
                 }
                 Steal::Empty => break,

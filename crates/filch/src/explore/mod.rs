@@ -51,7 +51,7 @@ pub(crate) use muster::Muster;
 use crate::sync::{lock, Mutex};
 use crate::Pool;
 use crew::{Crew, Limits};
-use life::Seat;
+use life::Member;
 use queue::{ChaseLev, Kind};
 use roots::Roots;
 
@@ -253,7 +253,7 @@ impl<'p, P, K, M> Explore<'p, P, K, M> {
             thieves: (0..explorers).map(|_| OnceLock::new()).collect(),
             roots: Roots::new(roots.into_iter().collect(), explorers),
             muster: muster::Muster::new(),
-            bench: bench::Bench::new((1..explorers).map(Seat::new).collect()),
+            bench: bench::Bench::new((1..explorers).map(Member::new).collect()),
             fenced: !barrier::register(),
             limits: self.limits,
             ending: Mutex::new(None),
@@ -262,7 +262,7 @@ impl<'p, P, K, M> Explore<'p, P, K, M> {
             state: self.state,
             visit,
         };
-        let go = || crate::scope(|scope| life::live(&crew, scope, Seat::new(0), false));
+        let go = || crate::scope(|scope| life::live(&crew, scope, Member::new(0), false));
         match self.pool {
             Some(pool) => pool.install(go),
             None => go(),

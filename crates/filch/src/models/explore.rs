@@ -107,7 +107,7 @@ enum End {
     /// It has a task.
     Busy,
     /// It sat down, and may have been called since.
-    Seated,
+    Benched,
     /// It was called before it sat down, and searches on.
     Called,
 }
@@ -139,7 +139,7 @@ fn bench(tasks: usize, explorers: usize, wrong: Wrong) {
                 bench.come();
                 barrier::heavy().expect("loom makes barriers");
                 if wrong == Wrong::NoLastLook || !steal(thief) {
-                    return if bench.sit(explorer).is_some() { End::Called } else { End::Seated };
+                    return if bench.sit(explorer).is_some() { End::Called } else { End::Benched };
                 }
                 bench.turn_back();
             }
@@ -167,7 +167,7 @@ fn bench(tasks: usize, explorers: usize, wrong: Wrong) {
         let searching = called + count(End::Called);
         assert_eq!(bench.callable().searching(), searching, "who searches is counted");
         let sitting = Arc::into_inner(bench).expect("all have left").into_sitting().len();
-        assert_eq!(sitting + called, count(End::Seated), "somebody is lost");
+        assert_eq!(sitting + called, count(End::Benched), "somebody is lost");
         assert!(thief.is_empty() || sitting == 0 || searching > 0, "a task is left alone");
     });
 }
