@@ -24,7 +24,7 @@ use crate::worker::Worker;
 /// order everywhere.
 ///
 /// A caller that runs [in place](crate::Callers::InPlace) has borrowed a worker's seat. It runs the parts
-/// for that seat in its waits if some of them come from a broadcast that was called inside the pool.
+/// for that seat in its waits if some of them come from a broadcast that was called inside a pool.
 /// Otherwise they wait until the call is over.
 ///
 /// ```

@@ -264,8 +264,8 @@ impl Seat {
 
     /// Leaves a job for this worker alone, and wakes it.
     pub(crate) fn deliver(&self, job: Job) {
-        let pool = self.pool();
-        let is_from_inside = pool.own_seat().is_some() || job.origin.descends_from_worker_of(pool);
+        // Workers of other pools are inside, too: a call that runs here may wait for them.
+        let is_from_inside = Seat::current().is_some() || job.origin.descends_from_worker_of(self.pool());
         self.inbox.push(Mail { job, is_from_inside });
         self.sleep.call();
     }
@@ -275,7 +275,7 @@ impl Seat {
         self.inbox.pop().map(|mail| mail.job)
     }
 
-    /// Whether a worker of the pool, or what descends from one, has sent a job for this worker alone.
+    /// Whether a worker of some pool, or what descends from one, has sent a job for this worker alone.
     pub(crate) fn has_mail_from_inside(&self) -> bool {
         self.has_mail() && self.inbox.has(|mail| mail.is_from_inside)
     }
@@ -433,7 +433,7 @@ unsafe impl<T: Send> Sync for OwnersOnly<T> {}
 #[derive(Debug)]
 struct Mail {
     job: Job,
-    /// Whether a worker of the pool sent it, or what descends from one.
+    /// Whether a worker of some pool sent it, or what descends from one.
     is_from_inside: bool,
 }
 

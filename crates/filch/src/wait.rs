@@ -10,7 +10,7 @@
 //!
 //! Jobs that are addressed to one worker, as those of a broadcast, are run by that worker in any wait:
 //! no other worker could. A caller from outside that has borrowed a seat runs them only if some were
-//! sent from inside the pool. The others stay for the seat's own thread.
+//! sent from inside a pool. The others stay for the seat's own thread.
 
 use std::cell::UnsafeCell;
 
@@ -185,7 +185,7 @@ fn collect(seat: &Seat) -> Option<Job> {
 /// Whether there is mail that the worker of `seat` may run in a wait.
 ///
 /// A worker runs all of it, because no other worker could. A caller that has borrowed the seat does so
-/// only if some of it was sent from inside the pool, and may be needed here. The order of the mail is
+/// only if some of it was sent from inside a pool, and may be needed here. The order of the mail is
 /// kept.
 fn may_run_mail(seat: &Seat) -> bool {
     seat.has_mail() && (!seat.sleep.has_guest() || seat.has_mail_from_inside())

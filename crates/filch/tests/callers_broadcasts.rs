@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use filch::Pool;
+
 use common::{build, flag, in_place, is_set, lending, set, spin_until, watchdog_for, Meeting, Watchdog};
 
 /// Each of these tests takes less than a second if it does not hang.
@@ -193,5 +195,44 @@ fn a_caller_that_waits_runs_no_part_of_a_broadcast_from_outside() {
             in_place(&pool, || filch::join(|| wait_for(&begun), half));
         });
         assert!(!is_set(&caller_ran));
+    }
+}
+
+#[test]
+fn callers_of_two_pools_broadcast_into_each_others_pool() {
+    let _watchdog = watchdog();
+    for seats in [1, 2, 3] {
+        let (first, second) = (build(lending(seats)), build(lending(seats)));
+        for _ in 0..100 {
+            let meeting = Meeting::of(2);
+            let call = |own: &Pool, other: &Pool| {
+                in_place(own, || {
+                    meeting.attend();
+                    assert_eq!(other.broadcast(|part| part.index()).len(), seats);
+                });
+            };
+            thread::scope(|scope| {
+                scope.spawn(|| call(&second, &first));
+                call(&first, &second);
+            });
+        }
+    }
+}
+
+#[test]
+fn a_job_that_another_pool_spawned_reaches_the_seat_of_a_caller_that_waits() {
+    let _watchdog = watchdog();
+    let (pool, other) = (Arc::new(build(lending(2))), build(lending(2)));
+    for _ in 0..100 {
+        let call = || {
+            let (done, told) = (Arc::new(flag()), pool.clone());
+            let tell = done.clone();
+            filch::spawn(move || {
+                told.broadcast(|_| ());
+                set(&tell);
+            });
+            wait_for(&done);
+        };
+        in_place(&pool, || other.install(call));
     }
 }

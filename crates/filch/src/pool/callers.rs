@@ -21,9 +21,9 @@ pub enum Callers {
     ///
     /// The closures of the call see the caller's thread: its thread-local variables, its name, its
     /// stack, its priority, the async runtime that it is inside of. In its waits the caller runs only
-    /// what its own call needs, whatever the pool's [`Waiting`](crate::Waiting), and parts of
-    /// [broadcasts](crate::broadcast()) that were called inside the pool. So two pools that callers in
-    /// place have taken up, and that install into each other, wait for each other for ever.
+    /// what its own call needs, whatever the pool's [`Waiting`](crate::Waiting), and its parts of
+    /// [broadcasts](crate::broadcast()), if one of them was called inside a pool. So two pools that
+    /// callers in place have taken up, and that install into each other, wait for each other for ever.
     InPlace,
     /// On a worker. The caller sleeps until the call is over.
     Shipped,
