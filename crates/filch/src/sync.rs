@@ -40,6 +40,24 @@ mod real {
 
 pub(crate) use real::*;
 
+/// A thread-local whose first value is a constant, where the checkers' thread-locals know none.
+macro_rules! thread_local_constant {
+    ($(#[$attribute:meta])* static $name:ident: $type:ty = $value:expr;) => {
+        #[cfg(not(any(loom, shuttle)))]
+        $crate::sync::thread_local! {
+            $(#[$attribute])*
+            static $name: $type = const { $value };
+        }
+        #[cfg(any(loom, shuttle))]
+        $crate::sync::thread_local! {
+            $(#[$attribute])*
+            static $name: $type = $value;
+        }
+    };
+}
+
+pub(crate) use thread_local_constant;
+
 /// A full fence, for a thread whose last write was an atomic exchange.
 ///
 /// On x86 the exchange is a full barrier already, and the fence has only to hold back the compiler. It

@@ -8,17 +8,10 @@ use std::sync::atomic::Ordering;
 
 use crate::seat::Seat;
 use crate::stack::{start_of, Slot, STRIDE};
-use crate::sync::thread_local;
+use crate::sync::thread_local_constant;
 
-#[cfg(not(any(loom, shuttle)))]
-thread_local! {
+thread_local_constant! {
     /// The seat of this thread, if it is a worker.
-    static SEAT: Cell<*const Seat> = const { Cell::new(ptr::null()) };
-}
-
-// The checkers' thread-locals know no constants.
-#[cfg(any(loom, shuttle))]
-thread_local! {
     static SEAT: Cell<*const Seat> = Cell::new(ptr::null());
 }
 

@@ -45,14 +45,16 @@ pub(crate) fn fall_asleep(seat: &Seat, pool: &Shared, sleeper: &mut impl Sleeper
 }
 
 /// Steps 4 to 8.
-fn sleep(seat: &Seat, pool: &Shared, sleeper: &mut impl Sleeper) -> bool {
+fn sleep<S: Sleeper>(seat: &Seat, pool: &Shared, sleeper: &mut S) -> bool {
     if sleeper.state().is_idle() {
         pool.wake_for_own_jobs(seat);
     }
     let victims = sleeper.victims(pool);
-    let has_public = || victims.iter().any(|victim| victim.stack.has_public());
+    let sees_work = |sleeper: &mut S| {
+        sleeper.is_done() || sleeper.has_queued() || victims.iter().any(|victim| victim.stack.has_public())
+    };
     victims.iter().for_each(|victim| victim.stack.demand());
-    if !defect(Defect::SleepWithoutLook) && (sleeper.is_done() || sleeper.has_queued() || has_public()) {
+    if !defect(Defect::SleepWithoutLook) && sees_work(sleeper) {
         return false;
     }
     // A fork that did not see the demand is before the barrier: then it is seen now.
@@ -62,8 +64,7 @@ fn sleep(seat: &Seat, pool: &Shared, sleeper: &mut impl Sleeper) -> bool {
     }
     // A raid that was called off, or had more than one victim to choose from, leaves private jobs.
     let left = victims.iter().any(|victim| pool.could_take_from(victim));
-    let visible = sleeper.is_done() || sleeper.has_queued() || has_public();
-    let sleeps = defect(Defect::SleepWithoutLook) || !(visible || left && certain);
+    let sleeps = defect(Defect::SleepWithoutLook) || !(sees_work(sleeper) || left && certain);
     if sleeps {
         nap(seat, certain);
     }

@@ -16,18 +16,11 @@ use super::SleepState;
 use crate::defect::{defect, Defect};
 use crate::pool::Shared;
 use crate::seat::Seat;
-use crate::sync::{fence, thread_local, Ordering};
+use crate::sync::{fence, thread_local_constant, Ordering};
 use crate::unwind::NoUnwind;
 
-#[cfg(not(any(loom, shuttle)))]
-thread_local! {
+thread_local_constant! {
     /// Which seat the thread had last.
-    static LAST: Cell<usize> = const { Cell::new(usize::MAX) };
-}
-
-// The checkers' thread-locals know no constants.
-#[cfg(any(loom, shuttle))]
-thread_local! {
     static LAST: Cell<usize> = Cell::new(usize::MAX);
 }
 
@@ -116,8 +109,9 @@ impl Shared {
             is_left |= counts.searching() == 0 && (self.has_visible_work() || self.others(seat).any(has_jobs));
             is_left |= self.others(seat).any(Seat::may_fork_unseen) && !seat.sleep.is_promised();
         }
-        if is_left && !self.sleep.wake(&seat.sleep, SleepState::Vacant) {
-            self.wake_idle();
+        if is_left {
+            // If it is not vacant any more, its thread is awake, or another caller has it. Both look.
+            self.sleep.wake(&seat.sleep, SleepState::Vacant);
         }
     }
 

@@ -31,40 +31,40 @@ pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
         return Answer::Full;
     }
     let pool = seat.pool();
-    if seat.has_brief_calls() && !seat.stack.is_demanded() && pool.sleep.event().searchers_stand_for_sleepers() {
+    let is_brief = pool.raids && seat.has_brief_calls() && !seat.stack.is_demanded();
+    if is_brief && pool.sleep.event().searchers_stand_for_sleepers() {
         // The alarm stays up: the next fork asks again. If the job is still there when the searching
-        // worker stops, that worker takes it.
+        // worker stops, that worker raids this one or wakes another worker.
         seat.stack.heed_request();
         return Answer::Forked;
     }
     let hungry = seat.stack.answer();
     let depth = seat.stack.index_of(slot);
-    let sleeper = pool.find_sleeper(seat, depth);
-    if !hungry && sleeper.is_none() {
+    let mut sleeper = pool.find_sleeper(seat, depth);
+    if hungry || sleeper.is_some() {
+        let published = seat.stack.share();
+        if published > 0 {
+            seat.tally.shares.add(published.into());
+            seat.log.shared(published);
+        }
+    }
+    if sleeper.is_none() {
         return Answer::Forked;
     }
-    let published = seat.stack.share();
-    if published > 0 {
-        seat.tally.shares.add(published.into());
-        seat.log.shared(published);
+    // What was published is so before the counters are looked at.
+    fence(Ordering::SeqCst);
+    while let Some((cell, state)) = sleeper {
+        // A searcher will find what is public now, or looks once more when it stops. It may not take
+        // what a waiter may, so a waiter is woken all the same.
+        if state.is_idle() && pool.sleep.counts().searching() > 0 || pool.sleep.wake(cell, state) {
+            break;
+        }
+        // Another worker has woken it, or a caller has borrowed its seat and takes nothing.
+        sleeper = pool.find_sleeper(seat, depth);
     }
-    if sleeper.is_some() {
-        // What was published is so before the counters are looked at.
-        fence(Ordering::SeqCst);
-        let mut sleeper = sleeper;
-        while let Some((cell, state)) = sleeper {
-            // A searcher will find what is public now, or looks once more when it stops. It may not
-            // take what a waiter may, so a waiter is woken all the same.
-            if state.is_idle() && pool.sleep.counts().searching() > 0 || pool.sleep.wake(cell, state) {
-                break;
-            }
-            // Another worker has woken it, or a caller has borrowed its seat and takes nothing.
-            sleeper = pool.find_sleeper(seat, depth);
-        }
-        // As long as a worker sleeps that could take a job, each fork offers one.
-        if pool.find_sleeper(seat, depth).is_some() {
-            seat.stack.alarm();
-        }
+    // As long as a worker sleeps that could take a job, each fork offers one.
+    if pool.find_sleeper(seat, depth).is_some() {
+        seat.stack.alarm();
     }
     Answer::Forked
 }

@@ -26,7 +26,8 @@
 //! - If a raid moved `epoch` when it begins, as it once did, two sleepers that raid the same owner could call each other's raids off for ever (`sleep/raids-cancel`). Both kept looking, so nobody slept on work;
 //!   but no bound could be given for when one gets it. This search found it. Now only those cancel a raid who lower `limit`, and a raid does when it ends: the first to end succeeds.
 
-use crate::machine::{Claims, Coalescing};
+use super::{of_sleep, Settings};
+use crate::machine::Coalescing;
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
 
@@ -35,8 +36,6 @@ const EVENT_COUNTER: &str = include_str!("event_counter.tso");
 
 /// Each idle worker runs one job, as if the jobs waited for each other.
 const ONE_EACH: (&str, i16) = ("ONE_EACH", 1);
-
-type Form = &'static [(&'static str, i16)];
 
 pub(in crate::models) fn models() -> Vec<Model> {
     [forks(), forks_and_two(), queues(), waits(), event_counter()].concat()
@@ -325,19 +324,10 @@ fn event_counter() -> Vec<Model> {
     ]
 }
 
-fn form(name: &'static str, about: &'static str, form: Form) -> Model {
+fn form(name: &'static str, about: &'static str, form: Settings) -> Model {
     let waits = form.contains(&("STEAL", 1));
-    Model {
-        name,
-        about,
-        mirrors: "crates/filch/src/sleep/mod.rs",
-        text: TEXT,
-        form,
-        claims: Claims::default(),
-        ends: true,
-        takes: Takes { most_tasks: 3, most_thieves: if waits { 0 } else { 2 }, delta: false, extra: false },
-        cases: Vec::new(),
-    }
+    let takes = Takes { most_tasks: 3, most_thieves: if waits { 0 } else { 2 }, delta: false, extra: false };
+    Model { takes, ..of_sleep(TEXT, name, about, form) }
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@
 //! What is not needed: that `split` moves before `limit` within one hold of the lock. Only the owner looks at `limit` without the lock. When it moves the two itself it looks at neither in between; when a
 //! raider does, `limit` comes down from the top of the address space to where `split` will be, and a job at or above that is the owner's in either order.
 
+use super::Settings;
 use crate::machine::{Claims, Coalescing};
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
@@ -233,7 +234,7 @@ fn fenced() -> Vec<Case> {
     ]
 }
 
-fn form(name: &'static str, about: &'static str, form: &'static [(&'static str, i16)]) -> Model {
+fn form(name: &'static str, about: &'static str, form: Settings) -> Model {
     Model {
         name,
         about,

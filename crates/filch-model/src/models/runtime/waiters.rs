@@ -30,13 +30,11 @@
 //! The fence between the count and the last look is not needed on these machines: a searcher leaves
 //! the count by a locked instruction. The C11 model wants it.
 
-use crate::machine::Claims;
-use crate::models::{Case, Model, Parameters, Takes};
+use super::{of_sleep, Settings};
+use crate::models::{Case, Model, Parameters};
 use crate::search::Claim;
 
 const TEXT: &str = include_str!("waiters.tso");
-
-type Settings = &'static [(&'static str, i16)];
 
 const ALL_ASLEEP: Settings = &[("WAITERS_ASLEEP", 1), ("IDLE_ASLEEP", 1)];
 const IDLE_ASLEEP: Settings = &[("IDLE_ASLEEP", 1)];
@@ -280,18 +278,7 @@ fn passes() -> Vec<Model> {
 }
 
 fn form(name: &'static str, about: &'static str, form: Settings) -> Model {
-    Model {
-        name,
-        about,
-        mirrors: "crates/filch/src/sleep/mod.rs",
-        text: TEXT,
-        form,
-        claims: Claims::default(),
-        ends: true,
-        // How many jobs and workers there are is part of the scenario.
-        takes: Takes { most_tasks: 0, most_thieves: 0, delta: false, extra: false },
-        cases: Vec::new(),
-    }
+    of_sleep(TEXT, name, about, form)
 }
 
 #[cfg(test)]
