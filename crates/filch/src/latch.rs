@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::lineage::{node_of, Lineage, Run};
 use crate::pool::Shared;
 use crate::sleep::Parker;
 use crate::spin;
@@ -81,6 +82,11 @@ pub(crate) struct Completion {
 impl Completion {
     pub(crate) fn new(waiter: Waiter) -> Completion {
         Completion { done: AtomicBool::new(false), waiter }
+    }
+
+    /// The lineage of what has to be done, if a worker waits for it in this run.
+    pub(crate) fn lineage(&self, run: &Run) -> Lineage {
+        Lineage::new(node_of(self), run)
     }
 
     /// It is done. The completion may be gone when this returns.

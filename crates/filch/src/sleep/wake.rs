@@ -2,6 +2,7 @@
 
 use super::{SleepCell, SleepState};
 use crate::defect::{defect, Defect};
+use crate::lineage::Lineage;
 use crate::pool::Shared;
 use crate::seat::Seat;
 use crate::stack::Slot;
@@ -39,8 +40,7 @@ pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
         return Answer::Forked;
     }
     let hungry = seat.stack.answer();
-    let depth = seat.stack.index_of(slot);
-    let mut sleeper = pool.find_sleeper(seat, depth);
+    let mut sleeper = pool.find_sleeper(seat);
     if hungry || sleeper.is_some() {
         let published = seat.stack.share();
         if published > 0 {
@@ -60,47 +60,42 @@ pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
             break;
         }
         // Another worker has woken it, or a caller has borrowed its seat and takes nothing.
-        sleeper = pool.find_sleeper(seat, depth);
+        sleeper = pool.find_sleeper(seat);
     }
     // As long as a worker sleeps that could take a job, each fork offers one.
-    if pool.find_sleeper(seat, depth).is_some() {
+    if pool.find_sleeper(seat).is_some() {
         seat.stack.alarm();
     }
     Answer::Forked
 }
 
 impl Shared {
-    /// Finds a sleeping worker that may take what the worker of `seat` forks at `depth`: an idle
-    /// worker if there is one, otherwise a worker whose wait needs it.
-    pub(crate) fn find_sleeper(&self, seat: &Seat, depth: u32) -> Option<(&SleepCell, SleepState)> {
-        let may_take = |state| match state {
-            SleepState::Stolen(address) => {
-                let slot = self.slot_at(address);
-                slot.runner() == Some(seat.index) && !seat.is_foreign(depth, slot.foreigners(), slot.floor())
-            }
-            SleepState::Scope(number) => seat.scope() == number && !seat.is_foreign(depth, seat.scope_since(), 0),
-            // Frames are looked at below.
-            _ => false,
-        };
-        let origin = seat.origin();
-        let waits_for_this = |state: SleepState| {
-            origin.frames().any(|frame| match state {
-                SleepState::Installed(address) => frame.address() == address,
-                SleepState::Scope(number) => frame.scope() == number,
-                _ => false,
-            })
-        };
-        let mut waiter = None;
-        for other in self.others(seat) {
-            let state = other.sleep.state();
-            if state.is_idle() {
-                return Some((&other.sleep, state));
-            }
-            if waiter.is_none() && (may_take(state) || waits_for_this(state)) {
-                waiter = Some((&*other.sleep, state));
-            }
+    /// Finds a sleeping worker that may take what the worker of `seat` forks now: an idle worker if
+    /// there is one, otherwise the nearest whose wait needs it.
+    pub(crate) fn find_sleeper(&self, seat: &Seat) -> Option<(&SleepCell, SleepState)> {
+        let idle = self.others(seat).find(|other| other.sleep.state().is_idle());
+        if let Some(idle) = idle {
+            return Some((&idle.sleep, SleepState::Idle));
         }
-        waiter
+        if self.sleep.counts().waiting() == 0 {
+            return None;
+        }
+        let asleep = |&(waiter, node): &(&Seat, usize)| waiter.sleep.state() == SleepState::For(node);
+        let (waiter, node) = self.waits_above(seat.runs.top().lineage()).find(asleep)?;
+        Some((&self.seat(waiter.index).sleep, SleepState::For(node)))
+    }
+
+    /// The workers of this pool that wait for this, or for what contains it, with the nodes that they
+    /// wait for, nearest first. For a thread that keeps the work from being done.
+    pub(crate) fn waits_above<'a>(&'a self, lineage: Lineage) -> impl Iterator<Item = (&'a Seat, usize)> {
+        lineage.waits().filter(|(seat, _)| std::ptr::eq(seat.pool(), self))
+    }
+
+    /// Wakes the nearest of these waiters that sleeps. Called after the event for what they need.
+    pub(crate) fn wake_nearest<'a>(&self, mut waits: impl Iterator<Item = (&'a Seat, usize)>) {
+        if self.sleep.counts().waiting() > 0 && !defect(Defect::ReturnsInSilence) {
+            waits.any(|(waiter, node)| self.sleep.wake(&waiter.sleep, SleepState::For(node)));
+        }
     }
 
     /// Wakes one idle worker. Returns whether there was one.
@@ -112,25 +107,22 @@ impl Shared {
         seat.sleep.state().is_idle() && self.sleep.wake(&seat.sleep, SleepState::Idle)
     }
 
-    /// Wakes every sleeping worker whose wait may need what the worker of `seat` has forked.
-    pub(crate) fn wake_waiters_for(&self, seat: &Seat) {
-        self.wake_waiters(|other| std::ptr::eq(other, seat));
-    }
-
-    /// Wakes every sleeping worker whose wait may need what one of `these` workers has forked.
+    /// Wakes every sleeping worker whose wait may need a job of `seat`, or for `None` any work.
     ///
     /// Not every match is exact: a waiter that is woken in vain looks once and sleeps again.
-    fn wake_waiters(&self, these: impl Fn(&Seat) -> bool) {
+    fn wake_waiters(&self, seat: Option<&Seat>) {
         for waiter in self.seats() {
             let state = waiter.sleep.state();
-            let any = |matches: &dyn Fn(&Seat) -> bool| self.others(waiter).any(|seat| these(seat) && matches(seat));
-            let may_need = match state {
-                SleepState::Stolen(address) => {
-                    self.slot_at(address).runner().is_some_and(|runner| these(self.seat(runner)))
+            let SleepState::For(node) = state else { continue };
+            let has_needed = |other: &Seat| other.stack.has_jobs() && other.runs.have_under_node(node);
+            let may_need = match seat {
+                Some(seat) => waiter.index != seat.index && has_needed(seat),
+                None => {
+                    let is_needed = |lineage: Lineage| lineage.descends_from_node(node);
+                    self.others(waiter).any(has_needed)
+                        || self.injector.has_needed(is_needed)
+                        || self.scopes.have_needed(is_needed)
                 }
-                SleepState::Scope(number) => any(&|seat| seat.scope() == number || !seat.origins.are_none()),
-                SleepState::Installed(address) => any(&|seat| seat.origins.include_address(address)),
-                _ => false,
             };
             if may_need {
                 self.sleep.wake(&waiter.sleep, state);
@@ -145,7 +137,7 @@ impl Shared {
             && self.sleep.counts().only_sleepers_are_free()
             && !self.others(seat).any(|other| self.wake_if_idle(other))
         {
-            self.wake_waiters_for(seat);
+            self.wake_waiters(Some(seat));
         }
     }
 
@@ -173,7 +165,7 @@ impl Shared {
             return;
         }
         if self.sleep.counts().waiting() > 0 && !defect(Defect::WaitersSleepOn) {
-            self.wake_waiters(has_jobs);
+            self.wake_waiters(None);
         }
     }
 
