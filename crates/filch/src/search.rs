@@ -1,6 +1,7 @@
 //! Looking for work, and running what was found.
 
 use crate::backoff::{Backoff, Patience};
+use crate::defect::{defect, Defect};
 use crate::job::Job;
 use crate::lineage::{Lineage, Wait};
 use crate::pool::Shared;
@@ -67,7 +68,7 @@ pub(crate) fn run(seat: &Seat, work: Work<'_>) {
     }
     if let Some(before) = before {
         seat.runs.end();
-        if before {
+        if before && !defect(Defect::EndsQuietly) {
             // Forks in the run below could not wake those that wait for it meanwhile.
             seat.stack.alarm();
         }

@@ -8,6 +8,7 @@ use crossbeam_utils::CachePadded;
 use filch_queue::{chase_lev, Steal};
 
 use crate::backoff::Patience;
+use crate::defect::{defect, Defect};
 use crate::job::Job;
 use crate::lineage::{node_of, Lineage, Runs};
 use crate::pool::Shared;
@@ -278,7 +279,9 @@ impl Seat {
         self.working.swap(true, Ordering::SeqCst);
         // A worker that goes to sleep and does not see this is seen asleep by the first fork.
         fence_after_exchange();
-        self.stack.alarm();
+        if !defect(Defect::BeginsQuietly) {
+            self.stack.alarm();
+        }
         before
     }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ptr;
 
 use super::{Lineage, Wait};
+use crate::defect::{defect, Defect};
 use crate::seat::Seat;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
@@ -159,6 +160,12 @@ impl Runs {
         self.count.load(Ordering::Relaxed) == 0
     }
 
+    /// The entry of what runs here in place.
+    #[cfg(all(test, loom))]
+    pub(crate) fn bottom(&self) -> &Run {
+        self.get(0).expect("a seat has its place")
+    }
+
     /// The run that the occupant is in.
     pub(crate) fn top(&self) -> &Run {
         self.get(self.count.load(Ordering::Relaxed)).expect("a run has an entry")
@@ -190,8 +197,10 @@ impl Runs {
     /// The occupant's last run is over, and nothing of it is left on the fork stack.
     pub(crate) fn end(&self) {
         let count = self.count.load(Ordering::Relaxed);
-        // Relaxed: before whatever the occupant forks later.
-        self.top().floor.store(FREE, Ordering::Relaxed);
+        if !defect(Defect::KeepsEndedRuns) {
+            // Relaxed: before whatever the occupant forks later.
+            self.top().floor.store(FREE, Ordering::Relaxed);
+        }
         self.count.store(count - 1, Ordering::Relaxed);
     }
 

@@ -17,7 +17,7 @@ use crate::stack::{Execute, Mode, Slot, Theft};
 use crate::wait;
 use crate::worker::Worker;
 
-fn plan(mode: Mode) -> Plan {
+pub(super) fn plan(mode: Mode) -> Plan {
     Plan { mode, raids: true, ..Plan::default() }
 }
 
@@ -38,13 +38,13 @@ fn idle_worker(pool: &Arc<Shared>, flag: &Arc<AtomicBool>) -> thread::JoinHandle
 
 /// The worker of `seat` runs something since before the others slept, and forks without looking at
 /// them.
-fn has_begun(seat: &Seat) {
+pub(super) fn has_begun(seat: &Seat) {
     seat.begin();
     seat.stack.answer();
 }
 
 /// The same for a worker that runs the job that was stolen from `owner`.
-fn has_begun_stolen(seat: &Seat, owner: &Seat, slot: &Slot) {
+pub(super) fn has_begun_stolen(seat: &Seat, owner: &Seat, slot: &Slot) {
     slot.run_by(seat.index);
     seat.runs.begin(seat, owner.lineage_of(slot), 0);
     has_begun(seat);
@@ -57,7 +57,7 @@ fn slot_at<'a>(address: usize) -> &'a Slot {
 }
 
 /// Forks a job on the worker of `seat`, and steals it. Called before other threads use the seat.
-fn stolen_from(seat: &Seat, data: *const (), execute: Execute) -> &Slot {
+pub(super) fn stolen_from(seat: &Seat, data: *const (), execute: Execute) -> &Slot {
     // SAFETY: this thread is the worker of the seat until then.
     let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
     seat.stack.push(slot, data, execute);

@@ -81,13 +81,14 @@ impl Shared {
             return None;
         }
         let asleep = |&(waiter, node): &(&Seat, usize)| waiter.sleep.state() == SleepState::For(node);
-        let (waiter, node) = self.waits_above(seat.runs.top().lineage()).find(asleep)?;
+        let most = if defect(Defect::WakesDirectWaitsOnly) { 1 } else { usize::MAX };
+        let (waiter, node) = self.waits_above(seat.runs.top().lineage()).take(most).find(asleep)?;
         Some((&self.seat(waiter.index).sleep, SleepState::For(node)))
     }
 
     /// The workers of this pool that wait for this, or for what contains it, with the nodes that they
     /// wait for, nearest first. For a thread that keeps the work from being done.
-    pub(crate) fn waits_above<'a>(&'a self, lineage: Lineage) -> impl Iterator<Item = (&'a Seat, usize)> {
+    pub(crate) fn waits_above(&self, lineage: Lineage) -> impl Iterator<Item = (&Seat, usize)> {
         lineage.waits().filter(|(seat, _)| std::ptr::eq(seat.pool(), self))
     }
 
