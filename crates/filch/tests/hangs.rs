@@ -4,6 +4,7 @@
 mod common;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, RwLock};
 use std::time::Duration;
 
 use common::{build, flag, is_set, lending, set, spin_until, watchdog_for, watchdog_named, Meeting, Watchdog};
@@ -281,4 +282,132 @@ fn random_programs_end_on_as_many_workers_as_they_need() {
             return;
         }
     }
+}
+
+/// A pool of each kind that waits strictly, one after the other.
+fn for_each_pool(threads: usize, program: impl Fn(&Pool)) {
+    for builder in [Pool::builder().threads(threads), Pool::builder().threads(threads).fork_depth(1), lending(threads)]
+    {
+        let pool = build(builder.waiting(Waiting::Strict));
+        (0..ROUNDS).for_each(|_| program(&pool));
+    }
+}
+
+/// Runs the closure for each number below `count`, by a tree of joins.
+fn for_each(count: usize, f: &(impl Fn(usize) + Sync)) {
+    fn go(from: usize, to: usize, f: &(impl Fn(usize) + Sync)) {
+        if to - from == 1 {
+            return f(from);
+        }
+        let middle = from + (to - from) / 2;
+        filch::join(|| go(from, middle, f), || go(middle, to, f));
+    }
+    go(0, count, f);
+}
+
+/// Something for others to steal a part of.
+fn sum(count: usize) -> usize {
+    let sum = AtomicUsize::new(0);
+    for_each(count, &|number| {
+        std::thread::yield_now();
+        sum.fetch_add(number, Ordering::Relaxed);
+    });
+    sum.into_inner()
+}
+
+// What follows deadlocks where a waiting worker runs anything (rayon's issues 592, 1142, 1174, 1205 and
+// 1251): above a wait, a worker meets what it holds below.
+
+#[test]
+fn a_loop_under_a_mutex_inside_a_loop_ends() {
+    let _watchdog = watchdog();
+    for_each_pool(4, |pool| {
+        let mutex = Mutex::new(0);
+        pool.install(|| for_each(16, &|_| *mutex.lock().unwrap() += sum(8)));
+        assert_eq!(mutex.into_inner().unwrap(), 16 * 28);
+    });
+}
+
+#[test]
+fn a_value_that_a_loop_computes_when_it_is_first_wanted_in_a_loop_is_computed_once() {
+    let _watchdog = watchdog();
+    for_each_pool(4, |pool| {
+        let (value, computed) = (OnceLock::new(), AtomicUsize::new(0));
+        let compute = || {
+            computed.fetch_add(1, Ordering::Relaxed);
+            sum(16)
+        };
+        pool.install(|| for_each(16, &|_| assert_eq!(*value.get_or_init(compute), 120)));
+        assert_eq!(computed.into_inner(), 1);
+    });
+}
+
+#[test]
+fn readers_that_loop_go_on_while_a_writer_and_more_readers_wait() {
+    let _watchdog = watchdog();
+    // A reader, a writer that waits for it, and two readers that wait for the writer: and two workers
+    // that are free.
+    for_each_pool(6, |pool| {
+        let (lock, read, writes) = (RwLock::new(0), flag(), flag());
+        pool.in_place_scope(|scope| {
+            scope.spawn(|_| {
+                let guard = lock.read().unwrap();
+                set(&read);
+                spin_until(|| is_set(&writes));
+                assert_eq!(sum(16) + *guard, 120);
+            });
+            scope.spawn(|_| {
+                spin_until(|| is_set(&read));
+                set(&writes);
+                *lock.write().unwrap() += 1;
+            });
+            for _ in 0..2 {
+                scope.spawn(|_| {
+                    spin_until(|| is_set(&writes));
+                    let guard = lock.read().unwrap();
+                    assert!(*guard <= 1 && sum(16) == 120);
+                });
+            }
+        });
+    });
+}
+
+#[test]
+fn an_iterator_behind_a_lock_whose_next_element_takes_a_loop_ends() {
+    let _watchdog = watchdog();
+    for_each_pool(3, |pool| {
+        let numbers = Mutex::new(0..32);
+        let next = || {
+            let mut numbers = numbers.lock().unwrap();
+            numbers.next().inspect(|_| assert_eq!(sum(8), 28))
+        };
+        let total = AtomicUsize::new(0);
+        pool.install(|| {
+            for_each(6, &|_| {
+                while let Some(number) = next() {
+                    total.fetch_add(number + sum(4), Ordering::Relaxed);
+                }
+            });
+        });
+        assert_eq!(total.into_inner(), 31 * 16 + 32 * 6);
+    });
+}
+
+#[test]
+fn a_scope_under_a_mutex_inside_a_scope_ends() {
+    let _watchdog = watchdog();
+    for_each_pool(4, |pool| {
+        let (mutex, total) = (Mutex::new(()), AtomicUsize::new(0));
+        pool.scope(|outer| {
+            for _ in 0..8 {
+                outer.spawn(|_| {
+                    let _guard = mutex.lock().unwrap();
+                    filch::scope(|inner| {
+                        (0..4).for_each(|_| inner.spawn(|_| _ = total.fetch_add(sum(4), Ordering::Relaxed)));
+                    });
+                });
+            }
+        });
+        assert_eq!(total.into_inner(), 8 * 4 * 6);
+    });
 }
