@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::lineage::{node_of, Lineage, Run};
 use crate::pool::Shared;
+use crate::seat::Seat;
 use crate::sleep::Parker;
 use crate::spin;
 use crate::sync::{spin_loop, thread, thread_local, AtomicBool, Ordering};
@@ -73,7 +74,9 @@ pub(crate) enum Waiter {
 }
 
 /// Done or not, and whom to call. It may lie in the waiter's frame.
+// The alignment: a sleep state holds the address and a few bits.
 #[derive(Debug)]
+#[repr(align(8))]
 pub(crate) struct Completion {
     pub(crate) done: AtomicBool,
     waiter: Waiter,
@@ -101,7 +104,10 @@ impl Completion {
         // SAFETY: as above.
         unsafe { (*this).done.store(true, Ordering::Release) };
         match waiter {
-            Waiter::Worker(pool, worker) => pool.seat(worker).sleep.call_waiter(),
+            Waiter::Worker(pool, worker) => {
+                pool.seat(worker).sleep.call_waiter();
+                Seat::keep_until_run_ends(pool);
+            }
             Waiter::Thread(gate) => gate.open(),
         }
     }

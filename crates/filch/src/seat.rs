@@ -1,8 +1,9 @@
 //! A seat: a worker's place in a pool. Lies at the start of its region.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::atomic as plain;
+use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 use filch_queue::{chase_lev, Steal};
@@ -60,6 +61,8 @@ pub(crate) struct Seat {
     working: CachePadded<AtomicBool>,
     /// What runs here.
     pub(crate) runs: Runs,
+    /// See [`keep_until_run_ends`](Seat::keep_until_run_ends).
+    kept: OwnersOnly<RefCell<Option<Arc<Shared>>>>,
     /// For forks beyond the end of the stack.
     pub(crate) spare_slots: SpareSlots,
     pub(crate) tally: CachePadded<Tally>,
@@ -95,6 +98,7 @@ impl Seat {
             in_turn: InOrder::new(),
             working: CachePadded::new(AtomicBool::new(false)),
             runs: Runs::new(),
+            kept: OwnersOnly(RefCell::new(None)),
             spare_slots: SpareSlots(Mutex::new(Vec::new())),
             tally: CachePadded::new(Tally::new()),
             log: Log::new(),
@@ -294,6 +298,30 @@ impl Seat {
     /// Whether nothing is left of what ran here.
     pub(crate) fn is_clear(&self) -> bool {
         self.stack.is_empty_at(self.stack.bottom()) && self.runs.is_empty()
+    }
+
+    /// Drops a count of the pool of a worker that waited for what the calling thread runs; but not
+    /// before the run is over.
+    ///
+    /// The count may be the last, and the pool's end run code of the user's. In the run that code would
+    /// find the run's ancestors, which are gone with the pool.
+    pub(crate) fn keep_until_run_ends(pool: Arc<Shared>) {
+        match Seat::current() {
+            // Not in a seat of its own: the pool would keep itself.
+            Some(seat) if !seat.runs.is_empty() && !std::ptr::eq(seat.pool(), &*pool) => {
+                drop(seat.kept.0.replace(Some(pool)));
+            }
+            _ => drop(pool),
+        }
+    }
+
+    /// Drops what was kept until the run ends.
+    ///
+    /// # Safety
+    ///
+    /// Called by the occupant of this seat.
+    pub(crate) unsafe fn drop_kept(&self) {
+        drop(self.kept.0.take());
     }
 
     /// The lineage of the job in `slot`, which stands on this seat's stack. For a thread that holds the

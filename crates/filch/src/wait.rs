@@ -157,8 +157,8 @@ impl<'a, 'p> Waiter<'a, 'p> {
     /// still in the way.
     fn clear_the_way(&self, victim: &Seat) -> bool {
         let needed = || {
-            let (top, bottom) = victim.stack.depths();
-            victim.runs.first_under(self.wait, top, bottom).is_some_and(|depth| depth > top)
+            let depths = victim.stack.depths();
+            victim.runs.first_under(self.wait, depths).is_some_and(|depth| depth > depths.0)
         };
         while !self.awaited.has_come() && needed() {
             match victim.stack.steal() {
@@ -183,7 +183,9 @@ impl<'a, 'p> Waiter<'a, 'p> {
 
 impl Sleeper for Waiter<'_, '_> {
     fn prepare(&mut self) -> bool {
-        self.pool.others(self.seat).all(|victim| self.clear_the_way(victim)) && self.awaited.announce()
+        // Each of them: one whose jobs cannot be had must not keep this worker from those of others.
+        let barred = self.pool.others(self.seat).filter(|victim| !self.clear_the_way(victim)).count();
+        barred == 0 && self.awaited.announce()
     }
 
     fn state(&self) -> SleepState {
@@ -195,13 +197,12 @@ impl Sleeper for Waiter<'_, '_> {
     }
 
     fn may_take_public(&self, victim: &Seat) -> bool {
-        let (top, split) = victim.stack.public_depths();
-        victim.runs.first_under(self.wait, top, split).is_some()
+        victim.runs.first_under(self.wait, victim.stack.public_depths()).is_some()
     }
 
     fn may_take(&self, victim: &Seat) -> bool {
-        let (top, bottom) = if self.pool.raids { victim.stack.depths() } else { victim.stack.public_depths() };
-        victim.runs.first_under(self.wait, top, bottom).is_some()
+        let depths = if self.pool.raids { victim.stack.depths() } else { victim.stack.public_depths() };
+        victim.runs.first_under(self.wait, depths).is_some()
     }
 
     fn is_done(&mut self) -> bool {

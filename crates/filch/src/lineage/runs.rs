@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ptr;
 
+use crossbeam_utils::CachePadded;
+
 use super::{Lineage, Wait};
 use crate::defect::{defect, Defect};
 use crate::seat::Seat;
@@ -81,15 +83,15 @@ impl Run {
 
     /// Whether what is forked in this run seems to descend from what is waited for as `node`.
     fn seems_under_node(&self, node: usize) -> bool {
-        let mut run = self;
+        let (mut run, mut level) = (self, self.level());
         loop {
-            let Lineage { node: own, up } = run.lineage();
-            // SAFETY: the memory of runs is never freed.
-            let Some(up) = (unsafe { up.as_ref() }) else { return false };
-            if own == node {
+            let lineage = run.lineage();
+            let Some(up) = lineage.up() else { return false };
+            if lineage.node == node {
                 return true;
             }
-            if up.level() >= run.level() {
+            let below = std::mem::replace(&mut level, up.level());
+            if level >= below {
                 return false;
             }
             run = up;
@@ -107,7 +109,7 @@ const CHUNKS: usize = if cfg!(loom) { 2 } else { 24 };
 pub(crate) struct Runs {
     chunks: [AtomicPtr<Run>; CHUNKS],
     /// How many there are, apart from entry 0. Only the occupant uses it.
-    count: AtomicU32,
+    count: CachePadded<AtomicU32>,
 }
 
 impl fmt::Debug for Runs {
@@ -119,7 +121,10 @@ impl fmt::Debug for Runs {
 impl Runs {
     /// Those of a seat that is yet to get its place: see [`move_in`](Runs::move_in).
     pub(crate) fn new() -> Runs {
-        Runs { chunks: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())), count: AtomicU32::new(0) }
+        Runs {
+            chunks: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+            count: CachePadded::new(AtomicU32::new(0)),
+        }
     }
 
     /// The seat has got its place.
@@ -226,20 +231,21 @@ impl Runs {
 
     /// The first depth from `top` to below `bottom` at which there seems to stand a job that descends
     /// from what is waited for.
-    pub(crate) fn first_under(&self, wait: Wait, top: u32, bottom: u32) -> Option<u32> {
+    pub(crate) fn first_under(&self, wait: Wait, (top, bottom): (u32, u32)) -> Option<u32> {
         self.with_floors()
             .find(|&(run, from, to)| from.max(top) < to.min(bottom) && run.is_under(wait))
             .map(|(_, from, _)| from.max(top))
     }
 
+    /// Whether there seems to stand a job at these depths that descends from what is waited for as
+    /// `node`.
+    pub(crate) fn have_job_under_node(&self, node: usize, (top, bottom): (u32, u32)) -> bool {
+        self.with_floors().any(|(run, from, to)| from.max(top) < to.min(bottom) && run.seems_under_node(node))
+    }
+
     /// Whether a run here seems to descend from what is waited for.
     pub(crate) fn have_under(&self, wait: Wait) -> bool {
         self.with_floors().any(|(run, ..)| run.is_under(wait))
-    }
-
-    /// Whether a run here seems to descend from what is waited for as `node`.
-    pub(crate) fn have_under_node(&self, node: usize) -> bool {
-        self.with_floors().any(|(run, ..)| run.seems_under_node(node))
     }
 }
 
@@ -298,7 +304,8 @@ mod memory {
     }
 }
 
-/// A checker's atomics do not outlive its run.
+/// A checker's atomics do not outlive its run. Only models for shuttle have more than one pool: there
+/// chunks are leaked.
 #[cfg(any(loom, shuttle))]
 mod memory {
     use super::{new_chunk, Run, FIRST};
@@ -311,7 +318,9 @@ mod memory {
     ///
     /// From [`take`], with the same index, and in nobody's use.
     pub(super) unsafe fn give_back(entries: *mut Run, chunk: usize) {
-        // SAFETY: the caller's word.
-        drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(entries, FIRST << chunk)) });
+        if cfg!(loom) {
+            // SAFETY: the caller's word.
+            drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(entries, FIRST << chunk)) });
+        }
     }
 }

@@ -67,7 +67,9 @@ const UNFINISHED: u64 = 1;
 const WAITING: u64 = 1 << 32;
 
 /// See the module.
+// The alignment: a sleep state holds the address and a few bits.
 #[derive(Debug)]
+#[repr(align(8))]
 pub(crate) struct Tasks {
     /// The run that waits for the end, or null if no worker does.
     up: *const Run,
@@ -155,8 +157,10 @@ impl Tasks {
             // So that other waits than the one for the scope's end find it.
             self.list();
         }
-        pool.event();
-        pool.wake_nearest(pool.waits_above(lineage));
+        // A searcher looks for all waits when it stops; but only the wait for the scope's end knows of a
+        // scope that is not listed.
+        let waits = if pool.event() { 1 } else { usize::MAX };
+        pool.wake_nearest(pool.waits_above(lineage).take(waits));
     }
 
     fn queue_up(&self, task: Task) {

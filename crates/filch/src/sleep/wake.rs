@@ -112,20 +112,17 @@ impl Shared {
     ///
     /// Not every match is exact: a waiter that is woken in vain looks once and sleeps again.
     fn wake_waiters(&self, seat: Option<&Seat>) {
+        let is_asked = |other: &&Seat| seat.is_none_or(|seat| seat.index == other.index);
+        let with_jobs: Vec<_> = self.seats().filter(is_asked).filter(|other| other.stack.has_jobs()).collect();
         for waiter in self.seats() {
             let state = waiter.sleep.state();
             let SleepState::For(node) = state else { continue };
-            let has_needed = |other: &Seat| other.stack.has_jobs() && other.runs.have_under_node(node);
-            let may_need = match seat {
-                Some(seat) => waiter.index != seat.index && has_needed(seat),
-                None => {
-                    let is_needed = |lineage: Lineage| lineage.descends_from_node(node);
-                    self.others(waiter).any(has_needed)
-                        || self.injector.has_needed(is_needed)
-                        || self.scopes.have_needed(is_needed)
-                }
+            let has_needed = |other: &&Seat| {
+                other.index != waiter.index && other.runs.have_job_under_node(node, other.stack.depths())
             };
-            if may_need {
+            let is_needed = |lineage: Lineage| lineage.descends_from_node(node);
+            let queues = || self.injector.has_needed(is_needed) || self.scopes.have_needed(is_needed);
+            if with_jobs.iter().any(has_needed) || seat.is_none() && queues() {
                 self.sleep.wake(&waiter.sleep, state);
             }
         }
@@ -143,12 +140,10 @@ impl Shared {
     }
 
     /// Announces something that was queued for all workers. Wakes an idle worker, unless a worker
-    /// searches.
-    pub(crate) fn event(&self) {
+    /// searches. Returns whether a worker searches now.
+    pub(crate) fn event(&self) -> bool {
         let counts = self.sleep.event();
-        if counts.searching() == 0 && counts.sleeping() > 0 {
-            self.wake_idle();
-        }
+        counts.searching() > 0 || counts.sleeping() > 0 && self.wake_idle()
     }
 
     /// Wakes a worker for work that no searching worker will find.
