@@ -120,11 +120,12 @@ impl<'a, 'p> Waiter<'a, 'p> {
 
     /// Something that descends from what is waited for.
     fn find(&self) -> Option<Work<'p>> {
-        let runner = self.awaited.runner(self.seat, self.pool);
+        let waker = self.seat.sleep.take_waker().filter(|&waker| waker != self.seat.index);
+        let likely = waker.map(|waker| self.pool.seat(waker)).or_else(|| self.awaited.runner(self.seat, self.pool));
         let is_needed = |lineage: Lineage| lineage.descends_from(self.wait);
         self.awaited
             .take_task(self.seat)
-            .or_else(|| runner.and_then(|runner| self.leapfrog(runner)))
+            .or_else(|| likely.and_then(|likely| self.leapfrog(likely)))
             .or_else(|| self.pool.injector.take_needed(is_needed).map(Work::Job))
             .or_else(|| search::victims(self.seat, self.pool).find_map(|victim| self.leapfrog(victim)))
             .or_else(|| self.pool.scopes.take_needed(self.seat, is_needed).map(Work::Task))

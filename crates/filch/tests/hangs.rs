@@ -10,14 +10,17 @@ use std::time::Duration;
 use common::{build, flag, is_set, lending, set, spin_until, watchdog_for, watchdog_named, Meeting, Watchdog};
 use filch::{Fences, Pool, Waiting};
 
-/// Each of these takes seconds if it does not hang.
-const LIMIT: Duration = Duration::from_secs(120);
+/// Each of these takes seconds if it does not hang, and minutes if it is repeated often.
+const LIMIT: Duration = Duration::from_secs(600);
 
 fn watchdog() -> Watchdog {
     watchdog_for(LIMIT)
 }
 
-const ROUNDS: usize = 100;
+/// How often each program is run.
+fn rounds() -> usize {
+    std::env::var("FILCH_HANGS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(100)
+}
 
 /// Runs a program many times on pools with so many workers: of each kind that waits strictly, and with
 /// a fork stack of one place.
@@ -27,7 +30,7 @@ fn for_each_strict(threads: usize, program: impl Fn() + Send + Sync) {
         [strict(), strict().fences(Fences::Owner), strict().fork_depth(1), strict().fork_depth(2), lending(threads)];
     for builder in builders {
         let pool = build(builder);
-        (0..ROUNDS).for_each(|_| pool.install(&program));
+        (0..rounds()).for_each(|_| pool.install(&program));
     }
 }
 
@@ -128,7 +131,7 @@ fn a_waiter_runs_what_a_task_on_a_third_worker_has_forked() {
 fn a_waiter_for_another_pool_runs_what_descends_from_there_at_any_distance() {
     let _watchdog = watchdog();
     let (here, there) = (common::pool(3), common::pool(2));
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds() {
         let meeting = Meeting::of(3);
         let inner = || filch::join(|| meeting.attend(), || meeting.attend());
         here.install(|| there.install(|| here.install(|| filch::join(|| meeting.attend(), inner))));
@@ -255,11 +258,6 @@ fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// How many random programs are run.
-fn programs() -> u64 {
-    std::env::var("FILCH_HANGS").ok().and_then(|count| count.parse().ok()).unwrap_or(400)
-}
-
 #[test]
 fn random_programs_end_on_as_many_workers_as_they_need() {
     let mut tried = 0;
@@ -278,7 +276,7 @@ fn random_programs_end_on_as_many_workers_as_they_need() {
             }
         }
         tried += 1;
-        if tried == programs() {
+        if tried == 4 * rounds() {
             return;
         }
     }
@@ -289,7 +287,7 @@ fn for_each_pool(threads: usize, program: impl Fn(&Pool)) {
     for builder in [Pool::builder().threads(threads), Pool::builder().threads(threads).fork_depth(1), lending(threads)]
     {
         let pool = build(builder.waiting(Waiting::Strict));
-        (0..ROUNDS).for_each(|_| program(&pool));
+        (0..rounds()).for_each(|_| program(&pool));
     }
 }
 

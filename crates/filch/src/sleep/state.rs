@@ -108,6 +108,8 @@ pub(crate) struct SleepCell {
     word: AtomicUsize,
     /// Whether the seat's own thread dozes, and will have a barrier made when the time is over.
     promised: AtomicBool,
+    /// The index of the worker for whose fork a waiter was woken last, and 1; or 0.
+    waker: AtomicUsize,
     /// Where the seat's own thread parks.
     owner: Parker,
     /// Where a caller parks that has borrowed the seat.
@@ -119,6 +121,7 @@ impl SleepCell {
         SleepCell {
             word: AtomicUsize::new(SleepState::Awake.pack()),
             promised: AtomicBool::new(false),
+            waker: AtomicUsize::new(0),
             owner: Parker::default(),
             guest: Parker::default(),
         }
@@ -206,6 +209,19 @@ impl SleepCell {
     #[cfg(all(test, loom))]
     pub(crate) fn vacate(&self) {
         self.swap(Word::owner(SleepState::Vacant));
+    }
+
+    /// Says that a waiter is about to be woken for a fork of this worker.
+    pub(super) fn set_waker(&self, worker: usize) {
+        // Relaxed: a hint.
+        self.waker.store(worker + 1, Ordering::Relaxed);
+    }
+
+    /// The worker for whose fork the occupant was woken, if it was and has not asked since: a hint.
+    pub(crate) fn take_waker(&self) -> Option<usize> {
+        let waker = self.waker.load(Ordering::Relaxed).checked_sub(1)?;
+        self.waker.store(0, Ordering::Relaxed);
+        Some(waker)
     }
 
     pub(super) fn promise(&self) {

@@ -56,6 +56,9 @@ pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
     while let Some((cell, state)) = sleeper {
         // A searcher will find what is public now, or looks once more when it stops. It may not take
         // what a waiter may, so a waiter is woken all the same.
+        if !state.is_idle() {
+            cell.set_waker(seat.index);
+        }
         if state.is_idle() && pool.sleep.counts().searching() > 0 || pool.sleep.wake(cell, state) {
             break;
         }
