@@ -1,7 +1,8 @@
-//! Two closures of one join that wait for each other. A pool that lets the second one lie until the first returns waits
-//! for ever here.
+//! Closures that wait for each other, or for a lock. A pool that lets the second closure of a join lie until the first
+//! returns waits for ever here, and so does one whose waiting threads run anything, or too little.
 
-use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex};
 
 use rayon_core::{join, join_context, scope, ThreadPoolBuilder};
 
@@ -48,4 +49,62 @@ fn closures_wait_for_each_other_in_pools_of_two_and_of_eight() {
 #[test]
 fn neither_closure_migrates_in_a_pool_of_one() {
     ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(neither_closure_migrates);
+}
+
+/// A pool of so many threads, and what runs in it.
+fn in_pool(threads: usize, program: impl FnOnce() + Send) {
+    ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(program);
+}
+
+/// Computes until it is so.
+fn wait_until(so: impl Fn() -> bool) {
+    while !so() {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn closures_on_three_threads_wait_for_each_other() {
+    in_pool(3, || {
+        let (barrier, begun) = (&Barrier::new(3), &AtomicBool::new(false));
+        let inner = || join(|| barrier.wait(), || barrier.wait());
+        let outer = || {
+            begun.store(true, Ordering::Release);
+            join(|| barrier.wait(), inner)
+        };
+        join(|| wait_until(|| begun.load(Ordering::Acquire)), outer);
+    });
+}
+
+#[test]
+fn a_thread_that_waits_in_a_join_runs_tasks_of_a_scope_in_it() {
+    in_pool(2, || {
+        let (begun, ran) = (&AtomicBool::new(false), &AtomicBool::new(false));
+        let second = || {
+            begun.store(true, Ordering::Release);
+            scope(|scope| {
+                scope.spawn(|_| ran.store(true, Ordering::Release));
+                wait_until(|| ran.load(Ordering::Acquire));
+            });
+        };
+        join(|| wait_until(|| begun.load(Ordering::Acquire)), second);
+    });
+}
+
+#[test]
+fn a_join_under_a_mutex_in_a_tree_of_joins_ends() {
+    fn tree(depth: u32, leaf: &(dyn Fn() + Sync)) {
+        match depth {
+            0 => leaf(),
+            _ => _ = join(|| tree(depth - 1, leaf), || tree(depth - 1, leaf)),
+        }
+    }
+    in_pool(4, || {
+        let (mutex, leaves) = (Mutex::new(()), AtomicUsize::new(0));
+        tree(4, &|| {
+            let _guard = mutex.lock().unwrap();
+            tree(3, &|| _ = leaves.fetch_add(1, Ordering::Relaxed));
+        });
+        assert_eq!(leaves.into_inner(), 16 * 8);
+    });
 }

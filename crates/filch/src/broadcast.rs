@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::global;
 use crate::job::Job;
 use crate::latch::{Completion, Gate, Waiter};
-use crate::origin::{Frame, Origin};
+use crate::lineage::Lineage;
 use crate::pool::Shared;
 use crate::seat::Seat;
 use crate::spawn;
@@ -161,12 +161,11 @@ where
         completion: Completion::new(waiter),
     };
     let data = ptr::from_ref(&state).cast();
-    let frame = caller.map(|seat| Frame::new(seat, pool));
-    let origin = frame.as_ref().map_or(Origin::NONE, Origin::new);
+    let lineage = caller.map_or(Lineage::ROOT, |seat| state.completion.lineage(seat.runs.top()));
     // SAFETY: waited for below; each worker gets one and runs it once.
-    pool.deliver_to_all(|_| unsafe { Job::from_parts(data, State::<F, R>::execute, origin) });
-    match caller.zip(frame.as_ref()) {
-        Some((seat, frame)) => wait::until(seat, &Awaited::Installed(frame, &state.completion.done)),
+    pool.deliver_to_all(|_| unsafe { Job::from_parts(data, State::<F, R>::execute, lineage) });
+    match caller {
+        Some(seat) => wait::until(seat, &Awaited::Completion(&state.completion, pool)),
         None => gate.pass_soon(),
     }
     if let Some(panic) = lock(&state.panic).take() {

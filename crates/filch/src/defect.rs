@@ -53,6 +53,14 @@ pub(crate) enum Defect {
     BorrowDoesNotLook,
     /// A caller that returns a seat does not look at its mail.
     ReturnForgetsMail,
+    /// A run that is over leaves its entry as it was.
+    KeepsEndedRuns,
+    /// A worker that begins to run something raises no alarm of its own.
+    BeginsQuietly,
+    /// A run that is over raises no alarm for the run below.
+    EndsQuietly,
+    /// A fork wakes only the worker that waits for the run that it is in.
+    WakesDirectWaitsOnly,
 }
 
 impl Defect {

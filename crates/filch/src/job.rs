@@ -4,7 +4,7 @@ use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr;
 
-use crate::origin::Origin;
+use crate::lineage::Lineage;
 use crate::stack::Execute;
 use crate::unwind::{self, Payload};
 use crate::worker::Worker;
@@ -14,8 +14,8 @@ use crate::worker::Worker;
 pub(crate) struct Job {
     data: *const (),
     execute: Execute,
-    /// Whose wait it descends from.
-    pub(crate) origin: Origin,
+    /// What it descends from.
+    pub(crate) lineage: Lineage,
 }
 
 // SAFETY: the constructors take closures that are `Send`.
@@ -27,13 +27,13 @@ impl Job {
     /// # Safety
     ///
     /// It is run exactly once, and before anything that `f` borrows is gone.
-    pub(crate) unsafe fn boxed<F: FnOnce(&mut Worker) + Send>(f: F, origin: Origin) -> Job {
+    pub(crate) unsafe fn boxed<F: FnOnce(&mut Worker) + Send>(f: F, lineage: Lineage) -> Job {
         unsafe fn execute<F: FnOnce(&mut Worker)>(data: *const (), worker: &mut Worker, _: bool) {
             // SAFETY: from `Box::into_raw`, and run once.
             let f = unsafe { Box::from_raw(data.cast_mut().cast::<F>()) };
             f(worker);
         }
-        Job { data: Box::into_raw(Box::new(f)).cast_const().cast(), execute: execute::<F>, origin }
+        Job { data: Box::into_raw(Box::new(f)).cast_const().cast(), execute: execute::<F>, lineage }
     }
 
     /// A job from its parts.
@@ -41,18 +41,8 @@ impl Job {
     /// # Safety
     ///
     /// `execute` can be called with `data`, once, on any thread, until the job has been run.
-    pub(crate) unsafe fn from_parts(data: *const (), execute: Execute, origin: Origin) -> Job {
-        Job { data, execute, origin }
-    }
-
-    /// Whether this is the job that was made from `data`.
-    pub(crate) fn is_of(&self, data: *const ()) -> bool {
-        ptr::eq(self.data, data)
-    }
-
-    /// Where the job lies: of one that was given back, the slot.
-    pub(crate) fn address(&self) -> usize {
-        self.data.addr()
+    pub(crate) unsafe fn from_parts(data: *const (), execute: Execute, lineage: Lineage) -> Job {
+        Job { data, execute, lineage }
     }
 
     /// Runs it.

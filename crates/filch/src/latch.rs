@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::lineage::{node_of, Lineage, Run};
 use crate::pool::Shared;
+use crate::seat::Seat;
 use crate::sleep::Parker;
 use crate::spin;
 use crate::sync::{spin_loop, thread, thread_local, AtomicBool, Ordering};
@@ -72,7 +74,9 @@ pub(crate) enum Waiter {
 }
 
 /// Done or not, and whom to call. It may lie in the waiter's frame.
+// The alignment: a sleep state holds the address and a few bits.
 #[derive(Debug)]
+#[repr(align(8))]
 pub(crate) struct Completion {
     pub(crate) done: AtomicBool,
     waiter: Waiter,
@@ -81,6 +85,11 @@ pub(crate) struct Completion {
 impl Completion {
     pub(crate) fn new(waiter: Waiter) -> Completion {
         Completion { done: AtomicBool::new(false), waiter }
+    }
+
+    /// The lineage of what has to be done, if a worker waits for it in this run.
+    pub(crate) fn lineage(&self, run: &Run) -> Lineage {
+        Lineage::new(node_of(self), run)
     }
 
     /// It is done. The completion may be gone when this returns.
@@ -95,7 +104,10 @@ impl Completion {
         // SAFETY: as above.
         unsafe { (*this).done.store(true, Ordering::Release) };
         match waiter {
-            Waiter::Worker(pool, worker) => pool.seat(worker).sleep.call_waiter(),
+            Waiter::Worker(pool, worker) => {
+                pool.seat(worker).sleep.call_waiter();
+                Seat::keep_until_run_ends(pool);
+            }
             Waiter::Thread(gate) => gate.open(),
         }
     }

@@ -63,9 +63,9 @@ pub mod guide;
 mod job;
 mod join;
 mod latch;
+mod lineage;
 #[cfg(all(test, any(loom, shuttle)))]
 mod models;
-mod origin;
 mod pool;
 mod process;
 mod random;

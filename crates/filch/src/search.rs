@@ -1,8 +1,9 @@
 //! Looking for work, and running what was found.
 
 use crate::backoff::{Backoff, Patience};
+use crate::defect::{defect, Defect};
 use crate::job::Job;
-use crate::origin::Origin;
+use crate::lineage::{Lineage, Wait};
 use crate::pool::Shared;
 use crate::scope::Task;
 use crate::seat::Seat;
@@ -25,24 +26,29 @@ pub(crate) enum Work<'p> {
     Task(Task),
 }
 
+impl Work<'_> {
+    fn lineage(&self) -> Lineage {
+        match self {
+            Work::Forked(slot, victim) => victim.lineage_of(slot),
+            Work::Job(job) => job.lineage,
+            Work::Task(task) => task.lineage(),
+        }
+    }
+}
+
 /// Runs it on the calling worker, at the bottom of its stack or above what it waits for.
 pub(crate) fn run(seat: &Seat, work: Work<'_>) {
     // Jobs keep their panics to themselves. Should one get out all the same, it would unwind frames that others still work for.
     let guard = NoUnwind("a job unwound into its worker");
-    // The tasks of a scope are part of what its owner runs already, for all who lie down.
-    let part = matches!(&work, Work::Task(task) if task.is_for(seat));
-    let before = if part { None } else { Some(seat.begin()) };
-    let bottom = seat.stack.bottom();
-    let worker = seat.worker();
-    let origin = match &work {
-        Work::Forked(slot, victim) => victim.origins.at(std::ptr::from_ref(*slot).addr()),
-        Work::Job(job) => job.origin,
-        // Above something else, the scope's own wait is what tells its tasks apart.
-        Work::Task(task) if !part && !seat.stack.is_empty_at(bottom) => task.scopes_origin(),
-        Work::Task(task) => task.origin(),
-    };
-    let entered = seat.origins.enter(bottom, origin);
+    let lineage = work.lineage();
+    // A task that its scope's owner runs at the scope's end is part of the run that opened the scope.
+    let in_place = matches!(&work, Work::Task(task) if task.is_for(seat)) && lineage.is_directly_in(seat.runs.top());
+    let before = (!in_place).then(|| {
+        seat.runs.begin(seat, lineage, seat.worker().depth());
+        seat.begin()
+    });
     seat.tally.jobs.add(1);
+    let worker = seat.worker();
     match work {
         Work::Forked(slot, victim) => {
             seat.tally.steals.add(1);
@@ -57,39 +63,20 @@ pub(crate) fn run(seat: &Seat, work: Work<'_>) {
         }
         Work::Task(task) => {
             let _span = seat.log.task();
-            let before = (seat.scope(), seat.scope_since());
-            let outermost = !part && seat.stack.is_empty_at(bottom);
-            if outermost {
-                seat.set_scope(task.number(), seat.foreigners());
-            }
             task.run(worker);
-            if outermost {
-                seat.set_scope(before.0, before.1);
-                // Who waits for the scope that is back in its place could not be seen by forks meanwhile.
-                seat.stack.alarm();
-            }
         }
     }
-    if entered {
-        seat.origins.leave();
-    }
     if let Some(before) = before {
+        seat.runs.end();
+        // SAFETY: this is the worker of the seat.
+        unsafe { seat.drop_kept() };
+        if before && !defect(Defect::EndsQuietly) {
+            // Forks in the run below could not wake those that wait for it meanwhile.
+            seat.stack.alarm();
+        }
         seat.end(before);
     }
     guard.disarm();
-}
-
-/// Runs what has nothing to do with whatever is being run here: nobody who waits for that may take a part of it.
-pub(crate) fn run_foreign(seat: &Seat, work: Work<'_>) {
-    let own_forked = match &work {
-        Work::Forked(slot, owner) if std::ptr::eq(*owner, seat) => Some(seat.stack.index_of(slot)),
-        _ => None,
-    };
-    seat.enter_foreign(own_forked);
-    run(seat, work);
-    seat.leave_foreign();
-    // Who waits for what runs below could not be served meanwhile.
-    seat.stack.alarm();
 }
 
 /// Runs the stolen job in `slot` and tells its owner.
@@ -100,7 +87,7 @@ pub(crate) fn run_foreign(seat: &Seat, work: Work<'_>) {
 pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
     // SAFETY: a slot of this pool.
     let owner = unsafe { Worker::at(std::ptr::from_ref(slot).addr()) }.seat();
-    slot.run_by(worker.index(), worker.depth(), worker.seat().foreigners());
+    slot.run_by(worker.index());
     let (data, execute) = slot.job();
     // SAFETY: the caller's word: once, and the frame it points to waits.
     unsafe { execute(data, worker, !std::ptr::eq(owner, worker.seat())) };
@@ -158,7 +145,7 @@ pub(crate) fn find_or_raid<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>
 }
 
 /// The other workers, from a random one on.
-fn victims<'p>(seat: &Seat, pool: &'p Shared) -> impl Iterator<Item = &'p Seat> {
+pub(crate) fn victims<'p>(seat: &Seat, pool: &'p Shared) -> impl Iterator<Item = &'p Seat> {
     let count = pool.seats.len();
     // SAFETY: this is the worker of the seat.
     let start = unsafe { seat.random(count) };
@@ -167,7 +154,7 @@ fn victims<'p>(seat: &Seat, pool: &'p Shared) -> impl Iterator<Item = &'p Seat> 
 }
 
 fn steal_forked<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
-    victims(seat, pool).find_map(|victim| seat.rob(victim, 0).map(|slot| Work::Forked(slot, victim)))
+    victims(seat, pool).find_map(|victim| seat.rob(victim).map(|slot| Work::Forked(slot, victim)))
 }
 
 fn steal_task<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
@@ -178,15 +165,6 @@ fn steal_spawned<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
     victims(seat, pool).find_map(Seat::steal_spawned).map(Work::Job)
 }
 
-/// How to run what was found while something else is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Others {
-    /// As part of what runs below, or above nothing.
-    Alike,
-    /// As something that it has nothing to do with.
-    Foreign,
-}
-
 /// Runs any work until `has_come`. `announce` says that this worker is to be called then; `find_own`
 /// finds what others could not; `state` is that of the worker when it sleeps.
 pub(crate) fn until<'p>(
@@ -195,7 +173,6 @@ pub(crate) fn until<'p>(
     has_come: &mut dyn FnMut() -> bool,
     announce: &mut dyn FnMut() -> bool,
     find_own: &mut dyn FnMut() -> Option<Work<'p>>,
-    others: Others,
     state: SleepState,
 ) {
     while !has_come() {
@@ -205,11 +182,8 @@ pub(crate) fn until<'p>(
             if has_come() {
                 break None;
             }
-            if let Some(work) = find_own() {
-                break Some((work, Others::Alike));
-            }
-            if let Some(work) = find(seat, pool) {
-                break Some((work, others));
+            if let Some(work) = find_own().or_else(|| find(seat, pool)) {
+                break Some(work);
             }
             // One turn at least, in which owners can answer the demand.
             if !backoff.snooze() || crowded {
@@ -221,12 +195,10 @@ pub(crate) fn until<'p>(
                 if has_come() {
                     break None;
                 }
-                if let Some(work) = find_own() {
-                    break Some((work, Others::Alike));
-                }
                 // A caller may have left something in the seat, which comes before what is injected.
-                if let Some(work) = own(seat, pool).or_else(|| pool.injector.take().map(Work::Job)) {
-                    break Some((work, others));
+                let queued = || own(seat, pool).or_else(|| pool.injector.take().map(Work::Job));
+                if let Some(work) = find_own().or_else(queued) {
+                    break Some(work);
                 }
             }
         };
@@ -234,10 +206,8 @@ pub(crate) fn until<'p>(
         if pool.sleep.stop_searching() {
             pool.wake_for_unclaimed_work();
         }
-        match work {
-            Some((work, Others::Alike)) => run(seat, work),
-            Some((work, Others::Foreign)) => run_foreign(seat, work),
-            None => {}
+        if let Some(work) = work {
+            run(seat, work);
         }
     }
 }
@@ -271,6 +241,14 @@ impl Sleeper for Searcher<'_> {
         pool.others(self.seat).collect()
     }
 
+    fn may_take_public(&self, victim: &Seat) -> bool {
+        victim.stack.has_public()
+    }
+
+    fn may_take(&self, victim: &Seat) -> bool {
+        self.pool.could_take_from(victim)
+    }
+
     fn is_done(&mut self) -> bool {
         (self.has_come)()
     }
@@ -281,21 +259,44 @@ impl Sleeper for Searcher<'_> {
 }
 
 impl Seat {
-    /// Takes the oldest public job of another worker, none below `floor`; where there is none, leaves a demand.
-    pub(crate) fn rob<'p>(&self, victim: &'p Seat, floor: u32) -> Option<&'p Slot> {
-        match victim.stack.steal_above(floor) {
+    /// Takes the oldest public job of another worker; where there is none, leaves a demand.
+    pub(crate) fn rob<'p>(&self, victim: &'p Seat) -> Option<&'p Slot> {
+        match victim.stack.steal() {
             Theft::Job(slot) => Some(slot),
             Theft::Lost => {
                 self.tally.aborts.add(1);
                 None
             }
             Theft::Nothing => {
-                // SAFETY: this is the worker of the seat.
-                if unsafe { self.should_ask(victim) } {
-                    victim.stack.demand();
+                self.ask(victim);
+                None
+            }
+        }
+    }
+
+    /// The same, if the job seems to descend from what is waited for, or a run there does. Whether the
+    /// job does is for the caller to find out.
+    pub(crate) fn rob_for<'p>(&self, victim: &'p Seat, wait: Wait) -> Option<&'p Slot> {
+        match victim.stack.steal_if(|depth| victim.runs.at(depth).is_under(wait)) {
+            Theft::Job(slot) => Some(slot),
+            Theft::Lost => {
+                self.tally.aborts.add(1);
+                None
+            }
+            Theft::Nothing => {
+                if victim.runs.have_under(wait) {
+                    self.ask(victim);
                 }
                 None
             }
+        }
+    }
+
+    /// Leaves a demand for work.
+    fn ask(&self, victim: &Seat) {
+        // SAFETY: this is the worker of the seat.
+        if unsafe { self.should_ask(victim) } {
+            victim.stack.demand();
         }
     }
 
@@ -314,10 +315,5 @@ impl Seat {
         self.tally.raids.add(1);
         let _span = self.log.raid(victim.index);
         victim.stack.raid(|| victim.sleep.is_asleep()).is_some()
-    }
-
-    /// Where what runs here now comes from.
-    pub(crate) fn origin(&self) -> Origin {
-        self.origins.at(usize::MAX)
     }
 }

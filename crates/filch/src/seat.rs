@@ -1,15 +1,17 @@
 //! A seat: a worker's place in a pool. Lies at the start of its region.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::atomic as plain;
+use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 use filch_queue::{chase_lev, Steal};
 
 use crate::backoff::Patience;
+use crate::defect::{defect, Defect};
 use crate::job::Job;
-use crate::origin::Origins;
+use crate::lineage::{node_of, Lineage, Runs};
 use crate::pool::Shared;
 use crate::random::Random;
 use crate::scope::Task;
@@ -17,9 +19,7 @@ use crate::sleep::SleepCell;
 use crate::spin;
 use crate::stack::{Mode, Slot, Stack};
 use crate::stats::Tally;
-use crate::sync::{
-    fence_after_exchange, lock, spin_loop, AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Mutex, Ordering,
-};
+use crate::sync::{fence_after_exchange, lock, spin_loop, AtomicBool, AtomicPtr, AtomicUsize, Mutex, Ordering};
 use crate::trace::Log;
 use crate::worker::Worker;
 
@@ -56,17 +56,13 @@ pub(crate) struct Seat {
     inbox: InOrder<Mail>,
     /// What it has spawned in turn. For each there is a job in `spawned` that takes the oldest of these.
     in_turn: InOrder<Job>,
-    /// The scope whose task is at the bottom of all that runs here, or 0.
-    scope: AtomicUsize,
     /// Whether it runs something. A worker that begins to looks at the sleep states of others at its
     /// first fork.
     working: CachePadded<AtomicBool>,
-    /// What runs here on top of something that it has nothing to do with.
-    foreign: Foreign,
-    /// How much of that had begun when the task of `scope` did.
-    scope_since: AtomicU32,
-    /// Where the jobs on the stack come from, if from another pool.
-    pub(crate) origins: Origins,
+    /// What runs here.
+    pub(crate) runs: Runs,
+    /// See [`keep_until_run_ends`](Seat::keep_until_run_ends).
+    kept: OwnersOnly<RefCell<Option<Arc<Shared>>>>,
     /// For forks beyond the end of the stack.
     pub(crate) spare_slots: SpareSlots,
     pub(crate) tally: CachePadded<Tally>,
@@ -100,11 +96,9 @@ impl Seat {
             guests_patience: Patience::new(),
             inbox: InOrder::new(),
             in_turn: InOrder::new(),
-            scope: AtomicUsize::new(0),
             working: CachePadded::new(AtomicBool::new(false)),
-            foreign: Foreign { count: AtomicU32::new(0), entries: Mutex::new(Vec::new()) },
-            scope_since: AtomicU32::new(0),
-            origins: Origins::new(),
+            runs: Runs::new(),
+            kept: OwnersOnly(RefCell::new(None)),
             spare_slots: SpareSlots(Mutex::new(Vec::new())),
             tally: CachePadded::new(Tally::new()),
             log: Log::new(),
@@ -114,6 +108,7 @@ impl Seat {
     pub(crate) fn set_pool(&self, pool: &Shared) {
         // Relaxed: threads start later.
         self.pool.store(std::ptr::from_ref(pool).cast_mut(), Ordering::Relaxed);
+        self.runs.move_in(self);
     }
 
     /// The pool.
@@ -140,10 +135,10 @@ impl Seat {
             // SAFETY: taken from the queue once.
             unsafe { job.run(worker) };
         }
-        let origin = job.origin;
+        let lineage = job.lineage;
         self.in_turn.push(job);
         // SAFETY: run once, as every spawned job is; then there is one in the queue.
-        unsafe { Job::from_parts(std::ptr::from_ref(self).cast(), execute, origin) }
+        unsafe { Job::from_parts(std::ptr::from_ref(self).cast(), execute, lineage) }
     }
 
     /// Takes the youngest job of the worker's own queue.
@@ -265,7 +260,7 @@ impl Seat {
     /// Leaves a job for this worker alone, and wakes it.
     pub(crate) fn deliver(&self, job: Job) {
         // Workers of other pools are inside, too: a call that runs here may wait for them.
-        let is_from_inside = Seat::current().is_some() || job.origin.descends_from_worker_of(self.pool());
+        let is_from_inside = Seat::current().is_some() || self.pool().waits_above(job.lineage).next().is_some();
         self.inbox.push(Mail { job, is_from_inside });
         self.sleep.call();
     }
@@ -288,7 +283,9 @@ impl Seat {
         self.working.swap(true, Ordering::SeqCst);
         // A worker that goes to sleep and does not see this is seen asleep by the first fork.
         fence_after_exchange();
-        self.stack.alarm();
+        if !defect(Defect::BeginsQuietly) {
+            self.stack.alarm();
+        }
         before
     }
 
@@ -300,38 +297,37 @@ impl Seat {
 
     /// Whether nothing is left of what ran here.
     pub(crate) fn is_clear(&self) -> bool {
-        self.stack.is_empty_at(self.stack.bottom())
-            && self.origins.are_none()
-            && self.foreigners() == 0
-            && self.scope.load(Ordering::Relaxed) == 0
+        self.stack.is_empty_at(self.stack.bottom()) && self.runs.is_empty()
     }
 
-    /// Something begins, at the present height, that has nothing to do with what runs below; or only with what runs below the job at depth `descends_from`, which it is.
-    pub(crate) fn enter_foreign(&self, descends_from: Option<u32>) {
-        lock(&self.foreign.entries).push(Entry { from: self.worker().depth(), descends_from });
-        // Relaxed: only the worker itself writes it; a thief acquires it with what is forked later.
-        self.foreign.count.fetch_add(1, Ordering::Relaxed);
+    /// Drops a count of the pool of a worker that waited for what the calling thread runs; but not
+    /// before the run is over.
+    ///
+    /// The count may be the last, and the pool's end run code of the user's. In the run that code would
+    /// find the run's ancestors, which are gone with the pool.
+    pub(crate) fn keep_until_run_ends(pool: Arc<Shared>) {
+        match Seat::current() {
+            // Not in a seat of its own: the pool would keep itself.
+            Some(seat) if !seat.runs.is_empty() && !std::ptr::eq(seat.pool(), &*pool) => {
+                drop(seat.kept.0.replace(Some(pool)));
+            }
+            _ => drop(pool),
+        }
     }
 
-    /// It is over; nothing of it is left on the stack.
-    pub(crate) fn leave_foreign(&self) {
-        self.foreign.count.fetch_sub(1, Ordering::Relaxed);
-        lock(&self.foreign.entries).pop();
+    /// Drops what was kept until the run ends.
+    ///
+    /// # Safety
+    ///
+    /// Called by the occupant of this seat.
+    pub(crate) unsafe fn drop_kept(&self) {
+        drop(self.kept.0.take());
     }
 
-    /// How many foreign things have begun here.
-    pub(crate) fn foreigners(&self) -> u32 {
-        // Relaxed: for the worker itself; others have it from a job's slot.
-        self.foreign.count.load(Ordering::Relaxed)
-    }
-
-    /// Whether a job stolen from this depth belongs to something foreign to what began at `floor`, when there were so many foreign things. Stable until the job is done.
-    pub(crate) fn is_foreign(&self, depth: u32, since: u32, floor: u32) -> bool {
-        let foreign =
-            |entry: &Entry| entry.from <= depth && entry.descends_from.is_none_or(|ancestor| ancestor < floor);
-        // Relaxed: acquired with the theft.
-        self.foreign.count.load(Ordering::Relaxed) > since
-            && lock(&self.foreign.entries).iter().skip(since as usize).any(foreign)
+    /// The lineage of the job in `slot`, which stands on this seat's stack. For a thread that holds the
+    /// job, otherwise a hint.
+    pub(crate) fn lineage_of(&self, slot: &Slot) -> Lineage {
+        Lineage::new(node_of(slot), self.runs.at(self.stack.index_of(slot)))
     }
 
     /// Whether the worker may fork without looking at the sleep states of others first: it runs
@@ -345,25 +341,6 @@ impl Seat {
     pub(crate) fn has_mail(&self) -> bool {
         // SeqCst: after the worker's state says that it sleeps.
         self.inbox.len.load(Ordering::SeqCst) != 0
-    }
-
-    /// The scope whose task is at the bottom of all that runs here.
-    pub(crate) fn scope(&self) -> usize {
-        // SeqCst: against the sleep states, and against the scope's end, which reads it before and after a theft.
-        self.scope.load(Ordering::SeqCst)
-    }
-
-    /// Says so, and how many foreign things had begun before.
-    pub(crate) fn set_scope(&self, number: usize, since: u32) {
-        // Relaxed: before the number, with which it is read.
-        self.scope_since.store(since, Ordering::Relaxed);
-        self.scope.store(number, Ordering::SeqCst);
-    }
-
-    /// How many foreign things had begun before the task of [`scope`](Seat::scope). Only after a theft.
-    pub(crate) fn scope_since(&self) -> u32 {
-        // Relaxed: acquired with the theft.
-        self.scope_since.load(Ordering::Relaxed)
     }
 }
 
@@ -389,21 +366,6 @@ fn steal<T: Send>(thief: &chase_lev::Thief<T>) -> Option<T> {
             Steal::Retry => spin_loop(),
         }
     }
-}
-
-/// What runs here that is foreign to what runs below it.
-#[derive(Debug)]
-struct Foreign {
-    count: AtomicU32,
-    entries: Mutex<Vec<Entry>>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    /// From which depth on the stack holds jobs of it.
-    from: u32,
-    /// Where the job stood, if it is one that was forked here.
-    descends_from: Option<u32>,
 }
 
 /// How many [turns](crate::spin) there are at most from the end of one call to the end of the next if a

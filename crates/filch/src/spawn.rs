@@ -2,7 +2,7 @@
 
 use crate::global;
 use crate::job::Job;
-use crate::origin::Origin;
+use crate::lineage::Lineage;
 use crate::pool::Shared;
 use crate::search::{self, Work};
 use crate::seat::Seat;
@@ -82,7 +82,7 @@ where
         pool.count_finished();
     };
     // SAFETY: `'static`, and run once; a pool does not end before its spawned jobs.
-    unsafe { Job::boxed(run, Origin::NONE) }
+    unsafe { Job::boxed(run, Lineage::ROOT) }
 }
 
 /// What [`yield_now`] or [`yield_local`] did.
@@ -140,7 +140,7 @@ pub fn has_pending() -> Option<bool> {
 fn run_one(seat: &Seat, work: Option<Work<'_>>) -> Yield {
     match work {
         Some(work) => {
-            search::run_foreign(seat, work);
+            search::run(seat, work);
             Yield::Ran
         }
         None => Yield::Idle,

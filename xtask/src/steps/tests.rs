@@ -36,6 +36,7 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
             Effort::Deep { .. } => tests
                 .env("FILCH_STRESS_TASKS", "100000000")
                 .env("FILCH_STRESS_JOINS", "100000000")
+                .env("FILCH_HANGS", "10000")
                 .env("PROPTEST_CASES", "20000"),
         }
         .run()?;

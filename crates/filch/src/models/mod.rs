@@ -1,6 +1,8 @@
-//! What the checkers run: loom on the fork stack, on the
-//! sleep protocol, on seats that are lent and on the end of explorations, shuttle on whole pools.
+//! What the checkers run: loom on the fork stack, on the sleep protocol, on what waits find, on seats
+//! that are lent and on the end of explorations, shuttle on whole pools.
 
+#[cfg(loom)]
+mod descendants;
 #[cfg(loom)]
 mod explore;
 #[cfg(all(shuttle, not(loom)))]

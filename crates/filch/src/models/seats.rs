@@ -13,7 +13,7 @@ use super::explore;
 use crate::defect::{self, Defect};
 use crate::job::Job;
 use crate::latch::Gate;
-use crate::origin::Origin;
+use crate::lineage::Lineage;
 use crate::pool::{Plan, Shared};
 use crate::search;
 use crate::seat::Seat;
@@ -84,7 +84,7 @@ impl Told {
 
     fn job(self: &Arc<Told>) -> Job {
         // SAFETY: run once, and waited for.
-        unsafe { Job::from_parts(self.data(), Told::execute, Origin::NONE) }
+        unsafe { Job::from_parts(self.data(), Told::execute, Lineage::ROOT) }
     }
 }
 

@@ -8,16 +8,16 @@ use loom::thread;
 use super::explore;
 use crate::defect::{self, Defect};
 use crate::job::Job;
-use crate::origin::Origin;
+use crate::lineage::{node_of, Lineage};
 use crate::pool::{Plan, Shared};
-use crate::search::{self, Others};
+use crate::search;
 use crate::seat::Seat;
 use crate::sleep::{self, SleepState};
 use crate::stack::{Execute, Mode, Slot, Theft};
 use crate::wait;
 use crate::worker::Worker;
 
-fn plan(mode: Mode) -> Plan {
+pub(super) fn plan(mode: Mode) -> Plan {
     Plan { mode, raids: true, ..Plan::default() }
 }
 
@@ -31,27 +31,33 @@ fn idle_worker(pool: &Arc<Shared>, flag: &Arc<AtomicBool>) -> thread::JoinHandle
     thread::spawn(move || {
         let seat = pool.seat(1);
         Seat::set_current(Some(seat));
-        search::until(
-            seat,
-            &pool,
-            &mut || flag.load(Ordering::Acquire),
-            &mut || true,
-            &mut || None,
-            Others::Alike,
-            SleepState::Idle,
-        );
+        search::until(seat, &pool, &mut || flag.load(Ordering::Acquire), &mut || true, &mut || None, SleepState::Idle);
         Seat::set_current(None);
     })
 }
 
-/// The worker of `seat` runs something since before the others went to bed, and forks without looking at them.
-fn has_begun(seat: &Seat) {
+/// The worker of `seat` runs something since before the others slept, and forks without looking at
+/// them.
+pub(super) fn has_begun(seat: &Seat) {
     seat.begin();
     seat.stack.answer();
 }
 
+/// The same for a worker that runs the job that was stolen from `owner`.
+pub(super) fn has_begun_stolen(seat: &Seat, owner: &Seat, slot: &Slot) {
+    slot.run_by(seat.index);
+    seat.runs.begin(seat, owner.lineage_of(slot), 0);
+    has_begun(seat);
+}
+
+/// The slot at an address that was made from a reference to it.
+fn slot_at<'a>(address: usize) -> &'a Slot {
+    // SAFETY: a slot of the model's pool, whose provenance is exposed.
+    unsafe { &*std::ptr::with_exposed_provenance::<Slot>(address) }
+}
+
 /// Forks a job on the worker of `seat`, and steals it. Called before other threads use the seat.
-fn stolen_from(seat: &Seat, data: *const (), execute: Execute) -> &Slot {
+pub(super) fn stolen_from(seat: &Seat, data: *const (), execute: Execute) -> &Slot {
     // SAFETY: this thread is the worker of the seat until then.
     let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
     seat.stack.push(slot, data, execute);
@@ -89,7 +95,7 @@ fn injects() {
         let (pool, flag) = (pool(Mode::Asymmetric), Arc::new(AtomicBool::new(false)));
         let sleeper = idle_worker(&pool, &flag);
         // SAFETY: run once, while the flag is there.
-        pool.inject(unsafe { Job::from_parts(Arc::as_ptr(&flag).cast(), set_flag, Origin::NONE) });
+        pool.inject(unsafe { Job::from_parts(Arc::as_ptr(&flag).cast(), set_flag, Lineage::ROOT) });
         sleeper.join().unwrap();
     });
 }
@@ -100,7 +106,7 @@ fn delivers() {
         let (pool, flag) = (pool(Mode::Asymmetric), Arc::new(AtomicBool::new(false)));
         let sleeper = idle_worker(&pool, &flag);
         // SAFETY: run once, while the flag is there.
-        pool.seat(1).deliver(unsafe { Job::from_parts(Arc::as_ptr(&flag).cast(), set_flag, Origin::NONE) });
+        pool.seat(1).deliver(unsafe { Job::from_parts(Arc::as_ptr(&flag).cast(), set_flag, Lineage::ROOT) });
         sleeper.join().unwrap();
     });
 }
@@ -185,7 +191,7 @@ fn forks_two() {
                     let seat = pool.seat(index);
                     Seat::set_current(Some(seat));
                     let mut done = || flags[index].load(Ordering::Acquire);
-                    search::until(seat, &pool, &mut done, &mut || true, &mut || None, Others::Alike, SleepState::Idle);
+                    search::until(seat, &pool, &mut done, &mut || true, &mut || None, SleepState::Idle);
                     Seat::set_current(None);
                 })
             })
@@ -227,13 +233,13 @@ fn wakes_and_forks() {
                 let seat = pool.seat(index);
                 Seat::set_current(Some(seat));
                 let mut done = || flags[index].load(Ordering::Acquire);
-                search::until(seat, &pool, &mut done, &mut || true, &mut || None, Others::Alike, SleepState::Idle);
+                search::until(seat, &pool, &mut done, &mut || true, &mut || None, SleepState::Idle);
                 Seat::set_current(None);
             }
         };
         let workers = [thread::spawn(idle(0)), thread::spawn(idle(1))];
         // SAFETY: run once, while the flags are there.
-        pool.inject(unsafe { Job::from_parts(Arc::as_ptr(&flags).cast(), fork, Origin::NONE) });
+        pool.inject(unsafe { Job::from_parts(Arc::as_ptr(&flags).cast(), fork, Lineage::ROOT) });
         workers.into_iter().for_each(|worker| worker.join().unwrap());
     });
 }
@@ -260,18 +266,18 @@ fn leaves_a_job_to_a_waiter() {
         // SAFETY: as above.
         let world = unsafe { &*data.cast::<World>() };
         let pool = worker.seat().pool();
-        if pool.slot_at(world.awaited).complete() {
+        if slot_at(world.awaited).complete() {
             pool.seat(0).sleep.call();
         }
     }
     explore(1, || {
         let pool = Shared::new(4, 4, plan(Mode::Asymmetric)).expect("memory");
         let waiter = pool.seat(0);
-        [0, 1, 3].into_iter().for_each(|index| has_begun(pool.seat(index)));
+        [0, 1].into_iter().for_each(|index| has_begun(pool.seat(index)));
         let awaited = stolen_from(waiter, std::ptr::null(), unrelated);
         let world =
             Arc::new(World { awaited: std::ptr::from_ref(awaited).addr(), idle_is_done: AtomicBool::new(false) });
-        awaited.run_by(3, 0, 0);
+        has_begun_stolen(pool.seat(3), waiter, awaited);
 
         let idles = {
             let (pool, world) = (pool.clone(), world.clone());
@@ -279,7 +285,7 @@ fn leaves_a_job_to_a_waiter() {
                 let seat = pool.seat(2);
                 Seat::set_current(Some(seat));
                 let mut done = || world.idle_is_done.load(Ordering::Acquire);
-                search::until(seat, &pool, &mut done, &mut || true, &mut || None, Others::Alike, SleepState::Idle);
+                search::until(seat, &pool, &mut done, &mut || true, &mut || None, SleepState::Idle);
                 Seat::set_current(None);
             })
         };
@@ -326,7 +332,7 @@ fn raids_a_sleeper() {
             })
         };
         owner.stack.push(slot, std::ptr::null(), set_flag);
-        pool.sleep.lie_down(&owner.sleep, SleepState::on(slot));
+        pool.sleep.lie_down(&owner.sleep, SleepState::For(node_of(slot)));
         pool.sleep.get_up(&owner.sleep);
         if owner.stack.pop(slot) || owner.stack.settle(slot) {
             runs.fetch_add(1, Ordering::Relaxed);
@@ -357,7 +363,7 @@ fn an_owner_that_gets_up_without_a_fence_is_caught() {
 fn returns_to_the_injector() {
     unsafe fn complete(data: *const (), worker: &mut Worker, _: bool) {
         let pool = worker.seat().pool();
-        if pool.slot_at(data.addr()).complete() {
+        if slot_at(data.addr()).complete() {
             pool.seat(0).sleep.call();
         }
     }
@@ -369,16 +375,18 @@ fn returns_to_the_injector() {
         let pool = pool(Mode::Asymmetric);
         let (waiter, runner) = (pool.seat(0), pool.seat(1));
         has_begun(waiter);
-        has_begun(runner);
         let awaited = stolen_from(waiter, std::ptr::null(), complete);
-        awaited.run_by(1, 0, 0);
+        has_begun_stolen(runner, waiter, awaited);
         let given_back = stolen_from(runner, std::ptr::from_ref(awaited).cast(), complete);
+        let lineage = runner.lineage_of(given_back);
         // SAFETY: run once, while the pool is there.
-        pool.injector.push(unsafe { Job::from_parts(std::ptr::from_ref(given_back).cast(), run_slot, Origin::NONE) });
+        pool.injector.push(unsafe { Job::from_parts(std::ptr::from_ref(given_back).cast(), run_slot, lineage) });
         let other = {
             let pool = pool.clone();
             thread::spawn(move || {
-                assert!(wait::fetch(&pool, pool.seat(1), |_| true, || false).is_none());
+                if let Some(job) = pool.injector.take() {
+                    pool.inject(job);
+                }
             })
         };
         Seat::set_current(Some(waiter));

@@ -23,7 +23,7 @@ use crate::error::BuildError;
 use crate::global;
 use crate::job::{Forked, Job};
 use crate::latch::{Completion, Gate, Waiter};
-use crate::origin::{Frame, Origin};
+use crate::lineage::Lineage;
 use crate::scope::{Order, Scope};
 use crate::seat::Seat;
 use crate::sleep::{Guest, MOST_WORKERS};
@@ -157,7 +157,7 @@ impl Pool {
         let gate = Gate::own();
         let installed = Installed::new(|worker, _| f(worker), Waiter::Thread(gate.clone()));
         // SAFETY: waited for.
-        self.shared.inject_and_wait(unsafe { installed.job(Origin::NONE) }, &gate);
+        self.shared.inject_and_wait(unsafe { installed.job(Lineage::ROOT) }, &gate);
         installed.into_result()
     }
 
@@ -178,11 +178,11 @@ impl Pool {
         R: Send,
     {
         self.shared.check_process();
-        let frame = Frame::new(seat, &self.shared);
         let installed = Installed::new(|worker, _| f(worker), Waiter::Worker(seat.pool().hold(), seat.index));
+        let completion = &installed.completion;
         // SAFETY: waited for.
-        self.shared.inject(unsafe { installed.job(Origin::new(&frame)) });
-        wait::until(seat, &Awaited::Installed(&frame, &installed.completion.done));
+        self.shared.inject(unsafe { installed.job(completion.lineage(seat.runs.top())) });
+        wait::until(seat, &Awaited::Completion(completion, &self.shared));
         installed.into_result()
     }
 
@@ -305,7 +305,7 @@ where
     /// # Safety
     ///
     /// The caller waits for the completion.
-    unsafe fn job(&self, origin: Origin) -> Job {
+    unsafe fn job(&self, lineage: Lineage) -> Job {
         unsafe fn execute<F, R>(data: *const (), worker: &mut Worker, migrated: bool)
         where
             F: FnOnce(&mut Worker, bool) -> R,
@@ -317,7 +317,7 @@ where
             unsafe { Completion::set(&raw const (*this).completion) };
         }
         // SAFETY: the caller's word.
-        unsafe { Job::from_parts(ptr::from_ref(self).cast(), execute::<F, R>, origin) }
+        unsafe { Job::from_parts(ptr::from_ref(self).cast(), execute::<F, R>, lineage) }
     }
 
     fn into_result(self) -> R {

@@ -9,14 +9,13 @@ use super::injector::Injector;
 use crate::error::BuildError;
 use crate::job::Job;
 use crate::latch::Gate;
-use crate::origin::{Frame, Origin};
 use crate::process::Process;
 use crate::scope::Scopes;
-use crate::search::{self, Others};
+use crate::search;
 use crate::seat::Seat;
 use crate::sleep::{Sleep, SleepState};
 use crate::spin;
-use crate::stack::{Mode, Region, Slot};
+use crate::stack::{Mode, Region};
 use crate::sync::{lock, AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
 use crate::wait::Waiting;
@@ -122,12 +121,6 @@ impl Shared {
         Seat::current().filter(|seat| std::ptr::eq(seat.pool(), self))
     }
 
-    /// The slot that a sleep state names.
-    pub(crate) fn slot_at(&self, address: usize) -> &Slot {
-        // SAFETY: a slot of this pool, on a stack or spare: it lives as long as the pool, and its provenance is exposed.
-        unsafe { &*std::ptr::with_exposed_provenance::<Slot>(address) }
-    }
-
     /// A count of the pool.
     pub(crate) fn hold(&self) -> Arc<Shared> {
         self.me.upgrade().expect("a pool is held by whoever runs on it")
@@ -175,23 +168,13 @@ impl Shared {
         }
     }
 
-    /// Puts a job where any worker takes it, and wakes who should.
+    /// Puts a job where any worker takes it, and wakes an idle worker, or a worker whose wait needs it.
     pub(crate) fn inject(&self, job: Job) {
-        // A worker that waits for what this descends from may be the only one that can run it. Looked up before the job can be over, and the frames gone.
-        let waiters = self.waiters_for(job.origin);
+        // Before the job can be done, and its ancestors gone.
+        let waits: Vec<_> = self.waits_above(job.lineage).collect();
         self.injector.push(job);
         self.event();
-        self.call(waiters);
-    }
-
-    /// The workers here that wait for what descends from their wait, as this does.
-    pub(crate) fn waiters_for(&self, origin: Origin) -> Vec<usize> {
-        let here = |frame: &&Frame| std::ptr::eq(frame.pool, self) && frame.worker < self.seats.len();
-        origin.frames().filter(here).map(|frame| frame.worker).collect()
-    }
-
-    pub(crate) fn call(&self, workers: Vec<usize>) {
-        workers.into_iter().for_each(|worker| self.seat(worker).sleep.call_waiter());
+        self.wake_nearest(waits.into_iter());
     }
 
     /// Puts a job that nobody waits for where the calling worker, or any worker, takes it. A worker takes its own ones youngest first, and those that it has spawned in turn among
@@ -292,7 +275,7 @@ impl Shared {
         call(&self.handlers.start);
         let guard = NoUnwind("a worker unwound");
         let state = self.state_at_bottom();
-        search::until(seat, self, &mut || self.may_leave(), &mut || true, &mut || None, Others::Alike, state);
+        search::until(seat, self, &mut || self.may_leave(), &mut || true, &mut || None, state);
         guard.disarm();
         call(&self.handlers.exit);
         Seat::set_current(outer);

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::tasks::{Task, Tasks};
-use crate::origin::Frame;
+use crate::lineage::Lineage;
 use crate::seat::Seat;
 use crate::sync::{AtomicUsize, Ordering, RwLock};
 
@@ -77,19 +77,19 @@ impl Scopes {
         self.find(|tasks| tasks.is_owned_by(seat).then(|| tasks.take_queued()).flatten())
     }
 
-    /// A task of a scope that descends from `frame`, for the worker of `seat`, which may run no others.
-    pub(crate) fn take_descendant(&self, seat: &Seat, frame: &Frame) -> Option<Task> {
+    /// A task of a scope of such a lineage, for the worker of `seat`, which may run no others.
+    pub(crate) fn take_needed(&self, seat: &Seat, is_needed: impl Fn(Lineage) -> bool) -> Option<Task> {
         let others = RefCell::new(Vec::new());
         let take = |tasks: &Tasks| tasks.take_past(seat, &mut others.borrow_mut());
-        let task = self.find(|tasks| tasks.origin().descends_from(frame).then(|| take(tasks)).flatten());
+        let task = self.find(|tasks| is_needed(tasks.lineage()).then(|| take(tasks)).flatten());
         // Not while the list is locked.
         others.into_inner().into_iter().for_each(Task::set_aside);
         task
     }
 
-    /// Whether some scope that descends from `frame` has a task that nobody has taken.
-    pub(crate) fn have_descendant(&self, frame: &Frame) -> bool {
-        self.find(|tasks| (tasks.are_waiting() && tasks.origin().descends_from(frame)).then_some(())).is_some()
+    /// Whether some scope of such a lineage has a task that nobody has taken.
+    pub(crate) fn have_needed(&self, is_needed: impl Fn(Lineage) -> bool) -> bool {
+        self.find(|tasks| (tasks.are_waiting() && is_needed(tasks.lineage())).then_some(())).is_some()
     }
 
     /// Whether some scope has a task that nobody has taken.

@@ -15,7 +15,6 @@ use crate::broadcast::Broadcast;
 use crate::global;
 use crate::job::Job;
 use crate::latch::{Completion, Gate, Waiter};
-use crate::origin::{Frame, Origin};
 use crate::pool::Shared;
 use crate::seat::Seat;
 use crate::unwind;
@@ -135,7 +134,7 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) -> R,
     {
         let seat = worker.seat();
-        let scope = Scope::new(Tasks::new(seat.pool(), seat.origin(), order, End::Owner(seat)));
+        let scope = Scope::new(Tasks::new(seat.pool(), Some(seat.runs.top()), order, End::Owner(seat)));
         scope.complete(f, |tasks| wait::until(seat, &Awaited::Scope(tasks)))
     }
 
@@ -148,13 +147,12 @@ impl<'scope> Scope<'scope> {
         match Seat::current() {
             Some(seat) if std::ptr::eq(seat.pool(), pool) => Scope::run(seat.worker(), order, f),
             Some(seat) => {
-                let frame = Frame::new(seat, pool);
                 let completion = Completion::new(Waiter::Worker(seat.pool().hold(), seat.index));
                 let end = End::Elsewhere(completion);
-                let scope = Scope::new(Tasks::new(pool, Origin::new(&frame), order, end));
+                let scope = Scope::new(Tasks::new(pool, Some(seat.runs.top()), order, end));
                 scope.complete(f, |tasks| {
                     if let End::Elsewhere(completion) = tasks.end() {
-                        wait::until(seat, &Awaited::Installed(&frame, &completion.done));
+                        wait::until(seat, &Awaited::Completion(completion, pool));
                     }
                 })
             }
@@ -162,7 +160,7 @@ impl<'scope> Scope<'scope> {
                 // Not the thread's own gate: the closure may wait at that one.
                 let gate = Arc::new(Gate::new());
                 let end = End::Elsewhere(Completion::new(Waiter::Thread(gate.clone())));
-                let scope = Scope::new(Tasks::new(pool, Origin::NONE, order, end));
+                let scope = Scope::new(Tasks::new(pool, None, order, end));
                 scope.complete(f, |_| gate.pass_soon())
             }
         }
@@ -198,7 +196,7 @@ impl<'scope> Scope<'scope> {
     {
         let run = self.task(f);
         // SAFETY: the scope waits for its tasks, so all that they borrow, and the scope itself, are still there; each is run once.
-        self.tasks.add(unsafe { Job::boxed(run, self.tasks.origin()) });
+        self.tasks.add(unsafe { Job::boxed(run, self.tasks.lineage()) });
     }
 
     /// Adds a task that runs once on each worker of the pool; see [`broadcast`](crate::broadcast()).
@@ -227,7 +225,7 @@ impl<'scope> Scope<'scope> {
             // The count is gone with the call: before the task is finished.
             let run = self.task(move |scope: &Scope<'scope>| f(scope, part));
             // SAFETY: as in `spawn`.
-            unsafe { Job::boxed(run, Origin::new(self.tasks.frame())) }
+            unsafe { Job::boxed(run, self.tasks.lineage()) }
         });
     }
 
@@ -251,7 +249,7 @@ impl<'scope> Scope<'scope> {
 
 impl fmt::Debug for Scope<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scope").field("number", &self.tasks.number()).finish_non_exhaustive()
+        f.debug_struct("Scope").finish_non_exhaustive()
     }
 }
 

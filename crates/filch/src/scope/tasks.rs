@@ -4,20 +4,15 @@
 //! run in order, waits in a queue of the scope. So does a task that came into the hands of a worker who is not to run it, because it waits for the end of another scope: it is *set aside*.
 
 use std::collections::VecDeque;
-use std::sync::atomic as plain;
 
 use crate::job::Job;
 use crate::latch::Completion;
-use crate::origin::{Frame, Origin};
+use crate::lineage::{node_of, Lineage, Run};
 use crate::pool::Shared;
 use crate::seat::Seat;
-use crate::sleep::SleepState;
 use crate::sync::{lock, AtomicBool, AtomicU64, Mutex, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
 use crate::worker::Worker;
-
-/// Numbers scopes from 1 on. Not part of any protocol but to be different.
-static NUMBER: plain::AtomicUsize = plain::AtomicUsize::new(1);
 
 /// Which of the tasks that it has spawned itself a worker takes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,23 +32,13 @@ pub(crate) struct Task {
 unsafe impl Send for Task {}
 
 impl Task {
-    pub(crate) fn origin(&self) -> Origin {
-        self.job.origin
+    pub(crate) fn lineage(&self) -> Lineage {
+        self.job.lineage
     }
 
     fn tasks(&self) -> &Tasks {
         // SAFETY: the scope outlives its tasks, and this one is not over.
         unsafe { &*self.scope }
-    }
-
-    /// Its scope's wait, as an origin.
-    pub(crate) fn scopes_origin(&self) -> Origin {
-        Origin::new(&self.tasks().frame)
-    }
-
-    /// The number of its scope.
-    pub(crate) fn number(&self) -> usize {
-        self.tasks().number
     }
 
     fn is_of(&self, tasks: &Tasks) -> bool {
@@ -82,13 +67,12 @@ const UNFINISHED: u64 = 1;
 const WAITING: u64 = 1 << 32;
 
 /// See the module.
+// The alignment: a sleep state holds the address and a few bits.
 #[derive(Debug)]
+#[repr(align(8))]
 pub(crate) struct Tasks {
-    number: usize,
-    /// Of the scope, and so of its tasks, wherever they are spawned.
-    origin: Origin,
-    /// The wait for the end, as an origin for those tasks that cannot be told by the worker that runs them.
-    frame: Frame,
+    /// The run that waits for the end, or null if no worker does.
+    up: *const Run,
     /// Where the tasks are run.
     pool: *const Shared,
     order: Order,
@@ -106,17 +90,9 @@ unsafe impl Sync for Tasks {}
 unsafe impl Send for Tasks {}
 
 impl Tasks {
-    pub(super) fn new(pool: &Shared, origin: Origin, order: Order, end: End) -> Tasks {
-        let owner = match end {
-            // SAFETY: pool memory, which outlives what runs on it.
-            End::Owner(owner) => Some(unsafe { &*owner }),
-            End::Elsewhere(_) => None,
-        };
-        let number = NUMBER.fetch_add(1, plain::Ordering::Relaxed);
+    pub(super) fn new(pool: &Shared, up: Option<&Run>, order: Order, end: End) -> Tasks {
         Tasks {
-            number,
-            frame: Frame::of_scope(number, pool, origin, owner),
-            origin,
+            up: up.map_or(std::ptr::null(), std::ptr::from_ref),
             pool,
             order,
             end,
@@ -127,16 +103,14 @@ impl Tasks {
         }
     }
 
-    pub(crate) fn number(&self) -> usize {
-        self.number
-    }
-
-    pub(super) fn origin(&self) -> Origin {
-        self.origin
-    }
-
-    pub(crate) fn frame(&self) -> &Frame {
-        &self.frame
+    /// Of the tasks, wherever they are spawned.
+    pub(super) fn lineage(&self) -> Lineage {
+        let node = match &self.end {
+            End::Owner(_) => node_of(self),
+            End::Elsewhere(completion) => node_of(completion),
+        };
+        // SAFETY: the memory of runs is never freed.
+        unsafe { self.up.as_ref() }.map_or(Lineage::of_thread(node), |up| Lineage::new(node, up))
     }
 
     pub(super) fn pool<'a>(&self) -> &'a Shared {
@@ -173,21 +147,20 @@ impl Tasks {
             Some(seat) if self.order == Order::Youngest => unsafe { seat.push_task(task) },
             _ => self.queue_up(task),
         }
-        if !self.origin.is_none() {
-            // One who waits for another pool, and so for this, has to find it.
+        self.announce();
+    }
+
+    /// Wakes a worker for a task that was added: an idle one, or the nearest whose wait needs it.
+    fn announce(&self) {
+        let (pool, lineage) = (self.pool(), self.lineage());
+        if lineage.has_distant_waits() {
+            // So that other waits than the one for the scope's end find it.
             self.list();
-            pool.call(pool.waiters_for(self.origin));
         }
-        pool.event();
-        // The owner at the scope's end may be the only one who is free for this.
-        if let End::Owner(owner) = self.end {
-            // SAFETY: pool memory, which outlives what runs on it.
-            let owner = unsafe { &*owner };
-            let at_its_end = SleepState::Scope(self.number);
-            if owner.sleep.state() == at_its_end {
-                pool.sleep.wake(&owner.sleep, at_its_end);
-            }
-        }
+        // A searcher looks for all waits when it stops; but only the wait for the scope's end knows of a
+        // scope that is not listed.
+        let waits = if pool.event() { 1 } else { usize::MAX };
+        pool.wake_nearest(pool.waits_above(lineage).take(waits));
     }
 
     fn queue_up(&self, task: Task) {
@@ -321,7 +294,7 @@ impl Task {
         let tasks = unsafe { &*scope };
         tasks.expect(1);
         tasks.queue_up(self);
-        tasks.pool().event();
+        tasks.announce();
         // SAFETY: for the one more.
         unsafe { Tasks::finish(scope) };
     }
@@ -356,7 +329,7 @@ mod tests {
             let pool = Pool::builder().threads(1).build().expect("a pool");
             // Its end is never waited for.
             let end = End::Elsewhere(Completion::new(Waiter::Thread(Gate::own())));
-            let tasks = Tasks::new(pool.shared(), Origin::NONE, Order::Youngest, end);
+            let tasks = Tasks::new(pool.shared(), None, Order::Youngest, end);
             tasks.expect(MOST as usize);
             tasks.expect(1);
             println!("still alive");

@@ -73,7 +73,7 @@ fn shares_of(state: SleepState) -> (u64, u64) {
     match state {
         SleepState::Idle => (SLEEPING, SEARCHING),
         SleepState::Resting | SleepState::Vacant => (SLEEPING + BOTTOM, SEARCHING),
-        SleepState::Stolen(_) | SleepState::Scope(_) | SleepState::Installed(_) => (WAITING, 0),
+        SleepState::For(_) => (WAITING, 0),
         SleepState::Awake | SleepState::Waking => (0, 0),
     }
 }

@@ -23,6 +23,12 @@ pub(crate) trait Sleeper {
     /// The workers whose forks this worker may run.
     fn victims<'p>(&self, pool: &'p Shared) -> Vec<&'p Seat>;
 
+    /// Whether there is a public job on the stack of `victim` that this worker may run.
+    fn may_take_public(&self, victim: &Seat) -> bool;
+
+    /// Whether there is a job there that this worker may run, by a raid if need be.
+    fn may_take(&self, victim: &Seat) -> bool;
+
     /// Whether what the worker waits for has come.
     fn is_done(&mut self) -> bool;
 
@@ -51,19 +57,19 @@ fn sleep<S: Sleeper>(seat: &Seat, pool: &Shared, sleeper: &mut S) -> bool {
     }
     let victims = sleeper.victims(pool);
     let sees_work = |sleeper: &mut S| {
-        sleeper.is_done() || sleeper.has_queued() || victims.iter().any(|victim| victim.stack.has_public())
+        sleeper.is_done() || sleeper.has_queued() || victims.iter().any(|victim| sleeper.may_take_public(victim))
     };
     victims.iter().for_each(|victim| victim.stack.demand());
     if !defect(Defect::SleepWithoutLook) && sees_work(sleeper) {
         return false;
     }
     // A fork that did not see the demand is before the barrier: then it is seen now.
-    let Some(certain) = pass_barrier(seat, &victims) else { return true };
-    if have_jobs_for_a_while(&victims) {
-        seat.raid_one_of(pool, victims.iter().copied());
+    let Some(certain) = pass_barrier(seat, &victims, sleeper) else { return true };
+    if have_jobs_for_a_while(&victims, sleeper) {
+        seat.raid_one_of(pool, victims.iter().copied().filter(|victim| sleeper.may_take(victim)));
     }
     // A raid that was called off, or had more than one victim to choose from, leaves private jobs.
-    let left = victims.iter().any(|victim| pool.could_take_from(victim));
+    let left = victims.iter().any(|victim| sleeper.may_take(victim));
     let sleeps = defect(Defect::SleepWithoutLook) || !(sees_work(sleeper) || left && certain);
     if sleeps {
         nap(seat, certain);
@@ -89,7 +95,7 @@ const UNCERTAIN: Duration = Duration::from_millis(1);
 /// over, and no worker is interrupted.
 ///
 /// If the kernel refuses the barrier, the others are asked to fence their forks from now on.
-fn pass_barrier(seat: &Seat, others: &[&Seat]) -> Option<bool> {
+fn pass_barrier(seat: &Seat, others: &[&Seat], sleeper: &impl Sleeper) -> Option<bool> {
     let all_heed = || {
         // What was demanded is so before the others are looked at.
         if !defect(Defect::NoBarrier) {
@@ -103,7 +109,7 @@ fn pass_barrier(seat: &Seat, others: &[&Seat]) -> Option<bool> {
     // A checker knows no time: for it the moment is over at once, which matters only where the seat is
     // offered meanwhile.
     let dozes = !cfg!(any(loom, shuttle)) || seat.sleep.state() == SleepState::Resting;
-    if dozes && !have_jobs_for_a_while(others) {
+    if dozes && !have_jobs_for_a_while(others, sleeper) {
         if park(seat, Some(GRACE), true) {
             return None;
         }
@@ -118,9 +124,10 @@ fn pass_barrier(seat: &Seat, others: &[&Seat]) -> Option<bool> {
     Some(passed)
 }
 
-/// Whether there are jobs on these stacks, not only for a moment: a raid interrupts their owners.
-fn have_jobs_for_a_while(seats: &[&Seat]) -> bool {
-    let have_jobs = || seats.iter().any(|seat| seat.stack.has_jobs());
+/// Whether there are jobs on these stacks that the worker may run, not only for a moment: a raid
+/// interrupts their owners.
+fn have_jobs_for_a_while(seats: &[&Seat], sleeper: &impl Sleeper) -> bool {
+    let have_jobs = || seats.iter().any(|seat| sleeper.may_take(seat));
     let mut pauses = spin::pauses_in(SHORT_WAIT);
     // After a pause loom shows a thread no old values any more.
     if cfg!(loom) {

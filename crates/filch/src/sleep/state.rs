@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::Parker;
 use crate::defect::{defect, Defect};
-use crate::stack::Slot;
 use crate::sync::{fence, AtomicBool, AtomicUsize, Ordering};
 
 /// What the occupant of a seat does, and what it may be woken for if it sleeps.
@@ -21,18 +20,15 @@ pub(crate) enum SleepState {
     Resting,
     /// The seat's own thread runs nothing and is parked. A caller may borrow the seat.
     Vacant,
-    /// It sleeps until the stolen job in the slot at this address is done, or forks.
-    Stolen(usize),
-    /// It sleeps until the scope of this number ends, or has work.
-    Scope(usize),
-    /// It sleeps until the wait whose frame is at this address ends, or what descends from it has
-    /// work: a wait for another pool, or for a broadcast.
-    Installed(usize),
+    /// It sleeps until what it waits for is done, or until there is work that descends from that. By
+    /// the [node](crate::lineage).
+    For(usize),
 }
 
 /// Set while a caller has the seat.
 const GUEST: usize = 4;
-const KIND: usize = 3;
+/// Set if the rest of the word is a node.
+const NODE: usize = 1;
 
 impl SleepState {
     fn pack(self) -> usize {
@@ -42,29 +38,25 @@ impl SleepState {
             SleepState::Idle => 16,
             SleepState::Resting => 24,
             SleepState::Vacant => 32,
-            // Slots and frames are aligned to 8 and more.
-            SleepState::Installed(address) => address | 1,
-            SleepState::Stolen(address) => address | 2,
-            SleepState::Scope(number) => number << 3 | 3,
+            // Nodes are addresses of things that are aligned to 8 and more.
+            SleepState::For(node) => node | NODE,
         }
     }
 
     fn unpack(word: usize) -> SleepState {
-        match (word & KIND, word & !(KIND | GUEST)) {
-            (0, 0) => SleepState::Awake,
-            (0, 8) => SleepState::Waking,
-            (0, 16) => SleepState::Idle,
-            (0, 24) => SleepState::Resting,
-            (0, _) => SleepState::Vacant,
-            (1, address) => SleepState::Installed(address),
-            (2, address) => SleepState::Stolen(address),
-            (_, number) => SleepState::Scope(number >> 3),
+        match (word & NODE != 0, word & !(NODE | GUEST)) {
+            (true, node) => SleepState::For(node),
+            (false, 0) => SleepState::Awake,
+            (false, 8) => SleepState::Waking,
+            (false, 16) => SleepState::Idle,
+            (false, 24) => SleepState::Resting,
+            (false, _) => SleepState::Vacant,
         }
     }
 
     /// Whether the worker sleeps until something of its own is done, under the strict policy.
     pub(crate) fn is_wait(self) -> bool {
-        matches!(self, SleepState::Stolen(_) | SleepState::Scope(_) | SleepState::Installed(_))
+        matches!(self, SleepState::For(_))
     }
 
     /// Whether the worker sleeps and takes any work.
@@ -80,11 +72,6 @@ impl SleepState {
     /// Whether the seat's own thread runs nothing at all.
     pub(super) fn is_at_bottom(self) -> bool {
         matches!(self, SleepState::Resting | SleepState::Vacant)
-    }
-
-    /// The state of a worker that waits for the job in `slot`.
-    pub(crate) fn on(slot: &Slot) -> SleepState {
-        SleepState::Stolen(std::ptr::from_ref(slot).addr())
     }
 }
 
@@ -121,6 +108,8 @@ pub(crate) struct SleepCell {
     word: AtomicUsize,
     /// Whether the seat's own thread dozes, and will have a barrier made when the time is over.
     promised: AtomicBool,
+    /// The index of the worker for whose fork a waiter was woken last, and 1; or 0.
+    waker: AtomicUsize,
     /// Where the seat's own thread parks.
     owner: Parker,
     /// Where a caller parks that has borrowed the seat.
@@ -132,6 +121,7 @@ impl SleepCell {
         SleepCell {
             word: AtomicUsize::new(SleepState::Awake.pack()),
             promised: AtomicBool::new(false),
+            waker: AtomicUsize::new(0),
             owner: Parker::default(),
             guest: Parker::default(),
         }
@@ -221,6 +211,19 @@ impl SleepCell {
         self.swap(Word::owner(SleepState::Vacant));
     }
 
+    /// Says that a waiter is about to be woken for a fork of this worker.
+    pub(super) fn set_waker(&self, worker: usize) {
+        // Relaxed: a hint.
+        self.waker.store(worker + 1, Ordering::Relaxed);
+    }
+
+    /// The worker for whose fork the occupant was woken, if it was and has not asked since: a hint.
+    pub(crate) fn take_waker(&self) -> Option<usize> {
+        let waker = self.waker.load(Ordering::Relaxed).checked_sub(1)?;
+        self.waker.store(0, Ordering::Relaxed);
+        Some(waker)
+    }
+
     pub(super) fn promise(&self) {
         // Relaxed: before the state says that the seat is vacant.
         self.promised.store(true, Ordering::Relaxed);
@@ -251,10 +254,8 @@ mod tests {
             SleepState::Idle,
             SleepState::Resting,
             SleepState::Vacant,
-            SleepState::Stolen(0x7f00_0040),
-            SleepState::Scope(1),
-            SleepState::Scope(12_345_678),
-            SleepState::Installed(0x7f00_0048),
+            SleepState::For(0x7f00_0040),
+            SleepState::For(0x7f00_0048),
         ];
         for state in states {
             assert_eq!((Word::owner(state).state(), Word::owner(state).has_guest()), (state, false));

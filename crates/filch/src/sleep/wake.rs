@@ -2,6 +2,7 @@
 
 use super::{SleepCell, SleepState};
 use crate::defect::{defect, Defect};
+use crate::lineage::Lineage;
 use crate::pool::Shared;
 use crate::seat::Seat;
 use crate::stack::Slot;
@@ -39,8 +40,7 @@ pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
         return Answer::Forked;
     }
     let hungry = seat.stack.answer();
-    let depth = seat.stack.index_of(slot);
-    let mut sleeper = pool.find_sleeper(seat, depth);
+    let mut sleeper = pool.find_sleeper(seat);
     if hungry || sleeper.is_some() {
         let published = seat.stack.share();
         if published > 0 {
@@ -56,51 +56,50 @@ pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
     while let Some((cell, state)) = sleeper {
         // A searcher will find what is public now, or looks once more when it stops. It may not take
         // what a waiter may, so a waiter is woken all the same.
+        if !state.is_idle() {
+            cell.set_waker(seat.index);
+        }
         if state.is_idle() && pool.sleep.counts().searching() > 0 || pool.sleep.wake(cell, state) {
             break;
         }
         // Another worker has woken it, or a caller has borrowed its seat and takes nothing.
-        sleeper = pool.find_sleeper(seat, depth);
+        sleeper = pool.find_sleeper(seat);
     }
     // As long as a worker sleeps that could take a job, each fork offers one.
-    if pool.find_sleeper(seat, depth).is_some() {
+    if pool.find_sleeper(seat).is_some() {
         seat.stack.alarm();
     }
     Answer::Forked
 }
 
 impl Shared {
-    /// Finds a sleeping worker that may take what the worker of `seat` forks at `depth`: an idle
-    /// worker if there is one, otherwise a worker whose wait needs it.
-    pub(crate) fn find_sleeper(&self, seat: &Seat, depth: u32) -> Option<(&SleepCell, SleepState)> {
-        let may_take = |state| match state {
-            SleepState::Stolen(address) => {
-                let slot = self.slot_at(address);
-                slot.runner() == Some(seat.index) && !seat.is_foreign(depth, slot.foreigners(), slot.floor())
-            }
-            SleepState::Scope(number) => seat.scope() == number && !seat.is_foreign(depth, seat.scope_since(), 0),
-            // Frames are looked at below.
-            _ => false,
-        };
-        let origin = seat.origin();
-        let waits_for_this = |state: SleepState| {
-            origin.frames().any(|frame| match state {
-                SleepState::Installed(address) => frame.address() == address,
-                SleepState::Scope(number) => frame.scope() == number,
-                _ => false,
-            })
-        };
-        let mut waiter = None;
-        for other in self.others(seat) {
-            let state = other.sleep.state();
-            if state.is_idle() {
-                return Some((&other.sleep, state));
-            }
-            if waiter.is_none() && (may_take(state) || waits_for_this(state)) {
-                waiter = Some((&*other.sleep, state));
-            }
+    /// Finds a sleeping worker that may take what the worker of `seat` forks now: an idle worker if
+    /// there is one, otherwise the nearest whose wait needs it.
+    pub(crate) fn find_sleeper(&self, seat: &Seat) -> Option<(&SleepCell, SleepState)> {
+        let idle = self.others(seat).find(|other| other.sleep.state().is_idle());
+        if let Some(idle) = idle {
+            return Some((&idle.sleep, SleepState::Idle));
         }
-        waiter
+        if self.sleep.counts().waiting() == 0 {
+            return None;
+        }
+        let asleep = |&(waiter, node): &(&Seat, usize)| waiter.sleep.state() == SleepState::For(node);
+        let most = if defect(Defect::WakesDirectWaitsOnly) { 1 } else { usize::MAX };
+        let (waiter, node) = self.waits_above(seat.runs.top().lineage()).take(most).find(asleep)?;
+        Some((&self.seat(waiter.index).sleep, SleepState::For(node)))
+    }
+
+    /// The workers of this pool that wait for this, or for what contains it, with the nodes that they
+    /// wait for, nearest first. For a thread that keeps the work from being done.
+    pub(crate) fn waits_above(&self, lineage: Lineage) -> impl Iterator<Item = (&Seat, usize)> {
+        lineage.waits().filter(|(seat, _)| std::ptr::eq(seat.pool(), self))
+    }
+
+    /// Wakes the nearest of these waiters that sleeps. Called after the event for what they need.
+    pub(crate) fn wake_nearest<'a>(&self, mut waits: impl Iterator<Item = (&'a Seat, usize)>) {
+        if self.sleep.counts().waiting() > 0 && !defect(Defect::ReturnsInSilence) {
+            waits.any(|(waiter, node)| self.sleep.wake(&waiter.sleep, SleepState::For(node)));
+        }
     }
 
     /// Wakes one idle worker. Returns whether there was one.
@@ -112,27 +111,21 @@ impl Shared {
         seat.sleep.state().is_idle() && self.sleep.wake(&seat.sleep, SleepState::Idle)
     }
 
-    /// Wakes every sleeping worker whose wait may need what the worker of `seat` has forked.
-    pub(crate) fn wake_waiters_for(&self, seat: &Seat) {
-        self.wake_waiters(|other| std::ptr::eq(other, seat));
-    }
-
-    /// Wakes every sleeping worker whose wait may need what one of `these` workers has forked.
+    /// Wakes every sleeping worker whose wait may need a job of `seat`, or for `None` any work.
     ///
     /// Not every match is exact: a waiter that is woken in vain looks once and sleeps again.
-    fn wake_waiters(&self, these: impl Fn(&Seat) -> bool) {
+    fn wake_waiters(&self, seat: Option<&Seat>) {
+        let is_asked = |other: &&Seat| seat.is_none_or(|seat| seat.index == other.index);
+        let with_jobs: Vec<_> = self.seats().filter(is_asked).filter(|other| other.stack.has_jobs()).collect();
         for waiter in self.seats() {
             let state = waiter.sleep.state();
-            let any = |matches: &dyn Fn(&Seat) -> bool| self.others(waiter).any(|seat| these(seat) && matches(seat));
-            let may_need = match state {
-                SleepState::Stolen(address) => {
-                    self.slot_at(address).runner().is_some_and(|runner| these(self.seat(runner)))
-                }
-                SleepState::Scope(number) => any(&|seat| seat.scope() == number || !seat.origins.are_none()),
-                SleepState::Installed(address) => any(&|seat| seat.origins.include_address(address)),
-                _ => false,
+            let SleepState::For(node) = state else { continue };
+            let has_needed = |other: &&Seat| {
+                other.index != waiter.index && other.runs.have_job_under_node(node, other.stack.depths())
             };
-            if may_need {
+            let is_needed = |lineage: Lineage| lineage.descends_from_node(node);
+            let queues = || self.injector.has_needed(is_needed) || self.scopes.have_needed(is_needed);
+            if with_jobs.iter().any(has_needed) || seat.is_none() && queues() {
                 self.sleep.wake(&waiter.sleep, state);
             }
         }
@@ -145,17 +138,15 @@ impl Shared {
             && self.sleep.counts().only_sleepers_are_free()
             && !self.others(seat).any(|other| self.wake_if_idle(other))
         {
-            self.wake_waiters_for(seat);
+            self.wake_waiters(Some(seat));
         }
     }
 
     /// Announces something that was queued for all workers. Wakes an idle worker, unless a worker
-    /// searches.
-    pub(crate) fn event(&self) {
+    /// searches. Returns whether a worker searches now.
+    pub(crate) fn event(&self) -> bool {
         let counts = self.sleep.event();
-        if counts.searching() == 0 && counts.sleeping() > 0 {
-            self.wake_idle();
-        }
+        counts.searching() > 0 || counts.sleeping() > 0 && self.wake_idle()
     }
 
     /// Wakes a worker for work that no searching worker will find.
@@ -173,7 +164,7 @@ impl Shared {
             return;
         }
         if self.sleep.counts().waiting() > 0 && !defect(Defect::WaitersSleepOn) {
-            self.wake_waiters(has_jobs);
+            self.wake_waiters(None);
         }
     }
 

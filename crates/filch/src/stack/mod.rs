@@ -188,11 +188,6 @@ impl Stack {
         self.base + index as usize * STRIDE
     }
 
-    /// The depth of the slot at this address, if it is one of this stack's.
-    pub(crate) fn depth_of(&self, address: usize) -> Option<u32> {
-        (self.base..self.end).contains(&address).then(|| self.index(address))
-    }
-
     /// Which slot of the stack this is.
     pub(crate) fn index_of(&self, slot: &Slot) -> u32 {
         self.index(std::ptr::from_ref(slot).addr())
@@ -367,13 +362,13 @@ impl Stack {
 
     /// A thief takes the oldest public job.
     pub(crate) fn steal(&self) -> Theft<'_> {
-        self.steal_above(0)
+        self.steal_if(|_| true)
     }
 
-    /// As [`steal`](Stack::steal), if the oldest one stands at this depth or above.
-    pub(crate) fn steal_above(&self, floor: u32) -> Theft<'_> {
+    /// As [`steal`](Stack::steal), if the depth of that job is wanted.
+    pub(crate) fn steal_if(&self, is_wanted: impl FnOnce(u32) -> bool) -> Theft<'_> {
         let now = self.public();
-        if now.top >= now.split || now.top < floor {
+        if now.top >= now.split || !is_wanted(now.top) {
             return Theft::Nothing;
         }
         let next = Public { top: now.top + 1, ..now };
@@ -484,11 +479,6 @@ impl Stack {
         self.signs.demand.load(Ordering::Relaxed) && self.signs.demand.swap(false, Ordering::AcqRel)
     }
 
-    /// Whether all jobs below this depth are stolen.
-    pub(crate) fn is_stolen_below(&self, floor: u32) -> bool {
-        self.public().top >= floor
-    }
-
     /// The slot of the oldest job, for models in which it is stolen.
     #[cfg(all(test, loom))]
     pub(crate) fn oldest(&self) -> &Slot {
@@ -497,15 +487,29 @@ impl Stack {
 
     /// Whether a thief would find something now: public jobs.
     pub(crate) fn has_public(&self) -> bool {
-        let Public { top, split } = self.public();
+        let (top, split) = self.public_depths();
         top < split
     }
 
     /// Whether there were jobs a moment ago that nobody has taken, public or private. As one look: while a job stands, `bottom` is above it and `top` is not,
     /// whatever moves between them.
     pub(crate) fn has_jobs(&self) -> bool {
+        let (top, bottom) = self.depths();
+        top < bottom
+    }
+
+    /// From which depth to below which there are public jobs.
+    pub(crate) fn public_depths(&self) -> (u32, u32) {
+        let Public { top, split } = self.public();
+        (top, split)
+    }
+
+    /// From which depth to below which there were jobs a moment ago that nobody has taken. As
+    /// [`has_jobs`](Stack::has_jobs): one look.
+    pub(crate) fn depths(&self) -> (u32, u32) {
         // Relaxed: a raid reads it again.
-        self.index(self.bottom.load(Ordering::Relaxed).min(self.end)) > self.public().top
+        let bottom = self.index(self.bottom.load(Ordering::Relaxed).min(self.end));
+        (self.public().top, bottom)
     }
 
     /// Whether there were private jobs a moment ago. After a heavy barrier: whether there are any that were forked before the owner could

@@ -7,21 +7,19 @@
 //! |---|---|
 //! | 0 | the job is done |
 //! | 1 | its owner sleeps until it is |
-//! | 2 | a thief that took it has given it to the injector, unrun |
-//! | 3 and up | one more than the index of the worker that runs it |
+//! | 2 and up | one more than the index of the worker that runs it |
 //!
 //! All bits are clear whenever the slot is free or its job was never stolen, so that a fork has nothing to initialise.
 
 use std::mem;
 use std::ptr;
 
-use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
 use crate::worker::Worker;
 
 const DONE: usize = 1;
 const SLEEPING: usize = 2;
-const GIVEN_BACK: usize = 4;
-const RUNNER: u32 = 3;
+const RUNNER: u32 = 2;
 
 /// Runs a job, given a pointer to it, the worker that runs it, and whether that is another one than forked it.
 pub(crate) type Execute = unsafe fn(*const (), &mut Worker, bool);
@@ -33,8 +31,6 @@ pub(crate) struct Slot {
     data: AtomicPtr<()>,
     execute: AtomicPtr<()>,
     state: AtomicUsize,
-    /// From which depth on the runner's stack holds what the job has forked; in the upper half, how many foreign things had begun on it.
-    floor: AtomicU64,
 }
 
 /// How far apart two slots are.
@@ -48,7 +44,6 @@ impl Slot {
             data: AtomicPtr::new(ptr::null_mut()),
             execute: AtomicPtr::new(ptr::null_mut()),
             state: AtomicUsize::new(0),
-            floor: AtomicU64::new(0),
         }
     }
 
@@ -75,29 +70,15 @@ impl Slot {
         self.data.load(Ordering::Relaxed)
     }
 
-    /// The thief says who it is, before it runs the job, how high its own stack is then, and how many foreign things have begun on it.
-    pub(crate) fn run_by(&self, worker: usize, floor: u32, foreigners: u32) {
-        // Relaxed: published by the exchange below.
-        self.floor.store(u64::from(foreigners) << 32 | u64::from(floor), Ordering::Relaxed);
-        // AcqRel: a sleeping owner's helper reads who runs the job, and then that worker's stack.
-        self.state.fetch_or((worker + 1) << RUNNER, Ordering::AcqRel);
+    /// The thief says who it is, before it runs the job.
+    pub(crate) fn run_by(&self, worker: usize) {
+        // Relaxed: a hint.
+        self.state.fetch_or((worker + 1) << RUNNER, Ordering::Relaxed);
     }
 
-    /// From which depth on the stack of the runner holds what the job has forked. Only after [`runner`](Slot::runner) has named it.
-    pub(crate) fn floor(&self) -> u32 {
-        // Relaxed: acquired with the runner.
-        self.floor.load(Ordering::Relaxed) as u32
-    }
-
-    /// How many foreign things had begun on the runner before the job. Likewise.
-    pub(crate) fn foreigners(&self) -> u32 {
-        (self.floor.load(Ordering::Relaxed) >> 32) as u32
-    }
-
-    /// Who runs the job, as far as it has said so.
+    /// Who runs the job, as far as it has said so: a hint.
     pub(crate) fn runner(&self) -> Option<usize> {
-        // Acquire: pairs with `run_by`.
-        (self.state.load(Ordering::Acquire) >> RUNNER).checked_sub(1)
+        (self.state.load(Ordering::Relaxed) >> RUNNER).checked_sub(1)
     }
 
     /// The thief has written the result, or the panic. Returns whether the owner must be woken.
@@ -114,24 +95,10 @@ impl Slot {
         self.state.load(Ordering::Acquire) & DONE != 0
     }
 
-    /// The owner is about to sleep until the job is done or given back. Returns false if it is already.
+    /// The owner is about to sleep until the job is done. Returns false if it is already.
     pub(crate) fn sleep_on(&self) -> bool {
         // AcqRel: as in `complete`, from the other side.
-        let before = self.state.fetch_or(SLEEPING, Ordering::AcqRel);
-        before & DONE == 0 && (before & GIVEN_BACK == 0 || before >> RUNNER != 0)
-    }
-
-    /// The job went to the injector unrun. Returns whether the owner must be woken to fetch it.
-    pub(crate) fn give_back(&self) -> bool {
-        // AcqRel: as in `complete`; the owner that sees the mark looks into the injector.
-        self.state.fetch_or(GIVEN_BACK, Ordering::AcqRel) & SLEEPING != 0
-    }
-
-    /// Whether the job was given back and nobody has said since that it runs it.
-    pub(crate) fn is_given_back(&self) -> bool {
-        // Acquire: pairs with `give_back`.
-        let state = self.state.load(Ordering::Acquire);
-        state & GIVEN_BACK != 0 && state >> RUNNER == 0
+        self.state.fetch_or(SLEEPING, Ordering::AcqRel) & DONE == 0
     }
 
     /// The owner has the job, or its result: the slot is as good as new.

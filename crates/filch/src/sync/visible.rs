@@ -19,7 +19,7 @@ unsafe impl<T: Send> Sync for Mutex<T> {}
 pub(crate) struct MutexGuard<'a, T>(&'a Mutex<T>);
 
 impl<T> Mutex<T> {
-    pub(crate) fn new(value: T) -> Mutex<T> {
+    pub(crate) const fn new(value: T) -> Mutex<T> {
         Mutex { locked: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 

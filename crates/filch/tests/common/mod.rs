@@ -29,7 +29,12 @@ pub(crate) fn watchdog() -> Watchdog {
 
 /// For so long.
 pub(crate) fn watchdog_for(limit: Duration) -> Watchdog {
-    let test = thread::current().name().unwrap_or("a test").to_string();
+    watchdog_named(thread::current().name().unwrap_or("a test"), limit)
+}
+
+/// For a part of a test, by its name.
+pub(crate) fn watchdog_named(name: &str, limit: Duration) -> Watchdog {
+    let test = name.to_string();
     let over = Arc::new(AtomicBool::new(false));
     let seen = over.clone();
     let start = Instant::now();

@@ -1,7 +1,7 @@
 //! Ours: the worker passed along, rayon's signature, the opt-in that may make no job, and each trick switched off.
 
 use anyhow::{Context as _, Result};
-use filch::{Builder, Fences, Pool, Worker};
+use filch::{Builder, Fences, Pool, Waiting, Worker};
 
 use super::{Contender, Context, Fork, Runtime, STACK};
 
@@ -63,28 +63,42 @@ passed! {
     PassedMaybe, maybe_join
 }
 
-/// `filch`: rayon's signature.
-pub(crate) enum Filch {}
+macro_rules! installed {
+    ($(#[$doc:meta])* $contender:ident, $name:literal, $builder:expr) => {
+        $(#[$doc])*
+        pub(crate) enum $contender {}
 
-impl Runtime for Filch {
-    type Fork = Found;
-    type Pool = Pool;
+        impl Runtime for $contender {
+            type Fork = Found;
+            type Pool = Pool;
 
-    fn enter<R, W>(pool: &Pool, work: W) -> R
-    where
-        W: for<'a> FnOnce(Context<'a, Self>) -> R + Send,
-        R: Send,
-    {
-        pool.install(|| work(()))
-    }
+            fn enter<R, W>(pool: &Pool, work: W) -> R
+            where
+                W: for<'a> FnOnce(Context<'a, Self>) -> R + Send,
+                R: Send,
+            {
+                pool.install(|| work(()))
+            }
+        }
+
+        impl Contender for $contender {
+            const NAME: &'static str = $name;
+
+            fn pool(threads: usize) -> Result<Pool> {
+                build($builder, threads)
+            }
+        }
+    };
 }
 
-impl Contender for Filch {
-    const NAME: &'static str = "filch";
+installed! {
+    /// `filch`: rayon's signature, and strict waiting.
+    Filch, "filch", Pool::builder().waiting(Waiting::Strict)
+}
 
-    fn pool(threads: usize) -> Result<Pool> {
-        build(Pool::builder(), threads)
-    }
+installed! {
+    /// `filch-any`: the same, but a worker that waits runs any job, as rayon's workers do.
+    FilchAny, "filch-any", Pool::builder().waiting(Waiting::Any)
 }
 
 macro_rules! with_worker {

@@ -8,15 +8,17 @@ mod engine;
 mod filch;
 mod rayon;
 mod serial;
+mod tasks;
 mod textbook;
 
 use anyhow::Result;
 
 pub(crate) use self::chili::Chili;
 pub(crate) use self::engine::Engine;
-pub(crate) use self::filch::{Filch, FilchFenced, FilchMaybe, FilchNoRaid, FilchWorker};
+pub(crate) use self::filch::{Filch, FilchAny, FilchFenced, FilchMaybe, FilchNoRaid, FilchWorker};
 pub(crate) use self::rayon::Rayon;
 pub(crate) use self::serial::{Counting, Serial, SerialCall};
+pub(crate) use self::tasks::Tasks;
 pub(crate) use self::textbook::{Scheme, Textbook};
 
 /// The stack of a pool's thread, where a pool can be told, in bytes that are reserved and not used. A tree of 1,572 layers has four times as

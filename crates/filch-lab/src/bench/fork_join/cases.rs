@@ -8,18 +8,21 @@ use anyhow::Result;
 use super::measure;
 use super::plan::Plan;
 use crate::bench::contenders::{
-    Chili, Contender, Filch, FilchFenced, FilchMaybe, FilchNoRaid, FilchWorker, Rayon, Serial, SerialCall,
+    Chili, Contender, Filch, FilchAny, FilchFenced, FilchMaybe, FilchNoRaid, FilchWorker, Rayon, Serial, SerialCall,
+    Tasks,
 };
 use crate::bench::cpu;
 use crate::bench::rounds::{interleave, Runner};
 use crate::bench::thread_counts;
-use crate::bench::work::{self, BusyTree, Fib, Queens, Quicksort, Skewed, Tree, Work};
+use crate::bench::work::{self, BusyTree, Fib, Queens, Quicksort, Shape, Skewed, Tree, Work};
 use crate::figures::Series;
 
 /// Time, by the number of joins.
 pub(crate) const NANOS_A_JOIN: &str = "ns/join";
 /// Time, by the number of arrays sorted.
 pub(crate) const MILLIS_A_SORT: &str = "ms/sort";
+/// Time, by the number of runs of a program whose leaves sleep.
+pub(crate) const MILLIS_A_RUN: &str = "ms/run";
 /// CPU time of the process, by the number of runs and their gaps.
 pub(crate) const CPU_MICROS_A_CALL: &str = "cpu-us/call";
 /// CPU time of the process while its pool is idle, the thread that watches it included.
@@ -39,6 +42,9 @@ pub(crate) const NANOS_A_WAKE: &str = "ns/wake";
 pub(crate) const SERIAL_PAIR: &str = "serial-pair";
 /// See [`SERIAL_PAIR`].
 pub(crate) const SERIAL_CALL_PAIR: &str = "serial-call-pair";
+
+/// The numbers of workers that programs whose leaves sleep have.
+pub(crate) const WIDTHS: [usize; 3] = [4, 16, 32];
 
 /// The work of a tick, in nanoseconds.
 const TICK: u64 = 50_000;
@@ -66,6 +72,8 @@ pub(crate) enum Case {
     TickSerial,
     /// From entering a sleeping pool to the first instruction inside.
     Wake,
+    /// A program whose leaves sleep, so that many workers are busy on any machine.
+    Wide(Shape),
 }
 
 impl fmt::Display for Case {
@@ -85,6 +93,7 @@ impl fmt::Display for Case {
             Case::Tick => f.write_str("tick"),
             Case::TickSerial => f.write_str("tick-serial"),
             Case::Wake => f.write_str("wake"),
+            Case::Wide(shape) => f.write_str(shape.name()),
         }
     }
 }
@@ -103,6 +112,14 @@ impl Case {
             Case::Tick => "50 us of work in 64 parts, entered from outside each ms",
             Case::TickSerial => "50 us of work in one part, entered from outside each ms",
             Case::Wake => "from entering a sleeping pool to the first instruction inside",
+            Case::Wide(Shape::Balanced) => "joins of equal halves, whose leaves sleep for 2 ms",
+            Case::Wide(Shape::Skewed) => {
+                "joins whose first half has three quarters of the leaves, which sleep for 2 ms"
+            }
+            Case::Wide(Shape::Comb) => "a chain of joins, each with one leaf that sleeps for 2 ms",
+            Case::Wide(Shape::Scopes) => "a scope whose tasks are trees of 8 leaves that sleep for 2 ms",
+            Case::Wide(Shape::NestedScopes) => "scopes whose tasks open scopes, down to leaves that sleep for 2 ms",
+            Case::Wide(Shape::Explore) => "a join of a worklist and a tree, whose leaves sleep for 2 ms",
         }
     }
 
@@ -111,7 +128,8 @@ impl Case {
         matches!(self, Case::TreeAfterGaps { .. } | Case::Idle | Case::Tick | Case::TickSerial)
     }
 
-    /// Measures it, with 1 thread and with `threads`.
+    /// Measures it, with 1 thread and with `threads`. Cases that are wide have the plan's numbers of
+    /// workers instead.
     pub(crate) fn measure(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
         match self {
             Case::Fib(n) => self.throughput(plan, threads, &Fib(n)),
@@ -124,6 +142,7 @@ impl Case {
             Case::Tick => self.tick(plan, threads, &BusyTree::lasting(TICK, 64)),
             Case::TickSerial => self.tick(plan, threads, &BusyTree::lasting(TICK, 1)),
             Case::Wake => self.wake(plan, threads),
+            Case::Wide(shape) => self.wide(plan, shape),
         }
     }
 
@@ -245,6 +264,25 @@ impl Case {
             .collect();
         interleave(&self.to_string(), &[NANOS_A_WAKE], &runners, plan.effort(self))
     }
+
+    fn wide(self, plan: &Plan, shape: Shape) -> Result<Vec<Series>> {
+        fn runner<C: Contender<Fork: Tasks> + 'static>(
+            shape: Shape,
+            threads: usize,
+            leaves: usize,
+        ) -> Result<Runner<'static>> {
+            let wide = measure::Wide::<C>::start(shape, threads, leaves)?;
+            Ok(Runner { name: C::NAME, threads, measure: Box::new(move || Ok(vec![wide.run()?])) })
+        }
+        let mut runners = Vec::new();
+        for &threads in plan.widths {
+            let leaves = plan.leaves_a_worker * threads;
+            runners.push(runner::<Filch>(shape, threads, leaves)?);
+            runners.push(runner::<FilchAny>(shape, threads, leaves)?);
+            runners.push(runner::<Rayon>(shape, threads, leaves)?);
+        }
+        interleave(&self.to_string(), &[MILLIS_A_RUN], &runners, plan.effort(self))
+    }
 }
 
 #[cfg(test)]
@@ -254,7 +292,10 @@ mod tests {
     #[test]
     fn cases_have_the_names_that_plots_know() {
         let names: Vec<String> = Plan::FULL.cases().iter().map(Case::to_string).collect();
-        for name in ["fib-38", "tree-1023", "tree-32767", "tree-16m", "queens-13", "quicksort-10m", "skewed", "wake"] {
+        for name in ["fib-38", "tree-1023", "tree-32767", "tree-16m", "queens-13", "quicksort-10m", "skewed", "wake"]
+            .into_iter()
+            .chain(Shape::ALL.map(Shape::name))
+        {
             assert!(names.contains(&name.to_owned()), "{name} is not in {names:?}");
         }
         if cpu::IS_KNOWN {

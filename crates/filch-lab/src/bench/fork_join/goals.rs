@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::cases::{
-    CPU_MICROS_A_CALL, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, NANOS_A_JOIN, NANOS_A_WAKE,
-    POOL_CPU_MILLIS_A_SECOND, SERIAL_CALL_PAIR, SERIAL_PAIR, SWITCHES_A_SECOND,
+    CPU_MICROS_A_CALL, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, MILLIS_A_RUN, NANOS_A_JOIN, NANOS_A_WAKE,
+    POOL_CPU_MILLIS_A_SECOND, SERIAL_CALL_PAIR, SERIAL_PAIR, SWITCHES_A_SECOND, WIDTHS,
 };
+use crate::bench::work::Shape;
 use crate::figures::{self, Series};
 use crate::stats;
 
@@ -127,6 +128,16 @@ fn goals() -> Vec<Goal> {
     for threads in [1, 2] {
         let figure = Figure::Ratio(("filch", threads), ("rayon", threads));
         goals.push(goal("wake", NANOS_A_WAKE, figure, Wanted::AtMost(1.0)));
+    }
+    for shape in Shape::ALL {
+        // The chain of a comb goes from thief to thief, so steals are part of its time.
+        let (any, rayon) = if shape == Shape::Comb { (1.08, 1.10) } else { (1.03, 1.05) };
+        for threads in WIDTHS {
+            for (other, most) in [("filch-any", any), ("rayon", rayon)] {
+                let figure = Figure::Ratio(("filch", threads), (other, threads));
+                goals.push(goal(shape.name(), MILLIS_A_RUN, figure, Wanted::AtMost(most)));
+            }
+        }
     }
     goals
 }
@@ -266,5 +277,21 @@ mod tests {
     #[test]
     fn without_figures_there_is_nothing_to_say() {
         assert!(summary(&[]).is_empty());
+    }
+
+    #[test]
+    fn wide_programs_have_a_goal_for_each_number_of_workers_and_each_peer() {
+        let all: Vec<Series> = ["filch", "filch-any", "rayon"]
+            .into_iter()
+            .flat_map(|name| WIDTHS.map(|threads| (name, threads)))
+            .flat_map(|who| {
+                Shape::ALL
+                    .map(|shape| series(shape.name(), who, MILLIS_A_RUN, &[if who.0 == "filch" { 1.06 } else { 1.0 }]))
+            })
+            .collect();
+        let text = summary(&all);
+        let count = |part: &str| text.lines().filter(|line| line.contains(part)).count();
+        assert_eq!(count("wide-"), 6 * 3 * 2);
+        assert_eq!((count(" not met"), count("wide-comb")), (5 * 3 * 2, 3 * 2));
     }
 }

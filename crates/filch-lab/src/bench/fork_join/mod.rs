@@ -1,7 +1,8 @@
-//! The `fork-join` suite: what a join costs, how well two workers share, and what a pool costs that has little or nothing to do.
+//! The `fork-join` suite: what a join costs, how well two workers share, what a pool costs that has little or nothing to do, and
+//! whether many workers stay busy.
 //!
-//! Every sample starts a pool of its own and ends it. Threads are not pinned: where they run is up to the runtime and the
-//! operating system, as it is for its users.
+//! Every sample starts a pool of its own and ends it, except in the cases `wide-…`, whose pools stay for all rounds. Threads
+//! are not pinned: where they run is up to the runtime and the operating system, as it is for its users.
 
 mod cases;
 mod goals;
@@ -19,8 +20,8 @@ use crate::watch;
 use plan::Plan;
 
 pub(crate) use cases::{
-    EXTRA_CPU_MICROS_A_TICK, MILLIS_A_SORT, NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND, SERIAL_CALL_PAIR,
-    SERIAL_PAIR,
+    EXTRA_CPU_MICROS_A_TICK, MILLIS_A_RUN, MILLIS_A_SORT, NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND,
+    SERIAL_CALL_PAIR, SERIAL_PAIR, WIDTHS,
 };
 
 /// The suite's name.
@@ -34,7 +35,7 @@ pub(crate) const MOST_THREADS: usize = 1024;
 pub(crate) struct Options {
     /// Fewer rounds.
     pub(crate) quick: bool,
-    /// How many threads pools have, besides those of one thread.
+    /// How many threads pools have, besides those of one thread. Cases that are wide have others.
     pub(crate) threads: usize,
     /// Where the figures go, besides being printed.
     pub(crate) json: Option<PathBuf>,
@@ -53,13 +54,13 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
 
     let mut text = String::new();
     let speed = if options.quick { "quick" } else { "full" };
-    writeln!(text, "Suite {SUITE}, {speed}: every sample in a fresh pool.")?;
+    writeln!(text, "Suite {SUITE}, {speed}: every sample in a fresh pool, except in the cases `wide-…`.")?;
     let mut all = Vec::new();
     for &case in watch::each(&cases) {
         let series = case.measure(&plan, options.threads)?;
         let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
         writeln!(text, "\n{case}: {}. {rounds} {}.", case.description(), if rounds == 1 { "round" } else { "rounds" })?;
-        text.push_str(&figures::tables(&series, &["serial", "serial-call", "chili", "rayon"]));
+        text.push_str(&figures::tables(&series, &["serial", "serial-call", "chili", "filch-any", "rayon"]));
         watch::keep(SUITE, &series);
         all.extend(series);
     }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::cases::Case;
+use super::cases::{Case, WIDTHS};
 use crate::bench::cpu;
 use crate::bench::rounds::{Effort, Limit};
+use crate::bench::work::Shape;
 
 /// Who has less is better served with more rounds that are shorter.
 const FEW_LONG_ROUNDS: Duration = Duration::from_secs(30);
@@ -28,6 +29,10 @@ pub(crate) struct Plan {
     pub(crate) wakes: usize,
     /// How long a pool is idle before it is woken.
     pub(crate) pause: Duration,
+    /// The numbers of workers of programs whose leaves sleep.
+    pub(crate) widths: &'static [usize],
+    /// How many leaves such a program has for each worker.
+    pub(crate) leaves_a_worker: usize,
 }
 
 impl Plan {
@@ -41,9 +46,11 @@ impl Plan {
         ticks: 100,
         wakes: 40,
         pause: Duration::from_millis(5),
+        widths: &WIDTHS,
+        leaves_a_worker: 24,
     };
 
-    /// For a first look: the same cases, in fewer rounds.
+    /// For a first look: the same cases, in fewer rounds. Those that are wide have fewer workers.
     pub(crate) const QUICK: Plan = Plan {
         quick: true,
         limit: None,
@@ -53,6 +60,8 @@ impl Plan {
         ticks: 60,
         wakes: 20,
         pause: Duration::from_millis(3),
+        widths: &[WIDTHS[0]],
+        leaves_a_worker: 4,
     };
 
     /// The same, in no more rounds than the limit allows.
@@ -78,6 +87,7 @@ impl Plan {
             Case::TickSerial,
             Case::Wake,
         ];
+        cases.extend(Shape::ALL.map(Case::Wide));
         cases.retain(|case| cpu::IS_KNOWN || !case.needs_cpu_time());
         cases
     }
@@ -97,6 +107,7 @@ impl Plan {
                 Case::Idle => seconds(0),
                 Case::TreeAfterGaps { .. } => seconds(2),
                 Case::Queens(_) => Duration::from_millis(3_500),
+                Case::Wide(_) => Duration::from_millis(120),
                 _ => Duration::from_millis(1_500),
             };
             return Effort { rounds: 7, at_least: 1, time };
@@ -140,11 +151,17 @@ mod tests {
     }
 
     #[test]
-    fn only_the_sort_is_smaller_in_a_quick_run() {
+    fn only_the_sort_has_another_name_in_a_quick_run() {
         let (quick, full) = (Plan::QUICK.cases(), Plan::FULL.cases());
         assert_eq!(quick.len(), full.len());
         for (quick, full) in quick.iter().zip(&full) {
             assert!(quick == full || quick.to_string() == "quicksort-1m", "{quick}, {full}");
         }
+    }
+
+    #[test]
+    fn a_quick_run_has_the_fewest_of_the_workers_that_a_full_run_has() {
+        assert_eq!(Plan::FULL.widths, WIDTHS);
+        assert_eq!(Plan::QUICK.widths, [WIDTHS[0]]);
     }
 }

@@ -6,6 +6,7 @@ mod queens;
 mod quicksort;
 mod skewed;
 mod tree;
+mod wide;
 
 use anyhow::Result;
 
@@ -15,6 +16,7 @@ pub(crate) use queens::Queens;
 pub(crate) use quicksort::Quicksort;
 pub(crate) use skewed::Skewed;
 pub(crate) use tree::Tree;
+pub(crate) use wide::Shape;
 
 use super::contenders::{Counting, Fork};
 

@@ -74,7 +74,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
         };
         bench::measure_queues(&options).map(|measured| Found::Figures(queues::SUITE, measured.series))
     }),
-    part(fork_join::SUITE, [6.0, 30.0, 360.0], |known| {
+    part(fork_join::SUITE, [6.0, 31.0, 410.0], |known| {
         let bench::Options { quick, threads, json, cases, limit } =
             known.options(&["tree-1023", "wake", "idle"], &[], known.limit(7, 5.0));
         let options = fork_join::Options { quick, threads, json, cases, limit, plot: None };

@@ -5,8 +5,8 @@ use super::items::{bars, bench, figure, interval, name, says_something, table, t
 use super::ratio::Figures;
 use super::rounds::Rounds;
 use crate::bench::fork_join::{
-    EXTRA_CPU_MICROS_A_TICK, MILLIS_A_SORT, NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND, SERIAL_CALL_PAIR,
-    SERIAL_PAIR,
+    EXTRA_CPU_MICROS_A_TICK, MILLIS_A_RUN, MILLIS_A_SORT, NANOS_A_JOIN, NANOS_A_WAKE, POOL_CPU_MILLIS_A_SECOND,
+    SERIAL_CALL_PAIR, SERIAL_PAIR, WIDTHS,
 };
 use crate::bench::{fork_join, THREADS};
 use crate::figures::threads;
@@ -139,6 +139,7 @@ pub(super) fn section(results: &Results) -> Section {
             everything(results, THREADS),
             little_work(results),
             tricks(results),
+            many_workers(results),
         ],
     }
 }
@@ -244,5 +245,31 @@ fn tricks(results: &Results) -> Item {
         },
         &["case", "fenced, 1 thread", &format!("fenced, {several}"), "no raids, 1 thread", &format!("no raids, {several}")],
         cases(results).iter().map(row).filter(|row| says_something(row)).collect(),
+    )
+}
+
+/// Programs whose leaves sleep, a row for each case and number of workers.
+fn many_workers(results: &Results) -> Item {
+    let figures = Figures::of(results, fork_join::SUITE);
+    let row = |case: &str, count: usize| {
+        let mut row = vec![name(format!("{case}, {count} workers"))];
+        let millis = |other| value(figures.figure(case, MILLIS_A_RUN, (other, count)));
+        row.extend(["filch", "filch-any", "rayon"].map(millis));
+        let ratio = |other| interval(figures.ratio(case, MILLIS_A_RUN, ("filch", count), (other, count)));
+        row.extend(["filch-any", "rayon"].map(ratio));
+        row
+    };
+    let rows = figures.cases(MILLIS_A_RUN).into_iter().flat_map(|case| WIDTHS.map(|count| row(case, count)));
+    table(
+        Words {
+            id: "fork-join-wide",
+            title: "Many workers".to_owned(),
+            caption: "Milliseconds a run of programs whose leaves sleep for 2 ms. A worker of filch that waits runs only what its wait needs; one of filch-any \
+                      runs anything, as rayon's do. The last columns are ratios: above 1, filch is slower."
+                .to_owned(),
+            command: bench(fork_join::SUITE, results.full, &["wide"]),
+        },
+        &["case", "filch (ms)", "filch-any (ms)", "rayon (ms)", "filch / filch-any", "filch / rayon"],
+        rows.filter(|row| says_something(row)).collect(),
     )
 }

@@ -81,13 +81,21 @@ pub(in crate::report) fn everything() -> Results {
         // The smoke run leaves out what takes long.
         let long = ["fib-38", "tree-16m", "queens-13", "tick-serial"];
         let cases: Vec<&str> = cases.iter().copied().chain(long).collect();
-        suite(&cases, &names, |case| match case {
+        let (wide, cases): (Vec<&str>, Vec<&str>) = cases.into_iter().partition(|case| case.starts_with("wide-"));
+        let mut all = suite(&cases, &names, |case| match case {
             "idle" => vec![fork_join_suite::POOL_CPU_MILLIS_A_SECOND],
             "tick" | "tick-serial" => vec![fork_join_suite::EXTRA_CPU_MICROS_A_TICK],
             "wake" => vec![fork_join_suite::NANOS_A_WAKE],
             case if case.starts_with("quicksort") => vec![fork_join_suite::MILLIS_A_SORT],
             _ => vec![fork_join_suite::NANOS_A_JOIN],
-        })
+        });
+        for case in wide {
+            for name in ["filch", "filch-any", "rayon"] {
+                let unit = fork_join_suite::MILLIS_A_RUN;
+                all.extend(fork_join_suite::WIDTHS.map(|threads| series(case, name, threads, unit)));
+            }
+        }
+        all
     });
     suites.insert(
         rayon_suite::SUITE,
@@ -241,7 +249,7 @@ fn with_everything_measured_nothing_is_missing() {
         assert_ne!(verdict.holds, Holds::NotMeasured, "{}", verdict.claim);
     }
     let figures = page.sections.iter().flat_map(|section| &section.items).filter(|item| !matches!(item, Item::Text(_)));
-    assert_eq!(figures.count(), 45);
+    assert_eq!(figures.count(), 46);
 }
 
 #[test]

@@ -1,14 +1,17 @@
-//! How a sample is taken. Every one starts a pool of its own and ends it: no other pool is there to burn CPU beside it.
+//! How a sample is taken. Every one but those of `wide` starts a pool of its own and ends it: no other pool is there to burn
+//! CPU beside it.
 
 mod gap;
 mod idle;
 mod tick;
 mod wake;
+mod wide;
 
 pub(crate) use gap::{after_gaps, AfterGaps};
 pub(crate) use idle::{idle, Idle};
 pub(crate) use tick::tick;
 pub(crate) use wake::wake;
+pub(crate) use wide::Wide;
 
 use crate::bench::throughput::warm_pool;
 pub(crate) use crate::bench::throughput::{back_to_back, side_by_side};

@@ -1,0 +1,59 @@
+//! Scopes and worklists, for programs that need more than joins.
+
+use super::filch::Found;
+use super::rayon::Rayon;
+use super::Fork;
+
+/// A way to fork that also has scopes and worklists.
+pub(crate) trait Tasks: for<'a> Fork<Context<'a> = ()> {
+    /// A scope that tasks are spawned into.
+    type Scope<'scope>;
+
+    /// Runs `body`, and returns when all tasks that were spawned into the scope are done.
+    fn scope<'scope>(body: impl FnOnce(&Self::Scope<'scope>) + Send);
+
+    /// Spawns a task into a scope.
+    fn spawn<'scope>(scope: &Self::Scope<'scope>, task: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope);
+
+    /// Calls `visit` on `root` and on each task that a visit pushes. Returns when no task is left.
+    fn worklist(root: usize, visit: impl Fn(usize, &mut dyn FnMut(usize)) + Sync);
+}
+
+impl Tasks for Found {
+    type Scope<'scope> = filch::Scope<'scope>;
+
+    fn scope<'scope>(body: impl FnOnce(&filch::Scope<'scope>) + Send) {
+        filch::scope(body);
+    }
+
+    fn spawn<'scope>(scope: &filch::Scope<'scope>, task: impl FnOnce(&filch::Scope<'scope>) + Send + 'scope) {
+        scope.spawn(task);
+    }
+
+    fn worklist(root: usize, visit: impl Fn(usize, &mut dyn FnMut(usize)) + Sync) {
+        filch::explore([root], |task, worker| visit(task, &mut |next| worker.push(next)));
+    }
+}
+
+/// rayon has no worklists: each task is spawned into one scope.
+impl Tasks for Rayon {
+    type Scope<'scope> = rayon::Scope<'scope>;
+
+    fn scope<'scope>(body: impl FnOnce(&rayon::Scope<'scope>) + Send) {
+        rayon::scope(body);
+    }
+
+    fn spawn<'scope>(scope: &rayon::Scope<'scope>, task: impl FnOnce(&rayon::Scope<'scope>) + Send + 'scope) {
+        scope.spawn(task);
+    }
+
+    fn worklist(root: usize, visit: impl Fn(usize, &mut dyn FnMut(usize)) + Sync) {
+        fn spawn<'scope, V>(scope: &rayon::Scope<'scope>, task: usize, visit: &'scope V)
+        where
+            V: Fn(usize, &mut dyn FnMut(usize)) + Sync,
+        {
+            scope.spawn(move |scope| visit(task, &mut |next| spawn(scope, next, visit)));
+        }
+        rayon::scope(|scope| spawn(scope, root, &visit));
+    }
+}

@@ -1,0 +1,133 @@
+//! Lineage: what a piece of work descends from.
+//!
+//! A worker that waits may run the work that its wait needs, and nothing else: what *descends* from
+//! what it waits for, wherever that stands. To tell, each worker publishes what it runs.
+//!
+//! A *run* is something that a worker runs and that did not begin there in place: a stolen job, a
+//! task of a scope, a job from a queue. Each seat has a stack of its [`Runs`], and its first entry is
+//! for what is at the bottom. The *node* of a run is the address of what is waited for: the slot of a
+//! fork, the tasks of a scope, a completion. `up` is the run in which the worker waits for it.
+//!
+//! | work | node | up |
+//! |---|---|---|
+//! | a fork at depth d of a stack | its slot | the last run there whose floor is at most d |
+//! | a fork beyond the end of the stack | a spare slot | the run that forked it |
+//! | a task of a scope, a part of a broadcast into it | the scope's tasks | the run that opened the scope |
+//! | a closure for another pool, a part of a broadcast | the completion | the run that waits |
+//! | a spawned job, a call from outside | none | none |
+//!
+//! A fork pays nothing for this: its depth tells its run.
+//!
+//! A worker that waits for node N in a run of level l may run X if N is X's own node, or the node of
+//! X's ancestor of level l + 1.
+//!
+//! **Invariant.** Work that is not done pins its ancestors: a join, a scope or a call waits for it, so
+//! the run of that wait has not ended, so its node is not done, and so on. From the creation of X to
+//! its end, the entries of its ancestors do not change. So for a thread that holds X, or that X
+//! contains, the climb is exact, and what it finds is not done. The acquire by which it got X covers
+//! the whole chain: each ancestor was written before it forked, and stolen before it was written.
+//!
+//! Entries above X's run change meanwhile. But a floor that was written after X was forked is above
+//! X's depth, and a free entry has the floor `u32::MAX`. So "the last floor that is at most d" does
+//! not change either.
+//!
+//! A look before a theft is a hint. Entries may change under it, but their memory stays a run's for
+//! ever, and it ends because levels must fall.
+
+mod runs;
+
+use std::iter;
+use std::ptr;
+
+pub(crate) use runs::{Run, Runs};
+
+use crate::seat::Seat;
+
+/// What a piece of work descends from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lineage {
+    node: usize,
+    up: *const Run,
+}
+
+// SAFETY: runs are atomics, and their memory is never freed.
+unsafe impl Send for Lineage {}
+// SAFETY: as above.
+unsafe impl Sync for Lineage {}
+
+impl Lineage {
+    /// Of work that no worker waits for.
+    pub(crate) const ROOT: Lineage = Lineage { node: 0, up: ptr::null() };
+
+    /// Of work that is waited for, as `node`, in the run `up`.
+    pub(crate) fn new(node: usize, up: &Run) -> Lineage {
+        Lineage { node, up }
+    }
+
+    /// Of work that is waited for by a thread that is no worker.
+    pub(crate) fn of_thread(node: usize) -> Lineage {
+        Lineage { node, up: ptr::null() }
+    }
+
+    /// The run in which it is waited for.
+    fn up<'a>(self) -> Option<&'a Run> {
+        // SAFETY: the memory of runs is never freed.
+        unsafe { self.up.as_ref() }
+    }
+
+    /// Whether it is waited for in this run.
+    pub(crate) fn is_directly_in(self, run: &Run) -> bool {
+        ptr::eq(self.up, run)
+    }
+
+    /// Whether a worker waits for something that contains it, other than for it directly.
+    pub(crate) fn has_distant_waits(self) -> bool {
+        self.up().is_some_and(|up| up.level() > 0)
+    }
+
+    /// Whether no worker waits for it.
+    pub(crate) fn is_root(self) -> bool {
+        self.up.is_null()
+    }
+
+    /// Whether this descends from what is waited for. For a thread that holds the work.
+    pub(crate) fn descends_from(self, wait: Wait) -> bool {
+        let Some(up) = self.up() else { return false };
+        self.node == wait.node || up.is_under(wait)
+    }
+
+    /// The same, for a thread that does not know the waiting run.
+    pub(crate) fn descends_from_node(self, node: usize) -> bool {
+        self.waits().any(|(_, awaited)| awaited == node)
+    }
+
+    /// The seats of the workers that wait for this, or for what contains it, with the nodes that they
+    /// wait for, nearest first. For a thread that keeps the work from being done.
+    pub(crate) fn waits<'a>(self) -> impl Iterator<Item = (&'a Seat, usize)> {
+        let first = self.up().map(|up| (up, self.node));
+        iter::successors(first, |&(run, _)| {
+            let above = run.lineage();
+            above.up().map(|up| (up, above.node))
+        })
+        .map(|(run, node)| (run.seat(), node))
+    }
+}
+
+/// A wait of a worker: for which node, and the level of the run in which it waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    pub(crate) node: usize,
+    level: u32,
+}
+
+impl Wait {
+    /// The wait for `node` in the run `run`.
+    pub(crate) fn new(node: usize, run: &Run) -> Wait {
+        Wait { node, level: run.level() }
+    }
+}
+
+/// The node of what lies at this address.
+pub(crate) fn node_of<T>(awaited: &T) -> usize {
+    ptr::from_ref(awaited).addr()
+}

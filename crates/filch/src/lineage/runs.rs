@@ -1,0 +1,326 @@
+//! What the workers run: for each seat a stack of runs, open for all to read.
+
+use std::fmt;
+use std::ptr;
+
+use crossbeam_utils::CachePadded;
+
+use super::{Lineage, Wait};
+use crate::defect::{defect, Defect};
+use crate::seat::Seat;
+use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+
+/// The floor of an entry that is free.
+const FREE: u32 = u32::MAX;
+
+/// One thing that a worker runs. See [`lineage`](super).
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// From which depth on the fork stack holds what the run has forked.
+    floor: AtomicU32,
+    /// How many waits contain it.
+    level: AtomicU32,
+    node: AtomicUsize,
+    up: AtomicPtr<Run>,
+    /// An ancestor further up, or the run itself if it has none.
+    jump: AtomicPtr<Run>,
+    /// Whose entry this is.
+    seat: AtomicPtr<Seat>,
+}
+
+impl Run {
+    fn new() -> Run {
+        Run {
+            floor: AtomicU32::new(FREE),
+            level: AtomicU32::new(0),
+            node: AtomicUsize::new(0),
+            up: AtomicPtr::new(ptr::null_mut()),
+            jump: AtomicPtr::new(ptr::null_mut()),
+            seat: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+
+    // Relaxed in all of these: a thread that climbs from work that it holds has acquired what it
+    // reads with that work; for others it is a hint.
+
+    pub(crate) fn level(&self) -> u32 {
+        self.level.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn lineage(&self) -> Lineage {
+        Lineage { node: self.node.load(Ordering::Relaxed), up: self.up.load(Ordering::Relaxed) }
+    }
+
+    fn jump(&self) -> &Run {
+        // SAFETY: the memory of runs is never freed.
+        unsafe { self.jump.load(Ordering::Relaxed).as_ref() }.unwrap_or(self)
+    }
+
+    /// The seat whose entry this is. For a thread that pins the run.
+    pub(super) fn seat<'a>(&self) -> &'a Seat {
+        // SAFETY: its worker waits in this run, or runs it, and so its pool is there.
+        unsafe { &*self.seat.load(Ordering::Relaxed) }
+    }
+
+    /// Whether what is forked in this run descends from what is waited for: exact for a thread that
+    /// pins the run, otherwise a hint.
+    pub(crate) fn is_under(&self, wait: Wait) -> bool {
+        let target = wait.level + 1;
+        let (mut run, mut level) = (self, self.level());
+        while level > target {
+            let jump = run.jump();
+            let above = if jump.level() >= target { Some(jump) } else { run.lineage().up() };
+            let Some(above) = above else { return false };
+            let below = std::mem::replace(&mut level, above.level());
+            if level >= below {
+                return false;
+            }
+            run = above;
+        }
+        // If entries change under the climb, the level may be another one by now.
+        level == target && run.node.load(Ordering::Relaxed) == wait.node
+    }
+
+    /// Whether what is forked in this run seems to descend from what is waited for as `node`.
+    fn seems_under_node(&self, node: usize) -> bool {
+        let (mut run, mut level) = (self, self.level());
+        loop {
+            let lineage = run.lineage();
+            let Some(up) = lineage.up() else { return false };
+            if lineage.node == node {
+                return true;
+            }
+            let below = std::mem::replace(&mut level, up.level());
+            if level >= below {
+                return false;
+            }
+            run = up;
+        }
+    }
+}
+
+/// How many entries the first chunk has. Each has twice as many as the one before.
+const FIRST: usize = if cfg!(loom) { 2 } else { 8 };
+
+/// Room for more runs than a thread's stack has.
+const CHUNKS: usize = if cfg!(loom) { 2 } else { 24 };
+
+/// The runs of one seat. Entry 0 is for what runs there in place.
+pub(crate) struct Runs {
+    chunks: [AtomicPtr<Run>; CHUNKS],
+    /// How many there are, apart from entry 0. Only the occupant uses it.
+    count: CachePadded<AtomicU32>,
+}
+
+impl fmt::Debug for Runs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runs").field("count", &self.count.load(Ordering::Relaxed)).finish_non_exhaustive()
+    }
+}
+
+impl Runs {
+    /// Those of a seat that is yet to get its place: see [`move_in`](Runs::move_in).
+    pub(crate) fn new() -> Runs {
+        Runs {
+            chunks: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+            count: CachePadded::new(AtomicU32::new(0)),
+        }
+    }
+
+    /// The seat has got its place.
+    pub(crate) fn move_in(&self, seat: &Seat) {
+        self.entry(0, seat).floor.store(0, Ordering::Release);
+    }
+
+    /// The entry of this index, if its chunk is there.
+    fn get(&self, index: u32) -> Option<&Run> {
+        let (chunk, place) = place_of(index);
+        // Acquire: the entries as they were made.
+        let chunk = self.chunks.get(chunk)?.load(Ordering::Acquire);
+        // SAFETY: within the chunk, which stays.
+        (!chunk.is_null()).then(|| unsafe { &*chunk.add(place) })
+    }
+
+    /// The same, made if need be. For the occupant.
+    fn entry(&self, index: u32, seat: &Seat) -> &Run {
+        if let Some(run) = self.get(index) {
+            return run;
+        }
+        let (chunk, place) = place_of(index);
+        let entries = memory::take(chunk);
+        for entry in 0..FIRST << chunk {
+            // SAFETY: within the chunk.
+            let run = unsafe { &*entries.add(entry) };
+            // Relaxed: published below.
+            run.seat.store(ptr::from_ref(seat).cast_mut(), Ordering::Relaxed);
+        }
+        // Release: see `get`.
+        self.chunks[chunk].store(entries, Ordering::Release);
+        // SAFETY: as above.
+        unsafe { &*entries.add(place) }
+    }
+
+    /// Whether nothing runs here but what began in place. For the occupant.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Relaxed) == 0
+    }
+
+    /// The entry of what runs here in place.
+    #[cfg(all(test, loom))]
+    pub(crate) fn bottom(&self) -> &Run {
+        self.get(0).expect("a seat has its place")
+    }
+
+    /// The run that the occupant is in.
+    pub(crate) fn top(&self) -> &Run {
+        self.get(self.count.load(Ordering::Relaxed)).expect("a run has an entry")
+    }
+
+    /// The occupant begins to run work of this lineage, at this depth of its fork stack. A fence has
+    /// to follow.
+    pub(crate) fn begin(&self, seat: &Seat, lineage: Lineage, floor: u32) {
+        let index = self.count.load(Ordering::Relaxed) + 1;
+        let run = self.entry(index, seat);
+        let (level, jump) = match lineage.up() {
+            None => (0, ptr::null()),
+            Some(up) => {
+                let jump = up.jump();
+                let further = jump.jump();
+                let skips = up.level() - jump.level() == jump.level() - further.level();
+                (up.level() + 1, ptr::from_ref(if skips { further } else { up }))
+            }
+        };
+        // Relaxed: published with the floor, and with whatever is forked in the run.
+        run.level.store(level, Ordering::Relaxed);
+        run.node.store(lineage.node, Ordering::Relaxed);
+        run.up.store(lineage.up.cast_mut(), Ordering::Relaxed);
+        run.jump.store(jump.cast_mut(), Ordering::Relaxed);
+        run.floor.store(floor, Ordering::Release);
+        self.count.store(index, Ordering::Relaxed);
+    }
+
+    /// The occupant's last run is over, and nothing of it is left on the fork stack.
+    pub(crate) fn end(&self) {
+        let count = self.count.load(Ordering::Relaxed);
+        if !defect(Defect::KeepsEndedRuns) {
+            // Relaxed: before whatever the occupant forks later.
+            self.top().floor.store(FREE, Ordering::Relaxed);
+        }
+        self.count.store(count - 1, Ordering::Relaxed);
+    }
+
+    /// The run that has forked what stands at this depth. For a thread that holds that job, otherwise
+    /// a hint.
+    pub(crate) fn at(&self, depth: u32) -> &Run {
+        self.with_floors().take_while(|&(_, floor, _)| floor <= depth).last().expect("entry 0").0
+    }
+
+    /// The runs with the depths from which and to which the fork stack is theirs, oldest first.
+    fn with_floors(&self) -> impl Iterator<Item = (&Run, u32, u32)> {
+        let floor = |index| self.get(index).map_or(FREE, |run| run.floor.load(Ordering::Relaxed));
+        let mut from = floor(0);
+        (0..).map_while(move |index| {
+            if from == FREE {
+                return None;
+            }
+            let above = floor(index + 1);
+            let run = self.get(index)?;
+            Some((run, std::mem::replace(&mut from, above), above))
+        })
+    }
+
+    /// The first depth from `top` to below `bottom` at which there seems to stand a job that descends
+    /// from what is waited for.
+    pub(crate) fn first_under(&self, wait: Wait, (top, bottom): (u32, u32)) -> Option<u32> {
+        self.with_floors()
+            .find(|&(run, from, to)| from.max(top) < to.min(bottom) && run.is_under(wait))
+            .map(|(_, from, _)| from.max(top))
+    }
+
+    /// Whether there seems to stand a job at these depths that descends from what is waited for as
+    /// `node`.
+    pub(crate) fn have_job_under_node(&self, node: usize, (top, bottom): (u32, u32)) -> bool {
+        self.with_floors().any(|(run, from, to)| from.max(top) < to.min(bottom) && run.seems_under_node(node))
+    }
+
+    /// Whether a run here seems to descend from what is waited for.
+    pub(crate) fn have_under(&self, wait: Wait) -> bool {
+        self.with_floors().any(|(run, ..)| run.is_under(wait))
+    }
+}
+
+impl Drop for Runs {
+    fn drop(&mut self) {
+        for (index, chunk) in self.chunks.iter().enumerate() {
+            let chunk = chunk.load(Ordering::Relaxed);
+            if !chunk.is_null() {
+                // SAFETY: from `take`, with this index, and nobody runs anything here any more.
+                unsafe { memory::give_back(chunk, index) };
+            }
+        }
+    }
+}
+
+/// In which chunk an entry is, and where in it.
+fn place_of(index: u32) -> (usize, usize) {
+    let index = index as usize + FIRST;
+    let chunk = (index / FIRST).ilog2() as usize;
+    (chunk, index - (FIRST << chunk))
+}
+
+fn new_chunk(chunk: usize) -> *mut Run {
+    let entries: Box<[Run]> = (0..FIRST << chunk).map(|_| Run::new()).collect();
+    Box::into_raw(entries).cast()
+}
+
+/// Chunks of pools that are gone are used again, but never freed: a thread may look at a run of a
+/// pool that is gone, on its way up from a run that has just ended.
+#[cfg(not(any(loom, shuttle)))]
+mod memory {
+    use super::{new_chunk, Run, CHUNKS, FREE};
+    use crate::sync::{lock, Mutex, Ordering};
+
+    struct Chunks([Vec<*mut Run>; CHUNKS]);
+
+    // SAFETY: chunks of nobody.
+    unsafe impl Send for Chunks {}
+
+    static UNUSED: Mutex<Chunks> = Mutex::new(Chunks([const { Vec::new() }; CHUNKS]));
+
+    /// A chunk of free entries.
+    pub(super) fn take(chunk: usize) -> *mut Run {
+        let unused = lock(&UNUSED).0[chunk].pop();
+        unused.unwrap_or_else(|| new_chunk(chunk))
+    }
+
+    /// # Safety
+    ///
+    /// From [`take`], with the same index, and in nobody's use.
+    pub(super) unsafe fn give_back(entries: *mut Run, chunk: usize) {
+        // Entry 0 of a seat is never free otherwise.
+        // SAFETY: the caller's word.
+        unsafe { &*entries }.floor.store(FREE, Ordering::Relaxed);
+        lock(&UNUSED).0[chunk].push(entries);
+    }
+}
+
+/// A checker's atomics do not outlive its run. Only models for shuttle have more than one pool: there
+/// chunks are leaked.
+#[cfg(any(loom, shuttle))]
+mod memory {
+    use super::{new_chunk, Run, FIRST};
+
+    pub(super) fn take(chunk: usize) -> *mut Run {
+        new_chunk(chunk)
+    }
+
+    /// # Safety
+    ///
+    /// From [`take`], with the same index, and in nobody's use.
+    pub(super) unsafe fn give_back(entries: *mut Run, chunk: usize) {
+        if cfg!(loom) {
+            // SAFETY: the caller's word.
+            drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(entries, FIRST << chunk)) });
+        }
+    }
+}
