@@ -106,7 +106,7 @@ impl Completion {
         match waiter {
             Waiter::Worker(pool, worker) => {
                 pool.seat(worker).sleep.call_waiter();
-                Seat::keep_until_run_ends(pool);
+                Seat::drop_after_run(pool, this.addr());
             }
             Waiter::Thread(gate) => gate.open(),
         }

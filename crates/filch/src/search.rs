@@ -68,12 +68,12 @@ pub(crate) fn run(seat: &Seat, work: Work<'_>) {
     }
     if let Some(before) = before {
         seat.runs.end();
-        // SAFETY: this is the worker of the seat.
-        unsafe { seat.drop_kept() };
         if before && !defect(Defect::EndsQuietly) {
             // Forks in the run below could not wake those that wait for it meanwhile.
             seat.stack.alarm();
         }
+        // SAFETY: this is the worker of the seat. It is still said to work: this may run user code.
+        unsafe { seat.drop_kept() };
         seat.end(before);
     }
     guard.disarm();

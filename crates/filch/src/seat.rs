@@ -61,7 +61,7 @@ pub(crate) struct Seat {
     working: CachePadded<AtomicBool>,
     /// What runs here.
     pub(crate) runs: Runs,
-    /// See [`keep_until_run_ends`](Seat::keep_until_run_ends).
+    /// See [`drop_after_run`](Seat::drop_after_run).
     kept: OwnersOnly<RefCell<Option<Arc<Shared>>>>,
     /// For forks beyond the end of the stack.
     pub(crate) spare_slots: SpareSlots,
@@ -300,16 +300,17 @@ impl Seat {
         self.stack.is_empty_at(self.stack.bottom()) && self.runs.is_empty()
     }
 
-    /// Drops a count of the pool of a worker that waited for what the calling thread runs; but not
-    /// before the run is over.
+    /// Drops a count of the pool of a worker that has waited for `node`. If the calling thread is still
+    /// in the run that this was, it does so when the run is over.
     ///
     /// The count may be the last, and the pool's end run code of the user's. In the run that code would
     /// find the run's ancestors, which are gone with the pool.
-    pub(crate) fn keep_until_run_ends(pool: Arc<Shared>) {
+    pub(crate) fn drop_after_run(pool: Arc<Shared>, node: usize) {
         match Seat::current() {
             // Not in a seat of its own: the pool would keep itself.
-            Some(seat) if !seat.runs.is_empty() && !std::ptr::eq(seat.pool(), &*pool) => {
-                drop(seat.kept.0.replace(Some(pool)));
+            Some(seat) if seat.runs.top().is_for(node) && !std::ptr::eq(seat.pool(), &*pool) => {
+                let before = seat.kept.0.replace(Some(pool));
+                debug_assert!(before.is_none(), "a run ends once");
             }
             _ => drop(pool),
         }

@@ -105,6 +105,15 @@ impl Awaited<'_> {
     }
 }
 
+/// Whether older jobs bar the way to those that a wait needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Way {
+    Clear,
+    Barred,
+    /// They do, and the kernel has refused the barrier to take them.
+    Refused,
+}
+
 /// A worker that waits, and may run only what its wait needs.
 struct Waiter<'a, 'p> {
     seat: &'a Seat,
@@ -154,9 +163,8 @@ impl<'a, 'p> Waiter<'a, 'p> {
     }
 
     /// Jobs that `victim` has forked before what is needed of it bar the way, and `victim` may wait for
-    /// this very worker to take some of that. They go to the injector, unrun. Returns false if some are
-    /// still in the way.
-    fn clear_the_way(&self, victim: &Seat) -> bool {
+    /// this very worker to take some of that. They go to the injector, unrun.
+    fn clear_the_way(&self, victim: &Seat) -> Way {
         let needed = || {
             let depths = victim.stack.depths();
             victim.runs.first_under(self.wait, depths).is_some_and(|depth| depth > depths.0)
@@ -168,25 +176,31 @@ impl<'a, 'p> Waiter<'a, 'p> {
                 Theft::Nothing if self.pool.raids => {
                     let refused = !self.seat.raid(victim);
                     if !victim.stack.has_public() {
-                        // Until the victim has learnt of it, no raid succeeds.
-                        if refused && self.awaited.announce() {
-                            sleep::nap(self.seat, false);
-                        }
-                        return false;
+                        return if refused { Way::Refused } else { Way::Barred };
                     }
                 }
-                Theft::Nothing => return true,
+                Theft::Nothing => return Way::Clear,
             }
         }
-        true
+        Way::Clear
     }
 }
 
 impl Sleeper for Waiter<'_, '_> {
     fn prepare(&mut self) -> bool {
         // Each of them: one whose jobs cannot be had must not keep this worker from those of others.
-        let barred = self.pool.others(self.seat).filter(|victim| !self.clear_the_way(victim)).count();
-        barred == 0 && self.awaited.announce()
+        let way = self.pool.others(self.seat).fold(Way::Clear, |way, victim| self.clear_the_way(victim).max(way));
+        match way {
+            Way::Clear => self.awaited.announce(),
+            Way::Barred => false,
+            Way::Refused => {
+                // Until the owner has learnt of it, no raid succeeds.
+                if self.awaited.announce() {
+                    sleep::nap(self.seat, false);
+                }
+                false
+            }
+        }
     }
 
     fn state(&self) -> SleepState {

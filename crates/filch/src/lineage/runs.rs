@@ -47,6 +47,11 @@ impl Run {
         self.level.load(Ordering::Relaxed)
     }
 
+    /// Whether this is what is waited for as `node`.
+    pub(crate) fn is_for(&self, node: usize) -> bool {
+        self.node.load(Ordering::Relaxed) == node
+    }
+
     pub(crate) fn lineage(&self) -> Lineage {
         Lineage { node: self.node.load(Ordering::Relaxed), up: self.up.load(Ordering::Relaxed) }
     }

@@ -41,32 +41,39 @@ pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
     }
     let hungry = seat.stack.answer();
     let mut sleeper = pool.find_sleeper(seat);
+    let mut published = 0;
     if hungry || sleeper.is_some() {
-        let published = seat.stack.share();
-        if published > 0 {
-            seat.tally.shares.add(published.into());
-            seat.log.shared(published);
-        }
+        published = seat.stack.share();
     }
-    if sleeper.is_none() {
-        return Answer::Forked;
+    if sleeper.is_some() {
+        // What was published is so before the counters are looked at.
+        fence(Ordering::SeqCst);
     }
-    // What was published is so before the counters are looked at.
-    fence(Ordering::SeqCst);
     while let Some((cell, state)) = sleeper {
         // A searcher will find what is public now, or looks once more when it stops. It may not take
         // what a waiter may, so a waiter is woken all the same.
+        if state.is_idle() && pool.sleep.counts().searching() > 0 {
+            break;
+        }
         if !state.is_idle() {
             cell.set_waker(seat.index);
         }
-        if state.is_idle() && pool.sleep.counts().searching() > 0 || pool.sleep.wake(cell, state) {
+        if pool.sleep.wake(cell, state) {
+            if published == 0 {
+                // What is public was published for other workers.
+                published = seat.stack.share_more();
+            }
             break;
         }
         // Another worker has woken it, or a caller has borrowed its seat and takes nothing.
         sleeper = pool.find_sleeper(seat);
     }
+    if published > 0 {
+        seat.tally.shares.add(published.into());
+        seat.log.shared(published);
+    }
     // As long as a worker sleeps that could take a job, each fork offers one.
-    if pool.find_sleeper(seat).is_some() {
+    if sleeper.is_some() && pool.find_sleeper(seat).is_some() {
         seat.stack.alarm();
     }
     Answer::Forked

@@ -341,8 +341,17 @@ impl Stack {
     }
 
     /// The owner publishes the older half of its private jobs, unless some are public already. Returns how many it published.
-    #[cold]
     pub(crate) fn share(&self) -> u32 {
+        self.publish_half(|has_public| !has_public)
+    }
+
+    /// The same, also if some are public already: a worker was woken for one more.
+    pub(crate) fn share_more(&self) -> u32 {
+        self.publish_half(|_| true)
+    }
+
+    #[cold]
+    fn publish_half(&self, is_due: impl Fn(bool) -> bool) -> u32 {
         let bottom = self.index(self.bottom());
         let mut moves = lock(&self.moves);
         self.grant_fences(&mut moves);
@@ -350,7 +359,7 @@ impl Stack {
         let mut published = 0;
         let after = self.move_split(&mut moves, |Public { top, split }| {
             published = 0;
-            if top < split || split >= bottom {
+            if !is_due(top < split) || split >= bottom {
                 return None;
             }
             published = (bottom - split).div_ceil(2);
