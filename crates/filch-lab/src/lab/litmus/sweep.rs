@@ -132,12 +132,16 @@ mod tests {
     fn what_was_counted_before_is_not_raced_again_and_a_higher_number_asks_for_more() {
         let raised = Key { kind: Site::anywhere().kind, placement: Site::anywhere().placement, stores: 1, delta: 49 };
         let before = counted::counts(&[(raised, 2, 1)]);
-        let whole = sweep(&task(2, None), &before, |_, _| ());
+        let mut whole = sweep(&task(2, None), &before, |_, _| ());
+        // A race that raised the bound on the way has left the points of that.
+        while !is_done(&task(2, None), &whole) {
+            whole = sweep(&task(2, None), &whole, |_, _| ());
+        }
         // The line of what was caught before is looked at too.
         for target in targets(73).into_iter().chain(targets(99)) {
             assert_eq!(whole.of(key(&Site::anywhere(), target.stores, target.delta)).runs, 2, "{target:?}");
         }
-        assert!(is_done(&task(2, None), &whole) && !is_done(&task(3, None), &whole));
+        assert!(!is_done(&task(3, None), &whole));
         assert_eq!(sweep(&task(2, None), &whole, |_, _| panic!("it was done")), whole);
         assert!(sweep(&task(3, None), &whole, |_, _| ()).total().runs > whole.total().runs);
     }
