@@ -39,7 +39,7 @@ pub(crate) trait Sleeper {
 /// Puts the worker of `seat` to sleep, if there is still nothing to do after all precautions. Returns
 /// whether it slept.
 pub(crate) fn fall_asleep(seat: &Seat, pool: &Shared, sleeper: &mut impl Sleeper) -> bool {
-    if !sleeper.prepare() {
+    if !sleeper.prepare() || raids_first(seat, pool, sleeper) {
         return false;
     }
     // Steps 3 and 4.
@@ -48,6 +48,21 @@ pub(crate) fn fall_asleep(seat: &Seat, pool: &Shared, sleeper: &mut impl Sleeper
     // Step 9.
     pool.sleep.get_up(&seat.sleep);
     slept
+}
+
+/// Raids a worker that has jobs and does not answer, instead of going to sleep. Returns whether there
+/// is something to take now.
+fn raids_first(seat: &Seat, pool: &Shared, sleeper: &impl Sleeper) -> bool {
+    // Step 7 does the same, where loom examines it.
+    if cfg!(loom) || !pool.raids {
+        return false;
+    }
+    let victims = sleeper.victims(pool);
+    if !have_jobs_for_a_while(&victims, sleeper) {
+        return false;
+    }
+    seat.raid_one_of(pool, victims.iter().copied().filter(|victim| sleeper.may_take(victim)));
+    victims.iter().any(|victim| sleeper.may_take_public(victim))
 }
 
 /// Steps 4 to 8.
