@@ -329,3 +329,69 @@ mod memory {
         }
     }
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use crate::stack::Mode;
+
+    /// A seat whose fork stack is not used.
+    fn seat() -> Box<Seat> {
+        // SAFETY: no slot is touched.
+        let seat = Box::new(unsafe { Seat::new(0, 1 << 12, 2, Mode::default()) });
+        seat.runs.move_in(&seat);
+        seat
+    }
+
+    #[test]
+    fn a_climb_by_jumps_finds_what_a_climb_step_by_step_finds() {
+        const RUNS: u32 = 150;
+        let seat = seat();
+        let runs = &seat.runs;
+        let run = |index| runs.get(index).expect("an entry");
+        let mut random = Random::new(1);
+        let mut ups = vec![0];
+        for index in 1..=RUNS {
+            // Mostly a deep chain, with branches.
+            let up = if random.below(4) == 0 { random.below(index as usize) as u32 } else { index - 1 };
+            runs.begin(&seat, Lineage::new(64 * index as usize, run(up)), 0);
+            ups.push(up);
+        }
+        let is_under = |mut index: u32, ancestor: u32| loop {
+            match index {
+                0 => return false,
+                _ if index == ancestor => return true,
+                _ => index = ups[index as usize],
+            }
+        };
+        for ancestor in 1..=RUNS {
+            let node = 64 * ancestor as usize;
+            let wait = Wait::new(node, run(ups[ancestor as usize]));
+            for index in 1..=RUNS {
+                let expected = is_under(index, ancestor);
+                assert_eq!(run(index).is_under(wait), expected, "{index} under {ancestor}");
+                assert_eq!(run(index).seems_under_node(node), expected, "{index} under {ancestor}");
+            }
+        }
+        (0..RUNS).for_each(|_| runs.end());
+        assert!(runs.is_empty());
+    }
+
+    #[test]
+    fn a_depth_belongs_to_the_last_run_that_began_at_or_below_it() {
+        let seat = seat();
+        let runs = &seat.runs;
+        let floors = [2, 2, 5, 9, 9, 9, 30, 31, 32, 50];
+        for (index, floor) in (1..).zip(floors) {
+            runs.begin(&seat, Lineage::of_thread(64 * index), floor);
+        }
+        for depth in 0..60 {
+            let last = floors.iter().take_while(|&&floor| floor <= depth).count();
+            assert!(runs.at(depth).is_for(64 * last), "depth {depth}");
+        }
+        runs.end();
+        assert!(runs.at(55).is_for(64 * 9), "what is over has no depths");
+        (1..floors.len()).for_each(|_| runs.end());
+    }
+}
