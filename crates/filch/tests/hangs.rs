@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::env;
+use std::process::{self, Command};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, RwLock};
 use std::time::Duration;
@@ -19,7 +21,7 @@ fn watchdog() -> Watchdog {
 
 /// How often each program is run.
 fn rounds() -> usize {
-    std::env::var("FILCH_HANGS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(100)
+    env::var("FILCH_HANGS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(100)
 }
 
 /// Runs a program many times on pools with so many workers: of each kind that waits strictly, and with
@@ -316,96 +318,164 @@ fn sum(count: usize) -> usize {
 // What follows deadlocks where a waiting worker runs anything (rayon's issues 592, 1142, 1174, 1205 and
 // 1251): above a wait, a worker meets what it holds below.
 
+fn loop_under_a_mutex(pool: &Pool) {
+    let mutex = Mutex::new(0);
+    pool.install(|| for_each(16, &|_| *mutex.lock().unwrap() += sum(8)));
+    assert_eq!(mutex.into_inner().unwrap(), 16 * 28);
+}
+
 #[test]
 fn a_loop_under_a_mutex_inside_a_loop_ends() {
     let _watchdog = watchdog();
-    for_each_pool(4, |pool| {
-        let mutex = Mutex::new(0);
-        pool.install(|| for_each(16, &|_| *mutex.lock().unwrap() += sum(8)));
-        assert_eq!(mutex.into_inner().unwrap(), 16 * 28);
-    });
+    for_each_pool(4, loop_under_a_mutex);
+}
+
+fn lazy_value(pool: &Pool) {
+    let (value, computed) = (OnceLock::new(), AtomicUsize::new(0));
+    let compute = || {
+        computed.fetch_add(1, Ordering::Relaxed);
+        sum(16)
+    };
+    pool.install(|| for_each(16, &|_| assert_eq!(*value.get_or_init(compute), 120)));
+    assert_eq!(computed.into_inner(), 1);
 }
 
 #[test]
 fn a_value_that_a_loop_computes_when_it_is_first_wanted_in_a_loop_is_computed_once() {
     let _watchdog = watchdog();
-    for_each_pool(4, |pool| {
-        let (value, computed) = (OnceLock::new(), AtomicUsize::new(0));
-        let compute = || {
-            computed.fetch_add(1, Ordering::Relaxed);
-            sum(16)
-        };
-        pool.install(|| for_each(16, &|_| assert_eq!(*value.get_or_init(compute), 120)));
-        assert_eq!(computed.into_inner(), 1);
+    for_each_pool(4, lazy_value);
+}
+
+/// A reader, a writer that waits for it, and two readers that wait for the writer: and two workers
+/// that are free.
+fn readers_and_a_writer(pool: &Pool) {
+    let (lock, read, writes) = (RwLock::new(0), flag(), flag());
+    pool.in_place_scope(|scope| {
+        scope.spawn(|_| {
+            let guard = lock.read().unwrap();
+            set(&read);
+            spin_until(|| is_set(&writes));
+            assert_eq!(sum(16) + *guard, 120);
+        });
+        scope.spawn(|_| {
+            spin_until(|| is_set(&read));
+            set(&writes);
+            *lock.write().unwrap() += 1;
+        });
+        for _ in 0..2 {
+            scope.spawn(|_| {
+                spin_until(|| is_set(&writes));
+                let guard = lock.read().unwrap();
+                assert!(*guard <= 1 && sum(16) == 120);
+            });
+        }
     });
 }
 
 #[test]
 fn readers_that_loop_go_on_while_a_writer_and_more_readers_wait() {
     let _watchdog = watchdog();
-    // A reader, a writer that waits for it, and two readers that wait for the writer: and two workers
-    // that are free.
-    for_each_pool(6, |pool| {
-        let (lock, read, writes) = (RwLock::new(0), flag(), flag());
-        pool.in_place_scope(|scope| {
-            scope.spawn(|_| {
-                let guard = lock.read().unwrap();
-                set(&read);
-                spin_until(|| is_set(&writes));
-                assert_eq!(sum(16) + *guard, 120);
-            });
-            scope.spawn(|_| {
-                spin_until(|| is_set(&read));
-                set(&writes);
-                *lock.write().unwrap() += 1;
-            });
-            for _ in 0..2 {
-                scope.spawn(|_| {
-                    spin_until(|| is_set(&writes));
-                    let guard = lock.read().unwrap();
-                    assert!(*guard <= 1 && sum(16) == 120);
-                });
+    for_each_pool(6, readers_and_a_writer);
+}
+
+fn iterator_behind_a_lock(pool: &Pool) {
+    let numbers = Mutex::new(0..32);
+    let next = || {
+        let mut numbers = numbers.lock().unwrap();
+        numbers.next().inspect(|_| assert_eq!(sum(8), 28))
+    };
+    let total = AtomicUsize::new(0);
+    pool.install(|| {
+        for_each(6, &|_| {
+            while let Some(number) = next() {
+                total.fetch_add(number + sum(4), Ordering::Relaxed);
             }
         });
     });
+    assert_eq!(total.into_inner(), 31 * 16 + 32 * 6);
 }
 
 #[test]
 fn an_iterator_behind_a_lock_whose_next_element_takes_a_loop_ends() {
     let _watchdog = watchdog();
-    for_each_pool(3, |pool| {
-        let numbers = Mutex::new(0..32);
-        let next = || {
-            let mut numbers = numbers.lock().unwrap();
-            numbers.next().inspect(|_| assert_eq!(sum(8), 28))
-        };
-        let total = AtomicUsize::new(0);
-        pool.install(|| {
-            for_each(6, &|_| {
-                while let Some(number) = next() {
-                    total.fetch_add(number + sum(4), Ordering::Relaxed);
-                }
+    for_each_pool(3, iterator_behind_a_lock);
+}
+
+fn scope_under_a_mutex(pool: &Pool) {
+    let (mutex, total) = (Mutex::new(()), AtomicUsize::new(0));
+    pool.scope(|outer| {
+        for _ in 0..8 {
+            outer.spawn(|_| {
+                let _guard = mutex.lock().unwrap();
+                filch::scope(|inner| {
+                    (0..4).for_each(|_| inner.spawn(|_| _ = total.fetch_add(sum(4), Ordering::Relaxed)));
+                });
             });
-        });
-        assert_eq!(total.into_inner(), 31 * 16 + 32 * 6);
+        }
     });
+    assert_eq!(total.into_inner(), 8 * 4 * 6);
 }
 
 #[test]
 fn a_scope_under_a_mutex_inside_a_scope_ends() {
     let _watchdog = watchdog();
-    for_each_pool(4, |pool| {
-        let (mutex, total) = (Mutex::new(()), AtomicUsize::new(0));
-        pool.scope(|outer| {
-            for _ in 0..8 {
-                outer.spawn(|_| {
-                    let _guard = mutex.lock().unwrap();
-                    filch::scope(|inner| {
-                        (0..4).for_each(|_| inner.spawn(|_| _ = total.fetch_add(sum(4), Ordering::Relaxed)));
-                    });
-                });
+    for_each_pool(4, scope_under_a_mutex);
+}
+
+/// The programs from [`loop_under_a_mutex`] on, with the workers that they need.
+const PUBLISHED: [(&str, usize, fn(&Pool)); 5] = [
+    ("loop under a mutex", 4, loop_under_a_mutex),
+    ("lazy value", 4, lazy_value),
+    ("readers and a writer", 6, readers_and_a_writer),
+    ("iterator behind a lock", 3, iterator_behind_a_lock),
+    ("scope under a mutex", 4, scope_under_a_mutex),
+];
+
+/// Whether a program ends in a process of its own. In that process, runs it and does not return; in
+/// those of other programs, returns `None`.
+fn ends_alone(test: &str, name: &str, program: impl FnOnce()) -> Option<bool> {
+    const PROGRAM: &str = "FILCH_TEST_PROGRAM";
+    if let Ok(chosen) = env::var(PROGRAM) {
+        if chosen == name {
+            let _watchdog = watchdog_named(name, Duration::from_secs(5));
+            program();
+            process::exit(0);
+        }
+        return None;
+    }
+    let mut command = Command::new(env::current_exe().expect("this program"));
+    command.args([test, "--exact", "--ignored", "--nocapture"]).env(PROGRAM, name);
+    Some(command.output().expect("the same program again").status.success())
+}
+
+#[test]
+#[ignore = "a list and no check: run it with `-- --ignored --nocapture`"]
+fn programs_that_hang_elsewhere() {
+    let say = |name: &str, ends: Option<bool>| {
+        if let Some(ends) = ends {
+            println!("{}: {name}", if ends { "ends" } else { "HANGS" });
+        }
+    };
+    let test = "programs_that_hang_elsewhere";
+    for (name, threads, program) in PUBLISHED {
+        let name = format!("{name}, on {threads} workers that run anything in their waits");
+        let ends = ends_alone(test, &name, || {
+            let pool = build(Pool::builder().threads(threads).waiting(Waiting::Any));
+            (0..10 * rounds()).for_each(|_| program(&pool));
+        });
+        say(&name, ends);
+    }
+    let with_spare = (0..).map(|seed| Shape::random(&mut numbers(seed), 4)).filter(|shape| shape.waiting() >= 2);
+    for shape in with_spare.filter(|shape| (3..=8).contains(&shape.workers())).take(20) {
+        let threads = shape.workers() - 1;
+        let name = format!("{shape:?}, on {threads} workers, one less than it needs");
+        let ends = ends_alone(test, &name, || {
+            let pool = build(Pool::builder().threads(threads));
+            for _ in 0..rounds() {
+                let meeting = Meeting::of(shape.waiting());
+                pool.install(|| shape.run(&pool, &meeting));
             }
         });
-        assert_eq!(total.into_inner(), 8 * 4 * 6);
-    });
+        say(&name, ends);
+    }
 }
