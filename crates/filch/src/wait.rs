@@ -194,8 +194,12 @@ impl Sleeper for Waiter<'_, '_> {
             Way::Clear => self.awaited.announce(),
             Way::Barred => false,
             Way::Refused => {
-                // Until the owner has learnt of it, no raid succeeds.
-                if self.awaited.announce() {
+                // Other workers may have jobs that can be raided without a barrier.
+                let victims = self.victims(self.pool);
+                self.seat.raid_one_of(self.pool, victims.iter().copied().filter(|victim| self.may_take(victim)));
+                let is_offered = victims.iter().any(|victim| self.may_take_public(victim));
+                // Until the owner has learnt of the refusal, no raid of it succeeds.
+                if !is_offered && self.awaited.announce() {
                     sleep::nap(self.seat, false);
                 }
                 false
