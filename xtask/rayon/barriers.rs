@@ -1,8 +1,8 @@
-//! Closures that wait for each other, or for a lock. A pool that lets the second closure of a join lie until the first
-//! returns waits for ever here, and so does one whose waiting threads run anything, or too little.
+//! Closures that wait for each other. A pool that lets the second closure of a join lie until the first returns waits for
+//! ever here, and so does one whose waiting threads run too little.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Barrier, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Barrier;
 
 use rayon_core::{join, join_context, scope, ThreadPoolBuilder};
 
@@ -88,23 +88,5 @@ fn a_thread_that_waits_in_a_join_runs_tasks_of_a_scope_in_it() {
             });
         };
         join(|| wait_until(|| begun.load(Ordering::Acquire)), second);
-    });
-}
-
-#[test]
-fn a_join_under_a_mutex_in_a_tree_of_joins_ends() {
-    fn tree(depth: u32, leaf: &(dyn Fn() + Sync)) {
-        match depth {
-            0 => leaf(),
-            _ => _ = join(|| tree(depth - 1, leaf), || tree(depth - 1, leaf)),
-        }
-    }
-    in_pool(4, || {
-        let (mutex, leaves) = (Mutex::new(()), AtomicUsize::new(0));
-        tree(4, &|| {
-            let _guard = mutex.lock().unwrap();
-            tree(3, &|| _ = leaves.fetch_add(1, Ordering::Relaxed));
-        });
-        assert_eq!(leaves.into_inner(), 16 * 8);
     });
 }
