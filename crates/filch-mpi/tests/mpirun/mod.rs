@@ -1,7 +1,10 @@
 //! Programs under `mpirun`.
 
-use std::io::Read;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{self, Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,7 +20,19 @@ pub(crate) fn mpirun(ranks: usize) -> Result<Command, String> {
     command
         .env("OMPI_MCA_btl_vader_single_copy_mechanism", "none")
         .env("OMPI_MCA_btl_sm_single_copy_mechanism", "none");
+    let folder = session_folder().map_err(|error| format!("no folder for mpirun can be made: {error}"))?;
+    command.env("OMPI_MCA_orte_tmpdir_base", folder);
     Ok(command)
+}
+
+/// A new folder for what Open MPI keeps of a run. Two runs that begin at the same time may both create
+/// the usual one, and then one of them fails.
+fn session_folder() -> io::Result<PathBuf> {
+    static RUNS: AtomicUsize = AtomicUsize::new(0);
+    let run = RUNS.fetch_add(1, Ordering::Relaxed);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mpi-{}-{run}", process::id()));
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
 }
 
 /// What came of a program.
