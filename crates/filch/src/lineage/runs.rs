@@ -256,6 +256,10 @@ impl Runs {
 
 impl Drop for Runs {
     fn drop(&mut self) {
+        // Shuttle drops what a failed run has left when its atomics cannot be used any more.
+        if cfg!(shuttle) {
+            return;
+        }
         for (index, chunk) in self.chunks.iter().enumerate() {
             let chunk = chunk.load(Ordering::Relaxed);
             if !chunk.is_null() {
@@ -323,10 +327,8 @@ mod memory {
     ///
     /// From [`take`], with the same index, and in nobody's use.
     pub(super) unsafe fn give_back(entries: *mut Run, chunk: usize) {
-        if cfg!(loom) {
-            // SAFETY: the caller's word.
-            drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(entries, FIRST << chunk)) });
-        }
+        // SAFETY: the caller's word.
+        drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(entries, FIRST << chunk)) });
     }
 }
 
