@@ -182,7 +182,7 @@ fn lending_pool(threads: usize, fences: Fences) -> Arc<Pool> {
 
 /// Gives a worker so many chances to fall asleep.
 fn be_late(chances: usize) {
-    (0..chances * 50).for_each(|_| thread::yield_now());
+    (0..chances * 200).for_each(|_| thread::yield_now());
 }
 
 /// Calls `f` from so many threads at the same time, of which most come so late that a worker is likely
