@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "half a minute; `cargo xtask verify` runs it"]
+    #[ignore = "half a minute; `cargo xtask deep` runs it"]
     fn the_least_safe_delta_of_larger_buffers_is_the_same_formula() {
         the_search_finds_what_the_paper_says(8, 4);
     }

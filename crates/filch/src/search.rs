@@ -41,7 +41,8 @@ pub(crate) fn run(seat: &Seat, work: Work<'_>) {
     // Jobs keep their panics to themselves. Should one get out all the same, it would unwind frames that others still work for.
     let guard = NoUnwind("a job unwound into its worker");
     let lineage = work.lineage();
-    // A task that its scope's owner runs at the scope's end is part of the run that opened the scope.
+    // A task that its scope's owner runs at the scope's end is part of the run that opened the
+    // scope.
     let in_place = matches!(&work, Work::Task(task) if task.is_for(seat)) && lineage.is_directly_in(seat.runs.top());
     let before = (!in_place).then(|| {
         seat.runs.begin(seat, lineage, seat.worker().depth());
@@ -261,30 +262,30 @@ impl Sleeper for Searcher<'_> {
 impl Seat {
     /// Takes the oldest public job of another worker; where there is none, leaves a demand.
     pub(crate) fn rob<'p>(&self, victim: &'p Seat) -> Option<&'p Slot> {
-        match victim.stack.steal() {
-            Theft::Job(slot) => Some(slot),
-            Theft::Lost => {
-                self.tally.aborts.add(1);
-                None
-            }
-            Theft::Nothing => {
-                self.ask(victim);
-                None
-            }
-        }
+        self.rob_if(victim, |_| true, || true)
     }
 
-    /// The same, if the job seems to descend from what is waited for, or a run there does. Whether the
-    /// job does is for the caller to find out.
+    /// The same, if the job seems to descend from what is waited for, or a run there does. Whether
+    /// the job does is for the caller to find out.
     pub(crate) fn rob_for<'p>(&self, victim: &'p Seat, wait: Wait) -> Option<&'p Slot> {
-        match victim.stack.steal_if(|depth| victim.runs.at(depth).is_under(wait)) {
+        self.rob_if(victim, |depth| victim.runs.at(depth).is_under(wait), || victim.runs.have_under(wait))
+    }
+
+    /// The same for a job at a depth that is wanted, and a worker that is worth asking.
+    fn rob_if<'p>(
+        &self,
+        victim: &'p Seat,
+        is_wanted: impl FnOnce(u32) -> bool,
+        is_worth_asking: impl FnOnce() -> bool,
+    ) -> Option<&'p Slot> {
+        match victim.stack.steal_if(is_wanted) {
             Theft::Job(slot) => Some(slot),
             Theft::Lost => {
                 self.tally.aborts.add(1);
                 None
             }
             Theft::Nothing => {
-                if victim.runs.have_under(wait) {
+                if is_worth_asking() {
                     self.ask(victim);
                 }
                 None

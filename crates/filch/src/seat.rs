@@ -270,7 +270,8 @@ impl Seat {
         self.inbox.pop().map(|mail| mail.job)
     }
 
-    /// Whether a worker of some pool, or what descends from one, has sent a job for this worker alone.
+    /// Whether a worker of some pool, or what descends from one, has sent a job for this worker
+    /// alone.
     pub(crate) fn has_mail_from_inside(&self) -> bool {
         self.has_mail() && self.inbox.has(|mail| mail.is_from_inside)
     }
@@ -300,11 +301,11 @@ impl Seat {
         self.stack.is_empty_at(self.stack.bottom()) && self.runs.is_empty()
     }
 
-    /// Drops a count of the pool of a worker that has waited for `node`. If the calling thread is still
-    /// in the run that this was, it does so when the run is over.
+    /// Drops a count of the pool of a worker that has waited for `node`. If the calling thread is
+    /// still in the run that this was, it does so when the run is over.
     ///
-    /// The count may be the last, and the pool's end run code of the user's. In the run that code would
-    /// find the run's ancestors, which are gone with the pool.
+    /// The count may be the last, and the pool's end run code of the user's. In the run that code
+    /// would find the run's ancestors, which are gone with the pool.
     pub(crate) fn drop_after_run(pool: Arc<Shared>, node: usize) {
         match Seat::current() {
             // Not in a seat of its own: the pool would keep itself.
@@ -325,8 +326,8 @@ impl Seat {
         drop(self.kept.0.take());
     }
 
-    /// The lineage of the job in `slot`, which stands on this seat's stack. For a thread that holds the
-    /// job, otherwise a hint.
+    /// The lineage of the job in `slot`, which stands on this seat's stack. For a thread that holds
+    /// the job, otherwise a hint.
     pub(crate) fn lineage_of(&self, slot: &Slot) -> Lineage {
         Lineage::new(node_of(slot), self.runs.at(self.stack.index_of(slot)))
     }

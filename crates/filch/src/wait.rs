@@ -1,12 +1,12 @@
 //! Waiting: for a stolen job, for the tasks of a scope, for another pool; and what a worker may run meanwhile.
 //!
 //! A worker that waits and runs whatever it finds can meet a lock that is held below it on its own
-//! stack, can pile up frames without bound, and can be kept by unrelated work from going on when what
-//! it waited for is there. So under [`Waiting::Strict`] it runs only what its own wait needs: what
-//! [descends](crate::lineage) from what it waits for, wherever that stands:
+//! stack, can pile up frames without bound, and can be kept by unrelated work from going on when
+//! what it waited for is there. So under [`Waiting::Strict`] it runs only what its own wait needs:
+//! what [descends](crate::lineage) from what it waits for, wherever that stands:
 //!
-//! - jobs on the fork stacks of other workers. One look tells whether the oldest seems to descend, and
-//!   after the theft it is certain. If it does not, it goes unrun to the injector.
+//! - jobs on the fork stacks of other workers. One look tells whether the oldest seems to descend,
+//!   and after the theft it is certain. If it does not, it goes unrun to the injector.
 //! - jobs in the injector, and tasks of scopes.
 //!
 //! Jobs that are addressed to one worker, as those of a broadcast, are run by that worker in any wait:
@@ -23,7 +23,7 @@ use crate::pool::Shared;
 use crate::scope::Tasks;
 use crate::search::{self, Work};
 use crate::seat::Seat;
-use crate::sleep::{self, fall_asleep, SleepState, Sleeper};
+use crate::sleep::{self, fall_asleep, raid_for, SleepState, Sleeper};
 use crate::spin;
 use crate::stack::{Execute, Slot, Theft};
 use crate::sync::{spin_loop, Ordering};
@@ -50,8 +50,8 @@ pub(crate) const SHORT_WAIT: u32 = 3;
 /// What a worker waits for.
 #[derive(Debug)]
 pub(crate) enum Awaited<'a> {
-    /// A job that was stolen, in a slot of the worker's own stack, or that went through the injector
-    /// because the stack was full, in a spare slot.
+    /// A job that was stolen, in a slot of the worker's own stack, or that went through the
+    /// injector because the stack was full, in a spare slot.
     Forked(&'a Slot),
     /// The end of all tasks of a scope.
     Scope(&'a Tasks),
@@ -162,8 +162,8 @@ impl<'a, 'p> Waiter<'a, 'p> {
         self.pool.inject(job);
     }
 
-    /// Jobs that `victim` has forked before what is needed of it bar the way, and `victim` may wait for
-    /// this very worker to take some of that. They go to the injector, unrun.
+    /// Jobs that `victim` has forked before what is needed of it bar the way, and `victim` may wait
+    /// for this very worker to take some of that. They go to the injector, unrun.
     fn clear_the_way(&self, victim: &Seat) -> Way {
         let needed = || {
             let depths = victim.stack.depths();
@@ -188,16 +188,15 @@ impl<'a, 'p> Waiter<'a, 'p> {
 
 impl Sleeper for Waiter<'_, '_> {
     fn prepare(&mut self) -> bool {
-        // Each of them: one whose jobs cannot be had must not keep this worker from those of others.
+        // Each of them: one whose jobs cannot be had must not keep this worker from those of
+        // others.
         let way = self.pool.others(self.seat).fold(Way::Clear, |way, victim| self.clear_the_way(victim).max(way));
         match way {
             Way::Clear => self.awaited.announce(),
             Way::Barred => false,
             Way::Refused => {
                 // Other workers may have jobs that can be raided without a barrier.
-                let victims = self.victims(self.pool);
-                self.seat.raid_one_of(self.pool, victims.iter().copied().filter(|victim| self.may_take(victim)));
-                let is_offered = victims.iter().any(|victim| self.may_take_public(victim));
+                let is_offered = raid_for(self.seat, self.pool, self, &self.victims(self.pool));
                 // Until the owner has learnt of the refusal, no raid of it succeeds.
                 if !is_offered && self.awaited.announce() {
                     sleep::nap(self.seat, false);
@@ -245,9 +244,9 @@ fn collect(seat: &Seat) -> Option<Job> {
 
 /// Whether there is mail that the worker of `seat` may run in a wait.
 ///
-/// A worker runs all of it, because no other worker could. A caller that has borrowed the seat does so
-/// only if some of it was sent from inside a pool, and may be needed here. The order of the mail is
-/// kept.
+/// A worker runs all of it, because no other worker could. A caller that has borrowed the seat does
+/// so only if some of it was sent from inside a pool, and may be needed here. The order of the mail
+/// is kept.
 fn may_run_mail(seat: &Seat) -> bool {
     seat.has_mail() && (!seat.sleep.has_guest() || seat.has_mail_from_inside())
 }

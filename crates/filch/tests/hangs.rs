@@ -1,5 +1,5 @@
-//! Closures that wait for each other, in programs that end because a worker that waits runs all that
-//! its wait needs.
+//! Closures that wait for each other, in programs that end because a worker that waits runs all
+//! that its wait needs.
 
 mod common;
 
@@ -24,8 +24,8 @@ fn rounds() -> usize {
     env::var("FILCH_HANGS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(100)
 }
 
-/// Runs a program many times on pools with so many workers: of each kind that waits strictly, and with
-/// a fork stack of one place.
+/// Runs a program many times on pools with so many workers: of each kind that waits strictly, and
+/// with a fork stack of one place.
 fn for_each_strict(threads: usize, program: impl Fn() + Send + Sync) {
     let strict = || Pool::builder().threads(threads).waiting(Waiting::Strict);
     let builders =
@@ -206,9 +206,9 @@ impl Shape {
         }
     }
 
-    /// How many workers may wait at the same time for something that is blocked and in which nothing is
-    /// left to begin, while of all `total` closures that wait for each other others have not begun. A
-    /// join may whose first closure does not block, and a scope whose body does not.
+    /// How many workers may wait at the same time for something that is blocked and in which
+    /// nothing is left to begin, while of all `total` closures that wait for each other others have
+    /// not begun. A join may whose first closure does not block, and a scope whose body does not.
     fn stuck(&self, total: usize) -> usize {
         let may_be_stuck = |before: usize, awaited: usize| usize::from(before == 0 && awaited > 0 && awaited < total);
         match self {
@@ -315,8 +315,8 @@ fn sum(count: usize) -> usize {
     sum.into_inner()
 }
 
-// What follows deadlocks where a waiting worker runs anything (rayon's issues 592, 1142, 1174, 1205 and
-// 1251): above a wait, a worker meets what it holds below.
+// What follows deadlocks where a waiting worker runs anything (rayon's issues 592, 1142, 1174, 1205
+// and 1251): above a wait, a worker meets what it holds below.
 
 fn loop_under_a_mutex(pool: &Pool) {
     let mutex = Mutex::new(0);

@@ -14,8 +14,8 @@ use crate::global::{global, in_pool};
 /// # Panics
 ///
 /// If a closure panics, the other one is run or waited for all the same; then the panic goes on, if both panic that of the first.
-// No `#[inline]`: the compiler then leaves the caller's own recursion as it is without this crate, and
-// inlines where it is worth it all the same.
+// No `#[inline]`: the compiler then leaves the caller's own recursion as it is without this crate,
+// and inlines where it is worth it all the same.
 pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,

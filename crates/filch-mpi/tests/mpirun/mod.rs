@@ -25,8 +25,8 @@ pub(crate) fn mpirun(ranks: usize) -> Result<Command, String> {
     Ok(command)
 }
 
-/// A new folder for what Open MPI keeps of a run. Two runs that begin at the same time may both create
-/// the usual one, and then one of them fails.
+/// A new folder for what Open MPI keeps of a run. Two runs that begin at the same time may both
+/// create the usual one, and then one of them fails.
 fn session_folder() -> io::Result<PathBuf> {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let run = RUNS.fetch_add(1, Ordering::Relaxed);

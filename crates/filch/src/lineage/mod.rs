@@ -4,9 +4,9 @@
 //! what it waits for, wherever that stands. To tell, each worker publishes what it runs.
 //!
 //! A *run* is something that a worker runs and that did not begin there in place: a stolen job, a
-//! task of a scope, a job from a queue. Each seat has a stack of its [`Runs`], and its first entry is
-//! for what is at the bottom. The *node* of a run is the address of what is waited for: the slot of a
-//! fork, the tasks of a scope, a completion. `up` is the run in which the worker waits for it.
+//! task of a scope, a job from a queue. Each seat has a stack of its [`Runs`], and its first entry
+//! is for what is at the bottom. The *node* of a run is the address of what is waited for: the slot
+//! of a fork, the tasks of a scope, a completion. `up` is the run in which the worker waits for it.
 //!
 //! | work | node | up |
 //! |---|---|---|
@@ -18,14 +18,15 @@
 //!
 //! A fork pays nothing for this: its depth tells its run.
 //!
-//! A worker that waits for node N in a run of level l may run X if N is X's own node, or the node of
-//! X's ancestor of level l + 1.
+//! A worker that waits for node N in a run of level l may run X if N is X's own node, or the node
+//! of X's ancestor of level l + 1.
 //!
-//! **Invariant.** Work that is not done pins its ancestors: a join, a scope or a call waits for it, so
-//! the run of that wait has not ended, so its node is not done, and so on. From the creation of X to
-//! its end, the entries of its ancestors do not change. So for a thread that holds X, or that X
-//! contains, the climb is exact, and what it finds is not done. The acquire by which it got X covers
-//! the whole chain: each ancestor was written before it forked, and stolen before it was written.
+//! **Invariant.** Work that is not done pins its ancestors: a join, a scope or a call waits for it,
+//! so the run of that wait has not ended, so its node is not done, and so on. From the creation of
+//! X to its end, the entries of its ancestors do not change. So for a thread that holds X, or that
+//! X contains, the climb is exact, and what it finds is not done. The acquire by which it got X
+//! covers the whole chain: each ancestor was written before it forked, and stolen before it was
+//! written.
 //!
 //! Entries above X's run change meanwhile. But a floor that was written after X was forked is above
 //! X's depth, and a free entry has the floor `u32::MAX`. So "the last floor that is at most d" does
@@ -101,8 +102,8 @@ impl Lineage {
         self.waits().any(|(_, awaited)| awaited == node)
     }
 
-    /// The seats of the workers that wait for this, or for what contains it, with the nodes that they
-    /// wait for, nearest first. For a thread that keeps the work from being done.
+    /// The seats of the workers that wait for this, or for what contains it, with the nodes that
+    /// they wait for, nearest first. For a thread that keeps the work from being done.
     pub(crate) fn waits<'a>(self) -> impl Iterator<Item = (&'a Seat, usize)> {
         let first = self.up().map(|up| (up, self.node));
         iter::successors(first, |&(run, _)| {

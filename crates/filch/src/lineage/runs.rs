@@ -181,8 +181,8 @@ impl Runs {
         self.get(self.count.load(Ordering::Relaxed)).expect("a run has an entry")
     }
 
-    /// The occupant begins to run work of this lineage, at this depth of its fork stack. A fence has
-    /// to follow.
+    /// The occupant begins to run work of this lineage, at this depth of its fork stack. A fence
+    /// has to follow.
     pub(crate) fn begin(&self, seat: &Seat, lineage: Lineage, floor: u32) {
         let index = self.count.load(Ordering::Relaxed) + 1;
         let run = self.entry(index, seat);
@@ -214,8 +214,8 @@ impl Runs {
         self.count.store(count - 1, Ordering::Relaxed);
     }
 
-    /// The run that has forked what stands at this depth. For a thread that holds that job, otherwise
-    /// a hint.
+    /// The run that has forked what stands at this depth. For a thread that holds that job,
+    /// otherwise a hint.
     pub(crate) fn at(&self, depth: u32) -> &Run {
         self.with_floors().take_while(|&(_, floor, _)| floor <= depth).last().expect("entry 0").0
     }
@@ -234,8 +234,8 @@ impl Runs {
         })
     }
 
-    /// The first depth from `top` to below `bottom` at which there seems to stand a job that descends
-    /// from what is waited for.
+    /// The first depth from `top` to below `bottom` at which there seems to stand a job that
+    /// descends from what is waited for.
     pub(crate) fn first_under(&self, wait: Wait, (top, bottom): (u32, u32)) -> Option<u32> {
         self.with_floors()
             .find(|&(run, from, to)| from.max(top) < to.min(bottom) && run.is_under(wait))
@@ -263,7 +263,7 @@ impl Drop for Runs {
         for (index, chunk) in self.chunks.iter().enumerate() {
             let chunk = chunk.load(Ordering::Relaxed);
             if !chunk.is_null() {
-                // SAFETY: from `take`, with this index, and nobody runs anything here any more.
+                // SAFETY: from `take`, with this index, and no worker runs anything here any more.
                 unsafe { memory::give_back(chunk, index) };
             }
         }
@@ -291,7 +291,7 @@ mod memory {
 
     struct Chunks([Vec<*mut Run>; CHUNKS]);
 
-    // SAFETY: chunks of nobody.
+    // SAFETY: the chunks are in no seat's use.
     unsafe impl Send for Chunks {}
 
     static UNUSED: Mutex<Chunks> = Mutex::new(Chunks([const { Vec::new() }; CHUNKS]));
@@ -304,7 +304,7 @@ mod memory {
 
     /// # Safety
     ///
-    /// From [`take`], with the same index, and in nobody's use.
+    /// From [`take`], with the same index, and in no seat's use.
     pub(super) unsafe fn give_back(entries: *mut Run, chunk: usize) {
         // Entry 0 of a seat is never free otherwise.
         // SAFETY: the caller's word.
@@ -313,8 +313,8 @@ mod memory {
     }
 }
 
-/// A checker's atomics do not outlive its run. Only models for shuttle have more than one pool: there
-/// chunks are leaked.
+/// A checker's atomics do not outlive its run. Only models for shuttle have more than one pool:
+/// there chunks are leaked.
 #[cfg(any(loom, shuttle))]
 mod memory {
     use super::{new_chunk, Run, FIRST};
@@ -325,7 +325,7 @@ mod memory {
 
     /// # Safety
     ///
-    /// From [`take`], with the same index, and in nobody's use.
+    /// From [`take`], with the same index, and in no seat's use.
     pub(super) unsafe fn give_back(entries: *mut Run, chunk: usize) {
         // SAFETY: the caller's word.
         drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(entries, FIRST << chunk)) });

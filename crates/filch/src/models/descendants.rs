@@ -10,7 +10,7 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
 use super::explore;
-use super::sleep::{has_begun, has_begun_stolen, plan, stolen_from};
+use super::sleep::{has_begun, has_begun_stolen, plan, slot_at, stolen_from};
 use crate::defect::{self, Defect};
 use crate::job::Job;
 use crate::lineage::{node_of, Lineage};
@@ -34,31 +34,20 @@ unsafe fn nothing(_: *const (), _: &mut Worker, _: bool) {}
 unsafe fn end_wait(data: *const (), worker: &mut Worker, _: bool) {
     // SAFETY: the world outlives the model's threads.
     let world = unsafe { &*data.cast::<World>() };
-    // SAFETY: a slot of the model's pool, whose provenance is exposed.
-    let awaited = unsafe { &*std::ptr::with_exposed_provenance::<Slot>(world.awaited) };
     world.has_run.store(true, Ordering::Release);
-    if awaited.complete() {
+    if slot_at(world.awaited).complete() {
         worker.seat().pool().seat(0).sleep.call();
     }
 }
 
-/// Forks a job on the worker of `seat` and does not look at it again.
-fn fork(seat: &Seat, data: *const (), execute: Execute) {
+/// Forks a job on the worker of `seat`.
+fn fork<'s>(seat: &'s Seat, data: *const (), execute: Execute) -> &'s Slot {
     // SAFETY: the calling thread is the worker of the model.
     let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
     if seat.stack.push(slot, data, execute) {
         sleep::answer(seat, slot);
     }
-}
-
-/// Forks a job, and takes it back at once.
-fn fork_and_return(seat: &Seat) {
-    // SAFETY: as above.
-    let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
-    if seat.stack.push(slot, std::ptr::null(), nothing) {
-        sleep::answer(seat, slot);
-    }
-    assert!(seat.stack.pop(slot) || seat.stack.settle(slot), "no worker may take it");
+    slot
 }
 
 /// Whether worker 2 runs worker 1's job before worker 0 begins to wait.
@@ -68,8 +57,8 @@ enum Part {
     Waits,
 }
 
-/// Has worker 0 wait, while `work` runs on a thread that is worker 2. The slot that it gets is that of
-/// worker 1's job.
+/// Has worker 0 wait, while `work` runs on a thread that is worker 2. The slot that it gets is that
+/// of worker 1's job.
 fn waits(part: Part, work: impl Fn(&Shared, &Slot, *const World) + Copy + Send + Sync + 'static) {
     explore(2, move || {
         let pool = Shared::new(3, 4, plan(Mode::Asymmetric)).expect("memory for a model");
@@ -87,9 +76,7 @@ fn waits(part: Part, work: impl Fn(&Shared, &Slot, *const World) + Copy + Send +
             let (pool, world) = (pool.clone(), world.clone());
             thread::spawn(move || {
                 Seat::set_current(Some(pool.seat(2)));
-                // SAFETY: a slot of the model's pool, whose provenance is exposed.
-                let slot = unsafe { &*std::ptr::with_exposed_provenance::<Slot>(slot) };
-                work(&pool, slot, Arc::as_ptr(&world));
+                work(&pool, slot_at(slot), Arc::as_ptr(&world));
                 Seat::set_current(None);
             })
         };
@@ -103,7 +90,7 @@ fn waits(part: Part, work: impl Fn(&Shared, &Slot, *const World) + Copy + Send +
 
 /// Worker 2 runs worker 1's job since before worker 0 went to sleep, and forks.
 fn forks_at_a_distance() {
-    waits(Part::Runs, |pool, _, world| fork(pool.seat(2), world.cast(), end_wait));
+    waits(Part::Runs, |pool, _, world| _ = fork(pool.seat(2), world.cast(), end_wait));
 }
 
 /// Worker 2 begins to run worker 1's job, and forks in it.
@@ -117,11 +104,13 @@ fn begins_at_a_distance() {
     });
 }
 
-/// Worker 2 runs worker 1's job, and above it something else that forks, as a part of a broadcast may;
-/// then it forks in worker 1's job.
+/// Worker 2 runs worker 1's job, and above it something else that forks, as a part of a broadcast
+/// may; then it forks in worker 1's job.
 fn forks_after_something_else() {
     unsafe fn fork_elsewhere(_: *const (), worker: &mut Worker, _: bool) {
-        fork_and_return(worker.seat());
+        let stack = &worker.seat().stack;
+        let slot = fork(worker.seat(), std::ptr::null(), nothing);
+        assert!(stack.pop(slot) || stack.settle(slot), "no worker may take it");
     }
     waits(Part::Runs, |pool, _, world| {
         let seat = pool.seat(2);
@@ -132,8 +121,8 @@ fn forks_after_something_else() {
     });
 }
 
-/// A worker runs something, and forks a job after that. It begins something else above the job while a
-/// thief takes the job and looks which run has forked it.
+/// A worker runs something, and forks a job after that. It begins something else above the job
+/// while a thief takes the job and looks which run has forked it.
 fn looks_at_the_run_of_a_stolen_job() {
     explore(3, || {
         let pool = Shared::new(2, 4, plan(Mode::Asymmetric)).expect("memory for a model");

@@ -167,7 +167,7 @@ fn bench(tasks: usize, explorers: usize, wrong: Wrong) {
         let searching = called + count(End::Called);
         assert_eq!(bench.callable().searching(), searching, "who searches is counted");
         let sitting = Arc::into_inner(bench).expect("all have left").into_sitting().len();
-        assert_eq!(sitting + called, count(End::Benched), "somebody is lost");
+        assert_eq!(sitting + called, count(End::Benched), "an explorer is lost");
         assert!(thief.is_empty() || sitting == 0 || searching > 0, "a task is left alone");
     });
 }

@@ -1,5 +1,5 @@
-//! What the checkers run: loom on the fork stack, on the sleep protocol, on what waits find, on seats
-//! that are lent and on the end of explorations, shuttle on whole pools.
+//! What the checkers run: loom on the fork stack, on the sleep protocol, on what waits find, on
+//! seats that are lent and on the end of explorations, shuttle on whole pools.
 
 #[cfg(loom)]
 mod descendants;

@@ -51,7 +51,7 @@ pub(super) fn has_begun_stolen(seat: &Seat, owner: &Seat, slot: &Slot) {
 }
 
 /// The slot at an address that was made from a reference to it.
-fn slot_at<'a>(address: usize) -> &'a Slot {
+pub(super) fn slot_at<'a>(address: usize) -> &'a Slot {
     // SAFETY: a slot of the model's pool, whose provenance is exposed.
     unsafe { &*std::ptr::with_exposed_provenance::<Slot>(address) }
 }

@@ -1,5 +1,5 @@
-//! The queue for jobs from outside: of threads that are no workers, and of workers that must not run
-//! what they hold.
+//! The queue for jobs from outside: of threads that are no workers, and of workers that must not
+//! run what they hold.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,8 @@ use crate::sync::{lock, AtomicUsize, Mutex, Ordering};
 /// See the module. First in, first out, but for jobs that waits need.
 #[derive(Debug)]
 pub(crate) struct Injector {
-    /// How many there are, so that no thread locks for nothing; and how many of them a wait may need.
+    /// How many there are, so that no thread locks for nothing; and how many of them a wait may
+    /// need.
     len: AtomicUsize,
     needed: AtomicUsize,
     jobs: Mutex<Jobs>,

@@ -168,7 +168,8 @@ impl Shared {
         }
     }
 
-    /// Puts a job where any worker takes it, and wakes an idle worker, or a worker whose wait needs it.
+    /// Puts a job where any worker takes it, and wakes an idle worker, or a worker whose wait needs
+    /// it.
     pub(crate) fn inject(&self, job: Job) {
         // Before the job can be done, and its ancestors gone.
         let waits: Vec<_> = self.waits_above(job.lineage).collect();

@@ -87,7 +87,7 @@ impl Scopes {
         task
     }
 
-    /// Whether some scope of such a lineage has a task that nobody has taken.
+    /// Whether some scope of such a lineage has a task that no worker has taken.
     pub(crate) fn have_needed(&self, is_needed: impl Fn(Lineage) -> bool) -> bool {
         self.find(|tasks| (tasks.are_waiting() && is_needed(tasks.lineage())).then_some(())).is_some()
     }

@@ -157,8 +157,8 @@ impl Tasks {
             // So that other waits than the one for the scope's end find it.
             self.list();
         }
-        // A searcher looks for all waits when it stops; but only the wait for the scope's end knows of a
-        // scope that is not listed.
+        // A searcher looks for all waits when it stops; but only the wait for the scope's end knows
+        // of a scope that is not listed.
         let waits = if pool.event() { 1 } else { usize::MAX };
         pool.wake_nearest(pool.waits_above(lineage).take(waits));
     }

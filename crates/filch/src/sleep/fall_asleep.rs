@@ -50,8 +50,8 @@ pub(crate) fn fall_asleep(seat: &Seat, pool: &Shared, sleeper: &mut impl Sleeper
     slept
 }
 
-/// Raids a worker that has jobs and does not answer, instead of going to sleep. Returns whether there
-/// is something to take now.
+/// Raids a worker that has jobs and does not answer, instead of going to sleep. Returns whether
+/// there is something to take now.
 fn raids_first(seat: &Seat, pool: &Shared, sleeper: &impl Sleeper) -> bool {
     // Step 7 does the same, where loom examines it.
     if cfg!(loom) || !pool.raids {
@@ -61,6 +61,12 @@ fn raids_first(seat: &Seat, pool: &Shared, sleeper: &impl Sleeper) -> bool {
     if !have_jobs_for_a_while(&victims, sleeper) {
         return false;
     }
+    raid_for(seat, pool, sleeper, &victims)
+}
+
+/// Raids one of these workers that has jobs which the sleeper may run. Returns whether there is
+/// something to take now.
+pub(crate) fn raid_for(seat: &Seat, pool: &Shared, sleeper: &impl Sleeper, victims: &[&Seat]) -> bool {
     seat.raid_one_of(pool, victims.iter().copied().filter(|victim| sleeper.may_take(victim)));
     victims.iter().any(|victim| sleeper.may_take_public(victim))
 }
@@ -81,7 +87,7 @@ fn sleep<S: Sleeper>(seat: &Seat, pool: &Shared, sleeper: &mut S) -> bool {
     // A fork that did not see the demand is before the barrier: then it is seen now.
     let Some(certain) = pass_barrier(seat, &victims, sleeper) else { return true };
     if have_jobs_for_a_while(&victims, sleeper) {
-        seat.raid_one_of(pool, victims.iter().copied().filter(|victim| sleeper.may_take(victim)));
+        raid_for(seat, pool, sleeper, &victims);
     }
     // A raid that was called off, or had more than one victim to choose from, leaves private jobs.
     let left = victims.iter().any(|victim| sleeper.may_take(victim));

@@ -110,7 +110,8 @@ impl Shared {
             is_left |= self.others(seat).any(Seat::may_fork_unseen) && !seat.sleep.is_promised();
         }
         if is_left {
-            // If it is not vacant any more, its thread is awake, or another caller has it. Both look.
+            // If it is not vacant any more, its thread is awake, or another caller has it. Both
+            // look.
             self.sleep.wake(&seat.sleep, SleepState::Vacant);
         }
     }

@@ -22,7 +22,7 @@ mod state;
 mod wake;
 
 pub(crate) use counters::{Sleep, MOST_WORKERS};
-pub(crate) use fall_asleep::{fall_asleep, nap, Sleeper};
+pub(crate) use fall_asleep::{fall_asleep, nap, raid_for, Sleeper};
 pub(crate) use lend::Guest;
 pub(crate) use parker::Parker;
 pub(crate) use state::{SleepCell, SleepState};

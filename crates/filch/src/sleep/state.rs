@@ -20,8 +20,8 @@ pub(crate) enum SleepState {
     Resting,
     /// The seat's own thread runs nothing and is parked. A caller may borrow the seat.
     Vacant,
-    /// It sleeps until what it waits for is done, or until there is work that descends from that. By
-    /// the [node](crate::lineage).
+    /// It sleeps until what it waits for is done, or until there is work that descends from that.
+    /// By the [node](crate::lineage).
     For(usize),
 }
 

@@ -96,8 +96,8 @@ impl Shared {
         Some((&self.seat(waiter.index).sleep, SleepState::For(node)))
     }
 
-    /// The workers of this pool that wait for this, or for what contains it, with the nodes that they
-    /// wait for, nearest first. For a thread that keeps the work from being done.
+    /// The workers of this pool that wait for this, or for what contains it, with the nodes that
+    /// they wait for, nearest first. For a thread that keeps the work from being done.
     pub(crate) fn waits_above(&self, lineage: Lineage) -> impl Iterator<Item = (&Seat, usize)> {
         lineage.waits().filter(|(seat, _)| std::ptr::eq(seat.pool(), self))
     }

@@ -513,7 +513,7 @@ impl Stack {
         (top, split)
     }
 
-    /// From which depth to below which there were jobs a moment ago that nobody has taken. As
+    /// From which depth to below which there were jobs a moment ago that no worker has taken. As
     /// [`has_jobs`](Stack::has_jobs): one look.
     pub(crate) fn depths(&self) -> (u32, u32) {
         // Relaxed: a raid reads it again.

@@ -138,8 +138,8 @@ fn count_on(worker: &mut filch::Worker, depth: u32) -> u64 {
     a + b
 }
 
-/// Runs a closure on so many threads, and joins each. The end of a scope of threads does not suffice:
-/// the sanitizer does not see how the standard library counts them.
+/// Runs a closure on so many threads, and joins each. The end of a scope of threads does not
+/// suffice: the sanitizer does not see how the standard library counts them.
 fn on_threads(threads: usize, work: impl Fn(usize) + Sync) {
     let work = &work;
     thread::scope(|scope| {

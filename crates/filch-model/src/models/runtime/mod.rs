@@ -1,5 +1,5 @@
-//! What the fork-join runtime rests on: its fork stack, how its workers fall asleep, and how callers
-//! from outside take the seats of sleeping workers.
+//! What the fork-join runtime rests on: its fork stack, how its workers fall asleep, and how
+//! callers from outside take the seats of sleeping workers.
 
 pub(super) mod seats;
 pub(super) mod sleep;
@@ -12,8 +12,8 @@ use crate::models::{Model, Takes};
 /// What makes a form or a scenario of a program: constants, and what they are set to.
 type Settings = &'static [(&'static str, i16)];
 
-/// A model of the sleep protocol. Nothing is claimed of it but that it meets no fault, is never stuck
-/// and ends; how many jobs and workers there are is part of its scenario.
+/// A model of the sleep protocol. Nothing is claimed of it but that it meets no fault, is never
+/// stuck and ends; how many jobs and workers there are is part of its scenario.
 fn of_sleep(text: &'static str, name: &'static str, about: &'static str, form: Settings) -> Model {
     Model {
         name,
