@@ -70,10 +70,12 @@ mod tests {
 
     #[test]
     fn a_thread_has_about_the_stack_that_it_was_given() {
-        let thread = std::thread::Builder::new().stack_size(1 << 20);
+        // Larger than the stacks of other tests: the C library gives an ended thread's stack to the
+        // next thread if it is large enough.
+        let thread = std::thread::Builder::new().stack_size(64 << 20);
         let left = thread.spawn(bytes_left).expect("a thread").join().expect("a number");
         let left = left.expect("the C library knows");
-        assert!((900 << 10..=1200 << 10).contains(&left), "{left}");
+        assert!((63 << 20..=65 << 20).contains(&left), "{left}");
     }
 
     #[test]
