@@ -135,8 +135,9 @@ where
         }
         // AcqRel: the last one's completion carries all results.
         if this.unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let completion = &raw const this.completion;
             // SAFETY: not done before this.
-            unsafe { Completion::set(&raw const this.completion) };
+            unsafe { Completion::set(completion, completion.addr()) };
         }
     }
 }

@@ -61,6 +61,18 @@ pub(crate) enum Defect {
     EndsQuietly,
     /// A fork wakes only the worker that waits for the run that it is in.
     WakesDirectWaitsOnly,
+    /// The slot of a task is used again though a thief may still read it.
+    ReusesSlotsUnasked,
+    /// A pop that finds its task stolen leaves the position to the next push.
+    LeavesBottomBelowTop,
+    /// A thief counts a task when the owner may have seen that it was moved.
+    CountsAfterMoved,
+    /// An owner that takes its oldest task stops if none is private.
+    TakesPrivateForAll,
+    /// A scope ends without a look at what thieves have claimed.
+    EndsWithoutMoved,
+    /// A stolen task says that it is over before it has run what it has spawned.
+    FinishesBeforeItsTasks,
 }
 
 impl Defect {

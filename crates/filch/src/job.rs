@@ -1,7 +1,7 @@
-//! Jobs: closures that somebody else may run, behind a pointer and a function that knows what it points to.
+//! Jobs: closures that any worker may run, behind a function that knows what they are.
 
 use std::cell::UnsafeCell;
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::ptr;
 
 use crate::lineage::Lineage;
@@ -9,51 +9,126 @@ use crate::stack::Execute;
 use crate::unwind::{self, Payload};
 use crate::worker::Worker;
 
-/// A job that does not stand on a fork stack.
-#[derive(Clone, Copy, Debug)]
+/// How many words of a closure fit into a job.
+const WORDS: usize = 5;
+
+/// A job that does not stand on a fork stack. Closures of up to five words lie in the job itself,
+/// larger ones on the heap.
+///
+/// A job that is dropped leaks its closure.
+#[derive(Debug)]
 pub(crate) struct Job {
-    data: *const (),
     execute: Execute,
     /// What it descends from.
     pub(crate) lineage: Lineage,
+    words: [MaybeUninit<usize>; WORDS],
 }
 
 // SAFETY: the constructors take closures that are `Send`.
 unsafe impl Send for Job {}
 
 impl Job {
-    /// A job of a closure on the heap, which must not unwind.
+    /// Whether a closure lies in the job itself.
+    const fn fits<F>() -> bool {
+        mem::size_of::<F>() <= mem::size_of::<[usize; WORDS]>() && mem::align_of::<F>() <= mem::align_of::<usize>()
+    }
+
+    /// Writes a job of a closure to `place`. `execute` is called with the address of the job, and
+    /// takes the closure by [`take_closure`](Job::take_closure).
     ///
     /// # Safety
     ///
-    /// It is run exactly once, and before anything that `f` borrows is gone.
-    pub(crate) unsafe fn boxed<F: FnOnce(&mut Worker) + Send>(f: F, lineage: Lineage) -> Job {
-        unsafe fn execute<F: FnOnce(&mut Worker)>(data: *const (), worker: &mut Worker, _: bool) {
-            // SAFETY: from `Box::into_raw`, and run once.
-            let f = unsafe { Box::from_raw(data.cast_mut().cast::<F>()) };
-            f(worker);
+    /// `place` can be written. `execute` can be called once, on any thread, and is called before
+    /// anything that `f` borrows is gone.
+    #[inline(always)]
+    pub(crate) unsafe fn write<F: Send>(place: *mut Job, f: F, execute: Execute, lineage: Lineage) {
+        // SAFETY: the caller's word; the closure fits where it is written.
+        unsafe {
+            (&raw mut (*place).execute).write(execute);
+            (&raw mut (*place).lineage).write(lineage);
+            let words = &raw mut (*place).words;
+            if const { Job::fits::<F>() } {
+                words.cast::<F>().write(f);
+            } else {
+                words.cast::<*mut F>().write(Box::into_raw(Box::new(f)));
+            }
         }
-        Job { data: Box::into_raw(Box::new(f)).cast_const().cast(), execute: execute::<F>, lineage }
     }
 
-    /// A job from its parts.
+    /// The same, as a value.
+    ///
+    /// # Safety
+    ///
+    /// As for [`write`](Job::write).
+    pub(crate) unsafe fn new<F: Send>(f: F, execute: Execute, lineage: Lineage) -> Job {
+        let mut job = MaybeUninit::uninit();
+        // SAFETY: the caller's word. All fields are written; words that are not written may hold
+        // anything.
+        unsafe {
+            Job::write(job.as_mut_ptr(), f, execute, lineage);
+            job.assume_init()
+        }
+    }
+
+    /// Takes the closure out of the job at this address, and its lineage.
+    ///
+    /// # Safety
+    ///
+    /// Written with a closure of this type, and not taken before.
+    #[inline(always)]
+    pub(crate) unsafe fn take_closure<F>(job: *const ()) -> (F, Lineage) {
+        let job = job.cast::<Job>();
+        // SAFETY: the caller's word.
+        unsafe {
+            let words = &raw const (*job).words;
+            let f = if const { Job::fits::<F>() } {
+                words.cast::<F>().read()
+            } else {
+                *Box::from_raw(words.cast::<*mut F>().read())
+            };
+            (f, (*job).lineage)
+        }
+    }
+
+    /// A job of something that lies elsewhere and is waited for.
     ///
     /// # Safety
     ///
     /// `execute` can be called with `data`, once, on any thread, until the job has been run.
     pub(crate) unsafe fn from_parts(data: *const (), execute: Execute, lineage: Lineage) -> Job {
-        Job { data, execute, lineage }
+        struct Parts(*const (), Execute);
+        // SAFETY: the caller's word.
+        unsafe impl Send for Parts {}
+        unsafe fn execute_parts(job: *const (), worker: &mut Worker, elsewhere: bool) {
+            // SAFETY: written below, and run once.
+            let (Parts(data, execute), _) = unsafe { Job::take_closure::<Parts>(job) };
+            // SAFETY: the word of the caller of `from_parts`.
+            unsafe { execute(data, worker, elsewhere) };
+        }
+        // SAFETY: the caller's word.
+        unsafe { Job::new(Parts(data, execute), execute_parts, lineage) }
     }
 
-    /// Runs it.
+    /// Runs the job at this address, here or elsewhere than it was made. The closure is taken out
+    /// of it first, so that the place can be used again.
     ///
     /// # Safety
     ///
     /// Once for each job.
-    pub(crate) unsafe fn run(self, worker: &mut Worker) {
-        // What comes out of a queue has been elsewhere; what was put there by its own worker knows better itself.
+    #[inline(always)]
+    pub(crate) unsafe fn run_at(job: *const Job, worker: &mut Worker, elsewhere: bool) {
         // SAFETY: the constructors' contract.
-        unsafe { (self.execute)(self.data, worker, true) }
+        unsafe { ((*job).execute)(job.cast(), worker, elsewhere) }
+    }
+
+    /// Runs it. What comes out of a queue has been elsewhere.
+    ///
+    /// # Safety
+    ///
+    /// Taken from a queue that gives each job once.
+    pub(crate) unsafe fn run(self, worker: &mut Worker) {
+        // SAFETY: the caller's word.
+        unsafe { Job::run_at(&self, worker, true) }
     }
 }
 

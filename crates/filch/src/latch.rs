@@ -92,12 +92,12 @@ impl Completion {
         Lineage::new(node_of(self), run)
     }
 
-    /// It is done. The completion may be gone when this returns.
+    /// It is done, and what was waited for as `node`. The completion may be gone when this returns.
     ///
     /// # Safety
     ///
     /// `this` is valid until it is done, and called once.
-    pub(crate) unsafe fn set(this: *const Completion) {
+    pub(crate) unsafe fn set(this: *const Completion, node: usize) {
         // SAFETY: not done yet.
         let waiter = unsafe { (*this).waiter.clone() };
         // Release: the results. The last access: what wakes the waiter is the waiter's pool, or its gate, both held by a count.
@@ -106,7 +106,7 @@ impl Completion {
         match waiter {
             Waiter::Worker(pool, worker) => {
                 pool.seat(worker).sleep.call_waiter();
-                Seat::drop_after_run(pool, this.addr());
+                Seat::drop_after_run(pool, node);
             }
             Waiter::Thread(gate) => gate.open(),
         }

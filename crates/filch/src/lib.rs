@@ -20,8 +20,8 @@
 //! | [`join`](crate::join()), [`join!`](crate::join!) | closures that may run at once, and whose results you need | about a call |
 //! | [`Worker::join`] | the same, in code that passes the worker along | a little less |
 //! | [`maybe_join`] | the same, where no closure ever waits for another: may make no job at all | less still, in large trees of tiny closures |
-//! | [`scope`](crate::scope()) | any number of tasks that borrow, all over when the scope is | an allocation a task |
-//! | [`spawn`](crate::spawn()) | what nobody waits for | an allocation |
+//! | [`scope`](crate::scope()) | any number of tasks that borrow, all over when the scope is | about a fork a task; more for closures of more than five words |
+//! | [`spawn`](crate::spawn()) | jobs whose end no caller waits for | about as much |
 //! | [`broadcast`](crate::broadcast()) | once on each worker | a wake-up of each |
 //! | [`explore`](crate::explore()), [`explore_at_least_once`] | worklists that grow while they are worked on | a push and a pop of a queue |
 //!
@@ -31,11 +31,12 @@
 //!
 //! # What it promises
 //!
-//! - **Always stealable.** A forked job can be taken by an idle worker whatever its owner does: two closures that wait for each other complete, given two workers. ([`maybe_join`] and `Builder::raid(false)` give
-//!   that up.)
+//! - **Always stealable.** A forked job can be taken by an idle worker whatever its owner does: two
+//!   closures that wait for each other complete, given two workers. So can tasks and spawned jobs.
+//!   ([`maybe_join`] and `Builder::raid(false)` give that up.)
 //! - **Strict waiting**, by default. A worker that waits runs only what its wait needs. A lock that is held across a join cannot meet itself, and the stack stays bounded. [`Waiting`] is the choice.
 //! - **Nothing is lost.** Both closures of a join finish, and all tasks of a scope, whatever panics; then the panic goes on. A dropped pool finishes what was spawned.
-//! - **No CPU when idle**, and no allocation to fork.
+//! - **No CPU when idle**, and no allocation to fork or to spawn a small closure.
 //!
 //! # Limits
 //!
@@ -75,9 +76,11 @@ mod seat;
 mod sleep;
 mod spawn;
 mod spin;
+mod split;
 mod stack;
 mod stats;
 mod sync;
+mod tasks;
 pub mod trace;
 mod unwind;
 mod wait;

@@ -5,7 +5,7 @@ use crate::defect::{defect, Defect};
 use crate::job::Job;
 use crate::lineage::{Lineage, Wait};
 use crate::pool::Shared;
-use crate::scope::Task;
+use crate::scope::{self, Innermost};
 use crate::seat::Seat;
 use crate::sleep::{fall_asleep, SleepState, Sleeper};
 use crate::spin;
@@ -22,16 +22,17 @@ pub(crate) enum Work<'p> {
     Forked(&'p Slot, &'p Seat),
     /// A job from a queue.
     Job(Job),
-    /// A task of a scope.
-    Task(Task),
+    /// A task of a scope, stolen from another worker.
+    Task(Job),
+    /// A task of a scope, from a deque of the worker's own, and the innermost scope while it runs.
+    OwnTask(Job, Innermost),
 }
 
 impl Work<'_> {
     fn lineage(&self) -> Lineage {
         match self {
             Work::Forked(slot, victim) => victim.lineage_of(slot),
-            Work::Job(job) => job.lineage,
-            Work::Task(task) => task.lineage(),
+            Work::Job(job) | Work::Task(job) | Work::OwnTask(job, _) => job.lineage,
         }
     }
 }
@@ -40,44 +41,90 @@ impl Work<'_> {
 pub(crate) fn run(seat: &Seat, work: Work<'_>) {
     // Jobs keep their panics to themselves. Should one get out all the same, it would unwind frames that others still work for.
     let guard = NoUnwind("a job unwound into its worker");
+    // A run on top of another pushes nothing for the scopes below.
+    let innermost = match &work {
+        &Work::OwnTask(_, innermost) => innermost,
+        Work::Forked(..) | Work::Job(_) | Work::Task(_) => Innermost::NONE,
+    };
+    // SAFETY: this is the worker of the seat.
+    let outer = unsafe { seat.set_innermost(innermost) };
     let lineage = work.lineage();
-    // A task that its scope's owner runs at the scope's end is part of the run that opened the
-    // scope.
-    let in_place = matches!(&work, Work::Task(task) if task.is_for(seat)) && lineage.is_directly_in(seat.runs.top());
-    let before = (!in_place).then(|| {
-        seat.runs.begin(seat, lineage, seat.worker().depth());
-        seat.begin()
-    });
-    seat.tally.jobs.add(1);
+    let is_root = lineage.is_root();
+    seat.runs.begin(seat, lineage, seat.worker().depth());
+    let before = seat.begin();
     let worker = seat.worker();
     match work {
         Work::Forked(slot, victim) => {
+            seat.tally.jobs.add(1);
             seat.tally.steals.add(1);
             let _span = seat.log.stolen(victim.index);
             // SAFETY: stolen, so ours to run.
             unsafe { run_forked(slot, worker) };
         }
         Work::Job(job) => {
-            let _span = seat.log.job();
-            // SAFETY: taken from a queue that gives each job once.
-            unsafe { job.run(worker) };
+            run_job(seat, job);
+            if is_root && !before {
+                run_roots(seat);
+            }
         }
         Work::Task(task) => {
+            seat.tally.jobs.add(1);
             let _span = seat.log.task();
-            task.run(worker);
+            // SAFETY: as above.
+            unsafe { task.run(worker) };
+        }
+        Work::OwnTask(task, _) => {
+            seat.tally.jobs.add(1);
+            // SAFETY: as above; its scope is the innermost.
+            unsafe { scope::run_in_place(seat, &task) };
         }
     }
-    if let Some(before) = before {
-        seat.runs.end();
-        if before && !defect(Defect::EndsQuietly) {
-            // Forks in the run below could not wake those that wait for it meanwhile.
-            seat.stack.alarm();
-        }
-        // SAFETY: this is the worker of the seat. It is still said to work: this may run user code.
-        unsafe { seat.drop_kept() };
-        seat.end(before);
+    seat.runs.end();
+    if before && !defect(Defect::EndsQuietly) {
+        // Forks in the run below could not wake those that wait for it meanwhile.
+        seat.stack.alarm();
+    }
+    // SAFETY: this is the worker of the seat. It is still said to work: this may run user code.
+    unsafe {
+        seat.drop_kept();
+        seat.set_innermost(outer);
+    }
+    seat.end(before);
+    if before && is_root {
+        seat.pool().call_if_leaving();
     }
     guard.disarm();
+}
+
+fn run_job(seat: &Seat, job: Job) {
+    seat.tally.jobs.add(1);
+    let _span = seat.log.job();
+    // SAFETY: taken from a queue that gives each job once.
+    unsafe { job.run(seat.worker()) };
+}
+
+/// Runs more of the jobs that no worker waits for, which are all part of one run: those that the
+/// worker has spawned itself, and some from outside.
+fn run_roots(seat: &Seat) {
+    /// How many from outside before the worker looks at other work.
+    const MOST: u32 = 32;
+    let mut from_outside = 0;
+    while !seat.has_mail() {
+        // SAFETY: this is the worker of the seat. The job leaves its slot before it runs.
+        if let Some(job) = unsafe { seat.pop_spawned() } {
+            seat.tally.jobs.add(1);
+            let _span = seat.log.job();
+            // SAFETY: popped once.
+            unsafe { Job::run_at(job, seat.worker(), true) };
+            continue;
+        }
+        if from_outside == MOST {
+            return;
+        }
+        let Some(job) = seat.pool().injector.take_root() else { return };
+        from_outside += 1;
+        run_job(seat, job);
+    }
 }
 
 /// Runs the stolen job in `slot` and tells its owner.
@@ -98,14 +145,23 @@ pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
 }
 
 /// What this worker has spawned itself, or what only it can run; in this order, so that a broadcast comes after what was there before.
-pub(crate) fn own<'p>(seat: &Seat, pool: &Shared) -> Option<Work<'p>> {
+pub(crate) fn own<'p>(seat: &Seat) -> Option<Work<'p>> {
+    // SAFETY: this is the worker of the seat. The job leaves its slot at once.
+    let spawned = || unsafe { seat.pop_spawned().map(|job| job.read()) };
+    own_task(seat).or_else(|| spawned().or_else(|| seat.collect()).map(Work::Job))
+}
+
+/// A task of a scope that is in a deque of this worker's own.
+fn own_task<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat.
-    let (spawned, task) = (|| unsafe { seat.pop_spawned() }, || unsafe { seat.pop_task() });
-    let task = seat.has_tasks().then(task).flatten();
-    task.map(|task| Work::Task(task.take()))
-        .or_else(|| pool.scopes.take_own(seat).map(Work::Task))
-        .or_else(|| seat.has_spawned().then(spawned).flatten().map(Work::Job))
-        .or_else(|| seat.collect().map(Work::Job))
+    unsafe { seat.take_own_task() }.map(|(task, innermost)| Work::OwnTask(task, innermost))
+}
+
+/// A task of a scope, for a worker that yields: from a deque of its own, or of a scope that it has
+/// opened and in the injector, because it was not spawned into the innermost scope.
+pub(crate) fn own_task_or_injected<'p>(seat: &Seat) -> Option<Work<'p>> {
+    let injected = || seat.pool().injector.take_needed(|lineage| lineage.is_waited_for_by(seat));
+    own_task(seat).or_else(|| injected().map(Work::Job))
 }
 
 /// The oldest job that this worker has forked and nobody has taken. Its owner finds it done.
@@ -122,9 +178,8 @@ pub(crate) fn own_forked(seat: &Seat) -> Option<Work<'_>> {
 
 /// Any work that there is, for one who may run anything.
 pub(crate) fn find<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
-    own(seat, pool)
+    own(seat)
         .or_else(|| steal_forked(seat, pool))
-        .or_else(|| pool.scopes.take().map(Work::Task))
         .or_else(|| steal_task(seat, pool))
         .or_else(|| pool.injector.take().map(Work::Job))
         .or_else(|| steal_spawned(seat, pool))
@@ -134,14 +189,14 @@ pub(crate) fn find<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
 pub(crate) fn find_or_raid<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
     find(seat, pool).or_else(|| {
         let mut others = pool.others(seat);
-        if !others.clone().any(|other| other.stack.has_jobs()) {
+        if !others.clone().any(Seat::has_jobs) {
             return None;
         }
         (0..spin::pauses_in(SHORT_WAIT)).for_each(|_| spin_loop());
-        if !others.clone().any(|other| other.stack.has_public()) {
+        if !others.clone().any(Seat::has_public) {
             seat.raid_one_of(pool, others.by_ref());
         }
-        steal_forked(seat, pool)
+        steal_forked(seat, pool).or_else(|| steal_task(seat, pool)).or_else(|| steal_spawned(seat, pool))
     })
 }
 
@@ -159,7 +214,7 @@ fn steal_forked<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
 }
 
 fn steal_task<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
-    victims(seat, pool).find_map(Seat::steal_task).map(|task| Work::Task(task.take()))
+    victims(seat, pool).find_map(|victim| victim.steal_task(|_, _| true)).map(Work::Task)
 }
 
 fn steal_spawned<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
@@ -197,7 +252,7 @@ pub(crate) fn until<'p>(
                     break None;
                 }
                 // A caller may have left something in the seat, which comes before what is injected.
-                let queued = || own(seat, pool).or_else(|| pool.injector.take().map(Work::Job));
+                let queued = || own(seat).or_else(|| pool.injector.take().map(Work::Job));
                 if let Some(work) = find_own().or_else(queued) {
                     break Some(work);
                 }
@@ -243,7 +298,7 @@ impl Sleeper for Searcher<'_> {
     }
 
     fn may_take_public(&self, victim: &Seat) -> bool {
-        victim.stack.has_public()
+        victim.has_public()
     }
 
     fn may_take(&self, victim: &Seat) -> bool {
@@ -255,7 +310,7 @@ impl Sleeper for Searcher<'_> {
     }
 
     fn has_queued(&self) -> bool {
-        self.seat.has_mail() || self.pool.has_visible_work()
+        self.seat.has_mail() || !self.pool.injector.is_empty() || self.seat.has_queued()
     }
 }
 
@@ -301,11 +356,12 @@ impl Seat {
         }
     }
 
-    /// Raids the first of these workers that has jobs and has published none, where the pool raids at
-    /// all. If the kernel refuses the barrier for one, the next one may need none.
+    /// Raids the first of these workers that has private jobs of some kind and has published none
+    /// of that kind, where the pool raids at all. If the kernel refuses the barrier for one, the
+    /// next one may need none.
     pub(crate) fn raid_one_of<'p>(&self, pool: &Shared, others: impl Iterator<Item = &'p Seat>) {
         if pool.raids {
-            let mut owners = others.filter(|other| !other.stack.has_public() && other.stack.has_private());
+            let mut owners = others.filter(|other| other.needs_raid());
             owners.any(|victim| self.raid(victim));
         }
     }
@@ -315,6 +371,6 @@ impl Seat {
     pub(crate) fn raid(&self, victim: &Seat) -> bool {
         self.tally.raids.add(1);
         let _span = self.log.raid(victim.index);
-        victim.stack.raid(|| victim.sleep.is_asleep()).is_some()
+        victim.be_raided()
     }
 }

@@ -2,11 +2,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::iter;
 use std::sync::atomic as plain;
 use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
-use filch_queue::{chase_lev, Steal};
 
 use crate::backoff::Patience;
 use crate::defect::{defect, Defect};
@@ -14,12 +14,14 @@ use crate::job::Job;
 use crate::lineage::{node_of, Lineage, Runs};
 use crate::pool::Shared;
 use crate::random::Random;
-use crate::scope::Task;
-use crate::sleep::SleepCell;
+use crate::scope::{Innermost, Record};
+use crate::sleep::{self, SleepCell};
 use crate::spin;
-use crate::stack::{Mode, Slot, Stack};
-use crate::stats::Tally;
-use crate::sync::{fence_after_exchange, lock, spin_loop, AtomicBool, AtomicPtr, AtomicUsize, Mutex, Ordering};
+use crate::split::Mode;
+use crate::stack::{Slot, Stack};
+use crate::stats::{Count, Tally};
+use crate::sync::{fence_after_exchange, lock, AtomicBool, AtomicPtr, AtomicUsize, Mutex, Ordering};
+use crate::tasks::{Deque, Lanes, Pop, Theft};
 use crate::trace::Log;
 use crate::worker::Worker;
 
@@ -36,12 +38,15 @@ pub(crate) struct Seat {
     /// The seat that the worker's thread had before this one, in another pool, or null. Only that
     /// thread uses it.
     pub(crate) outer: plain::AtomicPtr<Seat>,
-    spawned: OwnersOnly<chase_lev::Owner<Job>>,
-    /// The other end of what it has spawned.
-    spawned_thief: chase_lev::Thief<Job>,
-    /// Tasks of scopes that it has spawned.
-    tasks: OwnersOnly<chase_lev::Owner<Task>>,
-    tasks_thief: chase_lev::Thief<Task>,
+    /// Tasks of scopes that it has spawned, the youngest to be taken first.
+    pub(crate) tasks: Deque,
+    /// The same of scopes whose oldest tasks are taken first.
+    lanes: Lanes,
+    /// Jobs that it has spawned.
+    pub(crate) spawned: Deque,
+    /// How many jobs it has spawned, and how many spawned jobs it has run.
+    pub(crate) spawns: CachePadded<Spawns>,
+    innermost: OwnersOnly<Cell<Innermost>>,
     random: OwnersOnly<Cell<Random>>,
     /// Calls from outside that run here.
     calls: CachePadded<OwnersOnly<Cell<Calls>>>,
@@ -74,8 +79,6 @@ impl Seat {
     ///
     /// As for [`Stack::new`].
     pub(crate) unsafe fn new(index: usize, base: usize, slots: usize, mode: Mode) -> Seat {
-        let (spawned, spawned_thief) = new_deque();
-        let (tasks, tasks_thief) = new_deque();
         Seat {
             // SAFETY: the caller's word.
             stack: unsafe { Stack::new(base, slots, mode) },
@@ -83,10 +86,11 @@ impl Seat {
             index,
             pool: AtomicPtr::new(std::ptr::null_mut()),
             outer: plain::AtomicPtr::new(std::ptr::null_mut()),
-            spawned: OwnersOnly(spawned),
-            spawned_thief,
-            tasks: OwnersOnly(tasks),
-            tasks_thief,
+            tasks: Deque::new(mode, SEGMENTS),
+            lanes: Lanes::new(),
+            spawned: Deque::new(mode, 0),
+            spawns: CachePadded::new(Spawns { spawned: Count::new(), finished: Count::new() }),
+            innermost: OwnersOnly(Cell::new(Innermost::NONE)),
             // Any odd constant: no two workers start alike.
             random: OwnersOnly(Cell::new(Random::new(index))),
             calls: CachePadded::new(OwnersOnly(Cell::new(Calls { last: None, brief: 0 }))),
@@ -117,13 +121,19 @@ impl Seat {
         unsafe { &*self.pool.load(Ordering::Relaxed) }
     }
 
-    /// Puts a job into the worker's own queue.
+    /// Pushes a spawned job, which `write` writes to its place.
     ///
     /// # Safety
     ///
-    /// Called by the worker of this seat.
-    pub(crate) unsafe fn push_spawned(&self, job: Job) {
-        self.spawned.0.push(job);
+    /// Called by the worker of this seat. `write` writes a job.
+    #[inline(always)]
+    pub(crate) unsafe fn push_spawned(&self, write: impl FnOnce(*mut Job)) {
+        self.spawns.spawned.add(1);
+        // SAFETY: the caller's word.
+        unsafe { self.spawned.push(write) };
+        if self.stack.is_alarmed() {
+            sleep::answer_spawned(self);
+        }
     }
 
     /// Queues a job behind those that were spawned in turn before. Returns the one to spawn in its place: it runs the oldest of them.
@@ -141,49 +151,235 @@ impl Seat {
         unsafe { Job::from_parts(std::ptr::from_ref(self).cast(), execute, lineage) }
     }
 
-    /// Takes the youngest job of the worker's own queue.
+    /// Takes the youngest job that the worker has spawned.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat, which takes it out of its slot before it spawns another
+    /// one.
+    pub(crate) unsafe fn pop_spawned(&self) -> Option<*const Job> {
+        if !are_deques_used() || !self.spawned.has_tasks() {
+            return None;
+        }
+        // SAFETY: the caller's word.
+        match unsafe { self.spawned.pop(0) } {
+            Pop::Task(job) => Some(job),
+            Pop::Empty | Pop::Robbed => None,
+        }
+    }
+
+    /// Takes a task of a scope that the worker has pushed onto a deque of its own, and tells what
+    /// is the innermost scope while it runs.
     ///
     /// # Safety
     ///
     /// Called by the worker of this seat.
-    pub(crate) unsafe fn pop_spawned(&self) -> Option<Job> {
-        self.spawned.0.pop()
+    pub(crate) unsafe fn take_own_task(&self) -> Option<(Job, Innermost)> {
+        if !are_deques_used() {
+            return None;
+        }
+        if self.tasks.has_tasks() {
+            // SAFETY: the caller's word.
+            if let Some(task) = unsafe { self.tasks.take_youngest() } {
+                let innermost = Innermost::of(&task, &self.tasks);
+                return Some((task, innermost));
+            }
+            // Of an older segment. What it pushes would be in the last one. From the other end, so
+            // that the last one begins where it did.
+            // SAFETY: the caller's word.
+            if let Some(task) = unsafe { self.tasks.take_oldest() } {
+                return Some((task, Innermost::NONE));
+            }
+        }
+        self.lanes.iter().filter(|lane| lane.has_tasks()).find_map(|lane| {
+            // SAFETY: the caller's word.
+            let task = unsafe { lane.take_oldest() }?;
+            let innermost = Innermost::of(&task, lane);
+            Some((task, innermost))
+        })
     }
 
-    /// Takes the oldest job of another worker's queue.
+    /// Pushes a task of the innermost scope, which `write` writes to its place.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat. There is such a scope, and `write` writes a task of it.
+    #[inline(always)]
+    pub(crate) unsafe fn push_task(&self, write: impl FnOnce(*mut Job)) {
+        // SAFETY: the caller's word.
+        let tasks = unsafe { self.innermost().tasks() };
+        // SAFETY: the same.
+        unsafe { tasks.push(write) };
+        if self.stack.is_alarmed() {
+            sleep::answer_task(self, tasks);
+        }
+    }
+
+    /// The scope whose tasks the worker may push onto its own deque.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    #[inline(always)]
+    pub(crate) unsafe fn innermost(&self) -> Innermost {
+        self.innermost.0.get()
+    }
+
+    /// Makes this the innermost scope. Returns what was before.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    #[inline(always)]
+    pub(crate) unsafe fn set_innermost(&self, innermost: Innermost) -> Innermost {
+        self.innermost.0.replace(innermost)
+    }
+
+    /// A deque for a scope whose oldest tasks are taken first, if there is one left.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat. It is put back last in, first out.
+    pub(crate) unsafe fn take_lane(&self) -> Option<&Deque> {
+        // SAFETY: the caller's word.
+        unsafe { self.lanes.take() }
+    }
+
+    /// Pushes a task into the lane that is open here for its scope, though another scope is the
+    /// innermost. Returns it if there is no such lane.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    pub(crate) unsafe fn push_into_lane(&self, task: Job) -> Result<(), Job> {
+        // SAFETY: the caller's word.
+        let Some(lane) = self.lanes.iter().find(|lane| unsafe { lane.is_open_for(task.lineage) }) else {
+            return Err(task);
+        };
+        let lineage = task.lineage;
+        // SAFETY: the same.
+        unsafe { lane.push(|slot| slot.write(task)) };
+        lane.share(true);
+        // Not by the alarm: what runs here may be no part of the scope.
+        let pool = self.pool();
+        pool.event();
+        pool.wake_nearest(pool.waits_above(lineage));
+        Ok(())
+    }
+
+    /// The lane that was taken last is free again.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    pub(crate) unsafe fn put_lane_back(&self) {
+        // SAFETY: the caller's word.
+        unsafe { self.lanes.put_back() };
+    }
+
+    /// The deques of tasks of scopes.
+    pub(crate) fn task_deques(&self) -> impl Iterator<Item = &Deque> {
+        are_deques_used().then(|| iter::once(&self.tasks).chain(self.lanes.iter())).into_iter().flatten()
+    }
+
+    /// All deques.
+    fn deques(&self) -> impl Iterator<Item = &Deque> {
+        self.task_deques().chain(are_deques_used().then_some(&self.spawned))
+    }
+
+    /// Takes the oldest public task of another worker, if it seems wanted, and counts it.
+    /// `is_wanted` is told the deque and the position.
+    pub(crate) fn steal_task(&self, is_wanted: impl Fn(&Deque, u64) -> bool) -> Option<Job> {
+        self.task_deques().find_map(|tasks| {
+            // SAFETY: the task is claimed, and not over.
+            let count = |lineage| unsafe { Record::add_stolen(lineage) };
+            match tasks.steal_if(|position| is_wanted(tasks, position), count) {
+                Theft::Task(job) => Some(job),
+                Theft::Lost | Theft::Nothing => None,
+            }
+        })
+    }
+
+    /// Takes the oldest job that another worker has spawned.
     pub(crate) fn steal_spawned(&self) -> Option<Job> {
-        steal(&self.spawned_thief)
+        if !are_deques_used() {
+            return None;
+        }
+        match self.spawned.steal_if(|_| true, |_| ()) {
+            Theft::Task(job) => Some(job),
+            Theft::Lost | Theft::Nothing => None,
+        }
     }
 
-    /// Puts a task into the worker's own deque.
+    /// Whether there is work here that a thief can take at once.
+    pub(crate) fn has_public(&self) -> bool {
+        self.stack.has_public() || self.deques().any(Deque::has_public)
+    }
+
+    /// Whether there is work here that no worker has taken.
+    pub(crate) fn has_jobs(&self) -> bool {
+        self.stack.has_jobs() || self.has_queued()
+    }
+
+    /// Whether there are tasks or spawned jobs here that no worker has taken.
+    pub(crate) fn has_queued(&self) -> bool {
+        self.deques().any(Deque::has_tasks)
+    }
+
+    /// Whether there is work of some kind here of which none is public.
+    pub(crate) fn needs_raid(&self) -> bool {
+        self.stack.needs_raid() || self.deques().any(Deque::needs_raid)
+    }
+
+    /// Publishes some work of each kind that [needs it](Seat::needs_raid), though the worker does
+    /// not answer. Returns false if the kernel refused the barrier for that.
+    pub(crate) fn be_raided(&self) -> bool {
+        let is_asleep = || self.sleep.is_asleep();
+        let mut passed = true;
+        if self.stack.needs_raid() {
+            passed = self.stack.raid(is_asleep).is_some();
+        }
+        for deque in self.deques().filter(|deque| deque.needs_raid()) {
+            passed &= deque.raid(is_asleep);
+        }
+        if !passed {
+            self.ask_for_fences();
+        }
+        passed
+    }
+
+    /// Asks the worker to fence what it pushes, because the kernel refuses barriers.
+    pub(crate) fn ask_for_fences(&self) {
+        self.deques().for_each(Deque::ask_for_fences);
+        // Last: it raises the alarm.
+        self.stack.ask_for_fences();
+    }
+
+    /// Lets the worker switch to fences, if it was asked to.
+    pub(crate) fn heed_requests(&self) {
+        self.stack.heed_request();
+        self.deques().for_each(Deque::heed_request);
+    }
+
+    /// Whether there is much memory that no task needs now.
     ///
     /// # Safety
     ///
     /// Called by the worker of this seat.
-    pub(crate) unsafe fn push_task(&self, task: Task) {
-        self.tasks.0.push(task);
+    pub(crate) unsafe fn has_spare_memory(&self) -> bool {
+        // SAFETY: the caller's word.
+        self.deques().any(|deque| unsafe { deque.has_spare_memory() })
     }
 
-    /// Takes the youngest task of the worker's own deque.
+    /// Frees memory that tasks have taken: what was not needed since the last time, or, if `all`,
+    /// nearly all of it.
     ///
     /// # Safety
     ///
     /// Called by the worker of this seat.
-    pub(crate) unsafe fn pop_task(&self) -> Option<Task> {
-        self.tasks.0.pop()
-    }
-
-    /// Takes the oldest task of another worker's deque.
-    pub(crate) fn steal_task(&self) -> Option<Task> {
-        steal(&self.tasks_thief)
-    }
-
-    pub(crate) fn has_tasks(&self) -> bool {
-        IN_USE && !self.tasks_thief.is_empty()
-    }
-
-    pub(crate) fn has_spawned(&self) -> bool {
-        IN_USE && !self.spawned_thief.is_empty()
+    pub(crate) unsafe fn trim(&self, all: bool) {
+        // SAFETY: the caller's word.
+        self.deques().for_each(|deque| unsafe { deque.trim(all) });
     }
 
     /// A number below `bound`, which is not 0.
@@ -296,9 +492,11 @@ impl Seat {
         self.working.store(before, Ordering::Release);
     }
 
-    /// Whether nothing is left of what ran here.
+    /// Whether nothing is left of what ran here. For the occupant.
     pub(crate) fn is_clear(&self) -> bool {
-        self.stack.is_empty_at(self.stack.bottom()) && self.runs.is_empty()
+        // SAFETY: for the occupant, as the runs are.
+        let has_scope = unsafe { self.tasks.is_open() };
+        self.stack.is_empty_at(self.stack.bottom()) && self.runs.is_empty() && !has_scope
     }
 
     /// Drops a count of the pool of a worker that has waited for `node`. If the calling thread is
@@ -346,28 +544,27 @@ impl Seat {
     }
 }
 
-/// Whether the deques are ever used. Loom's models spawn nothing, and each look at what is always empty would double the ways to go through them.
-const IN_USE: bool = !cfg!(loom);
-
-fn new_deque<T: Send>() -> (chase_lev::Owner<T>, chase_lev::Thief<T>) {
-    if IN_USE {
-        chase_lev::new()
-    } else {
-        chase_lev::with_capacity(1).expect("memory for a model")
-    }
+/// Whether the deques are used. Most of loom's models spawn nothing, and each look at what is
+/// always empty would double the ways to go through them.
+#[inline(always)]
+fn are_deques_used() -> bool {
+    #[cfg(all(test, loom))]
+    return crate::models::are_deques_used();
+    #[cfg(not(all(test, loom)))]
+    true
 }
 
-fn steal<T: Send>(thief: &chase_lev::Thief<T>) -> Option<T> {
-    if !IN_USE || thief.is_empty() {
-        return None;
-    }
-    loop {
-        match thief.steal() {
-            Steal::Success(stolen) => return Some(stolen),
-            Steal::Empty | Steal::Abort => return None,
-            Steal::Retry => spin_loop(),
-        }
-    }
+/// How many scopes a worker can have open, or run tasks of, one above the other, whose tasks it
+/// pushes onto its own deque. The tasks of others go through the injector.
+const SEGMENTS: usize = if cfg!(loom) { 2 } else { 256 };
+
+/// What a worker knows of jobs that were spawned.
+#[derive(Debug)]
+pub(crate) struct Spawns {
+    /// How many it has spawned itself, from inside.
+    pub(crate) spawned: Count,
+    /// How many it has run, whatever thread has spawned them.
+    pub(crate) finished: Count,
 }
 
 /// How many [turns](crate::spin) there are at most from the end of one call to the end of the next if a

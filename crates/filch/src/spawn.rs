@@ -8,6 +8,7 @@ use crate::search::{self, Work};
 use crate::seat::Seat;
 use crate::sync::thread;
 use crate::unwind;
+use crate::worker::Worker;
 
 /// Has a closure run in the current pool, or the global one, at some time; nobody waits for it.
 ///
@@ -65,24 +66,49 @@ where
     F: FnOnce() + Send + 'static,
 {
     pool.check_process();
-    pool.count_spawned(1);
-    pool.spawn(job_of(f), in_turn);
+    match pool.own_seat() {
+        // SAFETY: this is the worker of the seat. `'static`, and run once; a pool does not end
+        // before its spawned jobs.
+        Some(seat) if !in_turn => unsafe {
+            seat.push_spawned(|slot| Job::write(slot, f, execute::<F>, Lineage::ROOT));
+        },
+        Some(seat) => {
+            let turn = seat.queue_up(job_of(f));
+            // SAFETY: as above.
+            unsafe { seat.push_spawned(|slot| slot.write(turn)) };
+        }
+        None => {
+            pool.count_spawned(1);
+            pool.inject(job_of(f));
+        }
+    }
 }
 
-/// A job that nobody waits for, already counted.
+/// A spawned job, already counted.
 pub(crate) fn job_of<F>(f: F) -> Job
 where
     F: FnOnce() + Send + 'static,
 {
-    let run = move |worker: &mut crate::Worker| {
-        let pool = worker.seat().pool();
-        if let Err(panic) = unwind::catch(f) {
-            pool.handle_panic(panic);
-        }
-        pool.count_finished();
-    };
     // SAFETY: `'static`, and run once; a pool does not end before its spawned jobs.
-    unsafe { Job::boxed(run, Lineage::ROOT) }
+    unsafe { Job::new(f, execute::<F>, Lineage::ROOT) }
+}
+
+/// Runs a spawned job.
+///
+/// # Safety
+///
+/// Once, with a job of such a closure.
+unsafe fn execute<F>(job: *const (), worker: &mut Worker, _: bool)
+where
+    F: FnOnce() + Send + 'static,
+{
+    // SAFETY: the caller's word.
+    let (f, _) = unsafe { Job::take_closure::<F>(job) };
+    let seat = worker.seat();
+    if let Err(panic) = unwind::catch(f) {
+        seat.pool().handle_panic(panic);
+    }
+    seat.spawns.finished.publish(1);
 }
 
 /// What [`yield_now`] or [`yield_local`] did.
@@ -121,20 +147,26 @@ pub fn yield_now() -> Option<Yield> {
         thread::yield_now();
         return None;
     };
-    let pool = seat.pool();
-    Some(run_one(seat, search::find_or_raid(seat, pool).or_else(|| search::own_forked(seat))))
+    let task = search::own_task_or_injected(seat);
+    let found = task.or_else(|| search::find_or_raid(seat, seat.pool()));
+    Some(run_one(seat, found.or_else(|| search::own_forked(seat))))
 }
 
-/// As [`yield_now`], but takes nothing from others: only what this worker has spawned or forked itself, or what is for it alone. Outside of a pool, `None`.
+/// As [`yield_now`], but takes nothing from others: only what this worker has spawned or forked
+/// itself, tasks of scopes that it has opened, or what is for it alone. Outside of a pool, `None`.
 pub fn yield_local() -> Option<Yield> {
     let seat = Seat::current()?;
-    Some(run_one(seat, search::own(seat, seat.pool()).or_else(|| search::own_forked(seat))))
+    let task = search::own_task_or_injected(seat);
+    Some(run_one(seat, task.or_else(|| search::own(seat)).or_else(|| search::own_forked(seat))))
 }
 
-/// Whether the calling worker has jobs of its own that wait: spawned or forked by it, or for it alone. `None` outside of a pool. Out of date as soon as it is known.
+/// Whether the calling worker has jobs of its own that wait: spawned or forked by it, tasks of
+/// scopes that it has opened, or jobs for it alone. `None` outside of a pool. Out of date as soon
+/// as it is known.
 pub fn has_pending() -> Option<bool> {
     let seat = Seat::current()?;
-    Some(seat.stack.has_jobs() || seat.has_spawned() || seat.has_tasks() || seat.has_mail())
+    let has_injected = || seat.pool().injector.has_needed(|lineage| lineage.is_waited_for_by(seat));
+    Some(seat.has_jobs() || seat.has_mail() || has_injected())
 }
 
 fn run_one(seat: &Seat, work: Option<Work<'_>>) -> Yield {

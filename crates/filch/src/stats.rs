@@ -15,14 +15,23 @@ impl Count {
     }
 
     /// Only called by the worker it belongs to.
+    #[inline(always)]
     pub(crate) fn add(&self, more: u64) {
         // Relaxed, and no exchange: only its worker writes it, and it orders nothing.
         // Wrapping: a worker counts while thieves may have the job of its join, and must not panic.
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
     }
 
+    /// The same, and what the worker did before is done for a thread that sees it.
+    #[inline(always)]
+    pub(crate) fn publish(&self, more: u64) {
+        // Release: pairs with `get`.
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Release);
+    }
+
     pub(crate) fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        // Acquire: pairs with `publish`.
+        self.0.load(Ordering::Acquire)
     }
 }
 
@@ -61,16 +70,18 @@ pub struct WorkerStats {
     /// Jobs run that came from elsewhere: stolen, spawned, installed, tasks of scopes, parts of
     /// broadcasts; and calls that ran in its seat.
     pub jobs: u64,
-    /// Forked jobs that it made public because somebody wanted work.
+    /// Forked jobs, tasks and spawned jobs that it made public because another worker wanted work.
     pub shares: u64,
-    /// Jobs that it took from the fork stacks of others.
+    /// Jobs that it took from the fork stacks of others. Tasks and spawned jobs are not counted
+    /// here.
     pub steals: u64,
     /// How often it helped itself to the jobs of a worker that did not answer.
     pub raids: u64,
     /// Thefts that came to nothing: another thief was faster, or the strict waiting policy forbade the prize.
     pub aborts: u64,
-    /// How often it went to sleep. A worker that dozes before it sleeps for good goes twice. A caller
-    /// that borrows its seat ends a sleep, and begins one when it returns the seat.
+    /// How often it went to sleep. A worker that dozes before it sleeps for good goes twice, and once more
+    /// if it frees the memory of tasks after a second. A caller that borrows its seat ends a sleep, and
+    /// begins one when it returns the seat.
     pub sleeps: u64,
     /// How often a sleep ended.
     pub wakes: u64,

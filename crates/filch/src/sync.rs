@@ -9,12 +9,12 @@ mod real {
     #[cfg(not(target_os = "linux"))]
     pub(crate) use std::sync::Condvar;
     #[cfg(not(filch_tsan))]
-    pub(crate) use std::sync::{Mutex, MutexGuard, RwLock};
+    pub(crate) use std::sync::{Mutex, MutexGuard};
     pub(crate) use std::thread;
     pub(crate) use std::thread_local;
 
     #[cfg(filch_tsan)]
-    pub(crate) use super::visible::{Mutex, MutexGuard, RwLock};
+    pub(crate) use super::visible::{Mutex, MutexGuard};
 }
 
 #[cfg(all(filch_tsan, not(any(loom, shuttle))))]
@@ -24,7 +24,7 @@ mod visible;
 mod real {
     pub(crate) use loom::hint::spin_loop;
     pub(crate) use loom::sync::atomic::{fence, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-    pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard, RwLock};
+    pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
     pub(crate) use loom::thread;
     pub(crate) use loom::thread_local;
 }
@@ -33,7 +33,7 @@ mod real {
 mod real {
     pub(crate) use shuttle::hint::spin_loop;
     pub(crate) use shuttle::sync::atomic::{fence, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-    pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, RwLock};
+    pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard};
     pub(crate) use shuttle::thread;
     pub(crate) use shuttle::thread_local;
 }

@@ -20,13 +20,14 @@ use crate::job::Job;
 use crate::latch::Completion;
 use crate::lineage::{node_of, Lineage, Wait};
 use crate::pool::Shared;
-use crate::scope::Tasks;
+use crate::scope::Record;
 use crate::search::{self, Work};
 use crate::seat::Seat;
 use crate::sleep::{self, fall_asleep, raid_for, SleepState, Sleeper};
 use crate::spin;
 use crate::stack::{Execute, Slot, Theft};
 use crate::sync::{spin_loop, Ordering};
+use crate::tasks::{self, Deque};
 use crate::worker::Worker;
 
 /// What a worker may run while it waits.
@@ -54,34 +55,31 @@ pub(crate) enum Awaited<'a> {
     /// injector because the stack was full, in a spare slot.
     Forked(&'a Slot),
     /// The end of all tasks of a scope.
-    Scope(&'a Tasks),
-    /// What is done in this pool: a closure, the tasks of a scope, the parts of a broadcast.
+    Scope(&'a Record),
+    /// What is done in this pool: a closure, the parts of a broadcast.
     Completion(&'a Completion, &'a Shared),
+    /// The same, known as another node: the tasks of a scope that is in this pool.
+    Elsewhere(&'a Completion, usize, &'a Shared),
 }
 
 impl Awaited<'_> {
     fn has_come(&self) -> bool {
         match self {
             Awaited::Forked(slot) => slot.is_done(),
-            Awaited::Scope(tasks) => tasks.are_done(),
+            Awaited::Scope(record) => record.is_done(),
             // Acquire: pairs with the release of whoever has done it.
-            Awaited::Completion(completion, _) => completion.done.load(Ordering::Acquire),
+            Awaited::Completion(completion, _) | Awaited::Elsewhere(completion, ..) => {
+                completion.done.load(Ordering::Acquire)
+            }
         }
     }
 
     fn node(&self) -> usize {
         match *self {
             Awaited::Forked(slot) => node_of(slot),
-            Awaited::Scope(tasks) => node_of(tasks),
+            Awaited::Scope(record) => node_of(record),
             Awaited::Completion(completion, _) => node_of(completion),
-        }
-    }
-
-    /// A task of the awaited scope that is in a queue.
-    fn take_task<'p>(&self, seat: &Seat) -> Option<Work<'p>> {
-        match self {
-            Awaited::Scope(tasks) => tasks.take(seat).map(Work::Task),
-            Awaited::Forked(_) | Awaited::Completion(..) => None,
+            Awaited::Elsewhere(_, node, _) => node,
         }
     }
 
@@ -91,7 +89,7 @@ impl Awaited<'_> {
             Awaited::Forked(slot) => {
                 slot.runner().filter(|&runner| runner != seat.index).map(|runner| pool.seat(runner))
             }
-            Awaited::Scope(_) | Awaited::Completion(..) => None,
+            Awaited::Scope(_) | Awaited::Completion(..) | Awaited::Elsewhere(..) => None,
         }
     }
 
@@ -99,8 +97,9 @@ impl Awaited<'_> {
     fn announce(&self) -> bool {
         match self {
             Awaited::Forked(slot) => slot.sleep_on(),
-            // These call whether one sleeps or not.
-            Awaited::Scope(_) | Awaited::Completion(..) => !self.has_come(),
+            Awaited::Scope(record) => record.announce(),
+            // These call whether the waiter sleeps or not.
+            Awaited::Completion(..) | Awaited::Elsewhere(..) => !self.has_come(),
         }
     }
 }
@@ -131,23 +130,37 @@ impl<'a, 'p> Waiter<'a, 'p> {
     fn find(&self) -> Option<Work<'p>> {
         let waker = self.seat.sleep.take_waker().filter(|&waker| waker != self.seat.index);
         let likely = waker.map(|waker| self.pool.seat(waker)).or_else(|| self.awaited.runner(self.seat, self.pool));
-        let is_needed = |lineage: Lineage| lineage.descends_from(self.wait);
-        self.awaited
-            .take_task(self.seat)
-            .or_else(|| likely.and_then(|likely| self.leapfrog(likely)))
-            .or_else(|| self.pool.injector.take_needed(is_needed).map(Work::Job))
+        likely
+            .and_then(|likely| self.leapfrog(likely))
+            .or_else(|| self.find_injected())
             .or_else(|| search::victims(self.seat, self.pool).find_map(|victim| self.leapfrog(victim)))
-            .or_else(|| self.pool.scopes.take_needed(self.seat, is_needed).map(Work::Task))
     }
 
-    /// Takes a job of `victim` that descends from what is waited for.
+    /// The same, in the injector.
+    fn find_injected(&self) -> Option<Work<'p>> {
+        self.pool.injector.take_needed(|lineage| lineage.descends_from(self.wait)).map(Work::Job)
+    }
+
+    /// Takes a job or a task of `victim` that descends from what is waited for.
     fn leapfrog(&self, victim: &'p Seat) -> Option<Work<'p>> {
-        let slot = self.seat.rob_for(victim, self.wait)?;
-        if victim.lineage_of(slot).descends_from(self.wait) {
-            return Some(Work::Forked(slot, victim));
+        if let Some(slot) = self.seat.rob_for(victim, self.wait) {
+            if victim.lineage_of(slot).descends_from(self.wait) {
+                return Some(Work::Forked(slot, victim));
+            }
+            self.give_back(slot, victim);
         }
-        self.give_back(slot, victim);
+        let task = victim.steal_task(|tasks, position| tasks.is_under(self.wait, position))?;
+        if task.lineage.descends_from(self.wait) {
+            return Some(Work::Task(task));
+        }
+        self.give_back_task(task);
         None
+    }
+
+    /// Gives a stolen task that must not be run here to the injector.
+    fn give_back_task(&self, task: Job) {
+        self.seat.tally.aborts.add(1);
+        self.pool.inject(task);
     }
 
     /// Gives a stolen job that must not be run here to the injector.
@@ -169,20 +182,52 @@ impl<'a, 'p> Waiter<'a, 'p> {
             let depths = victim.stack.depths();
             victim.runs.first_under(self.wait, depths).is_some_and(|depth| depth > depths.0)
         };
+        let mut way = Way::Clear;
         while !self.awaited.has_come() && needed() {
             match victim.stack.steal() {
                 Theft::Job(older) => self.give_back(older, victim),
                 Theft::Lost => self.seat.tally.aborts.add(1),
-                Theft::Nothing if self.pool.raids => {
-                    let refused = !self.seat.raid(victim);
-                    if !victim.stack.has_public() {
-                        return if refused { Way::Refused } else { Way::Barred };
+                Theft::Nothing => {
+                    if let Some(stays) = self.raid_for_the_way(victim, || victim.stack.has_public()) {
+                        way = stays;
+                        break;
                     }
                 }
-                Theft::Nothing => return Way::Clear,
+            }
+        }
+        victim.task_deques().fold(way, |way, tasks| self.clear_the_way_in(tasks, victim).max(way))
+    }
+
+    /// The same for tasks.
+    fn clear_the_way_in(&self, tasks: &Deque, victim: &Seat) -> Way {
+        while !self.awaited.has_come() && tasks.has_under_behind_others(self.wait) {
+            // SAFETY: the task is claimed, and not over.
+            let count = |lineage| unsafe { Record::add_stolen(lineage) };
+            match tasks.steal_if(|_| true, count) {
+                tasks::Theft::Task(older) => self.give_back_task(older),
+                tasks::Theft::Lost => self.seat.tally.aborts.add(1),
+                tasks::Theft::Nothing => {
+                    if let Some(way) = self.raid_for_the_way(victim, || tasks.has_public()) {
+                        return way;
+                    }
+                }
             }
         }
         Way::Clear
+    }
+
+    /// Raids `victim`, which has published nothing of what bars the way. Returns how the way is if
+    /// it stays so.
+    fn raid_for_the_way(&self, victim: &Seat, has_public: impl Fn() -> bool) -> Option<Way> {
+        if !self.pool.raids {
+            return Some(Way::Clear);
+        }
+        let passed = self.seat.raid(victim);
+        match (has_public(), passed) {
+            (true, _) => None,
+            (false, true) => Some(Way::Barred),
+            (false, false) => Some(Way::Refused),
+        }
     }
 }
 
@@ -216,11 +261,13 @@ impl Sleeper for Waiter<'_, '_> {
 
     fn may_take_public(&self, victim: &Seat) -> bool {
         victim.runs.first_under(self.wait, victim.stack.public_depths()).is_some()
+            || victim.task_deques().any(|tasks| tasks.has_under(self.wait, false))
     }
 
     fn may_take(&self, victim: &Seat) -> bool {
         let depths = if self.pool.raids { victim.stack.depths() } else { victim.stack.public_depths() };
         victim.runs.first_under(self.wait, depths).is_some()
+            || victim.task_deques().any(|tasks| tasks.has_under(self.wait, self.pool.raids))
     }
 
     fn is_done(&mut self) -> bool {
@@ -229,11 +276,7 @@ impl Sleeper for Waiter<'_, '_> {
 
     fn has_queued(&self) -> bool {
         let is_needed = |lineage: Lineage| lineage.descends_from(self.wait);
-        let has_tasks = matches!(self.awaited, Awaited::Scope(tasks) if tasks.are_waiting());
-        has_tasks
-            || self.pool.injector.has_needed(is_needed)
-            || self.pool.scopes.have_needed(is_needed)
-            || may_run_mail(self.seat)
+        self.pool.injector.has_needed(is_needed) || may_run_mail(self.seat)
     }
 }
 
@@ -271,7 +314,10 @@ pub(crate) fn until(seat: &Seat, awaited: &Awaited<'_>) {
     if awaited.has_come() {
         return;
     }
-    let is_away = matches!(awaited, Awaited::Completion(_, target) if !std::ptr::eq(*target, pool));
+    let is_away = match awaited {
+        Awaited::Completion(_, target) | Awaited::Elsewhere(_, _, target) => !std::ptr::eq(*target, pool),
+        Awaited::Forked(_) | Awaited::Scope(_) => false,
+    };
     let runs_anything = match pool.waiting {
         Waiting::Any => true,
         Waiting::StrictInPool => is_away,
@@ -288,17 +334,17 @@ pub(crate) fn until(seat: &Seat, awaited: &Awaited<'_>) {
 
 fn until_strictly(mut waiter: Waiter<'_, '_>) {
     let Waiter { seat, pool, awaited, .. } = waiter;
-    // What is nearly done is not worth helping with. Only tasks that are in a queue are taken at once.
+    // What is nearly done is not worth helping with. Only what is in the injector is taken at once.
     let mut has_paused = false;
     let mut was_asleep = false;
     let mut backoff = Backoff::new(seat.patience());
     while !awaited.has_come() {
-        seat.stack.heed_request();
+        seat.heed_requests();
         let mail = collect(seat);
         let work = match has_paused {
             _ if mail.is_some() => None,
             true => waiter.find(),
-            false => awaited.take_task(seat),
+            false => waiter.find_injected(),
         };
         // A fork may have relied on this worker while it slept, and then left its job to it. If it
         // runs something else instead, another worker has to be woken for that job.

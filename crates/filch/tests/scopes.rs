@@ -3,7 +3,7 @@
 mod common;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Barrier;
+use std::sync::{Barrier, Mutex};
 use std::thread;
 
 use common::{build, for_each_kind, panic_of, panic_with, pool, spin_until, watchdog, Drops};
@@ -385,5 +385,195 @@ fn tasks_join_beyond_the_end_of_the_fork_stack() {
             }
         });
         assert_eq!(sum.into_inner(), 50 * 256);
+    }
+}
+
+#[test]
+fn scopes_nest_deeper_than_a_worker_has_segments() {
+    fn nest(depth: usize, over: &AtomicUsize) {
+        over.fetch_add(1, Ordering::Relaxed);
+        if depth > 0 {
+            filch::scope(|scope| {
+                scope.spawn(|_| {
+                    over.fetch_add(1, Ordering::Relaxed);
+                });
+                nest(depth - 1, over);
+                scope.spawn(|_| {
+                    over.fetch_add(1, Ordering::Relaxed);
+                });
+            });
+        }
+    }
+    let _watchdog = watchdog();
+    for (fences, waiting) in common::KINDS {
+        for threads in [1, 3] {
+            let pool = build(Pool::builder().threads(threads).fences(fences).waiting(waiting).stack_size(16 << 20));
+            let over = AtomicUsize::new(0);
+            pool.install(|| nest(400, &over));
+            assert_eq!(over.into_inner(), 1201);
+        }
+    }
+}
+
+#[test]
+fn fifo_scopes_nest_deeper_than_a_worker_has_lanes_and_keep_their_order() {
+    fn nest(depth: usize, order: &Mutex<Vec<usize>>) {
+        filch::scope_fifo(|scope| {
+            for number in 0..3 {
+                scope.spawn(move |_| order.lock().expect("no panic").push(10 * depth + number));
+            }
+            if depth > 0 {
+                nest(depth - 1, order);
+            }
+            scope.spawn(move |_| order.lock().expect("no panic").push(10 * depth + 3));
+        });
+    }
+    let _watchdog = watchdog();
+    for (fences, waiting) in common::KINDS {
+        let pool = build(Pool::builder().threads(1).fences(fences).waiting(waiting));
+        let order = Mutex::new(Vec::new());
+        pool.install(|| nest(20, &order));
+        let order = order.into_inner().expect("no panic");
+        for depth in 0..=20 {
+            let of_depth: Vec<_> =
+                order.iter().filter(|&&number| number / 10 == depth).map(|number| number % 10).collect();
+            assert_eq!(of_depth, [0, 1, 2, 3], "depth {depth}");
+        }
+        let pool = build(Pool::builder().threads(3).fences(fences).waiting(waiting));
+        let order = Mutex::new(Vec::new());
+        (0..20).for_each(|_| pool.install(|| nest(20, &order)));
+        assert_eq!(order.into_inner().expect("no panic").len(), 20 * 21 * 4);
+    }
+}
+
+#[test]
+fn tasks_of_all_sizes_are_run_with_what_they_own() {
+    #[repr(align(64))]
+    struct Aligned(u8);
+
+    fn own<const WORDS: usize>(pool: &Pool, drops: &Drops) -> usize {
+        let sum = AtomicUsize::new(0);
+        pool.scope(|scope| {
+            for index in 0..100 {
+                let (sum, words, owned) = (&sum, [index; WORDS], drops.one());
+                scope.spawn(move |_| {
+                    let _owned = owned;
+                    sum.fetch_add(words.iter().sum::<usize>(), Ordering::Relaxed);
+                });
+            }
+        });
+        sum.into_inner()
+    }
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        let drops = Drops::default();
+        assert_eq!(own::<0>(pool, &drops), 0);
+        assert_eq!(own::<1>(pool, &drops), 4950);
+        assert_eq!(own::<3>(pool, &drops), 3 * 4950);
+        assert_eq!(own::<4>(pool, &drops), 4 * 4950);
+        assert_eq!(own::<100>(pool, &drops), 100 * 4950);
+        assert_eq!(drops.count(), 500);
+        let sum = AtomicUsize::new(0);
+        pool.scope(|scope| {
+            for index in 0..100 {
+                let (sum, aligned) = (&sum, Aligned(index));
+                scope.spawn(move |_| {
+                    let aligned = aligned;
+                    assert_eq!(std::ptr::from_ref(&aligned).addr() % 64, 0);
+                    sum.fetch_add(aligned.0.into(), Ordering::Relaxed);
+                });
+                scope.spawn(|_| ());
+            }
+        });
+        assert_eq!(sum.into_inner(), 4950);
+    });
+}
+
+#[test]
+fn both_halves_of_a_join_spawn_into_the_scope_around_it() {
+    fn halves<'scope>(scope: &Scope<'scope>, depth: u32, over: &'scope AtomicUsize) {
+        if depth == 0 {
+            scope.spawn(move |_| {
+                over.fetch_add(1, Ordering::Relaxed);
+            });
+            return;
+        }
+        filch::join(|| halves(scope, depth - 1, over), || halves(scope, depth - 1, over));
+    }
+    let _watchdog = watchdog();
+    for threads in [1, 2, 5] {
+        for_each_kind(threads, |pool| {
+            for _ in 0..20 {
+                let over = AtomicUsize::new(0);
+                pool.scope(|scope| halves(scope, 6, &over));
+                assert_eq!(over.into_inner(), 64);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_task_is_taken_from_a_worker_that_blocks_in_the_body() {
+    // Whatever the worker has forked and spawned before, and though it pushes nothing more.
+    let _watchdog = watchdog();
+    for (fences, waiting) in common::KINDS {
+        let pool = build(Pool::builder().threads(2).fences(fences).waiting(waiting));
+        for round in 0..200 {
+            let over = AtomicUsize::new(0);
+            pool.scope(|scope| {
+                (0..round % 7).for_each(|_| filch::scope(|inner| inner.spawn(|_| ())));
+                scope.spawn(|_| over.store(1, Ordering::Release));
+                spin_until(|| over.load(Ordering::Acquire) == 1);
+            });
+            pool.scope_fifo(|scope| {
+                scope.spawn(|_| over.store(2, Ordering::Release));
+                spin_until(|| over.load(Ordering::Acquire) == 2);
+            });
+            let over: &'static AtomicUsize = Box::leak(Box::new(over));
+            pool.install(|| {
+                filch::spawn(|| over.store(3, Ordering::Release));
+                spin_until(|| over.load(Ordering::Acquire) == 3);
+            });
+        }
+    }
+}
+
+#[test]
+fn a_fifo_scope_ends_after_the_task_that_a_raid_has_just_published() {
+    // Many ends with one task, while another worker is about to raid.
+    let _watchdog = watchdog();
+    for (fences, waiting) in common::KINDS {
+        let pool = build(Pool::builder().threads(3).fences(fences).waiting(waiting));
+        pool.install(|| {
+            for round in 0..3000u32 {
+                let over = AtomicUsize::new(0);
+                filch::scope_fifo(|scope| {
+                    scope.spawn(|scope| {
+                        scope.spawn(|_| _ = over.fetch_add(1, Ordering::Relaxed));
+                        (0..round % 200).for_each(|_| std::hint::spin_loop());
+                        over.fetch_add(1, Ordering::Relaxed);
+                    });
+                    (0..round % 300).for_each(|_| std::hint::spin_loop());
+                });
+                assert_eq!(over.into_inner(), 2);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_task_for_an_outer_fifo_scope_keeps_its_turn() {
+    let _watchdog = watchdog();
+    for (fences, waiting) in common::KINDS {
+        let pool = build(Pool::builder().threads(1).fences(fences).waiting(waiting));
+        let order = Mutex::new(Vec::new());
+        let push = |number: u32| order.lock().expect("no panic").push(number);
+        pool.scope_fifo(|outer| {
+            outer.spawn(|_| push(0));
+            filch::scope(|_| outer.spawn(|_| push(1)));
+            filch::scope_fifo(|_| outer.spawn(|_| push(2)));
+            outer.spawn(|_| push(3));
+        });
+        assert_eq!(order.into_inner().expect("no panic"), [0, 1, 2, 3]);
     }
 }

@@ -217,7 +217,8 @@ fn without_raids_a_blocked_owner_keeps_its_job() {
     let pool = build(Pool::builder().threads(2).raid(false).waiting(Waiting::Strict));
     let (busy, open) = (AtomicUsize::new(0), AtomicBool::new(false));
     pool.scope(|scope| {
-        keep_busy(scope, 1, &busy, &open);
+        // From outside: without raids a task of this worker could stay with it, too.
+        thread::scope(|threads| _ = threads.spawn(|| keep_busy(scope, 1, &busy, &open)).join());
         spin_until(|| busy.load(Ordering::Acquire) == 1);
         let home = filch::index();
         // Answers whatever the other has asked for while it was idle.
@@ -263,4 +264,43 @@ fn leaves_a_job_to_the_waiter(pool: &Pool) {
 fn a_sleeping_waiter_is_woken_for_what_the_last_searcher_left() {
     let _watchdog = watchdog();
     for_each_kind(4, |pool| (0..30).for_each(|_| leaves_a_job_to_the_waiter(pool)));
+}
+
+/// Two workers: one waits for the second closure of a join, and is the only one left for what that forks.
+/// `before` is what the closure does before it forks; it is told for how long to pause.
+fn forks_for_the_waiter(before: impl Fn(u32, &(dyn Fn() + Sync)) + Sync) {
+    let _watchdog = watchdog();
+    for (fences, waiting) in common::KINDS {
+        let pool = build(Pool::builder().threads(2).fences(fences).waiting(waiting));
+        for pause in 0..300 {
+            let (done, stolen) = (flag(), flag());
+            let fork = || _ = filch::join(|| spin_until(|| is_set(&done)), || set(&done));
+            let second = || {
+                set(&stolen);
+                before(pause, &fork);
+            };
+            pool.install(|| filch::join(|| spin_until(|| is_set(&stolen)), second));
+        }
+    }
+}
+
+#[test]
+fn a_public_job_that_is_not_for_the_waiter_does_not_hide_private_forks() {
+    forks_for_the_waiter(|pause, fork| {
+        (0..pause).for_each(|_| std::hint::spin_loop());
+        filch::spawn(|| ());
+        fork();
+    });
+}
+
+#[test]
+fn public_tasks_do_not_hide_private_forks() {
+    forks_for_the_waiter(|pause, fork| {
+        filch::scope_fifo(|scope| {
+            scope.spawn(|_| ());
+            (0..pause).for_each(|_| std::hint::spin_loop());
+            scope.spawn(|_| ());
+            fork();
+        });
+    });
 }

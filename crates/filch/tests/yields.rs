@@ -122,3 +122,45 @@ fn workers_that_all_poll_for_each_other_get_there() {
         });
     }
 }
+
+#[test]
+fn yield_local_runs_a_task_for_an_outer_scope() {
+    let _watchdog = watchdog();
+    for (fences, waiting) in common::KINDS {
+        let pool = common::build(filch::Pool::builder().threads(1).fences(fences).waiting(waiting));
+        let ready = AtomicBool::new(false);
+        pool.scope(|outer| {
+            filch::scope(|_| {
+                outer.spawn(|_| ready.store(true, Ordering::Release));
+                assert_eq!(filch::has_pending(), Some(true));
+                while !ready.load(Ordering::Acquire) {
+                    filch::yield_local();
+                }
+            });
+        });
+    }
+}
+
+#[test]
+fn a_task_for_an_outer_scope_does_not_wait_for_a_job_that_spawns_itself_again() {
+    fn again(stop: std::sync::Arc<AtomicBool>) {
+        if !stop.load(Ordering::Acquire) {
+            filch::spawn(move || again(stop));
+        }
+    }
+    let _watchdog = watchdog();
+    for yields in [filch::yield_now, filch::yield_local] {
+        let pool = common::build(filch::Pool::builder().threads(1));
+        let (ready, stop) = (AtomicBool::new(false), std::sync::Arc::new(AtomicBool::new(false)));
+        pool.scope(|outer| {
+            filch::scope(|_| {
+                again(stop.clone());
+                outer.spawn(|_| ready.store(true, Ordering::Release));
+                while !ready.load(Ordering::Acquire) {
+                    yields();
+                }
+            });
+        });
+        stop.store(true, Ordering::Release);
+    }
+}

@@ -3,16 +3,18 @@
 //! A worker that waits may run the work that its wait needs, and nothing else: what *descends* from
 //! what it waits for, wherever that stands. To tell, each worker publishes what it runs.
 //!
-//! A *run* is something that a worker runs and that did not begin there in place: a stolen job, a
-//! task of a scope, a job from a queue. Each seat has a stack of its [`Runs`], and its first entry
-//! is for what is at the bottom. The *node* of a run is the address of what is waited for: the slot
-//! of a fork, the tasks of a scope, a completion. `up` is the run in which the worker waits for it.
+//! A *run* is something that a worker runs and that did not begin there in place: a stolen job or
+//! task, a job from a queue. Several jobs that no worker waits for, one after the other, may be one
+//! run. A task that its own worker takes at the end of its scope is part of the run that opened the
+//! scope. Each seat has a stack of its [`Runs`], and its first entry is for what is at the bottom.
+//! The *node* of a run is the address of what is waited for: the slot of a fork, the record of a
+//! scope, a completion. `up` is the run in which the worker waits for it.
 //!
 //! | work | node | up |
 //! |---|---|---|
 //! | a fork at depth d of a stack | its slot | the last run there whose floor is at most d |
 //! | a fork beyond the end of the stack | a spare slot | the run that forked it |
-//! | a task of a scope, a part of a broadcast into it | the scope's tasks | the run that opened the scope |
+//! | a task of a scope, a part of a broadcast into it | the scope's record | the run that opened the scope |
 //! | a closure for another pool, a part of a broadcast | the completion | the run that waits |
 //! | a spawned job, a call from outside | none | none |
 //!
@@ -65,9 +67,19 @@ impl Lineage {
         Lineage { node, up }
     }
 
-    /// Of work that is waited for by a thread that is no worker.
-    pub(crate) fn of_thread(node: usize) -> Lineage {
-        Lineage { node, up: ptr::null() }
+    /// From its node and the run in which that is waited for. The run is null if no worker waits.
+    pub(crate) fn from_parts(node: usize, up: *const Run) -> Lineage {
+        Lineage { node, up }
+    }
+
+    /// The node, and the run in which it is waited for.
+    pub(crate) fn into_parts(self) -> (usize, *const Run) {
+        (self.node, self.up)
+    }
+
+    /// What is waited for.
+    pub(crate) fn node(self) -> usize {
+        self.node
     }
 
     /// The run in which it is waited for.
@@ -76,14 +88,10 @@ impl Lineage {
         unsafe { self.up.as_ref() }
     }
 
-    /// Whether it is waited for in this run.
-    pub(crate) fn is_directly_in(self, run: &Run) -> bool {
-        ptr::eq(self.up, run)
-    }
-
-    /// Whether a worker waits for something that contains it, other than for it directly.
-    pub(crate) fn has_distant_waits(self) -> bool {
-        self.up().is_some_and(|up| up.level() > 0)
+    /// Whether the worker of `seat` waits for it directly, or will. For a thread that holds the
+    /// work.
+    pub(crate) fn is_waited_for_by(self, seat: &Seat) -> bool {
+        self.up().is_some_and(|up| ptr::eq(up.seat(), seat))
     }
 
     /// Whether no worker waits for it.
@@ -100,6 +108,11 @@ impl Lineage {
     /// The same, for a thread that does not know the waiting run.
     pub(crate) fn descends_from_node(self, node: usize) -> bool {
         self.waits().any(|(_, awaited)| awaited == node)
+    }
+
+    /// The same as a hint, for a thread that does not hold the work.
+    pub(crate) fn seems_under_node(self, node: usize) -> bool {
+        self.up().is_some_and(|up| self.node == node || up.seems_under_node(node))
     }
 
     /// The seats of the workers that wait for this, or for what contains it, with the nodes that

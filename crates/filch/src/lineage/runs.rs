@@ -87,7 +87,7 @@ impl Run {
     }
 
     /// Whether what is forked in this run seems to descend from what is waited for as `node`.
-    fn seems_under_node(&self, node: usize) -> bool {
+    pub(super) fn seems_under_node(&self, node: usize) -> bool {
         let (mut run, mut level) = (self, self.level());
         loop {
             let lineage = run.lineage();
@@ -336,7 +336,7 @@ mod memory {
 mod tests {
     use super::*;
     use crate::random::Random;
-    use crate::stack::Mode;
+    use crate::split::Mode;
 
     /// A seat whose fork stack is not used.
     fn seat() -> Box<Seat> {
@@ -386,7 +386,7 @@ mod tests {
         let runs = &seat.runs;
         let floors = [2, 2, 5, 9, 9, 9, 30, 31, 32, 50];
         for (index, floor) in (1..).zip(floors) {
-            runs.begin(&seat, Lineage::of_thread(64 * index), floor);
+            runs.begin(&seat, Lineage::from_parts(64 * index, ptr::null()), floor);
         }
         for depth in 0..60 {
             let last = floors.iter().take_while(|&&floor| floor <= depth).count();

@@ -18,7 +18,8 @@ use crate::pool::Shared;
 use crate::search::{self, Work};
 use crate::seat::Seat;
 use crate::sleep;
-use crate::stack::{Execute, Mode, Slot, Theft};
+use crate::split::Mode;
+use crate::stack::{Execute, Slot, Theft};
 use crate::wait;
 use crate::worker::Worker;
 
@@ -41,7 +42,7 @@ unsafe fn end_wait(data: *const (), worker: &mut Worker, _: bool) {
 }
 
 /// Forks a job on the worker of `seat`.
-fn fork<'s>(seat: &'s Seat, data: *const (), execute: Execute) -> &'s Slot {
+fn fork(seat: &Seat, data: *const (), execute: Execute) -> &Slot {
     // SAFETY: the calling thread is the worker of the model.
     let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
     if seat.stack.push(slot, data, execute) {
@@ -128,7 +129,7 @@ fn looks_at_the_run_of_a_stolen_job() {
         let pool = Shared::new(2, 4, plan(Mode::Asymmetric)).expect("memory for a model");
         let owner = pool.seat(0);
         has_begun(owner);
-        owner.runs.begin(owner, Lineage::of_thread(64), 0);
+        owner.runs.begin(owner, Lineage::from_parts(64, std::ptr::null()), 0);
         owner.runs.end();
         // SAFETY: this thread is worker 0 of the model.
         let slot = unsafe { Worker::at(owner.stack.bottom()) }.slot();
@@ -139,13 +140,14 @@ fn looks_at_the_run_of_a_stolen_job() {
             thread::spawn(move || {
                 let victim = pool.seat(0);
                 if let Theft::Job(stolen) = victim.stack.steal() {
-                    assert!(victim.lineage_of(stolen).is_directly_in(victim.runs.bottom()), "the run that forked it");
+                    let (_, run) = victim.lineage_of(stolen).into_parts();
+                    assert!(std::ptr::eq(run, victim.runs.bottom()), "the run that forked it");
                 }
             })
         };
-        owner.runs.begin(owner, Lineage::of_thread(128), 1);
+        owner.runs.begin(owner, Lineage::from_parts(128, std::ptr::null()), 1);
         owner.runs.end();
-        owner.runs.begin(owner, Lineage::of_thread(192), 1);
+        owner.runs.begin(owner, Lineage::from_parts(192, std::ptr::null()), 1);
         thief.join().unwrap();
         owner.runs.end();
     });

@@ -1,5 +1,6 @@
-//! What the checkers run: loom on the fork stack, on the sleep protocol, on what waits find, on
-//! seats that are lent and on the end of explorations, shuttle on whole pools.
+//! What the checkers run: loom on the fork stack, on task deques and the end of scopes, on the
+//! sleep protocol, on what waits find, on seats that are lent and on the end of explorations,
+//! shuttle on whole pools.
 
 #[cfg(loom)]
 mod descendants;
@@ -13,6 +14,32 @@ mod seats;
 mod sleep;
 #[cfg(loom)]
 mod stack;
+#[cfg(loom)]
+mod tasks;
+
+#[cfg(loom)]
+static DEQUES: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+/// Whether the model that runs uses task deques.
+#[cfg(loom)]
+pub(crate) fn are_deques_used() -> bool {
+    DEQUES.load(std::sync::atomic::Ordering::Relaxed)
+}
+
+/// Runs a model that uses task deques. Called inside of [`defect::with`](crate::defect::with),
+/// which runs one model at a time.
+#[cfg(loom)]
+fn with_deques(model: impl FnOnce()) {
+    struct Unused;
+    impl Drop for Unused {
+        fn drop(&mut self) {
+            DEQUES.store(false, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+    let _unused = Unused;
+    DEQUES.store(true, std::sync::atomic::Ordering::Relaxed);
+    model();
+}
 
 /// Explores every order of a model's steps, up to a number of preemptions: `LOOM_MAX_PREEMPTIONS`, or this.
 #[cfg(loom)]

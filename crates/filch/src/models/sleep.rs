@@ -13,7 +13,8 @@ use crate::pool::{Plan, Shared};
 use crate::search;
 use crate::seat::Seat;
 use crate::sleep::{self, SleepState};
-use crate::stack::{Execute, Mode, Slot, Theft};
+use crate::split::Mode;
+use crate::stack::{Execute, Slot, Theft};
 use crate::wait;
 use crate::worker::Worker;
 
@@ -371,7 +372,7 @@ fn returns_to_the_injector() {
         // SAFETY: a slot of the pool, whose job was stolen.
         unsafe { search::run_forked(&*data.cast::<Slot>(), worker) };
     }
-    explore(2, || {
+    explore(3, || {
         let pool = pool(Mode::Asymmetric);
         let (waiter, runner) = (pool.seat(0), pool.seat(1));
         has_begun(waiter);

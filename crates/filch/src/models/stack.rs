@@ -7,7 +7,8 @@ use loom::thread;
 
 use super::explore;
 use crate::defect::{self, Defect};
-use crate::stack::{Mode, Slot, Stack, Theft, STRIDE};
+use crate::split::Mode;
+use crate::stack::{Slot, Stack, Theft, STRIDE};
 use crate::worker::Worker;
 
 /// A stack, its slots, and how often each job was run.

@@ -15,7 +15,8 @@ use crate::global;
 use crate::latch::Gate;
 use crate::seat::Seat;
 use crate::sleep::MOST_WORKERS;
-use crate::stack::{Mode, Region};
+use crate::split::Mode;
+use crate::stack::Region;
 use crate::sync::{thread, Mutex};
 use crate::unwind::Payload;
 use crate::wait::Waiting;
@@ -207,8 +208,10 @@ impl<'spawner> Builder<'spawner> {
         self
     }
 
-    /// Whether a thief may help itself to the jobs of a worker that does not answer. Without it, a forked job is *not* always stealable: one whose worker blocks is
-    /// stuck with it. Default: true. The other is here to measure what it costs.
+    /// Whether a thief may take the jobs of a worker that does not answer. Default: true.
+    ///
+    /// Without it, a forked job, a task or a spawned job is *not* always stealable: a worker that
+    /// blocks keeps what it has not published. That is here to measure what raids cost.
     pub fn raid(mut self, raid: bool) -> Self {
         self.raids_off = !raid;
         self

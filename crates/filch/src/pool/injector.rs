@@ -7,86 +7,123 @@ use crate::job::Job;
 use crate::lineage::Lineage;
 use crate::sync::{lock, AtomicUsize, Mutex, Ordering};
 
-/// See the module. First in, first out, but for jobs that waits need.
+/// See the module. Two queues, each first in, first out.
 #[derive(Debug)]
 pub(crate) struct Injector {
-    /// How many there are, so that no thread locks for nothing; and how many of them a wait may
-    /// need.
-    len: AtomicUsize,
-    needed: AtomicUsize,
-    jobs: Mutex<Jobs>,
-}
-
-/// Jobs with the numbers in which they came.
-#[derive(Debug)]
-struct Jobs {
-    next: u64,
-    /// Those that no wait needs.
-    others: VecDeque<(u64, Job)>,
-    /// Those that a wait may need.
-    needed: VecDeque<(u64, Job)>,
+    /// Jobs that no worker waits for.
+    roots: Roots,
+    /// Jobs that a worker may wait for.
+    needed: Mutex<VecDeque<Job>>,
+    /// How many of those there are. Lets workers skip the lock when there are none.
+    needed_len: AtomicUsize,
+    /// How often a worker has looked for any job, so that neither queue always comes first.
+    looks: AtomicUsize,
 }
 
 impl Injector {
     pub(crate) fn new() -> Injector {
         Injector {
-            len: AtomicUsize::new(0),
-            needed: AtomicUsize::new(0),
-            jobs: Mutex::new(Jobs { next: 0, others: VecDeque::new(), needed: VecDeque::new() }),
+            roots: Roots::new(),
+            needed: Mutex::new(VecDeque::new()),
+            needed_len: AtomicUsize::new(0),
+            looks: AtomicUsize::new(0),
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         // SeqCst: after the counters and states of the sleep protocol.
-        self.len.load(Ordering::SeqCst) == 0
+        self.roots.is_empty() && self.needed_len.load(Ordering::SeqCst) == 0
     }
 
+    /// Queues a job. The caller announces it after this, with a fence.
     pub(crate) fn push(&self, job: Job) {
-        let mut jobs = lock(&self.jobs);
-        let number = jobs.next;
-        jobs.next += 1;
         if job.lineage.is_root() {
-            jobs.others.push_back((number, job));
+            self.roots.push(job);
         } else {
-            jobs.needed.push_back((number, job));
-            self.needed.fetch_add(1, Ordering::SeqCst);
+            let mut needed = lock(&self.needed);
+            needed.push_back(job);
+            self.needed_len.store(needed.len(), Ordering::SeqCst);
         }
-        // SeqCst: before the look at who sleeps.
-        self.len.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// The oldest job.
+    /// The oldest job of one of the queues.
     pub(crate) fn take(&self) -> Option<Job> {
-        if self.is_empty() {
-            return None;
+        if self.needed_len.load(Ordering::SeqCst) == 0 {
+            return self.take_root();
         }
-        let mut jobs = lock(&self.jobs);
-        let first = |jobs: &VecDeque<(u64, Job)>| jobs.front().map_or(u64::MAX, |&(number, _)| number);
-        let (_, job) = if first(&jobs.needed) < first(&jobs.others) {
-            self.needed.fetch_sub(1, Ordering::SeqCst);
-            jobs.needed.pop_front()?
+        // Relaxed: it only has to change.
+        if self.looks.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
+            self.take_needed(|_| true).or_else(|| self.take_root())
         } else {
-            jobs.others.pop_front()?
-        };
-        self.len.fetch_sub(1, Ordering::SeqCst);
-        Some(job)
+            self.take_root().or_else(|| self.take_needed(|_| true))
+        }
+    }
+
+    /// The oldest job that no worker waits for.
+    pub(crate) fn take_root(&self) -> Option<Job> {
+        self.roots.pop()
     }
 
     /// The oldest job of such a lineage. While this looks, no job is done, so that it can climb.
     pub(crate) fn take_needed(&self, is_needed: impl Fn(Lineage) -> bool) -> Option<Job> {
-        if self.needed.load(Ordering::SeqCst) == 0 {
+        if self.needed_len.load(Ordering::SeqCst) == 0 {
             return None;
         }
-        let mut jobs = lock(&self.jobs);
-        let at = jobs.needed.iter().position(|(_, job)| is_needed(job.lineage))?;
-        let (_, job) = jobs.needed.remove(at)?;
-        self.needed.fetch_sub(1, Ordering::SeqCst);
-        self.len.fetch_sub(1, Ordering::SeqCst);
-        Some(job)
+        let mut needed = lock(&self.needed);
+        let at = needed.iter().position(|job| is_needed(job.lineage))?;
+        let job = needed.remove(at);
+        self.needed_len.store(needed.len(), Ordering::SeqCst);
+        job
     }
 
     /// Whether there is such a job.
     pub(crate) fn has_needed(&self, is_needed: impl Fn(Lineage) -> bool) -> bool {
-        self.needed.load(Ordering::SeqCst) != 0 && lock(&self.jobs).needed.iter().any(|(_, job)| is_needed(job.lineage))
+        self.needed_len.load(Ordering::SeqCst) != 0 && lock(&self.needed).iter().any(|job| is_needed(job.lineage))
+    }
+}
+
+#[cfg(not(any(loom, shuttle)))]
+type Roots = crossbeam_queue::SegQueue<Job>;
+#[cfg(any(loom, shuttle))]
+use checked::Roots;
+
+/// The same for the checkers, which cannot look into another crate's queue.
+#[cfg(any(loom, shuttle))]
+mod checked {
+    use std::collections::VecDeque;
+
+    use crate::job::Job;
+    use crate::sync::{lock, AtomicUsize, Mutex, Ordering};
+
+    #[derive(Debug)]
+    pub(super) struct Roots {
+        len: AtomicUsize,
+        jobs: Mutex<VecDeque<Job>>,
+    }
+
+    impl Roots {
+        pub(super) fn new() -> Roots {
+            Roots { len: AtomicUsize::new(0), jobs: Mutex::new(VecDeque::new()) }
+        }
+
+        pub(super) fn is_empty(&self) -> bool {
+            self.len.load(Ordering::SeqCst) == 0
+        }
+
+        pub(super) fn push(&self, job: Job) {
+            let mut jobs = lock(&self.jobs);
+            jobs.push_back(job);
+            self.len.fetch_add(1, Ordering::SeqCst);
+        }
+
+        pub(super) fn pop(&self) -> Option<Job> {
+            if self.is_empty() {
+                return None;
+            }
+            let mut jobs = lock(&self.jobs);
+            let job = jobs.pop_front()?;
+            self.len.fetch_sub(1, Ordering::SeqCst);
+            Some(job)
+        }
     }
 }

@@ -314,7 +314,10 @@ where
             // SAFETY: waited for, and run once.
             unsafe { Forked::<F, R>::execute((*this).closure.data(), worker, migrated) };
             // SAFETY: not yet done.
-            unsafe { Completion::set(&raw const (*this).completion) };
+            unsafe {
+                let completion = &raw const (*this).completion;
+                Completion::set(completion, completion.addr());
+            }
         }
         // SAFETY: the caller's word.
         unsafe { Job::from_parts(ptr::from_ref(self).cast(), execute::<F, R>, lineage) }

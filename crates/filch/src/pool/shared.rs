@@ -10,13 +10,14 @@ use crate::error::BuildError;
 use crate::job::Job;
 use crate::latch::Gate;
 use crate::process::Process;
-use crate::scope::Scopes;
 use crate::search;
 use crate::seat::Seat;
 use crate::sleep::{Sleep, SleepState};
 use crate::spin;
-use crate::stack::{Mode, Region};
-use crate::sync::{lock, AtomicBool, AtomicUsize, Mutex, Ordering};
+use crate::split::Mode;
+use crate::stack::Region;
+use crate::stats::Count;
+use crate::sync::{fence, lock, AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
 use crate::wait::Waiting;
 
@@ -59,7 +60,6 @@ const TO_TAKE: u32 = 2;
 pub(crate) struct Shared {
     pub(crate) seats: Vec<Region<Seat>>,
     pub(crate) injector: CachePadded<Injector>,
-    pub(crate) scopes: Scopes,
     /// Held by who delivers to all workers, so that all get all broadcasts in the same order.
     broadcasts: Mutex<()>,
     pub(crate) sleep: Sleep,
@@ -71,8 +71,8 @@ pub(crate) struct Shared {
     /// How many bytes of stack a caller has to have left for that.
     pub(crate) callers_stack: usize,
     pub(crate) handlers: Handlers,
-    /// Spawned jobs that are not over.
-    unfinished: AtomicUsize,
+    /// How many jobs were spawned from outside. What workers spawn they count themselves.
+    spawned: CachePadded<AtomicUsize>,
     /// Whether the workers are to leave when there is nothing left to do.
     leaving: AtomicBool,
     process: Process,
@@ -90,7 +90,6 @@ impl Shared {
         let shared = Arc::new_cyclic(|me| Shared {
             seats,
             injector: CachePadded::new(Injector::new()),
-            scopes: Scopes::new(),
             broadcasts: Mutex::new(()),
             sleep: Sleep::new(),
             waiting,
@@ -98,7 +97,7 @@ impl Shared {
             lends: callers_stack.is_some(),
             callers_stack: callers_stack.unwrap_or(usize::MAX),
             handlers,
-            unfinished: AtomicUsize::new(0),
+            spawned: CachePadded::new(AtomicUsize::new(0)),
             leaving: AtomicBool::new(false),
             process: Process::current(),
             me: me.clone(),
@@ -178,38 +177,16 @@ impl Shared {
         self.wake_nearest(waits.into_iter());
     }
 
-    /// Puts a job that nobody waits for where the calling worker, or any worker, takes it. A worker takes its own ones youngest first, and those that it has spawned in turn among
-    /// themselves oldest first.
-    pub(crate) fn spawn(&self, job: Job, in_turn: bool) {
-        match self.own_seat() {
-            Some(seat) => {
-                let job = if in_turn { seat.queue_up(job) } else { job };
-                // SAFETY: the calling worker's own.
-                unsafe { seat.push_spawned(job) };
-                self.event();
-            }
-            None => self.inject(job),
-        }
-    }
-
     /// Leaves a job for each of the workers.
     pub(crate) fn deliver_to_all(&self, mut job: impl FnMut(&Seat) -> Job) {
         let _turn = lock(&self.broadcasts);
         self.seats().for_each(|seat| seat.deliver(job(seat)));
     }
 
-    /// So many spawned jobs begin their life.
+    /// Counts so many jobs that are spawned from outside, or to run on each worker.
     pub(crate) fn count_spawned(&self, jobs: usize) {
-        // Relaxed: whoever spawns holds the pool.
-        self.unfinished.fetch_add(jobs, Ordering::Relaxed);
-    }
-
-    /// A spawned job is over.
-    pub(crate) fn count_finished(&self) {
-        // SeqCst: against `leave`.
-        if self.unfinished.fetch_sub(1, Ordering::SeqCst) == 1 && self.leaving.load(Ordering::SeqCst) {
-            self.call_all();
-        }
+        // Relaxed: whatever spawns holds the pool.
+        self.spawned.fetch_add(jobs, Ordering::Relaxed);
     }
 
     /// The workers leave as soon as nothing is left to do.
@@ -222,8 +199,34 @@ impl Shared {
         self.seats().for_each(|seat| seat.sleep.call());
     }
 
+    /// Whether the workers may leave: the pool is dropped, and all spawned jobs are over.
+    ///
+    /// Both counts only rise, and a job that is finished was spawned, and has spawned others,
+    /// before. The finished jobs are counted first: if there are as many as were spawned later, all
+    /// were over in between, and no thread is left that could spawn another one.
+    ///
+    /// A worker does not see at once what another one has finished. But a worker sees its own, and
+    /// calls all others when it leaves.
     fn may_leave(&self) -> bool {
-        self.leaving.load(Ordering::SeqCst) && self.unfinished.load(Ordering::SeqCst) == 0
+        if !self.leaving.load(Ordering::SeqCst) {
+            return false;
+        }
+        let sum = |count: fn(&Seat) -> &Count| self.seats().map(|seat| count(seat).get()).fold(0, u64::wrapping_add);
+        let finished = sum(|seat| &seat.spawns.finished);
+        fence(Ordering::SeqCst);
+        let inside = sum(|seat| &seat.spawns.spawned);
+        // The casts: one of the counts has the size of a pointer, and wraps there.
+        finished as usize == (inside as usize).wrapping_add(self.spawned.load(Ordering::SeqCst))
+    }
+
+    /// A worker has run something on top of something else, perhaps the last spawned job, and may
+    /// not leave soon itself.
+    pub(crate) fn call_if_leaving(&self) {
+        // SeqCst: what was finished is so before the look, which pairs with the one in `may_leave`.
+        fence(Ordering::SeqCst);
+        if self.leaving.load(Ordering::SeqCst) {
+            self.call_all();
+        }
     }
 
     /// A panic that nobody waits for. Without a handler the process ends, as it does with an uncaught panic on the main thread.
@@ -278,6 +281,7 @@ impl Shared {
         let state = self.state_at_bottom();
         search::until(seat, self, &mut || self.may_leave(), &mut || true, &mut || None, state);
         guard.disarm();
+        self.call_all();
         call(&self.handlers.exit);
         Seat::set_current(outer);
     }

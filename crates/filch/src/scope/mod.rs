@@ -1,15 +1,22 @@
 //! Scopes: any number of tasks that may borrow from outside, all over when the scope is.
 
-mod list;
-mod tasks;
+//!
+//! | file | what |
+//! |---|---|
+//! | `record.rs` | what is known of an open scope, and how its tasks are counted |
+//! | `segment.rs` | the tasks of a scope that are in a worker's own deque |
+
+mod record;
+mod segment;
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-pub(crate) use list::Scopes;
-use tasks::End;
-pub(crate) use tasks::{Order, Task, Tasks};
+use record::End;
+pub(crate) use record::Record;
+use segment::{run_elsewhere, Segment};
+pub(crate) use segment::{run_in_place, Innermost};
 
 use crate::broadcast::Broadcast;
 use crate::global;
@@ -17,6 +24,7 @@ use crate::job::Job;
 use crate::latch::{Completion, Gate, Waiter};
 use crate::pool::Shared;
 use crate::seat::Seat;
+use crate::stack::Execute;
 use crate::unwind;
 use crate::wait::{self, Awaited};
 use crate::worker::Worker;
@@ -33,7 +41,10 @@ use crate::worker::Worker;
 /// assert_eq!(words, ["one!", "two!"]);
 /// ```
 ///
-/// The closure runs on a worker. Each worker runs those tasks first that it has spawned itself, the youngest before the others; then it takes the oldest of others.
+/// The closure runs on a worker. Each worker runs those tasks first that it has spawned itself, the
+/// youngest before the others; then it takes the oldest of others. A task that is spawned while
+/// another scope is open inside of this one is an exception: it waits in a queue that all workers
+/// share.
 ///
 /// # Panics
 ///
@@ -120,9 +131,18 @@ where
     }
 }
 
+/// Which of the tasks that it has spawned itself a worker takes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    Youngest,
+    Oldest,
+}
+
 /// Where tasks are spawned; see [`scope`](crate::scope()).
+// The record is all that there is, so that its address is the scope's.
+#[repr(transparent)]
 pub struct Scope<'scope> {
-    tasks: Tasks,
+    record: Record,
     /// Invariant: tasks borrow for exactly as long as the scope may.
     _tasks: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
@@ -134,8 +154,17 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) -> R,
     {
         let seat = worker.seat();
-        let scope = Scope::new(Tasks::new(seat.pool(), Some(seat.runs.top()), order, End::Owner(seat)));
-        scope.complete(f, |tasks| wait::until(seat, &Awaited::Scope(tasks)))
+        let scope = Scope::new(Record::new(seat.pool(), Some(seat.runs.top()), order, End::Owner(seat)));
+        let record = &scope.record;
+        // SAFETY: this is the worker of the seat, and the record outlives the segment.
+        let segment = unsafe { Segment::open(seat, record) };
+        let result = scope.run_body(f);
+        // SAFETY: as above.
+        unsafe { segment.finish(seat) };
+        if !record.is_done() {
+            wait::until(seat, &Awaited::Scope(record));
+        }
+        scope.end(result)
     }
 
     /// Runs the closure on the calling thread and the tasks in `pool`.
@@ -149,10 +178,10 @@ impl<'scope> Scope<'scope> {
             Some(seat) => {
                 let completion = Completion::new(Waiter::Worker(seat.pool().hold(), seat.index));
                 let end = End::Elsewhere(completion);
-                let scope = Scope::new(Tasks::new(pool, Some(seat.runs.top()), order, end));
-                scope.complete(f, |tasks| {
-                    if let End::Elsewhere(completion) = tasks.end() {
-                        wait::until(seat, &Awaited::Completion(completion, pool));
+                let scope = Scope::new(Record::new(pool, Some(seat.runs.top()), order, end));
+                scope.complete(f, |record| {
+                    if let End::Elsewhere(completion) = record.end() {
+                        wait::until(seat, &Awaited::Elsewhere(completion, record.lineage().node(), pool));
                     }
                 })
             }
@@ -160,43 +189,69 @@ impl<'scope> Scope<'scope> {
                 // Not the thread's own gate: the closure may wait at that one.
                 let gate = Arc::new(Gate::new());
                 let end = End::Elsewhere(Completion::new(Waiter::Thread(gate.clone())));
-                let scope = Scope::new(Tasks::new(pool, None, order, end));
+                let scope = Scope::new(Record::new(pool, None, order, end));
                 scope.complete(f, |_| gate.pass_soon())
             }
         }
     }
 
-    fn new(tasks: Tasks) -> Scope<'scope> {
-        Scope { tasks, _tasks: PhantomData }
+    fn new(record: Record) -> Scope<'scope> {
+        Scope { record, _tasks: PhantomData }
     }
 
-    fn complete<F, R>(&self, f: F, wait: impl FnOnce(&Tasks)) -> R
+    /// Runs the body. If it panics, the panic is kept.
+    #[inline(always)]
+    fn run_body<F, R>(&self, f: F) -> Option<R>
     where
         F: FnOnce(&Scope<'scope>) -> R,
     {
-        let result = unwind::catch(|| f(self)).map_err(|panic| self.tasks.keep_panic(panic));
+        unwind::catch(|| f(self)).map_err(|panic| self.record.keep_panic(panic)).ok()
+    }
+
+    /// A scope whose body is elsewhere than its tasks.
+    fn complete<F, R>(&self, f: F, wait: impl FnOnce(&Record)) -> R
+    where
+        F: FnOnce(&Scope<'scope>) -> R,
+    {
+        let result = self.run_body(f);
         // SAFETY: the body is over, and waited for below.
-        unsafe { Tasks::finish(&self.tasks) };
-        wait(&self.tasks);
-        self.tasks.pool().scopes.remove(&self.tasks);
-        match (self.tasks.take_panic(), result) {
-            (None, Ok(result)) => result,
+        unsafe { Record::finish(&self.record) };
+        wait(&self.record);
+        self.end(result)
+    }
+
+    /// All tasks are over: what the body came to, or the first panic.
+    #[inline(always)]
+    fn end<R>(&self, result: Option<R>) -> R {
+        match (self.record.take_panic(), result) {
+            (None, Some(result)) => result,
             (Some(panic), result) => {
                 unwind::discard(result);
                 unwind::resume(panic)
             }
-            (None, Err(())) => unreachable!("the panic of the closure was kept"),
+            (None, None) => unreachable!("the panic of the closure was kept"),
         }
     }
 
     /// Adds a task, which runs at any time from now to the end of the scope, on any worker. It can spawn more.
+    ///
+    /// A closure of up to five words is not allocated.
+    #[inline]
     pub fn spawn<F>(&self, f: F)
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let run = self.task(f);
-        // SAFETY: the scope waits for its tasks, so all that they borrow, and the scope itself, are still there; each is run once.
-        self.tasks.add(unsafe { Job::boxed(run, self.tasks.lineage()) });
+        let record = &self.record;
+        match Seat::current() {
+            // SAFETY: this is the worker of the seat.
+            Some(seat) if unsafe { seat.innermost().is(record) } => {
+                // SAFETY: as above. The scope waits for its tasks, so all that they borrow, and the
+                // scope itself, are still there; each is run once.
+                unsafe { seat.push_task(|slot| Job::write(slot, f, execute::<F>, record.lineage())) };
+            }
+            // SAFETY: as above.
+            seat => unsafe { record.queue(seat, Job::new(f, execute::<F>, record.lineage())) },
+        }
     }
 
     /// Adds a task that runs once on each worker of the pool; see [`broadcast`](crate::broadcast()).
@@ -216,55 +271,71 @@ impl<'scope> Scope<'scope> {
     where
         F: Fn(&Scope<'scope>, Broadcast) + Send + Sync + 'scope,
     {
-        let pool = self.tasks.pool();
-        let f = Arc::new(f);
-        self.tasks.expect(pool.seats.len());
-        pool.deliver_to_all(|seat| {
-            let f = Arc::clone(&f);
-            let part = Broadcast::of(seat);
+        fn part_of<'scope, F>(
+            f: Arc<F>,
+            part: Broadcast,
+        ) -> (impl FnOnce(&Scope<'scope>) + Send + use<'scope, F>, Execute)
+        where
+            F: Fn(&Scope<'scope>, Broadcast) + Send + Sync + 'scope,
+        {
             // The count is gone with the call: before the task is finished.
-            let run = self.task(move |scope: &Scope<'scope>| f(scope, part));
+            let run = move |scope: &Scope<'scope>| f(scope, part);
+            let execute = execute_of(&run);
+            (run, execute)
+        }
+        let (pool, lineage) = (self.record.pool(), self.record.lineage());
+        let f = Arc::new(f);
+        self.record.add(pool.seats.len());
+        pool.deliver_to_all(|seat| {
+            let (run, execute) = part_of(Arc::clone(&f), Broadcast::of(seat));
             // SAFETY: as in `spawn`.
-            unsafe { Job::boxed(run, self.tasks.lineage()) }
+            unsafe { Job::new(run, execute, lineage) }
         });
     }
+}
 
-    /// What the job of a task does.
-    fn task<F>(&self, f: F) -> impl FnOnce(&mut Worker) + Send + use<'scope, F>
-    where
-        F: FnOnce(&Scope<'scope>) + Send + 'scope,
-    {
-        let scope = Outlives(self);
-        move |_: &mut Worker| {
-            // SAFETY: until it says that it is finished.
-            let scope = unsafe { scope.get() };
-            if let Err(panic) = unwind::catch(|| f(scope)) {
-                scope.tasks.keep_panic(panic);
-            }
-            // SAFETY: not finished before, and nothing is done with the scope after this.
-            unsafe { Tasks::finish(&scope.tasks) };
-        }
+/// The function that runs such a closure as a task.
+fn execute_of<'scope, F>(_: &F) -> Execute
+where
+    F: FnOnce(&Scope<'scope>) + Send + 'scope,
+{
+    execute::<F>
+}
+
+/// Runs a task, here or elsewhere than in the segment where it was spawned.
+///
+/// # Safety
+///
+/// `job` is a job of such a closure and of the lineage of a scope that is not over. Once for each
+/// job; one that is run elsewhere is counted.
+unsafe fn execute<'scope, F>(job: *const (), worker: &mut Worker, elsewhere: bool)
+where
+    F: FnOnce(&Scope<'scope>) + Send + 'scope,
+{
+    // SAFETY: the caller's word.
+    let (f, lineage) = unsafe { Job::take_closure::<F>(job) };
+    // SAFETY: the task is not over. A scope is its record.
+    let scope = unsafe { &*std::ptr::from_ref(Record::of(lineage)).cast::<Scope<'scope>>() };
+    if elsewhere {
+        let mut f = Some(f);
+        let run = &mut || run_task(scope, f.take().expect("run once"));
+        // SAFETY: the caller's word.
+        unsafe { run_elsewhere(worker.seat(), &scope.record, run) };
+    } else {
+        run_task(scope, f);
+    }
+}
+
+/// Runs the closure of a task, and keeps its panic.
+#[inline(always)]
+fn run_task<'scope>(scope: &Scope<'scope>, f: impl FnOnce(&Scope<'scope>)) {
+    if let Err(panic) = unwind::catch(|| f(scope)) {
+        scope.record.keep_panic(panic);
     }
 }
 
 impl fmt::Debug for Scope<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scope").finish_non_exhaustive()
-    }
-}
-
-/// A reference that goes with a task to another thread.
-struct Outlives<'scope>(*const Scope<'scope>);
-
-// SAFETY: a scope is `Sync`.
-unsafe impl Send for Outlives<'_> {}
-
-impl<'scope> Outlives<'scope> {
-    /// # Safety
-    ///
-    /// The task that holds this is not finished.
-    unsafe fn get<'a>(&self) -> &'a Scope<'scope> {
-        // SAFETY: the scope outlives its tasks.
-        unsafe { &*self.0 }
     }
 }

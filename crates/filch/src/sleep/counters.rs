@@ -192,13 +192,14 @@ impl Sleep {
         true
     }
 
-    /// Parks the seat's own thread, which is resting, and offers the seat to callers meanwhile.
-    /// Returns whether it was woken or called.
+    /// Parks the seat's own thread, which is resting, and offers the seat to callers meanwhile. If
+    /// it `promises`, it makes a barrier when the time is over. Returns whether it was woken or
+    /// called.
     ///
     /// After this the seat is the thread's own again.
-    pub(crate) fn park_at_bottom(&self, cell: &SleepCell, time: Option<Duration>) -> bool {
+    pub(crate) fn park_at_bottom(&self, cell: &SleepCell, time: Option<Duration>, promises: bool) -> bool {
         let (resting, vacant) = (Word::owner(SleepState::Resting), Word::owner(SleepState::Vacant));
-        if time.is_some() {
+        if promises {
             cell.promise();
         }
         if cell.replace(resting, vacant).is_err() {
@@ -208,7 +209,7 @@ impl Sleep {
             return true;
         }
         let mut called = cell.park_owner(time);
-        if time.is_some() {
+        if promises {
             // Before the thread looks at the seat: a caller that returns it after that wakes the thread.
             cell.end_promise();
         }

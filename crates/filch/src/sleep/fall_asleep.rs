@@ -7,7 +7,7 @@ use crate::defect::{defect, Defect};
 use crate::pool::Shared;
 use crate::seat::Seat;
 use crate::spin;
-use crate::stack;
+use crate::split;
 use crate::sync::{fence, spin_loop, Ordering};
 use crate::wait::SHORT_WAIT;
 
@@ -93,10 +93,23 @@ fn sleep<S: Sleeper>(seat: &Seat, pool: &Shared, sleeper: &mut S) -> bool {
     let left = victims.iter().any(|victim| sleeper.may_take(victim));
     let sleeps = defect(Defect::SleepWithoutLook) || !(sees_work(sleeper) || left && certain);
     if sleeps {
+        // SAFETY: this is the worker of the seat.
+        let keeps_memory = sleeper.state().is_idle() && certain && unsafe { seat.has_spare_memory() };
+        if keeps_memory {
+            if park(seat, Some(KEEP), Offer::Plain) {
+                return true;
+            }
+            // SAFETY: as above; the seat is this thread's own again.
+            unsafe { seat.trim(true) };
+        }
         nap(seat, certain);
     }
     sleeps
 }
+
+/// How long a worker that sleeps keeps the memory of tasks that it had: its next tasks are faster
+/// for it.
+const KEEP: Duration = Duration::from_secs(1);
 
 /// How long a worker dozes before it has the kernel interrupt others for it.
 const GRACE: Duration = Duration::from_millis(2);
@@ -131,16 +144,16 @@ fn pass_barrier(seat: &Seat, others: &[&Seat], sleeper: &impl Sleeper) -> Option
     // offered meanwhile.
     let dozes = !cfg!(any(loom, shuttle)) || seat.sleep.state() == SleepState::Resting;
     if dozes && !have_jobs_for_a_while(others, sleeper) {
-        if park(seat, Some(GRACE), true) {
+        if park(seat, Some(GRACE), Offer::Promised) {
             return None;
         }
         if all_heed() {
             return Some(true);
         }
     }
-    let passed = stack::heavy_barrier();
+    let passed = split::heavy_barrier();
     if !passed {
-        others.iter().filter(|other| other.may_fork_unseen()).for_each(|other| other.stack.ask_for_fences());
+        others.iter().filter(|other| other.may_fork_unseen()).for_each(|other| other.ask_for_fences());
     }
     Some(passed)
 }
@@ -163,17 +176,28 @@ fn have_jobs_for_a_while(seats: &[&Seat], sleeper: &impl Sleeper) -> bool {
 
 /// Step 8: sleeps until called; or for a moment, if a fork may be missed.
 pub(crate) fn nap(seat: &Seat, certain: bool) {
-    park(seat, (!certain).then_some(UNCERTAIN), certain);
+    if certain {
+        park(seat, None, Offer::Plain);
+    } else {
+        park(seat, Some(UNCERTAIN), Offer::None);
+    }
+}
+
+/// Whether callers may borrow the seat of a worker that runs nothing while it is parked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Offer {
+    None,
+    Plain,
+    /// They may, and the worker makes a barrier when the time is over.
+    Promised,
 }
 
 /// Parks the worker until it is called, or for so long at most. Returns whether it was called.
-///
-/// If the worker runs nothing and `offers`, callers may borrow the seat meanwhile.
-fn park(seat: &Seat, time: Option<Duration>, offers: bool) -> bool {
+fn park(seat: &Seat, time: Option<Duration>, offer: Offer) -> bool {
     seat.tally.sleeps.add(1);
     seat.log.fall_asleep();
-    let called = if offers && seat.sleep.state() == SleepState::Resting {
-        let called = seat.pool().sleep.park_at_bottom(&seat.sleep, time);
+    let called = if offer != Offer::None && seat.sleep.state() == SleepState::Resting {
+        let called = seat.pool().sleep.park_at_bottom(&seat.sleep, time, offer == Offer::Promised);
         // SAFETY: the seat is this thread's own again.
         unsafe { seat.forget_calls() };
         called

@@ -36,7 +36,7 @@ impl Shared {
     /// waits for a worker.
     pub(crate) fn borrow_seat(&self) -> Option<Guest<'_>> {
         // What waits for a worker already goes first.
-        if self.sleep.counts().at_bottom() == 0 || !self.injector.is_empty() || self.scopes.are_waiting() {
+        if self.sleep.counts().at_bottom() == 0 || !self.injector.is_empty() {
             return None;
         }
         let count = self.seats.len();
@@ -82,7 +82,10 @@ impl Shared {
         }
         seat.end(false);
         // SAFETY: the seat is still this thread's.
-        unsafe { seat.learn_from_call() };
+        unsafe {
+            seat.learn_from_call();
+            seat.trim(false);
+        }
         Seat::set_current(None);
         seat.log.end_call();
         // The own thread, or the next caller, counts the end of this sleep. A sleep that is over at once
@@ -98,7 +101,7 @@ impl Shared {
             return;
         }
         // From here on another thread may have the seat.
-        let mut is_left = has_mail(seat) || counts.searching() == 0 && self.has_queued(seat);
+        let mut is_left = has_mail(seat) || self.has_queued(seat, counts.searching());
         if counts.at_bottom() < self.seats.len() {
             if !defect(Defect::ReturnRaisesNoAlarm) {
                 self.others(seat).for_each(|other| other.stack.alarm());
@@ -106,7 +109,7 @@ impl Shared {
             // SeqCst: the alarms are up before the others are looked at.
             fence(Ordering::SeqCst);
             let has_jobs = |other: &Seat| self.could_take_from(other);
-            is_left |= counts.searching() == 0 && (self.has_visible_work() || self.others(seat).any(has_jobs));
+            is_left |= counts.searching() == 0 && (!self.injector.is_empty() || self.others(seat).any(has_jobs));
             is_left |= self.others(seat).any(Seat::may_fork_unseen) && !seat.sleep.is_promised();
         }
         if is_left {
@@ -119,18 +122,20 @@ impl Shared {
     /// Whether the seat's own thread is needed at once: for its mail, or because no worker searches
     /// and something is queued.
     fn has_work_for_owner(&self, seat: &Seat) -> bool {
-        has_mail(seat) || self.sleep.counts().searching() == 0 && self.has_queued(seat)
+        has_mail(seat) || self.has_queued(seat, self.sleep.counts().searching())
     }
 
-    /// Whether something is queued that the seat's own thread would take and no other seat holds.
-    fn has_queued(&self, seat: &Seat) -> bool {
-        !self.injector.is_empty() || self.scopes.are_waiting() || has_own_queued(seat)
+    /// Whether something is queued that the seat's own thread would take and no other seat holds,
+    /// and that none of so many searching workers will find. Without raids they do not find all
+    /// that is here.
+    fn has_queued(&self, seat: &Seat, searching: usize) -> bool {
+        searching == 0 && !self.injector.is_empty() || (searching == 0 || !self.raids) && has_own_queued(seat)
     }
 }
 
 /// Whether something is in the deques of the seat.
 fn has_own_queued(seat: &Seat) -> bool {
-    !defect(Defect::ReturnForgetsSpawned) && (seat.has_spawned() || seat.has_tasks())
+    !defect(Defect::ReturnForgetsSpawned) && seat.has_queued()
 }
 
 fn has_mail(seat: &Seat) -> bool {

@@ -7,6 +7,7 @@ use crate::pool::Shared;
 use crate::seat::Seat;
 use crate::stack::Slot;
 use crate::sync::{fence, Ordering};
+use crate::tasks::Deque;
 
 /// What became of a fork on the slow path.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,22 +29,51 @@ impl Answer {
 pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
     if seat.stack.is_full_at(slot) {
         seat.stack.withdraw(slot);
-        seat.stack.heed_request();
+        seat.heed_requests();
         return Answer::Full;
     }
+    let share = |more| if more { seat.stack.share_more() } else { seat.stack.share() };
+    answer_alarm(seat, &share, &|| seat.pool().find_sleeper(seat));
+    Answer::Forked
+}
+
+/// The same for a task that was pushed onto a deque of the worker's own.
+#[cold]
+#[inline(never)]
+pub(crate) fn answer_task(seat: &Seat, tasks: &Deque) {
+    // A worker that may take what is forked now may take this: the scope was opened in the same
+    // run, or the run is a task of it.
+    answer_alarm(seat, &|more| tasks.share(more), &|| seat.pool().find_sleeper(seat));
+}
+
+/// The same for a spawned job, which only idle workers take.
+#[cold]
+#[inline(never)]
+pub(crate) fn answer_spawned(seat: &Seat) {
+    answer_alarm(seat, &|more| seat.spawned.share(more), &|| seat.pool().find_idle(seat));
+}
+
+/// Answers the alarm. `share` publishes jobs, or more of them if some are public; `find_sleeper`
+/// finds a worker that may take them.
+fn answer_alarm<'p>(
+    seat: &Seat,
+    share: &dyn Fn(bool) -> u32,
+    find_sleeper: &dyn Fn() -> Option<(&'p SleepCell, SleepState)>,
+) {
     let pool = seat.pool();
     let is_brief = pool.raids && seat.has_brief_calls() && !seat.stack.is_demanded();
     if is_brief && pool.sleep.event().searchers_stand_for_sleepers() {
         // The alarm stays up: the next fork asks again. If the job is still there when the searching
         // worker stops, that worker raids this one or wakes another worker.
-        seat.stack.heed_request();
-        return Answer::Forked;
+        seat.heed_requests();
+        return;
     }
     let hungry = seat.stack.answer();
-    let mut sleeper = pool.find_sleeper(seat);
+    seat.heed_requests();
+    let mut sleeper = find_sleeper();
     let mut published = 0;
     if hungry || sleeper.is_some() {
-        published = seat.stack.share();
+        published = share(false);
     }
     if sleeper.is_some() {
         // What was published is so before the counters are looked at.
@@ -61,31 +91,31 @@ pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
         if pool.sleep.wake(cell, state) {
             if published == 0 {
                 // What is public was published for other workers.
-                published = seat.stack.share_more();
+                published = share(true);
             }
             break;
         }
         // Another worker has woken it, or a caller has borrowed its seat and takes nothing.
-        sleeper = pool.find_sleeper(seat);
+        sleeper = find_sleeper();
     }
     if published > 0 {
         seat.tally.shares.add(published.into());
         seat.log.shared(published);
     }
-    // As long as a worker sleeps that could take a job, each fork offers one.
-    if sleeper.is_some() && pool.find_sleeper(seat).is_some() {
+    // As long as a worker sleeps that could take a job, each fork offers one. A spawned job is not
+    // for all of them, but has switched the alarm off for all.
+    if pool.find_sleeper(seat).is_some() {
         seat.stack.alarm();
     }
-    Answer::Forked
 }
 
 impl Shared {
     /// Finds a sleeping worker that may take what the worker of `seat` forks now: an idle worker if
     /// there is one, otherwise the nearest whose wait needs it.
     pub(crate) fn find_sleeper(&self, seat: &Seat) -> Option<(&SleepCell, SleepState)> {
-        let idle = self.others(seat).find(|other| other.sleep.state().is_idle());
-        if let Some(idle) = idle {
-            return Some((&idle.sleep, SleepState::Idle));
+        let idle = self.find_idle(seat);
+        if idle.is_some() {
+            return idle;
         }
         if self.sleep.counts().waiting() == 0 {
             return None;
@@ -94,6 +124,12 @@ impl Shared {
         let most = if defect(Defect::WakesDirectWaitsOnly) { 1 } else { usize::MAX };
         let (waiter, node) = self.waits_above(seat.runs.top().lineage()).take(most).find(asleep)?;
         Some((&self.seat(waiter.index).sleep, SleepState::For(node)))
+    }
+
+    /// Finds an idle worker that sleeps, other than that of `seat`.
+    fn find_idle(&self, seat: &Seat) -> Option<(&SleepCell, SleepState)> {
+        let idle = self.others(seat).find(|other| other.sleep.state().is_idle());
+        idle.map(|idle| (&*idle.sleep, SleepState::Idle))
     }
 
     /// The workers of this pool that wait for this, or for what contains it, with the nodes that
@@ -123,15 +159,17 @@ impl Shared {
     /// Not every match is exact: a waiter that is woken in vain looks once and sleeps again.
     fn wake_waiters(&self, seat: Option<&Seat>) {
         let is_asked = |other: &&Seat| seat.is_none_or(|seat| seat.index == other.index);
-        let with_jobs: Vec<_> = self.seats().filter(is_asked).filter(|other| other.stack.has_jobs()).collect();
+        let with_jobs: Vec<_> = self.seats().filter(is_asked).filter(|other| other.has_jobs()).collect();
         for waiter in self.seats() {
             let state = waiter.sleep.state();
             let SleepState::For(node) = state else { continue };
             let has_needed = |other: &&Seat| {
-                other.index != waiter.index && other.runs.have_job_under_node(node, other.stack.depths())
+                other.index != waiter.index
+                    && (other.runs.have_job_under_node(node, other.stack.depths())
+                        || other.task_deques().any(|tasks| tasks.has_under_node(node)))
             };
             let is_needed = |lineage: Lineage| lineage.descends_from_node(node);
-            let queues = || self.injector.has_needed(is_needed) || self.scopes.have_needed(is_needed);
+            let queues = || self.injector.has_needed(is_needed);
             if with_jobs.iter().any(has_needed) || seat.is_none() && queues() {
                 self.sleep.wake(&waiter.sleep, state);
             }
@@ -166,8 +204,7 @@ impl Shared {
         // SeqCst: what a worker did before it saw a searcher is seen by that searcher when it has
         // stopped.
         fence(Ordering::SeqCst);
-        let has_jobs = |seat: &Seat| seat.stack.has_jobs();
-        if (self.seats().any(has_jobs) || self.has_visible_work()) && self.wake_idle() {
+        if (!self.injector.is_empty() || self.seats().any(Seat::has_jobs)) && self.wake_idle() {
             return;
         }
         if self.sleep.counts().waiting() > 0 && !defect(Defect::WaitersSleepOn) {
@@ -175,27 +212,20 @@ impl Shared {
         }
     }
 
-    /// Whether something is queued that any worker takes.
-    pub(crate) fn has_visible_work(&self) -> bool {
-        !self.injector.is_empty()
-            || self.scopes.are_waiting()
-            || self.seats().any(|seat| seat.has_spawned() || seat.has_tasks())
-    }
-
-    /// Whether a thief would get something off this stack, by a raid if need be.
+    /// Whether a thief would get something from this seat, by a raid if need be.
     ///
     /// One look: between two, what was private becomes public, and what was public private.
     pub(crate) fn could_take_from(&self, seat: &Seat) -> bool {
         if self.raids {
-            seat.stack.has_jobs()
+            seat.has_jobs()
         } else {
-            seat.stack.has_public()
+            seat.has_public()
         }
     }
 
     /// Whether the worker of `seat` would find something without a raid. What it has made public
     /// itself is not for it to take.
     pub(crate) fn has_work(&self, seat: &Seat) -> bool {
-        seat.has_mail() || self.has_visible_work() || self.others(seat).any(|other| other.stack.has_public())
+        seat.has_mail() || !self.injector.is_empty() || seat.has_queued() || self.others(seat).any(Seat::has_public)
     }
 }

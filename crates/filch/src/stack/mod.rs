@@ -1,47 +1,22 @@
 //! The fork stack: a worker's forked jobs, the older ones public, the younger ones private.
 //!
-//! The owner pushes and pops at `bottom` by plain stores, without a fence and without a read-modify-write. The rest is there so that
-//! others can take the oldest jobs all the same.
+//! The owner pushes and pops at `bottom` by plain stores, without a fence and without a
+//! read-modify-write. How thieves take the oldest jobs all the same is in [`split`](crate::split).
+//! Here a position is the index of a slot, and `limit` and `bottom` are addresses of slots.
 //!
 //! | word | holds | written by |
 //! |---|---|---|
 //! | `bottom` | address of the first free slot | the owner, at each fork and each return |
-//! | `alarm` | a fork that goes beyond this address takes the slow path: the end of the stack, or 0 | the owner, who alone switches it off; whoever wants work |
-//! | `demand` | whether somebody wants work | the same |
-//! | `limit` | a return below this address takes the slow path | who holds the lock |
-//! | `public` | `top` and `split`: the jobs in between are to be had by a CAS of `top` | thieves move `top`; who holds the lock moves `split` |
+//! | `alarm` | a fork that goes beyond this address takes the slow path: the end of the stack, or 0 | the owner, which alone switches it off; any worker that wants work |
+//! | `demand` | whether another worker wants work | the same |
 //!
-//! **Invariant.** A job that the owner pops without looking at `public` is at or above `limit`, and
-//! `split` never exceeds a `limit` that the owner might not have seen. To raise `split`, first `limit`
-//! rises. Then every thread passes a full barrier: the owner by no act of its own (see
-//! [`barrier::heavy`]), or when it gets up, if it sleeps. Then `bottom` is read, and `split` rises
-//! to at most that. When both come down, `split` does first.
+//! The alarm is the seat's, not only the stack's: a push of a [task](crate::tasks) looks at it too.
 //!
-//! So the four ways in which the two ends meet are these:
+//! Beside share, raid and settle there is one more way in which the two ends meet. *Reset*: a
+//! stolen job at depth u is done. All jobs below it are stolen too and none stand above it, so top
+//! = split = limit = bottom = u. Until then its slot stays untouched.
 //!
-//! - *share*: the owner itself raises `split` and `limit`. It is its own barrier.
-//! - *raid*: a thief does, for an owner that does not answer. The lock is not held across the barrier; `epoch` tells the raider whether
-//!   anybody else lowered `limit` meanwhile, in which case the raid is off. Of several raids at once the first to come back counts.
-//! - *settle*: the owner returns to a job below `limit`. Under the lock it is either private after all, or public and taken back
-//!   by lowering `split` to or below it, or stolen. It takes back half of what is public, so that the next returns are private again.
-//! - *reset*: a stolen job at depth u is done. All jobs below it are stolen too and none stand above it, so top = split = limit = bottom = u.
-//!
-//! A thief reads the slot after its CAS, never before: the slot of a stolen job stays untouched until the job is done, so
-//! there is nothing to validate and no tag that could wrap. An old `public` that comes back is the same offer as before.
-//!
-//! **Fenced.** Where the kernel makes no barrier for us, `alarm` stays 0 and `limit` at the top of the
-//! address space: every fork and every return takes the slow path, which has the fence and looks at
-//! the true words. The fast path is the same code.
-//!
-//! **Refused.** The kernel may refuse a barrier later, for example after the program has installed a
-//! seccomp filter. The raid then publishes nothing, leaves `limit` at the top and the alarm on, and
-//! asks the owner for fences. The owner's next fork or return takes the slow path for one of the
-//! two. There, or in a wait, the owner switches the stack to the fenced mode, for good, under the lock
-//! and with a new epoch. So every raid runs in one mode from its beginning to its end. Until then, or
-//! until it sleeps, the owner's private jobs cannot be taken: it cannot be known whether the owner
-//! has popped them.
-//!
-//! Model-checked on bounded TSO: `crates/filch-model/src/models/runtime/stack.tso`.
+//! In the fenced mode the alarm stays 0.
 
 mod region;
 mod slot;
@@ -49,21 +24,12 @@ mod slot;
 use std::fmt;
 
 use crossbeam_utils::CachePadded;
-use filch_queue::barrier;
 
 pub(crate) use region::{start_of, Region};
 pub(crate) use slot::{Execute, Slot, STRIDE};
 
-use crate::defect::{defect, Defect};
-use crate::sync::{fence, fence_after_exchange, lock, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering};
-
-/// The owner's half of the barrier. In loom's world it is a fence, which would hide a missing release.
-#[inline(always)]
-fn light() {
-    if !(defect(Defect::LightIsNothing) || defect(Defect::ShareWithoutRelease) || Defect::refuses_barriers()) {
-        barrier::light();
-    }
-}
+use crate::split::{self, light, Claim, Limit, Mode, Moves, Public, PublicWord, Split};
+use crate::sync::{fence, fence_after_exchange, AtomicBool, AtomicUsize, Mutex, Ordering};
 
 /// What an attempt to steal came to.
 #[derive(Debug)]
@@ -76,71 +42,22 @@ pub(crate) enum Theft<'a> {
     Nothing,
 }
 
-/// Which side pays for the order of a store and a load.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// The thief, by a barrier that the kernel makes.
-    #[default]
-    Asymmetric,
-    /// The owner.
-    Fenced,
-}
-
-/// Guarded by the lock.
-#[derive(Debug)]
-struct Moves {
-    /// How often `limit` was written, but for raids that begin: those raise it above everything.
-    epoch: u64,
-}
-
-/// `top` and `split`, packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Public {
-    top: u32,
-    split: u32,
-}
-
-impl Public {
-    fn unpack(word: u64) -> Public {
-        Public { top: word as u32, split: (word >> 32) as u32 }
-    }
-
-    fn pack(self) -> u64 {
-        u64::from(self.split) << 32 | u64::from(self.top)
-    }
-}
-
 /// The two words that the owner loads on its fast path and others store to at times, and what stands behind them.
 #[derive(Debug)]
 struct Signs {
     alarm: AtomicUsize,
-    limit: AtomicUsize,
+    limit: Limit,
     demand: AtomicBool,
-    /// The true limit of a fenced stack.
-    fenced_limit: AtomicUsize,
-    /// Whether the stack is fenced. Only the owner changes it, once, and holds the lock.
-    fenced: AtomicBool,
-    /// Whether the kernel has refused a barrier to another worker.
-    fences_wanted: AtomicBool,
 }
 
 /// See the module. The slots lie behind it, from `base` to `end`, and one more.
 pub(crate) struct Stack {
     bottom: CachePadded<AtomicUsize>,
     signs: CachePadded<Signs>,
-    public: CachePadded<AtomicU64>,
+    public: CachePadded<PublicWord>,
     moves: CachePadded<Mutex<Moves>>,
     base: usize,
     end: usize,
-}
-
-/// Makes every other running thread of the process pass a full barrier. Returns false if the kernel
-/// refuses.
-pub(crate) fn heavy_barrier() -> bool {
-    if defect(Defect::NoBarrier) {
-        return true;
-    }
-    !Defect::refuses_barriers() && barrier::heavy().is_ok()
 }
 
 impl Stack {
@@ -152,24 +69,31 @@ impl Stack {
     pub(crate) unsafe fn new(base: usize, slots: usize, mode: Mode) -> Stack {
         assert!(slots >= 2 && slots <= u32::MAX as usize, "a fork stack of {slots} slots");
         let end = base + (slots - 1) * STRIDE;
-        let (alarm, limit) = match mode {
-            Mode::Asymmetric => (end, base),
-            Mode::Fenced => (0, usize::MAX),
+        let alarm = match mode {
+            Mode::Asymmetric => end,
+            Mode::Fenced => 0,
         };
         Stack {
             bottom: CachePadded::new(AtomicUsize::new(base)),
             signs: CachePadded::new(Signs {
                 alarm: AtomicUsize::new(alarm),
-                limit: AtomicUsize::new(limit),
+                limit: Limit::new(base as u64, mode),
                 demand: AtomicBool::new(false),
-                fenced_limit: AtomicUsize::new(base),
-                fenced: AtomicBool::new(mode == Mode::Fenced),
-                fences_wanted: AtomicBool::new(false),
             }),
-            public: CachePadded::new(AtomicU64::new(0)),
-            moves: CachePadded::new(Mutex::new(Moves { epoch: 0 })),
+            public: CachePadded::new(PublicWord::new()),
+            moves: CachePadded::new(Moves::new()),
             base,
             end,
+        }
+    }
+
+    /// The slow paths.
+    fn split(&self) -> Split<'_, impl Fn(u32) -> u64 + '_> {
+        Split {
+            limit: &self.signs.limit,
+            public: &self.public,
+            moves: &self.moves,
+            mark: |index| self.address(index) as u64,
         }
     }
 
@@ -232,8 +156,7 @@ impl Stack {
         self.bottom.store(address, Ordering::Release);
         // A raider raises `limit`, issues the heavy barrier, and then reads `bottom`.
         light();
-        // Relaxed: what is at or above the limit was never offered to anybody.
-        address >= self.signs.limit.load(Ordering::Relaxed)
+        address as u64 >= self.signs.limit.get()
     }
 
     /// The owner withdraws a fork that found the stack full.
@@ -248,22 +171,14 @@ impl Stack {
         self.bottom.store(std::ptr::from_ref(slot).addr() + STRIDE, Ordering::Release);
     }
 
-    fn set_limit(&self, _lock: &mut Moves, address: usize) {
-        let limit = if self.is_fenced() { &self.signs.fenced_limit } else { &self.signs.limit };
-        // Relaxed: the owner either wrote it itself, or is behind a barrier, or takes the lock.
-        limit.store(address, Ordering::Relaxed);
-    }
-
     /// Whether each fork and each return of the owner has a fence. It stays so.
     pub(crate) fn is_fenced(&self) -> bool {
-        // Acquire: a worker that relies on the fences of later forks sees the earlier forks.
-        self.signs.fenced.load(Ordering::Acquire)
+        self.signs.limit.is_fenced()
     }
 
     /// Asks the owner to fence its forks and returns, because the kernel refuses barriers.
     pub(crate) fn ask_for_fences(&self) {
-        // Relaxed: the owner switches the alarm off, has a fence, and then looks at this.
-        self.signs.fences_wanted.store(true, Ordering::Relaxed);
+        self.signs.limit.ask_for_fences();
         // SeqCst: so an owner that does not see the request has switched the alarm off before this
         // worker looks at it, and it is raised again.
         fence(Ordering::SeqCst);
@@ -273,71 +188,24 @@ impl Stack {
     /// Lets the owner switch to the fenced mode where it neither forks nor returns, if a worker has
     /// asked for that.
     pub(crate) fn heed_request(&self) {
-        // Relaxed: as in `grant_fences`.
-        if self.signs.fences_wanted.load(Ordering::Relaxed) && !self.is_fenced() {
-            self.grant_fences(&mut lock(&self.moves));
-        }
+        self.split().heed_request();
+        self.keep_alarm();
     }
 
-    /// Switches the stack to the fenced mode, if a worker has asked for that. Called by the owner.
-    fn grant_fences(&self, moves: &mut Moves) {
-        // Relaxed: a raider writes it under the lock; for other askers see `ask_for_fences`.
-        if !self.signs.fences_wanted.load(Ordering::Relaxed) || self.is_fenced() {
-            return;
-        }
-        // Raids that began in the other mode are off.
-        moves.epoch += 1;
-        // Relaxed: raids read it under the lock, the owner itself without.
-        self.signs.fenced_limit.store(self.address(self.public().split), Ordering::Relaxed);
-        // Release: see `is_fenced`.
-        self.signs.fenced.store(true, Ordering::Release);
-        // Relaxed: from now on only the owner needs them, and they do not change any more.
-        self.signs.limit.store(usize::MAX, Ordering::Relaxed);
-        self.signs.alarm.store(0, Ordering::Relaxed);
-    }
-
-    fn public(&self) -> Public {
-        // Acquire: who sees a split sees the slots below it.
-        Public::unpack(self.public.load(Ordering::Acquire))
-    }
-
-    /// Moves `split`; `top` may move meanwhile. `target` says where to, given what is there now.
-    fn move_split(&self, _lock: &mut Moves, mut target: impl FnMut(Public) -> Option<u32>) -> Public {
-        let mut now = self.public();
-        loop {
-            let Some(split) = target(now) else { return now };
-            // AcqRel: publishes the slots below the split; a failed CAS has seen a thief.
-            let next = Public { split, ..now };
-            let ordering = if defect(Defect::ShareWithoutRelease) { Ordering::Relaxed } else { Ordering::AcqRel };
-            match self.public.compare_exchange(now.pack(), next.pack(), ordering, Ordering::Acquire) {
-                Ok(_) => return next,
-                Err(seen) => now = Public::unpack(seen),
-            }
+    /// A fenced owner takes the slow path at each fork.
+    fn keep_alarm(&self) {
+        if self.is_fenced() {
+            // Relaxed: from now on only the owner needs it, and it does not change any more.
+            self.signs.alarm.store(0, Ordering::Relaxed);
         }
     }
 
     /// The owner came back to a job below `limit`. Returns whether it is its own; if not, it was stolen.
     #[cold]
     pub(crate) fn settle(&self, slot: &Slot) -> bool {
-        if self.is_fenced() {
-            // The fence that `pop` lacks.
-            fence(Ordering::SeqCst);
-            // Relaxed: as in `pop`.
-            if std::ptr::from_ref(slot).addr() >= self.signs.fenced_limit.load(Ordering::Relaxed) {
-                return true;
-            }
-        }
-        let depth = self.index_of(slot);
-        let mut moves = lock(&self.moves);
-        self.grant_fences(&mut moves);
-        moves.epoch += 1;
-        let mut mine = true;
-        let after = self.move_split(&mut moves, |Public { top, split }| {
-            mine = depth >= top;
-            (mine && depth < split).then(|| top + (depth - top) / 2)
-        });
-        self.set_limit(&mut moves, self.address(after.split));
-        mine
+        let is_mine = self.split().settle(self.index_of(slot));
+        self.keep_alarm();
+        is_mine
     }
 
     /// The owner publishes the older half of its private jobs, unless some are public already. Returns how many it published.
@@ -352,20 +220,8 @@ impl Stack {
 
     #[cold]
     fn publish_half(&self, is_due: impl Fn(bool) -> bool) -> u32 {
-        let bottom = self.index(self.bottom());
-        let mut moves = lock(&self.moves);
-        self.grant_fences(&mut moves);
-        moves.epoch += 1;
-        let mut published = 0;
-        let after = self.move_split(&mut moves, |Public { top, split }| {
-            published = 0;
-            if !is_due(top < split) || split >= bottom {
-                return None;
-            }
-            published = (bottom - split).div_ceil(2);
-            Some(split + published)
-        });
-        self.set_limit(&mut moves, self.address(after.split));
+        let published = self.split().publish(self.index(self.bottom()), is_due, split::half);
+        self.keep_alarm();
         published
     }
 
@@ -376,74 +232,36 @@ impl Stack {
 
     /// As [`steal`](Stack::steal), if the depth of that job is wanted.
     pub(crate) fn steal_if(&self, is_wanted: impl FnOnce(u32) -> bool) -> Theft<'_> {
-        let now = self.public();
-        if now.top >= now.split || !is_wanted(now.top) {
-            return Theft::Nothing;
-        }
-        let next = Public { top: now.top + 1, ..now };
-        // Acquire: the slot as its owner filled it. Release: the owner that finds its job stolen has seen who did it and what came before.
-        match self.public.compare_exchange(now.pack(), next.pack(), Ordering::AcqRel, Ordering::Relaxed) {
-            Ok(_) => Theft::Job(self.slot(now.top)),
-            Err(_) => Theft::Lost,
+        match self.public.claim_if(is_wanted) {
+            Claim::At(index) => Theft::Job(self.slot(index)),
+            Claim::Lost => Theft::Lost,
+            Claim::Nothing => Theft::Nothing,
         }
     }
 
     /// Publishes jobs of an owner that does not answer. Returns how many; `None` if the kernel refused
     /// the barrier, and the owner was asked for fences.
     ///
-    /// `is_asleep` tells whether the owner sleeps or is about to. It forks and returns only after it
-    /// has got up, with a fence. So such an owner needs no barrier.
+    /// `is_asleep` tells whether the owner sleeps or is about to.
     #[cold]
     pub(crate) fn raid(&self, is_asleep: impl FnOnce() -> bool) -> Option<u32> {
-        let (epoch, fenced) = {
-            let mut moves = lock(&self.moves);
-            self.set_limit(&mut moves, usize::MAX);
-            (moves.epoch, self.is_fenced())
-        };
-        if !defect(Defect::NoBarrier) && !defect(Defect::RaidsWithoutFence) {
-            // SeqCst: the fence of a fenced owner, or of one that gets up, is on the other side.
-            fence(Ordering::SeqCst);
-        }
-        let passed = fenced || is_asleep() || heavy_barrier();
-        let mut moves = lock(&self.moves);
-        if !passed && !defect(Defect::RefusalIgnored) {
-            if self.is_fenced() {
-                return Some(0);
-            }
-            // The owner's next return takes the slow path, and by the alarm its next fork.
-            self.set_limit(&mut moves, usize::MAX);
-            self.ask_for_fences();
-            return None;
-        }
-        if moves.epoch != epoch && !defect(Defect::RaidAfterSettle) {
-            return Some(0);
-        }
-        // Only now: raids that begin while others are under way must not call those off, or two raiders could do so for ever.
-        moves.epoch += 1;
-        let mut published = 0;
         // Acquire: the slots below.
-        let bottom = self.index(self.bottom.load(Ordering::Acquire).min(self.end));
-        let after = self.move_split(&mut moves, |Public { split, .. }| {
-            published = bottom.saturating_sub(split).div_ceil(2);
-            (published > 0).then_some(split + published)
-        });
-        self.set_limit(&mut moves, self.address(after.split));
-        Some(published)
+        let bottom = || self.index(self.bottom.load(Ordering::Acquire).min(self.end));
+        let published = self.split().raid(is_asleep, bottom);
+        if published.is_none() {
+            self.ask_for_fences();
+        }
+        published
     }
 
     /// The owner has the result of the stolen job in `slot`.
     pub(crate) fn reset(&self, slot: &Slot) {
         slot.clear();
         let depth = self.index_of(slot);
-        let mut moves = lock(&self.moves);
-        self.grant_fences(&mut moves);
-        moves.epoch += 1;
-        debug_assert_eq!(self.public(), Public { top: depth + 1, split: depth + 1 });
-        // AcqRel: a thief that finds a job here later finds the slot cleared.
-        self.public.swap(Public { top: depth, split: depth }.pack(), Ordering::AcqRel);
-        self.set_limit(&mut moves, self.address(depth));
+        debug_assert_eq!(self.public_depths(), (depth + 1, depth + 1));
         // Release: as in `pop`.
-        self.bottom.store(self.address(depth), Ordering::Release);
+        self.split().reset(depth, || self.bottom.store(self.address(depth), Ordering::Release));
+        self.keep_alarm();
     }
 
     /// Somebody wants work: the next fork takes the slow path.
@@ -454,6 +272,13 @@ impl Stack {
             self.signs.demand.store(true, Ordering::Release);
         }
         self.alarm();
+    }
+
+    /// Whether the alarm is on.
+    #[inline(always)]
+    pub(crate) fn is_alarmed(&self) -> bool {
+        // Relaxed: as in `push`.
+        self.signs.alarm.load(Ordering::Relaxed) == 0
     }
 
     /// Whether another worker has asked for work since the owner last answered.
@@ -509,7 +334,7 @@ impl Stack {
 
     /// From which depth to below which there are public jobs.
     pub(crate) fn public_depths(&self) -> (u32, u32) {
-        let Public { top, split } = self.public();
+        let Public { top, split } = self.public.get();
         (top, split)
     }
 
@@ -518,29 +343,34 @@ impl Stack {
     pub(crate) fn depths(&self) -> (u32, u32) {
         // Relaxed: a raid reads it again.
         let bottom = self.index(self.bottom.load(Ordering::Relaxed).min(self.end));
-        (self.public().top, bottom)
+        (self.public.get().top, bottom)
     }
 
     /// Whether there were private jobs a moment ago. After a heavy barrier: whether there are any that were forked before the owner could
     /// see an alarm raised before the barrier.
     pub(crate) fn has_private(&self) -> bool {
         // Relaxed: a raid reads it again.
-        self.index(self.bottom.load(Ordering::Relaxed).min(self.end)) > self.public().split
+        self.index(self.bottom.load(Ordering::Relaxed).min(self.end)) > self.public.get().split
+    }
+
+    /// Whether jobs can be published by a raid only: some are private, and none is public.
+    pub(crate) fn needs_raid(&self) -> bool {
+        self.has_private() && !self.has_public()
     }
 
     /// How many jobs the owner has that nobody else can see, roughly, given its first free slot; and whether nobody wants any.
     #[inline(always)]
     pub(crate) fn is_rich(&self, slot: &Slot, enough: usize) -> bool {
         let address = std::ptr::from_ref(slot).addr();
+        let (limit, address) = (self.signs.limit.get(), address as u64);
         // Relaxed: a hint.
-        let limit = self.signs.limit.load(Ordering::Relaxed);
-        limit <= address && address - limit >= enough * STRIDE && self.signs.alarm.load(Ordering::Relaxed) != 0
+        limit <= address && address - limit >= (enough * STRIDE) as u64 && self.signs.alarm.load(Ordering::Relaxed) != 0
     }
 }
 
 impl fmt::Debug for Stack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Public { top, split } = self.public();
+        let Public { top, split } = self.public.get();
         f.debug_struct("Stack")
             .field("top", &top)
             .field("split", &split)

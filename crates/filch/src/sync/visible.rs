@@ -54,20 +54,3 @@ impl<T> Drop for MutexGuard<'_, T> {
         self.0.locked.store(false, Ordering::Release);
     }
 }
-
-#[derive(Debug)]
-pub(crate) struct RwLock<T>(Mutex<T>);
-
-impl<T> RwLock<T> {
-    pub(crate) fn new(value: T) -> RwLock<T> {
-        RwLock(Mutex::new(value))
-    }
-
-    pub(crate) fn read(&self) -> LockResult<MutexGuard<'_, T>> {
-        self.0.lock()
-    }
-
-    pub(crate) fn write(&self) -> LockResult<MutexGuard<'_, T>> {
-        self.0.lock()
-    }
-}

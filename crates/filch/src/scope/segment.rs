@@ -1,0 +1,232 @@
+//! The tasks of a scope that are in a worker's own deque: from where the scope was opened there, or
+//! a task of it began to run, to the end.
+
+use std::ptr;
+
+use super::record::Record;
+use super::Order;
+use crate::defect::{defect, Defect};
+use crate::job::Job;
+use crate::seat::Seat;
+use crate::sleep;
+use crate::sync::{spin_loop, thread};
+use crate::tasks::{Deque, Pop};
+
+/// The scope whose tasks a worker may push onto its own deque, uncounted, and that deque.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Innermost {
+    record: *const Record,
+    tasks: *const Deque,
+}
+
+// SAFETY: it is kept in the seat, and only the worker of the seat uses it.
+unsafe impl Send for Innermost {}
+
+impl Innermost {
+    /// There is none.
+    pub(crate) const NONE: Innermost = Innermost { record: ptr::null(), tasks: ptr::null() };
+
+    /// The scope of a task of this deque of the worker's own, which is about to be run in place.
+    pub(crate) fn of(job: &Job, tasks: &Deque) -> Innermost {
+        Innermost { record: ptr::with_exposed_provenance(job.lineage.node()), tasks }
+    }
+
+    #[inline(always)]
+    pub(super) fn is(self, record: &Record) -> bool {
+        ptr::eq(self.record, record)
+    }
+
+    /// The deque.
+    ///
+    /// # Safety
+    ///
+    /// There is one: this is not [`NONE`](Innermost::NONE). Called on the worker's own thread.
+    #[inline(always)]
+    pub(crate) unsafe fn tasks<'a>(self) -> &'a Deque {
+        // SAFETY: deques live as long as the seat.
+        unsafe { &*self.tasks }
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Segment {
+    /// Where it begins, if the worker had a deque for it.
+    base: Option<u64>,
+    order: Order,
+    /// What was the innermost scope before.
+    outer: Innermost,
+}
+
+impl Segment {
+    /// Opens a segment for the scope, which becomes the innermost.
+    ///
+    /// If there is no room for one, the tasks are counted and go through the injector.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of the seat. The segment is [finished](Segment::finish) before the
+    /// record is gone, and segments are finished last in, first out.
+    #[inline(always)]
+    pub(super) unsafe fn open(seat: &Seat, record: &Record) -> Segment {
+        let tasks = match record.order {
+            Order::Youngest => Some(&seat.tasks),
+            // SAFETY: the caller's word.
+            Order::Oldest => unsafe { seat.take_lane() },
+        };
+        // SAFETY: the same.
+        let base = tasks.and_then(|tasks| unsafe { tasks.open(record.lineage()) });
+        let innermost = match (base, tasks) {
+            (Some(_), Some(tasks)) => Innermost { record, tasks },
+            _ => Innermost::NONE,
+        };
+        // SAFETY: the same.
+        let outer = unsafe { seat.set_innermost(innermost) };
+        Segment { base, order: record.order, outer }
+    }
+
+    /// Runs all tasks that are left in the segment, waits until those that thieves have claimed are
+    /// counted, and closes it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`open`](Segment::open).
+    #[inline(always)]
+    pub(super) unsafe fn finish(self, seat: &Seat) {
+        let Segment { base, order, outer } = self;
+        if let Some(base) = base {
+            // SAFETY: the caller's word; opened, so there is a deque.
+            let tasks = unsafe { seat.innermost().tasks() };
+            let was_robbed = match order {
+                // SAFETY: the same.
+                Order::Youngest => unsafe { run_youngest_first(seat, tasks, base) },
+                // SAFETY: the same.
+                Order::Oldest => unsafe { run_oldest_first(seat, tasks) },
+            };
+            if was_robbed && !defect(Defect::EndsWithoutMoved) {
+                // SAFETY: the same.
+                unsafe { wait_for_thieves(tasks) };
+            }
+            // SAFETY: the same; all its tasks were taken.
+            unsafe { tasks.close() };
+            if order == Order::Oldest {
+                // SAFETY: the same.
+                unsafe { seat.put_lane_back() };
+            }
+        }
+        // SAFETY: the same.
+        unsafe { seat.set_innermost(outer) };
+    }
+}
+
+/// Runs the tasks above `base`. Returns whether thieves have taken some.
+///
+/// # Safety
+///
+/// Called by the worker of the seat, for a deque of its own whose scope is the innermost.
+#[inline(always)]
+unsafe fn run_youngest_first(seat: &Seat, tasks: &Deque, base: u64) -> bool {
+    let mut count = 0;
+    let was_robbed = loop {
+        // SAFETY: the caller's word.
+        match unsafe { tasks.pop(base) } {
+            Pop::Task(job) => {
+                if seat.stack.is_demanded() {
+                    answer_demand(seat, tasks);
+                }
+                count += 1;
+                // SAFETY: popped once; it is a task of the innermost scope, in the segment where it
+                // was spawned.
+                unsafe { run_in_place(seat, job) }
+            }
+            Pop::Empty => break false,
+            Pop::Robbed => break true,
+        }
+    };
+    seat.tally.jobs.add(count);
+    was_robbed
+}
+
+/// Another worker wants work, and this one may push nothing for a while: offers some of many tasks.
+#[cold]
+#[inline(never)]
+fn answer_demand(seat: &Seat, tasks: &Deque) {
+    /// Fewer are over before a thief is there.
+    const MANY: u32 = 4;
+    // A thief that takes what is public has asked on its way.
+    if tasks.private() >= MANY && !tasks.has_public() {
+        sleep::answer_task(seat, tasks);
+    }
+}
+
+/// Runs the tasks, the oldest first. Returns whether thieves may have taken some.
+///
+/// # Safety
+///
+/// Called by the worker of the seat, for a deque of its own whose scope is the innermost.
+unsafe fn run_oldest_first(seat: &Seat, tasks: &Deque) -> bool {
+    // SAFETY: the caller's word.
+    while let Some(job) = unsafe { tasks.take_oldest() } {
+        seat.tally.jobs.add(1);
+        // SAFETY: as above.
+        unsafe { run_in_place(seat, &job) };
+    }
+    true
+}
+
+/// Runs a task of a deque of the worker's own, whose scope is the innermost. The caller counts it.
+///
+/// # Safety
+///
+/// Called by the worker of the seat; once for each task.
+#[inline(always)]
+pub(crate) unsafe fn run_in_place(seat: &Seat, job: *const Job) {
+    let _span = seat.log.task();
+    // SAFETY: the caller's word.
+    unsafe { Job::run_at(job, seat.worker(), false) };
+}
+
+/// Waits until what thieves have claimed is counted. They only have to move a task and add two
+/// numbers.
+///
+/// # Safety
+///
+/// Called by the owner of the deque.
+#[cold]
+unsafe fn wait_for_thieves(tasks: &Deque) {
+    const PAUSES: u32 = 64;
+    let mut pauses = 0;
+    // SAFETY: the caller's word.
+    while !unsafe { tasks.all_moved() } {
+        if pauses < PAUSES {
+            pauses += 1;
+            spin_loop();
+        } else {
+            // The thief may need this core.
+            thread::yield_now();
+        }
+    }
+}
+
+/// Runs a counted task, and what it spawns and no thief takes. The record may be gone when this
+/// returns.
+///
+/// # Safety
+///
+/// Called by the worker of the seat, once for each counted task.
+#[inline(never)]
+pub(super) unsafe fn run_elsewhere(seat: &Seat, record: *const Record, run: &mut dyn FnMut()) {
+    // SAFETY: the caller's word. The record is there until the task is finished, below.
+    let segment = unsafe { Segment::open(seat, &*record) };
+    run();
+    if defect(Defect::FinishesBeforeItsTasks) {
+        // SAFETY: wrong.
+        unsafe { Record::finish(record) };
+        // SAFETY: wrong.
+        return unsafe { segment.finish(seat) };
+    }
+    // SAFETY: as above.
+    unsafe { segment.finish(seat) };
+    // SAFETY: nothing is done with the scope after this.
+    unsafe { Record::finish(record) };
+}

@@ -1,0 +1,411 @@
+//! The boundary between what an owner keeps to itself and what thieves may take: the older tasks of
+//! a stack or a deque are public, the younger ones private.
+//!
+//! The owner pushes and pops at `bottom` by plain stores, without a fence and without a
+//! read-modify-write. The words here let thieves take the oldest tasks all the same. The fork stack
+//! and the task deques use them alike.
+//!
+//! | word | holds | written by |
+//! |---|---|---|
+//! | `bottom` | the first free position; kept by the stack or deque itself | the owner, at each push and pop |
+//! | `limit` | a pop below this position takes the slow path | the holder of the lock |
+//! | `public` | `top` and `split`: what is in between can be taken by a CAS of `top` | thieves move `top`; the holder of the lock moves `split` |
+//!
+//! **Invariant.** What the owner pops without a look at `public` is at or above `limit`, and `split`
+//! never exceeds a `limit` that the owner might not have seen. To raise `split`, first `limit`
+//! rises. Then every thread passes a full barrier: the owner by no act of its own (see
+//! [`barrier::heavy`]), or when it gets up, if it sleeps. Then `bottom` is read, and `split` rises
+//! to at most that. When both come down, `split` does first.
+//!
+//! So the ways in which the two ends meet are these:
+//!
+//! - *share*: the owner itself raises `split` and `limit`. It is its own barrier.
+//! - *raid*: a thief does, for an owner that does not answer. The lock is not held across the
+//!   barrier; `epoch` tells the raider whether another thread lowered `limit` meanwhile, in which
+//!   case the raid is off. Of several raids at once the first to come back counts.
+//! - *settle*: the owner pops something below `limit`. Under the lock it is either private after
+//!   all, or public and taken back by lowering `split` to or below it, or stolen. The owner takes
+//!   back half of what is public, so that the next pops are private again.
+//!
+//! A thief reads the slot after its CAS, never before. A slot that was claimed stays untouched
+//! until the thief is done with it, so there is nothing to validate and no tag that could wrap: an
+//! old `public` that comes back is the same offer as before.
+//!
+//! Positions are 32 bits and wrap. They are compared by their distance, which is below 2^31.
+//!
+//! **Fenced.** Where the kernel makes no barrier for us, `limit` stays above every position, and so
+//! every pop takes the slow path, which has the fence and looks at the true limit. Every push does
+//! too, by the alarm of the [fork stack](crate::stack). The fast path is the same code.
+//!
+//! **Refused.** The kernel may refuse a barrier later, for example after the program has installed a
+//! seccomp filter. The raid then publishes nothing, leaves `limit` at the top and the alarm on, and
+//! asks the owner for fences. The owner's next push or pop takes the slow path for one of the two.
+//! There, or in a wait, the owner switches to the fenced mode, for good, under the lock and with a
+//! new epoch. So every raid runs in one mode from its beginning to its end. Until then, or until it
+//! sleeps, the owner's private tasks cannot be taken: it cannot be known whether the owner has
+//! popped them.
+//!
+//! Model-checked on bounded TSO: `stack.tso` and `tasks.tso` in
+//! `crates/filch-model/src/models/runtime`.
+
+use filch_queue::barrier;
+
+use crate::defect::{defect, Defect};
+use crate::sync::{fence, lock, AtomicBool, AtomicU64, Mutex, Ordering};
+
+/// Above every position: every pop takes the slow path.
+pub(crate) const EVERYTHING: u64 = u64::MAX;
+
+/// The owner's half of the barrier. In loom's world it is a fence, which would hide a missing
+/// release.
+#[inline(always)]
+pub(crate) fn light() {
+    if !(defect(Defect::LightIsNothing) || defect(Defect::ShareWithoutRelease) || Defect::refuses_barriers()) {
+        barrier::light();
+    }
+}
+
+/// Makes every other running thread of the process pass a full barrier. Returns false if the kernel
+/// refuses.
+pub(crate) fn heavy_barrier() -> bool {
+    if defect(Defect::NoBarrier) {
+        return true;
+    }
+    !Defect::refuses_barriers() && barrier::heavy().is_ok()
+}
+
+/// Which side pays for the order of a store and a load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// The thief, by a barrier that the kernel makes.
+    #[default]
+    Asymmetric,
+    /// The owner.
+    Fenced,
+}
+
+/// How many positions there are from `from` to below `to`; 0 if `to` is behind.
+pub(crate) fn distance(from: u32, to: u32) -> u32 {
+    let distance = to.wrapping_sub(from);
+    if distance > i32::MAX as u32 {
+        0
+    } else {
+        distance
+    }
+}
+
+/// `top` and `split`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Public {
+    pub(crate) top: u32,
+    pub(crate) split: u32,
+}
+
+impl Public {
+    fn unpack(word: u64) -> Public {
+        Public { top: word as u32, split: (word >> 32) as u32 }
+    }
+
+    fn pack(self) -> u64 {
+        u64::from(self.split) << 32 | u64::from(self.top)
+    }
+
+    /// How many tasks are public.
+    fn len(self) -> u32 {
+        distance(self.top, self.split)
+    }
+}
+
+/// `top` and `split`, in one word.
+#[derive(Debug)]
+pub(crate) struct PublicWord(AtomicU64);
+
+impl PublicWord {
+    pub(crate) fn new() -> PublicWord {
+        PublicWord(AtomicU64::new(0))
+    }
+
+    pub(crate) fn get(&self) -> Public {
+        // Acquire: a thread that sees a split sees the slots below it.
+        Public::unpack(self.0.load(Ordering::Acquire))
+    }
+
+    /// Takes both back to a position. Only for an owner whose tasks are all claimed.
+    pub(crate) fn reset(&self, position: u32) {
+        // AcqRel: a thief that finds a task here later finds the slot cleared.
+        self.0.swap(Public { top: position, split: position }.pack(), Ordering::AcqRel);
+    }
+
+    /// A thief claims the oldest public task, if its position is wanted.
+    pub(crate) fn claim_if(&self, is_wanted: impl FnOnce(u32) -> bool) -> Claim {
+        let now = self.get();
+        if now.len() == 0 || !is_wanted(now.top) {
+            return Claim::Nothing;
+        }
+        let next = Public { top: now.top.wrapping_add(1), ..now };
+        // Acquire: the slot as its owner filled it. Release: the owner that finds its task stolen
+        // has seen what came before the theft.
+        match self.0.compare_exchange(now.pack(), next.pack(), Ordering::AcqRel, Ordering::Relaxed) {
+            Ok(_) => Claim::At(now.top),
+            Err(_) => Claim::Lost,
+        }
+    }
+}
+
+/// What an attempt to claim the oldest public task came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// The task at this position is the thief's.
+    At(u32),
+    /// Another thief was faster.
+    Lost,
+    /// Nothing is public that is wanted.
+    Nothing,
+}
+
+/// The word that the owner loads on its fast path and others store to at times, and what stands
+/// behind it.
+#[derive(Debug)]
+pub(crate) struct Limit {
+    limit: AtomicU64,
+    /// The true limit of a fenced owner.
+    fenced_limit: AtomicU64,
+    /// Whether the owner fences. Only the owner changes it, once, and holds the lock.
+    fenced: AtomicBool,
+    /// Whether the kernel has refused a barrier to another worker.
+    fences_wanted: AtomicBool,
+}
+
+impl Limit {
+    pub(crate) fn new(base: u64, mode: Mode) -> Limit {
+        let is_fenced = mode == Mode::Fenced;
+        Limit {
+            limit: AtomicU64::new(if is_fenced { EVERYTHING } else { base }),
+            fenced_limit: AtomicU64::new(base),
+            fenced: AtomicBool::new(is_fenced),
+            fences_wanted: AtomicBool::new(false),
+        }
+    }
+
+    /// Below which position a pop takes the slow path.
+    #[inline(always)]
+    pub(crate) fn get(&self) -> u64 {
+        // Relaxed: what is at or above the limit was never offered to others.
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, mark: u64) {
+        let limit = if self.is_fenced() { &self.fenced_limit } else { &self.limit };
+        // Relaxed: the owner either wrote it itself, or is behind a barrier, or takes the lock.
+        limit.store(mark, Ordering::Relaxed);
+    }
+
+    /// Whether each push and each pop of the owner has a fence, or there are no pops. It stays so.
+    pub(crate) fn is_fenced(&self) -> bool {
+        // Acquire: a worker that relies on the fences of later pushes sees the earlier pushes.
+        self.fenced.load(Ordering::Acquire)
+    }
+
+    /// Asks the owner to fence its pushes and pops. The caller raises the owner's alarm after this.
+    pub(crate) fn ask_for_fences(&self) {
+        // Relaxed: the owner switches the alarm off, has a fence, and then looks at this.
+        self.fences_wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the owner has been asked for fences and has not switched to them.
+    pub(crate) fn has_request(&self) -> bool {
+        // Relaxed: a raider writes it under the lock; for other askers see `ask_for_fences`.
+        self.fences_wanted.load(Ordering::Relaxed) && !self.is_fenced()
+    }
+}
+
+/// Guarded by the lock.
+#[derive(Debug)]
+pub(crate) struct Moves {
+    /// How often `limit` was written, but for raids that begin: those raise it above everything.
+    epoch: u64,
+}
+
+impl Moves {
+    pub(crate) fn new() -> Mutex<Moves> {
+        Mutex::new(Moves { epoch: 0 })
+    }
+}
+
+/// How a raid has begun.
+#[derive(Debug)]
+pub(crate) struct Raid {
+    epoch: u64,
+    fenced: bool,
+}
+
+/// The slow paths, for a stack or deque whose words these are. `mark` tells what a position is in
+/// terms of `limit`.
+pub(crate) struct Split<'a, M> {
+    pub(crate) limit: &'a Limit,
+    pub(crate) public: &'a PublicWord,
+    pub(crate) moves: &'a Mutex<Moves>,
+    pub(crate) mark: M,
+}
+
+impl<M: Fn(u32) -> u64> Split<'_, M> {
+    fn set_limit(&self, _lock: &mut Moves, mark: u64) {
+        self.limit.set(mark);
+    }
+
+    /// Lets the owner switch to the fenced mode, if a worker has asked for that.
+    pub(crate) fn heed_request(&self) {
+        if self.limit.has_request() {
+            self.grant_fences(&mut lock(self.moves));
+        }
+    }
+
+    fn grant_fences(&self, moves: &mut Moves) {
+        if !self.limit.has_request() {
+            return;
+        }
+        // Raids that began in the other mode are off.
+        moves.epoch += 1;
+        // Relaxed: raids read it under the lock, the owner itself without.
+        self.limit.fenced_limit.store((self.mark)(self.public.get().split), Ordering::Relaxed);
+        // Release: see `is_fenced`.
+        self.limit.fenced.store(true, Ordering::Release);
+        // Relaxed: from now on only the owner needs it, and it does not change any more.
+        self.limit.limit.store(EVERYTHING, Ordering::Relaxed);
+    }
+
+    /// Moves `split`; `top` may move meanwhile. `target` says where to, given what is there now.
+    fn move_split(&self, _lock: &mut Moves, mut target: impl FnMut(Public) -> Option<u32>) -> Public {
+        let mut now = self.public.get();
+        loop {
+            let Some(split) = target(now) else { return now };
+            // AcqRel: publishes the slots below the split; a failed CAS has seen a thief.
+            let next = Public { split, ..now };
+            let ordering = if defect(Defect::ShareWithoutRelease) { Ordering::Relaxed } else { Ordering::AcqRel };
+            match self.public.0.compare_exchange(now.pack(), next.pack(), ordering, Ordering::Acquire) {
+                Ok(_) => return next,
+                Err(seen) => now = Public::unpack(seen),
+            }
+        }
+    }
+
+    /// The owner has popped what is at `position`, below `limit`. Returns whether it is the
+    /// owner's; if not, it was stolen.
+    #[cold]
+    pub(crate) fn settle(&self, position: u32) -> bool {
+        if self.limit.is_fenced() {
+            // The fence that a pop lacks.
+            fence(Ordering::SeqCst);
+            // Relaxed: as in `Limit::get`.
+            if (self.mark)(position) >= self.limit.fenced_limit.load(Ordering::Relaxed) {
+                return true;
+            }
+        }
+        let mut moves = lock(self.moves);
+        self.grant_fences(&mut moves);
+        moves.epoch += 1;
+        let mut mine = true;
+        let after = self.move_split(&mut moves, |now| {
+            // At or above `top`.
+            mine = distance(position, now.top) == 0;
+            let above = distance(now.top, position);
+            (mine && above < now.len()).then(|| now.top.wrapping_add(above / 2))
+        });
+        self.set_limit(&mut moves, (self.mark)(after.split));
+        mine
+    }
+
+    /// The owner publishes the oldest of its private tasks, if it is due: `is_due` is told whether
+    /// some are public already, and `share` how many of so many to publish. Returns how many it
+    /// published.
+    #[cold]
+    pub(crate) fn publish(&self, bottom: u32, is_due: impl Fn(bool) -> bool, share: impl Fn(u32) -> u32) -> u32 {
+        let mut moves = lock(self.moves);
+        self.grant_fences(&mut moves);
+        moves.epoch += 1;
+        let mut published = 0;
+        let after = self.move_split(&mut moves, |now| {
+            published = 0;
+            let private = distance(now.split, bottom);
+            if !is_due(now.len() > 0) || private == 0 {
+                return None;
+            }
+            published = share(private);
+            Some(now.split.wrapping_add(published))
+        });
+        self.set_limit(&mut moves, (self.mark)(after.split));
+        published
+    }
+
+    /// Publishes tasks of an owner that does not answer, which has them up to `bottom`. Returns how
+    /// many; `None` if the kernel refused the barrier. Then the owner was asked for fences, and its
+    /// alarm is to be raised.
+    ///
+    /// `is_asleep` tells whether the owner sleeps or is about to. It pushes and pops only after it
+    /// has got up, with a fence. So such an owner needs no barrier.
+    #[cold]
+    pub(crate) fn raid(&self, is_asleep: impl FnOnce() -> bool, bottom: impl FnOnce() -> u32) -> Option<u32> {
+        let raid = self.begin_raid();
+        if !defect(Defect::NoBarrier) && !defect(Defect::RaidsWithoutFence) {
+            // SeqCst: the fence of a fenced owner, or of one that gets up, is on the other side.
+            fence(Ordering::SeqCst);
+        }
+        let passed = raid.fenced || is_asleep() || heavy_barrier();
+        self.end_raid(raid, passed, bottom)
+    }
+
+    fn begin_raid(&self) -> Raid {
+        let mut moves = lock(self.moves);
+        self.set_limit(&mut moves, EVERYTHING);
+        Raid { epoch: moves.epoch, fenced: self.limit.is_fenced() }
+    }
+
+    fn end_raid(&self, raid: Raid, passed: bool, bottom: impl FnOnce() -> u32) -> Option<u32> {
+        let mut moves = lock(self.moves);
+        if !passed && !defect(Defect::RefusalIgnored) {
+            if self.limit.is_fenced() {
+                return Some(0);
+            }
+            // The owner's next pop takes the slow path, and by the alarm its next push.
+            self.set_limit(&mut moves, EVERYTHING);
+            self.limit.ask_for_fences();
+            return None;
+        }
+        if moves.epoch != raid.epoch && !defect(Defect::RaidAfterSettle) {
+            return Some(0);
+        }
+        // Only now: raids that begin while others are under way must not call those off, or two
+        // raiders could do so for ever.
+        moves.epoch += 1;
+        let mut published = 0;
+        let bottom = bottom();
+        let after = self.move_split(&mut moves, |now| {
+            published = distance(now.split, bottom).div_ceil(2);
+            (published > 0).then(|| now.split.wrapping_add(published))
+        });
+        self.set_limit(&mut moves, (self.mark)(after.split));
+        Some(published)
+    }
+
+    /// The owner takes everything back to `position`: all tasks are claimed, and done with.
+    /// `lower_bottom` does the same with `bottom`, under the lock: a raid in between would publish
+    /// again what is done.
+    pub(crate) fn reset(&self, position: u32, lower_bottom: impl FnOnce()) {
+        let mut moves = lock(self.moves);
+        self.grant_fences(&mut moves);
+        moves.epoch += 1;
+        self.public.reset(position);
+        self.set_limit(&mut moves, (self.mark)(position));
+        lower_bottom();
+    }
+}
+
+/// All of so many.
+pub(crate) fn all(private: u32) -> u32 {
+    private
+}
+
+/// The larger half of so many.
+pub(crate) fn half(private: u32) -> u32 {
+    private.div_ceil(2)
+}

@@ -1,0 +1,491 @@
+//! Task deques: where the tasks that a worker has spawned wait.
+//!
+//! The owner pushes tasks at `bottom` and takes the youngest from there, by plain stores, without a
+//! fence, a read-modify-write or an allocation. Thieves take the oldest. How the two ends meet is
+//! in [`split`](crate::split): the older tasks are public, the younger ones private.
+//!
+//! | word | holds | written by |
+//! |---|---|---|
+//! | `bottom` | the first free position | the owner, at each push and pop |
+//! | `limit`, `public` | see [`split`](crate::split) | |
+//! | `moved` | how many tasks thieves have moved out of their slots | thieves |
+//! | `own_moved` | how many the owner has taken from the thieves' end | the owner |
+//!
+//! Unlike a fork, a task does not stay where it is until it is done: a thief moves it out. So a
+//! position that was claimed is not used again, and `top` never falls. A pop that finds its task
+//! stolen puts `bottom` back. Each position below `top` was claimed exactly once, so when `moved`
+//! and `own_moved` together equal `top`, all claimed tasks have been moved out. `moved` is read
+//! before `top`: otherwise it could count a claim that `top` does not tell of, in the place of one
+//! that it does.
+//!
+//! **Slots.** A position has its slot in a [ring of chunks](ring). The chunk of a block of positions is
+//! used for another block, or freed, only when all positions of the block are below `top` and all
+//! claimed tasks have been moved out. So what a thief reads after its claim is what the owner
+//! wrote.
+//!
+//! **Scopes** count their tasks with this. A task in the deque is not counted. A thief adds 1 to the
+//! scope's *balance* before it adds to `moved`, and takes it back when the task is over. See
+//! [`scope`](crate::scope) for why that is exact.
+//!
+//! A deque is a stack of [segments](segments). A worker has one deque for the tasks of scopes,
+//! which it takes youngest first; one for each open scope whose tasks it takes oldest first
+//! ([`Lanes`]); and one for spawned jobs.
+//!
+//! Model-checked on bounded TSO: `crates/filch-model/src/models/runtime/tasks.tso`.
+
+mod lanes;
+mod ring;
+mod segments;
+
+use std::cell::Cell;
+use std::fmt;
+
+use crossbeam_utils::CachePadded;
+
+pub(crate) use lanes::Lanes;
+
+use crate::defect::{defect, Defect};
+use crate::job::Job;
+use crate::lineage::{Lineage, Wait};
+use crate::split::{self, distance, light, Claim, Limit, Mode, Moves, PublicWord, Split};
+use crate::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
+use crate::unwind::NoUnwind;
+use ring::Ring;
+use segments::Segments;
+
+/// The most tasks at one time: positions are compared by 32 bits.
+const MOST: u64 = 1 << 30;
+
+/// What an attempt to steal came to.
+#[derive(Debug)]
+pub(crate) enum Theft {
+    /// A task, moved out of its slot.
+    Task(Job),
+    /// Another thief was faster.
+    Lost,
+    /// Nothing is public that is wanted.
+    Nothing,
+}
+
+/// What an owner finds at its end.
+#[derive(Debug)]
+pub(crate) enum Pop {
+    /// Its youngest task, in its slot.
+    Task(*const Job),
+    /// No task, and thieves have taken none of those above the base.
+    Empty,
+    /// No task: thieves have taken the others.
+    Robbed,
+}
+
+/// What thieves write.
+#[derive(Debug)]
+struct Taken {
+    public: PublicWord,
+    moved: AtomicU32,
+}
+
+/// What the owner writes.
+#[derive(Debug)]
+struct Owned {
+    bottom: AtomicU64,
+    /// How many tasks the owner has claimed from the thieves' end.
+    own_moved: Cell<u32>,
+}
+
+/// See the module.
+pub(crate) struct Deque {
+    owned: CachePadded<Owned>,
+    limit: CachePadded<Limit>,
+    taken: CachePadded<Taken>,
+    moves: CachePadded<Mutex<Moves>>,
+    ring: Ring,
+    segments: Segments,
+}
+
+// SAFETY: the functions that use cells are unsafe, and the owner's.
+unsafe impl Sync for Deque {}
+
+impl Deque {
+    /// An empty deque, with room for so many segments.
+    pub(crate) fn new(mode: Mode, segments: usize) -> Deque {
+        Deque {
+            owned: CachePadded::new(Owned { bottom: AtomicU64::new(0), own_moved: Cell::new(0) }),
+            limit: CachePadded::new(Limit::new(0, mode)),
+            taken: CachePadded::new(Taken { public: PublicWord::new(), moved: AtomicU32::new(0) }),
+            moves: CachePadded::new(Moves::new()),
+            ring: Ring::new(),
+            segments: Segments::new(segments),
+        }
+    }
+
+    /// The slow paths.
+    fn split(&self) -> Split<'_, impl Fn(u32) -> u64 + '_> {
+        Split {
+            limit: &self.limit,
+            public: &self.taken.public,
+            moves: &self.moves,
+            // Relaxed: any position close by would do.
+            mark: |position| near(self.owned.bottom.load(Ordering::Relaxed), position),
+        }
+    }
+
+    /// Pushes the task that `write` writes to its slot. The owner has to look at its alarm after
+    /// this.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner. `write` writes a job.
+    #[inline(always)]
+    pub(crate) unsafe fn push(&self, write: impl FnOnce(*mut Job)) {
+        // Relaxed: the owner reads its own store.
+        let bottom = self.owned.bottom.load(Ordering::Relaxed);
+        // SAFETY: this is the owner.
+        if !unsafe { self.ring.has_room(bottom) } {
+            // SAFETY: the same.
+            unsafe { self.make_room(bottom) };
+        }
+        // SAFETY: the same.
+        write(unsafe { self.ring.to_write(bottom) });
+        // Release: a raider that reads this `bottom` reads the slots below it.
+        self.owned.bottom.store(bottom + 1, Ordering::Release);
+        // A worker that raises the alarm issues the heavy barrier before it looks at `bottom` for
+        // the last time.
+        light();
+    }
+
+    /// # Safety
+    ///
+    /// Called by the owner.
+    #[cold]
+    #[inline(never)]
+    unsafe fn make_room(&self, bottom: u64) {
+        let (top, _) = self.positions();
+        if bottom - top > MOST {
+            drop(NoUnwind("a worker has more than a thousand million tasks"));
+        }
+        // SAFETY: this is the owner.
+        let moved = unsafe { self.top_if_all_moved() };
+        let free = if defect(Defect::ReusesSlotsUnasked) { top } else { moved.map_or(0, |top| near(bottom, top)) };
+        // SAFETY: the same. Below `free` each task was claimed, and moved out of its slot.
+        unsafe { self.ring.make_room(bottom, free) };
+    }
+
+    /// Takes the youngest task, if there is one above `base`. The caller takes it out of the slot
+    /// before it pushes another one. If there is none, tells whether thieves have taken any of
+    /// these.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    #[inline(always)]
+    pub(crate) unsafe fn pop(&self, base: u64) -> Pop {
+        // Relaxed: the owner reads its own store.
+        let bottom = self.owned.bottom.load(Ordering::Relaxed);
+        if bottom == base {
+            // What is claimed is not used again, so `bottom` could not be here otherwise.
+            return Pop::Empty;
+        }
+        let position = bottom - 1;
+        // Release: as in `push`, for the slots below.
+        self.owned.bottom.store(position, Ordering::Release);
+        // A raider raises `limit`, issues the heavy barrier, and then reads `bottom`.
+        light();
+        if position >= self.limit.get() || self.split().settle(position as u32) {
+            // SAFETY: this is the owner.
+            return Pop::Task(unsafe { self.ring.to_read(position) });
+        }
+        // Stolen, and so are all below.
+        if !defect(Defect::LeavesBottomBelowTop) {
+            // Release: as above.
+            self.owned.bottom.store(bottom, Ordering::Release);
+        }
+        Pop::Robbed
+    }
+
+    /// Takes the youngest task of the last segment out of its slot.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    pub(crate) unsafe fn take_youngest(&self) -> Option<Job> {
+        // SAFETY: this is the owner.
+        match unsafe { self.pop(self.segments.base()?) } {
+            // SAFETY: popped, so the owner's.
+            Pop::Task(job) => Some(unsafe { job.read() }),
+            Pop::Empty | Pop::Robbed => None,
+        }
+    }
+
+    /// Takes the oldest task out of its slot, whatever segment it is in.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    pub(crate) unsafe fn take_oldest(&self) -> Option<Job> {
+        loop {
+            match self.taken.public.claim_if(|_| true) {
+                Claim::At(position) => {
+                    // SAFETY: claimed, so written, and not used again before it counts as moved.
+                    let job = unsafe { self.claimed(position).read() };
+                    self.owned.own_moved.set(self.owned.own_moved.get().wrapping_add(1));
+                    return Some(job);
+                }
+                Claim::Lost => {}
+                Claim::Nothing => {
+                    // Relaxed: the owner reads its own store.
+                    let bottom = self.owned.bottom.load(Ordering::Relaxed) as u32;
+                    let published = self.split().publish(bottom, |_| true, split::all);
+                    // Nothing was private; but a raid may have published it just before.
+                    if published == 0 && (!self.has_public() || defect(Defect::TakesPrivateForAll)) {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The task at a position that the caller has claimed.
+    fn claimed(&self, position: u32) -> *const Job {
+        // The ring looks at the low bits only.
+        self.ring.claimed(position.into())
+    }
+
+    /// A thief takes the oldest public task, if its position is wanted. `count` is told of it
+    /// before it counts as moved.
+    pub(crate) fn steal_if(&self, is_wanted: impl FnOnce(u64) -> bool, count: impl FnOnce(Lineage)) -> Theft {
+        // Relaxed: any position close by would do.
+        let mark = |position| near(self.owned.bottom.load(Ordering::Relaxed), position);
+        match self.taken.public.claim_if(|position| is_wanted(mark(position))) {
+            Claim::At(position) => {
+                // SAFETY: claimed, so written, and not used again before it counts as moved.
+                let job = unsafe { self.claimed(position).read() };
+                if !defect(Defect::CountsAfterMoved) {
+                    count(job.lineage);
+                    // Release: the owner that sees it may use the slot again, and sees what was
+                    // counted.
+                    self.taken.moved.fetch_add(1, Ordering::Release);
+                } else {
+                    self.taken.moved.fetch_add(1, Ordering::Release);
+                    count(job.lineage);
+                }
+                Theft::Task(job)
+            }
+            Claim::Lost => Theft::Lost,
+            Claim::Nothing => Theft::Nothing,
+        }
+    }
+
+    /// Whether all tasks that were claimed so far have been moved out of their slots, and counted.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    pub(crate) unsafe fn all_moved(&self) -> bool {
+        // SAFETY: this is the owner.
+        unsafe { self.top_if_all_moved() }.is_some()
+    }
+
+    /// A `top` below which all tasks have been moved out of their slots, and counted, if there were
+    /// no others that are claimed.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    unsafe fn top_if_all_moved(&self) -> Option<u32> {
+        // Acquire, and first: see the module.
+        let moved = self.taken.moved.load(Ordering::Acquire).wrapping_add(self.owned.own_moved.get());
+        let top = self.taken.public.get().top;
+        (moved == top).then_some(top)
+    }
+
+    /// The owner publishes the older half of its private tasks, unless some are public already; or
+    /// `more` of them. Returns how many it published.
+    pub(crate) fn share(&self, more: bool) -> u32 {
+        // Relaxed: the owner reads its own store.
+        let bottom = self.owned.bottom.load(Ordering::Relaxed) as u32;
+        self.split().publish(bottom, |has_public| more || !has_public, split::half)
+    }
+
+    /// Publishes tasks of an owner that does not answer. Returns false if the kernel refused the
+    /// barrier; then the owner is to be asked for fences.
+    pub(crate) fn raid(&self, is_asleep: impl FnOnce() -> bool) -> bool {
+        // Acquire: the slots below.
+        let bottom = || self.owned.bottom.load(Ordering::Acquire) as u32;
+        self.split().raid(is_asleep, bottom).is_some()
+    }
+
+    /// Asks the owner to fence. Its alarm is to be raised after this.
+    pub(crate) fn ask_for_fences(&self) {
+        self.limit.ask_for_fences();
+    }
+
+    /// Whether tasks can be published by a raid only: some are private, and none is public.
+    pub(crate) fn needs_raid(&self) -> bool {
+        self.has_private() && !self.has_public()
+    }
+
+    /// Whether the last segment is for this lineage. For the owner.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    pub(crate) unsafe fn is_open_for(&self, lineage: Lineage) -> bool {
+        // SAFETY: this is the owner.
+        unsafe { self.segments.last() }.is_some_and(|last| last.node() == lineage.node())
+    }
+
+    /// Lets the owner switch to the fenced mode, if a worker has asked for that.
+    pub(crate) fn heed_request(&self) {
+        self.split().heed_request();
+    }
+
+    /// From which position to below which there were tasks a moment ago that no worker has taken.
+    /// One look: while a task is there, `bottom` is above it and `top` is not.
+    fn positions(&self) -> (u64, u64) {
+        // Relaxed: a raid reads it again.
+        let bottom = self.owned.bottom.load(Ordering::Relaxed);
+        let top = self.taken.public.get().top;
+        (bottom - u64::from(distance(top, bottom as u32)), bottom)
+    }
+
+    /// From which position to below which there are public tasks.
+    fn public_positions(&self) -> (u64, u64) {
+        // Relaxed: any position close by would do.
+        let bottom = self.owned.bottom.load(Ordering::Relaxed);
+        let public = self.taken.public.get();
+        (near(bottom, public.top), near(bottom, public.split))
+    }
+
+    /// The same, or of all tasks.
+    fn positions_of(&self, private_too: bool) -> (u64, u64) {
+        if private_too {
+            self.positions()
+        } else {
+            self.public_positions()
+        }
+    }
+
+    /// Whether a thief would find something now.
+    pub(crate) fn has_public(&self) -> bool {
+        let public = self.taken.public.get();
+        distance(public.top, public.split) > 0
+    }
+
+    /// Whether there were tasks a moment ago that no worker has taken, public or private.
+    pub(crate) fn has_tasks(&self) -> bool {
+        let (top, bottom) = self.positions();
+        top < bottom
+    }
+
+    /// How many private tasks there were a moment ago.
+    pub(crate) fn private(&self) -> u32 {
+        // Relaxed: a raid reads it again.
+        let bottom = self.owned.bottom.load(Ordering::Relaxed) as u32;
+        distance(self.taken.public.get().split, bottom)
+    }
+
+    /// Whether there were any.
+    pub(crate) fn has_private(&self) -> bool {
+        self.private() > 0
+    }
+
+    /// Whether there seems to be a task that descends from what is waited for; public, or also
+    /// private.
+    pub(crate) fn has_under(&self, wait: Wait, private_too: bool) -> bool {
+        self.segments.first_under(wait, self.positions_of(private_too)).is_some()
+    }
+
+    /// Whether the oldest public task seems to descend from what is waited for.
+    pub(crate) fn is_under(&self, wait: Wait, position: u64) -> bool {
+        self.segments.first_under(wait, (position, position + 1)).is_some()
+    }
+
+    /// Whether there seems to be a task that descends from what is waited for, behind others.
+    pub(crate) fn has_under_behind_others(&self, wait: Wait) -> bool {
+        let positions = self.positions();
+        self.segments.first_under(wait, positions).is_some_and(|first| first > positions.0)
+    }
+
+    /// Whether there seems to be a task that descends from what is waited for as `node`.
+    pub(crate) fn has_under_node(&self, node: usize) -> bool {
+        self.segments.have_task_under_node(node, self.positions())
+    }
+
+    /// Opens a segment for the tasks of this lineage, if there is room for one. Returns where it
+    /// begins.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    #[inline]
+    pub(crate) unsafe fn open(&self, lineage: Lineage) -> Option<u64> {
+        // Relaxed: the owner reads its own store.
+        let base = self.owned.bottom.load(Ordering::Relaxed);
+        // SAFETY: this is the owner.
+        unsafe { self.segments.open(base, lineage) }.then_some(base)
+    }
+
+    /// Closes the last segment, whose tasks were all taken.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    #[inline]
+    pub(crate) unsafe fn close(&self) {
+        // SAFETY: this is the owner.
+        unsafe { self.segments.close() };
+    }
+
+    /// Whether a segment is open.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    pub(crate) unsafe fn is_open(&self) -> bool {
+        // SAFETY: this is the owner.
+        unsafe { self.segments.base() }.is_some()
+    }
+
+    /// Whether it has more memory than a deque without tasks needs.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    pub(crate) unsafe fn has_spare_memory(&self) -> bool {
+        // SAFETY: this is the owner.
+        unsafe { self.ring.has_many() }
+    }
+
+    /// Frees memory that tasks have taken, if there are none: what was not needed since the last
+    /// time, or, if `all`, nearly all of it.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    pub(crate) unsafe fn trim(&self, all: bool) {
+        // Relaxed: the owner reads its own store.
+        let bottom = self.owned.bottom.load(Ordering::Relaxed);
+        // SAFETY: this is the owner.
+        if unsafe { self.top_if_all_moved() } == Some(bottom as u32) {
+            // SAFETY: the same. All positions were claimed and moved, or popped.
+            unsafe { self.ring.trim(bottom, all) };
+        }
+    }
+}
+
+/// The position of 64 bits that is close to `bottom` and has these low bits.
+fn near(bottom: u64, position: u32) -> u64 {
+    let ahead = position.wrapping_sub(bottom as u32) as i32;
+    bottom.wrapping_add_signed(ahead.into())
+}
+
+impl fmt::Debug for Deque {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (top, bottom) = self.positions();
+        f.debug_struct("Deque").field("top", &top).field("bottom", &bottom).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;

@@ -1,0 +1,360 @@
+//! Where the tasks of a deque lie: chunks of slots, found through a directory.
+//!
+//! A slot never moves. The chunk of a position is at the entry of the directory that the position's
+//! high bits name, modulo its length. A directory that is full is replaced by one twice as long
+//! with the same chunks. A thief may still read the old one, so that lives as long as the deque;
+//! all old ones together are shorter than the newest.
+
+use std::alloc::{alloc, dealloc, handle_alloc_error, Layout};
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use crate::job::Job;
+use crate::sync::{AtomicPtr, Ordering};
+
+/// How many tasks a chunk holds.
+pub(super) const CHUNK: u64 = if cfg!(loom) { 2 } else { 64 };
+
+/// How many entries the first directory has.
+const FIRST: usize = if cfg!(loom) { 2 } else { 16 };
+
+/// How many chunks a deque keeps that has no tasks.
+const KEPT: u64 = 2;
+
+/// Room for one task.
+struct Slot {
+    job: MaybeUninit<Job>,
+    /// Tells loom who reads and writes the job.
+    #[cfg(loom)]
+    watch: loom::cell::UnsafeCell<()>,
+}
+
+impl Slot {
+    fn watch_read(_slot: *const Slot) {
+        #[cfg(loom)]
+        // SAFETY: only loom looks at it.
+        unsafe { &*_slot }.watch.with(|_| ());
+    }
+
+    fn watch_write(_slot: *const Slot) {
+        #[cfg(loom)]
+        // SAFETY: only loom looks at it.
+        unsafe { &*_slot }.watch.with_mut(|_| ());
+    }
+}
+
+/// The chunks of a range of positions.
+struct Directory {
+    /// One less than the number of entries, a power of two.
+    mask: usize,
+    entries: Box<[AtomicPtr<Slot>]>,
+}
+
+impl Directory {
+    fn new(len: usize) -> *mut Directory {
+        let entries = (0..len).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
+        Box::into_raw(Box::new(Directory { mask: len - 1, entries }))
+    }
+
+    #[inline(always)]
+    fn entry(&self, block: u64) -> &AtomicPtr<Slot> {
+        // SAFETY: the mask keeps the index below the length.
+        unsafe { self.entries.get_unchecked(block as usize & self.mask) }
+    }
+}
+
+/// See the module. What is not atomic is the owner's.
+pub(super) struct Ring {
+    directory: AtomicPtr<Directory>,
+    /// The parts of the directory, for the owner: one load less.
+    entries: Cell<*const AtomicPtr<Slot>>,
+    mask: Cell<usize>,
+    /// The first position that has no slot.
+    room: Cell<u64>,
+    /// The first block of positions that has a chunk.
+    first: Cell<u64>,
+    /// The most blocks at one time since [`trim`](Ring::trim).
+    peak: Cell<u64>,
+    /// Chunks in no directory.
+    spare: RefCell<Vec<*mut Slot>>,
+    old: RefCell<Vec<*mut Directory>>,
+}
+
+// SAFETY: the functions that use cells are unsafe, and the owner's.
+unsafe impl Sync for Ring {}
+// SAFETY: chunks are memory of the ring's own.
+unsafe impl Send for Ring {}
+
+impl fmt::Debug for Ring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ring").finish_non_exhaustive()
+    }
+}
+
+fn layout() -> Layout {
+    // A task has a cache line of its own.
+    let layout = Layout::array::<Slot>(CHUNK as usize).and_then(|layout| layout.align_to(64));
+    layout.expect("a chunk is small")
+}
+
+fn new_chunk() -> *mut Slot {
+    // SAFETY: not of size zero.
+    let chunk = unsafe { alloc(layout()) }.cast::<Slot>();
+    if chunk.is_null() {
+        handle_alloc_error(layout());
+    }
+    #[cfg(loom)]
+    for index in 0..CHUNK as usize {
+        let slot = Slot { job: MaybeUninit::uninit(), watch: loom::cell::UnsafeCell::new(()) };
+        // SAFETY: within the chunk.
+        unsafe { chunk.add(index).write(slot) };
+    }
+    chunk
+}
+
+/// # Safety
+///
+/// From `new_chunk`, and in no directory.
+unsafe fn free_chunk(chunk: *mut Slot) {
+    #[cfg(loom)]
+    // SAFETY: written by `new_chunk`.
+    unsafe {
+        std::ptr::slice_from_raw_parts_mut(chunk, CHUNK as usize).drop_in_place();
+    }
+    // SAFETY: the caller's word.
+    unsafe { dealloc(chunk.cast(), layout()) };
+}
+
+impl Ring {
+    pub(super) fn new() -> Ring {
+        let directory = Directory::new(FIRST);
+        // SAFETY: just made.
+        let (entries, mask) = unsafe { ((*directory).entries.as_ptr(), (*directory).mask) };
+        Ring {
+            directory: AtomicPtr::new(directory),
+            entries: Cell::new(entries),
+            mask: Cell::new(mask),
+            room: Cell::new(0),
+            first: Cell::new(0),
+            peak: Cell::new(0),
+            spare: RefCell::new(Vec::new()),
+            old: RefCell::new(Vec::new()),
+        }
+    }
+
+    /// Whether the position has a slot, given that it is not below those that have.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    #[inline(always)]
+    pub(super) unsafe fn has_room(&self, position: u64) -> bool {
+        position < self.room.get()
+    }
+
+    /// The task at a position that the calling thief has claimed.
+    pub(super) fn claimed(&self, position: u64) -> *const Job {
+        // Acquire: the directory as it was made. The thief has acquired what the owner had written
+        // when the position became public.
+        // SAFETY: directories live as long as the ring.
+        let directory = unsafe { &*self.directory.load(Ordering::Acquire) };
+        // SAFETY: an entry of the directory; the position keeps its slot until the task is moved
+        // out.
+        unsafe { Ring::read(directory.entry(position / CHUNK), position) }
+    }
+
+    /// The slot of a position in the chunk at this entry.
+    ///
+    /// # Safety
+    ///
+    /// The position has a slot, and this is the entry of its block.
+    #[inline(always)]
+    unsafe fn slot(entry: &AtomicPtr<Slot>, position: u64) -> *mut Slot {
+        // Relaxed: as above; or the owner reads its own store.
+        let chunk = entry.load(Ordering::Relaxed);
+        assert!(!cfg!(loom) || !chunk.is_null(), "a position without a slot was claimed");
+        // SAFETY: within the chunk.
+        unsafe { chunk.add((position % CHUNK) as usize) }
+    }
+
+    /// # Safety
+    ///
+    /// As for `slot`.
+    #[inline(always)]
+    unsafe fn read(entry: &AtomicPtr<Slot>, position: u64) -> *const Job {
+        // SAFETY: the caller's word.
+        let slot = unsafe { Ring::slot(entry, position) };
+        Slot::watch_read(slot);
+        // SAFETY: within the slot.
+        unsafe { &raw const (*slot).job }.cast()
+    }
+
+    /// The entry of a position's block.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    #[inline(always)]
+    unsafe fn own_entry(&self, position: u64) -> &AtomicPtr<Slot> {
+        // SAFETY: the mask keeps the index below the number of entries.
+        unsafe { &*self.entries.get().add((position / CHUNK) as usize & self.mask.get()) }
+    }
+
+    /// Where to write the task of a position that has a slot.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    #[inline(always)]
+    pub(super) unsafe fn to_write(&self, position: u64) -> *mut Job {
+        // SAFETY: the caller's word.
+        let slot = unsafe { Ring::slot(self.own_entry(position), position) };
+        Slot::watch_write(slot);
+        // SAFETY: within the slot.
+        unsafe { &raw mut (*slot).job }.cast()
+    }
+
+    /// The task of a position that was written.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    #[inline(always)]
+    pub(super) unsafe fn to_read(&self, position: u64) -> *const Job {
+        // SAFETY: the caller's word.
+        unsafe { Ring::read(self.own_entry(position), position) }
+    }
+
+    /// Gives the position a slot, and those after it in its block.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner, for the first position that has none. No thread reads a slot below
+    /// `free`.
+    pub(super) unsafe fn make_room(&self, position: u64, free: u64) {
+        debug_assert!(position == self.room.get() && position % CHUNK == 0);
+        let block = position / CHUNK;
+        let mut first = self.first.get();
+        // SAFETY: as in `claimed`; only the owner replaces it.
+        let mut directory = unsafe { &*self.directory.load(Ordering::Relaxed) };
+        // A block whose positions are all free gives its chunk to this one.
+        let chunk = if first < free / CHUNK {
+            self.first.set(first + 1);
+            // Relaxed: no thief looks for a position below `free`.
+            let chunk = directory.entry(first).load(Ordering::Relaxed);
+            first += 1;
+            chunk
+        } else {
+            self.spare.borrow_mut().pop().unwrap_or_else(new_chunk)
+        };
+        let len = directory.mask as u64 + 1;
+        if block - first == len {
+            let larger = Directory::new(2 * len as usize);
+            for block in first..block {
+                // SAFETY: just made.
+                let entry = unsafe { &*larger }.entry(block);
+                // Relaxed: published below.
+                entry.store(directory.entry(block).load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+            // Release: see `claimed`.
+            self.old.borrow_mut().push(self.directory.swap(larger, Ordering::Release));
+            // SAFETY: as above.
+            directory = unsafe { &*larger };
+            self.entries.set(directory.entries.as_ptr());
+            self.mask.set(directory.mask);
+        }
+        // Relaxed: published with the tasks of the block.
+        directory.entry(block).store(chunk, Ordering::Relaxed);
+        self.room.set(position + CHUNK);
+        self.peak.set(self.peak.get().max(block + 1 - first));
+    }
+
+    /// Whether there are more chunks than a deque without tasks keeps.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    pub(super) unsafe fn has_many(&self) -> bool {
+        self.room.get() / CHUNK - self.first.get() > KEPT || !self.spare.borrow().is_empty()
+    }
+
+    /// Frees chunks, for a deque that has no tasks and whose next position is `position`: those
+    /// that were not needed since the last time, or, if `all`, all but a few.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner. No thread reads a slot.
+    pub(super) unsafe fn trim(&self, position: u64, all: bool) {
+        let (first, end) = (self.first.get(), self.room.get() / CHUNK);
+        // SAFETY: the caller's word.
+        if !unsafe { self.has_many() } {
+            return;
+        }
+        let mut spare = self.spare.borrow_mut();
+        // SAFETY: as in `claimed`.
+        let directory = unsafe { &*self.directory.load(Ordering::Relaxed) };
+        let kept_first = (position / CHUNK).min(end);
+        let kept_end = end.min(kept_first + KEPT);
+        // Relaxed: no thief looks for a position of these blocks.
+        spare.extend(
+            (first..kept_first).chain(kept_end..end).map(|block| directory.entry(block).load(Ordering::Relaxed)),
+        );
+        self.first.set(kept_first);
+        self.room.set(kept_end * CHUNK);
+        // The next tasks take their chunks from the spare ones again, and so tell how many they
+        // need.
+        let needed = if all { 0 } else { self.peak.get().saturating_sub(KEPT) as usize };
+        self.peak.set(0);
+        let needed = needed.min(spare.len());
+        for chunk in spare.drain(needed..) {
+            // SAFETY: in no directory any more.
+            unsafe { free_chunk(chunk) };
+        }
+        if spare.is_empty() {
+            *spare = Vec::new();
+        }
+    }
+
+    /// Makes this the first position, which is that of a block.
+    #[cfg(all(test, not(any(loom, shuttle))))]
+    pub(super) fn begin_at(&self, position: u64) {
+        assert_eq!(position % CHUNK, 0);
+        self.room.set(position);
+        self.first.set(position / CHUNK);
+    }
+
+    /// How many chunks the ring has.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    #[cfg(all(test, not(any(loom, shuttle))))]
+    pub(super) unsafe fn chunks(&self) -> u64 {
+        self.room.get() / CHUNK - self.first.get() + self.spare.borrow().len() as u64
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // Shuttle drops what a failed run has left when its atomics cannot be used any more.
+        if cfg!(shuttle) {
+            return;
+        }
+        let current = self.directory.load(Ordering::Relaxed);
+        for block in self.first.get()..self.room.get() / CHUNK {
+            // SAFETY: each of these blocks has a chunk, and no thread uses the ring.
+            unsafe { free_chunk((*current).entry(block).load(Ordering::Relaxed)) };
+        }
+        for chunk in self.spare.get_mut().drain(..) {
+            // SAFETY: in no directory.
+            unsafe { free_chunk(chunk) };
+        }
+        let old = std::mem::take(self.old.get_mut());
+        for directory in old.into_iter().chain([current]) {
+            // SAFETY: from `Directory::new`, and in no use.
+            drop(unsafe { Box::from_raw(directory) });
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What tasks take from the allocator: nothing in the steady state, and what many of them took goes
+//! back.
+//!
+//! One test, so that no other one allocates meanwhile.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
+use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{build, pool, spin_until, watchdog};
+use filch::{Callers, Pool, Scope};
+
+/// Counts allocations, and the bytes that are not freed.
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+static BYTES: AtomicIsize = AtomicIsize::new(0);
+
+// SAFETY: the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        BYTES.fetch_add(layout.size() as isize, Ordering::Relaxed);
+        // SAFETY: the caller's word.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        BYTES.fetch_sub(layout.size() as isize, Ordering::Relaxed);
+        // SAFETY: the caller's word.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// How many allocations there are.
+fn allocations(run: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    run();
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}
+
+/// Five words for a closure to own.
+#[derive(Clone, Copy)]
+struct Five([usize; 5]);
+
+static OVER: AtomicUsize = AtomicUsize::new(0);
+
+fn count(five: Five) {
+    black_box(five.0);
+    OVER.fetch_add(1, Ordering::Relaxed);
+}
+
+fn flat(tasks: usize, five: Five) {
+    filch::scope(|scope| (0..tasks).for_each(|_| scope.spawn(move |_| count(five))));
+}
+
+fn flat_fifo(tasks: usize, five: Five) {
+    filch::scope_fifo(|scope| (0..tasks).for_each(|_| scope.spawn(move |_| count(five))));
+}
+
+fn tree<'scope>(scope: &Scope<'scope>, depth: usize) {
+    if depth > 0 {
+        let words = [depth; 5];
+        for _ in 0..2 {
+            scope.spawn(move |scope| tree(scope, black_box(words)[0] - 1));
+        }
+    }
+}
+
+fn scopes_of_four(scopes: usize, five: Five) {
+    (0..scopes).for_each(|_| flat(4, five));
+}
+
+fn spawns(jobs: usize, five: Five) {
+    (0..jobs).for_each(|_| filch::spawn(move || count(five)));
+}
+
+#[test]
+fn tasks_of_up_to_five_words_are_not_allocated_and_memory_goes_back() {
+    let _watchdog = watchdog();
+    let five = Five([1, 2, 3, 4, 5]);
+    for threads in [1, 2] {
+        let pool = pool(threads);
+        let tasks = 20_000;
+        let spawn_and_wait = || {
+            let before = OVER.load(Ordering::Relaxed);
+            pool.install(|| spawns(tasks, five));
+            spin_until(|| OVER.load(Ordering::Relaxed) == before + tasks);
+        };
+        let shapes: [(&str, &(dyn Fn() + Sync)); 5] = [
+            ("a scope", &|| pool.install(|| flat(tasks, five))),
+            ("a fifo scope", &|| pool.install(|| flat_fifo(tasks, five))),
+            ("a tree", &|| pool.install(|| filch::scope(|scope| tree(scope, 13)))),
+            ("scopes of four", &|| pool.install(|| scopes_of_four(tasks / 4, five))),
+            ("spawned jobs", &spawn_and_wait),
+        ];
+        for (name, shape) in shapes {
+            // In the steady state: the fewest of many rounds. A round in which a worker sleeps, or
+            // has more tasks than before, may allocate.
+            let fewest = (0..10).map(|_| allocations(shape)).min().unwrap_or(usize::MAX);
+            // A few for the calls themselves.
+            assert!(fewest < 10, "{name} with {threads} threads: {fewest} allocations for {tasks} tasks");
+        }
+    }
+
+    // A worker that sleeps keeps little of what its tasks have taken.
+    let pool = pool(2);
+    pool.install(|| flat(100, five));
+    let before = BYTES.load(Ordering::Relaxed);
+    pool.install(|| flat(100_000, five));
+    let is_back = || BYTES.load(Ordering::Relaxed) - before < 64 * 1024;
+    let start = Instant::now();
+    while !is_back() {
+        assert!(start.elapsed() < Duration::from_secs(60), "memory of tasks is kept by workers that sleep");
+        thread::sleep(Duration::from_millis(1));
+    }
+
+    // So does a caller that has run its tasks in place, when it has not needed them for a call.
+    let pool = build(Pool::builder().threads(2).callers(Callers::InPlace));
+    let in_place = |tasks| common::in_place(&pool, || flat(tasks, five));
+    in_place(100);
+    let before = BYTES.load(Ordering::Relaxed);
+    in_place(100_000);
+    let start = Instant::now();
+    while BYTES.load(Ordering::Relaxed) - before >= 64 * 1024 {
+        assert!(start.elapsed() < Duration::from_secs(60), "memory of tasks is kept by seats that are lent");
+        in_place(100);
+    }
+}
