@@ -166,6 +166,7 @@ pub fn all() -> Vec<Model> {
         idempotent::fifo::models(),
         idempotent::double_ended::models(),
         runtime::stack::models(),
+        runtime::tasks::models(),
         runtime::sleep::models(),
         runtime::waiters::models(),
         runtime::seats::models(),

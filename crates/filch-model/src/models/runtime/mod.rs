@@ -1,9 +1,10 @@
-//! What the fork-join runtime rests on: its fork stack, how its workers fall asleep, and how
-//! callers from outside take the seats of sleeping workers.
+//! What the fork-join runtime rests on: its fork stack, its task deques and scopes, how its workers
+//! fall asleep, and how callers from outside take the seats of sleeping workers.
 
 pub(super) mod seats;
 pub(super) mod sleep;
 pub(super) mod stack;
+pub(super) mod tasks;
 pub(super) mod waiters;
 
 use crate::machine::Claims;
