@@ -4,6 +4,8 @@ use std::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::allocator;
+
 /// One round of a program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
@@ -13,6 +15,8 @@ pub(crate) struct Round {
     checksum: u64,
     /// How long single calls took, if they were timed one by one.
     calls: Option<Calls>,
+    /// How many allocations there were, if they were counted.
+    allocations: Option<u64>,
 }
 
 /// How long single calls took.
@@ -38,13 +42,20 @@ impl Round {
     pub(crate) fn checksum(&self) -> u64 {
         self.checksum
     }
+
+    /// How many allocations there were, if they were counted.
+    #[cfg(test)]
+    pub(crate) fn allocations(&self) -> Option<u64> {
+        self.allocations
+    }
 }
 
 impl fmt::Display for Round {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Round { elapsed, cpu, operations, checksum, calls } = self;
+        let Round { elapsed, cpu, operations, checksum, calls, allocations } = self;
         write!(f, "done {} {} {operations} {checksum:016x}", elapsed.as_nanos(), cpu.as_nanos())?;
-        calls.map_or(Ok(()), |Calls { median, p99 }| write!(f, " {} {}", median.as_nanos(), p99.as_nanos()))
+        calls.map_or(Ok(()), |Calls { median, p99 }| write!(f, " {} {}", median.as_nanos(), p99.as_nanos()))?;
+        allocations.map_or(Ok(()), |count| write!(f, " allocations {count}"))
     }
 }
 
@@ -53,7 +64,20 @@ pub(crate) fn timed<T>(operations: u64, work: impl FnOnce() -> T, check: impl Fn
     let (start, cpu_before) = (Instant::now(), cpu_time());
     let result = work();
     let (elapsed, cpu_after) = (start.elapsed(), cpu_time());
-    Round { elapsed, cpu: cpu_after.saturating_sub(cpu_before), operations, checksum: check(&result), calls: None }
+    let cpu = cpu_after.saturating_sub(cpu_before);
+    Round { elapsed, cpu, operations, checksum: check(&result), calls: None, allocations: None }
+}
+
+/// As [`timed`], and counts the allocations of `work` on all threads. The count takes time.
+pub(crate) fn counted<T>(operations: u64, work: impl FnOnce() -> T, check: impl FnOnce(&T) -> u64) -> Round {
+    let mut allocations = None;
+    let count = || {
+        let (result, count) = allocator::counting(work);
+        allocations = Some(count);
+        result
+    };
+    let round = timed(operations, count, check);
+    Round { allocations, ..round }
 }
 
 /// Times so many calls one by one. The pause before each is not timed.
@@ -78,7 +102,8 @@ pub(crate) fn timed_each(calls: u64, pause: Duration, call: impl Fn(u64) -> u64)
         checksum([sum, result])
     });
     let cpu = cpu_time().saturating_sub(cpu_before);
-    Round { elapsed: times.iter().sum(), cpu, operations: calls, checksum: sum, calls: Calls::of(times) }
+    let elapsed = times.iter().sum();
+    Round { elapsed, cpu, operations: calls, checksum: sum, calls: Calls::of(times), allocations: None }
 }
 
 /// Order matters: each word changes what the words before it have come to.
@@ -107,12 +132,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_has_four_figures_and_two_more_if_calls_are_timed_one_by_one() {
+    fn an_answer_has_four_figures_and_more_if_calls_are_timed_or_allocations_are_counted() {
         let nanos = Duration::from_nanos;
-        let mut round = Round { elapsed: nanos(3_000), cpu: nanos(5), operations: 7, checksum: 0xabc, calls: None };
-        assert_eq!(round.to_string(), "done 3000 5 7 0000000000000abc");
-        round.calls = Some(Calls { median: nanos(400), p99: nanos(900) });
-        assert_eq!(round.to_string(), "done 3000 5 7 0000000000000abc 400 900");
+        let (elapsed, cpu) = (nanos(3_000), nanos(5));
+        let plain = Round { elapsed, cpu, operations: 7, checksum: 0xabc, calls: None, allocations: None };
+        assert_eq!(plain.to_string(), "done 3000 5 7 0000000000000abc");
+        let calls = Some(Calls { median: nanos(400), p99: nanos(900) });
+        assert_eq!(Round { calls, ..plain }.to_string(), "done 3000 5 7 0000000000000abc 400 900");
+        let counted = Round { allocations: Some(21), ..plain };
+        assert_eq!(counted.to_string(), "done 3000 5 7 0000000000000abc allocations 21");
     }
 
     #[test]

@@ -3,8 +3,10 @@
 //!
 //! `rayon-programs NAME full|quick` makes its input, says `ready THREADS`, and then answers every line `run` with
 //! `done NANOS CPU_NANOS OPERATIONS CHECKSUM`. A program that times its calls one by one adds
-//! ` MEDIAN_NANOS P99_NANOS` of the calls. It ends with its input. Every other command is an error.
+//! ` MEDIAN_NANOS P99_NANOS` of the calls, and one that counts allocations adds ` allocations COUNT`.
+//! It ends with its input. Every other command is an error.
 
+mod allocator;
 mod busy;
 mod clock;
 mod programs;
@@ -47,7 +49,7 @@ fn chosen(words: &[String]) -> Result<Program, String> {
         "quick" => Amount::Quick,
         other => return Err(format!("`{other}` is not an amount of work; give `full` or `quick`")),
     };
-    programs::named(name, amount).ok_or_else(|| format!("there is no program `{name}`"))
+    programs::named(name, amount)?.ok_or_else(|| format!("there is no program `{name}`"))
 }
 
 fn answer(text: &str) -> Result<(), String> {

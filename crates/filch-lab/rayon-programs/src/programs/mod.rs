@@ -1,5 +1,6 @@
 //! The programs, one file a problem. Each makes its input once and then runs as often as it is told.
 
+mod allocations;
 mod idle;
 mod join;
 mod life;
@@ -10,9 +11,13 @@ mod outside;
 mod scope_spawn;
 mod sieve;
 mod small;
+mod spawn;
 mod str_split;
 mod tick;
 mod tsp;
+mod walk;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::clock::Round;
 
@@ -38,15 +43,31 @@ impl Amount {
     }
 }
 
-/// The program of that name, with its input.
-pub(crate) fn named(name: &str, amount: Amount) -> Option<Program> {
+/// A pool beside the global one, with as many threads.
+fn own_pool() -> Result<ThreadPool, String> {
+    built(ThreadPoolBuilder::new())
+}
+
+/// The pool of a builder, with as many threads as the global one.
+fn built(builder: ThreadPoolBuilder) -> Result<ThreadPool, String> {
+    let pool = builder.num_threads(rayon::current_num_threads()).build();
+    pool.map_err(|error| format!("cannot build a pool: {error}"))
+}
+
+/// The program of that name, with its input. `None` if there is no such program.
+pub(crate) fn named(name: &str, amount: Amount) -> Result<Option<Program>, String> {
     if let Some(name) = name.strip_prefix("outside/") {
         return outside::named(name, amount);
     }
-    Some(match name {
+    if let Some(name) = name.strip_prefix("scope-allocations/") {
+        return allocations::named(name);
+    }
+    Ok(Some(match name {
         "par-iter-sum-10m" => numbers::sum(10_000_000, amount.of(10, 4)),
         "map-collect-10m" => numbers::map_collect(10_000_000),
         "par-sort-10m" => numbers::sort(10_000_000),
+        "par-bridge" => numbers::bridge(200_000),
+        "max-len-1" => numbers::in_parts_of_one(1_000_000),
         "par-chunks-matmul" => matmul::program(512),
         "n-body" => n_body::program(1_000, amount.of(20, 5)),
         "life" => life::program(64, amount.of(2_000, 500)),
@@ -57,12 +78,21 @@ pub(crate) fn named(name: &str, amount: Amount) -> Option<Program> {
         "join-tree-16m" => join::tree(24),
         "join-fib" => join::fib(32),
         "small-50-installed" => small::installed(50, amount.of(100_000, 10_000))?,
-        "scope-of-4" => scope_spawn::small(amount.of(50_000, 20_000)),
+        "scope-100k" => scope_spawn::flat(100_000),
+        "scope-fifo-100k" => scope_spawn::flat_fifo(100_000),
+        "spawn-tree-17" => scope_spawn::tree(17),
+        "scope-of-1" => scope_spawn::small(1, amount.of(100_000, 20_000))?,
+        "scope-of-4" => scope_spawn::small(4, amount.of(100_000, 20_000))?,
+        "scope-of-64" => scope_spawn::small(64, amount.of(5_000, 1_000))?,
+        "spawn-inside-100k" => spawn::inside(100_000)?,
+        "spawn-outside-1" => spawn::outside(1, 100_000),
+        "spawn-outside-4" => spawn::outside(4, 100_000),
+        "walk" => walk::program(amount.of(2_000, 100))?,
         "scope-spawn" => scope_spawn::flat(amount.of(200_000, 100_000)),
         "scope-spawn-tree" => scope_spawn::tree(amount.of(19, 17) as u32),
         "idle" => idle::program(),
         "tick" => tick::program(amount.of(125, 60)),
         "tick-serial" => tick::serial(amount.of(125, 60)),
-        _ => return None,
-    })
+        _ => return Ok(None),
+    }))
 }

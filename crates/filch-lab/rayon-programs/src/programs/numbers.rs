@@ -3,8 +3,12 @@
 use rayon::prelude::*;
 
 use super::Program;
+use crate::busy;
 use crate::clock::{checksum, timed};
 use crate::random::{mix, Random};
+
+/// A little work: some 30 nanoseconds.
+const STEPS_AN_ITEM: u64 = 50;
 
 fn random_numbers(count: usize) -> Vec<u64> {
     let mut random = Random::new(count as u64);
@@ -52,6 +56,25 @@ pub(crate) fn sort(count: usize) -> Program {
     })
 }
 
+/// A little work for each number of an iterator that is not parallel: threads take turns at it.
+pub(crate) fn bridge(count: u64) -> Program {
+    let sum = move || (0..count).par_bridge().map(item).reduce(|| 0, u64::wrapping_add);
+    Box::new(move || timed(1, sum, |&sum| checksum([sum])))
+}
+
+fn item(number: u64) -> u64 {
+    busy::steps(STEPS_AN_ITEM, number)
+}
+
+/// The sum of something else for each number, split down to single numbers.
+pub(crate) fn in_parts_of_one(count: usize) -> Program {
+    let numbers = random_numbers(count);
+    Box::new(move || {
+        let sum = || numbers.par_iter().with_max_len(1).map(|&number| mix(number)).reduce(|| 0, u64::wrapping_add);
+        timed(1, sum, |&sum| checksum([sum]))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,8 +84,12 @@ mod tests {
         let mut numbers = random_numbers(10_000);
         let total: u64 = numbers.iter().map(|number| number >> 32).sum();
         assert_eq!(sum(10_000, 2)().checksum(), checksum([total, total]));
-        let mapped = numbers.iter().map(|&number| mix(number));
-        assert_eq!(map_collect(10_000)().checksum(), checksum(mapped));
+        let mapped = || numbers.iter().map(|&number| mix(number));
+        assert_eq!(map_collect(10_000)().checksum(), checksum(mapped()));
+        let mixed = mapped().fold(0, u64::wrapping_add);
+        assert_eq!(in_parts_of_one(10_000)().checksum(), checksum([mixed]));
+        let items = (0..10_000).map(item).fold(0, u64::wrapping_add);
+        assert_eq!(bridge(10_000)().checksum(), checksum([items]));
         numbers.sort_unstable();
         assert_eq!(sort(10_000)().checksum(), checksum(numbers));
     }

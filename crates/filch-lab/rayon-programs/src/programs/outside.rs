@@ -7,7 +7,9 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use super::{small, Amount, Program};
+use rayon::ThreadPoolBuilder;
+
+use super::{built, small, Amount, Program};
 use crate::busy::{self, STEPS_A_MICRO};
 use crate::clock::{checksum, timed, timed_each};
 
@@ -17,10 +19,10 @@ const CALLERS: u64 = 4;
 /// The stack of a worker in a pool of its own.
 const STACK: usize = 4 << 20;
 
-/// The program of that name, with its input.
-pub(super) fn named(name: &str, amount: Amount) -> Option<Program> {
+/// The program of that name, with its input. `None` if there is no such program.
+pub(super) fn named(name: &str, amount: Amount) -> Result<Option<Program>, String> {
     let (micros, millis) = (Duration::from_micros, Duration::from_millis);
-    Some(match name {
+    Ok(Some(match name {
         "small-50" => in_a_row(amount.of(20_000, 1_000), sum(50)),
         "small-50-after-100us" => after(micros(100), amount.of(500, 50), sum(50)),
         "small-50-after-1ms" => after(millis(1), amount.of(100, 15), sum(50)),
@@ -38,8 +40,8 @@ pub(super) fn named(name: &str, amount: Amount) -> Option<Program> {
         "callers-4-join-200us" => at_once(amount.of(50, 10), join(200)),
         "pool-with-handlers" => in_a_row(amount.of(20_000, 1_000), in_own_pool(50)?),
         "sum-200k" => in_a_row(amount.of(1_000, 200), sum(200_000)),
-        _ => return None,
-    })
+        _ => return Ok(None),
+    }))
 }
 
 /// So many calls, timed together.
@@ -90,16 +92,10 @@ fn sum(elements: u64) -> impl Fn(u64) -> u64 + Sync {
 }
 
 /// The same in a pool with handlers and a stack size of its own.
-fn in_own_pool(elements: u64) -> Option<impl Fn(u64) -> u64> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(rayon::current_num_threads())
-        .stack_size(STACK)
-        .start_handler(ignore)
-        .exit_handler(ignore)
-        .build()
-        .ok()?;
+fn in_own_pool(elements: u64) -> Result<impl Fn(u64) -> u64, String> {
+    let pool = built(ThreadPoolBuilder::new().stack_size(STACK).start_handler(ignore).exit_handler(ignore))?;
     let numbers: Vec<u64> = (0..elements).collect();
-    Some(move |call| pool.install(|| small::sum(&numbers, call)))
+    Ok(move |call| pool.install(|| small::sum(&numbers, call)))
 }
 
 /// A handler for the start and the end of a worker.
@@ -150,7 +146,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_has_no_program() {
-        assert!(named("small-51", Amount::Quick).is_none());
-        assert!(named("outside/small-50", Amount::Quick).is_none());
+        assert!(named("small-51", Amount::Quick).unwrap().is_none());
+        assert!(named("outside/small-50", Amount::Quick).unwrap().is_none());
     }
 }

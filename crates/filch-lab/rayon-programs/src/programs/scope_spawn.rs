@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::Scope;
 
-use super::Program;
+use super::{own_pool, Program};
 use crate::clock::{checksum, timed, Round};
 use crate::random::mix;
 
@@ -26,19 +26,35 @@ pub(crate) fn flat(tasks: u64) -> Program {
     })
 }
 
-/// So many scopes of four tasks each, one after the other, called from inside the pool.
-pub(crate) fn small(scopes: u64) -> Program {
-    let results = no_results(4 * scopes);
+/// The same, the oldest task first.
+pub(crate) fn flat_fifo(tasks: u64) -> Program {
+    let results = no_results(tasks);
     Box::new(move || {
+        round(&results, || {
+            rayon::scope_fifo(|scope| {
+                for task in 0..tasks {
+                    let results = &results;
+                    scope.spawn_fifo(move |_| finish(results, task));
+                }
+            });
+        })
+    })
+}
+
+/// So many scopes of so many tasks each, one after the other, called from inside a pool.
+pub(crate) fn small(tasks: usize, scopes: u64) -> Result<Program, String> {
+    let results = no_results(tasks as u64 * scopes);
+    let pool = own_pool()?;
+    Ok(Box::new(move || {
         let all = || {
-            for four in results.chunks(4) {
-                rayon::scope(|scope| four.iter().for_each(|result| scope.spawn(|_| set(result, four.len() as u64))));
+            for own in results.chunks(tasks) {
+                rayon::scope(|scope| own.iter().for_each(|result| scope.spawn(|_| set(result, own.len() as u64))));
             }
         };
         let sum = || checksum(results.iter().map(|result| result.load(Ordering::Relaxed)));
         results.iter().for_each(|result| result.store(0, Ordering::Relaxed));
-        rayon::join(|| timed(scopes, all, |()| sum()), || ()).0
-    })
+        pool.install(|| timed(scopes, all, |()| sum()))
+    }))
 }
 
 /// Tasks that spawn two more each, so many layers deep.
@@ -82,7 +98,11 @@ mod tests {
     fn every_task_is_run() {
         let all = |tasks: u64| checksum((1..=tasks).map(mix));
         assert_eq!(flat(1_000)().checksum(), all(1_000));
+        assert_eq!(flat_fifo(1_000)().checksum(), all(1_000));
         assert_eq!(tree(10)().checksum(), all(1_023));
-        assert_eq!(small(25)().checksum(), checksum([4; 100]));
+        for tasks in [1, 4, 64] {
+            let sum = checksum(std::iter::repeat_n(tasks as u64, 25 * tasks));
+            assert_eq!(small(tasks, 25).unwrap()().checksum(), sum);
+        }
     }
 }

@@ -2,15 +2,15 @@
 
 use rayon::prelude::*;
 
-use super::Program;
+use super::{own_pool, Program};
 use crate::clock::{checksum, timed};
 
 /// So many calls from inside a pool.
-pub(crate) fn installed(elements: u64, calls: u64) -> Option<Program> {
+pub(crate) fn installed(elements: u64, calls: u64) -> Result<Program, String> {
     let numbers: Vec<u64> = (0..elements).collect();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build().ok()?;
+    let pool = own_pool()?;
     let all = move || (0..calls).fold(0, |before, call| checksum([before, sum(&numbers, call)]));
-    Some(Box::new(move || pool.install(|| timed(calls, &all, |&sum| sum))))
+    Ok(Box::new(move || pool.install(|| timed(calls, &all, |&sum| sum))))
 }
 
 /// The sum of the numbers, each changed by the number of the call.

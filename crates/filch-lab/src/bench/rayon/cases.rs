@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::outside::{self, Figure};
 use super::published::Published;
+use super::scopes;
 use super::way::Way;
 use crate::bench::cpu;
 
@@ -21,7 +22,7 @@ const MICROS_A_GENERATION: Unit = Unit { name: "us/generation", nanos: 1e3 };
 /// Time, by the number of joins.
 pub(crate) const NANOS_A_JOIN: Unit = Unit { name: "ns/join", nanos: 1.0 };
 /// Time, by the number of scopes.
-const NANOS_A_SCOPE: Unit = Unit { name: "ns/scope", nanos: 1.0 };
+pub(super) const NANOS_A_SCOPE: Unit = Unit { name: "ns/scope", nanos: 1.0 };
 /// Time of a call into a pool.
 pub(crate) const NANOS_A_CALL: Unit = Unit { name: "ns/call", nanos: 1.0 };
 /// The same, for calls that take long.
@@ -30,8 +31,14 @@ pub(crate) const MICROS_A_CALL: Unit = Unit { name: "us/call", nanos: 1e3 };
 pub(crate) const P99_MICROS_A_CALL: Unit = Unit { name: "p99-us/call", nanos: 1e3 };
 /// CPU time of the process, by the number of calls.
 pub(crate) const CPU_MICROS_A_CALL: Unit = Unit { name: "cpu-us/call", nanos: 1e3 };
-/// Time, by the number of tasks.
-const NANOS_A_SPAWN: Unit = Unit { name: "ns/spawn", nanos: 1.0 };
+/// Time, by the number of tasks of a scope.
+pub(super) const NANOS_A_TASK: Unit = Unit { name: "ns/task", nanos: 1.0 };
+/// Time, by the number of tasks or jobs.
+pub(super) const NANOS_A_SPAWN: Unit = Unit { name: "ns/spawn", nanos: 1.0 };
+/// Time, by the number of directories.
+pub(super) const NANOS_A_DIRECTORY: Unit = Unit { name: "ns/directory", nanos: 1.0 };
+/// The number of allocations, by the number of tasks.
+pub(crate) const ALLOCATIONS_A_TASK: &str = "allocations/task";
 /// CPU time of the process while it has nothing to do.
 pub(crate) const CPU_MILLIS_A_SECOND: &str = "cpu-ms/s";
 /// CPU time of the process, by the number of ticks.
@@ -46,6 +53,8 @@ pub(crate) enum Kind {
     Time(Unit),
     /// By figures of the calls that one of our programs makes from outside the pool.
     Calls(&'static [Figure]),
+    /// By the allocations that one of our programs makes.
+    Allocations,
     /// By the CPU time that a process takes which has nothing to do.
     Idle,
     /// By the CPU time that a process takes which has little to do.
@@ -112,7 +121,9 @@ pub(crate) fn all() -> Vec<Case> {
         ),
         time("join-fib", NANOS_A_JOIN, "nothing but joins"),
         time("small-50-installed", NANOS_A_CALL, "a parallel iterator over 50 elements, called from inside a pool"),
-        time("scope-of-4", NANOS_A_SCOPE, "scopes of four small tasks, one after the other"),
+    ]);
+    cases.extend(scopes::CASES.map(|(name, kind, text)| case(name, kind, text)));
+    cases.extend([
         time("scope-spawn", NANOS_A_SPAWN, "a scope with many small tasks, all spawned by one"),
         time("scope-spawn-tree", NANOS_A_SPAWN, "a scope with many small tasks, each spawned by another"),
         in_place(case("idle", Kind::Idle, "a process that has worked and has nothing to do any more")),

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure, Context, Result};
+use tempfile::TempDir;
 
 use crate::interrupt::shield;
 use crate::watch;
@@ -16,6 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How often somebody who waits looks whether it is over: rarely, for what is measured runs beside it.
 const LOOK: Duration = Duration::from_millis(500);
 
+/// The variables by which operating systems tell a process where its temporary files go.
+const TEMPORARY: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
+
 /// A program that waits to be told to run.
 #[derive(Debug)]
 pub(crate) struct Child {
@@ -24,6 +28,8 @@ pub(crate) struct Child {
     commands: Option<ChildStdin>,
     answers: Receiver<String>,
     patience: Duration,
+    /// Where its temporary files are. Removed after the process has ended, however it ended.
+    _folder: TempDir,
 }
 
 /// What a round came to.
@@ -36,6 +42,8 @@ pub(crate) struct Answer {
     pub(crate) checksum: u64,
     /// How long single calls took, if the program timed them one by one.
     pub(crate) calls: Option<Calls>,
+    /// How many allocations there were, if the program counted them.
+    pub(crate) allocations: Option<f64>,
 }
 
 /// How long single calls of a round took.
@@ -52,6 +60,10 @@ impl Child {
     }
 
     fn start_with_patience(mut command: Command, threads: usize, patience: Duration) -> Result<Child> {
+        let folder = tempfile::tempdir().context("cannot make a folder for temporary files")?;
+        for variable in TEMPORARY {
+            command.env(variable, folder.path());
+        }
         let mut process = shield(&mut command)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -69,7 +81,7 @@ impl Child {
             });
         }
         let commands = process.stdin.take();
-        let mut child = Child { process, commands, answers, patience };
+        let mut child = Child { process, commands, answers, patience, _folder: folder };
         let ready = child.answer()?;
         ensure!(ready == format!("ready {threads}"), "it was to have {threads} threads, and said `{ready}`");
         Ok(child)
@@ -121,13 +133,14 @@ impl Drop for Child {
 fn parse(line: &str) -> Result<Answer> {
     let answer = || {
         let words: Vec<&str> = line.split(' ').collect();
-        let ["done", nanos, cpu_nanos, operations, checksum, ref calls @ ..] = words[..] else {
+        let ["done", nanos, cpu_nanos, operations, checksum, ref more @ ..] = words[..] else {
             return None;
         };
         let figure = |text: &str| text.parse::<u64>().ok().map(|figure| figure as f64);
-        let calls = match calls {
-            [] => None,
-            [median, p99] => Some(Calls { median_nanos: figure(median)?, p99_nanos: figure(p99)? }),
+        let (calls, allocations) = match more {
+            [] => (None, None),
+            ["allocations", count] => (None, Some(figure(count)?)),
+            [median, p99] => (Some(Calls { median_nanos: figure(median)?, p99_nanos: figure(p99)? }), None),
             _ => return None,
         };
         Some(Answer {
@@ -136,6 +149,7 @@ fn parse(line: &str) -> Result<Answer> {
             operations: figure(operations).filter(|&operations| operations > 0.0)?,
             checksum: u64::from_str_radix(checksum, 16).ok()?,
             calls,
+            allocations,
         })
     };
     answer().with_context(|| format!("its answer is not one: `{line}`"))
@@ -151,11 +165,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_has_four_figures_and_two_more_if_calls_were_timed_one_by_one() {
-        let answer = Answer { nanos: 3000.0, cpu_nanos: 5.0, operations: 7.0, checksum: 0xabc, calls: None };
+    fn an_answer_has_four_figures_and_more_if_calls_were_timed_or_allocations_were_counted() {
+        let answer =
+            Answer { nanos: 3000.0, cpu_nanos: 5.0, operations: 7.0, checksum: 0xabc, calls: None, allocations: None };
         assert_eq!(parse("done 3000 5 7 0000000000000abc").unwrap(), answer);
         let calls = Some(Calls { median_nanos: 400.0, p99_nanos: 900.0 });
         assert_eq!(parse("done 3000 5 7 0000000000000abc 400 900").unwrap(), Answer { calls, ..answer });
+        let allocations = Some(21.0);
+        let counted = "done 3000 5 7 0000000000000abc allocations 21";
+        assert_eq!(parse(counted).unwrap(), Answer { allocations, ..answer });
         for line in [
             "",
             "done",
@@ -163,6 +181,8 @@ mod tests {
             "done 1 2 3 4 5",
             "done 1 2 3 4 5 x",
             "done 1 2 3 4 5 6 7",
+            "done 1 2 3 4 allocations",
+            "done 1 2 3 4 allocations x",
             "done -1 2 3 4",
             "done 1 2 0 4",
             "done 1 2 3 xyz",
@@ -210,6 +230,18 @@ mod tests {
         assert!(within(half_a_second, "exec sleep 1000").contains("did not answer"));
         assert!(refusal("echo ready 3; exec sleep 1000").contains("to have 2 threads, and said `ready 3`"));
         assert!(refusal("echo ready 2; read c; echo nonsense").contains("not one: `nonsense`"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn temporary_files_are_removed_with_the_child_even_if_it_hangs() {
+        let script = "echo ready 2; touch $TMPDIR/file; read c; echo done 1 2 3 4; exec sleep 1000";
+        let mut child = shell(script, LONG).unwrap();
+        child.run().unwrap();
+        let folder = child._folder.path().to_owned();
+        assert!(folder.join("file").exists());
+        drop(child);
+        assert!(!folder.exists());
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::cases::{
-    CPU_MICROS_A_CALL, CPU_MICROS_A_TICK, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, NANOS_A_CALL, P99_MICROS_A_CALL,
+    ALLOCATIONS_A_TASK, CPU_MICROS_A_CALL, CPU_MICROS_A_TICK, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK,
+    NANOS_A_CALL, P99_MICROS_A_CALL,
 };
 use super::outside;
 use super::way::Way;
@@ -86,13 +87,20 @@ struct Most {
 }
 
 impl Most {
-    /// The bounds of every case with one thread.
+    /// The bounds of all other cases with one thread.
     const WITH_ONE_THREAD: Most = Most { shipped: 1.02, in_place: 1.0 };
+
+    /// The bounds, with one thread, of iterators that the part `scopes` has too.
+    const OF_ITERATORS: Most = Most { shipped: 1.0, in_place: 1.0 };
 
     /// The bounds of a case in a unit, if it has any.
     fn of(case: &str, unit: &str, threads: usize) -> Option<Most> {
         let most = Most::with_several_threads(case, unit)?;
-        Some(if threads == 1 { Most::WITH_ONE_THREAD } else { most })
+        Some(match case {
+            _ if threads > 1 => most,
+            "par-iter-sum-10m" | "map-collect-10m" | "par-sort-10m" => Most::OF_ITERATORS,
+            _ => Most::WITH_ONE_THREAD,
+        })
     }
 
     fn with_several_threads(case: &str, unit: &str) -> Option<Most> {
@@ -122,12 +130,31 @@ impl Most {
     }
 }
 
+/// The most that a case of the part `scopes` may take, as a multiple of rayon's.
+fn most_of_scopes(case: &str, threads: usize) -> Option<f64> {
+    let (with_one_thread, with_several) = match case {
+        "scope-100k" => (0.25, 0.5),
+        "scope-fifo-100k" => (0.6, 0.8),
+        "spawn-tree-17" => (0.3, 0.4),
+        "scope-of-1" | "scope-of-4" => (0.4, 0.5),
+        "scope-of-64" => (0.3, 0.5),
+        "spawn-inside-100k" => (0.6, 0.7),
+        "spawn-outside-1" | "spawn-outside-4" => (0.8, 0.9),
+        "par-bridge" => (1.0, 1.02),
+        "max-len-1" => (0.7, 0.7),
+        "walk" => (1.0, 1.0),
+        _ => return None,
+    };
+    Some(if threads == 1 { with_one_thread } else { with_several })
+}
+
 /// What is wanted of a way of calling in a case, in a unit.
 fn wanted(way: Way, case: &str, unit: &str, threads: usize) -> Vec<Wanted> {
     let most = Most::of(case, unit, threads).map(|most| match way {
         Way::InPlace => most.in_place,
         Way::Stock | Way::Shipped => most.shipped,
     });
+    let scopes = most_of_scopes(case, threads);
     let mut all = match (case, unit) {
         // Stock's is close to nothing as well, so a ratio would say nothing. 0.000 seconds: less than half a millisecond.
         (_, CPU_MILLIS_A_SECOND) => vec![Wanted::LessThan(0.5)],
@@ -139,12 +166,14 @@ fn wanted(way: Way, case: &str, unit: &str, threads: usize) -> Vec<Wanted> {
         ("outside/small-50", unit) if unit == NANOS_A_CALL.name && way == Way::Shipped => {
             vec![Wanted::TimesFaster(2.0)]
         }
-        ("scope-of-4", _) => vec![Wanted::AtMost(3.0)],
+        // None, but for what queues take that grow now and then.
+        (_, ALLOCATIONS_A_TASK) => vec![Wanted::LessThan(0.01)],
+        _ if scopes.is_some() => vec![],
         // The bound is enough.
         _ if most.is_some() && (way == Way::InPlace || case.starts_with(outside::PREFIX)) => vec![],
         _ => vec![Wanted::NotSlower],
     };
-    all.extend(most.map(Wanted::AtMost));
+    all.extend(most.or(scopes).map(Wanted::AtMost));
     all
 }
 
@@ -188,6 +217,8 @@ fn lines(ours: &Series, all: &[Series]) -> Vec<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cases::Kind;
+    use super::super::scopes;
     use super::*;
 
     fn series(case: &str, way: Way, unit: &'static str, threads: usize, samples: &[f64]) -> Series {
@@ -264,6 +295,30 @@ mod tests {
             assert_eq!(bounds, [Some(1.02), Some(1.0)], "{case}");
         }
         assert_eq!(bound(Way::InPlace, "outside/small-50-after-5ms", "ns/call", 1), None);
+    }
+
+    #[test]
+    fn cases_of_scopes_have_a_bound_for_each_number_of_threads_and_no_other_goal() {
+        let both = |case, unit| [1, 2].map(|threads| wanted(Way::Shipped, case, unit, threads));
+        let at_most = |one, two| [vec![Wanted::AtMost(one)], vec![Wanted::AtMost(two)]];
+        assert_eq!(both("scope-100k", "ns/task"), at_most(0.25, 0.5));
+        assert_eq!(both("scope-of-4", "ns/scope"), at_most(0.4, 0.5));
+        assert_eq!(both("spawn-outside-4", "ns/spawn"), at_most(0.8, 0.9));
+        for (case, kind, _) in scopes::CASES {
+            let Kind::Time(unit) = kind else { continue };
+            assert!(both(case, unit.name).iter().all(|goals| matches!(goals[..], [Wanted::AtMost(_)])), "{case}");
+        }
+        for case in ["par-iter-sum-10m", "map-collect-10m", "par-sort-10m"] {
+            assert_eq!([1, 2].map(|threads| bound(Way::Shipped, case, "ms/run", threads)), [Some(1.0), Some(1.02)]);
+        }
+    }
+
+    #[test]
+    fn allocations_are_judged_alone_and_less_than_a_hundredth_is_none() {
+        let verdict = |ours| verdicts("scope-allocations/scope-100k", ALLOCATIONS_A_TASK, &[ours], &[1.0]);
+        assert_eq!(verdict(0.0), [["0.000", "0.000 to 0.000", "< 0.010", "met"]]);
+        assert_eq!(verdict(0.009)[0][3], "met");
+        assert_eq!(verdict(1.0)[0][3], "not met");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{ensure, Context, Result};
 
 use super::build::Pair;
-use super::cases::{Case, Kind, CPU_MICROS_A_TICK, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK};
+use super::cases::{Case, Kind, ALLOCATIONS_A_TASK, CPU_MICROS_A_TICK, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK};
 use super::child::{Answer, Child};
 use super::outside::Figure;
 use super::plan::Plan;
@@ -58,6 +58,13 @@ pub(crate) fn measure(case: Case, programs: &Pair, plan: Plan, threads: usize, p
             let figures: Vec<Figure> = figures.iter().copied().filter(Figure::is_known).collect();
             let all = |answer: &Answer| figures.iter().map(|figure| figure.of(answer)).collect();
             contest(parts, figures.iter().map(|figure| figure.unit.name).collect(), &all).hold_each(threads)
+        }
+        Kind::Allocations => {
+            let share = |answer: &Answer| {
+                let allocations = answer.allocations.context("it did not count its allocations")?;
+                Ok(vec![allocations / answer.operations])
+            };
+            contest(parts, vec![ALLOCATIONS_A_TASK], &share).hold_each(threads)
         }
         Kind::Idle => {
             let share = |answer: &Answer| Ok(vec![1e3 * answer.cpu_nanos / answer.nanos]);
@@ -128,7 +135,7 @@ impl Contest<'_> {
         command.args([part.program, self.plan.amount()]);
         let mut child = Child::start(command, threads)?;
         // Not counted: the first time, memory is new and code is not in the cache. What takes CPU time warms up itself.
-        if matches!(self.case.kind, Kind::Time(_) | Kind::Calls(_)) {
+        if matches!(self.case.kind, Kind::Time(_) | Kind::Calls(_) | Kind::Allocations) {
             agreed(&child.run()?, checksum)?;
         }
         Ok(child)
@@ -149,7 +156,8 @@ mod tests {
 
     #[test]
     fn whoever_comes_to_something_else_is_found_out() {
-        let answer = |checksum| Answer { nanos: 1.0, cpu_nanos: 1.0, operations: 1.0, checksum, calls: None };
+        let answer =
+            |checksum| Answer { nanos: 1.0, cpu_nanos: 1.0, operations: 1.0, checksum, calls: None, allocations: None };
         let checksum = OnceCell::new();
         agreed(&answer(7), &checksum).unwrap();
         agreed(&answer(7), &checksum).unwrap();

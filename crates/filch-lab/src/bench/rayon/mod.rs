@@ -3,7 +3,7 @@
 //! The two cores cannot be in one process, so each has its own, and they take turns round by round.
 //! Programs that call from outside the pool have a third process, on our core, whose callers take
 //! part in the work. Threads are not pinned: where they run is up to the core and the operating
-//! system, as it is for its users.
+//! system, as it is for its users. `--case scopes` selects the part about tasks of scopes.
 
 mod build;
 mod cases;
@@ -14,6 +14,7 @@ mod measure;
 mod outside;
 mod plan;
 mod published;
+mod scopes;
 mod way;
 
 use std::fmt::Write;
@@ -29,7 +30,9 @@ use cases::{Case, Kind};
 use plan::Plan;
 use way::Way;
 
-pub(crate) use self::cases::{CPU_MICROS_A_CALL, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, P99_MICROS_A_CALL};
+pub(crate) use self::cases::{
+    ALLOCATIONS_A_TASK, CPU_MICROS_A_CALL, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, P99_MICROS_A_CALL,
+};
 pub(crate) use self::outside::PREFIX as OUTSIDE;
 
 /// The suite's name.
@@ -38,7 +41,7 @@ pub(crate) const SUITE: &str = "rayon";
 /// Runs the suite. The calling thread must not be pinned: processes inherit it.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
-    let mut cases = chosen(cases::all(), &options.cases)?;
+    let mut cases = chosen(cases::all(), &scopes::expanded(&options.cases))?;
     // They take minutes to build. Whoever asks for one by name gets it.
     let are_left_out = options.quick && options.cases.is_empty();
     cases.retain(|case| !are_left_out || !case.is_published());

@@ -126,14 +126,16 @@ mod tests {
     #[test]
     fn a_figure_is_by_the_number_of_calls_or_of_single_calls() {
         let calls = Some(Calls { median_nanos: 2_000.0, p99_nanos: 9_000.0 });
-        let answer = Answer { nanos: 10_000.0, cpu_nanos: 20_000.0, operations: 5.0, checksum: 0, calls };
+        let answer =
+            Answer { nanos: 10_000.0, cpu_nanos: 20_000.0, operations: 5.0, checksum: 0, calls, allocations: None };
         let figures = [MEAN_NANOS, MEAN_MICROS, MEDIAN_NANOS, MEDIAN_MICROS, P99, CPU];
         assert_eq!(figures.map(|figure| figure.of(&answer).unwrap()), [2_000.0, 2.0, 2_000.0, 2.0, 9.0, 4.0]);
     }
 
     #[test]
     fn a_program_that_does_not_time_its_calls_has_no_median() {
-        let answer = Answer { nanos: 1.0, cpu_nanos: 1.0, operations: 1.0, checksum: 0, calls: None };
+        let answer =
+            Answer { nanos: 1.0, cpu_nanos: 1.0, operations: 1.0, checksum: 0, calls: None, allocations: None };
         assert!(MEAN_NANOS.of(&answer).is_ok());
         for figure in [MEDIAN_NANOS, P99] {
             assert!(figure.of(&answer).unwrap_err().to_string().contains("did not time its calls"));

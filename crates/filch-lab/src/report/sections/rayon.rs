@@ -5,7 +5,7 @@ use super::items::{bars, bench, figure, interval, name, says_something, table, t
 use super::ratio::Figures;
 use super::rounds::Rounds;
 use crate::bench::rayon::{
-    CPU_MICROS_A_CALL, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, OUTSIDE, P99_MICROS_A_CALL,
+    ALLOCATIONS_A_TASK, CPU_MICROS_A_CALL, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, OUTSIDE, P99_MICROS_A_CALL,
 };
 use crate::bench::{rayon, THREADS};
 use crate::figures::threads;
@@ -43,10 +43,11 @@ fn measured<'a>(figures: Figures<'a>, names: &[&str]) -> Vec<Measured<'a>> {
     cases
 }
 
-/// What is timed: each case with its unit. CPU times are told apart, and so are the slowest calls.
+/// What is timed: each case with its unit. CPU times are told apart, and so are the slowest calls
+/// and allocations.
 fn timed<'a>(figures: Figures<'a>, names: &[&str]) -> Vec<Measured<'a>> {
     let mut cases = measured(figures, names);
-    cases.retain(|(_, unit)| ![CPU_MICROS_A_CALL.name, P99_MICROS_A_CALL.name].contains(unit));
+    cases.retain(|(_, unit)| ![CPU_MICROS_A_CALL.name, P99_MICROS_A_CALL.name, ALLOCATIONS_A_TASK].contains(unit));
     cases
 }
 

@@ -1,0 +1,130 @@
+//! Jobs that are spawned into a pool and that no call waits for, from inside and from outside.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Barrier, Condvar, Mutex, PoisonError};
+use std::thread;
+
+use super::{own_pool, Program};
+use crate::clock::{checksum, counted, timed, Round};
+use crate::random::mix;
+
+/// What all jobs of a program share.
+pub(super) struct Jobs {
+    /// What each job comes to.
+    results: Vec<AtomicU64>,
+    /// How many jobs of this round have not run.
+    left: AtomicU64,
+    /// For the thread that waits for the last job.
+    lock: Mutex<()>,
+    is_over: Condvar,
+}
+
+impl Jobs {
+    /// So many jobs. They may borrow what lives for ever, and a program lives as long as its
+    /// process.
+    pub(super) fn leaked(count: usize) -> &'static Jobs {
+        let results = (0..count).map(|_| AtomicU64::new(0)).collect();
+        Box::leak(Box::new(Jobs { results, left: AtomicU64::new(0), lock: Mutex::new(()), is_over: Condvar::new() }))
+    }
+
+    fn count(&self) -> u64 {
+        self.results.len() as u64
+    }
+
+    /// Runs a job. The last one wakes the thread that waits.
+    pub(super) fn finish(&self, job: usize, result: u64) {
+        self.results[job].store(result, Ordering::Relaxed);
+        // Release: the thread that waits reads the results after it has seen zero.
+        if self.left.fetch_sub(1, Ordering::Release) == 1 {
+            let _locked = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            self.is_over.notify_one();
+        }
+    }
+
+    /// Blocks until every job has run. A thread of the pool must not call it.
+    fn wait(&self) {
+        let locked = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        // Acquire: pairs with the Release of all jobs, whose decrements are one release sequence.
+        let is_left = |_: &mut ()| self.left.load(Ordering::Acquire) != 0;
+        let _locked = self.is_over.wait_while(locked, is_left).unwrap_or_else(PoisonError::into_inner);
+    }
+
+    fn reset(&self) {
+        self.results.iter().for_each(|result| result.store(0, Ordering::Relaxed));
+        self.left.store(self.count(), Ordering::Relaxed);
+    }
+
+    fn checksum(&self) -> u64 {
+        checksum(self.results.iter().map(|result| result.load(Ordering::Relaxed)))
+    }
+
+    /// Times `spawn`, which spawns all jobs, until all of them have run.
+    fn round(&self, spawn: impl FnOnce()) -> Round {
+        self.reset();
+        timed(self.count(), || self.until_over(spawn), |()| self.checksum())
+    }
+
+    /// The same, with a count of the allocations.
+    pub(super) fn counted_round(&self, spawn: impl FnOnce()) -> Round {
+        self.reset();
+        counted(self.count(), || self.until_over(spawn), |()| self.checksum())
+    }
+
+    fn until_over(&self, spawn: impl FnOnce()) {
+        spawn();
+        self.wait();
+    }
+}
+
+/// A job: the smallest that leaves something to check.
+fn run(jobs: &Jobs, job: usize) {
+    jobs.finish(job, mix(job as u64 + 1));
+}
+
+/// So many jobs, spawned by a worker. The caller waits: a pool of one worker runs none before its
+/// closure returns.
+pub(crate) fn inside(count: usize) -> Result<Program, String> {
+    let (jobs, pool) = (Jobs::leaked(count), own_pool()?);
+    Ok(Box::new(move || {
+        jobs.round(|| {
+            pool.install(|| (0..count).for_each(|job| rayon::spawn(move || run(jobs, job))));
+        })
+    }))
+}
+
+/// So many jobs, spawned by so many threads outside of the pool, each its share.
+pub(crate) fn outside(threads: usize, count: usize) -> Program {
+    let jobs = Jobs::leaked(count);
+    Box::new(move || {
+        let start = Barrier::new(threads + 1);
+        thread::scope(|scope| {
+            for thread in 0..threads {
+                let start = &start;
+                scope.spawn(move || {
+                    start.wait();
+                    let own = count * thread / threads..count * (thread + 1) / threads;
+                    own.for_each(|job| rayon::spawn(move || run(jobs, job)));
+                });
+            }
+            jobs.round(|| {
+                start.wait();
+            })
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_job_is_run_wherever_it_is_spawned() {
+        let all = checksum((1..=1_001).map(mix));
+        let mut from_inside = inside(1_001).unwrap();
+        assert_eq!([from_inside().checksum(), from_inside().checksum()], [all; 2]);
+        for threads in [1, 4] {
+            let mut from_outside = outside(threads, 1_001);
+            assert_eq!([from_outside().checksum(), from_outside().checksum()], [all; 2]);
+        }
+    }
+}
