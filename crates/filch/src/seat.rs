@@ -116,6 +116,7 @@ impl Seat {
     }
 
     /// The pool.
+    #[inline(always)]
     pub(crate) fn pool<'a>(&self) -> &'a Shared {
         // SAFETY: the pool owns its seats, and outlives what runs on them.
         unsafe { &*self.pool.load(Ordering::Relaxed) }

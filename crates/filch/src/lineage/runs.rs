@@ -110,16 +110,23 @@ const FIRST: usize = if cfg!(loom) { 2 } else { 8 };
 /// Room for more runs than a thread's stack has.
 const CHUNKS: usize = if cfg!(loom) { 2 } else { 24 };
 
+/// The last run of a seat.
+struct Top {
+    /// How many runs there are, apart from entry 0.
+    index: AtomicU32,
+    run: AtomicPtr<Run>,
+}
+
 /// The runs of one seat. Entry 0 is for what runs there in place.
 pub(crate) struct Runs {
     chunks: [AtomicPtr<Run>; CHUNKS],
-    /// How many there are, apart from entry 0. Only the occupant uses it.
-    count: CachePadded<AtomicU32>,
+    /// Only the occupant uses it.
+    top: CachePadded<Top>,
 }
 
 impl fmt::Debug for Runs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Runs").field("count", &self.count.load(Ordering::Relaxed)).finish_non_exhaustive()
+        f.debug_struct("Runs").field("count", &self.top.index.load(Ordering::Relaxed)).finish_non_exhaustive()
     }
 }
 
@@ -128,13 +135,15 @@ impl Runs {
     pub(crate) fn new() -> Runs {
         Runs {
             chunks: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
-            count: CachePadded::new(AtomicU32::new(0)),
+            top: CachePadded::new(Top { index: AtomicU32::new(0), run: AtomicPtr::new(ptr::null_mut()) }),
         }
     }
 
     /// The seat has got its place.
     pub(crate) fn move_in(&self, seat: &Seat) {
-        self.entry(0, seat).floor.store(0, Ordering::Release);
+        let run = self.entry(0, seat);
+        run.floor.store(0, Ordering::Release);
+        self.set_top(0, run);
     }
 
     /// The entry of this index, if its chunk is there.
@@ -167,7 +176,7 @@ impl Runs {
 
     /// Whether nothing runs here but what began in place. For the occupant.
     pub(crate) fn is_empty(&self) -> bool {
-        self.count.load(Ordering::Relaxed) == 0
+        self.top.index.load(Ordering::Relaxed) == 0
     }
 
     /// The entry of what runs here in place.
@@ -177,14 +186,21 @@ impl Runs {
     }
 
     /// The run that the occupant is in.
+    #[inline(always)]
     pub(crate) fn top(&self) -> &Run {
-        self.get(self.count.load(Ordering::Relaxed)).expect("a run has an entry")
+        // SAFETY: entry 0 since `move_in`, later the last run; the memory of runs stays.
+        unsafe { &*self.top.run.load(Ordering::Relaxed) }
+    }
+
+    fn set_top(&self, index: u32, run: &Run) {
+        self.top.index.store(index, Ordering::Relaxed);
+        self.top.run.store(ptr::from_ref(run).cast_mut(), Ordering::Relaxed);
     }
 
     /// The occupant begins to run work of this lineage, at this depth of its fork stack. A fence
     /// has to follow.
     pub(crate) fn begin(&self, seat: &Seat, lineage: Lineage, floor: u32) {
-        let index = self.count.load(Ordering::Relaxed) + 1;
+        let index = self.top.index.load(Ordering::Relaxed) + 1;
         let run = self.entry(index, seat);
         let (level, jump) = match lineage.up() {
             None => (0, ptr::null()),
@@ -201,17 +217,17 @@ impl Runs {
         run.up.store(lineage.up.cast_mut(), Ordering::Relaxed);
         run.jump.store(jump.cast_mut(), Ordering::Relaxed);
         run.floor.store(floor, Ordering::Release);
-        self.count.store(index, Ordering::Relaxed);
+        self.set_top(index, run);
     }
 
     /// The occupant's last run is over, and nothing of it is left on the fork stack.
     pub(crate) fn end(&self) {
-        let count = self.count.load(Ordering::Relaxed);
+        let below = self.top.index.load(Ordering::Relaxed) - 1;
         if !defect(Defect::KeepsEndedRuns) {
             // Relaxed: before whatever the occupant forks later.
             self.top().floor.store(FREE, Ordering::Relaxed);
         }
-        self.count.store(count - 1, Ordering::Relaxed);
+        self.set_top(below, self.get(below).expect("a run has an entry"));
     }
 
     /// The run that has forked what stands at this depth. For a thread that holds that job,

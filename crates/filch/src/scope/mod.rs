@@ -83,6 +83,7 @@ where
     on_worker(Order::Oldest, f)
 }
 
+#[inline(always)]
 fn on_worker<'scope, F, R>(order: Order, f: F) -> R
 where
     F: FnOnce(&Scope<'scope>) -> R + Send,
@@ -312,18 +313,48 @@ unsafe fn execute<'scope, F>(job: *const (), worker: &mut Worker, elsewhere: boo
 where
     F: FnOnce(&Scope<'scope>) + Send + 'scope,
 {
+    if elsewhere {
+        // SAFETY: the caller's word.
+        unsafe { execute_elsewhere::<F>(job, worker) };
+    } else {
+        // SAFETY: the caller's word.
+        let (scope, f) = unsafe { take_task::<F>(job) };
+        run_task(scope, f);
+    }
+}
+
+/// # Safety
+///
+/// As for `execute`.
+#[cold]
+#[inline(never)]
+unsafe fn execute_elsewhere<'scope, F>(job: *const (), worker: &mut Worker)
+where
+    F: FnOnce(&Scope<'scope>) + Send + 'scope,
+{
+    // SAFETY: the caller's word.
+    let (scope, f) = unsafe { take_task::<F>(job) };
+    let mut f = Some(f);
+    let run = &mut || run_task(scope, f.take().expect("run once"));
+    // SAFETY: the caller's word.
+    unsafe { run_elsewhere(worker.seat(), &scope.record, run) };
+}
+
+/// Takes the closure of a task, and its scope, which is there until the task is over.
+///
+/// # Safety
+///
+/// As for `execute`.
+#[inline(always)]
+unsafe fn take_task<'a, 'scope, F>(job: *const ()) -> (&'a Scope<'scope>, F)
+where
+    F: FnOnce(&Scope<'scope>) + Send + 'scope,
+{
     // SAFETY: the caller's word.
     let (f, lineage) = unsafe { Job::take_closure::<F>(job) };
     // SAFETY: the task is not over. A scope is its record.
     let scope = unsafe { &*std::ptr::from_ref(Record::of(lineage)).cast::<Scope<'scope>>() };
-    if elsewhere {
-        let mut f = Some(f);
-        let run = &mut || run_task(scope, f.take().expect("run once"));
-        // SAFETY: the caller's word.
-        unsafe { run_elsewhere(worker.seat(), &scope.record, run) };
-    } else {
-        run_task(scope, f);
-    }
+    (scope, f)
 }
 
 /// Runs the closure of a task, and keeps its panic.

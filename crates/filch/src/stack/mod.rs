@@ -282,6 +282,7 @@ impl Stack {
     }
 
     /// Whether another worker has asked for work since the owner last answered.
+    #[inline(always)]
     pub(crate) fn is_demanded(&self) -> bool {
         // Relaxed: a hint; the next fork looks again.
         self.signs.demand.load(Ordering::Relaxed)

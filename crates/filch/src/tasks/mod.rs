@@ -141,12 +141,7 @@ impl Deque {
         // Relaxed: the owner reads its own store.
         let bottom = self.owned.bottom.load(Ordering::Relaxed);
         // SAFETY: this is the owner.
-        if !unsafe { self.ring.has_room(bottom) } {
-            // SAFETY: the same.
-            unsafe { self.make_room(bottom) };
-        }
-        // SAFETY: the same.
-        write(unsafe { self.ring.to_write(bottom) });
+        write(unsafe { self.ring.to_write(bottom).unwrap_or_else(|| self.enter_block(bottom)) });
         // Release: a raider that reads this `bottom` reads the slots below it.
         self.owned.bottom.store(bottom + 1, Ordering::Release);
         // A worker that raises the alarm issues the heavy barrier before it looks at `bottom` for
@@ -154,11 +149,26 @@ impl Deque {
         light();
     }
 
+    /// Where to write the task at `bottom`, in another block than the last one.
+    ///
     /// # Safety
     ///
     /// Called by the owner.
     #[cold]
     #[inline(never)]
+    unsafe fn enter_block(&self, bottom: u64) -> *mut Job {
+        // SAFETY: this is the owner.
+        if !unsafe { self.ring.has_room(bottom) } {
+            // SAFETY: the same.
+            unsafe { self.make_room(bottom) };
+        }
+        // SAFETY: the same; the position has a slot.
+        unsafe { self.ring.enter_to_write(bottom) }
+    }
+
+    /// # Safety
+    ///
+    /// Called by the owner.
     unsafe fn make_room(&self, bottom: u64) {
         let (top, _) = self.positions();
         if bottom - top > MOST {

@@ -4,6 +4,9 @@
 //! high bits name, modulo its length. A directory that is full is replaced by one twice as long
 //! with the same chunks. A thief may still read the old one, so that lives as long as the deque;
 //! all old ones together are shorter than the newest.
+//!
+//! The owner keeps the chunk of the block where it last pushed or popped, and looks into the
+//! directory only when it enters another block.
 
 use std::alloc::{alloc, dealloc, handle_alloc_error, Layout};
 use std::cell::{Cell, RefCell};
@@ -23,6 +26,9 @@ const FIRST: usize = if cfg!(loom) { 2 } else { 16 };
 /// How many chunks a deque keeps that has no tasks.
 const KEPT: u64 = 2;
 
+/// Where no block begins. No position is less than a chunk above it.
+const NO_BLOCK: u64 = 1 << 63;
+
 /// Room for one task.
 struct Slot {
     job: MaybeUninit<Job>,
@@ -32,16 +38,28 @@ struct Slot {
 }
 
 impl Slot {
-    fn watch_read(_slot: *const Slot) {
+    /// # Safety
+    ///
+    /// In a chunk.
+    #[inline(always)]
+    unsafe fn to_read(slot: *const Slot) -> *const Job {
         #[cfg(loom)]
         // SAFETY: only loom looks at it.
-        unsafe { &*_slot }.watch.with(|_| ());
+        unsafe { &*slot }.watch.with(|_| ());
+        // SAFETY: the caller's word.
+        unsafe { &raw const (*slot).job }.cast()
     }
 
-    fn watch_write(_slot: *const Slot) {
+    /// # Safety
+    ///
+    /// In a chunk.
+    #[inline(always)]
+    unsafe fn to_write(slot: *mut Slot) -> *mut Job {
         #[cfg(loom)]
         // SAFETY: only loom looks at it.
-        unsafe { &*_slot }.watch.with_mut(|_| ());
+        unsafe { &*slot }.watch.with_mut(|_| ());
+        // SAFETY: the caller's word.
+        unsafe { &raw mut (*slot).job }.cast()
     }
 }
 
@@ -68,9 +86,9 @@ impl Directory {
 /// See the module. What is not atomic is the owner's.
 pub(super) struct Ring {
     directory: AtomicPtr<Directory>,
-    /// The parts of the directory, for the owner: one load less.
-    entries: Cell<*const AtomicPtr<Slot>>,
-    mask: Cell<usize>,
+    /// The first position of the owner's current block, or [`NO_BLOCK`], and the block's chunk.
+    current: Cell<u64>,
+    chunk: Cell<*mut Slot>,
     /// The first position that has no slot.
     room: Cell<u64>,
     /// The first block of positions that has a chunk.
@@ -129,13 +147,10 @@ unsafe fn free_chunk(chunk: *mut Slot) {
 
 impl Ring {
     pub(super) fn new() -> Ring {
-        let directory = Directory::new(FIRST);
-        // SAFETY: just made.
-        let (entries, mask) = unsafe { ((*directory).entries.as_ptr(), (*directory).mask) };
         Ring {
-            directory: AtomicPtr::new(directory),
-            entries: Cell::new(entries),
-            mask: Cell::new(mask),
+            directory: AtomicPtr::new(Directory::new(FIRST)),
+            current: Cell::new(NO_BLOCK),
+            chunk: Cell::new(ptr::null_mut()),
             room: Cell::new(0),
             first: Cell::new(0),
             peak: Cell::new(0),
@@ -149,7 +164,6 @@ impl Ring {
     /// # Safety
     ///
     /// Called by the owner.
-    #[inline(always)]
     pub(super) unsafe fn has_room(&self, position: u64) -> bool {
         position < self.room.get()
     }
@@ -160,60 +174,63 @@ impl Ring {
         // when the position became public.
         // SAFETY: directories live as long as the ring.
         let directory = unsafe { &*self.directory.load(Ordering::Acquire) };
-        // SAFETY: an entry of the directory; the position keeps its slot until the task is moved
-        // out.
-        unsafe { Ring::read(directory.entry(position / CHUNK), position) }
-    }
-
-    /// The slot of a position in the chunk at this entry.
-    ///
-    /// # Safety
-    ///
-    /// The position has a slot, and this is the entry of its block.
-    #[inline(always)]
-    unsafe fn slot(entry: &AtomicPtr<Slot>, position: u64) -> *mut Slot {
-        // Relaxed: as above; or the owner reads its own store.
-        let chunk = entry.load(Ordering::Relaxed);
+        // Relaxed: as above.
+        let chunk = directory.entry(position / CHUNK).load(Ordering::Relaxed);
         assert!(!cfg!(loom) || !chunk.is_null(), "a position without a slot was claimed");
+        // SAFETY: the position keeps its slot until the task is moved out.
+        let slot = unsafe { chunk.add((position % CHUNK) as usize) };
+        // SAFETY: the same.
+        unsafe { Slot::to_read(slot) }
+    }
+
+    /// The slot of a position, if that is in the owner's current block.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    #[inline(always)]
+    unsafe fn slot(&self, position: u64) -> Option<*mut Slot> {
+        let offset = position.wrapping_sub(self.current.get());
         // SAFETY: within the chunk.
-        unsafe { chunk.add((position % CHUNK) as usize) }
+        (offset < CHUNK).then(|| unsafe { self.chunk.get().add(offset as usize) })
     }
 
+    /// Makes the block of a position that has a slot the current one. Returns the slot.
+    ///
     /// # Safety
     ///
-    /// As for `slot`.
-    #[inline(always)]
-    unsafe fn read(entry: &AtomicPtr<Slot>, position: u64) -> *const Job {
-        // SAFETY: the caller's word.
-        let slot = unsafe { Ring::slot(entry, position) };
-        Slot::watch_read(slot);
-        // SAFETY: within the slot.
-        unsafe { &raw const (*slot).job }.cast()
+    /// Called by the owner.
+    #[cold]
+    unsafe fn enter(&self, position: u64) -> *mut Slot {
+        // SAFETY: as in `claimed`.
+        let directory = unsafe { &*self.directory.load(Ordering::Relaxed) };
+        let offset = position % CHUNK;
+        self.current.set(position - offset);
+        // Relaxed: the owner reads its own store.
+        self.chunk.set(directory.entry(position / CHUNK).load(Ordering::Relaxed));
+        // SAFETY: within the chunk.
+        unsafe { self.chunk.get().add(offset as usize) }
     }
 
-    /// The entry of a position's block.
+    /// Where to write the task of a position, if that is in the current block.
     ///
     /// # Safety
     ///
     /// Called by the owner.
     #[inline(always)]
-    unsafe fn own_entry(&self, position: u64) -> &AtomicPtr<Slot> {
-        // SAFETY: the mask keeps the index below the number of entries.
-        unsafe { &*self.entries.get().add((position / CHUNK) as usize & self.mask.get()) }
+    pub(super) unsafe fn to_write(&self, position: u64) -> Option<*mut Job> {
+        // SAFETY: the caller's word; within the chunk.
+        unsafe { self.slot(position).map(|slot| Slot::to_write(slot)) }
     }
 
-    /// Where to write the task of a position that has a slot.
+    /// The same for a position that has a slot and whose block becomes the current one.
     ///
     /// # Safety
     ///
     /// Called by the owner.
-    #[inline(always)]
-    pub(super) unsafe fn to_write(&self, position: u64) -> *mut Job {
-        // SAFETY: the caller's word.
-        let slot = unsafe { Ring::slot(self.own_entry(position), position) };
-        Slot::watch_write(slot);
-        // SAFETY: within the slot.
-        unsafe { &raw mut (*slot).job }.cast()
+    pub(super) unsafe fn enter_to_write(&self, position: u64) -> *mut Job {
+        // SAFETY: the caller's word; within the chunk.
+        unsafe { Slot::to_write(self.enter(position)) }
     }
 
     /// The task of a position that was written.
@@ -224,7 +241,9 @@ impl Ring {
     #[inline(always)]
     pub(super) unsafe fn to_read(&self, position: u64) -> *const Job {
         // SAFETY: the caller's word.
-        unsafe { Ring::read(self.own_entry(position), position) }
+        let slot = unsafe { self.slot(position).unwrap_or_else(|| self.enter(position)) };
+        // SAFETY: within the chunk.
+        unsafe { Slot::to_read(slot) }
     }
 
     /// Gives the position a slot, and those after it in its block.
@@ -232,7 +251,7 @@ impl Ring {
     /// # Safety
     ///
     /// Called by the owner, for the first position that has none. No thread reads a slot below
-    /// `free`.
+    /// `free`. The owner enters the position's block next: its current one may be in use again.
     pub(super) unsafe fn make_room(&self, position: u64, free: u64) {
         debug_assert!(position == self.room.get() && position % CHUNK == 0);
         let block = position / CHUNK;
@@ -262,8 +281,6 @@ impl Ring {
             self.old.borrow_mut().push(self.directory.swap(larger, Ordering::Release));
             // SAFETY: as above.
             directory = unsafe { &*larger };
-            self.entries.set(directory.entries.as_ptr());
-            self.mask.set(directory.mask);
         }
         // Relaxed: published with the tasks of the block.
         directory.entry(block).store(chunk, Ordering::Relaxed);
@@ -292,6 +309,7 @@ impl Ring {
         if !unsafe { self.has_many() } {
             return;
         }
+        self.current.set(NO_BLOCK);
         let mut spare = self.spare.borrow_mut();
         // SAFETY: as in `claimed`.
         let directory = unsafe { &*self.directory.load(Ordering::Relaxed) };
