@@ -238,7 +238,9 @@ impl Worker {
         B: FnOnce(&mut Worker, bool) -> RB,
     {
         let (seat, slot) = (self.seat(), self.slot());
-        if seat.stack.settle(slot) {
+        let is_own = seat.stack.settle(slot);
+        seat.heed_requests();
+        if is_own {
             // SAFETY: nobody has taken the job, and from now on nobody can.
             return (first, unsafe { job.run_here(self) });
         }
@@ -256,7 +258,9 @@ impl Worker {
     {
         let (seat, slot) = (self.seat(), self.slot());
         // What the second closure comes to is of no interest any more, be it a panic of its own.
-        if seat.stack.pop(slot) || seat.stack.settle(slot) {
+        let is_own = seat.stack.pop(slot) || seat.stack.settle(slot);
+        seat.heed_requests();
+        if is_own {
             // SAFETY: as in `fork`.
             unwind::discard(unwind::catch(|| unsafe { job.run_here(self) }));
         } else {

@@ -37,8 +37,17 @@ impl Work<'_> {
     }
 }
 
+/// Why a worker runs something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The wait below needs it, and so all tasks that it spawns into its own scope.
+    Needed,
+    /// The worker would do something else if it were not for this, unless it runs nothing.
+    Other,
+}
+
 /// Runs it on the calling worker, at the bottom of its stack or above what it waits for.
-pub(crate) fn run(seat: &Seat, work: Work<'_>) {
+pub(crate) fn run(seat: &Seat, work: Work<'_>, purpose: Purpose) {
     // Jobs keep their panics to themselves. Should one get out all the same, it would unwind frames that others still work for.
     let guard = NoUnwind("a job unwound into its worker");
     // A run on top of another pushes nothing for the scopes below.
@@ -52,6 +61,10 @@ pub(crate) fn run(seat: &Seat, work: Work<'_>) {
     let is_root = lineage.is_root();
     seat.runs.begin(seat, lineage, seat.worker().depth());
     let before = seat.begin();
+    // What a task spawns may take for ever. What is below must be able to go on before that.
+    let to_the_end = purpose == Purpose::Needed || !before;
+    // SAFETY: as above.
+    let outer_to_the_end = unsafe { seat.set_runs_tasks_to_the_end(to_the_end) };
     let worker = seat.worker();
     match work {
         Work::Forked(slot, victim) => {
@@ -88,6 +101,7 @@ pub(crate) fn run(seat: &Seat, work: Work<'_>) {
     unsafe {
         seat.drop_kept();
         seat.set_innermost(outer);
+        seat.set_runs_tasks_to_the_end(outer_to_the_end);
     }
     seat.end(before);
     if before && is_root {
@@ -121,7 +135,7 @@ fn run_roots(seat: &Seat) {
         if from_outside == MOST {
             return;
         }
-        let Some(job) = seat.pool().injector.take_root() else { return };
+        let Some(job) = seat.pool().injector.take_root_in_turn() else { return };
         from_outside += 1;
         run_job(seat, job);
     }
@@ -148,7 +162,7 @@ pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
 pub(crate) fn own<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat. The job leaves its slot at once.
     let spawned = || unsafe { seat.pop_spawned().map(|job| job.read()) };
-    own_task(seat).or_else(|| spawned().or_else(|| seat.collect()).map(Work::Job))
+    own_task(seat).or_else(|| own_stray(seat)).or_else(|| spawned().or_else(|| seat.collect()).map(Work::Job))
 }
 
 /// A task of a scope that is in a deque of this worker's own.
@@ -157,16 +171,30 @@ fn own_task<'p>(seat: &Seat) -> Option<Work<'p>> {
     unsafe { seat.take_own_task() }.map(|(task, innermost)| Work::OwnTask(task, innermost))
 }
 
-/// A task of a scope, for a worker that yields: from a deque of its own, or of a scope that it has
-/// opened and in the injector, because it was not spawned into the innermost scope.
-pub(crate) fn own_task_or_injected<'p>(seat: &Seat) -> Option<Work<'p>> {
-    let injected = || seat.pool().injector.take_needed(|lineage| lineage.is_waited_for_by(seat));
-    own_task(seat).or_else(|| injected().map(Work::Job))
+/// A task that this worker has spawned into a scope of which it had no segment.
+fn own_stray<'p>(seat: &Seat) -> Option<Work<'p>> {
+    // SAFETY: this is the worker of the seat.
+    unsafe { seat.take_stray(|_| true) }.map(Work::Task)
+}
+
+/// A task of a scope, for a worker that yields: from a deque of its own, or from the injector, if
+/// it has opened the scope. Tasks of its segments and others come first in turn, so that neither
+/// has to wait for tasks that spawn themselves again.
+pub(crate) fn own_task_or_stray<'p>(seat: &Seat) -> Option<Work<'p>> {
+    let injected = || seat.pool().injector.take_needed(|lineage| lineage.is_waited_for_by(seat)).map(Work::Job);
+    let stray = || own_stray(seat).or_else(injected);
+    // SAFETY: this is the worker of the seat.
+    if unsafe { seat.prefers_strays() } {
+        stray().or_else(|| own_task(seat))
+    } else {
+        own_task(seat).or_else(stray)
+    }
 }
 
 /// The oldest job that this worker has forked and nobody has taken. Its owner finds it done.
 pub(crate) fn own_forked(seat: &Seat) -> Option<Work<'_>> {
     seat.stack.share();
+    seat.heed_requests();
     loop {
         match seat.stack.steal() {
             Theft::Job(slot) => return Some(Work::Forked(slot, seat)),
@@ -263,7 +291,7 @@ pub(crate) fn until<'p>(
             pool.wake_for_unclaimed_work();
         }
         if let Some(work) = work {
-            run(seat, work);
+            run(seat, work, Purpose::Other);
         }
     }
 }

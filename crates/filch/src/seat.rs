@@ -11,7 +11,7 @@ use crossbeam_utils::CachePadded;
 use crate::backoff::Patience;
 use crate::defect::{defect, Defect};
 use crate::job::Job;
-use crate::lineage::{node_of, Lineage, Runs};
+use crate::lineage::{node_of, Lineage, Runs, Wait};
 use crate::pool::Shared;
 use crate::random::Random;
 use crate::scope::{Innermost, Record};
@@ -21,7 +21,7 @@ use crate::split::Mode;
 use crate::stack::{Slot, Stack};
 use crate::stats::{Count, Tally};
 use crate::sync::{fence_after_exchange, lock, AtomicBool, AtomicPtr, AtomicUsize, Mutex, Ordering};
-use crate::tasks::{Deque, Lanes, Pop, Theft};
+use crate::tasks::{Counted, Deque, Lanes, Pop, Strays, Theft};
 use crate::trace::Log;
 use crate::worker::Worker;
 
@@ -42,11 +42,15 @@ pub(crate) struct Seat {
     pub(crate) tasks: Deque,
     /// The same of scopes whose oldest tasks are taken first.
     lanes: Lanes,
+    /// Tasks that it has spawned into scopes of which it has no segment.
+    strays: Strays,
     /// Jobs that it has spawned.
     pub(crate) spawned: Deque,
     /// How many jobs it has spawned, and how many spawned jobs it has run.
     pub(crate) spawns: CachePadded<Spawns>,
     innermost: OwnersOnly<Cell<Innermost>>,
+    runs_tasks_to_the_end: OwnersOnly<Cell<bool>>,
+    prefers_strays: OwnersOnly<Cell<bool>>,
     random: OwnersOnly<Cell<Random>>,
     /// Calls from outside that run here.
     calls: CachePadded<OwnersOnly<Cell<Calls>>>,
@@ -86,11 +90,14 @@ impl Seat {
             index,
             pool: AtomicPtr::new(std::ptr::null_mut()),
             outer: plain::AtomicPtr::new(std::ptr::null_mut()),
-            tasks: Deque::new(mode, SEGMENTS),
+            tasks: Deque::new(mode, SEGMENTS, Counted::WhenStolen),
             lanes: Lanes::new(),
-            spawned: Deque::new(mode, 0),
+            strays: Strays::new(),
+            spawned: Deque::new(mode, 0, Counted::Before),
             spawns: CachePadded::new(Spawns { spawned: Count::new(), finished: Count::new() }),
             innermost: OwnersOnly(Cell::new(Innermost::NONE)),
+            runs_tasks_to_the_end: OwnersOnly(Cell::new(true)),
+            prefers_strays: OwnersOnly(Cell::new(false)),
             // Any odd constant: no two workers start alike.
             random: OwnersOnly(Cell::new(Random::new(index))),
             calls: CachePadded::new(OwnersOnly(Cell::new(Calls { last: None, brief: 0 }))),
@@ -200,6 +207,81 @@ impl Seat {
         })
     }
 
+    /// Takes a task that the worker has spawned into a scope of which it had no segment, if its
+    /// lineage is wanted. It is counted.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    pub(crate) unsafe fn take_stray(&self, is_wanted: impl Fn(Lineage) -> bool) -> Option<Job> {
+        // SAFETY: the caller's word.
+        are_deques_used().then(|| unsafe { self.strays.take_if(is_wanted) }).flatten()
+    }
+
+    /// Whether there is such a task.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    pub(crate) unsafe fn has_stray(&self, is_wanted: impl Fn(Lineage) -> bool) -> bool {
+        // SAFETY: the caller's word.
+        are_deques_used() && unsafe { self.strays.has(is_wanted) }
+    }
+
+    /// Whether the worker seems to have left a task behind that descends from what is waited for.
+    pub(crate) fn has_strays_under(&self, wait: Wait) -> bool {
+        are_deques_used() && self.strays.iter().any(|tasks| tasks.has_under(wait, true))
+    }
+
+    /// Pushes a counted task of a scope of which the worker has no segment. Returns it if the worker
+    /// has no deque for it, or if its push would not wake all that may need the task.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat, whose pool is the scope's.
+    pub(crate) unsafe fn push_stray(&self, task: Job) -> Result<(), Job> {
+        let lineage = task.lineage;
+        // A worker whose wait needs the task raises the alarm of this seat only if the wait needs
+        // what runs here. That is so if the scope was opened in this run or above it.
+        if !lineage.is_waited_for_above(self.runs.top()) {
+            return Err(task);
+        }
+        // SAFETY: the caller's word.
+        let tasks = unsafe { self.strays.push(task) }?;
+        if self.stack.is_alarmed() {
+            sleep::answer_stray(self, tasks, lineage);
+        }
+        Ok(())
+    }
+
+    /// Says whether a task that runs here now may also run what it spawns, before it is over.
+    /// Returns what was said before.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    pub(crate) unsafe fn set_runs_tasks_to_the_end(&self, does: bool) -> bool {
+        self.runs_tasks_to_the_end.0.replace(does)
+    }
+
+    /// What was said last.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    pub(crate) unsafe fn runs_tasks_to_the_end(&self) -> bool {
+        self.runs_tasks_to_the_end.0.get()
+    }
+
+    /// Whether a yield looks at strays before other tasks: every other one does.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    pub(crate) unsafe fn prefers_strays(&self) -> bool {
+        self.prefers_strays.0.replace(!self.prefers_strays.0.get())
+    }
+
     /// Pushes a task of the innermost scope, which `write` writes to its place.
     ///
     /// # Safety
@@ -280,7 +362,8 @@ impl Seat {
 
     /// The deques of tasks of scopes.
     pub(crate) fn task_deques(&self) -> impl Iterator<Item = &Deque> {
-        are_deques_used().then(|| iter::once(&self.tasks).chain(self.lanes.iter())).into_iter().flatten()
+        let deques = || iter::once(&self.tasks).chain(self.lanes.iter()).chain(self.strays.iter());
+        are_deques_used().then(deques).into_iter().flatten()
     }
 
     /// All deques.
@@ -291,13 +374,9 @@ impl Seat {
     /// Takes the oldest public task of another worker, if it seems wanted, and counts it.
     /// `is_wanted` is told the deque and the position.
     pub(crate) fn steal_task(&self, is_wanted: impl Fn(&Deque, u64) -> bool) -> Option<Job> {
-        self.task_deques().find_map(|tasks| {
-            // SAFETY: the task is claimed, and not over.
-            let count = |lineage| unsafe { Record::add_stolen(lineage) };
-            match tasks.steal_if(|position| is_wanted(tasks, position), count) {
-                Theft::Task(job) => Some(job),
-                Theft::Lost | Theft::Nothing => None,
-            }
+        self.task_deques().find_map(|tasks| match steal_task_from(tasks, |position| is_wanted(tasks, position)) {
+            Theft::Task(job) => Some(job),
+            Theft::Lost | Theft::Nothing => None,
         })
     }
 
@@ -543,6 +622,17 @@ impl Seat {
         // SeqCst: after the worker's state says that it sleeps.
         self.inbox.len.load(Ordering::SeqCst) != 0
     }
+}
+
+/// Takes the oldest public task of a scope, if its position is wanted. It is counted then.
+pub(crate) fn steal_task_from(tasks: &Deque, is_wanted: impl FnOnce(u64) -> bool) -> Theft {
+    let count = |lineage| {
+        if tasks.counted() == Counted::WhenStolen {
+            // SAFETY: the task is claimed, and not over.
+            unsafe { Record::add_stolen(lineage) };
+        }
+    };
+    tasks.steal_if(is_wanted, count)
 }
 
 /// Whether the deques are used. Most of loom's models spawn nothing, and each look at what is

@@ -4,7 +4,7 @@ use crate::global;
 use crate::job::Job;
 use crate::lineage::Lineage;
 use crate::pool::Shared;
-use crate::search::{self, Work};
+use crate::search::{self, Purpose, Work};
 use crate::seat::Seat;
 use crate::sync::thread;
 use crate::unwind;
@@ -147,7 +147,7 @@ pub fn yield_now() -> Option<Yield> {
         thread::yield_now();
         return None;
     };
-    let task = search::own_task_or_injected(seat);
+    let task = search::own_task_or_stray(seat);
     let found = task.or_else(|| search::find_or_raid(seat, seat.pool()));
     Some(run_one(seat, found.or_else(|| search::own_forked(seat))))
 }
@@ -156,7 +156,7 @@ pub fn yield_now() -> Option<Yield> {
 /// itself, tasks of scopes that it has opened, or what is for it alone. Outside of a pool, `None`.
 pub fn yield_local() -> Option<Yield> {
     let seat = Seat::current()?;
-    let task = search::own_task_or_injected(seat);
+    let task = search::own_task_or_stray(seat);
     Some(run_one(seat, task.or_else(|| search::own(seat)).or_else(|| search::own_forked(seat))))
 }
 
@@ -172,7 +172,7 @@ pub fn has_pending() -> Option<bool> {
 fn run_one(seat: &Seat, work: Option<Work<'_>>) -> Yield {
     match work {
         Some(work) => {
-            search::run(seat, work);
+            search::run(seat, work, Purpose::Other);
             Yield::Ran
         }
         None => Yield::Idle,

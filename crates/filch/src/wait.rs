@@ -21,8 +21,8 @@ use crate::latch::Completion;
 use crate::lineage::{node_of, Lineage, Wait};
 use crate::pool::Shared;
 use crate::scope::Record;
-use crate::search::{self, Work};
-use crate::seat::Seat;
+use crate::search::{self, Purpose, Work};
+use crate::seat::{steal_task_from, Seat};
 use crate::sleep::{self, fall_asleep, raid_for, SleepState, Sleeper};
 use crate::spin;
 use crate::stack::{Execute, Slot, Theft};
@@ -132,13 +132,16 @@ impl<'a, 'p> Waiter<'a, 'p> {
         let likely = waker.map(|waker| self.pool.seat(waker)).or_else(|| self.awaited.runner(self.seat, self.pool));
         likely
             .and_then(|likely| self.leapfrog(likely))
-            .or_else(|| self.find_injected())
+            .or_else(|| self.find_queued())
             .or_else(|| search::victims(self.seat, self.pool).find_map(|victim| self.leapfrog(victim)))
     }
 
-    /// The same, in the injector.
-    fn find_injected(&self) -> Option<Work<'p>> {
-        self.pool.injector.take_needed(|lineage| lineage.descends_from(self.wait)).map(Work::Job)
+    /// The same, among the tasks that this worker has left behind, and in the injector.
+    fn find_queued(&self) -> Option<Work<'p>> {
+        let is_needed = |lineage: Lineage| lineage.descends_from(self.wait);
+        // SAFETY: this is the worker of the seat.
+        let stray = unsafe { self.seat.take_stray(is_needed) }.map(Work::Task);
+        stray.or_else(|| self.pool.injector.take_needed(is_needed).map(Work::Job))
     }
 
     /// Takes a job or a task of `victim` that descends from what is waited for.
@@ -201,9 +204,7 @@ impl<'a, 'p> Waiter<'a, 'p> {
     /// The same for tasks.
     fn clear_the_way_in(&self, tasks: &Deque, victim: &Seat) -> Way {
         while !self.awaited.has_come() && tasks.has_under_behind_others(self.wait) {
-            // SAFETY: the task is claimed, and not over.
-            let count = |lineage| unsafe { Record::add_stolen(lineage) };
-            match tasks.steal_if(|_| true, count) {
+            match steal_task_from(tasks, |_| true) {
                 tasks::Theft::Task(older) => self.give_back_task(older),
                 tasks::Theft::Lost => self.seat.tally.aborts.add(1),
                 tasks::Theft::Nothing => {
@@ -256,7 +257,9 @@ impl Sleeper for Waiter<'_, '_> {
     }
 
     fn victims<'p>(&self, pool: &'p Shared) -> Vec<&'p Seat> {
-        pool.others(self.seat).filter(|other| other.runs.have_under(self.wait)).collect()
+        // What a run has left behind may be there when the run is over.
+        let may_have = |other: &&Seat| other.runs.have_under(self.wait) || other.has_strays_under(self.wait);
+        pool.others(self.seat).filter(may_have).collect()
     }
 
     fn may_take_public(&self, victim: &Seat) -> bool {
@@ -276,7 +279,9 @@ impl Sleeper for Waiter<'_, '_> {
 
     fn has_queued(&self) -> bool {
         let is_needed = |lineage: Lineage| lineage.descends_from(self.wait);
-        self.pool.injector.has_needed(is_needed) || may_run_mail(self.seat)
+        // SAFETY: this is the worker of the seat.
+        let has_stray = unsafe { self.seat.has_stray(is_needed) };
+        has_stray || self.pool.injector.has_needed(is_needed) || may_run_mail(self.seat)
     }
 }
 
@@ -334,7 +339,7 @@ pub(crate) fn until(seat: &Seat, awaited: &Awaited<'_>) {
 
 fn until_strictly(mut waiter: Waiter<'_, '_>) {
     let Waiter { seat, pool, awaited, .. } = waiter;
-    // What is nearly done is not worth helping with. Only what is in the injector is taken at once.
+    // What is nearly done is not worth helping with. Only what is queued is taken at once.
     let mut has_paused = false;
     let mut was_asleep = false;
     let mut backoff = Backoff::new(seat.patience());
@@ -344,7 +349,7 @@ fn until_strictly(mut waiter: Waiter<'_, '_>) {
         let work = match has_paused {
             _ if mail.is_some() => None,
             true => waiter.find(),
-            false => waiter.find_injected(),
+            false => waiter.find_queued(),
         };
         // A fork may have relied on this worker while it slept, and then left its job to it. If it
         // runs something else instead, another worker has to be woken for that job.
@@ -353,10 +358,10 @@ fn until_strictly(mut waiter: Waiter<'_, '_>) {
             pool.wake_for_unclaimed_work();
         }
         if let Some(job) = mail {
-            search::run(seat, Work::Job(job));
+            search::run(seat, Work::Job(job), Purpose::Other);
         } else if let Some(work) = work {
             backoff.reward(seat.patience());
-            search::run(seat, work);
+            search::run(seat, work, Purpose::Needed);
             backoff = Backoff::new(seat.patience());
         } else if !has_paused {
             has_paused = true;

@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock, RwLock};
 use std::time::Duration;
 
 use common::{build, flag, is_set, lending, set, spin_until, watchdog_for, watchdog_named, Meeting, Watchdog};
-use filch::{Fences, Pool, Waiting};
+use filch::{Fences, Pool, Scope, Waiting};
 
 /// Each of these takes seconds if it does not hang, and minutes if it is repeated often.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -176,12 +176,14 @@ enum Shape {
     Install(Box<Shape>),
     /// So many roots that wait.
     Explore(usize),
+    /// Spawned into the scope around all.
+    Later(Box<Shape>),
 }
 
 impl Shape {
     fn random(random: &mut impl FnMut(u64) -> u64, depth: u32) -> Shape {
         let part = |random: &mut _| Shape::random(random, depth - 1);
-        match if depth == 0 { random(2) } else { random(9) } {
+        match if depth == 0 { random(2) } else { random(10) } {
             0 => Shape::Quick,
             1 => Shape::Waits,
             2..=4 => Shape::Join(Box::new((part(random), part(random)))),
@@ -190,20 +192,37 @@ impl Shape {
                 Shape::Scope(Box::new(part(random)), tasks)
             }
             7 => Shape::Install(Box::new(part(random))),
-            _ => Shape::Explore(1 + random(2) as usize),
+            8 => Shape::Explore(1 + random(2) as usize),
+            _ => Shape::Later(Box::new(part(random))),
         }
     }
 
-    /// How many closures wait for each other.
+    /// How many closures wait for the others, apart from those that are spawned for later.
     fn waiting(&self) -> usize {
         match self {
-            Shape::Quick => 0,
+            Shape::Quick | Shape::Later(_) => 0,
             Shape::Waits => 1,
             Shape::Join(halves) => halves.0.waiting() + halves.1.waiting(),
             Shape::Scope(body, tasks) => body.waiting() + tasks.iter().map(Shape::waiting).sum::<usize>(),
             Shape::Install(inner) => inner.waiting(),
             Shape::Explore(roots) => *roots,
         }
+    }
+
+    /// How many of those there are.
+    fn waiting_later(&self) -> usize {
+        match self {
+            Shape::Quick | Shape::Waits | Shape::Explore(_) => 0,
+            Shape::Join(halves) => halves.0.waiting_later() + halves.1.waiting_later(),
+            Shape::Scope(body, tasks) => body.waiting_later() + tasks.iter().map(Shape::waiting_later).sum::<usize>(),
+            Shape::Install(inner) => inner.waiting_later(),
+            Shape::Later(task) => task.waiting() + task.waiting_later(),
+        }
+    }
+
+    /// How many closures wait for each other.
+    fn total(&self) -> usize {
+        self.waiting() + self.waiting_later()
     }
 
     /// How many workers may wait at the same time for something that is blocked and in which
@@ -222,31 +241,40 @@ impl Shape {
             }
             Shape::Install(inner) => inner.stuck(total),
             Shape::Explore(roots) => may_be_stuck(0, *roots),
+            Shape::Later(task) => task.stuck(total),
         }
     }
 
     /// How many workers are enough.
     fn workers(&self) -> usize {
-        self.waiting() + self.stuck(self.waiting())
+        // No wait but that for the scope around all contains what is spawned for later.
+        let total = if self.waiting_later() == 0 { self.total() } else { usize::MAX };
+        self.total() + self.stuck(total)
     }
 
     fn run(&self, pool: &Pool, meeting: &Meeting) {
+        filch::scope(|around| self.run_in(around, pool, meeting));
+    }
+
+    fn run_in<'s>(&'s self, around: &Scope<'s>, pool: &'s Pool, meeting: &'s Meeting) {
+        let run = |shape: &'s Shape| shape.run_in(around, pool, meeting);
         match self {
             Shape::Quick => {}
             Shape::Waits => meeting.attend(),
             Shape::Join(halves) => {
-                filch::join(|| halves.0.run(pool, meeting), || halves.1.run(pool, meeting));
+                filch::join(|| run(&halves.0), || run(&halves.1));
             }
             Shape::Scope(body, tasks) => filch::scope(|scope| {
                 for task in tasks {
-                    scope.spawn(move |_| task.run(pool, meeting));
+                    scope.spawn(move |_| run(task));
                 }
-                body.run(pool, meeting);
+                run(body);
             }),
-            Shape::Install(inner) => pool.install(|| inner.run(pool, meeting)),
+            Shape::Install(inner) => pool.install(|| run(inner)),
             Shape::Explore(roots) => {
                 filch::explore(0..*roots, |_, _| meeting.attend());
             }
+            Shape::Later(task) => around.spawn(move |around| task.run_in(around, pool, meeting)),
         }
     }
 }
@@ -266,14 +294,14 @@ fn random_programs_end_on_as_many_workers_as_they_need() {
     for seed in 0.. {
         let shape = Shape::random(&mut numbers(seed), 4);
         let needed = shape.workers();
-        if shape.waiting() < 2 || needed > 8 {
+        if shape.total() < 2 || needed > 8 {
             continue;
         }
         let _watchdog = watchdog_named(&format!("{shape:?} on {needed} workers"), LIMIT);
         for builder in [Pool::builder().threads(needed), Pool::builder().threads(needed).fork_depth(1)] {
             let pool = build(builder.waiting(Waiting::Strict));
             for _ in 0..5 {
-                let meeting = Meeting::of(shape.waiting());
+                let meeting = Meeting::of(shape.total());
                 pool.install(|| shape.run(&pool, &meeting));
             }
         }
@@ -465,14 +493,14 @@ fn programs_that_hang_elsewhere() {
         });
         say(&name, ends);
     }
-    let with_spare = (0..).map(|seed| Shape::random(&mut numbers(seed), 4)).filter(|shape| shape.waiting() >= 2);
+    let with_spare = (0..).map(|seed| Shape::random(&mut numbers(seed), 4)).filter(|shape| shape.total() >= 2);
     for shape in with_spare.filter(|shape| (3..=8).contains(&shape.workers())).take(20) {
         let threads = shape.workers() - 1;
         let name = format!("{shape:?}, on {threads} workers, one less than it needs");
         let ends = ends_alone(test, &name, || {
             let pool = build(Pool::builder().threads(threads));
             for _ in 0..rounds() {
-                let meeting = Meeting::of(shape.waiting());
+                let meeting = Meeting::of(shape.total());
                 pool.install(|| shape.run(&pool, &meeting));
             }
         });

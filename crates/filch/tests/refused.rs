@@ -81,6 +81,48 @@ fn owners_fence_once_the_kernel_refuses_barriers() {
     }));
 }
 
+/// The same for a task that was spawned before a join, whose second closure waits for it if it is
+/// not stolen.
+fn is_task_taken(pool: &Pool) -> bool {
+    let (begun, spawned, ran) = (flag(), flag(), flag());
+    let raids = || pool.stats().total().raids;
+    let wait_for = |flag: &AtomicBool, most: u64| {
+        let before = raids();
+        spin_until(|| is_set(flag) || raids() > before + most);
+        is_set(flag)
+    };
+    let first = || {
+        let keeps_busy = wait_for(&begun, 20);
+        // Answers the alarm, so that the next push finds none.
+        fib(5);
+        filch::scope(|scope| {
+            scope.spawn(|_| set(&ran));
+            let owner = filch::index();
+            let refused = || {
+                set(&spawned);
+                wait_for(&ran, 1);
+            };
+            filch::join(refused, || filch::index() != owner || wait_for(&ran, 20)).1 && keeps_busy
+        })
+    };
+    let second = || {
+        set(&begun);
+        spin_until(|| is_set(&spawned));
+    };
+    pool.join(first, second).0
+}
+
+#[test]
+fn a_return_makes_owners_fence_their_tasks_too() {
+    assert_passed(in_child("a_return_makes_owners_fence_their_tasks_too", &[], || {
+        let pool = pool(2);
+        assert!((0..20).all(|_| is_task_taken(&pool)), "with barriers");
+        forbid_membarrier();
+        let refused = (0..50).filter(|_| !is_task_taken(&pool)).count();
+        assert_eq!(refused, 0, "tasks could not be taken");
+    }));
+}
+
 #[test]
 fn a_pool_that_is_built_after_the_refusal_has_fenced_owners() {
     assert_passed(in_child("a_pool_that_is_built_after_the_refusal_has_fenced_owners", &[], || {

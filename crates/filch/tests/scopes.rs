@@ -577,3 +577,63 @@ fn a_task_for_an_outer_fifo_scope_keeps_its_turn() {
         assert_eq!(order.into_inner().expect("no panic"), [0, 1, 2, 3]);
     }
 }
+
+#[test]
+fn stolen_halves_leave_many_tasks_in_many_scopes() {
+    /// More scopes than a worker has deques for such tasks.
+    fn nest(scopes: &mut Vec<&Scope<'_>>, depth: usize, over: &AtomicUsize) {
+        if depth > 0 {
+            return filch::scope(|scope| {
+                // SAFETY: the scope outlives the call, and the list is cut back before it ends.
+                let scope: &Scope<'_> = unsafe { &*std::ptr::from_ref(scope).cast() };
+                let mut scopes = scopes.clone();
+                scopes.push(scope);
+                nest(&mut scopes, depth - 1, over);
+            });
+        }
+        // SAFETY: all these scopes wait for their tasks, which use the count alone.
+        let over: &'static AtomicUsize = unsafe { &*std::ptr::from_ref(over) };
+        let spawn_all = || {
+            for _ in 0..20 {
+                for scope in scopes.iter() {
+                    scope.spawn(move |_| {
+                        over.fetch_add(1, Ordering::Relaxed);
+                    });
+                }
+            }
+        };
+        filch::join(|| filch::join(spawn_all, spawn_all), || filch::join(spawn_all, spawn_all));
+    }
+    let _watchdog = watchdog();
+    for threads in [1, 2, 4] {
+        for_each_kind(threads, |pool| {
+            for _ in 0..20 {
+                let over = AtomicUsize::new(0);
+                pool.install(|| nest(&mut Vec::new(), 12, &over));
+                assert_eq!(over.into_inner(), 4 * 20 * 12);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_task_that_a_stolen_half_leaves_behind_is_run_by_the_worker_that_waits_for_the_scope() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..20 {
+            let (begun, ran) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            pool.scope(|scope| {
+                let leave = || {
+                    begun.fetch_add(1, Ordering::Relaxed);
+                    // The second of these tasks blocks until the first was run: by the owner of the
+                    // scope, if this worker takes the second.
+                    scope.spawn(|_| spin_until(|| ran.load(Ordering::Relaxed) > 0));
+                    scope.spawn(|_| {
+                        ran.fetch_add(1, Ordering::Relaxed);
+                    });
+                };
+                filch::join(|| spin_until(|| begun.load(Ordering::Relaxed) > 0), leave);
+            });
+        }
+    });
+}

@@ -524,3 +524,28 @@ fn a_worker_in_a_nested_install_does_not_take_the_wake_up_of_another() {
 fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }
+
+#[test]
+fn a_task_that_a_part_of_a_broadcast_spawns_does_not_run_in_an_unrelated_wait() {
+    let _watchdog = watchdog();
+    for_each_strict(2, |pool| {
+        let lock = Mutex::new(());
+        let begun = flag();
+        pool.scope(|scope| {
+            let (me, lock) = (filch::index().expect("a worker"), &lock);
+            let held = lock.lock().expect("no panic");
+            scope.spawn_broadcast(move |scope, part| {
+                if part.index() == me {
+                    scope.spawn(move |_| drop(lock.lock()));
+                }
+            });
+            let other = || {
+                set(&begun);
+                // Time for the wait to look at the mail.
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            };
+            filch::join(|| spin_until(|| is_set(&begun)), other);
+            drop(held);
+        });
+    });
+}

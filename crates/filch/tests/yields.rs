@@ -164,3 +164,68 @@ fn a_task_for_an_outer_scope_does_not_wait_for_a_job_that_spawns_itself_again() 
         stop.store(true, Ordering::Release);
     }
 }
+
+/// Spawns itself again until told to stop.
+fn again<'scope>(scope: &filch::Scope<'scope>, stop: &'scope AtomicBool) {
+    if !stop.load(Ordering::Acquire) {
+        scope.spawn(move |scope| again(scope, stop));
+    }
+}
+
+#[test]
+fn a_yield_runs_one_task_and_not_what_that_spawns() {
+    let _watchdog = watchdog();
+    for yields in [filch::yield_now, filch::yield_local] {
+        for (fences, waiting) in common::KINDS {
+            let pool = common::build(filch::Pool::builder().threads(1).fences(fences).waiting(waiting));
+            let stop = AtomicBool::new(false);
+            pool.scope(|outer| {
+                filch::scope(|_| {
+                    outer.spawn(|scope| again(scope, &stop));
+                    (0..5).for_each(|_| assert_eq!(yields(), Some(Yield::Ran)));
+                    stop.store(true, Ordering::Release);
+                });
+            });
+        }
+    }
+}
+
+#[test]
+fn a_task_for_an_outer_scope_does_not_wait_for_a_task_that_spawns_itself_again() {
+    let _watchdog = watchdog();
+    for yields in [filch::yield_now, filch::yield_local] {
+        let pool = common::build(filch::Pool::builder().threads(1));
+        let (ready, stop) = (AtomicBool::new(false), AtomicBool::new(false));
+        pool.scope(|outer| {
+            filch::scope(|inner| {
+                inner.spawn(|scope| again(scope, &stop));
+                outer.spawn(|_| ready.store(true, Ordering::Release));
+                while !ready.load(Ordering::Acquire) {
+                    yields();
+                }
+                stop.store(true, Ordering::Release);
+            });
+        });
+    }
+}
+
+#[test]
+fn yield_local_runs_what_a_stolen_half_has_spawned_into_the_scope_around_it() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        let (ready, done) = (AtomicBool::new(false), AtomicBool::new(false));
+        pool.scope(|scope| {
+            filch::join(
+                || common::spin_until(|| done.load(Ordering::Acquire)),
+                || {
+                    scope.spawn(|_| ready.store(true, Ordering::Release));
+                    assert_eq!(filch::has_pending(), Some(true));
+                    while !ready.load(Ordering::Acquire) {
+                        filch::yield_local();
+                    }
+                    done.store(true, Ordering::Release);
+                },
+            );
+        });
+    });
+}

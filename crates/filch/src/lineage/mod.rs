@@ -47,7 +47,7 @@ pub(crate) use runs::{Run, Runs};
 use crate::seat::Seat;
 
 /// What a piece of work descends from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lineage {
     node: usize,
     up: *const Run,
@@ -86,6 +86,12 @@ impl Lineage {
     fn up<'a>(self) -> Option<&'a Run> {
         // SAFETY: the memory of runs is never freed.
         unsafe { self.up.as_ref() }
+    }
+
+    /// Whether this run is the one in which it is waited for, or descends from that. For the thread
+    /// that is in the run.
+    pub(crate) fn is_waited_for_above(self, run: &Run) -> bool {
+        self.up().is_some_and(|up| run.is_within(up))
     }
 
     /// Whether the worker of `seat` waits for it directly, or will. For a thread that holds the

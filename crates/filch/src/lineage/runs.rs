@@ -70,20 +70,29 @@ impl Run {
     /// Whether what is forked in this run descends from what is waited for: exact for a thread that
     /// pins the run, otherwise a hint.
     pub(crate) fn is_under(&self, wait: Wait) -> bool {
-        let target = wait.level + 1;
+        self.ancestor_at(wait.level + 1).is_some_and(|run| run.node.load(Ordering::Relaxed) == wait.node)
+    }
+
+    /// Whether this is that run, or descends from it. For a thread that pins this run.
+    pub(super) fn is_within(&self, other: &Run) -> bool {
+        self.ancestor_at(other.level()).is_some_and(|run| ptr::eq(run, other))
+    }
+
+    /// The run itself or its ancestor, whichever has this level: exact for a thread that pins the
+    /// run, otherwise a hint.
+    fn ancestor_at(&self, target: u32) -> Option<&Run> {
         let (mut run, mut level) = (self, self.level());
         while level > target {
             let jump = run.jump();
-            let above = if jump.level() >= target { Some(jump) } else { run.lineage().up() };
-            let Some(above) = above else { return false };
+            let above = if jump.level() >= target { jump } else { run.lineage().up()? };
             let below = std::mem::replace(&mut level, above.level());
             if level >= below {
-                return false;
+                return None;
             }
             run = above;
         }
         // If entries change under the climb, the level may be another one by now.
-        level == target && run.node.load(Ordering::Relaxed) == wait.node
+        (level == target).then_some(run)
     }
 
     /// Whether what is forked in this run seems to descend from what is waited for as `node`.

@@ -15,7 +15,7 @@ use crate::defect::{self, Defect};
 use crate::job::Job;
 use crate::lineage::{node_of, Lineage};
 use crate::pool::Shared;
-use crate::search::{self, Work};
+use crate::search::{self, Purpose, Work};
 use crate::seat::Seat;
 use crate::sleep;
 use crate::split::Mode;
@@ -117,7 +117,7 @@ fn forks_after_something_else() {
         let seat = pool.seat(2);
         // SAFETY: run once.
         let other = unsafe { Job::from_parts(std::ptr::null(), fork_elsewhere, Lineage::ROOT) };
-        search::run(seat, Work::Job(other));
+        search::run(seat, Work::Job(other), Purpose::Other);
         fork(seat, world.cast(), end_wait);
     });
 }

@@ -14,11 +14,11 @@ use crate::job::Job;
 use crate::lineage::Lineage;
 use crate::pool::Shared;
 use crate::scope::{Order, Scope};
-use crate::search::{self, Work};
+use crate::search::{self, Purpose, Work};
 use crate::seat::Seat;
 use crate::sleep::SleepState;
 use crate::split::Mode;
-use crate::tasks::{Deque, Pop, Theft};
+use crate::tasks::{Counted, Deque, Pop, Theft};
 use crate::worker::Worker;
 
 /// A deque, and what each task has and how often it was run.
@@ -41,7 +41,7 @@ unsafe fn never(_: *const (), _: &mut Worker, _: bool) {
 impl World {
     fn new(tasks: usize, mode: Mode) -> Arc<World> {
         Arc::new(World {
-            tasks: Deque::new(mode, 1),
+            tasks: Deque::new(mode, 1, Counted::WhenStolen),
             contents: (0..tasks).map(|_| UnsafeCell::new(0)).collect(),
             runs: (0..tasks).map(|_| AtomicUsize::new(0)).collect(),
         })
@@ -260,7 +260,7 @@ struct Over {
 fn steal_and_run(pool: &Shared, thief: usize, victim: usize) {
     let seat = pool.seat(thief);
     if let Some(task) = pool.seat(victim).steal_task(|_, _| true) {
-        search::run(seat, Work::Task(task));
+        search::run(seat, Work::Task(task), Purpose::Other);
     }
 }
 

@@ -1,5 +1,12 @@
 //! The queue for jobs from outside: of threads that are no workers, and of workers that must not
 //! run what they hold.
+//!
+//! Jobs that no worker waits for are in a lock-free queue. The others are behind a lock, grouped by
+//! lineage: a worker that waits looks at one lineage for each group, not at each job.
+//!
+//! Jobs are taken in the order in which they came, as far as that is known. Each job behind the lock
+//! has a number: how many jobs had come to the other queue before it. It is due when that many were
+//! taken there.
 
 use std::collections::VecDeque;
 
@@ -7,26 +14,79 @@ use crate::job::Job;
 use crate::lineage::Lineage;
 use crate::sync::{lock, AtomicUsize, Mutex, Ordering};
 
-/// See the module. Two queues, each first in, first out.
+/// See the module.
 #[derive(Debug)]
 pub(crate) struct Injector {
     /// Jobs that no worker waits for.
     roots: Roots,
+    /// How many have come, and how many were taken or are about to be.
+    roots_pushed: AtomicUsize,
+    roots_taken: AtomicUsize,
     /// Jobs that a worker may wait for.
-    needed: Mutex<VecDeque<Job>>,
+    needed: Mutex<Groups>,
     /// How many of those there are. Lets workers skip the lock when there are none.
     needed_len: AtomicUsize,
-    /// How often a worker has looked for any job, so that neither queue always comes first.
-    looks: AtomicUsize,
+}
+
+/// Jobs of one lineage, each with its number.
+#[derive(Debug)]
+struct Group {
+    lineage: Lineage,
+    jobs: VecDeque<(usize, Job)>,
+}
+
+/// Groups of jobs; none is empty.
+#[derive(Debug)]
+struct Groups {
+    /// In the order of their first jobs.
+    groups: VecDeque<Group>,
+    len: usize,
+    /// Memory for the next group.
+    spare: VecDeque<(usize, Job)>,
+}
+
+impl Groups {
+    fn push(&mut self, number: usize, job: Job) {
+        let lineage = job.lineage;
+        self.len += 1;
+        match self.groups.iter_mut().find(|group| group.lineage == lineage) {
+            Some(group) => group.jobs.push_back((number, job)),
+            None => {
+                let mut jobs = std::mem::take(&mut self.spare);
+                jobs.push_back((number, job));
+                self.groups.push_back(Group { lineage, jobs });
+            }
+        }
+    }
+
+    /// Takes the oldest job of the group at this place.
+    fn take_at(&mut self, at: usize) -> Option<Job> {
+        let group = &mut self.groups[at];
+        let (_, job) = group.jobs.pop_front()?;
+        self.len -= 1;
+        if group.jobs.is_empty() {
+            self.spare = self.groups.remove(at)?.jobs;
+        }
+        Some(job)
+    }
+
+    /// The place of the group with the oldest job, and the job's number.
+    fn oldest(&self) -> Option<(usize, usize)> {
+        let first = |group: &Group| group.jobs.front().map_or(0, |&(number, _)| number);
+        // The first of equals. Numbers wrap.
+        let numbers = self.groups.iter().map(first).enumerate();
+        numbers.reduce(|oldest, other| if (other.1.wrapping_sub(oldest.1) as isize) < 0 { other } else { oldest })
+    }
 }
 
 impl Injector {
     pub(crate) fn new() -> Injector {
         Injector {
             roots: Roots::new(),
-            needed: Mutex::new(VecDeque::new()),
+            roots_pushed: AtomicUsize::new(0),
+            roots_taken: AtomicUsize::new(0),
+            needed: Mutex::new(Groups { groups: VecDeque::new(), len: 0, spare: VecDeque::new() }),
             needed_len: AtomicUsize::new(0),
-            looks: AtomicUsize::new(0),
         }
     }
 
@@ -38,47 +98,84 @@ impl Injector {
     /// Queues a job. The caller announces it after this, with a fence.
     pub(crate) fn push(&self, job: Job) {
         if job.lineage.is_root() {
+            // Relaxed: a thread that knows that the job was pushed knows this. First, so that no
+            // later number is smaller.
+            self.roots_pushed.fetch_add(1, Ordering::Relaxed);
             self.roots.push(job);
         } else {
             let mut needed = lock(&self.needed);
-            needed.push_back(job);
-            self.needed_len.store(needed.len(), Ordering::SeqCst);
+            needed.push(self.roots_pushed.load(Ordering::Relaxed), job);
+            self.needed_len.store(needed.len, Ordering::SeqCst);
         }
     }
 
-    /// The oldest job of one of the queues.
+    /// The oldest job.
     pub(crate) fn take(&self) -> Option<Job> {
-        if self.needed_len.load(Ordering::SeqCst) == 0 {
-            return self.take_root();
-        }
-        // Relaxed: it only has to change.
-        if self.looks.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
-            self.take_needed(|_| true).or_else(|| self.take_root())
-        } else {
-            self.take_root().or_else(|| self.take_needed(|_| true))
-        }
+        self.take_due().or_else(|| self.take_root()).or_else(|| self.take_needed(|_| true))
     }
 
-    /// The oldest job that no worker waits for.
-    pub(crate) fn take_root(&self) -> Option<Job> {
-        self.roots.pop()
+    /// The oldest job that a worker may wait for, if it has come before all that no worker waits
+    /// for.
+    fn take_due(&self) -> Option<Job> {
+        self.with_needed(|needed| {
+            let (at, number) = needed.oldest()?;
+            self.is_due(number).then(|| needed.take_at(at)).flatten()
+        })
+    }
+
+    fn is_due(&self, number: usize) -> bool {
+        // Relaxed: only a worker that takes jobs one after the other relies on it.
+        (self.roots_taken.load(Ordering::Relaxed).wrapping_sub(number) as isize) >= 0
+    }
+
+    fn take_root(&self) -> Option<Job> {
+        if self.roots.is_empty() {
+            return None;
+        }
+        // First: if another worker takes the next job, it finds older ones due. Relaxed: as above.
+        self.roots_taken.fetch_add(1, Ordering::Relaxed);
+        let job = self.roots.pop();
+        if job.is_none() {
+            self.roots_taken.fetch_sub(1, Ordering::Relaxed);
+        }
+        job
+    }
+
+    /// The oldest job that no worker waits for, unless an older one is in the other queue.
+    pub(crate) fn take_root_in_turn(&self) -> Option<Job> {
+        let is_due = |needed: &mut Groups| needed.oldest().filter(|&(_, number)| self.is_due(number));
+        match self.with_needed(is_due) {
+            Some(_) => None,
+            None => self.take_root(),
+        }
     }
 
     /// The oldest job of such a lineage. While this looks, no job is done, so that it can climb.
     pub(crate) fn take_needed(&self, is_needed: impl Fn(Lineage) -> bool) -> Option<Job> {
-        if self.needed_len.load(Ordering::SeqCst) == 0 {
-            return None;
-        }
-        let mut needed = lock(&self.needed);
-        let at = needed.iter().position(|job| is_needed(job.lineage))?;
-        let job = needed.remove(at);
-        self.needed_len.store(needed.len(), Ordering::SeqCst);
-        job
+        self.with_needed(|needed| {
+            let at = needed.groups.iter().position(|group| is_needed(group.lineage))?;
+            needed.take_at(at)
+        })
     }
 
     /// Whether there is such a job.
     pub(crate) fn has_needed(&self, is_needed: impl Fn(Lineage) -> bool) -> bool {
-        self.needed_len.load(Ordering::SeqCst) != 0 && lock(&self.needed).iter().any(|job| is_needed(job.lineage))
+        let is_there = |needed: &mut Groups| needed.groups.iter().find(|group| is_needed(group.lineage)).map(|_| ());
+        self.with_needed(is_there).is_some()
+    }
+
+    /// Looks at the jobs that a worker may wait for, if there are any, and may take one.
+    fn with_needed<R>(&self, look: impl FnOnce(&mut Groups) -> Option<R>) -> Option<R> {
+        if self.needed_len.load(Ordering::SeqCst) == 0 {
+            return None;
+        }
+        let mut needed = lock(&self.needed);
+        let len = needed.len;
+        let found = look(&mut needed);
+        if needed.len != len {
+            self.needed_len.store(needed.len, Ordering::SeqCst);
+        }
+        found
     }
 }
 
@@ -125,5 +222,64 @@ mod checked {
             self.len.fetch_sub(1, Ordering::SeqCst);
             Some(job)
         }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use std::ptr;
+
+    use super::*;
+    use crate::worker::Worker;
+
+    unsafe fn never(_: *const (), _: &mut Worker, _: bool) {
+        unreachable!("these tests look at jobs and do not run them")
+    }
+
+    /// A job with a number, which a worker waits for as `node`, or none if that is 0.
+    fn job(number: usize, node: usize) -> Job {
+        // Not looked at, unless a test climbs.
+        let up = if node == 0 { ptr::null() } else { ptr::without_provenance(64) };
+        // SAFETY: never run.
+        unsafe { Job::new(number, never, Lineage::from_parts(node, up)) }
+    }
+
+    fn number(job: &Job) -> usize {
+        // SAFETY: a job of a number.
+        unsafe { Job::take_closure::<usize>(ptr::from_ref(job).cast()) }.0
+    }
+
+    fn filled(nodes: &[usize]) -> Injector {
+        let injector = Injector::new();
+        nodes.iter().enumerate().for_each(|(number, &node)| injector.push(job(number, node)));
+        injector
+    }
+
+    #[test]
+    fn jobs_are_taken_in_the_order_in_which_they_came() {
+        let injector = filled(&[0, 8, 0, 0, 8, 16, 0, 16]);
+        let order: Vec<_> = std::iter::from_fn(|| injector.take()).map(|job| number(&job)).collect();
+        assert_eq!(order, [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert!(injector.is_empty());
+    }
+
+    #[test]
+    fn a_job_that_no_worker_waits_for_is_left_while_an_older_one_is_there() {
+        let injector = filled(&[0, 8, 0]);
+        let take_root = || injector.take_root_in_turn().map(|job| number(&job));
+        assert_eq!((take_root(), take_root()), (Some(0), None));
+        assert_eq!(injector.take_needed(|_| true).map(|job| number(&job)), Some(1));
+        assert_eq!((take_root(), take_root()), (Some(2), None));
+    }
+
+    #[test]
+    fn a_worker_takes_the_oldest_job_of_a_lineage_that_it_needs() {
+        let injector = filled(&[8, 16, 8, 16]);
+        let take = |node| injector.take_needed(|lineage| lineage.node() == node).map(|job| number(&job));
+        assert!(injector.has_needed(|lineage| lineage.node() == 16));
+        assert_eq!([take(16), take(16), take(16)], [Some(1), Some(3), None]);
+        assert!(!injector.has_needed(|lineage| lineage.node() == 16));
+        assert_eq!([take(8), take(8), take(8)], [Some(0), Some(2), None]);
+        assert!(injector.is_empty());
     }
 }

@@ -216,7 +216,7 @@ impl<'scope> Scope<'scope> {
     {
         let result = self.run_body(f);
         // SAFETY: the body is over, and waited for below.
-        unsafe { Record::finish(&self.record) };
+        unsafe { Record::finish(&self.record, 1) };
         wait(&self.record);
         self.end(result)
     }

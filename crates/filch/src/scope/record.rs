@@ -12,8 +12,9 @@
 //!   those that were stolen from it count as moved. So their additions come before this
 //!   subtraction.
 //! - A task that is spawned elsewhere than in a segment of its scope is counted before it is
-//!   queued. (In a scope whose oldest tasks are taken first, a worker finds its segment again, and
-//!   pushes the task there.)
+//!   queued: in a [stray](crate::tasks::Strays) deque of the worker, or in the injector. (In a
+//!   scope whose oldest tasks are taken first, a worker finds its segment again, and pushes the
+//!   task there.)
 //!
 //! **Invariant.** As long as a task is not over, it is in the owner's segment, or claimed there and not
 //! moved yet, or the balance is above 0: if the task itself is not counted, it is in the segment of
@@ -135,36 +136,44 @@ impl Record {
     /// `job` has this scope's lineage, and is not counted. `seat` is that of the calling thread.
     #[cold]
     pub(super) unsafe fn queue(&self, seat: Option<&Seat>, job: Job) {
-        let job = match seat.filter(|seat| self.order == Order::Oldest && ptr::eq(seat.pool(), self.pool)) {
+        let mut job = Err(job);
+        let seat = seat.filter(|seat| ptr::eq(seat.pool(), self.pool));
+        if let Some(seat) = seat.filter(|_| self.order == Order::Oldest) {
             // SAFETY: this is the worker of the seat.
-            Some(seat) => unsafe { seat.push_into_lane(job) },
+            job = job.or_else(|job| unsafe { seat.push_into_lane(job) });
+        }
+        let Err(job) = job else { return };
+        self.add(1);
+        let job = match seat {
+            // SAFETY: the same.
+            Some(seat) => unsafe { seat.push_stray(job) },
             None => Err(job),
         };
         if let Err(job) = job {
-            self.add(1);
             self.pool().inject(job);
         }
     }
 
-    /// A counted task is over. The scope may be gone when this returns.
+    /// So many counted tasks are over. The scope may be gone when this returns.
     ///
     /// # Safety
     ///
     /// Until then it is there; once for each.
-    pub(super) unsafe fn finish(this: *const Record) {
+    pub(super) unsafe fn finish(this: *const Record, tasks: usize) {
+        let tasks = tasks * TASK;
         // SAFETY: the caller's word. AcqRel: what the tasks did is done before the scope ends.
-        let before = || unsafe { &(*this).balance }.fetch_sub(TASK, Ordering::AcqRel);
+        let before = || unsafe { &(*this).balance }.fetch_sub(tasks, Ordering::AcqRel);
         // SAFETY: the same.
         match unsafe { &(*this).end } {
             &End::Owner(owner) => {
-                if before() == TASK | WAITING {
+                if before() == tasks | WAITING {
                     // SAFETY: pool memory, which outlives what runs on it.
                     unsafe { &*owner }.sleep.call_waiter();
                 }
             }
             End::Elsewhere(completion) => {
                 let completion: *const Completion = completion;
-                if before() == TASK {
+                if before() == tasks {
                     // SAFETY: whatever waits does so for the completion, which is set once, here.
                     unsafe { Completion::set(completion, this.addr()) };
                 }

@@ -7,6 +7,7 @@ use super::record::Record;
 use super::Order;
 use crate::defect::{defect, Defect};
 use crate::job::Job;
+use crate::lineage::Lineage;
 use crate::seat::Seat;
 use crate::sleep;
 use crate::sync::{spin_loop, thread};
@@ -208,25 +209,50 @@ unsafe fn wait_for_thieves(tasks: &Deque) {
     }
 }
 
-/// Runs a counted task, and what it spawns and no thief takes. The record may be gone when this
-/// returns.
+/// Runs a counted task and, unless it runs on top of something that does not need it, what it spawns
+/// and no thief takes, and other tasks of the scope that this worker has left behind. The record may
+/// be gone when this returns.
 ///
 /// # Safety
 ///
 /// Called by the worker of the seat, once for each counted task.
 #[inline(never)]
 pub(super) unsafe fn run_elsewhere(seat: &Seat, record: *const Record, run: &mut dyn FnMut()) {
+    // SAFETY: the caller's word.
+    if !unsafe { seat.runs_tasks_to_the_end() } {
+        run();
+        // SAFETY: nothing is done with the scope after this.
+        return unsafe { Record::finish(record, 1) };
+    }
     // SAFETY: the caller's word. The record is there until the task is finished, below.
-    let segment = unsafe { Segment::open(seat, &*record) };
+    let (segment, lineage) = unsafe { (Segment::open(seat, &*record), (*record).lineage()) };
     run();
+    let mut tasks = 1;
+    // SAFETY: the caller's word.
+    while let Some(stray) = unsafe { next_stray(seat, lineage) } {
+        seat.tally.jobs.add(1);
+        tasks += 1;
+        // SAFETY: taken once. It is run in the segment of its scope.
+        unsafe { run_in_place(seat, &stray) };
+    }
     if defect(Defect::FinishesBeforeItsTasks) {
         // SAFETY: wrong.
-        unsafe { Record::finish(record) };
+        unsafe { Record::finish(record, tasks) };
         // SAFETY: wrong.
         return unsafe { segment.finish(seat) };
     }
     // SAFETY: as above.
     unsafe { segment.finish(seat) };
     // SAFETY: nothing is done with the scope after this.
-    unsafe { Record::finish(record) };
+    unsafe { Record::finish(record, tasks) };
+}
+
+/// Another task of this lineage that the worker has left behind, unless there is mail.
+///
+/// # Safety
+///
+/// Called by the worker of the seat.
+unsafe fn next_stray(seat: &Seat, lineage: Lineage) -> Option<Job> {
+    // SAFETY: the caller's word.
+    (!seat.has_mail()).then(|| unsafe { seat.take_stray(|other| other == lineage) }).flatten()
 }

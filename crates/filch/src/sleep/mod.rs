@@ -26,4 +26,4 @@ pub(crate) use fall_asleep::{fall_asleep, nap, raid_for, Sleeper};
 pub(crate) use lend::Guest;
 pub(crate) use parker::Parker;
 pub(crate) use state::{SleepCell, SleepState};
-pub(crate) use wake::{answer, answer_spawned, answer_task};
+pub(crate) use wake::{answer, answer_spawned, answer_stray, answer_task};

@@ -46,6 +46,15 @@ pub(crate) fn answer_task(seat: &Seat, tasks: &Deque) {
     answer_alarm(seat, &|more| tasks.share(more), &|| seat.pool().find_sleeper(seat));
 }
 
+/// The same for a task that was pushed onto a deque of the worker's own and is of this lineage: of
+/// a scope that was opened in this run or above it.
+#[cold]
+#[inline(never)]
+pub(crate) fn answer_stray(seat: &Seat, tasks: &Deque, lineage: Lineage) {
+    // A worker that waits for less than the scope may not take it.
+    answer_alarm(seat, &|more| tasks.share(more), &|| seat.pool().find_sleeper_for(lineage, seat));
+}
+
 /// The same for a spawned job, which only idle workers take.
 #[cold]
 #[inline(never)]
@@ -113,6 +122,11 @@ impl Shared {
     /// Finds a sleeping worker that may take what the worker of `seat` forks now: an idle worker if
     /// there is one, otherwise the nearest whose wait needs it.
     pub(crate) fn find_sleeper(&self, seat: &Seat) -> Option<(&SleepCell, SleepState)> {
+        self.find_sleeper_for(seat.runs.top().lineage(), seat)
+    }
+
+    /// The same for work of this lineage, which the worker of `seat` keeps from being done.
+    fn find_sleeper_for(&self, lineage: Lineage, seat: &Seat) -> Option<(&SleepCell, SleepState)> {
         let idle = self.find_idle(seat);
         if idle.is_some() {
             return idle;
@@ -122,7 +136,7 @@ impl Shared {
         }
         let asleep = |&(waiter, node): &(&Seat, usize)| waiter.sleep.state() == SleepState::For(node);
         let most = if defect(Defect::WakesDirectWaitsOnly) { 1 } else { usize::MAX };
-        let (waiter, node) = self.waits_above(seat.runs.top().lineage()).take(most).find(asleep)?;
+        let (waiter, node) = self.waits_above(lineage).take(most).find(asleep)?;
         Some((&self.seat(waiter.index).sleep, SleepState::For(node)))
     }
 

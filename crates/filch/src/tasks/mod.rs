@@ -10,6 +10,7 @@
 //! | `limit`, `public` | see [`split`](crate::split) | |
 //! | `moved` | how many tasks thieves have moved out of their slots | thieves |
 //! | `own_moved` | how many the owner has taken from the thieves' end | the owner |
+//! | `free` | below which position all tasks were moved out when the owner last looked | the owner |
 //!
 //! Unlike a fork, a task does not stay where it is until it is done: a thief moves it out. So a
 //! position that was claimed is not used again, and `top` never falls. A pop that finds its task
@@ -19,23 +20,26 @@
 //! that it does.
 //!
 //! **Slots.** A position has its slot in a [ring of chunks](ring). The chunk of a block of positions is
-//! used for another block, or freed, only when all positions of the block are below `top` and all
-//! claimed tasks have been moved out. So what a thief reads after its claim is what the owner
-//! wrote.
+//! used for another block only when all positions of the block are below `free`. So what a thief
+//! reads after its claim is what the owner wrote. Chunks are freed only when the deque has no
+//! tasks, and all claimed ones have been moved out.
 //!
-//! **Scopes** count their tasks with this. A task in the deque is not counted. A thief adds 1 to the
-//! scope's *balance* before it adds to `moved`, and takes it back when the task is over. See
-//! [`scope`](crate::scope) for why that is exact.
+//! **Scopes** count their tasks with this. A task in a worker's segment of its scope is not counted. A
+//! thief adds 1 to the scope's *balance* before it adds to `moved`, and takes it back when the task
+//! is over. See [`scope`](crate::scope) for why that is exact.
 //!
 //! A deque is a stack of [segments](segments). A worker has one deque for the tasks of scopes,
 //! which it takes youngest first; one for each open scope whose tasks it takes oldest first
-//! ([`Lanes`]); and one for spawned jobs.
+//! ([`Lanes`]); some for tasks of scopes of which it has no segment ([`Strays`]), which are counted
+//! when they are pushed; and one for spawned jobs.
 //!
 //! Model-checked on bounded TSO: `crates/filch-model/src/models/runtime/tasks.tso`.
 
 mod lanes;
+mod list;
 mod ring;
 mod segments;
+mod strays;
 
 use std::cell::Cell;
 use std::fmt;
@@ -43,6 +47,7 @@ use std::fmt;
 use crossbeam_utils::CachePadded;
 
 pub(crate) use lanes::Lanes;
+pub(crate) use strays::Strays;
 
 use crate::defect::{defect, Defect};
 use crate::job::Job;
@@ -74,7 +79,7 @@ pub(crate) enum Pop {
     Task(*const Job),
     /// No task, and thieves have taken none of those above the base.
     Empty,
-    /// No task: thieves have taken the others.
+    /// No task: some above the base were taken from the other end.
     Robbed,
 }
 
@@ -91,6 +96,16 @@ struct Owned {
     bottom: AtomicU64,
     /// How many tasks the owner has claimed from the thieves' end.
     own_moved: Cell<u32>,
+    free: Cell<u64>,
+}
+
+/// When the tasks of a deque are added to the balance of their scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// By the thief that takes one.
+    WhenStolen,
+    /// By the worker that pushes one. Or they are not of a scope.
+    Before,
 }
 
 /// See the module.
@@ -101,6 +116,7 @@ pub(crate) struct Deque {
     moves: CachePadded<Mutex<Moves>>,
     ring: Ring,
     segments: Segments,
+    counted: Counted,
 }
 
 // SAFETY: the functions that use cells are unsafe, and the owner's.
@@ -108,14 +124,15 @@ unsafe impl Sync for Deque {}
 
 impl Deque {
     /// An empty deque, with room for so many segments.
-    pub(crate) fn new(mode: Mode, segments: usize) -> Deque {
+    pub(crate) fn new(mode: Mode, segments: usize, counted: Counted) -> Deque {
         Deque {
-            owned: CachePadded::new(Owned { bottom: AtomicU64::new(0), own_moved: Cell::new(0) }),
+            owned: CachePadded::new(Owned { bottom: AtomicU64::new(0), own_moved: Cell::new(0), free: Cell::new(0) }),
             limit: CachePadded::new(Limit::new(0, mode)),
             taken: CachePadded::new(Taken { public: PublicWord::new(), moved: AtomicU32::new(0) }),
             moves: CachePadded::new(Moves::new()),
             ring: Ring::new(),
             segments: Segments::new(segments),
+            counted,
         }
     }
 
@@ -175,15 +192,19 @@ impl Deque {
             drop(NoUnwind("a worker has more than a thousand million tasks"));
         }
         // SAFETY: this is the owner.
-        let moved = unsafe { self.top_if_all_moved() };
-        let free = if defect(Defect::ReusesSlotsUnasked) { top } else { moved.map_or(0, |top| near(bottom, top)) };
+        if let Some(top) = unsafe { self.top_if_all_moved() } {
+            // It stays so: a position that was claimed is not used again. If thieves are under way
+            // now, the owner goes on with what it knew before.
+            self.owned.free.set(near(bottom, top));
+        }
+        let free = if defect(Defect::ReusesSlotsUnasked) { top } else { self.owned.free.get() };
         // SAFETY: the same. Below `free` each task was claimed, and moved out of its slot.
         unsafe { self.ring.make_room(bottom, free) };
     }
 
     /// Takes the youngest task, if there is one above `base`. The caller takes it out of the slot
-    /// before it pushes another one. If there is none, tells whether thieves have taken any of
-    /// these.
+    /// before it pushes another one. If there is none, tells whether any of these were taken from
+    /// the other end.
     ///
     /// # Safety
     ///
@@ -261,6 +282,11 @@ impl Deque {
         self.ring.claimed(position.into())
     }
 
+    /// When its tasks are counted.
+    pub(crate) fn counted(&self) -> Counted {
+        self.counted
+    }
+
     /// A thief takes the oldest public task, if its position is wanted. `count` is told of it
     /// before it counts as moved.
     pub(crate) fn steal_if(&self, is_wanted: impl FnOnce(u64) -> bool, count: impl FnOnce(Lineage)) -> Theft {
@@ -335,14 +361,25 @@ impl Deque {
         self.has_private() && !self.has_public()
     }
 
-    /// Whether the last segment is for this lineage. For the owner.
+    /// Whether the last segment is for this lineage.
     ///
     /// # Safety
     ///
     /// Called by the owner.
     pub(crate) unsafe fn is_open_for(&self, lineage: Lineage) -> bool {
         // SAFETY: this is the owner.
-        unsafe { self.segments.last() }.is_some_and(|last| last.node() == lineage.node())
+        let last = unsafe { self.lineage() };
+        last == Some(lineage)
+    }
+
+    /// The lineage of the last segment.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    unsafe fn lineage(&self) -> Option<Lineage> {
+        // SAFETY: this is the owner.
+        unsafe { self.segments.last() }
     }
 
     /// Lets the owner switch to the fenced mode, if a worker has asked for that.
@@ -356,7 +393,7 @@ impl Deque {
         // Relaxed: a raid reads it again.
         let bottom = self.owned.bottom.load(Ordering::Relaxed);
         let top = self.taken.public.get().top;
-        (bottom - u64::from(distance(top, bottom as u32)), bottom)
+        (bottom.saturating_sub(distance(top, bottom as u32).into()), bottom)
     }
 
     /// From which position to below which there are public tasks.

@@ -15,7 +15,7 @@ unsafe fn never(_: *const (), _: &mut Worker, _: bool) {
 impl Deque {
     /// A deque without tasks whose next position is this.
     fn at(position: u64, mode: Mode) -> Deque {
-        let deque = Deque::new(mode, 1);
+        let deque = Deque::new(mode, 1, Counted::WhenStolen);
         deque.owned.bottom.store(position, Ordering::Relaxed);
         deque.split().reset(position as u32, || ());
         deque.taken.moved.store(position as u32, Ordering::Relaxed);
@@ -126,7 +126,7 @@ proptest! {
 
 #[test]
 fn chunks_are_used_again_and_freed() {
-    let deque = Deque::new(Mode::Asymmetric, 1);
+    let deque = Deque::new(Mode::Asymmetric, 1, Counted::WhenStolen);
     let chunks = || {
         // SAFETY: the owner's thread.
         unsafe { deque.ring.chunks() }
@@ -162,6 +162,30 @@ fn chunks_are_used_again_and_freed() {
     unsafe { deque.trim(true) };
     assert!(chunks() <= 2, "{} chunks for no task", chunks());
     fill();
+}
+
+#[test]
+fn chunks_are_used_again_though_thieves_are_under_way() {
+    let deque = Deque::new(Mode::Asymmetric, 1, Counted::WhenStolen);
+    let count_as_moved = || deque.taken.moved.fetch_add(1, Ordering::Release);
+    for block in 0..100 {
+        for place in 0..CHUNK {
+            deque.push_number(0);
+            deque.share(true);
+            // At the end of every other block a thief is under way until the next has begun.
+            if place == 0 && block % 2 == 1 {
+                count_as_moved();
+            }
+            if place == CHUNK - 1 && block % 2 == 0 {
+                assert!(matches!(deque.taken.public.claim_if(|_| true), Claim::At(_)));
+            } else {
+                assert_eq!(deque.steal_number(), Some(0));
+            }
+        }
+    }
+    // SAFETY: the owner's thread.
+    let chunks = unsafe { deque.ring.chunks() };
+    assert!(chunks <= 4, "{chunks} chunks for one task at a time");
 }
 
 /// An owner that pushes and takes, and thieves that steal and raid: each task once, whatever its

@@ -1,0 +1,85 @@
+//! Deques for tasks of scopes of which the spawning worker has no segment: it runs a stolen half of
+//! a join inside of the scope, say, or another scope is its innermost.
+//!
+//! Such a task is counted when it is pushed, so the worker need not run it before it goes on. The
+//! owner takes the oldest, as thieves do. Each deque has the tasks of one scope at a time, so that a
+//! worker that waits can tell whether its wait needs them.
+
+use super::list::List;
+use super::{Counted, Deque};
+use crate::job::Job;
+use crate::lineage::Lineage;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Strays(List);
+
+impl Strays {
+    pub(crate) fn new() -> Strays {
+        Strays(List::new(Counted::Before))
+    }
+
+    /// All deques that there are.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Deque> {
+        self.0.iter()
+    }
+
+    /// Pushes a counted task. Returns the deque, or the task if all deques have tasks of other
+    /// scopes.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    pub(crate) unsafe fn push(&self, task: Job) -> Result<&Deque, Job> {
+        // SAFETY: the caller's word.
+        let Some(tasks) = (unsafe { self.deque_for(task.lineage) }) else { return Err(task) };
+        // SAFETY: the same; a job is written.
+        unsafe { tasks.push(|slot| slot.write(task)) };
+        Ok(tasks)
+    }
+
+    /// The deque of this lineage, or one without tasks, which becomes that.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    unsafe fn deque_for(&self, lineage: Lineage) -> Option<&Deque> {
+        // SAFETY: the caller's word.
+        if let Some(tasks) = self.iter().find(|tasks| unsafe { tasks.is_open_for(lineage) }) {
+            return Some(tasks);
+        }
+        let without_tasks = self.iter().find(|tasks| !tasks.has_tasks());
+        // SAFETY: the caller's word; all before were made.
+        let tasks = without_tasks.or_else(|| unsafe { self.0.get_or_make(self.iter().count()) })?;
+        // SAFETY: the caller's word.
+        unsafe {
+            if tasks.is_open() {
+                tasks.close();
+            }
+            tasks.open(lineage)?;
+        }
+        Some(tasks)
+    }
+
+    /// Takes the oldest task of a lineage that is wanted.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    pub(crate) unsafe fn take_if(&self, is_wanted: impl Fn(Lineage) -> bool) -> Option<Job> {
+        // SAFETY: the caller's word.
+        let are_wanted = |tasks: &&Deque| tasks.has_tasks() && unsafe { tasks.lineage() }.is_some_and(&is_wanted);
+        // SAFETY: the same.
+        self.iter().filter(are_wanted).find_map(|tasks| unsafe { tasks.take_oldest() })
+    }
+
+    /// Whether there is a task of a lineage that is wanted.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    pub(crate) unsafe fn has(&self, is_wanted: impl Fn(Lineage) -> bool) -> bool {
+        // SAFETY: the caller's word.
+        self.iter().any(|tasks| tasks.has_tasks() && unsafe { tasks.lineage() }.is_some_and(&is_wanted))
+    }
+}
