@@ -67,6 +67,8 @@ pub(crate) enum Defect {
     LeavesBottomBelowTop,
     /// A thief counts a task when the owner may have seen that it was moved.
     CountsAfterMoved,
+    /// A task that is spawned elsewhere than in a segment of its scope is counted after it was queued.
+    CountsStraysLate,
     /// An owner that takes its oldest task stops if none is private.
     TakesPrivateForAll,
     /// A scope ends without a look at what thieves have claimed.

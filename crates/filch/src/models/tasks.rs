@@ -267,6 +267,25 @@ fn steal_and_run(pool: &Shared, thief: usize, victim: usize) {
 /// A scope on worker 0. Its first task, if it is stolen, spawns another one, which may be stolen
 /// again.
 fn scopes(order: Order) {
+    scopes_whose_task_spawns(order, |scope, task| scope.spawn(task));
+}
+
+/// The same, and the task spawns while another scope is its worker's innermost.
+fn scopes_with_strays() {
+    scopes_whose_task_spawns(Order::Youngest, |scope, task| {
+        let seat = Seat::current().expect("a worker");
+        // So that the task is public as soon as it is pushed.
+        seat.stack.demand();
+        Scope::run(seat.worker(), Order::Youngest, |_| scope.spawn(task));
+    });
+}
+
+type Task<'scope> = Box<dyn FnOnce(&Scope<'scope>) + Send + 'scope>;
+
+fn scopes_whose_task_spawns(
+    order: Order,
+    spawn: impl for<'scope> Fn(&Scope<'scope>, Task<'scope>) + Copy + Send + Sync + 'static,
+) {
     with_deques(|| {
         explore(2, move || {
             let pool = Shared::new(3, 4, plan(Mode::Asymmetric)).expect("memory for a model");
@@ -287,7 +306,7 @@ fn scopes(order: Order) {
             let tasks = &over.tasks;
             Scope::run(seat.worker(), order, |scope| {
                 scope.spawn(move |scope| {
-                    scope.spawn(move |_| tasks[1].store(true, Ordering::Relaxed));
+                    spawn(scope, Box::new(move |_| tasks[1].store(true, Ordering::Relaxed)));
                     share_all(Seat::current().expect("a worker"));
                     tasks[0].store(true, Ordering::Relaxed);
                 });
@@ -314,6 +333,12 @@ fn a_scope_is_over_when_all_its_tasks_are() {
     for order in [Order::Youngest, Order::Oldest] {
         assert!(defect::with(None, move || scopes(order)));
     }
+}
+
+#[test]
+fn a_scope_is_over_when_tasks_that_were_left_behind_are() {
+    assert!(defect::with(None, scopes_with_strays));
+    assert!(!defect::with(Some(Defect::CountsStraysLate), scopes_with_strays));
 }
 
 #[test]
@@ -368,6 +393,23 @@ fn push_task(seat: &Seat, flag: &Arc<AtomicBool>) {
             thread::yield_now();
         }
     });
+}
+
+/// The same for a task of a scope that is not the innermost.
+fn push_stray(seat: &Seat, flag: &Arc<AtomicBool>) {
+    Scope::run(seat.worker(), Order::Youngest, |outer| {
+        Scope::run(seat.worker(), Order::Youngest, |_| {
+            outer.spawn(|_| flag.store(true, Ordering::Release));
+            while !flag.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
+        });
+    });
+}
+
+#[test]
+fn a_worker_that_falls_asleep_finds_a_task_that_is_left_behind_meanwhile() {
+    assert!(defect::with(None, || sleeps(push_stray)));
 }
 
 #[test]

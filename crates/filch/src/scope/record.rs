@@ -25,6 +25,7 @@
 use std::ptr;
 
 use super::Order;
+use crate::defect::{defect, Defect};
 use crate::job::Job;
 use crate::latch::Completion;
 use crate::lineage::{Lineage, Run};
@@ -143,7 +144,9 @@ impl Record {
             job = job.or_else(|job| unsafe { seat.push_into_lane(job) });
         }
         let Err(job) = job else { return };
-        self.add(1);
+        if !defect(Defect::CountsStraysLate) {
+            self.add(1);
+        }
         let job = match seat {
             // SAFETY: the same.
             Some(seat) => unsafe { seat.push_stray(job) },
@@ -151,6 +154,9 @@ impl Record {
         };
         if let Err(job) = job {
             self.pool().inject(job);
+        }
+        if defect(Defect::CountsStraysLate) {
+            self.add(1);
         }
     }
 
