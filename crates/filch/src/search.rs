@@ -88,7 +88,7 @@ pub(crate) fn run(seat: &Seat, work: Work<'_>, purpose: Purpose) {
         }
         Work::OwnTask(task, _) => {
             seat.tally.jobs.add(1);
-            // SAFETY: as above; its scope is the innermost.
+            // SAFETY: as above; its scope waits for it further down on this stack.
             unsafe { scope::run_in_place(seat, &task) };
         }
     }

@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | `bottom` | the first free position; kept by the stack or deque itself | the owner, at each push and pop |
 //! | `limit` | a pop below this position takes the slow path | the holder of the lock |
-//! | `public` | `top` and `split`: what is in between can be taken by a CAS of `top` | thieves move `top`; the holder of the lock moves `split` |
+//! | `public` | `top` and `split`: what is in between can be taken by a CAS of `top` | thieves move `top`, and owners that take their oldest; the holder of the lock moves `split` |
 //!
 //! **Invariant.** What the owner pops without a look at `public` is at or above `limit`, and `split`
 //! never exceeds a `limit` that the owner might not have seen. To raise `split`, first `limit`
@@ -35,7 +35,8 @@
 //!
 //! **Fenced.** Where the kernel makes no barrier for us, `limit` stays above every position, and so
 //! every pop takes the slow path, which has the fence and looks at the true limit. Every push does
-//! too, by the alarm of the [fork stack](crate::stack). The fast path is the same code.
+//! too, by the alarm of the [fork stack](crate::stack). The fast path is the same code. A deque whose
+//! owner never pops is in this mode from the start: a raid of it needs no barrier.
 //!
 //! **Refused.** The kernel may refuse a barrier later, for example after the program has installed a
 //! seccomp filter. The raid then publishes nothing, leaves `limit` at the top and the alarm on, and

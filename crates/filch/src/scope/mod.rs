@@ -1,5 +1,4 @@
 //! Scopes: any number of tasks that may borrow from outside, all over when the scope is.
-
 //!
 //! | file | what |
 //! |---|---|
@@ -42,9 +41,9 @@ use crate::worker::Worker;
 /// ```
 ///
 /// The closure runs on a worker. Each worker runs those tasks first that it has spawned itself, the
-/// youngest before the others; then it takes the oldest of others. A task that is spawned while
-/// another scope is open inside of this one is an exception: it waits in a queue that all workers
-/// share.
+/// youngest before the others; then it takes the oldest of others. There are two exceptions, whose
+/// tasks the worker runs later and the oldest first: tasks that are spawned while another scope is
+/// open inside of this one, and those that a stolen half of a join spawns.
 ///
 /// # Panics
 ///
@@ -236,7 +235,7 @@ impl<'scope> Scope<'scope> {
 
     /// Adds a task, which runs at any time from now to the end of the scope, on any worker. It can spawn more.
     ///
-    /// A closure of up to five words is not allocated.
+    /// A closure of up to five words, aligned as a pointer or less, is not allocated.
     #[inline]
     pub fn spawn<F>(&self, f: F)
     where

@@ -175,7 +175,7 @@ unsafe fn run_oldest_first(seat: &Seat, tasks: &Deque) -> bool {
     true
 }
 
-/// Runs a task of a deque of the worker's own, whose scope is the innermost. The caller counts it.
+/// Runs a task of a deque of the worker's own. The caller counts it in the statistics.
 ///
 /// # Safety
 ///

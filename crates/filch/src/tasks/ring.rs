@@ -112,7 +112,7 @@ impl fmt::Debug for Ring {
 }
 
 fn layout() -> Layout {
-    // A task has a cache line of its own.
+    // On 64-bit targets a task has a cache line of its own.
     let layout = Layout::array::<Slot>(CHUNK as usize).and_then(|layout| layout.align_to(64));
     layout.expect("a chunk is small")
 }

@@ -80,6 +80,7 @@ pub(crate) fn named(name: &str, amount: Amount) -> Result<Option<Program>, Strin
         "small-50-installed" => small::installed(50, amount.of(100_000, 10_000))?,
         "scope-100k" => scope_spawn::flat(100_000),
         "scope-fifo-100k" => scope_spawn::flat_fifo(100_000),
+        "scope-par-iter-100k" => scope_spawn::by_iterator(100_000),
         "spawn-tree-17" => scope_spawn::tree(17),
         "scope-of-1" => scope_spawn::small(1, amount.of(100_000, 20_000))?,
         "scope-of-4" => scope_spawn::small(4, amount.of(100_000, 20_000))?,

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rayon::prelude::*;
 use rayon::Scope;
 
 use super::{own_pool, Program};
@@ -36,6 +37,19 @@ pub(crate) fn flat_fifo(tasks: u64) -> Program {
                     let results = &results;
                     scope.spawn_fifo(move |_| finish(results, task));
                 }
+            });
+        })
+    })
+}
+
+/// So many tasks, spawned by all threads that run a parallel iterator inside of the scope.
+pub(crate) fn by_iterator(tasks: u64) -> Program {
+    let results = no_results(tasks);
+    Box::new(move || {
+        round(&results, || {
+            rayon::scope(|scope| {
+                let results = &results;
+                (0..tasks).into_par_iter().for_each(|task| scope.spawn(move |_| finish(results, task)));
             });
         })
     })
@@ -99,6 +113,7 @@ mod tests {
         let all = |tasks: u64| checksum((1..=tasks).map(mix));
         assert_eq!(flat(1_000)().checksum(), all(1_000));
         assert_eq!(flat_fifo(1_000)().checksum(), all(1_000));
+        assert_eq!(by_iterator(1_000)().checksum(), all(1_000));
         assert_eq!(tree(10)().checksum(), all(1_023));
         for tasks in [1, 4, 64] {
             let sum = checksum(std::iter::repeat_n(tasks as u64, 25 * tasks));

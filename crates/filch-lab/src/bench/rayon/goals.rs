@@ -135,6 +135,7 @@ fn most_of_scopes(case: &str, threads: usize) -> Option<f64> {
     let (with_one_thread, with_several) = match case {
         "scope-100k" => (0.25, 0.5),
         "scope-fifo-100k" => (0.6, 0.8),
+        "scope-par-iter-100k" => (0.4, 1.0),
         "spawn-tree-17" => (0.3, 0.4),
         "scope-of-1" | "scope-of-4" => (0.4, 0.5),
         "scope-of-64" => (0.3, 0.5),

@@ -10,9 +10,14 @@ const PART: &str = "scopes";
 type Described = (&'static str, Kind, &'static str);
 
 /// The cases that only this part has, in the order in which they are measured and printed.
-pub(super) const CASES: [Described; 16] = [
+pub(super) const CASES: [Described; 17] = [
     ("scope-100k", Kind::Time(NANOS_A_TASK), "a scope with 100,000 small tasks, all spawned by one"),
     ("scope-fifo-100k", Kind::Time(NANOS_A_TASK), "the same with `scope_fifo`"),
+    (
+        "scope-par-iter-100k",
+        Kind::Time(NANOS_A_TASK),
+        "a scope with 100,000 small tasks, spawned by a parallel iterator inside of it",
+    ),
     (
         "spawn-tree-17",
         Kind::Time(NANOS_A_TASK),
