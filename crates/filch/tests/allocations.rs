@@ -111,7 +111,7 @@ fn tasks_of_up_to_five_words_are_not_allocated_and_memory_goes_back() {
     }
 
     // A worker that sleeps keeps little of what its tasks have taken.
-    let pool = pool(2);
+    let pool = build(Pool::builder().threads(2).callers(Callers::Shipped));
     pool.install(|| flat(100, five));
     let before = BYTES.load(Ordering::Relaxed);
     pool.install(|| flat(100_000, five));
