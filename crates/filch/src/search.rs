@@ -158,11 +158,23 @@ pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
     }
 }
 
-/// What this worker has spawned itself, or what only it can run; in this order, so that a broadcast comes after what was there before.
+/// What this worker has spawned itself, or what only it can run; in this order, so that a broadcast
+/// comes after what was there before. Strays come first or last in turn, so that neither they nor
+/// the others have to wait for work that spawns itself again.
 pub(crate) fn own<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat. The job leaves its slot at once.
     let spawned = || unsafe { seat.pop_spawned().map(|job| job.read()) };
-    own_task(seat).or_else(|| own_stray(seat)).or_else(|| spawned().or_else(|| seat.collect()).map(Work::Job))
+    let others = || spawned().or_else(|| seat.collect()).map(Work::Job);
+    own_task(seat).or_else(|| match turn_of(seat, 2) {
+        0 => own_stray(seat).or_else(others),
+        _ => others().or_else(|| own_stray(seat)),
+    })
+}
+
+/// A number below `count`, the next one with each call.
+fn turn_of(seat: &Seat, count: u32) -> u32 {
+    // SAFETY: this is the worker of the seat.
+    unsafe { seat.next_turn() % count }
 }
 
 /// A task of a scope that is in a deque of this worker's own.
@@ -178,17 +190,16 @@ fn own_stray<'p>(seat: &Seat) -> Option<Work<'p>> {
 }
 
 /// A task of a scope, for a worker that yields: from a deque of its own, or from the injector, if
-/// it has opened the scope. Tasks of its segments and others come first in turn, so that neither
-/// has to wait for tasks that spawn themselves again.
+/// it has opened the scope. Each of these comes first in turn, so that none has to wait for tasks
+/// that spawn themselves again.
 pub(crate) fn own_task_or_stray<'p>(seat: &Seat) -> Option<Work<'p>> {
     let injected = || seat.pool().injector.take_needed(|lineage| lineage.is_waited_for_by(seat)).map(Work::Job);
-    let stray = || own_stray(seat).or_else(injected);
-    // SAFETY: this is the worker of the seat.
-    if unsafe { seat.prefers_strays() } {
-        stray().or_else(|| own_task(seat))
-    } else {
-        own_task(seat).or_else(stray)
-    }
+    let first = turn_of(seat, 3);
+    (0..3).find_map(|turn| match (first + turn) % 3 {
+        0 => own_task(seat),
+        1 => own_stray(seat),
+        _ => injected(),
+    })
 }
 
 /// The oldest job that this worker has forked and nobody has taken. Its owner finds it done.
@@ -250,7 +261,7 @@ fn steal_spawned<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
 }
 
 /// Runs any work until `has_come`. `announce` says that this worker is to be called then; `find_own`
-/// finds what others could not; `state` is that of the worker when it sleeps.
+/// finds what the wait needs; `state` is that of the worker when it sleeps.
 pub(crate) fn until<'p>(
     seat: &Seat,
     pool: &'p Shared,
@@ -262,11 +273,13 @@ pub(crate) fn until<'p>(
     while !has_come() {
         let mut crowded = is_crowded(pool, pool.sleep.start_searching().searching(), seat.patience());
         let mut backoff = Backoff::new(seat.patience());
+        let needed = |work| (work, Purpose::Needed);
+        let other = |work| (work, Purpose::Other);
         let work = loop {
             if has_come() {
                 break None;
             }
-            if let Some(work) = find_own().or_else(|| find(seat, pool)) {
+            if let Some(work) = find_own().map(needed).or_else(|| find(seat, pool).map(other)) {
                 break Some(work);
             }
             // One turn at least, in which owners can answer the demand.
@@ -281,7 +294,7 @@ pub(crate) fn until<'p>(
                 }
                 // A caller may have left something in the seat, which comes before what is injected.
                 let queued = || own(seat).or_else(|| pool.injector.take().map(Work::Job));
-                if let Some(work) = find_own().or_else(queued) {
+                if let Some(work) = find_own().map(needed).or_else(|| queued().map(other)) {
                     break Some(work);
                 }
             }
@@ -290,8 +303,8 @@ pub(crate) fn until<'p>(
         if pool.sleep.stop_searching() {
             pool.wake_for_unclaimed_work();
         }
-        if let Some(work) = work {
-            run(seat, work, Purpose::Other);
+        if let Some((work, purpose)) = work {
+            run(seat, work, purpose);
         }
     }
 }

@@ -50,7 +50,7 @@ pub(crate) struct Seat {
     pub(crate) spawns: CachePadded<Spawns>,
     innermost: OwnersOnly<Cell<Innermost>>,
     runs_tasks_to_the_end: OwnersOnly<Cell<bool>>,
-    prefers_strays: OwnersOnly<Cell<bool>>,
+    turns: OwnersOnly<Cell<u32>>,
     random: OwnersOnly<Cell<Random>>,
     /// Calls from outside that run here.
     calls: CachePadded<OwnersOnly<Cell<Calls>>>,
@@ -97,7 +97,7 @@ impl Seat {
             spawns: CachePadded::new(Spawns { spawned: Count::new(), finished: Count::new() }),
             innermost: OwnersOnly(Cell::new(Innermost::NONE)),
             runs_tasks_to_the_end: OwnersOnly(Cell::new(true)),
-            prefers_strays: OwnersOnly(Cell::new(false)),
+            turns: OwnersOnly(Cell::new(0)),
             // Any odd constant: no two workers start alike.
             random: OwnersOnly(Cell::new(Random::new(index))),
             calls: CachePadded::new(OwnersOnly(Cell::new(Calls { last: None, brief: 0 }))),
@@ -234,7 +234,8 @@ impl Seat {
     }
 
     /// Pushes a counted task of a scope of which the worker has no segment. Returns it if the worker
-    /// has no deque for it, or if its push would not wake all that may need the task.
+    /// has no deque for it, or if its push would not wake all that may need the task, or if they
+    /// could not take it from here.
     ///
     /// # Safety
     ///
@@ -243,7 +244,7 @@ impl Seat {
         let lineage = task.lineage;
         // A worker whose wait needs the task raises the alarm of this seat only if the wait needs
         // what runs here. That is so if the scope was opened in this run or above it.
-        if !lineage.is_waited_for_above(self.runs.top()) {
+        if !lineage.is_waited_for_above(self.runs.top()) || !self.pool().raids {
             return Err(task);
         }
         // SAFETY: the caller's word.
@@ -273,13 +274,15 @@ impl Seat {
         self.runs_tasks_to_the_end.0.get()
     }
 
-    /// Whether a yield looks at strays before other tasks: every other one does.
+    /// One more than at the last call.
     ///
     /// # Safety
     ///
     /// Called by the worker of this seat.
-    pub(crate) unsafe fn prefers_strays(&self) -> bool {
-        self.prefers_strays.0.replace(!self.prefers_strays.0.get())
+    pub(crate) unsafe fn next_turn(&self) -> u32 {
+        let turn = self.turns.0.get();
+        self.turns.0.set(turn.wrapping_add(1));
+        turn
     }
 
     /// Pushes a task of the innermost scope, which `write` writes to its place.

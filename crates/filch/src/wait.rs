@@ -26,7 +26,7 @@ use crate::seat::{steal_task_from, Seat};
 use crate::sleep::{self, fall_asleep, raid_for, SleepState, Sleeper};
 use crate::spin;
 use crate::stack::{Execute, Slot, Theft};
-use crate::sync::{spin_loop, Ordering};
+use crate::sync::{fence, spin_loop, Ordering};
 use crate::tasks::{self, Deque};
 use crate::worker::Worker;
 
@@ -257,8 +257,14 @@ impl Sleeper for Waiter<'_, '_> {
     }
 
     fn victims<'p>(&self, pool: &'p Shared) -> Vec<&'p Seat> {
-        // What a run has left behind may be there when the run is over.
-        let may_have = |other: &&Seat| other.runs.have_under(self.wait) || other.has_strays_under(self.wait);
+        let may_have = |other: &&Seat| {
+            if other.runs.have_under(self.wait) {
+                return true;
+            }
+            // Acquire: what a run has left behind is seen by a worker that sees that the run is over.
+            fence(Ordering::Acquire);
+            other.has_strays_under(self.wait)
+        };
         pool.others(self.seat).filter(may_have).collect()
     }
 

@@ -229,3 +229,23 @@ fn yield_local_runs_what_a_stolen_half_has_spawned_into_the_scope_around_it() {
         });
     });
 }
+
+#[test]
+fn a_task_for_an_outer_scope_does_not_wait_for_one_of_another_that_spawns_itself_again() {
+    let _watchdog = watchdog();
+    for yields in [filch::yield_now, filch::yield_local] {
+        let pool = common::build(filch::Pool::builder().threads(1));
+        let stop = AtomicBool::new(false);
+        pool.scope(|first| {
+            filch::scope(|second| {
+                filch::scope(|_| {
+                    first.spawn(|scope| again(scope, &stop));
+                    second.spawn(|_| stop.store(true, Ordering::Release));
+                    while !stop.load(Ordering::Acquire) {
+                        yields();
+                    }
+                });
+            });
+        });
+    }
+}

@@ -8,7 +8,7 @@ use crossbeam_utils::CachePadded;
 use super::{Lineage, Wait};
 use crate::defect::{defect, Defect};
 use crate::seat::Seat;
-use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use crate::sync::{fence, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// The floor of an entry that is free.
 const FREE: u32 = u32::MAX;
@@ -232,6 +232,8 @@ impl Runs {
     /// The occupant's last run is over, and nothing of it is left on the fork stack.
     pub(crate) fn end(&self) {
         let below = self.top.index.load(Ordering::Relaxed) - 1;
+        // Release: a worker that sees that the run is over sees the tasks that it has left behind.
+        fence(Ordering::Release);
         if !defect(Defect::KeepsEndedRuns) {
             // Relaxed: before whatever the occupant forks later.
             self.top().floor.store(FREE, Ordering::Relaxed);

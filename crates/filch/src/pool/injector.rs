@@ -28,33 +28,46 @@ pub(crate) struct Injector {
     needed_len: AtomicUsize,
 }
 
-/// Jobs of one lineage, each with its number.
+/// A job behind the lock.
+#[derive(Debug)]
+struct Queued {
+    job: Job,
+    /// How many jobs had come to the other queue before it.
+    number: usize,
+    /// How many had come to this one.
+    turn: u64,
+}
+
+/// Jobs of one lineage.
 #[derive(Debug)]
 struct Group {
     lineage: Lineage,
-    jobs: VecDeque<(usize, Job)>,
+    jobs: VecDeque<Queued>,
 }
 
 /// Groups of jobs; none is empty.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Groups {
-    /// In the order of their first jobs.
-    groups: VecDeque<Group>,
+    groups: Vec<Group>,
     len: usize,
+    /// How many jobs have come.
+    pushed: u64,
     /// Memory for the next group.
-    spare: VecDeque<(usize, Job)>,
+    spare: VecDeque<Queued>,
 }
 
 impl Groups {
     fn push(&mut self, number: usize, job: Job) {
         let lineage = job.lineage;
+        let queued = Queued { job, number, turn: self.pushed };
         self.len += 1;
+        self.pushed += 1;
         match self.groups.iter_mut().find(|group| group.lineage == lineage) {
-            Some(group) => group.jobs.push_back((number, job)),
+            Some(group) => group.jobs.push_back(queued),
             None => {
                 let mut jobs = std::mem::take(&mut self.spare);
-                jobs.push_back((number, job));
-                self.groups.push_back(Group { lineage, jobs });
+                jobs.push_back(queued);
+                self.groups.push(Group { lineage, jobs });
             }
         }
     }
@@ -62,20 +75,19 @@ impl Groups {
     /// Takes the oldest job of the group at this place.
     fn take_at(&mut self, at: usize) -> Option<Job> {
         let group = &mut self.groups[at];
-        let (_, job) = group.jobs.pop_front()?;
+        let queued = group.jobs.pop_front()?;
         self.len -= 1;
         if group.jobs.is_empty() {
-            self.spare = self.groups.remove(at)?.jobs;
+            self.spare = self.groups.swap_remove(at).jobs;
         }
-        Some(job)
+        Some(queued.job)
     }
 
-    /// The place of the group with the oldest job, and the job's number.
-    fn oldest(&self) -> Option<(usize, usize)> {
-        let first = |group: &Group| group.jobs.front().map_or(0, |&(number, _)| number);
-        // The first of equals. Numbers wrap.
-        let numbers = self.groups.iter().map(first).enumerate();
-        numbers.reduce(|oldest, other| if (other.1.wrapping_sub(oldest.1) as isize) < 0 { other } else { oldest })
+    /// The place of the group with the oldest job of such a lineage, and the job's number.
+    fn oldest(&self, is_meant: impl Fn(Lineage) -> bool) -> Option<(usize, usize)> {
+        let first = |(at, group): (usize, &Group)| group.jobs.front().map(|first| (first.turn, at, first.number));
+        let meant = self.groups.iter().enumerate().filter(|(_, group)| is_meant(group.lineage));
+        meant.filter_map(first).min().map(|(_, at, number)| (at, number))
     }
 }
 
@@ -85,7 +97,7 @@ impl Injector {
             roots: Roots::new(),
             roots_pushed: AtomicUsize::new(0),
             roots_taken: AtomicUsize::new(0),
-            needed: Mutex::new(Groups { groups: VecDeque::new(), len: 0, spare: VecDeque::new() }),
+            needed: Mutex::default(),
             needed_len: AtomicUsize::new(0),
         }
     }
@@ -118,7 +130,7 @@ impl Injector {
     /// for.
     fn take_due(&self) -> Option<Job> {
         self.with_needed(|needed| {
-            let (at, number) = needed.oldest()?;
+            let (at, number) = needed.oldest(|_| true)?;
             self.is_due(number).then(|| needed.take_at(at)).flatten()
         })
     }
@@ -143,7 +155,7 @@ impl Injector {
 
     /// The oldest job that no worker waits for, unless an older one is in the other queue.
     pub(crate) fn take_root_in_turn(&self) -> Option<Job> {
-        let is_due = |needed: &mut Groups| needed.oldest().filter(|&(_, number)| self.is_due(number));
+        let is_due = |needed: &mut Groups| needed.oldest(|_| true).filter(|&(_, number)| self.is_due(number));
         match self.with_needed(is_due) {
             Some(_) => None,
             None => self.take_root(),
@@ -153,7 +165,7 @@ impl Injector {
     /// The oldest job of such a lineage. While this looks, no job is done, so that it can climb.
     pub(crate) fn take_needed(&self, is_needed: impl Fn(Lineage) -> bool) -> Option<Job> {
         self.with_needed(|needed| {
-            let at = needed.groups.iter().position(|group| is_needed(group.lineage))?;
+            let (at, _) = needed.oldest(is_needed)?;
             needed.take_at(at)
         })
     }
@@ -257,9 +269,9 @@ mod tests {
 
     #[test]
     fn jobs_are_taken_in_the_order_in_which_they_came() {
-        let injector = filled(&[0, 8, 0, 0, 8, 16, 0, 16]);
+        let injector = filled(&[0, 8, 0, 0, 8, 16, 0, 16, 8, 16, 24, 8]);
         let order: Vec<_> = std::iter::from_fn(|| injector.take()).map(|job| number(&job)).collect();
-        assert_eq!(order, [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert!(order.iter().copied().eq(0..12), "{order:?}");
         assert!(injector.is_empty());
     }
 

@@ -94,29 +94,64 @@ impl Segment {
     /// As for [`open`](Segment::open).
     #[inline(always)]
     pub(super) unsafe fn finish(self, seat: &Seat) {
-        let Segment { base, order, outer } = self;
-        if let Some(base) = base {
-            // SAFETY: the caller's word; opened, so there is a deque.
+        // SAFETY: the caller's word.
+        let was_robbed = unsafe { self.run_tasks(seat) };
+        if self.base.is_some() {
+            // SAFETY: the same; opened, so there is a deque.
             let tasks = unsafe { seat.innermost().tasks() };
-            let was_robbed = match order {
-                // SAFETY: the same.
-                Order::Youngest => unsafe { run_youngest_first(seat, tasks, base) },
-                // SAFETY: the same.
-                Order::Oldest => unsafe { run_oldest_first(seat, tasks) },
-            };
             if was_robbed && !defect(Defect::EndsWithoutMoved) {
                 // SAFETY: the same.
                 unsafe { wait_for_thieves(tasks) };
             }
             // SAFETY: the same; all its tasks were taken.
             unsafe { tasks.close() };
-            if order == Order::Oldest {
+            if self.order == Order::Oldest {
                 // SAFETY: the same.
                 unsafe { seat.put_lane_back() };
             }
         }
         // SAFETY: the same.
-        unsafe { seat.set_innermost(outer) };
+        unsafe { seat.set_innermost(self.outer) };
+    }
+
+    /// Another task of this lineage that the worker has left behind, unless there is mail.
+    ///
+    /// Runs the tasks of the segment first, or all that such tasks spawn would be there at once. The
+    /// next is taken after that: another worker can have it meanwhile.
+    ///
+    /// # Safety
+    ///
+    /// As for [`open`](Segment::open). The segment is the last.
+    unsafe fn next_stray(&self, seat: &Seat, lineage: Lineage) -> Option<Job> {
+        let is_meant = |other| other == lineage;
+        // SAFETY: the caller's word.
+        if seat.has_mail() || !unsafe { seat.has_stray(is_meant) } {
+            return None;
+        }
+        // SAFETY: the same.
+        unsafe {
+            self.run_tasks(seat);
+            seat.take_stray(is_meant)
+        }
+    }
+
+    /// Runs all tasks that are in the segment. Returns whether some may have been taken from the
+    /// other end.
+    ///
+    /// # Safety
+    ///
+    /// As for [`open`](Segment::open). The segment is the last.
+    #[inline(always)]
+    unsafe fn run_tasks(&self, seat: &Seat) -> bool {
+        let Some(base) = self.base else { return false };
+        // SAFETY: the caller's word; opened, so there is a deque.
+        let tasks = unsafe { seat.innermost().tasks() };
+        match self.order {
+            // SAFETY: the same.
+            Order::Youngest => unsafe { run_youngest_first(seat, tasks, base) },
+            // SAFETY: the same.
+            Order::Oldest => unsafe { run_oldest_first(seat, tasks) },
+        }
     }
 }
 
@@ -229,7 +264,7 @@ pub(super) unsafe fn run_elsewhere(seat: &Seat, record: *const Record, run: &mut
     run();
     let mut tasks = 1;
     // SAFETY: the caller's word.
-    while let Some(stray) = unsafe { next_stray(seat, lineage) } {
+    while let Some(stray) = unsafe { segment.next_stray(seat, lineage) } {
         seat.tally.jobs.add(1);
         tasks += 1;
         // SAFETY: taken once. It is run in the segment of its scope.
@@ -245,14 +280,4 @@ pub(super) unsafe fn run_elsewhere(seat: &Seat, record: *const Record, run: &mut
     unsafe { segment.finish(seat) };
     // SAFETY: nothing is done with the scope after this.
     unsafe { Record::finish(record, tasks) };
-}
-
-/// Another task of this lineage that the worker has left behind, unless there is mail.
-///
-/// # Safety
-///
-/// Called by the worker of the seat.
-unsafe fn next_stray(seat: &Seat, lineage: Lineage) -> Option<Job> {
-    // SAFETY: the caller's word.
-    (!seat.has_mail()).then(|| unsafe { seat.take_stray(|other| other == lineage) }).flatten()
 }

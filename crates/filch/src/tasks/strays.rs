@@ -5,23 +5,32 @@
 //! owner takes the oldest, as thieves do. Each deque has the tasks of one scope at a time, so that a
 //! worker that waits can tell whether its wait needs them.
 
+use std::cell::Cell;
+use std::fmt;
+
 use super::list::List;
 use super::{Counted, Deque};
 use crate::job::Job;
 use crate::lineage::Lineage;
 
 /// See the module.
-#[derive(Debug)]
-pub(crate) struct Strays(List);
+pub(crate) struct Strays {
+    deques: List,
+    /// Where the owner looks for a task first: behind the deque that it last took one from.
+    next: Cell<usize>,
+}
+
+// SAFETY: the functions that use the cell are unsafe, and the owner's.
+unsafe impl Sync for Strays {}
 
 impl Strays {
     pub(crate) fn new() -> Strays {
-        Strays(List::new(Counted::Before))
+        Strays { deques: List::new(Counted::Before), next: Cell::new(0) }
     }
 
     /// All deques that there are.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Deque> {
-        self.0.iter()
+        self.deques.iter()
     }
 
     /// Pushes a counted task. Returns the deque, or the task if all deques have tasks of other
@@ -50,7 +59,7 @@ impl Strays {
         }
         let without_tasks = self.iter().find(|tasks| !tasks.has_tasks());
         // SAFETY: the caller's word; all before were made.
-        let tasks = without_tasks.or_else(|| unsafe { self.0.get_or_make(self.iter().count()) })?;
+        let tasks = without_tasks.or_else(|| unsafe { self.deques.get_or_make(self.iter().count()) })?;
         // SAFETY: the caller's word.
         unsafe {
             if tasks.is_open() {
@@ -61,16 +70,22 @@ impl Strays {
         Some(tasks)
     }
 
-    /// Takes the oldest task of a lineage that is wanted.
+    /// Takes the oldest task of a lineage that is wanted. If there are several, each has its turn.
     ///
     /// # Safety
     ///
     /// Called by the owner.
     pub(crate) unsafe fn take_if(&self, is_wanted: impl Fn(Lineage) -> bool) -> Option<Job> {
         // SAFETY: the caller's word.
-        let are_wanted = |tasks: &&Deque| tasks.has_tasks() && unsafe { tasks.lineage() }.is_some_and(&is_wanted);
-        // SAFETY: the same.
-        self.iter().filter(are_wanted).find_map(|tasks| unsafe { tasks.take_oldest() })
+        let are_wanted = |tasks: &Deque| tasks.has_tasks() && unsafe { tasks.lineage() }.is_some_and(&is_wanted);
+        let next = self.next.get();
+        let in_turn = self.iter().enumerate().skip(next).chain(self.iter().enumerate().take(next));
+        let (at, task) = in_turn.filter(|(_, tasks)| are_wanted(tasks)).find_map(|(at, tasks)| {
+            // SAFETY: the same.
+            Some((at, unsafe { tasks.take_oldest() }?))
+        })?;
+        self.next.set(at + 1);
+        Some(task)
     }
 
     /// Whether there is a task of a lineage that is wanted.
@@ -81,5 +96,11 @@ impl Strays {
     pub(crate) unsafe fn has(&self, is_wanted: impl Fn(Lineage) -> bool) -> bool {
         // SAFETY: the caller's word.
         self.iter().any(|tasks| tasks.has_tasks() && unsafe { tasks.lineage() }.is_some_and(&is_wanted))
+    }
+}
+
+impl fmt::Debug for Strays {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Strays").finish_non_exhaustive()
     }
 }
