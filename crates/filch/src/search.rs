@@ -123,8 +123,9 @@ fn run_roots(seat: &Seat) {
     /// How many from outside before the worker looks at other work.
     const MOST: u32 = 32;
     let mut from_outside = 0;
-    while !seat.has_mail() {
-        // SAFETY: this is the worker of the seat. The job leaves its slot before it runs.
+    // SAFETY: this is the worker of the seat.
+    while !seat.has_mail() && !unsafe { seat.has_stray(|_| true) } {
+        // SAFETY: as above. The job leaves its slot before it runs.
         if let Some(job) = unsafe { seat.pop_spawned() } {
             seat.tally.jobs.add(1);
             let _span = seat.log.job();
@@ -162,13 +163,17 @@ pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
 /// comes after what was there before. Strays come first or last in turn, so that neither they nor
 /// the others have to wait for work that spawns itself again.
 pub(crate) fn own<'p>(seat: &Seat) -> Option<Work<'p>> {
-    // SAFETY: this is the worker of the seat. The job leaves its slot at once.
-    let spawned = || unsafe { seat.pop_spawned().map(|job| job.read()) };
-    let others = || spawned().or_else(|| seat.collect()).map(Work::Job);
     own_task(seat).or_else(|| match turn_of(seat, 2) {
-        0 => own_stray(seat).or_else(others),
-        _ => others().or_else(|| own_stray(seat)),
+        0 => own_stray(seat).or_else(|| spawned_or_mail(seat)),
+        _ => spawned_or_mail(seat).or_else(|| own_stray(seat)),
     })
+}
+
+/// A job that this worker has spawned, or one that only it can run.
+fn spawned_or_mail<'p>(seat: &Seat) -> Option<Work<'p>> {
+    // SAFETY: this is the worker of the seat. The job leaves its slot at once.
+    let spawned = unsafe { seat.pop_spawned().map(|job| job.read()) };
+    spawned.or_else(|| seat.collect()).map(Work::Job)
 }
 
 /// A number below `count`, the next one with each call.
@@ -186,19 +191,20 @@ fn own_task<'p>(seat: &Seat) -> Option<Work<'p>> {
 /// A task that this worker has spawned into a scope of which it had no segment.
 fn own_stray<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat.
-    unsafe { seat.take_stray(|_| true) }.map(Work::Task)
+    unsafe { seat.take_any_stray() }.map(Work::Task)
 }
 
-/// A task of a scope, for a worker that yields: from a deque of its own, or from the injector, if
-/// it has opened the scope. Each of these comes first in turn, so that none has to wait for tasks
-/// that spawn themselves again.
-pub(crate) fn own_task_or_stray<'p>(seat: &Seat) -> Option<Work<'p>> {
+/// What this worker has spawned itself, or what only it can run, for a worker that yields; also a task
+/// in the injector of a scope that it has opened. Each kind comes first in turn, so that none has to
+/// wait for work that spawns itself again.
+pub(crate) fn own_in_turn<'p>(seat: &Seat) -> Option<Work<'p>> {
     let injected = || seat.pool().injector.take_needed(|lineage| lineage.is_waited_for_by(seat)).map(Work::Job);
-    let first = turn_of(seat, 3);
-    (0..3).find_map(|turn| match (first + turn) % 3 {
+    let first = turn_of(seat, 4);
+    (0..4).find_map(|turn| match (first + turn) % 4 {
         0 => own_task(seat),
         1 => own_stray(seat),
-        _ => injected(),
+        2 => injected(),
+        _ => spawned_or_mail(seat),
     })
 }
 

@@ -207,8 +207,18 @@ impl Seat {
         })
     }
 
-    /// Takes a task that the worker has spawned into a scope of which it had no segment, if its
-    /// lineage is wanted. It is counted.
+    /// Takes a task that the worker has spawned into a scope of which it had no segment. It is
+    /// counted.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    pub(crate) unsafe fn take_any_stray(&self) -> Option<Job> {
+        // SAFETY: the caller's word.
+        are_deques_used().then(|| unsafe { self.strays.take() }).flatten()
+    }
+
+    /// The same, if its lineage is wanted.
     ///
     /// # Safety
     ///

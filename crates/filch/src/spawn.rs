@@ -147,8 +147,7 @@ pub fn yield_now() -> Option<Yield> {
         thread::yield_now();
         return None;
     };
-    let task = search::own_task_or_stray(seat);
-    let found = task.or_else(|| search::find_or_raid(seat, seat.pool()));
+    let found = search::own_in_turn(seat).or_else(|| search::find_or_raid(seat, seat.pool()));
     Some(run_one(seat, found.or_else(|| search::own_forked(seat))))
 }
 
@@ -156,8 +155,7 @@ pub fn yield_now() -> Option<Yield> {
 /// itself, tasks of scopes that it has opened, or what is for it alone. Outside of a pool, `None`.
 pub fn yield_local() -> Option<Yield> {
     let seat = Seat::current()?;
-    let task = search::own_task_or_stray(seat);
-    Some(run_one(seat, task.or_else(|| search::own(seat)).or_else(|| search::own_forked(seat))))
+    Some(run_one(seat, search::own_in_turn(seat).or_else(|| search::own_forked(seat))))
 }
 
 /// Whether the calling worker has jobs of its own that wait: spawned or forked by it, tasks of

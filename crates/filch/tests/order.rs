@@ -157,3 +157,29 @@ fn a_broadcast_comes_after_what_its_workers_had_spawned() {
         assert_eq!(receiver.iter().collect::<Vec<_>>(), ["before", "before", "after"]);
     });
 }
+
+#[test]
+fn what_a_stolen_half_spawns_into_a_fifo_scope_runs_in_turn() {
+    let _watchdog = watchdog();
+    for_each_kind(2, |pool| {
+        for _ in 0..20 {
+            let order = Mutex::new(Vec::new());
+            let push = |number| order.lock().expect("no panic").push(number);
+            let push = &push;
+            pool.scope_fifo(|scope| {
+                let spawn = || {
+                    for number in 0..2 {
+                        scope.spawn(move |scope| {
+                            push(number);
+                            scope.spawn(move |_| push(10 + number));
+                        });
+                    }
+                };
+                // Its own worker does nothing else, so the other one runs all tasks.
+                let is_over = || order.lock().expect("no panic").len() == 4;
+                filch::join(|| common::spin_until(is_over), spawn);
+            });
+            assert_eq!(order.into_inner().expect("no panic"), [0, 1, 10, 11]);
+        }
+    });
+}

@@ -249,3 +249,41 @@ fn a_task_for_an_outer_scope_does_not_wait_for_one_of_another_that_spawns_itself
         });
     }
 }
+
+#[test]
+fn no_kind_of_own_work_waits_for_another_that_spawns_itself_again() {
+    /// Leaves a task of another scope behind each time.
+    fn again_with_a_stray<'scope>(scope: &filch::Scope<'scope>, stop: &'scope AtomicBool) {
+        if !stop.load(Ordering::Acquire) {
+            scope.spawn(move |scope| again_with_a_stray(scope, stop));
+            filch::scope(|inner| filch::scope(|_| inner.spawn(|_| ())));
+        }
+    }
+    let _watchdog = watchdog();
+    for yields in [filch::yield_now, filch::yield_local] {
+        let pool = common::build(filch::Pool::builder().threads(1));
+        let stop = AtomicBool::new(false);
+        pool.scope(|first| {
+            filch::scope(|second| {
+                filch::scope(|_| {
+                    first.spawn(|scope| again_with_a_stray(scope, &stop));
+                    second.spawn(|_| stop.store(true, Ordering::Release));
+                    while !stop.load(Ordering::Acquire) {
+                        yields();
+                    }
+                });
+            });
+        });
+        let stop = std::sync::Arc::new(AtomicBool::new(false));
+        pool.scope(|outer| {
+            filch::scope(|_| {
+                outer.spawn(|scope| again(scope, &stop));
+                let told = stop.clone();
+                filch::spawn(move || told.store(true, Ordering::Release));
+                while !stop.load(Ordering::Acquire) {
+                    yields();
+                }
+            });
+        });
+    }
+}

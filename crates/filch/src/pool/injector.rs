@@ -97,7 +97,7 @@ impl Injector {
             roots: Roots::new(),
             roots_pushed: AtomicUsize::new(0),
             roots_taken: AtomicUsize::new(0),
-            needed: Mutex::default(),
+            needed: Mutex::new(Groups::default()),
             needed_len: AtomicUsize::new(0),
         }
     }

@@ -116,8 +116,9 @@ impl Segment {
 
     /// Another task of this lineage that the worker has left behind, unless there is mail.
     ///
-    /// Runs the tasks of the segment first, or all that such tasks spawn would be there at once. The
-    /// next is taken after that: another worker can have it meanwhile.
+    /// If the youngest tasks go first, runs those of the segment before: otherwise all that such
+    /// tasks spawn would be there at once. The next is taken after that, so that another worker can
+    /// have it meanwhile.
     ///
     /// # Safety
     ///
@@ -128,11 +129,12 @@ impl Segment {
         if seat.has_mail() || !unsafe { seat.has_stray(is_meant) } {
             return None;
         }
-        // SAFETY: the same.
-        unsafe {
-            self.run_tasks(seat);
-            seat.take_stray(is_meant)
+        if self.order == Order::Youngest {
+            // SAFETY: the same.
+            unsafe { self.run_tasks(seat) };
         }
+        // SAFETY: the same.
+        unsafe { seat.take_stray(is_meant) }
     }
 
     /// Runs all tasks that are in the segment. Returns whether some may have been taken from the

@@ -16,7 +16,7 @@ use crate::lineage::Lineage;
 /// See the module.
 pub(crate) struct Strays {
     deques: List,
-    /// Where the owner looks for a task first: behind the deque that it last took one from.
+    /// Where the owner looks for any task first: behind the deque that it last took one from.
     next: Cell<usize>,
 }
 
@@ -70,22 +70,32 @@ impl Strays {
         Some(tasks)
     }
 
-    /// Takes the oldest task of a lineage that is wanted. If there are several, each has its turn.
+    /// Takes the oldest task of a scope; of each scope in turn.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    pub(crate) unsafe fn take(&self) -> Option<Job> {
+        let next = self.next.get();
+        let mut in_turn = self.iter().enumerate().skip(next).chain(self.iter().enumerate().take(next));
+        let (at, task) = in_turn.find_map(|(at, tasks)| {
+            // SAFETY: the caller's word.
+            tasks.has_tasks().then(|| unsafe { tasks.take_oldest() }).flatten().map(|task| (at, task))
+        })?;
+        self.next.set(at + 1);
+        Some(task)
+    }
+
+    /// Takes the oldest task of a lineage that is wanted.
     ///
     /// # Safety
     ///
     /// Called by the owner.
     pub(crate) unsafe fn take_if(&self, is_wanted: impl Fn(Lineage) -> bool) -> Option<Job> {
         // SAFETY: the caller's word.
-        let are_wanted = |tasks: &Deque| tasks.has_tasks() && unsafe { tasks.lineage() }.is_some_and(&is_wanted);
-        let next = self.next.get();
-        let in_turn = self.iter().enumerate().skip(next).chain(self.iter().enumerate().take(next));
-        let (at, task) = in_turn.filter(|(_, tasks)| are_wanted(tasks)).find_map(|(at, tasks)| {
-            // SAFETY: the same.
-            Some((at, unsafe { tasks.take_oldest() }?))
-        })?;
-        self.next.set(at + 1);
-        Some(task)
+        let are_wanted = |tasks: &&Deque| tasks.has_tasks() && unsafe { tasks.lineage() }.is_some_and(&is_wanted);
+        // SAFETY: the same.
+        self.iter().filter(are_wanted).find_map(|tasks| unsafe { tasks.take_oldest() })
     }
 
     /// Whether there is a task of a lineage that is wanted.
