@@ -163,23 +163,22 @@ pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
 /// comes after what was there before. Strays come first or last in turn, so that neither they nor
 /// the others have to wait for work that spawns itself again.
 pub(crate) fn own<'p>(seat: &Seat) -> Option<Work<'p>> {
-    own_task(seat).or_else(|| match turn_of(seat, 2) {
-        0 => own_stray(seat).or_else(|| spawned_or_mail(seat)),
-        _ => spawned_or_mail(seat).or_else(|| own_stray(seat)),
+    // SAFETY: this is the worker of the seat.
+    own_task(seat).or_else(|| match unsafe { seat.next_turn() } % 2 {
+        0 => own_stray(seat).or_else(|| spawned(seat)).or_else(|| mail(seat)),
+        _ => spawned(seat).or_else(|| mail(seat)).or_else(|| own_stray(seat)),
     })
 }
 
-/// A job that this worker has spawned, or one that only it can run.
-fn spawned_or_mail<'p>(seat: &Seat) -> Option<Work<'p>> {
+/// A job that this worker has spawned.
+fn spawned<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat. The job leaves its slot at once.
-    let spawned = unsafe { seat.pop_spawned().map(|job| job.read()) };
-    spawned.or_else(|| seat.collect()).map(Work::Job)
+    unsafe { seat.pop_spawned().map(|job| job.read()) }.map(Work::Job)
 }
 
-/// A number below `count`, the next one with each call.
-fn turn_of(seat: &Seat, count: u32) -> u32 {
-    // SAFETY: this is the worker of the seat.
-    unsafe { seat.next_turn() % count }
+/// A job that only this worker can run.
+fn mail<'p>(seat: &Seat) -> Option<Work<'p>> {
+    seat.collect().map(Work::Job)
 }
 
 /// A task of a scope that is in a deque of this worker's own.
@@ -195,17 +194,19 @@ fn own_stray<'p>(seat: &Seat) -> Option<Work<'p>> {
 }
 
 /// What this worker has spawned itself, or what only it can run, for a worker that yields; also a task
-/// in the injector of a scope that it has opened. Each kind comes first in turn, so that none has to
-/// wait for work that spawns itself again.
+/// in the injector of a scope that it has opened. Tasks, strays, injected tasks and spawned jobs come
+/// first in turn, so that none of these kinds has to wait for another that spawns itself again.
 pub(crate) fn own_in_turn<'p>(seat: &Seat) -> Option<Work<'p>> {
     let injected = || seat.pool().injector.take_needed(|lineage| lineage.is_waited_for_by(seat)).map(Work::Job);
-    let first = turn_of(seat, 4);
-    (0..4).find_map(|turn| match (first + turn) % 4 {
+    // SAFETY: this is the worker of the seat.
+    let first = unsafe { seat.next_yield() } % 4;
+    let in_turn = (0..4).find_map(|turn| match (first + turn) % 4 {
         0 => own_task(seat),
         1 => own_stray(seat),
         2 => injected(),
-        _ => spawned_or_mail(seat),
-    })
+        _ => spawned(seat),
+    });
+    in_turn.or_else(|| mail(seat))
 }
 
 /// The oldest job that this worker has forked and nobody has taken. Its owner finds it done.

@@ -50,7 +50,9 @@ pub(crate) struct Seat {
     pub(crate) spawns: CachePadded<Spawns>,
     innermost: OwnersOnly<Cell<Innermost>>,
     runs_tasks_to_the_end: OwnersOnly<Cell<bool>>,
+    /// How often the worker has looked for its own work, and how often it has yielded.
     turns: OwnersOnly<Cell<u32>>,
+    yields: OwnersOnly<Cell<u32>>,
     random: OwnersOnly<Cell<Random>>,
     /// Calls from outside that run here.
     calls: CachePadded<OwnersOnly<Cell<Calls>>>,
@@ -98,6 +100,7 @@ impl Seat {
             innermost: OwnersOnly(Cell::new(Innermost::NONE)),
             runs_tasks_to_the_end: OwnersOnly(Cell::new(true)),
             turns: OwnersOnly(Cell::new(0)),
+            yields: OwnersOnly(Cell::new(0)),
             // Any odd constant: no two workers start alike.
             random: OwnersOnly(Cell::new(Random::new(index))),
             calls: CachePadded::new(OwnersOnly(Cell::new(Calls { last: None, brief: 0 }))),
@@ -284,15 +287,22 @@ impl Seat {
         self.runs_tasks_to_the_end.0.get()
     }
 
-    /// One more than at the last call.
+    /// Counts a look for own work. Returns how many came before.
     ///
     /// # Safety
     ///
     /// Called by the worker of this seat.
     pub(crate) unsafe fn next_turn(&self) -> u32 {
-        let turn = self.turns.0.get();
-        self.turns.0.set(turn.wrapping_add(1));
-        turn
+        self.turns.0.replace(self.turns.0.get().wrapping_add(1))
+    }
+
+    /// Counts a yield. Returns how many came before.
+    ///
+    /// # Safety
+    ///
+    /// Called by the worker of this seat.
+    pub(crate) unsafe fn next_yield(&self) -> u32 {
+        self.yields.0.replace(self.yields.0.get().wrapping_add(1))
     }
 
     /// Pushes a task of the innermost scope, which `write` writes to its place.

@@ -171,6 +171,8 @@ fn what_a_stolen_half_spawns_into_a_fifo_scope_runs_in_turn() {
                     for number in 0..2 {
                         scope.spawn(move |scope| {
                             push(number);
+                            // Mail does not come in between.
+                            filch::spawn_broadcast(|_| ());
                             scope.spawn(move |_| push(10 + number));
                         });
                     }

@@ -114,7 +114,7 @@ impl Segment {
         unsafe { seat.set_innermost(self.outer) };
     }
 
-    /// Another task of this lineage that the worker has left behind, unless there is mail.
+    /// Another task of this lineage that the worker has left behind, unless mail comes first.
     ///
     /// If the youngest tasks go first, runs those of the segment before: otherwise all that such
     /// tasks spawn would be there at once. The next is taken after that, so that another worker can
@@ -125,8 +125,10 @@ impl Segment {
     /// As for [`open`](Segment::open). The segment is the last.
     unsafe fn next_stray(&self, seat: &Seat, lineage: Lineage) -> Option<Job> {
         let is_meant = |other| other == lineage;
+        // The younger tasks of a lane are run next in any case. The strays come before them.
+        let is_lane = self.order == Order::Oldest && self.base.is_some();
         // SAFETY: the caller's word.
-        if seat.has_mail() || !unsafe { seat.has_stray(is_meant) } {
+        if seat.has_mail() && !is_lane || !unsafe { seat.has_stray(is_meant) } {
             return None;
         }
         if self.order == Order::Youngest {
