@@ -1,4 +1,4 @@
-//! Nothing to build: a package with a `links` key has to have a build script.
+//! An empty build script: a package with a `links` key needs one.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

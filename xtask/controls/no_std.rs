@@ -1,7 +1,9 @@
-//! A program without a standard library that links filch-queue. It brings its own panic handler, and so does `std`:
-//! if any crate below filch-queue links `std`, the compiler finds two and refuses.
+//! A program without a standard library that links filch-queue. It has its own panic handler, and
+//! so does `std`. If any crate below filch-queue links `std`, the compiler finds two handlers and
+//! fails.
 //!
-//! With `--cfg with_std` it links `std` itself and must be refused, which shows that the check can fail.
+//! With `--cfg with_std` the program links `std` itself, and the build must fail. This shows that
+//! the check can fail.
 
 #![no_std]
 

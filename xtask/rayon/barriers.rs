@@ -1,12 +1,13 @@
-//! Closures that wait for each other. A pool that lets the second closure of a join lie until the first returns waits for
-//! ever here, and so does one whose waiting threads run too little.
+//! Closures that wait for each other. The tests hang on a pool that does not start the second
+//! closure of a join before the first returns. They also hang if waiting threads of a pool run too
+//! little.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Barrier;
 
 use rayon_core::{join, join_context, scope, ThreadPoolBuilder};
 
-/// To be called on a worker of a pool with other workers to spare.
+/// Must be called on a worker of a pool with other free workers.
 fn both_closures_run_at_once() {
     let barrier = &Barrier::new(2);
     join(|| barrier.wait(), || barrier.wait());
@@ -18,12 +19,12 @@ fn both_closures_run_at_once() {
     assert_eq!(join_context(migrated, migrated), (false, true));
 }
 
-/// To be called on the only worker of a pool, where nobody is left to take a closure.
+/// Must be called on the only worker of a pool. No other worker can take a closure.
 fn neither_closure_migrates() {
     assert_eq!(join_context(|a| a.migrated(), |b| b.migrated()), (false, false));
 }
 
-// One test for all of the global pool: two at once would wait for each other's workers.
+// One test covers the whole global pool: two tests at once would wait for each other's workers.
 #[test]
 fn closures_wait_for_each_other_in_the_global_pool() {
     match rayon_core::current_num_threads() {
@@ -51,12 +52,12 @@ fn neither_closure_migrates_in_a_pool_of_one() {
     ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(neither_closure_migrates);
 }
 
-/// A pool of so many threads, and what runs in it.
+/// Runs a program in a pool with this many threads.
 fn in_pool(threads: usize, program: impl FnOnce() + Send) {
     ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(program);
 }
 
-/// Computes until it is so.
+/// Spins until the condition is true.
 fn wait_until(so: impl Fn() -> bool) {
     while !so() {
         std::thread::yield_now();

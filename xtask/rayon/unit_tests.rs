@@ -1,10 +1,11 @@
-//! rayon-core's unit tests, around whichever `rayon_core` this is built with.
+//! rayon-core's unit tests, for any `rayon_core` that this is built with.
 //!
-//! They were written to stand inside the crate. Here its public items are at the root, where `crate::` finds them,
-//! and the few internals they ask for are played by what is public.
+//! The tests are written for the inside of the crate. Here the crate's public items are at the
+//! root, where `crate::` finds them. Public items also replace the few internals that the tests
+//! use.
 //!
-//! The documentation tests in `compile_fail` must not compile. Without a `rayon_core` they would not compile either,
-//! so this one must:
+//! The documentation tests in `compile_fail` must not compile. Without a `rayon_core` they would
+//! not compile either, so this one must:
 //!
 //! ```no_run
 //! let (a, b) = rayon_core::join(|| 1, || 2);
@@ -63,19 +64,20 @@ mod registry {
 
     use crate::ThreadPool;
 
-    /// Runs `op` on a worker. The tests look neither at the worker nor at whether they were on it already.
+    /// Runs `op` on a worker. The tests use neither the worker nor the flag that says whether they
+    /// were on it already.
     pub(crate) fn in_worker<R: Send>(op: impl FnOnce((), ()) -> R + Send) -> R {
         crate::scope(|_| op((), ()))
     }
 
-    /// What the tests of a pool's end want to know about its threads.
+    /// The data about a pool's threads that the tests of a pool's end need.
     pub(crate) struct Registry {
         threads: usize,
         alive: Arc<()>,
     }
 
     thread_local! {
-        /// Dropped when the thread ends, and not before.
+        /// Guards that are dropped when the thread ends, and not before.
         static ALIVE: RefCell<Vec<Arc<()>>> = const { RefCell::new(Vec::new()) };
     }
 

@@ -1,4 +1,4 @@
-//! Where cargo put what it built, from cargo's own account rather than a guess at the folder layout.
+//! Finds the files that cargo built. Uses cargo's own messages and not the folder layout.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::call::Call;
 
-/// Runs a `cargo build` and returns the file with the extension `ext` (none for a program) that it made for the
-/// target called `name`.
+/// Runs a `cargo build` and returns the file that it made for the target `name`. `ext` is the
+/// file's extension, or `None` for a program.
 pub(crate) fn build(cargo: Call, name: &str, ext: Option<&str>) -> Result<PathBuf> {
     let messages = cargo.arg("--message-format=json-render-diagnostics").read()?;
     match find(&String::from_utf8_lossy(&messages), name, ext) {
@@ -17,19 +17,19 @@ pub(crate) fn build(cargo: Call, name: &str, ext: Option<&str>) -> Result<PathBu
     }
 }
 
-/// A program that cargo made of a package's tests.
+/// A program that cargo built from a package's tests.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TestProgram {
     /// The name of the package's folder.
     pub(crate) folder: String,
-    /// The name of the target: that of the library, or of a file in `tests`.
+    /// The name of the target: the library's name, or that of a file in `tests`.
     pub(crate) name: String,
     /// Whether these are the library's unit tests.
     pub(crate) unit: bool,
     pub(crate) path: PathBuf,
 }
 
-/// Runs a `cargo test --no-run` and returns what it made.
+/// Runs a `cargo test --no-run` and returns the programs that it built.
 pub(crate) fn tests(cargo: Call) -> Result<Vec<TestProgram>> {
     let messages = cargo.arg("--message-format=json-render-diagnostics").read()?;
     Ok(test_programs(&String::from_utf8_lossy(&messages)))

@@ -1,5 +1,5 @@
-//! What people see of steps that run side by side: a line when one begins, all that it said when it has ended, and on a terminal
-//! who is running meanwhile.
+//! Console output of parallel steps. It shows a line when a step begins, and the step's whole
+//! output when it has ended. On a terminal it also shows the running steps.
 #![allow(clippy::print_stdout, reason = "this prints what the steps have said to files")]
 
 use std::fs::{self, File};
@@ -15,28 +15,28 @@ use anyhow::{Context as _, Result};
 use crate::console;
 use crate::summary::clock;
 
-/// Back to the start of the line, and nothing on it.
+/// Moves to the start of the line and clears it.
 const CLEAR: &str = "\r\x1b[K";
 
-/// Who is running, and since when. Only who has the lock prints.
+/// The running steps and their start times. Only the holder of the lock prints.
 pub(crate) struct Board {
     running: Mutex<Vec<(&'static str, Instant)>>,
-    /// For what each step says while it runs.
+    /// The folder for the output of running steps.
     folder: PathBuf,
     terminal: bool,
 }
 
 impl Board {
-    /// A board whose steps write to files in `folder`.
+    /// Creates a board whose steps write to files in `folder`.
     pub(crate) fn new(folder: PathBuf) -> Result<Self> {
         fs::create_dir_all(&folder).with_context(|| format!("the folder {} could not be made", folder.display()))?;
         Ok(Self { running: Mutex::default(), folder, terminal: io::stdout().is_terminal() })
     }
 
-    /// Runs `work`, which may show who is running now and then, for as long as it takes.
+    /// Runs `work`, and shows the running steps from time to time until it ends.
     pub(crate) fn watch<T>(&self, work: impl FnOnce() -> T) -> T {
         thread::scope(|scope| {
-            // Dropped when `work` is over, or panics.
+            // The sender is dropped when `work` ends or panics.
             let (_over, wait) = mpsc::channel::<()>();
             if self.terminal {
                 scope.spawn(move || {
@@ -49,7 +49,7 @@ impl Board {
         })
     }
 
-    /// Runs the step called `name` and shows what it has said when it is over.
+    /// Runs the step called `name`, and shows its output when it has ended.
     pub(crate) fn run<T>(&self, name: &'static str, step: impl FnOnce() -> T) -> Result<T> {
         let path = self.folder.join(name).with_extension("log");
         let log = File::create(&path).with_context(|| format!("{} could not be written", path.display()))?;
@@ -90,7 +90,7 @@ impl Board {
             let each = running.iter().map(|(name, since)| format!("{name} for {}", clock(since.elapsed())));
             print!("{CLEAR}running: {}", each.collect::<Vec<_>>().join(", "));
         }
-        // Nothing can be done about a terminal that is gone.
+        // An error here means that the terminal is gone, so it is ignored.
         drop(io::stdout().flush());
     }
 

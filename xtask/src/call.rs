@@ -1,4 +1,5 @@
-//! A command line that can be run and shown: what is printed is what a person can paste to repeat it.
+//! A command line that can be run and shown. The shown line can be pasted into a shell to repeat
+//! it.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -13,9 +14,9 @@ use anyhow::{Context as _, Result};
 use crate::console::{self, say};
 use crate::summary::clock;
 
-/// One program with its arguments, the environment variables it adds, and the folder it runs in.
+/// A program with its arguments, additional environment variables, and working directory.
 ///
-/// Everything else is inherited, so `CARGO_TERM_COLOR` and the like reach the child.
+/// Everything else is inherited, so variables such as `CARGO_TERM_COLOR` reach the child.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     program: OsString,
@@ -24,7 +25,7 @@ pub(crate) struct Call {
     dir: PathBuf,
 }
 
-/// A command that ran and did not succeed, or could not be started.
+/// Error from a command that failed or could not be started.
 #[derive(Debug)]
 pub(crate) struct CallFailed {
     /// The command line that repeats it.
@@ -41,12 +42,12 @@ impl fmt::Display for CallFailed {
 impl std::error::Error for CallFailed {}
 
 impl Call {
-    /// `program`, to be run in `dir`.
+    /// Creates a call of `program` that runs in `dir`.
     pub(crate) fn new(program: impl AsRef<OsStr>, dir: &Path) -> Self {
         Self { program: program.as_ref().into(), args: Vec::new(), env: Vec::new(), dir: dir.into() }
     }
 
-    /// Adds one argument.
+    /// Adds an argument.
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.args.push(arg.as_ref().into());
         self
@@ -58,7 +59,8 @@ impl Call {
         self
     }
 
-    /// Lets `launcher` run this command: the program and its arguments become the launcher's last.
+    /// Wraps this command in `launcher`. The program and its arguments become the launcher's last
+    /// arguments.
     pub(crate) fn under(&self, launcher: &Call) -> Call {
         let mut call = launcher.clone().arg(&self.program);
         call.args.extend(self.args.iter().cloned());
@@ -71,7 +73,7 @@ impl Call {
         self
     }
 
-    /// Shows the command and runs it; its output goes where that of this thread goes.
+    /// Shows the command and runs it. Its output goes to the output of this thread.
     pub(crate) fn run(&self) -> Result<()> {
         say!("$ {self}");
         let (output, errors) = console::streams()?;
@@ -79,7 +81,7 @@ impl Call {
         self.judge(status.with_context(|| self.not_started())?)
     }
 
-    /// Runs all of them at the same time, and shows what each has said when it has ended.
+    /// Runs all calls at the same time. Shows the output of each when it has ended.
     pub(crate) fn run_together(calls: &[Call]) -> Result<()> {
         thread::scope(|scope| {
             let running: Vec<_> = calls.iter().map(|call| scope.spawn(|| call.output())).collect();
@@ -94,7 +96,8 @@ impl Call {
         })
     }
 
-    /// Shows the command, runs it and returns its standard output; its standard error goes where that of this thread goes.
+    /// Shows the command, runs it and returns its standard output. Its standard error goes to the
+    /// output of this thread.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
         say!("$ {self}");
         let (_, errors) = console::streams()?;
@@ -103,15 +106,15 @@ impl Call {
         Ok(output.stdout)
     }
 
-    /// Runs the command in silence and returns all that it said, whether or not it succeeded.
+    /// Runs the command silently and returns all its output, whether or not it succeeded.
     pub(crate) fn output(&self) -> Result<Output> {
         self.command().output().with_context(|| self.not_started())
     }
 
-    /// Runs the command in silence and returns all that it said. When `limit` is over it is killed.
+    /// Runs the command silently and returns all its output. Kills the command after `limit`.
     ///
-    /// What it says goes to the file `log` meanwhile: a pipe would stay open for as long as a child of the child lives.
-    /// If the command fails, all of it is shown.
+    /// The output goes to the file `log`: a pipe would stay open for as long as a child of the
+    /// child lives. If the command fails, all output is shown.
     pub(crate) fn read_within(&self, limit: Duration, log: &Path) -> Result<String> {
         let file = File::create(log).with_context(|| format!("{} could not be written", log.display()))?;
         let mut child = self
@@ -141,7 +144,7 @@ impl Call {
         ended.map(|()| said)
     }
 
-    /// Whether the program exists and the command succeeds. Says nothing.
+    /// Returns whether the program exists and the command succeeds. Prints nothing.
     pub(crate) fn succeeds(&self) -> bool {
         self.command()
             .stdin(Stdio::null())
@@ -155,7 +158,7 @@ impl Call {
         let mut command = Command::new(&self.program);
         command.args(&self.args).current_dir(&self.dir);
         if self.env.iter().any(|(name, _)| name == "RUSTFLAGS") {
-            // Cargo prefers this one, and would ignore the flags that the step is about.
+            // Cargo prefers this variable, and would ignore the flags of the step.
             command.env_remove("CARGO_ENCODED_RUSTFLAGS");
         }
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
@@ -193,7 +196,7 @@ impl fmt::Display for Call {
     }
 }
 
-/// `word` as a shell would need it.
+/// Quotes `word` for a shell.
 fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
@@ -253,7 +256,7 @@ mod tests {
         let shell = |script: &str| Call::new("sh", Path::new("/")).arg("-c").arg(script);
         let said = shell("echo one; echo two >&2").read_within(Duration::from_secs(60), &log).unwrap();
         assert_eq!(said, "one\ntwo\n");
-        // Where much else goes on, a shell may take seconds to begin.
+        // On a busy machine, a shell may take seconds to start.
         let kept = [1, 4, 16, 50].into_iter().find(|&seconds| {
             let error = shell("echo here; exec sleep 600").read_within(Duration::from_secs(seconds), &log).unwrap_err();
             let how = error.downcast::<CallFailed>().unwrap().how;

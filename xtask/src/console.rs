@@ -1,6 +1,8 @@
-//! Where what a step says goes: out as it comes, or, while steps run side by side, to a file that is shown in one piece later.
+//! Routes the output of a step. It goes to the console at once, or to a file while steps run in
+//! parallel. The file is shown as a whole later.
 //!
-//! A step runs in one thread, and that thread knows. So the commands that a step runs, and what it says itself, need not be told.
+//! A step runs in one thread, and the destination is a property of that thread. So the commands of
+//! a step, and its own messages, need no parameter for it.
 #![allow(clippy::print_stdout, reason = "this is the one place that prints")]
 
 use std::cell::RefCell;
@@ -12,15 +14,15 @@ thread_local! {
     static LOG: RefCell<Option<File>> = const { RefCell::new(None) };
 }
 
-/// Says a line where this thread's words go.
+/// Prints a line to the output of this thread.
 macro_rules! say {
     ($($words:tt)*) => { $crate::console::say_line(format_args!($($words)*)) };
 }
 pub(crate) use say;
 
-/// Runs `work`, and writes what it and its commands say to `log`.
+/// Runs `work`, and writes its output and that of its commands to `log`.
 pub(crate) fn to_file<T>(log: File, work: impl FnOnce() -> T) -> T {
-    /// Also when `work` panics.
+    /// Restores the output, also if `work` panics.
     struct Restore(Option<File>);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -31,16 +33,16 @@ pub(crate) fn to_file<T>(log: File, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// What `say!` calls.
+/// Implements `say!`.
 pub(crate) fn say_line(words: std::fmt::Arguments<'_>) {
     LOG.with_borrow_mut(|log| match log {
-        // A full disk: the verdict still comes out.
+        // A write can fail because the disk is full. The verdict is still printed.
         Some(log) => drop(writeln!(log, "{words}")),
         None => println!("{words}"),
     });
 }
 
-/// Repeats what a command has said on its two streams.
+/// Prints the output of a command on its two streams again.
 pub(crate) fn repeat(output: &[u8], errors: &[u8]) -> io::Result<()> {
     LOG.with_borrow_mut(|log| match log {
         Some(log) => log.write_all(output).and_then(|()| log.write_all(errors)),
@@ -48,7 +50,7 @@ pub(crate) fn repeat(output: &[u8], errors: &[u8]) -> io::Result<()> {
     })
 }
 
-/// The standard output and the standard error of a command whose words go where this thread's go.
+/// The standard output and standard error for a command with the output of this thread.
 pub(crate) fn streams() -> io::Result<(Stdio, Stdio)> {
     LOG.with_borrow(|log| match log {
         Some(log) => Ok((log.try_clone()?.into(), log.try_clone()?.into())),

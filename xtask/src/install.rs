@@ -1,9 +1,10 @@
-//! Packages of the system, where they can be had without a question.
+//! Installs system packages if that needs no interaction.
 
 use crate::console::say;
 use crate::steps::Context;
 
-/// Installs Debian packages for want of `missing`, if this is a Debian or one of its kin and we may. Returns whether it went well.
+/// Installs Debian packages because `missing` is not there. Does so only on Debian and its
+/// derivatives, and only with the permission to do it. Returns whether it succeeded.
 pub(crate) fn packages(context: &Context, packages: &str, missing: &str) -> bool {
     if !context.call("apt-get").arg("--version").succeeds() {
         return false;
@@ -12,7 +13,7 @@ pub(crate) fn packages(context: &Context, packages: &str, missing: &str) -> bool
     let sudo = if is_root {
         context.call("env")
     } else if context.call("sudo").words("-n true").succeeds() {
-        // Inside of sudo, which keeps few variables.
+        // `env` runs inside sudo, because sudo keeps few variables.
         context.call("sudo").words("-n env")
     } else {
         return false;
@@ -26,6 +27,6 @@ pub(crate) fn packages(context: &Context, packages: &str, missing: &str) -> bool
             .is_ok()
     };
     let install = format!("install -y --no-install-recommends {packages}");
-    // A machine that has no package lists yet, or old ones, fails the first time.
+    // The first attempt fails on a machine with no package lists yet, or with old ones.
     apt_get(&install) || (apt_get("update") && apt_get(&install))
 }

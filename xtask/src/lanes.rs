@@ -1,19 +1,21 @@
-//! Steps side by side, each lane one after the other: where one compiles on a single core, or waits, another has the machine.
+//! Runs steps in parallel lanes. While a step compiles on a single core, or waits, another step
+//! uses the machine.
 //!
-//! Two steps that share something, such as a folder that cargo lets one command at a time into, never run at the same time, and they
-//! run in the order of the list. Otherwise a lane that is free takes the first step that is left. So nobody has to say which step
-//! belongs to which lane, and no lane is left with all that is long.
+//! Two steps that share a resource never run at the same time. An example is a folder that cargo
+//! lets one command at a time into. Such steps run in the order of the list. Otherwise a free lane
+//! takes the first step that is left. So the list need not assign steps to lanes, and no lane gets
+//! all the long steps.
 
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Where each step is.
+/// The progress of all steps.
 struct State<R> {
     waiting: Vec<usize>,
     running: Vec<usize>,
-    /// A step has failed: none begins any more.
+    /// Whether a step has failed. Then no other step begins.
     stopped: bool,
     results: Vec<Option<R>>,
 }
@@ -21,13 +23,15 @@ struct State<R> {
 struct Lanes<'a, S, R> {
     steps: &'a [S],
     state: Mutex<State<R>>,
-    /// Somebody has ended.
+    /// Signals that a step has ended.
     ended: Condvar,
 }
 
-/// Runs `steps` in so many lanes, and returns what `work` made of each, or nothing for those that were not begun because another failed.
+/// Runs `steps` in this many lanes, and returns the result of `work` for each. The result is `None`
+/// for a step that did not begin because another step failed.
 ///
-/// `work` breaks if the step failed. Those that are running then go on to their end. If `work` panics, so does this, when all have ended.
+/// `work` breaks if the step failed. Steps that are running then continue to their end. If `work`
+/// panics, this function panics when all steps have ended.
 pub(crate) fn run<S: Sync, R: Send>(
     steps: &[S],
     lanes: usize,
@@ -48,7 +52,8 @@ pub(crate) fn run<S: Sync, R: Send>(
             }
         };
         let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
-        // By hand, because the scope would only say that some thread has panicked.
+        // Joins the lanes explicitly, because the scope would only report that some thread has
+        // panicked.
         let panics: Vec<_> = lanes.into_iter().filter_map(|lane| lane.join().err()).collect();
         if let Some(panic) = panics.into_iter().next() {
             resume_unwind(panic);
@@ -59,18 +64,19 @@ pub(crate) fn run<S: Sync, R: Send>(
 
 impl<S, R> Lanes<'_, S, R> {
     fn state(&self) -> MutexGuard<'_, State<R>> {
-        // Nobody panics with the lock.
+        // No thread panics while it holds the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next step, once there is one that may run; nothing if there is none left for this lane.
+    /// Waits for a step that may run, and takes it. Returns `None` if no step is left for this
+    /// lane.
     fn begin(&self, share: impl Fn(&S, &S) -> bool) -> Option<Turn<'_, '_, S, R>> {
         let mut state = self.state();
         loop {
             if state.stopped || state.waiting.is_empty() {
                 return None;
             }
-            // Those before it in the list that wait for the same thing go first.
+            // Steps earlier in the list that wait for the same resource go first.
             let barred = |step: usize| {
                 let before = state.waiting.iter().take_while(|&&other| other != step);
                 state.running.iter().chain(before).any(|&other| share(&self.steps[step], &self.steps[other]))
@@ -104,7 +110,7 @@ impl<S, R> Drop for Turn<'_, '_, S, R> {
     fn drop(&mut self) {
         let mut state = self.lanes.state();
         state.running.retain(|&step| step != self.step);
-        // It panicked.
+        // The step panicked.
         state.stopped |= state.results[self.step].is_none();
         drop(state);
         self.lanes.ended.notify_all();
@@ -118,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    /// The name of a step that does nothing, and a letter for each thing that it may share with others.
+    /// A step that does nothing: its name, and a letter for each shared resource.
     type Fake = (&'static str, &'static str);
 
     fn share(one: &Fake, other: &Fake) -> bool {
@@ -139,7 +145,7 @@ mod tests {
 
     #[test]
     fn two_lanes_run_two_steps_at_a_time() {
-        // Whoever comes first waits for the other: one lane would wait for ever.
+        // The first step to arrive waits for the other: a single lane would wait forever.
         let meeting = Barrier::new(2);
         let results = run(&[("a", "x"), ("b", "y")], 2, share, |_| {
             meeting.wait();
@@ -176,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_lane_that_is_free_passes_over_what_is_barred() {
-        // `c` can only be done if it is begun while `a` runs, ahead of `b`.
+        // `c` can only be done if it begins while `a` runs, before `b`.
         let (done, wait) = mpsc::channel();
         let wait = Mutex::new(wait);
         let results = run(&[("a", "x"), ("b", "x"), ("c", "y")], 2, share, |step| {
@@ -192,7 +198,8 @@ mod tests {
 
     #[test]
     fn nobody_overtakes_a_step_that_waits_for_the_same() {
-        // `b` must wait for `a`, which waits for `d`. While it does, nothing bars `c` but that `b` came first.
+        // `b` must wait for `a`, which waits for `d`. Meanwhile only the order of the list, in
+        // which `b` comes first, blocks `c`.
         let begun = Mutex::new(Vec::new());
         let (done, wait) = mpsc::channel();
         let wait = Mutex::new(wait);
@@ -213,7 +220,7 @@ mod tests {
 
     #[test]
     fn after_a_failure_nothing_begins_and_what_runs_goes_on_to_its_end() {
-        // `a` is running when `b` fails, and so its own verdict is kept, too.
+        // `a` is running when `b` fails, so the verdict of `a` is kept, too.
         let meeting = Barrier::new(2);
         let (failed, wait) = mpsc::channel();
         let wait = Mutex::new(wait);

@@ -1,9 +1,9 @@
-//! The project's chores.
+//! The project's development tasks.
 //!
 //! `cargo xtask test` runs the tests that matter after every change, of the workspace or of some
 //! packages. `cargo xtask ci` runs everything else that continuous integration checks. Both run two
-//! steps at a time. Each step is also a command of its own, and `cargo xtask deep` repeats the
-//! searching steps at greater length.
+//! steps at a time. Each step is also a command of its own. `cargo xtask deep` runs the searching
+//! steps for longer.
 #![warn(clippy::print_stdout)]
 
 mod artifact;
@@ -24,7 +24,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::packages::Packages;
 use crate::steps::{asm, Context, Effort, Step, LANES};
 
-/// How many preemptions loom explores in a deep run, unless told otherwise.
+/// The default number of preemptions that loom explores in a deep run.
 const DEEP_PREEMPTIONS: u8 = 3;
 
 /// The chores of filch: what continuous integration runs, as a whole and step by step.
@@ -79,7 +79,8 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Test { packages, lanes } => test(&packages, lanes.lanes),
         Command::Ci { lanes } => steps::run(Step::CI, lanes.lanes, Context::new(Effort::Usual)),
-        // One at a time: what searches for hours is to be seen at it, and wants the whole machine.
+        // One step at a time: a search for hours needs the whole machine, and its progress must be
+        // visible.
         Command::Deep { preemptions } => steps::run(Step::DEEP, 1, Context::new(Effort::Deep { preemptions })),
         Command::Verify => steps::run(&[Step::Models], 1, Context::new(Effort::Deep { preemptions: DEEP_PREEMPTIONS })),
         Command::Asm { print: Some(name) } => match asm::print(&Context::new(Effort::Usual), &name) {

@@ -1,11 +1,12 @@
-//! The packages that `cargo xtask test -p` accepts: the workspace's members and our rayon-core.
+//! The packages that `cargo xtask test -p` accepts: the workspace's members and filch's rayon-core.
 
 use anyhow::{bail, Context as _, Result};
 use serde_json::Value;
 
 use crate::steps::Context;
 
-/// The package outside of the workspace. Its `links` key is that of the rayon that the lab measures.
+/// The package outside the workspace. Its `links` key is also that of the rayon that the lab
+/// measures, so the two conflict.
 const RAYON_CORE: &str = "rayon-core";
 
 /// A package of the repository. Only libraries have documentation tests.
@@ -15,7 +16,7 @@ struct Package {
     library: bool,
 }
 
-/// Packages, sorted. An empty list stands for all.
+/// A sorted list of packages. An empty list means all packages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Packages(Vec<Package>);
 
@@ -36,7 +37,7 @@ impl Packages {
         Self(packages)
     }
 
-    /// Returns the packages in `wanted`, or an error that lists the names there are.
+    /// Returns the packages in `wanted`, or an error that lists the existing names.
     pub(crate) fn select(&self, wanted: &[String]) -> Result<Self> {
         let names: Vec<_> = self.0.iter().map(|package| package.name.as_str()).collect();
         if let Some(unknown) = wanted.iter().find(|name| !names.contains(&name.as_str())) {
@@ -45,27 +46,27 @@ impl Packages {
         Ok(Self::new(self.0.iter().filter(|package| wanted.contains(&package.name)).cloned()))
     }
 
-    /// Whether all packages are meant.
+    /// Returns whether the list means all packages.
     pub(crate) fn are_all(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether `name` is among them.
+    /// Returns whether `name` is in the list.
     pub(crate) fn include(&self, name: &str) -> bool {
         self.are_all() || self.0.iter().any(|package| package.name == name)
     }
 
-    /// Whether our rayon-core is among them.
+    /// Returns whether filch's rayon-core is in the list.
     pub(crate) fn include_rayon_core(&self) -> bool {
         self.include(RAYON_CORE)
     }
 
-    /// Returns cargo's options that select the workspace's members among them, if there are any.
+    /// Returns cargo's options for the workspace members in the list, if there are any.
     pub(crate) fn in_workspace(&self) -> Option<String> {
         self.members(|_| true)
     }
 
-    /// Returns cargo's options that select the members that are libraries, if there are any.
+    /// Returns cargo's options for the members that are libraries, if there are any.
     pub(crate) fn libraries(&self) -> Option<String> {
         self.members(|package| package.library)
     }
@@ -79,7 +80,8 @@ impl Packages {
         (!options.is_empty()).then(|| options.join(" "))
     }
 
-    /// Returns cargo's option for those of `features`, each `package/feature`, that belong to them.
+    /// Returns cargo's option for those of `features` that belong to packages in the list. Each
+    /// feature has the form `package/feature`.
     pub(crate) fn features(&self, features: &[&str]) -> String {
         let package = |feature: &str| feature.split('/').next().unwrap_or_default().to_owned();
         let ours: Vec<_> = features.iter().copied().filter(|feature| self.include(&package(feature))).collect();
@@ -91,7 +93,7 @@ impl Packages {
     }
 }
 
-/// The packages that `cargo metadata` describes.
+/// Returns the packages that `cargo metadata` describes.
 fn listed(metadata: &[u8]) -> Option<Vec<Package>> {
     let metadata: Value = serde_json::from_slice(metadata).ok()?;
     let package = |package: &Value| {
@@ -111,7 +113,7 @@ mod tests {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// All are libraries, but for the program of the lab.
+    /// Creates packages with these names. All are libraries, except the lab's program.
     fn packages(names: &[&str]) -> Packages {
         let package = |name: String| Package { library: name != "filch-lab", name };
         Packages::new(strings(names).into_iter().map(package))

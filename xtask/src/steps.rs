@@ -1,4 +1,4 @@
-//! The steps, the order they begin in, and the runner that times them and stops at the first failure.
+//! The steps and their runner, which times them and stops at the first failure.
 
 pub(crate) mod asm;
 mod browser;
@@ -80,13 +80,13 @@ pub(crate) enum Step {
 impl Step {
     /// The steps of `cargo xtask test`, in the order in which they begin.
     ///
-    /// Cargo builds the unit tests first, and lints while they run.
+    /// Cargo builds the unit tests first, and the lints run beside the tests.
     pub(crate) const TEST: &'static [Step] = &[Step::Fmt, Step::Unit, Step::Clippy, Step::Doctest, Step::RayonCore];
 
     /// The steps of `cargo xtask ci`, in the order in which they begin.
     ///
-    /// The long ones and those that others wait for are first. The short ones are last, so that no
-    /// lane is left alone for long.
+    /// Long steps and steps that others wait for come first. Short steps come last, so that no lane
+    /// runs alone for long.
     pub(crate) const CI: &'static [Step] = &[
         Step::Rayon,
         Step::ClippyCfgs,
@@ -106,11 +106,11 @@ impl Step {
         Step::Asm,
     ];
 
-    /// The steps that search, and find more when they search for longer.
+    /// The searching steps, which find more when they search for longer.
     pub(crate) const DEEP: &'static [Step] =
         &[Step::Unit, Step::Fallback, Step::Rayon, Step::Models, Step::Mpi, Step::Loom, Step::Shuttle, Step::Tsan];
 
-    /// Returns the steps of `cargo xtask test` that have something to do for `packages`.
+    /// Returns the steps of `cargo xtask test` that apply to `packages`.
     pub(crate) fn tests_of(packages: &Packages) -> Vec<Step> {
         let has_work = |step: &Step| match step {
             Step::Unit => packages.in_workspace().is_some(),
@@ -121,12 +121,12 @@ impl Step {
         Self::TEST.iter().copied().filter(has_work).collect()
     }
 
-    /// The builds that a step works on for long.
+    /// The builds that a step uses for long.
     fn builds(self) -> &'static [Build] {
         match self {
-            // The lab's program is built by the first of them, and then only run.
+            // The first of these steps builds the lab's program, and the others only run it.
             Step::Fmt | Step::Models | Step::Mpi | Step::BenchSmoke | Step::Browser => &[],
-            // They wait for the build of the unit tests, and then go on beside the tests.
+            // These steps wait for the build of the unit tests, and then run beside the tests.
             Step::Clippy | Step::Doctest => &[],
             Step::Unit => &[Build::Debug],
             Step::RayonCore => &[Build::RayonCore],
@@ -143,9 +143,10 @@ impl Step {
         }
     }
 
-    /// Whether the two cannot run at the same time.
+    /// Returns whether two steps cannot run at the same time.
     fn shares(&self, other: &Step) -> bool {
-        // The lab's program with MPI, which some steps run, lies where the unit tests have theirs without it.
+        // Some steps run the lab's program with MPI. Its file has the same path as the program that
+        // the unit tests build without MPI.
         let run_the_program = [Step::Models, Step::Mpi, Step::BenchSmoke, Step::Browser];
         let displaces = |one: &Step, other: &Step| *one == Step::Unit && run_the_program.contains(other);
         self.builds().iter().any(|build| other.builds().contains(build))
@@ -207,7 +208,8 @@ impl Step {
     }
 }
 
-/// A folder that cargo builds in, and that it lets one command at a time into. Each profile has its own.
+/// A folder that cargo builds in. Cargo lets one command at a time into it. Each profile has its
+/// own folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Build {
     Debug,
@@ -221,12 +223,13 @@ enum Build {
     MinimalVersions,
 }
 
-/// How many steps run at the same time, unless told otherwise: two use two cores almost fully, and leave no test without time.
+/// The default number of parallel steps. Two steps use two cores almost fully, and leave enough
+/// time for each test.
 pub(crate) const LANES: u8 = 2;
 
-/// Runs `steps` in so many lanes up to the first failure, and prints what they came to.
+/// Runs `steps` in this many lanes up to the first failure, and prints their results.
 ///
-/// In a single lane what they say comes out at once.
+/// In a single lane the output of the steps appears at once.
 pub(crate) fn run(steps: &[Step], lanes: u8, mut context: Context) -> ExitCode {
     let start = Instant::now();
     context.installs_mpi = steps.contains(&Step::Mpi);
@@ -263,7 +266,7 @@ fn side_by_side(steps: &[Step], lanes: u8, context: &Context, board: &Board) -> 
     board.watch(|| lanes::run(steps, lanes.into(), Step::shares, run))
 }
 
-/// Nothing begins after a failure.
+/// Stops after a failure: no other step begins.
 fn flow(report: Report) -> ControlFlow<Report, Report> {
     match report.verdict {
         Verdict::Failed(_) => ControlFlow::Break(report),
@@ -271,7 +274,8 @@ fn flow(report: Report) -> ControlFlow<Report, Report> {
     }
 }
 
-/// Says why what failed did, and how to repeat it, at the end where it is read; then what all came to.
+/// Prints the reason of each failure and how to repeat it, then all results. This is at the end of
+/// the output, where it is easy to find.
 fn close(reports: &[Report], total: Duration) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for report in reports {
@@ -324,7 +328,7 @@ mod tests_of_the_list {
         for (place, step) in all.iter().enumerate() {
             assert!(!all[..place].contains(step), "{step:?} is listed twice");
         }
-        // `Asm` is spelt out on the command line.
+        // The command line defines `Asm` itself.
         let commands = Step::augment_subcommands(clap::Command::new("xtask"));
         let names: Vec<_> = commands.get_subcommands().map(|command| command.get_name()).chain(["asm"]).collect();
         for name in &names {

@@ -1,22 +1,22 @@
-//! What the steps came to: one line each with its time, and a closing line that counts them.
+//! The results of the steps. Each step has a line with its time, and a closing line has the counts.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// How a step ended.
+/// The verdict on a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It ran and found nothing wrong.
+    /// The step ran and found no fault.
     Passed,
-    /// It ran and found something wrong; what that was, and how to repeat it.
+    /// The step ran and failed. The text says why, and how to repeat it.
     Failed(String),
-    /// It could not run here; the sentence says what was left out and how to get it.
+    /// The step could not run here. The sentence says what is missing and how to get it.
     Skipped(String),
-    /// A step before it failed.
+    /// An earlier step failed.
     NotReached,
 }
 
-/// One step's name, verdict and time.
+/// The name, verdict and time of a step.
 #[derive(Clone, Debug)]
 pub(crate) struct Report {
     pub(crate) step: &'static str,
@@ -24,7 +24,8 @@ pub(crate) struct Report {
     pub(crate) took: Duration,
 }
 
-/// A table of all steps with their times, and what all took together: less than their sum, if some ran side by side.
+/// Returns a table of all steps with their times, and the total time. The total is less than the
+/// sum if steps ran in parallel.
 pub(crate) fn table(reports: &[Report], total: Duration) -> String {
     let width = reports.iter().map(|r| r.step.len()).max().unwrap_or(0).max("total".len());
     let mut table = String::new();
@@ -42,7 +43,7 @@ pub(crate) fn table(reports: &[Report], total: Duration) -> String {
     table
 }
 
-/// `N passed, M failed, K skipped`, counting steps.
+/// Returns `N passed, M failed, K skipped`, counting steps.
 pub(crate) fn closing_line(reports: &[Report]) -> String {
     let count = |wanted: fn(&Verdict) -> bool| reports.iter().filter(|r| wanted(&r.verdict)).count();
     format!(
@@ -53,7 +54,7 @@ pub(crate) fn closing_line(reports: &[Report]) -> String {
     )
 }
 
-/// A duration as people say it.
+/// Formats a duration for readers.
 pub(crate) fn clock(took: Duration) -> String {
     let tenths = (took.as_millis() + 50) / 100;
     match tenths / 600 {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-/// Writes files only where they differ, so that cargo builds anew only what has changed, and removes in the end what an
-/// earlier run has left and this one did not write.
+/// Writes generated files only if they differ, so that cargo rebuilds only what has changed. At the
+/// end it removes files that an earlier run wrote and this run did not.
 #[derive(Debug)]
 pub(crate) struct Tree {
     root: PathBuf,
@@ -19,7 +19,7 @@ impl Tree {
         Self { root, written: BTreeSet::new() }
     }
 
-    /// Writes one file.
+    /// Writes a file.
     pub(crate) fn write(&mut self, path: impl AsRef<Path>, text: &str) -> Result<()> {
         let path = self.root.join(path);
         if fs::read(&path).map_or(true, |old| old != text.as_bytes()) {
@@ -31,7 +31,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Copies a text file, or a folder of them.
+    /// Copies a text file, or a folder of text files.
     pub(crate) fn copy(&mut self, from: &Path, to: impl AsRef<Path>) -> Result<()> {
         if !from.is_dir() {
             return self.write(to, &read(from)?);
@@ -61,7 +61,7 @@ impl Tree {
     }
 }
 
-/// The text of a file.
+/// Reads the text of a file.
 pub(crate) fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("{} could not be read", path.display()))
 }

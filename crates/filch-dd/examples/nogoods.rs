@@ -1,38 +1,48 @@
-//! Learnt dead ends, and why it matters where they are kept.
+//! Nogoods: learnt dead ends, and why it matters where they are kept.
 //!
 //! `cargo run --release -p filch-dd --example nogoods`
 //!
-//! A puzzle: variables with a few values each, and pairs of values that do not go together. The search decides one variable after another, and counts all solutions. Where no value is left for a
-//! variable, a few of the earlier decisions are to blame, one for each value: together they are a *nogood*. No solution contains it, and a partial solution that does can be given up at once, long
-//! before it gets to that variable.
+//! A puzzle has variables with a few values each, and pairs of values that conflict. The search
+//! decides one variable after another, and counts all solutions. If no value is left for a
+//! variable, a few of the earlier decisions are the cause, one for each value: together they are a
+//! *nogood*. No solution contains it. A partial solution that contains it can be dropped at once,
+//! long before the search reaches that variable.
 //!
-//! A nogood is true everywhere, but it is of use only where its decisions are made: near the place where it was learnt. To look at all that is known would cost more than it spares, so each task looks at four. The
-//! workers keep some more, the nearest to their work, and a batch that goes to another worker takes along those that are near to it. The table shows what that is worth: the same search without nogoods; with four that are
-//! not near, because the regions that the master is told say nothing of where a task lies; with the four nearest; and with these when batches are taken from
-//! one worker after another, wherever they work. That last makes no difference here: whoever gets a batch gets what is known near it.
+//! A nogood is true everywhere, but it is of use only where its decisions are made: near the place
+//! where it was learnt. Checking all known nogoods would cost more than it saves, so each task
+//! checks four. The workers keep some more, the nearest to their work. A batch that goes to another
+//! worker takes along those that are near to it.
+//!
+//! The table compares the same search in four ways: without nogoods; with four that are not near,
+//! because the regions given to the master say nothing of where a task lies; with the four nearest;
+//! and with these when batches are taken from one worker after another, wherever they work. The
+//! last way makes no difference here: the worker that gets a batch also gets the nogoods near it.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use filch_dd::master::{Master, Region, Report, RoundRobin, Work, Worker};
 
-/// How many nogoods a task looks at.
+/// The number of nogoods that a task checks.
 const LOOKS: usize = 4;
-/// How many a worker keeps.
+/// The number of nogoods that a worker keeps.
 const KEPT: usize = 128;
-/// How many variables there are at most.
+/// The most variables.
 const MOST: usize = 24;
 
 /// A puzzle.
 struct Puzzle {
     variables: usize,
     values: u8,
-    /// For each pair of variables and of values whether they do not go together.
+    /// For each pair of variables and of values, whether they conflict.
     forbidden: Vec<bool>,
 }
 
 impl Puzzle {
-    /// One in which every two variables are constrained with probability `density`, and then every two of their values forbidden with probability `tightness`.
+    /// Returns a random puzzle.
+    ///
+    /// Every two variables are constrained with probability `density`. If they are, every two of
+    /// their values are forbidden with probability `tightness`.
     fn random(variables: usize, values: u8, density: f64, tightness: f64, seed: u64) -> Self {
         assert!(variables <= MOST, "this example takes at most {MOST} variables");
         let mut puzzle = Puzzle { variables, values, forbidden: Vec::new() };
@@ -61,14 +71,14 @@ impl Puzzle {
         (row + usize::from(value)) * self.variables * usize::from(self.values) + column + usize::from(other)
     }
 
-    /// The first of the decisions so far that does not go together with another.
+    /// Returns the first decision so far that conflicts with `value` for the next variable.
     fn obstacle(&self, partial: &Partial, value: u8) -> Option<usize> {
         let decided = partial.decided();
         (0..decided.len()).find(|&earlier| self.forbidden[self.index(decided.len(), value, earlier, decided[earlier])])
     }
 }
 
-/// The first variables, decided.
+/// A partial solution: the first variables are decided.
 #[derive(Clone, Copy)]
 struct Partial {
     values: [u8; MOST],
@@ -89,7 +99,7 @@ impl Partial {
     }
 }
 
-/// Decisions that do not go together: variables, in rising order, and their values.
+/// Decisions that conflict: variables, in rising order, and their values.
 struct Nogood(Vec<(usize, u8)>);
 
 impl Nogood {
@@ -98,12 +108,12 @@ impl Nogood {
     }
 }
 
-/// What the master is told of where tasks lie.
+/// The regions that the master gets.
 #[derive(Clone, Copy, PartialEq)]
 enum Told {
     /// The decisions so far.
     Where,
-    /// A number that has nothing to do with it.
+    /// A number that has nothing to do with the decisions.
     Anything,
 }
 
@@ -117,7 +127,9 @@ struct Search<'p> {
 }
 
 impl Search<'_> {
-    /// The decisions to blame if no value is left for the next variable: for each value the earliest in its way.
+    /// Returns the decisions that together forbid every value of the next variable.
+    ///
+    /// For each value it is the earliest decision that forbids it. `None` if a value is left.
     fn nogood(&self, partial: &Partial) -> Option<Nogood> {
         let obstacles = (0..self.puzzle.values).map(|value| self.puzzle.obstacle(partial, value));
         let mut variables = obstacles.collect::<Option<Vec<usize>>>()?;
@@ -149,11 +161,13 @@ impl Work for Search<'_> {
         } else if partial.count == self.puzzle.variables {
             self.solutions.fetch_add(1, Ordering::Relaxed);
         } else if let Some(nogood) = self.nogood(&partial) {
-            // What names the last decision would be found out again by looking.
+            // A nogood that names the last decision is not published: checking the values finds it
+            // again.
             let last = nogood.0.last().map_or(0, |(variable, _)| variable + 1);
             if last < partial.count {
                 self.learnt.fetch_add(1, Ordering::Relaxed);
-                // It was learnt further down, but it holds wherever the last decision that it names is the same, as far as the decisions before are.
+                // It was learnt further down, but it holds for all partial solutions with the same
+                // decisions up to the last one that it names.
                 worker.publish_at(self.region(&Partial { count: last, ..partial }), nogood);
             }
         } else {
@@ -192,7 +206,9 @@ impl fmt::Display for Row {
     }
 }
 
-/// The same search in four ways, played by four workers, so that the counts are the same every time.
+/// Runs the same search in four ways, with four workers on one thread.
+///
+/// So the counts are the same every time.
 fn table(puzzle: &Puzzle) -> [Row; 4] {
     let played = |kept| Master::new().threads(4).deterministic().remember(kept);
     [
@@ -219,7 +235,7 @@ fn main() {
 mod tests {
     use super::*;
 
-    /// The number of solutions, without ado.
+    /// Returns the number of solutions, without nogoods.
     fn solutions(puzzle: &Puzzle, partial: Partial) -> u64 {
         if partial.count == puzzle.variables {
             return 1;

@@ -1,16 +1,17 @@
-//! Up to which cost it is of no use to reach a state again.
+//! The state cache: up to which cost it is useless to reach a state again.
 //!
-//! Thresholds of states that diagrams have been through, from every worker. A table that is full forgets: nothing depends on what it has, it only saves work.
+//! It holds thresholds of states in the diagrams of all workers. A shard that is full drops all its
+//! entries. That is safe: the cache only saves work.
 
 use hashbrown::HashTable;
 
 use crate::problem::Cost;
 use crate::sync::{lock, Mutex};
 
-/// How many shards there are: enough for two workers seldom to want the same.
+/// The number of shards: enough that two workers rarely need the same.
 const SHARDS: usize = 64;
 
-/// How many states a shard keeps before it forgets them all.
+/// The number of states that a shard keeps before it drops them all.
 const MOST: usize = 1 << 14;
 
 struct Entry<S> {
@@ -18,7 +19,7 @@ struct Entry<S> {
     threshold: Cost,
     hash: u32,
     depth: u32,
-    /// Whether a node with just that cost was looked at, and not only found.
+    /// Whether a node with exactly that cost was explored, and not only found.
     explored: bool,
 }
 
@@ -26,11 +27,11 @@ pub(crate) struct Cache<S> {
     shards: Box<[Shard<S>]>,
 }
 
-/// On a cache line of its own.
+/// A shard, on its own cache line.
 #[repr(align(64))]
 struct Shard<S>(Mutex<HashTable<Entry<S>>>);
 
-/// Spreads the half hash of a state and its depth.
+/// Combines the half hash of a state with its depth.
 fn key(hash: u32, depth: usize) -> u64 {
     (u64::from(hash) | (depth as u64) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
@@ -44,12 +45,14 @@ impl<S: Clone + Eq> Cache<S> {
         &self.shards[(key >> 32) as usize % SHARDS].0
     }
 
-    /// The threshold of a state after so many decisions.
+    /// Returns the threshold of a state after `depth` decisions.
     pub(crate) fn threshold(&self, hash: u32, depth: usize, state: &S) -> Option<Cost> {
         self.look(hash, depth, state).map(|(threshold, _)| threshold)
     }
 
-    /// Whether a node is worth a look; if so, it is looked at from now on. Of two workers who ask at the same time both may be told so, which costs work and nothing else.
+    /// Returns whether a node is worth exploring, and if so, marks it as explored.
+    ///
+    /// If two workers ask at the same time, both may get `true`. That only costs work.
     pub(crate) fn claim(&self, hash: u32, depth: usize, state: &S, cost: Cost) -> bool {
         if self
             .look(hash, depth, state)
@@ -69,7 +72,7 @@ impl<S: Clone + Eq> Cache<S> {
             .map(|entry| (entry.threshold, entry.explored))
     }
 
-    /// Raises the threshold of a state; a lower one than it has changes nothing.
+    /// Raises the threshold of a state; a threshold below the current one changes nothing.
     pub(crate) fn raise(&self, hash: u32, depth: usize, state: &S, threshold: Cost, explored: bool) {
         let key = key(hash, depth);
         let mut shard = lock(self.shard(key));

@@ -1,20 +1,22 @@
-//! Deliberate defects, for loom alone: each must be caught by one of the models, or the models prove nothing.
+//! Deliberate defects, for loom alone.
+//!
+//! A model must catch each of them; otherwise the models prove nothing.
 
-/// A way to be wrong.
+/// A defect that can be switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(all(test, loom)), allow(dead_code))]
 pub(crate) enum Defect {
-    /// Who lays the baton down does not look for notes.
+    /// A worker that releases the baton does not check for notes.
     NotesAreNotRead,
-    /// Who sits down looks at the queues without having everybody pass a barrier first.
+    /// A worker that parks looks at the queues without a barrier on all threads first.
     SitWithoutBarrier,
-    /// Who sits down does not look at the queues once more after it has said so.
+    /// A worker that parks does not look at the queues after its announcement.
     SitWithoutLook,
-    /// Nobody looks for mail who has nothing left, be it its own or that of others.
+    /// A worker that has nothing left ignores mail: its own, and that of others.
     MailIsForgotten,
 }
 
-/// Whether the code is to be wrong in this way. Never, outside of loom.
+/// Returns whether the defect is switched on. Never, outside of loom.
 #[cfg(not(all(test, loom)))]
 #[inline(always)]
 pub(crate) fn defect(_: Defect) -> bool {
@@ -38,7 +40,9 @@ mod chosen {
         CHOSEN.load(Ordering::Relaxed) == defect as usize + 1
     }
 
-    /// Runs a model with a defect or without, and says whether it passed. Models run one at a time: a defect is everybody's.
+    /// Runs a model with a defect or without, and returns whether it passed.
+    ///
+    /// Models run one at a time, since the chosen defect is global.
     pub(crate) fn with(defect: Option<Defect>, model: impl FnOnce() + std::panic::UnwindSafe) -> bool {
         let _one = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         CHOSEN.store(defect.map_or(0, |defect| defect as usize + 1), Ordering::Relaxed);

@@ -1,7 +1,7 @@
-//! States that are no worse than others.
+//! The dominance table: nodes that are no worse than others.
 //!
-//! For each depth and key, the exact nodes that no other dominates, from every worker. A shard that is full forgets: nothing depends on what it has, it only saves
-//! work.
+//! It holds, for each depth and key, the exact nodes of all workers that no other node dominates. A
+//! shard that is full drops all its nodes. That is safe: the table only saves work.
 
 use std::collections::HashMap;
 
@@ -9,24 +9,27 @@ use crate::model::hash_of;
 use crate::problem::{Cost, Dominance};
 use crate::sync::{lock, Mutex};
 
-/// Whether a node is dominated by one that was seen.
+/// Checks whether a node is dominated by one that was seen.
 pub(crate) trait Dominated<S>: Send + Sync {
-    /// If so, up to which cost it would be. If not, the node is remembered.
+    /// Returns up to which cost the node would be dominated.
+    ///
+    /// Returns `None`, and remembers the node, if it is not dominated.
     fn check(&self, depth: usize, state: &S, cost: Cost) -> Option<Cost>;
 }
 
 const SHARDS: usize = 64;
 
-/// How many nodes a shard keeps before it forgets them all.
+/// The number of nodes that a shard keeps before it drops them all.
 const MOST: usize = 1 << 15;
 
 struct Shard<K> {
-    /// Cost and coordinates, node after node, the greatest cost first. None of them dominates another.
+    /// Cost and coordinates, node after node, the greatest cost first. None of them dominates
+    /// another.
     seen: HashMap<(usize, K), Vec<i64>, foldhash::fast::FixedState>,
     nodes: usize,
 }
 
-/// On a cache line of its own.
+/// A lock on its own cache line.
 #[repr(align(64))]
 struct Padded<T>(Mutex<T>);
 
@@ -46,7 +49,7 @@ impl<'a, P: Dominance> Seen<'a, P> {
         }
     }
 
-    /// Cost and coordinates in one row.
+    /// Calls `see` with the cost and the coordinates in one row.
     fn with_point<R>(&self, state: &P::State, cost: Cost, see: impl FnOnce(&[i64]) -> R) -> R {
         const FEW: usize = 8;
         let coordinate = |index: usize| if index == 0 { cost } else { self.problem.coordinate(state, index - 1) };
@@ -73,7 +76,8 @@ impl<P: Dominance> Dominated<P::State> for Seen<'_, P> {
         let front = seen.entry(key).or_default();
         let stride = self.coordinates + 1;
         self.with_point(state, cost, |point| {
-            // Those that cost at least as much come first: one of them dominates, or none does.
+            // The nodes that cost at least as much come first. Only these can dominate the new
+            // node.
             let (mut low, mut high) = (0, front.len() / stride);
             while low < high {
                 let middle = (low + high) / 2;
@@ -84,20 +88,21 @@ impl<P: Dominance> Dominated<P::State> for Seen<'_, P> {
                 }
             }
             let mut threshold = None;
-            // With one coordinate, the last of them has the greatest.
+            // With one coordinate, the last of these nodes has the greatest coordinate.
             let first = if self.coordinates == 1 { low.saturating_sub(1) } else { 0 };
             for other in front[first * stride..low * stride].chunks_exact(stride).rev() {
                 if other == point {
                     return None;
                 }
                 if other[1..].iter().zip(&point[1..]).all(|(other, mine)| other >= mine) {
-                    // One that is worse only in its cost would be as good with the same.
+                    // If the coordinates are the same, a node with the same cost is just as good,
+                    // so it is excluded.
                     let up_to = if other[1..] == point[1..] { other[0] - 1 } else { other[0] };
                     threshold = Some(threshold.map_or(up_to, |known: Cost| known.max(up_to)));
                 }
             }
             if threshold.is_none() {
-                // Those that it dominates are among the ones that cost no more.
+                // The nodes that the new node dominates are among the nodes that cost no more.
                 let mut kept = low;
                 while kept > 0 && front[(kept - 1) * stride] == cost {
                     kept -= 1;
@@ -131,7 +136,7 @@ mod tests {
     use crate::problem::{Decision, Problem, Value, Variable};
     use crate::tiny::Dice;
 
-    /// Points are their own states, compared with those whose first coordinate is the same modulo 2.
+    /// Points are their own states. Their key is the first coordinate modulo 2.
     struct Points(usize);
 
     impl Problem for Points {
@@ -167,7 +172,7 @@ mod tests {
         }
     }
 
-    /// All that was seen, none forgotten, each compared with each.
+    /// Compares with all nodes that were seen; none is dropped.
     fn expected(seen: &[(usize, Vec<i64>, Cost)], depth: usize, state: &[i64], cost: Cost) -> Option<Cost> {
         let alike = |other: &[i64]| state[0] != 7 && other[0] != 7 && other[0] % 2 == state[0] % 2;
         let better = seen.iter().filter(|(at, other, at_cost)| {
@@ -194,7 +199,8 @@ mod tests {
                     let threshold = checked.check(depth, &state, cost);
                     let expected = expected(&seen, depth, &state, cost);
                     assert_eq!(threshold.is_some(), expected.is_some(), "{state:?} at {cost} after {seen:?}");
-                    // With one coordinate the nearest is asked alone; what it says holds, if not as much as could be said.
+                    // With one coordinate only the nearest node is compared. Its threshold is
+                    // valid, but may be lower than the best one.
                     assert!(threshold <= expected && threshold.is_none_or(|threshold| threshold >= cost));
                     seen.push((depth, state, cost));
                 }

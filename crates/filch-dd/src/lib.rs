@@ -1,4 +1,7 @@
-//! Branch and bound on decision diagrams, in parallel: write a problem as states and decisions, get an optimum and its proof, or the best so far and a gap.
+//! Parallel branch and bound on decision diagrams.
+//!
+//! Describe a problem as states and decisions. The solver returns an optimum and its proof, or the
+//! best solution so far and a gap.
 //!
 //! ```
 //! use filch_dd::problems::knapsack;
@@ -12,16 +15,16 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`problem`] | what you say of a problem: [`Problem`], [`Relaxation`], and perhaps [`Dominance`] |
-//! | [`Solver`] | how it is solved: width, cutset, threads, limits, who is told |
-//! | [`problems`] | problems that are ready, with readers and generators |
-//! | [`guide`] | write your own |
-//! | [`check`] | whether yours keeps the laws |
-//! | [`checkpoint`] | a search that is killed, and goes on |
-//! | [`port`] | a search among others, in other processes or on other machines |
-//! | [`master`] | the scheduler, for searches of your own |
+//! | [`problem`] | what you implement: [`Problem`], [`Relaxation`], and perhaps [`Dominance`] |
+//! | [`Solver`] | how it is solved: width, cutset, threads, limits, callbacks |
+//! | [`problems`] | ready-made problems, with readers and generators |
+//! | [`guide`] | how to write your own |
+//! | [`check`] | tests whether your problem keeps the laws |
+//! | [`checkpoint`] | resume a search that was killed |
+//! | [`port`] | connect searches in other processes or on other machines |
+//! | [`master`] | the scheduler, for your own searches |
 
-// Tests inside and outside share their tiny problems.
+// Unit tests and integration tests share their tiny problems.
 #[cfg(test)]
 extern crate self as filch_dd;
 #[cfg(test)]

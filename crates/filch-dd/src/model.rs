@@ -1,17 +1,18 @@
-//! A problem as the engine sees it: one that maximises.
+//! A problem as the engine sees it: always a maximisation.
 //!
-//! The costs of a problem that minimises change their sign here, and only here. An amount that cannot be negated or added is kept as [`Overflow`].
+//! The costs of a problem that minimises change their sign here, and only here. An amount that
+//! cannot be negated or added becomes [`Overflow`].
 
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 
 use crate::problem::{Cost, Decision, Relaxation, Sense, Value, Variable};
 
-/// A cost left the range of 64 bits: the problem does not keep to its own limit.
+/// A cost overflowed 64 bits: the problem does not keep to its own limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Overflow;
 
-/// No bound known: no pruning by it.
+/// No bound is known, so there is no pruning by it.
 pub(crate) const UNKNOWN: Cost = Cost::MAX;
 
 pub(crate) struct Model<'a, P> {
@@ -27,7 +28,9 @@ impl<P> Clone for Model<'_, P> {
 
 impl<P> Copy for Model<'_, P> {}
 
-/// A hash that is the same in every run: searches with one thread are repeatable.
+/// Returns a hash that is the same in every run.
+///
+/// So searches with one thread are repeatable.
 #[inline]
 pub(crate) fn hash_of<T: core::hash::Hash>(value: &T) -> u64 {
     FixedState::with_seed(0).hash_one(value)
@@ -38,7 +41,7 @@ impl<'a, P: Relaxation> Model<'a, P> {
         Model { problem, minimise: problem.sense() == Sense::Minimise }
     }
 
-    /// From the problem's sense to the engine's, or back.
+    /// Converts a cost from the problem's sense to the engine's, or back.
     #[inline]
     pub(crate) fn turn(&self, cost: Cost) -> Result<Cost, Overflow> {
         if self.minimise {
@@ -48,13 +51,13 @@ impl<'a, P: Relaxation> Model<'a, P> {
         }
     }
 
-    /// What is added by a decision.
+    /// Returns what a decision adds to the cost.
     #[inline]
     pub(crate) fn cost(&self, state: &P::State, next: &P::State, decision: Decision) -> Result<Cost, Overflow> {
         self.turn(self.problem.cost(state, next, decision))
     }
 
-    /// The same for an arc that is led to `merged`.
+    /// Returns the cost of an arc that leads to `merged` instead of `next`.
     #[inline]
     pub(crate) fn relaxed_cost(
         &self,
@@ -67,7 +70,7 @@ impl<'a, P: Relaxation> Model<'a, P> {
         self.turn(self.problem.relaxed_cost(state, next, merged, decision, self.turn(cost)?))
     }
 
-    /// The most that can still be added, or [`UNKNOWN`].
+    /// Returns the most that can still be added to the cost, or [`UNKNOWN`].
     #[inline]
     pub(crate) fn rough_bound(&self, depth: usize, state: &P::State) -> Result<Cost, Overflow> {
         match self.problem.rough_bound(depth, state) {
@@ -76,7 +79,7 @@ impl<'a, P: Relaxation> Model<'a, P> {
         }
     }
 
-    /// What a variable is that does not matter.
+    /// Returns the decision for a variable that does not matter.
     pub(crate) fn default_decision(&self, variable: Variable) -> Decision {
         Decision { variable, value: self.default_value(variable) }
     }
@@ -86,7 +89,9 @@ impl<'a, P: Relaxation> Model<'a, P> {
     }
 }
 
-/// The bound of a node: what it cost so far and what can be added. Without a known addition there is none.
+/// Returns the bound of a node: its cost plus the most that can be added.
+///
+/// It is [`UNKNOWN`] if `rough` is.
 #[inline]
 pub(crate) fn reach(cost: Cost, rough: Cost) -> Result<Cost, Overflow> {
     if rough == UNKNOWN {

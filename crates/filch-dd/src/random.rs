@@ -1,12 +1,16 @@
-//! Random numbers that a seed stands for, the same on every machine and in every version.
+//! Random numbers from a seed, the same on every machine and in every version.
 
-/// SplitMix64: a counter and a hash of it. Written out here because an instance is named by its seed for as long as anybody quotes it, and no crate promises
-/// the same numbers across its versions.
+/// SplitMix64: a counter and a hash of it.
+///
+/// It is written out here because an instance is named by its seed for as long as it is quoted, and
+/// no crate promises the same numbers across its versions.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream(u64);
 
 impl Stream {
-    /// The stream of a seed, for one of several purposes that must not see the same numbers.
+    /// Returns the stream of a seed for a purpose.
+    ///
+    /// Different purposes must not share numbers.
     pub(crate) fn new(seed: u64, purpose: u64) -> Stream {
         let mut stream = Stream(seed);
         Stream(stream.next() ^ purpose.wrapping_mul(0xD1B5_4A32_D192_ED03))
@@ -20,26 +24,28 @@ impl Stream {
         hash ^ (hash >> 31)
     }
 
-    /// A number below `limit`, which is not 0. Some are likelier than others by one part in 2⁶⁴ / `limit`.
+    /// Returns a number below `limit`, which is not 0.
+    ///
+    /// Some are likelier than others by one part in 2⁶⁴ / `limit`.
     #[inline]
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
     }
 
-    /// A number from `least` to `most`, both included.
+    /// Returns a number from `least` to `most`, both included.
     #[inline]
     pub(crate) fn between(&mut self, least: i64, most: i64) -> i64 {
         debug_assert!(least <= most && most.wrapping_sub(least) >= 0 && most.wrapping_sub(least) < i64::MAX);
         least + self.below((most - least) as u64 + 1) as i64
     }
 
-    /// True so often of a thousand times.
+    /// Returns true with a probability of `per_thousand` in a thousand.
     #[inline]
     pub(crate) fn chance(&mut self, per_thousand: u32) -> bool {
         self.below(1000) < u64::from(per_thousand)
     }
 
-    /// Puts the items in an order of which each is equally likely.
+    /// Shuffles the items; each order is equally likely.
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last as u64 + 1) as usize);

@@ -1,6 +1,8 @@
-//! The primitives, in one place, so that loom's can take their place under `--cfg loom`.
+//! The synchronisation primitives, replaced by loom's under `--cfg loom`.
 
-/// For what is only ever advice: nothing goes wrong if it is old, and loom need not try what happens then.
+/// Atomics that are only advice.
+///
+/// An old value does no harm, so loom need not explore it.
 pub(crate) mod advice {
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 }
@@ -22,7 +24,7 @@ mod real {
 
 pub(crate) use real::*;
 
-/// Locks, also after a panic: no section of ours leaves its data in a state that a later one could not use.
+/// Locks, also after a panic: every critical section leaves its data usable.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     match mutex.lock() {
         Ok(guard) => guard,
@@ -30,7 +32,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     }
 }
 
-/// As [`lock`], but waits for nobody.
+/// Like [`lock`], but returns `None` instead of waiting.
 pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match mutex.try_lock() {
         Ok(guard) => Some(guard),

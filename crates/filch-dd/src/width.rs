@@ -1,21 +1,21 @@
-//! How wide a diagram may be.
+//! The width of a diagram.
 
-/// How many nodes a layer of a diagram may have before it is cut down.
+/// The most nodes in a layer of a diagram before it is narrowed.
 ///
-/// Wider diagrams bound better and cost more.
+/// Wider diagrams give better bounds and cost more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
-    /// So many, always.
+    /// A fixed number of nodes.
     Fixed(usize),
     /// The number of variables not yet decided where the diagram starts, times `factor`.
     Unassigned {
-        /// Nodes for each such variable.
+        /// The number of nodes for each such variable.
         factor: usize,
     },
 }
 
 impl Width {
-    /// The width of a diagram that starts after `depth` of `variables` decisions; at least 1.
+    /// Returns the width of a diagram that starts after `depth` decisions; at least 1.
     pub(crate) fn at(self, variables: usize, depth: usize) -> usize {
         match self {
             Width::Fixed(width) => width,
@@ -24,7 +24,7 @@ impl Width {
         .max(1)
     }
 
-    /// Whether it allows no node at all.
+    /// Returns whether the width allows no node at all.
     pub(crate) fn is_nothing(self) -> bool {
         matches!(self, Width::Fixed(0) | Width::Unassigned { factor: 0 })
     }

@@ -12,7 +12,7 @@ use filch_dd::{
 };
 use tiny::{brute_force, Dice, IndependentSet, Jobs, Knapsack};
 
-/// Too much for a diagram of width 2, and for a moment.
+/// An instance that takes many diagrams of width 2, and some time.
 fn heavy(seed: u64) -> IndependentSet {
     let mut dice = Dice::new(seed);
     let mut neighbours = vec![0u32; 26];
@@ -32,7 +32,7 @@ fn best_of(problem: &IndependentSet) -> Cost {
     Solver::new(problem).width(Width::Fixed(500)).solve().unwrap().best.unwrap().cost
 }
 
-/// What was found is a solution, and the best lies between it and the bound.
+/// Checks that the best cost lies between the solution found and the bound.
 fn brackets(outcome: &Outcome, best: Cost, sense: Sense) {
     let (low, high) = match sense {
         Sense::Maximise => (outcome.best.as_ref().map(|found| found.cost), outcome.bound),
@@ -184,14 +184,14 @@ fn what_cannot_work_is_refused() {
     assert_eq!(Solver::new(&problem).threads(0).solve(), Err(SolveError::NoThreads));
 }
 
-/// Counts up by what it is told to, and says of itself what it is told to.
+/// Adds a given amount with each decision, and answers as its fields say.
 struct Steps {
     variables: usize,
     step: Cost,
     limit: Option<Cost>,
-    /// Whether the cost of a decision changes with every look.
+    /// Whether the cost of a decision changes with every call.
     fickle: Option<AtomicI64>,
-    /// After so many decisions nothing is left to decide.
+    /// The number of decisions after which nothing is left to decide.
     enough: usize,
     sense: Sense,
 }
@@ -252,7 +252,7 @@ fn costs_that_could_overflow_are_refused_before_the_search_and_those_that_do_dur
     assert_eq!(solve(&Steps::new(5, 10, Some(Cost::MAX))), Err(SolveError::CostTooGreat));
     assert_eq!(solve(&Steps::new(5, 10, Some(53))), Ok(53));
     assert_eq!(solve(&Steps::new(3, 1 << 60, Some(1 << 62))), Ok((3 << 60) + 3));
-    // It promised less than it costs.
+    // The cost exceeds the limit that the problem promised.
     for (step, sense) in [(Cost::MAX / 2, Sense::Maximise), (Cost::MIN / 2, Sense::Minimise)] {
         for threads in [1, 2] {
             let problem = Steps { sense, ..Steps::new(5, step, Some(1)) };

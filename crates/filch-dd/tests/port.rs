@@ -1,4 +1,4 @@
-//! Searches that exchange nodes, are written down, stopped and taken up again, find what one search finds.
+//! Searches that exchange nodes, are saved, stopped and resumed, find what one search finds.
 
 mod tiny;
 
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::Serialize;
 use tiny::{brute_force, Dice, IndependentSet, Jobs, Knapsack, TwoSacks};
 
-/// How a search is set up.
+/// The settings of a search.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     width: usize,
@@ -37,7 +37,9 @@ impl Way {
     }
 }
 
-/// What is left of a search, and its best solution: all that it takes to go on.
+/// The nodes left of a search, and its best solution.
+///
+/// They are all that is needed to resume.
 #[derive(Clone, Debug, Default)]
 struct Written {
     parcels: Vec<Parcel>,
@@ -61,7 +63,10 @@ struct Seen {
     ended: Option<Vec<Parcel>>,
 }
 
-/// Several searches of one problem, between which an outside without any sense moves nodes to and fro, and writes all down now and then. They begin with `from`, or the first of them with the root.
+/// Runs several searches of one problem, between which an outside moves nodes at random.
+///
+/// It also saves all nodes now and then. The searches begin with `from`, or the first of them with
+/// the root.
 fn exchange<P>(
     problem: &P,
     ways: &[Way],
@@ -94,7 +99,8 @@ where
             flying.push_back(from.parcels.clone());
             best.iter().for_each(|best| ports.iter().for_each(|port| port.tell(best.clone())));
         }
-        // While all is written down, nothing moves: what each search shows, at whatever time, then makes a whole.
+        // While a snapshot is collected, no node moves. So the snapshots of all searches, taken at
+        // different times, are consistent.
         let mut snapshot: Option<Written> = None;
         let mut written = Vec::new();
         let mut rounds = 0;
@@ -178,14 +184,16 @@ where
             assert!(stopped || ended.is_empty() && outcome.ending.is_proven());
             left.parcels.extend(ended);
         }
-        // What is on its way when all is stopped is in nobody's hands but the outside's.
+        // Nodes that are on their way when all searches are stopped are held by the outside alone.
         left.parcels.extend(flying.into_iter().flatten());
         left.best = best;
         (left, written)
     })
 }
 
-/// Exchanges, stops, goes on from what was left and from what was written down in between: the same optimum every time.
+/// Exchanges, stops, and resumes from what was left and from what was saved in between.
+///
+/// The optimum is the same every time.
 fn holds_across_searches<P>(
     problem: &P,
     name: &str,
@@ -268,7 +276,7 @@ fn included_problems_are_solved_across_searches() {
     holds_across_searches(&flow, "flow", optimum(&flow), Some(|s| s.dominance()), 0..3);
 }
 
-/// A search with some nodes open, stopped after so many.
+/// Returns the open nodes of a search that is stopped after `nodes` nodes.
 fn stopped<P>(problem: &P, nodes: u64) -> Vec<Parcel>
 where
     P: Relaxation<State: Serialize + DeserializeOwned>,
@@ -285,7 +293,7 @@ where
     }
 }
 
-/// A search that is given these nodes and nothing else.
+/// Runs a search that is given these nodes and nothing else.
 fn taken_up<P>(problem: &P, parcels: Vec<Parcel>) -> Result<Outcome, SolveError>
 where
     P: Relaxation<State: Serialize + DeserializeOwned>,
@@ -306,7 +314,7 @@ fn what_is_damaged_or_belongs_elsewhere_is_refused_with_a_reason() {
     let Err(SolveError::Delivered(how)) = taken_up(&other, parcels.clone()) else { panic!("another sack") };
     assert!(how.contains("lead elsewhere") || how.contains("cannot be"), "{how}");
 
-    // Whatever is done to the bytes, it is an error with a sentence, or it is what it was.
+    // Whatever is done to the bytes, the result is an error with a sentence, or the same nodes.
     let mut dice = Dice::new(1);
     let whole = postcard::to_stdvec(&parcels).expect("parcels are bytes");
     let mut refused = 0;
@@ -364,7 +372,7 @@ fn the_standing_of_a_search_is_that_of_its_nodes() {
     assert_eq!(port.standing(), Standing::default());
     port.deliver(parcels.clone()).expect("it has not begun");
     port.end();
-    // Nothing is looked at before the limit says that nothing may be.
+    // With a limit of 0, no node is explored.
     let outcome = Solver::new(&sack).port(&port).without_root().node_limit(0).solve().expect("a sound problem");
     assert_eq!(outcome.ending, Ending::NodeLimit);
     let standing = port.standing();
@@ -414,7 +422,8 @@ fn a_search_that_has_ended_hands_back_what_it_is_brought() {
 
 #[test]
 fn what_a_failed_search_had_is_shown_to_nobody() {
-    // Of two parcels the second does not belong here: what is left of the first would not be all.
+    // The second of two parcels does not belong to the problem. The nodes of the first alone would
+    // be incomplete.
     let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
     let other = knapsack::random(40, 1000, knapsack::Kind::Strongly, 2);
     for threads in [1, 2] {

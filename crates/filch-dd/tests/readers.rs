@@ -1,6 +1,8 @@
-//! The readers on good files, damaged files and noise: they never panic, and never take more memory than the bytes they were given can ask for.
+//! The readers on good files, damaged files and noise.
 //!
-//! The tests of this program run one at a time, because of the memory that they count.
+//! They never panic, and never take more memory than the bytes they were given can ask for.
+//!
+//! The tests of this program run one at a time, because they count memory.
 
 #[path = "../../filch-graph/tests/counting/mod.rs"]
 mod counting;
@@ -15,17 +17,19 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
-/// What a reader may take for each byte of text. An item of a knapsack has four bytes at least; it takes 16, three times that while the list of them grows, and then
-/// its place in the order and in the sums.
+/// The memory that a reader may take for each byte of text.
+///
+/// An item of a knapsack has at least four bytes. It takes 16, three times that while the list of
+/// items grows, and then its place in the order and in the sums.
 const PER_BYTE: usize = 40;
-/// What the most vertices or nodes take of which nothing is said but their number.
+/// The memory of the most vertices or nodes, if only their number is given.
 const AT_ALL: usize = 2 << 20;
 
 fn within(held: usize, bytes: usize) -> bool {
     held <= AT_ALL + bytes * PER_BYTE
 }
 
-/// A reader, and what it read written down again.
+/// A reader that also writes what it read.
 #[derive(Clone, Copy, Debug)]
 struct Reader {
     name: &'static str,
@@ -70,7 +74,9 @@ fn run<S: Strategy>(cases: u32, strategy: S, test: impl Fn(S::Value) -> Result<(
     TestRunner::new(config).run(&strategy, test).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-/// An instance of each problem as a file, in all the ways there are to end lines and to leave gaps.
+/// Returns an instance of each problem as a file.
+///
+/// Line ends and gaps come in all kinds.
 fn written() -> impl Strategy<Value = (Reader, Vec<u8>)> {
     (0..READERS.len(), 1..12usize, any::<u64>(), 0..9usize).prop_map(|(at, size, seed, style)| {
         let text = match at {
@@ -95,14 +101,14 @@ fn written() -> impl Strategy<Value = (Reader, Vec<u8>)> {
             4 => golomb::Golomb::new(size).unwrap().text(),
             _ => unsplittable_flow::random(2 + size % 3, 1 + size % 4, 500, 9, seed).text(),
         };
-        // What stands after the number of places would not be a whole number of them.
+        // The number of places must stay an integer.
         let text = if at == 3 { text.replacen(".50", "", 1) } else { text };
         let text = text.replace('\n', ["\n", "\r\n", " \n\n"][style % 3]);
         (READERS[at], text.replace(' ', [" ", "\t", "  "][style / 3]).into_bytes())
     })
 }
 
-/// What is inserted into a file.
+/// Words that are inserted into a file.
 const WORDS: [&str; 36] = [
     "0",
     "1",
@@ -142,7 +148,7 @@ const WORDS: [&str; 36] = [
     "\x1b[2J",
 ];
 
-/// Pieces of all formats in any order: noise that gets further than bytes do.
+/// Pieces of all formats in any order: noise that gets further than random bytes do.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let pieces = [
         "p edge 3 2\n",
@@ -199,7 +205,7 @@ fn noise_is_refused_or_read() {
     run(4000, noise, |noise| check(&noise));
 }
 
-/// Where a constant would hide what a byte costs.
+/// Files so large that a constant does not hide the cost of a byte.
 #[test]
 fn large_files_stay_within_their_bounds_too() {
     let _alone = alone();
@@ -234,7 +240,7 @@ fn a_header_that_asks_for_much_is_not_believed() {
     }
 }
 
-/// The test can fail: it catches a reader that believes its header.
+/// The test can fail: it catches a reader that trusts its header.
 #[test]
 fn a_reader_that_believes_its_header_is_caught() {
     let _alone = alone();

@@ -1,4 +1,4 @@
-//! Searches find what trying everything finds, whatever they are told to do.
+//! Searches find what enumeration finds, with all settings.
 
 mod tiny;
 
@@ -12,7 +12,7 @@ fn holds_in_every_way<P: Relaxation>(problem: &P, name: &str, dominance: Option<
         for width in [1, 2, 3, 5, 8] {
             for choice in 0..8 {
                 let (cache, dominated, threads) = (choice & 1 != 0, choice & 2 != 0, 1 + (choice >> 2));
-                // Threads are dear, and differ from one thread in little.
+                // Threads are expensive, and differ little from one thread.
                 if threads == 2 && width % 2 == 1 || dominated && dominance.is_none() {
                     continue;
                 }
@@ -57,10 +57,11 @@ fn knapsacks_are_packed_best() {
     }
 }
 
-/// States that can be reached in many ways, and stay for several layers: what a search knows of a state is asked for often.
+/// States can be reached in many ways, and stay for several layers. So the cache is used often.
 #[test]
 fn things_that_weigh_in_two_ways_are_packed_best() {
-    // A node that stays, and whose copy is in the cutset, was once taken for explored here.
+    // Regression: a node that stays, and whose copy is in the cutset, was wrongly marked as
+    // explored.
     let known = TwoSacks { capacity: (12, 6), items: vec![(4, 3, 4), (0, 5, 2), (0, 1, 3), (5, 3, 4)], rough: false };
     assert_eq!(brute_force(&known), Some(8));
     holds_in_every_way(&known, "two sacks", Some(|solver| solver.dominance()));

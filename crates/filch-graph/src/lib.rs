@@ -1,4 +1,6 @@
-//! Graphs of hundreds of millions of edges in plain memory, and traversals of them on [`filch::explore`](mod@filch::explore).
+//! Graphs with hundreds of millions of edges in memory, and parallel traversals.
+//!
+//! The traversals run on [`filch::explore`](mod@filch::explore).
 //!
 //! ```
 //! use filch_graph::Graph;
@@ -14,16 +16,17 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | the root | [`Graph`]: the neighbours of each vertex, side by side in one array; and the traversals of [`traverse`] |
+//! | the root | [`Graph`]: the neighbours of all vertices in one array; and the traversals of [`traverse`] |
 //! | [`read`] | graphs from files: edge lists, Matrix Market, DIMACS, plain or gzip |
-//! | [`generate`] | graphs that are made: torus, random, R-MAT and others |
+//! | [`generate`] | generated graphs: torus, random, R-MAT and others |
 //! | [`part`] | graphs of which several machines have a part each |
 //! | [`traverse`] | reachability, spanning trees, components, distances |
-//! | [`serial`] | the same on one thread |
+//! | [`serial`] | the same traversals on one thread |
 //!
 //! # Features
 //!
-//! - `petgraph`, off by default: conversions to and from the graphs of the crate petgraph, by `TryFrom`. They are listed at [`Graph`].
+//! - `petgraph`, off by default: conversions to and from the graphs of the crate petgraph, by
+//!   `TryFrom`. They are listed at [`Graph`].
 
 pub mod generate;
 mod graph;

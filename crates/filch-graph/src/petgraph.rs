@@ -1,6 +1,8 @@
-//! To and from the graphs of the crate petgraph.
+//! Conversions to and from the graphs of the crate petgraph.
 //!
-//! Theirs carry weights and can change; ours do neither, and take a quarter of the memory an edge. So weights are left behind on the way here, and are `()` on the way there.
+//! A petgraph graph carries weights and can change. A graph of this crate has no weights, cannot
+//! change, and takes a quarter of the memory per edge. So weights are dropped on the way here, and
+//! are `()` on the way there.
 
 use ::petgraph::csr::Csr;
 use ::petgraph::graph::{DiGraph, Graph as PetGraph, IndexType, NodeIndex};
@@ -9,7 +11,9 @@ use ::petgraph::EdgeType;
 
 use crate::{BuildError, Graph, Vertex};
 
-/// An edge for each arc, so an undirected edge becomes two. Fails if there are more arcs than petgraph's indices can number, which is 2³² − 1.
+/// Makes an edge for each arc, so an undirected edge becomes two.
+///
+/// Fails if there are more arcs than petgraph's indices can number, which is 2³² − 1.
 ///
 /// ```
 /// use filch_graph::Graph;
@@ -41,7 +45,9 @@ impl TryFrom<&Graph> for DiGraph<(), ()> {
     }
 }
 
-/// Without its weights; an undirected graph gives both arcs of each edge. The vertices have the numbers of its node indices.
+/// Copies the graph without its weights. The vertices keep the numbers of the node indices.
+///
+/// An undirected graph gives both arcs of each edge.
 ///
 /// ```
 /// use filch_graph::Graph;
@@ -66,7 +72,7 @@ impl<N, E, Ty: EdgeType, Ix: IndexType> TryFrom<&PetGraph<N, E, Ty, Ix>> for Gra
     }
 }
 
-/// Without its weights, list by list.
+/// Copies the graph without its weights, list by list.
 ///
 /// ```
 /// use filch_graph::Graph;
@@ -91,7 +97,7 @@ impl<N, E, Ty: EdgeType, Ix: IndexType> TryFrom<&Csr<N, E, Ty, Ix>> for Graph {
     }
 }
 
-/// Before indices are cut down to 32 bits.
+/// Checks the number of vertices before indices are cut to 32 bits.
 fn check(vertices: usize) -> Result<(), BuildError> {
     match vertices > Graph::MOST_VERTICES {
         true => Err(BuildError::TooManyVertices { vertices }),
@@ -120,7 +126,7 @@ mod tests {
             let sorted: Vec<_> = simple.iter().flat_map(|(from, list)| list.iter().map(move |&to| (from, to))).collect();
             let rows = Csr::<(), (), Directed>::from_sorted_edges(&sorted).unwrap();
             let back = Graph::try_from(&rows).unwrap();
-            // Vertices after the last that has an edge are unknown to it.
+            // It does not know vertices after the last that has an edge.
             prop_assert!(back.iter().all(|(vertex, list)| list == simple.neighbours(vertex)));
             prop_assert_eq!(back.arcs(), simple.arcs());
 

@@ -1,4 +1,6 @@
-//! The traversals on one thread, in plain loops: what the parallel ones are tested against and measured by.
+//! The traversals on one thread, in plain loops.
+//!
+//! The parallel traversals are tested and measured against them.
 
 use std::collections::VecDeque;
 
@@ -40,7 +42,9 @@ pub fn spanning_tree(graph: &Graph, root: Vertex) -> Tree {
     Tree::new(parents, vec![root], Effort::serial)
 }
 
-/// [`spanning_forest()`](crate::spanning_forest()) on one thread, one tree after the other. The smallest vertex of each component is its root.
+/// [`spanning_forest()`](crate::spanning_forest()) on one thread, one tree after the other.
+///
+/// The root of each tree is the smallest vertex of its component.
 pub fn spanning_forest(graph: &Graph) -> Tree {
     let mut parents = vec![NO_PARENT; graph.vertices()].into_boxed_slice();
     let mut roots = Vec::new();
@@ -66,7 +70,7 @@ fn grow(graph: &Graph, parents: &mut [Vertex], root: Vertex) {
     }
 }
 
-/// [`components()`](crate::components()) on one thread, by uniting sets.
+/// [`components()`](crate::components()) on one thread, by union-find.
 pub fn components(graph: &Graph) -> Components {
     let mut parents: Vec<Vertex> = (0..graph.vertices() as Vertex).collect();
     fn smallest(parents: &mut [Vertex], mut vertex: Vertex) -> Vertex {

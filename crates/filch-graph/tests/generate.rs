@@ -1,4 +1,4 @@
-//! Generated graphs: what each promises about its edges, the same from the same seed, and a sentence for what cannot be.
+//! Generated graphs: their promises about edges, equal graphs for equal seeds, and error messages.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,8 @@ use filch_graph::generate::{self, GenerateError, Recipe, Shape};
 use filch_graph::{Graph, Vertex};
 use proptest::prelude::*;
 
-/// The edges of an undirected graph; fails on a loop, a repeat or an arc without its opposite.
+/// Returns the edges of an undirected graph. Fails on a loop, a repeat or an arc without its
+/// opposite.
 fn edges(graph: &Graph) -> HashSet<(Vertex, Vertex)> {
     let arcs: HashSet<(Vertex, Vertex)> =
         graph.iter().flat_map(|(vertex, neighbours)| neighbours.iter().map(move |&next| (vertex, next))).collect();
@@ -16,7 +17,7 @@ fn edges(graph: &Graph) -> HashSet<(Vertex, Vertex)> {
     arcs.into_iter().filter(|(a, b)| a < b).collect()
 }
 
-/// How many components there are, by a plain search.
+/// Returns the number of components, by a plain search.
 fn components(graph: &Graph) -> usize {
     let mut seen = vec![false; graph.vertices()];
     let mut count = 0;
@@ -142,7 +143,8 @@ fn rmat_joins_low_numbers_to_many_and_high_ones_to_few() {
     let unique = edges(&graph).len();
     assert!((70_000..100_000).contains(&unique), "{unique}");
     let arcs = |range: std::ops::Range<Vertex>| range.map(|vertex| graph.degree(vertex)).sum::<usize>();
-    // Three quarters of the ends fall into the lower half, and of those again.
+    // Three quarters of the ends fall into the lower half, and three quarters of those into its
+    // lower half.
     let share = arcs(0..1 << 13) as f64 / graph.arcs() as f64;
     assert!((0.7..0.8).contains(&share), "{share}");
     assert!(graph.degree(0) > 100 * graph.arcs() / graph.vertices() / 2);
@@ -207,7 +209,7 @@ fn another_seed_makes_another_graph() {
 
 #[test]
 fn a_seed_stands_for_the_same_graph_for_good() {
-    // Whoever changes this changes every graph that somebody has the seed of.
+    // A change of these values changes every graph that users have the seed of.
     let sum = |recipe: &str| {
         let arcs = make(recipe)
             .iter()

@@ -1,4 +1,4 @@
-//! What a graph takes, and what building it takes: four bytes a vertex, four an arc, and nothing else.
+//! The memory of a graph and of building it. Four bytes per vertex and four per arc, nothing else.
 
 mod counting;
 
@@ -6,7 +6,7 @@ use counting::{alone, most_held};
 use filch_graph::{Graph, Vertex};
 
 const VERTICES: usize = 300_000;
-/// Jobs, what the pool keeps for its threads, and what the test's own runner allocates or frees meanwhile.
+/// Memory for jobs, the pool's threads, and the test runner's own allocations.
 const SLACK: usize = 64 << 10;
 
 fn pairs() -> Vec<(Vertex, Vertex)> {

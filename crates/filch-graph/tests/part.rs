@@ -1,11 +1,11 @@
-//! Parts of generated graphs: together they are the graph, and none is made with the whole.
+//! Parts of generated graphs. Together they are the graph, and none is made with the whole.
 
 use std::sync::{Barrier, Mutex};
 
 use filch_graph::generate::{GenerateError, Recipe};
 use filch_graph::part::{Part, Partition};
 
-/// The parts, each made on a thread of its own.
+/// Makes the parts, each on a thread of its own.
 fn parts(recipe: &Recipe, partition: Partition) -> Result<Vec<Part>, GenerateError> {
     let (numbers, meet) = (Mutex::new(vec![0; partition.ranks()]), Barrier::new(partition.ranks()));
     let sum = |rank: usize, number: u64| {
@@ -45,9 +45,9 @@ fn the_parts_together_are_the_graph() {
         "kgraph:6,k=5",
         "random:1,0",
         "random:200,300,seed=3",
-        // So many that some are drawn again and again.
+        // So many edges that some are drawn again and again.
         "random:60,800,seed=4",
-        // More than half of all.
+        // More than half of all pairs.
         "random:60,1200",
         "random:12,66",
         "random:9000,10000,seed=9",

@@ -1,6 +1,7 @@
-//! The readers on good files, damaged files and noise: they never panic, and never take more memory than the bytes they were given can ask for.
+//! The readers on good files, damaged files and noise.
 //!
-//! The tests of this program run one at a time, because of the memory that they count.
+//! They never panic, and never take more memory than the given bytes justify. The tests of this
+//! program run one at a time, because they count memory.
 
 mod counting;
 mod damage;
@@ -18,12 +19,13 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
-/// What a reader may take for each byte of text. The shortest entry has four bytes; it is an edge of 8 bytes, two arcs of 4, and four vertices of 4 at most; then there
-/// are the text itself and the slack of arrays that grow.
+/// The memory that a reader may take for each byte of text. The shortest entry has four bytes. It
+/// is an edge of 8 bytes, two arcs of 4, and at most four vertices of 4. The text itself and the
+/// slack of growing arrays come on top.
 const PER_BYTE: usize = 10;
-/// With renumbering edges are twice as large, and the ids are sorted.
+/// With renumbering, edges are twice as large, and the ids are sorted.
 const PER_BYTE_RENUMBERED: usize = 16;
-/// Vertices without edges that are allowed to any file, and the state of gzip.
+/// The vertices without edges that any file may have, and the state of gzip.
 const AT_ALL: usize = 512 << 10;
 
 fn within(held: usize, bytes: usize, renumber: bool) -> bool {
@@ -61,7 +63,7 @@ fn ways() -> impl Strategy<Value = Way> {
         .prop_map(|(format, directed, renumber, block_size)| Way { format, directed, renumber, block_size })
 }
 
-/// The claim about any bytes at all; `text` is how many they are when unpacked.
+/// Checks the claim for any bytes; `text` is their number after decompression.
 fn check(bytes: &[u8], text: usize, way: &Way) -> Result<(), TestCaseError> {
     let options = way.options();
     let (result, held) = most_held(|| load_from("it", bytes, &options));
@@ -106,14 +108,14 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// How many bytes these are when unpacked as far as they can be.
+/// Returns the number of bytes after decompression, as far as that succeeds.
 fn unpacked(bytes: &[u8]) -> usize {
     let mut text = Vec::new();
     let _ = MultiGzDecoder::new(bytes).read_to_end(&mut text);
     text.len().max(bytes.len())
 }
 
-/// A graph as a list of edges, and everything that there is to choose when it is written down.
+/// A graph as a list of edges, and the choices for its file.
 #[derive(Clone, Debug)]
 struct Written {
     format: Format,
@@ -180,7 +182,7 @@ fn written() -> impl Strategy<Value = Written> {
     })
 }
 
-/// What is inserted into a file.
+/// The words that are inserted into a file.
 const WORDS: [&str; 30] = [
     "0",
     "1",
@@ -214,7 +216,7 @@ const WORDS: [&str; 30] = [
     "\0",
 ];
 
-/// Pieces of all formats in any order: noise that gets further than bytes do.
+/// Pieces of all formats in any order: noise that gets further than random bytes do.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let words = [
         "%%MatrixMarket matrix coordinate pattern general\n",
@@ -309,7 +311,7 @@ fn damaged_files_are_read_or_refused() {
     });
 }
 
-/// Which also says that it makes no difference which thread parses what.
+/// This also shows that it makes no difference which thread parses which block.
 #[test]
 fn the_size_of_the_blocks_makes_no_difference() {
     let damaged = (written(), prop::collection::vec(damages(&WORDS), 0..3), ways());
@@ -349,7 +351,8 @@ fn noise_is_refused_or_read() {
     });
 }
 
-/// Where a constant would hide what a byte costs: the densest text there is, and the sparsest that is allowed.
+/// Large files, where a constant cannot hide the cost of a byte. The densest text, and the sparsest
+/// that is allowed.
 #[test]
 fn large_files_stay_within_their_bounds_too() {
     let _alone = alone();
@@ -409,7 +412,7 @@ fn a_reader_that_believes_its_header_is_caught() {
         std::hint::black_box(&offsets).len()
     };
     let (vertices, held) = most_held(|| believe(text));
-    // What the runner of the tests frees meanwhile is missing in what is held.
+    // Memory that the test runner frees meanwhile lowers the count.
     assert!(held + AT_ALL > 4 * vertices, "{held} bytes for {vertices} vertices");
     assert!(!within(held, text.len(), false) && !within(held, text.len(), true));
 }

@@ -1,4 +1,5 @@
-//! Traversals against their sequential references: on every generator, on every queue, on up to eight workers.
+//! Traversals against their sequential references: every generator, every queue, up to eight
+//! workers.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -24,7 +25,8 @@ fn make(recipe: &str) -> Graph {
     recipe.parse::<Recipe>().unwrap().build().unwrap()
 }
 
-/// One of each kind, small enough that all of them are done on every queue in a few seconds, and large enough that there is something to steal.
+/// One graph of each kind. Small enough that all of them run on every queue in a few seconds, and
+/// large enough that there is something to steal.
 static GRAPHS: LazyLock<Vec<(&str, Graph)>> = LazyLock::new(|| {
     let recipes = [
         "kgraph:6000,k=3",
@@ -44,7 +46,7 @@ static GRAPHS: LazyLock<Vec<(&str, Graph)>> = LazyLock::new(|| {
     recipes.into_iter().map(|recipe| (recipe, make(recipe))).collect()
 });
 
-/// What all traversals found in a graph.
+/// The results of all traversals of a graph.
 struct Findings {
     closures: Vec<(Vec<Vertex>, Closure)>,
     distances: Vec<(Vec<Vertex>, Distances)>,
@@ -73,7 +75,7 @@ fn traverse<K: Kind<Vertex> + Clone>(graph: &Graph, explore: &Explore<'_, AtLeas
 }
 
 impl Findings {
-    /// That it is what the sequential traversals find.
+    /// Checks that they are what the sequential traversals find.
     fn check(&self, name: &str, graph: &Graph) {
         let last = graph.vertices() as Vertex - 1;
         for (roots, found) in &self.closures {
@@ -130,7 +132,8 @@ agrees_with_serial! {
     every_traversal_on_chase_lev_agrees_with_the_sequential_one: ChaseLev;
     every_traversal_on_the_agrees_with_the_sequential_one: The;
     every_traversal_on_asymmetric_agrees_with_the_sequential_one: Asymmetric;
-    // SAFETY: no x86 CPU is known whose store buffer holds as many as 128 stores; elsewhere the owner has a fence.
+    // SAFETY: no x86 CPU is known whose store buffer holds as many as 128 stores; elsewhere the
+    // owner has a fence.
     every_traversal_on_ff_the_agrees_with_the_sequential_one: unsafe { FfThe::trusting(delta()) };
     // SAFETY: as above.
     every_traversal_on_ff_cl_agrees_with_the_sequential_one: unsafe { FfCl::trusting(delta()) };
@@ -144,7 +147,8 @@ agrees_with_serial! {
     every_traversal_on_untrusted_thep_agrees_with_the_sequential_one: UntrustedThep(delta());
 }
 
-/// Queues that give their owner every task twice, the second time when there is nothing else: as repetitive as at least once can be.
+/// Queues that return every task twice to their owner. The second time is when no other task is
+/// left. As repetitive as at-least-once queues can be.
 mod twice {
     use std::cell::RefCell;
 
@@ -211,7 +215,7 @@ fn what_is_repeated_is_counted() {
             (distances.effort(), 1),
         ];
         for (effort, roots) in efforts {
-            // What is pushed is run twice; whether a root goes through the queue is not said.
+            // A pushed task runs twice. Whether a root goes through the queue is unspecified.
             let redundant = effort.redundant().unwrap();
             let needed = effort.tasks() - redundant;
             assert!(
@@ -314,7 +318,8 @@ fn each_says_how_much_memory_it_took() {
     let graph = make("random:10000,30000");
     let explore = || Explore::at_least_once().pool(&POOL);
     let closure = closure(&graph, [0], explore());
-    // Eight bytes an edge and eight a vertex, of which the marks have one; one offset more than there are vertices.
+    // Eight bytes per edge and eight per vertex, of which the marks have one. There is one offset
+    // more than vertices.
     assert!(graph.memory() + closure.memory() <= 8 * 30_000 + 8 * 10_000);
     assert_eq!(closure.memory(), 10_000);
     assert_eq!(spanning_tree(&graph, 0, explore()).memory(), 40_000);

@@ -1,4 +1,7 @@
-//! Charts: what can be drawn, apart from how. Drawn by plotters as SVG; the same drawing is for a page in light and dark, where its colours are the page's.
+//! Charts: what can be drawn, separate from how it is drawn.
+//!
+//! Plotters draws them as SVG. The same drawing serves light and dark pages: it uses the page's
+//! colours.
 
 mod bars;
 mod canvas;
@@ -19,18 +22,20 @@ use crate::figures::{number, write_file};
 
 pub(crate) use self::csv::line as csv_line;
 
-/// What a page says of a chart, to those who do not see it too.
+/// The texts of a chart on a page, also for screen readers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words<'a> {
-    /// What its elements are named by: unique on the page.
+    /// The prefix of its elements' ids, unique on the page.
     pub(crate) id: &'a str,
-    /// What it is.
+    /// Its title.
     pub(crate) title: &'a str,
-    /// What is to be seen in it.
+    /// A description of what it shows.
     pub(crate) description: &'a str,
 }
 
-/// The chart for a page, whose colours it has: `--paper`, `--faint`, `--grid`, `--right`, `--wrong` and `--series-1` to `--series-8`.
+/// Returns the chart for a page, in the page's colours.
+///
+/// They are `--paper`, `--faint`, `--grid`, `--right`, `--wrong` and `--series-1` to `--series-8`.
 pub(crate) fn svg(chart: &Chart, words: Words<'_>) -> Result<String> {
     let (svg, (width, height)) = draw(chart, None, Palette::Page)?;
     let body = svg.split_once('>').map_or("", |(_, body)| body);
@@ -46,27 +51,27 @@ pub(crate) fn svg(chart: &Chart, words: Words<'_>) -> Result<String> {
     ))
 }
 
-/// The chart as a file of its own, dark on white, in place of what is there.
+/// Writes the chart to a file, dark on white, replacing an existing file.
 pub(crate) fn write(path: &Path, chart: &Chart, title: &str, subtitle: &str) -> Result<()> {
     let (svg, _) = draw(chart, Some((title, subtitle)), Palette::Fixed)?;
     write_file(path, |writer| Ok(writer.write_all(svg.as_bytes())?))
 }
 
-/// The figures of the chart, as comma-separated values with a heading.
+/// Returns the figures of the chart, as comma-separated values with a heading.
 pub(crate) fn csv(chart: &Chart) -> String {
     csv::of(chart)
 }
 
-/// How something is drawn.
+/// A chart that can be drawn.
 trait Drawing {
-    /// Pixels across and down.
+    /// The width and height in pixels.
     fn size(&self) -> (i32, i32);
 
-    /// Draws it.
+    /// Draws the chart.
     fn draw(&self, canvas: &Canvas<'_>) -> Result<()>;
 }
 
-/// Around a drawing that stands alone.
+/// The margin around a standalone drawing.
 const MARGIN: i32 = 20;
 
 fn draw(chart: &Chart, heading: Option<(&str, &str)>, palette: Palette) -> Result<(String, (i32, i32))> {
@@ -91,7 +96,7 @@ fn draw(chart: &Chart, heading: Option<(&str, &str)>, palette: Palette) -> Resul
     if palette == Palette::Page {
         return Ok((svg, (width, height)));
     }
-    // A margin, and paper under all of it.
+    // A margin, and a background under the whole drawing.
     let body = svg.split_once('>').map_or("", |(_, body)| body);
     let (across, down) = (width + 2 * MARGIN, height + 2 * MARGIN);
     let (left, above) = (-MARGIN, -MARGIN);
@@ -103,7 +108,7 @@ fn draw(chart: &Chart, heading: Option<(&str, &str)>, palette: Palette) -> Resul
     Ok((svg, (across, down)))
 }
 
-/// A figure, and where it may lie.
+/// Formats a figure with its interval.
 fn interval(Estimate { value, low, high }: Estimate) -> String {
     if low.is_finite() && high.is_finite() && low < high {
         format!("{} ({} to {})", number(value), number(low), number(high))
@@ -112,29 +117,30 @@ fn interval(Estimate { value, low, high }: Estimate) -> String {
     }
 }
 
-/// Something to draw.
+/// A chart of any kind.
 #[derive(Clone, Debug)]
 pub(crate) enum Chart {
-    /// Groups of bars side by side, with error bars: ratios by program and implementation, say.
+    /// Groups of bars side by side, with error bars. An example is ratios by program and
+    /// implementation.
     Bars(Bars),
     /// Lines over a number, with bands or error bars.
     Lines(Lines),
-    /// Points on a grid that are right or wrong: delta over the most hidden pops.
+    /// Points on a grid that are correct or incorrect: delta over the most hidden pops.
     HeatMap(HeatMap),
-    /// Workers as lanes, and what they were busy with.
+    /// Workers as lanes, with their busy times.
     Lanes(Lanes),
 }
 
 /// Groups of bars.
 #[derive(Clone, Debug)]
 pub(crate) struct Bars {
-    /// What the numbers are: `run time, THE = 1`.
+    /// The title of the axis: `run time, THE = 1`.
     pub(crate) axis: String,
     /// Names of the groups, along the axis.
     pub(crate) groups: Vec<String>,
-    /// The bars of each colour.
+    /// The series, each with its own colour.
     pub(crate) series: Vec<BarSeries>,
-    /// A line across at this value: what is normalised to.
+    /// The value of a reference line: the baseline of normalised values.
     pub(crate) reference: Option<f64>,
 }
 
@@ -143,39 +149,39 @@ pub(crate) struct Bars {
 pub(crate) struct BarSeries {
     /// Its name in the legend.
     pub(crate) name: String,
-    /// One a group; None where there is none.
+    /// A bar for each group; `None` if there is none.
     pub(crate) bars: Vec<Option<Estimate>>,
 }
 
-/// A figure with where it may lie.
+/// A figure with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     /// The figure.
     pub(crate) value: f64,
-    /// The lower end.
+    /// The lower end of the interval.
     pub(crate) low: f64,
-    /// The upper end.
+    /// The upper end of the interval.
     pub(crate) high: f64,
 }
 
 /// Lines over a number.
 #[derive(Clone, Debug)]
 pub(crate) struct Lines {
-    /// What runs along.
+    /// The title of the x axis.
     pub(crate) x_axis: String,
-    /// What runs upwards.
+    /// The title of the y axis.
     pub(crate) y_axis: String,
-    /// Whether the axis along is logarithmic.
+    /// Whether the x axis is logarithmic.
     pub(crate) log_x: bool,
-    /// Whether the axis upwards is logarithmic.
+    /// Whether the y axis is logarithmic.
     pub(crate) log_y: bool,
-    /// Each line.
+    /// The lines.
     pub(crate) lines: Vec<Line>,
-    /// A line upwards at this value, with a name: a knee.
+    /// A vertical line at this x value, with a name: a knee.
     pub(crate) marker: Option<(f64, String)>,
 }
 
-/// One of them.
+/// A line.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     /// Its name in the legend.
@@ -184,29 +190,29 @@ pub(crate) struct Line {
     pub(crate) points: Vec<(f64, Estimate)>,
 }
 
-/// Right and wrong on a grid.
+/// Correct and incorrect points on a grid.
 #[derive(Clone, Debug)]
 pub(crate) struct HeatMap {
-    /// What runs along.
+    /// The title of the x axis.
     pub(crate) x_axis: String,
-    /// What runs upwards.
+    /// The title of the y axis.
     pub(crate) y_axis: String,
-    /// Cells: x, y, and the share of runs that went wrong, from 0 to 1.
+    /// Cells: x, y, and the share of incorrect runs, from 0 to 1.
     pub(crate) cells: Vec<(u32, u32, f64)>,
     /// Whether the line y = x is drawn.
     pub(crate) diagonal: bool,
 }
 
-/// Workers and what they were busy with.
+/// Workers and their busy times.
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes {
-    /// What runs along: `milliseconds`.
+    /// The title of the time axis: `milliseconds`.
     pub(crate) axis: String,
-    /// Groups of lanes, one above the other, with a name each.
+    /// Groups of lanes, one below the other, each with a name.
     pub(crate) groups: Vec<(String, Vec<Lane>)>,
 }
 
-/// A worker: its name, and from when to when it was busy, and whether with something stolen.
+/// A worker: its name, and its pieces: start, end, and whether it was stolen.
 pub(crate) type Lane = (String, Vec<(f64, f64, bool)>);
 
 #[cfg(test)]

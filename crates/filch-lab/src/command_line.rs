@@ -1,4 +1,4 @@
-//! The arguments of one command, from words: for tests.
+//! Parses the arguments of a command from words, for tests.
 
 use clap::{Args, Parser};
 
@@ -8,7 +8,7 @@ struct Command<A: Args> {
     arguments: A,
 }
 
-/// The arguments that these words stand for, or why they are refused.
+/// Parses these words, or returns the error message.
 pub(crate) fn parse<A: Args>(words: &[&str]) -> Result<A, String> {
     let words = std::iter::once(&"filch").chain(words);
     Command::try_parse_from(words).map(|command| command.arguments).map_err(|error| error.to_string())

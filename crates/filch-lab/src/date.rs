@@ -1,20 +1,20 @@
-//! When it is, in UTC.
+//! The current date and time, in UTC.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const SECONDS_A_DAY: u64 = 86_400;
 
-/// The day, as in `2026-11-16`.
+/// The current day, as in `2026-11-16`.
 pub(crate) fn today() -> String {
     day(seconds())
 }
 
-/// The moment: `2026-03-01 09:05:07 UTC`.
+/// The current time: `2026-03-01 09:05:07 UTC`.
 pub(crate) fn now() -> String {
     moment(seconds())
 }
 
-/// Since the beginning of 1970.
+/// Seconds since the beginning of 1970.
 fn seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
@@ -26,12 +26,13 @@ fn moment(seconds: u64) -> String {
 }
 
 fn day(seconds: u64) -> String {
-    // Years that begin in March have their odd day last. There are 719,468 days from the first of them to the epoch, and 146,097 in 400 years.
+    // Years that begin in March have their leap day last. There are 719,468 days from the first of
+    // them to the epoch, and 146,097 in 400 years.
     let days = seconds / SECONDS_A_DAY + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
-    // Months from March on have 153 days in five.
+    // From March on, five months have 153 days.
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
@@ -59,7 +60,7 @@ mod tests {
 
     #[test]
     fn moments_are_those_of_the_calendar() {
-        // As `date --utc --date=@SECONDS` says.
+        // As `date --utc --date=@SECONDS` prints.
         for (seconds, expected) in [
             (0, "1970-01-01 00:00:00 UTC"),
             (68_255_999, "1972-02-29 23:59:59 UTC"),

@@ -1,4 +1,4 @@
-//! Rows of figures, as JSON, and for people as tables and drawings.
+//! Rows of figures, as JSON, as tables and as drawings.
 
 mod file;
 mod json;
@@ -17,31 +17,31 @@ use serde::Serialize;
 use crate::machine::Machine;
 use crate::stats;
 
-/// What one implementation measured in one case: a sample a round, in the order of the rounds.
+/// The samples of one implementation in one case.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
-    /// The case, by the name that plots know it by.
+    /// The case, by its name in plots.
     pub(crate) case: String,
-    /// The implementation, by the name that plots know it by.
+    /// The implementation, by its name in plots.
     pub(crate) name: &'static str,
     /// How many threads took part.
     pub(crate) threads: usize,
-    /// What a sample counts.
+    /// The unit of a sample.
     pub(crate) unit: &'static str,
-    /// One sample a round. The n-th samples of all series of a case are from the same round.
+    /// A sample for each round. The n-th samples of all series of a case are from the same round.
     pub(crate) samples: Vec<f64>,
-    /// What else a reader should know.
+    /// A note for readers.
     pub(crate) note: Option<String>,
 }
 
 impl Series {
-    /// The median of the samples; not a number if there are none.
+    /// The median of the samples; NaN if there are none.
     pub(crate) fn median(&self) -> f64 {
         stats::median(&self.samples).unwrap_or(f64::NAN)
     }
 }
 
-/// One line of the JSON file.
+/// A row of the JSON file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row<'a> {
     suite: &'a str,
@@ -58,7 +58,7 @@ pub(crate) struct Row<'a> {
     machine: &'a Machine,
 }
 
-/// One row a series. A series without samples has no row.
+/// Returns a row for each series. A series without samples has no row.
 pub(crate) fn rows<'a>(suite: &'a str, series: &'a [Series], machine: &'a Machine) -> Vec<Row<'a>> {
     let row = |series: &'a Series| {
         Some(Row {
@@ -78,7 +78,7 @@ pub(crate) fn rows<'a>(suite: &'a str, series: &'a [Series], machine: &'a Machin
     series.iter().filter_map(row).collect()
 }
 
-/// So many threads, in words.
+/// Formats a number of threads.
 pub(crate) fn threads(count: usize) -> String {
     if count == 1 {
         "1 thread".to_owned()
@@ -87,7 +87,8 @@ pub(crate) fn threads(count: usize) -> String {
     }
 }
 
-/// Tenths of a picosecond are below what any clock resolves, and make the file hard to read.
+/// Rounds a value to four digits after the point. Further digits are below what any clock resolves,
+/// and make the file hard to read.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }

@@ -1,4 +1,6 @@
-//! `filch generate`: random instances of the problems that `filch solve` solves, the same for the same seed on every machine.
+//! `filch generate`: random instances of the problems that `filch solve` solves.
+//!
+//! The same seed gives the same instance on every machine.
 
 use std::path::PathBuf;
 
@@ -93,7 +95,7 @@ enum Correlation {
     SubsetSum,
 }
 
-/// Does what the arguments ask for.
+/// Runs `filch generate`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let seed = arguments.seed;
     let instance = match arguments.recipe {

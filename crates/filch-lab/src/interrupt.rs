@@ -1,4 +1,7 @@
-//! Ctrl-C, or the system that asks the program to end. The first time it ends with what it has; what that is, only whoever is at work knows.
+//! Handles Ctrl-C and the system's request to end the program.
+//!
+//! After the first signal the program ends with its results so far. The running command decides
+//! what these are.
 
 use std::process::{self, Child, Command, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,19 +12,22 @@ use anyhow::{Context, Result};
 
 use crate::{say, watch};
 
-/// What a shell takes for a program that was ended by Ctrl-C.
+/// The exit code of a program that was ended by Ctrl-C.
 pub(crate) const CODE: u8 = 130;
 
 static HANDLED: AtomicBool = AtomicBool::new(false);
 
-/// A process that ends with this one.
+/// A child process that ends with this process.
 pub(crate) type Shared = Arc<Mutex<Child>>;
-/// Those that there are.
+/// All such child processes.
 type Children = Mutex<Vec<Weak<Mutex<Child>>>>;
 
 static CHILDREN: Children = Mutex::new(Vec::new());
 
-/// Calls this at each signal, with when the first one came. Only once in a process.
+/// Installs a handler for signals, which receives the time of the first one. For the first signal
+/// that is `None`.
+///
+/// It can be called only once in a process.
 pub(crate) fn handle(asked: impl Fn(Option<Instant>) + Send + 'static) -> Result<()> {
     let first = OnceLock::new();
     ctrlc::set_handler(move || {
@@ -29,12 +35,14 @@ pub(crate) fn handle(asked: impl Fn(Option<Instant>) + Send + 'static) -> Result
         first.get_or_init(Instant::now);
     })
     .context("Ctrl-C cannot be listened to")?;
-    // Relaxed: nothing is handed over by it.
+    // Relaxed: it publishes no data.
     HANDLED.store(true, Ordering::Relaxed);
     Ok(())
 }
 
-/// From now on the first Ctrl-C is answered with this sentence and [ends](watch::end) what measures; one more ends the program at once.
+/// Installs a handler that prints this sentence and [ends](watch::end) the measurement.
+///
+/// A second Ctrl-C ends the program at once.
 pub(crate) fn ends_measuring(sentence: &'static str) -> Result<()> {
     handle(move |first| match first {
         None => {
@@ -45,7 +53,7 @@ pub(crate) fn ends_measuring(sentence: &'static str) -> Result<()> {
     })
 }
 
-/// What the program ends with if nothing failed.
+/// The exit code of a program without errors.
 pub(crate) fn code() -> ExitCode {
     if watch::is_over() {
         ExitCode::from(CODE)
@@ -54,14 +62,16 @@ pub(crate) fn code() -> ExitCode {
     }
 }
 
-/// Ends the program at once, and those that it started and that do not [hear](shield) of Ctrl-C themselves.
+/// Ends the program at once, and the children that do not [receive](shield) Ctrl-C themselves.
 pub(crate) fn leave() -> ! {
     end_all(&CHILDREN);
     process::exit(i32::from(CODE))
 }
 
-/// Keeps Ctrl-C from a process that this one is about to start, if this one [handles](handle) it: a terminal sends it to both, and a child that dies of it would
-/// look like one that failed. Whoever starts it has to end it when [it is over](crate::watch::is_over).
+/// Keeps Ctrl-C from a child process, if this process [handles](handle) it.
+///
+/// A terminal sends it to both, and a child that dies of it would look like a failed one. The
+/// caller has to end the child when [it is over](crate::watch::is_over).
 pub(crate) fn shield(command: &mut Command) -> &mut Command {
     #[cfg(unix)]
     // Relaxed: see `handle`.
@@ -71,7 +81,8 @@ pub(crate) fn shield(command: &mut Command) -> &mut Command {
     command
 }
 
-/// From now on this process ends when the program is [left](leave). Nobody may hold the lock for long.
+/// Registers a child that ends when the program [leaves](leave). Callers must not hold the lock for
+/// long.
 pub(crate) fn entrust(child: Child) -> Shared {
     entrust_to(&CHILDREN, child)
 }
@@ -86,7 +97,7 @@ fn entrust_to(children: &Children, child: Child) -> Shared {
 
 fn end_all(children: &Children) {
     for child in children.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade) {
-        // Whoever has ended by itself cannot be killed, and need not be.
+        // A child that has already ended cannot be killed, and need not be.
         let _ = child.lock().unwrap_or_else(PoisonError::into_inner).kill();
     }
 }

@@ -1,4 +1,7 @@
-//! `filch lab`: instruments for the machine at hand. What the papers measured of theirs, and the prices that all designs here trade in.
+//! `filch lab`: instruments for this machine.
+//!
+//! They repeat what the papers measured on theirs, and measure the prices that all designs here
+//! trade in.
 
 pub(crate) mod delta;
 pub(crate) mod fences;
@@ -24,7 +27,7 @@ pub(crate) enum Instrument {
 }
 
 impl Instrument {
-    /// Uses it.
+    /// Runs the chosen instrument.
     pub(crate) fn run(&self) -> Result<()> {
         match self {
             Instrument::StoreBuffer(arguments) => store_buffer::run(arguments),

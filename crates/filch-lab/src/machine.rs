@@ -1,4 +1,4 @@
-//! What a figure was measured on, so that a file of figures explains itself wherever it is read.
+//! The machine that a figure was measured on. It makes a file of figures self-contained.
 
 use std::fmt;
 use std::fs;
@@ -6,10 +6,10 @@ use std::thread;
 
 use serde::Serialize;
 
-/// The machine, the compiler and the sources behind a run.
+/// The machine, the compiler and the sources of a run.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Machine {
-    /// The processor's own name for itself.
+    /// The name of the processor.
     pub(crate) cpu: String,
     /// How many cores this process may run on.
     pub(crate) cores: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Describes the machine at hand. To be called before any thread is pinned: a pinned thread sees one core.
+    /// Describes this machine. Call it before any thread is pinned: a pinned thread sees one core.
     pub(crate) fn here() -> Machine {
         Machine {
             cpu: cpu(),

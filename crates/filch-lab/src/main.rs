@@ -1,7 +1,10 @@
-//! The filch program: measures the queues, the runtime and the solver of this workspace beside their peers, on the machine it runs on, explores graphs,
-//! solves problems, and searches every state of the models.
+//! The filch program.
 //!
-//! Without arguments it writes the quick report, so that `cargo run --release` shows something useful at once.
+//! It measures the queues, the runtime and the solver of this workspace beside their peers on this
+//! machine. It also explores graphs, solves problems, and searches every state of the models.
+//!
+//! Without arguments it writes the quick report, so that `cargo run --release` shows something
+//! useful at once.
 
 mod bench;
 mod chart;
@@ -70,7 +73,7 @@ once more ends it at once, with nothing. What was measured before something fail
     Verify(verify::Arguments),
 }
 
-/// A time limit, in seconds.
+/// Parses a time limit, in seconds.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "this is not a number of seconds; an example is 2.5".to_owned())?;
     match Duration::try_from_secs_f64(seconds) {
@@ -79,7 +82,7 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// How many threads a pool is to have.
+/// Parses the number of threads of a pool.
 pub(crate) fn pool_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads @ 1..=bench::fork_join::MOST_THREADS) => Ok(threads),
@@ -110,23 +113,23 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is done for somebody who asks for nothing in particular.
+/// Runs the default command.
 fn look_around() -> Result<ExitCode> {
     say("No command was given: this is `filch report`, which measures a little of everything and writes a page. `filch --help` lists what there is.");
     report::run(&report::Arguments::default())
 }
 
-/// Prints something on standard output.
+/// Prints text on standard output.
 fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // Who reads through `head` has seen enough.
+        // The reader, for example `head`, has closed the pipe.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.context("the report could not be printed"),
     }
 }
 
-/// Says something on standard error. Unlike `eprintln`, it does not panic when nobody listens.
+/// Prints text on standard error. Unlike `eprintln`, it does not panic if that is closed.
 fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

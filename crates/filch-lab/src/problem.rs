@@ -1,4 +1,4 @@
-//! The problems that can be solved, by the names that commands and plots know them by.
+//! The problems that can be solved, by their names in commands and plots.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// As on the command line.
+    /// The name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Knapsack => "knapsack",
@@ -42,7 +42,7 @@ impl Kind {
     }
 }
 
-/// A problem with its numbers.
+/// A problem instance.
 #[derive(Clone, Debug)]
 pub(crate) enum Loaded {
     Knapsack(knapsack::Knapsack),
@@ -60,22 +60,22 @@ const SMALL: usize = Small::MOST;
 const MEDIUM: usize = SMALL + 1;
 const LARGE: usize = Large::MOST;
 
-/// Something to do with a problem, whichever it is.
+/// An operation on a problem of any kind.
 pub(crate) trait Visit {
-    /// What comes of it.
+    /// The result of the operation.
     type Output;
 
-    /// Does it with a problem that has no dominance.
+    /// Runs the operation on a problem without dominance.
     fn plain<P: Instance>(self, problem: &P) -> Self::Output;
 
-    /// Does it with one that has.
+    /// Runs the operation on a problem with dominance.
     fn dominated<P: Instance + Dominance>(self, problem: &P) -> Self::Output;
 }
 
 impl Loaded {
-    /// Reads an instance from a file; for Golomb rulers, a number of marks will do.
+    /// Reads an instance from a file. A Golomb ruler can be given as a number of marks.
     pub(crate) fn read(kind: Kind, file: &Path) -> Result<Loaded> {
-        // A name may have anything in it; what is shown on a terminal must not.
+        // A name may contain control characters, which must not reach a terminal.
         let name: String =
             file.display().to_string().chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
         let located = |error: ReadError| match error.line() {
@@ -96,7 +96,7 @@ impl Loaded {
         })
     }
 
-    /// The instance as a file.
+    /// The content of the instance's file.
     pub(crate) fn text(&self) -> String {
         match self {
             Loaded::Knapsack(sack) => sack.text(),
@@ -107,11 +107,11 @@ impl Loaded {
         }
     }
 
-    /// Does something with it.
+    /// Runs an operation on the instance.
     pub(crate) fn visit<V: Visit>(self, visit: V) -> V::Output {
         match self {
             Loaded::Knapsack(sack) => visit.dominated(&sack),
-            // Few sizes of sets, where the library has more: the solver is compiled for each.
+            // Only two sizes of sets, though the library has more: the solver is compiled for each.
             Loaded::Misp(graph) => match graph.vertices() {
                 0..=SMALL => visit.plain(&IndependentSet::<Small>::new(graph)),
                 MEDIUM..=LARGE => visit.plain(&IndependentSet::<Large>::new(graph)),

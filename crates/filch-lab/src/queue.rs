@@ -1,6 +1,7 @@
-//! The queues that an exploration may have, by the names that plots know them by.
+//! The queues for an exploration, by their names in plots.
 //!
-//! All traversals of this program tolerate repeats. So nobody has to vouch for the bound of the fence-free queues: they are the untrusting ones here, which are the same code.
+//! All traversals of this program tolerate repeats. So no caller has to guarantee the bound of the
+//! fence-free queues: they are the untrusting ones here, which are the same code.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +13,7 @@ use filch::explore::queue::{
 use filch_graph::Vertex;
 use filch_queue::BoundError;
 
-/// A queue of ours.
+/// A queue of this project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Queue {
     ChaseLev,
@@ -26,17 +27,17 @@ pub(crate) enum Queue {
     DoubleEnded,
 }
 
-/// What is to be done with a kind of queue, whichever it is.
+/// An operation on a kind of queue.
 pub(crate) trait WithKind {
-    /// What comes of it.
+    /// The result of the operation.
     type Output;
 
-    /// Does it.
+    /// Runs the operation.
     fn with<K: Kind<Vertex> + Clone + Send>(self, kind: K) -> Self::Output;
 }
 
 impl Queue {
-    /// All of them, in the order of tables.
+    /// All queues, in the order of tables.
     pub(crate) const ALL: [Queue; 9] = [
         Queue::ChaseLev,
         Queue::The,
@@ -49,7 +50,7 @@ impl Queue {
         Queue::DoubleEnded,
     ];
 
-    /// Its name: that of its module.
+    /// Its name, which is that of its module.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Queue::ChaseLev => "chase_lev",
@@ -64,7 +65,7 @@ impl Queue {
         }
     }
 
-    /// What a reader should know about it.
+    /// A note for readers.
     pub(crate) fn note(self) -> Option<String> {
         match self {
             Queue::FfThe | Queue::FfCl | Queue::Thep => Some(format!("delta {}", delta().ok()?.get())),
@@ -72,7 +73,7 @@ impl Queue {
         }
     }
 
-    /// Does something with its kind.
+    /// Runs an operation with its kind.
     pub(crate) fn with<W: WithKind>(self, work: W) -> Result<W::Output, BoundError> {
         Ok(match self {
             Queue::ChaseLev => work.with(ChaseLev),
@@ -88,7 +89,8 @@ impl Queue {
     }
 }
 
-/// One extra store a pop: worklists of traversals are long, so thieves can do with a large delta.
+/// The delta for one extra store per pop. Worklists of traversals are long, so thieves can afford a
+/// large delta.
 fn delta() -> Result<Delta, BoundError> {
     Delta::new(Bound::GENEROUS, 1)
 }

@@ -1,6 +1,7 @@
-//! `filch report`: every suite and every instrument, then one page to look at.
+//! `filch report`: runs every suite and every instrument, then writes a page.
 //!
-//! [`collect`] measures, [`sections`] says what that means beside what the papers claim, [`page`] writes it down.
+//! [`collect`] measures, [`sections`] compares the results with the papers' claims, [`page`] writes
+//! them.
 
 mod collect;
 mod folder;
@@ -18,7 +19,7 @@ use crate::{interrupt, print, say};
 use collect::plan::{self, Amount};
 use folder::Folder;
 
-/// Where the page goes, unless told otherwise.
+/// The default folder of the page.
 const FOLDER: &str = "target/filch-report";
 
 /// What a user may choose.
@@ -60,7 +61,7 @@ impl Arguments {
     }
 }
 
-/// Measures, writes the page, and says where it is.
+/// Measures, writes the page, and prints its path.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let amount = arguments.amount();
     let (parts, left_out) = plan::chosen(&arguments.only, amount)?;

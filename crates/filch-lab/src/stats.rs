@@ -1,6 +1,8 @@
-//! The few statistics that a report needs. All of them rank samples and none assumes a distribution: timings have none.
+//! The few statistics that a report needs.
+//!
+//! All of them rank samples, and none assumes a distribution: timings follow none.
 
-/// The middle of the samples; of an even number, the mean of the two in the middle.
+/// The median of the samples. For an even number it is the mean of the two in the middle.
 ///
 /// `None` without samples.
 pub(crate) fn median(samples: &[f64]) -> Option<f64> {
@@ -32,7 +34,7 @@ pub(crate) fn p10(samples: &[f64]) -> Option<f64> {
     sorted.get(rank.checked_sub(1)?).copied()
 }
 
-/// A median and where it may lie, given how much the samples scatter.
+/// A median and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Interval {
     /// The median of the samples.
@@ -45,11 +47,14 @@ pub(crate) struct Interval {
     pub(crate) confidence: f64,
 }
 
-/// The narrowest pair of ranked samples, taken evenly from both ends, that encloses the true median with a confidence of at
-/// least 95 %. Fewer than six samples cannot give that: then it is their whole range, with the confidence it has.
+/// Returns the median with its interval of at least 95 % confidence.
 ///
-/// Each sample is above or below the true median with equal chance, so the k-th smallest is above it with the chance of
-/// fewer than k heads in n tosses.
+/// The interval is the narrowest pair of ranked samples, taken evenly from both ends, that encloses
+/// the true median with this confidence. Fewer than six samples cannot give that: then it is their
+/// whole range, with the confidence it has.
+///
+/// Each sample is above or below the true median with equal chance, so the k-th smallest is above
+/// it with the chance of fewer than k heads in n tosses.
 pub(crate) fn interval(samples: &[f64]) -> Option<Interval> {
     let sorted = sorted(samples);
     let n = sorted.len();
@@ -72,12 +77,12 @@ pub(crate) fn interval(samples: &[f64]) -> Option<Interval> {
     Some(Interval { median, low: sorted[cut], high: sorted[n - 1 - cut], confidence: confidence.max(0.0) })
 }
 
-/// The ratio of two series round by round, so that what slows a whole round cancels out.
+/// Returns the ratio of two series round by round. What slows a whole round cancels out.
 pub(crate) fn paired_ratios(dividends: &[f64], divisors: &[f64]) -> Vec<f64> {
     dividends.iter().zip(divisors).map(|(dividend, divisor)| dividend / divisor).collect()
 }
 
-/// The difference of two series round by round.
+/// Returns the difference of two series round by round.
 pub(crate) fn differences(minuends: &[f64], subtrahends: &[f64]) -> Vec<f64> {
     minuends.iter().zip(subtrahends).map(|(minuend, subtrahend)| minuend - subtrahend).collect()
 }

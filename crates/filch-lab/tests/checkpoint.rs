@@ -1,4 +1,5 @@
-//! Nothing is lost: `filch solve --checkpoint` and `--resume` as a user meets them, and as somebody who pulls the plug does.
+//! Tests of `filch solve --checkpoint` and `--resume`: nothing is lost, even if the process is
+//! killed.
 #![cfg(unix)]
 
 use std::fs;
@@ -10,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Instance (1) of the paper on bulk operations: 15 is the most.
+/// Instance (1) of the paper on bulk operations: the optimum is 15.
 const SACK: &str = "4 7\n8 3\n5 2\n7 4\n6 6\n";
 const RING: &str = "p edge 5 5\ne 1 2\ne 2 3\ne 3 4\ne 4 5\ne 5 1\n";
-/// A ruler that nobody proves while a test waits.
+/// A ruler that no search proves within the time of a test.
 const LONG: &str = "golomb 14";
 
 fn command(folder: &Path, words: &str) -> Command {
@@ -26,7 +27,7 @@ fn solve(folder: &Path, words: &str) -> Output {
     command(folder, words).output().expect("the program starts")
 }
 
-/// What it prints and says, when it ends with this code.
+/// Returns standard output and standard error of a run that ends with this code.
 fn shown(folder: &Path, words: &str, code: i32) -> (String, String) {
     let output = solve(folder, words);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -35,7 +36,7 @@ fn shown(folder: &Path, words: &str, code: i32) -> (String, String) {
     (String::from_utf8(output.stdout).unwrap(), said)
 }
 
-/// Its summary, when it ends with this code.
+/// Returns the summary of a run that ends with this code.
 fn summary(folder: &Path, words: &str, code: i32) -> Value {
     serde_json::from_str(&shown(folder, &format!("{words} --quiet --json"), code).0).unwrap()
 }
@@ -49,7 +50,7 @@ fn listing(folder: &Path) -> Vec<(String, Vec<u8>)> {
     entries
 }
 
-/// One sentence, and every file as it was.
+/// Checks that the run fails with one sentence and changes no file.
 fn refused(folder: &Path, words: &str, reasons: &[&str]) {
     let before = listing(folder);
     let (shown, said) = shown(folder, words, 1);
@@ -64,7 +65,7 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
 }
 
-/// Waits until something is there or the program has ended.
+/// Waits until the condition holds or the program has ended.
 fn poll(child: &mut Child, mut is_there: impl FnMut() -> bool) -> bool {
     let patience = Instant::now() + Duration::from_secs(60);
     while !is_there() {
@@ -83,7 +84,7 @@ fn generate(folder: &Path, words: &str) {
     assert!(made.success(), "{words}");
 }
 
-/// Kills it with no warning, at random moments, and goes on with another number of threads each time.
+/// Kills the program at random moments, and resumes with another number of threads each time.
 fn killed_and_resumed(folder: &Path, problem: &str, kills: u32, seed: u64) {
     let begun = Instant::now();
     let undisturbed = summary(folder, &format!("{problem} --threads 2"), 0);
@@ -102,11 +103,11 @@ fn killed_and_resumed(folder: &Path, problem: &str, kills: u32, seed: u64) {
             let before = fs::read(folder.join("kept")).ok();
             let mut child = command(folder, &words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
             if killed < kills {
-                // Something to go on from is there, and new: what was gone on from is there all the time.
+                // Waits for a new checkpoint. The one that was resumed from exists all the time.
                 poll(&mut child, || fs::read(folder.join("kept")).ok().is_some_and(|now| Some(now) != before));
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 thread::sleep(Duration::from_millis((state >> 33) % longest.max(1)));
-                // It may have come to its end.
+                // The program may have ended.
                 let _ = child.kill();
             }
             let output = child.wait_with_output().unwrap();
@@ -130,7 +131,7 @@ fn killed_and_resumed(folder: &Path, problem: &str, kills: u32, seed: u64) {
             assert!(found["seconds"].as_f64() >= resumed["seconds"].as_f64());
         }
     }
-    // What the killed left half written is gone.
+    // Partly written files of killed programs are gone.
     assert!(listing(folder).iter().all(|(name, _)| !name.starts_with(".kept")));
 }
 
@@ -154,7 +155,7 @@ fn killed_again_and_again_a_sack_has_the_same_optimum() {
     killed_and_resumed(folder.path(), "knapsack sack", 8, 3);
 }
 
-/// Lines it has said, up to one that will do.
+/// Returns the lines that the program prints, up to one that is enough.
 fn listen(said: &mut BufReader<ChildStderr>, is_enough: impl Fn(&str) -> bool) -> String {
     let mut line = String::new();
     loop {
@@ -179,7 +180,7 @@ fn a_signal_leaves_a_checkpoint_and_says_how_to_go_on() {
         let (mut child, mut said) = spawn(folder.path(), &format!("{LONG} --checkpoint kept --every 3600 --json out"));
         listen(&mut said, |line| line.contains("bound") && !line.contains("none"));
         assert!(poll(&mut child, || folder.path().join("kept").exists()));
-        // A batch system may ask twice.
+        // A batch system may signal twice.
         signal(&child, name);
         signal(&child, name);
         let mut rest = String::new();
@@ -204,7 +205,7 @@ fn a_signal_leaves_a_checkpoint_and_says_how_to_go_on() {
         );
         assert!(resumed["open"].as_u64().unwrap() > 0);
         assert!(next["seconds"].as_f64() > resumed["seconds"].as_f64());
-        // A ruler to be as short as can be.
+        // The search minimises the length of the ruler.
         assert!(next["cost"].as_i64() <= first["cost"].as_i64());
     }
 }
@@ -222,7 +223,7 @@ fn a_limit_leaves_a_checkpoint_too_and_what_is_said_goes_on() {
     assert!(text.contains("  nodes     40 explored"), "{text}");
     let timed = summary(folder.path(), &format!("{LONG} --time 0.05 --resume kept --checkpoint kept"), 3);
     assert_eq!(timed["ending"], "timed-out");
-    // Too little for anything: nothing is lost, and nothing is proven.
+    // Too little time for any progress: nothing is lost, and nothing is proven.
     let timed = summary(folder.path(), &format!("{LONG} --time 0.000000001 --resume kept --checkpoint kept"), 3);
     assert_eq!((&timed["ending"], &timed["cost"]), (&"timed-out".into(), &timed["cost"]));
     let next = summary(folder.path(), &format!("{LONG} --nodes 1 --resume kept"), 3);
@@ -242,7 +243,7 @@ fn resuming_what_is_over_has_the_answer_at_once() {
     }
     assert_eq!(again["statistics"]["explored"], first["statistics"]["explored"]);
     assert_eq!((&again["checkpoints"]["file"], &again["checkpoints"]["written"]), (&Value::Null, &0.into()));
-    // The instance is what counts, not how it is written down.
+    // The instance counts, not its formatting.
     fs::write(folder.path().join("sack"), SACK.replace(' ', "   ")).unwrap();
     assert_eq!(summary(folder.path(), "knapsack sack --resume kept --checkpoint kept", 0)["cost"], 15);
 }
@@ -311,7 +312,7 @@ fn what_cannot_be_written_is_told_once_and_counts_in_the_end() {
     let words = format!("{LONG} --checkpoint inner/kept --every 0.005 --json out");
     let (mut child, mut said) = spawn(folder.path(), &words);
     assert!(poll(&mut child, || inner.join("kept").exists()));
-    // Somebody may be writing there just now.
+    // The program may be writing there at this moment.
     assert!(poll(&mut child, || fs::remove_dir_all(&inner).is_ok()));
     let line = listen(&mut said, |line| line.contains("warning"));
     assert!(line.contains("inner/kept could not be written: there is no such folder. The search goes on"), "{line}");
@@ -325,7 +326,7 @@ fn what_cannot_be_written_is_told_once_and_counts_in_the_end() {
     assert_eq!(summary["ending"], "cancelled", "what was found is there all the same");
 }
 
-/// A file as another version writes it: a head of which everything is right, and something after it.
+/// Returns a file of another version: a valid header, and some content after it.
 fn of_version(version: u32) -> Vec<u8> {
     let contents = b"what nobody here can read";
     let mut file = b"filch\xff\r\n".to_vec();

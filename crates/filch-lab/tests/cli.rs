@@ -1,4 +1,4 @@
-//! The program as a user meets it.
+//! Tests of the command line.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -132,7 +132,7 @@ fn the_explorer_is_served_to_this_machine_only() {
     BufReader::new(served.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.split("http://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
     assert!(address.starts_with("127.0.0.1:"), "{line}");
-    // It listens a moment after it has said where.
+    // The program listens a moment after it has printed its address.
     let mut stream = (0..6_000).find_map(|_| {
         std::thread::sleep(std::time::Duration::from_millis(10));
         TcpStream::connect(address).ok()
@@ -176,7 +176,7 @@ fn ctrl_c_ends_a_suite_with_the_cases_that_there_are() {
         .expect("the program starts");
     let mut said = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
-    // The first case is over, and many are not.
+    // The first case is finished, and many are not.
     while !line.starts_with("[2/") {
         line.clear();
         assert_ne!(said.read_line(&mut line).unwrap(), 0, "it ended by itself");

@@ -1,4 +1,4 @@
-//! `filch graph` as a user meets it.
+//! Tests of `filch graph`.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ const QUEUES: [&str; 9] = [
     "idempotent::double_ended",
 ];
 
-/// Two triangles that nothing joins.
+/// Two triangles that no edge joins.
 const TRIANGLES: &str = "# two triangles\n0 1\n1 2\n2 0\n3 4\n4 5\n5 3\n";
 
 fn graph(folder: &Path, arguments: &[&str]) -> Output {
@@ -26,7 +26,7 @@ fn graph(folder: &Path, arguments: &[&str]) -> Output {
     command.arg("graph").args(arguments).current_dir(folder).output().expect("the program starts")
 }
 
-/// What it prints when all is well.
+/// Returns the output of a run that succeeds.
 fn shown(folder: &Path, arguments: &[&str]) -> String {
     let output = graph(folder, arguments);
     let said = String::from_utf8_lossy(&output.stderr);
@@ -35,7 +35,7 @@ fn shown(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// One sentence, no panic, and no file that was not there before.
+/// Checks that the run fails with one sentence, no panic and no new file.
 fn refused(folder: &Path, arguments: &[&str], reason: &str) {
     let before = listing(folder);
     let output = graph(folder, arguments);
@@ -99,7 +99,7 @@ fn the_summary_is_the_same_as_json() {
     assert_eq!(json["graph"]["arcs"], 2 * (49 * 40 + 50 * 39));
     assert_eq!(json["roots"], serde_json::json!([0, 1999]));
     assert_eq!(json["result"]["reached"], 2000);
-    // Who had nothing to do is left out.
+    // A worker without work is left out.
     let workers = json["workers"].as_array().unwrap().len() as u64;
     assert!((1..=json["threads"].as_u64().unwrap()).contains(&workers));
     assert!(json["seconds"].as_f64().unwrap() > 0.0);

@@ -1,4 +1,4 @@
-//! `filch lab litmus` as a user meets it.
+//! Tests of `filch lab litmus`.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn refused(arguments: &[&str], folder: &Path, reason: &str) {
     assert!(output.stdout.is_empty());
 }
 
-/// Whether the machine at hand can race at all; if not, it said why.
+/// Whether this machine can race; if not, the program said why.
 fn can_race(output: &Output) -> bool {
     let said = said(output);
     let why = ["one hardware thread only", "this test is about x86-64", "this runs under"];
@@ -51,7 +51,7 @@ fn a_small_sweep_is_told_drawn_stored_and_gone_on_from() {
     assert!(points.len() > 100 && points.iter().all(|point| point["runs"] == 1));
     assert!(fs::read_to_string(folder.join("sweep.svg")).unwrap().contains("</svg>"));
 
-    // What was counted is neither lost nor counted again, unless more is asked for.
+    // Counts are neither lost nor counted again, unless more runs are requested.
     refused(&state, folder, "there is a state.json already");
     let counted = |state: &[u8]| serde_json::from_slice::<serde_json::Value>(state).unwrap()["runs"].as_u64().unwrap();
     let resumed = |runs: &str| {

@@ -1,4 +1,6 @@
-//! `filch solve --mpi` as a user meets it, under `mpirun`: the same answers, one sentence where something is wrong, and nothing lost when a rank is.
+//! Tests of `filch solve --mpi` under `mpirun`.
+//!
+//! The answers are the same, errors are one sentence, and nothing is lost if a rank is lost.
 
 #[path = "../../filch-mpi/tests/mpirun/mod.rs"]
 mod mpirun;
@@ -14,18 +16,18 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_filch");
-/// Instance (1) of the paper on bulk operations: 15 is the most.
+/// Instance (1) of the paper on bulk operations: the optimum is 15.
 const SACK: &str = "4 7\n8 3\n5 2\n7 4\n6 6\n";
 const RING: &str = "p edge 5 5\ne 1 2\ne 2 3\ne 3 4\ne 4 5\ne 5 1\n";
-/// A ruler that nobody proves while a test waits.
+/// A ruler that no search proves within the time of a test.
 const LONG: &str = "golomb 14";
-/// What takes long enough to be ended on the way, and no longer than a test may.
+/// A search that is long enough to be interrupted, and short enough for a test.
 const MIDDLING: &str = "misp graph --width 10";
 const BEST: &str = "optimum   19, proven";
-/// What takes longer hangs.
+/// The time after which a run counts as hung.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// The instance of that.
+/// Writes the instance of `MIDDLING` into a new folder.
 fn middling() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let words = "generate --seed 3 --out graph graph --vertices 90 --per-thousand 200";
@@ -43,7 +45,7 @@ fn solve(folder: &Path, ranks: usize, words: &str) -> Ended {
     watched(&mut command(folder, ranks, words), DEADLINE).unwrap()
 }
 
-/// What it prints and says, when it ends with this code.
+/// Returns standard output and standard error of a run that ends with this code.
 fn shown(folder: &Path, ranks: usize, words: &str, code: i32) -> (String, String) {
     let Ended { printed, said, status } = solve(folder, ranks, words);
     assert_eq!(exit(status), Some(code), "{words}: {said}");
@@ -51,7 +53,7 @@ fn shown(folder: &Path, ranks: usize, words: &str, code: i32) -> (String, String
     (printed, said)
 }
 
-/// The exit code, of what ended in time.
+/// Returns the exit code of a run that ended in time.
 fn exit(status: Option<ExitStatus>) -> Option<i32> {
     status.expect("it did not end in time").code()
 }
@@ -116,7 +118,7 @@ fn what_a_rank_cannot_begin_with_is_said_once() {
     said_once(solve(folder.path(), 3, "misp nothing"), "error: nothing cannot be read");
     said_once(solve(folder.path(), 2, "golomb 5 --resume nothing"), "nothing: there is no such file");
 
-    // Ranks with command lines of their own: the second has no file, then another instance.
+    // The ranks have different command lines: the second has no file, then another instance.
     fs::write(folder.path().join("sack"), SACK).unwrap();
     fs::write(folder.path().join("other"), SACK.replace("4 7", "4 8")).unwrap();
     for (file, reason) in
@@ -128,7 +130,7 @@ fn what_a_rank_cannot_begin_with_is_said_once() {
     }
 }
 
-/// Waits until something is there or the program has ended.
+/// Waits until the condition holds or the program has ended.
 fn poll(child: &mut Child, mut is_there: impl FnMut() -> bool) -> bool {
     let patience = Instant::now() + DEADLINE;
     while !is_there() {
@@ -141,7 +143,7 @@ fn poll(child: &mut Child, mut is_there: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// The process of a rank, among those that work in this folder.
+/// Returns the process of a rank that runs in this folder.
 fn process(folder: &Path, rank: usize) -> Option<u32> {
     let folder = fs::canonicalize(folder).unwrap();
     let ours = |entry: fs::DirEntry| {
@@ -156,22 +158,25 @@ fn process(folder: &Path, rank: usize) -> Option<u32> {
     fs::read_dir("/proc").unwrap().filter_map(|entry| ours(entry.ok()?)).next()
 }
 
-/// Whether there was still somebody to send it to.
+/// Sends a signal. Returns whether the process still existed.
 fn signal(name: &str, process: Option<u32>) -> bool {
     process.is_some_and(|process| Command::new("kill").args([name, &process.to_string()]).status().unwrap().success())
 }
 
-/// Ends it in some way as soon as there is something to go on from; what it says, and its exit code. Where it is over by then, it begins again: this process may have had no turn for long.
+/// Ends the program with `end` after its first checkpoints. Returns its output and its exit code.
+///
+/// If it is over by then, it starts again: this process may not have run for long.
 fn ended_by(folder: &Path, words: &str, end: impl Fn(&Child) -> bool) -> (String, Option<i32>) {
     let words = format!("{words} --checkpoint kept --every 0.05");
     for _ in 0..5 {
         let _ = fs::remove_file(folder.join("kept"));
         let _ = fs::remove_file(folder.join("kept.previous"));
         let mut command = command(folder, 3, &words);
-        // How long Open MPI waits between asking ranks to end and killing them: one second, otherwise, which is little where much else goes on.
+        // How long Open MPI waits between asking ranks to end and killing them. The default of one
+        // second is little on a busy machine.
         command.env("OMPI_MCA_odls_base_sigkill_timeout", "10");
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // The first is of the beginning; there is more in the next.
+        // The first checkpoint is from the start; the next one has more.
         let was_ended = poll(&mut child, || folder.join("kept.previous").exists()) && end(&child);
         let Ended { printed, said, status } = end_of(child, DEADLINE);
         if was_ended {
@@ -181,7 +186,7 @@ fn ended_by(folder: &Path, words: &str, end: impl Fn(&Child) -> bool) -> (String
     panic!("it always ended before it could be ended")
 }
 
-/// On another number of ranks, and without any.
+/// Resumes on another number of ranks, and without MPI.
 fn resumes(folder: &Path) {
     let (text, _) = shown(folder, 2, &format!("{MIDDLING} --resume kept --quiet"), 0);
     assert!(text.contains(BEST) && text.contains("resumed   after"), "{text}");
@@ -214,7 +219,9 @@ fn a_run_that_is_asked_to_end_on_any_rank_leaves_a_last_checkpoint() {
     resumes(folder.path());
 }
 
-/// It asks its ranks to end, and kills them soon after, which may be too soon for a last checkpoint: those before are there.
+/// `mpirun` asks its ranks to end, and kills them soon after.
+///
+/// That may be too soon for a last checkpoint, but the earlier ones exist.
 #[test]
 fn a_run_whose_mpirun_is_asked_to_end_goes_on_from_a_checkpoint() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! `filch report` as a user meets it. What it measures is nothing to a test: these run rehearsals, and parts of them.
+//! Tests of `filch report`. Figures do not matter here: the tests run rehearsals, and parts of
+//! them.
 
 use std::fs;
 use std::path::Path;
@@ -66,7 +67,7 @@ mod interrupted {
 
     use super::*;
 
-    /// Starts it, and waits until it says something that begins so.
+    /// Starts the program, and waits for a line that begins with `line_begins`.
     fn begun(out: &Path, words: &str, line_begins: &str) -> (Child, BufReader<ChildStderr>) {
         let mut child = command(out, words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap());
@@ -82,7 +83,7 @@ mod interrupted {
         assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
     }
 
-    /// What it says and prints until it ends with the code for it, and its page.
+    /// Returns the output and the page of an interrupted run.
     fn ended(mut child: Child, mut said: BufReader<ChildStderr>, out: &Path) -> (String, String, String) {
         let (mut rest, mut shown) = (String::new(), String::new());
         said.read_to_string(&mut rest).unwrap();
@@ -102,9 +103,10 @@ mod interrupted {
             let (rest, shown, page) = ended(child, said, out.path());
             assert!(rest.contains("the page is written with what is done so far"), "{rest}");
             assert!(shown.contains("The page is "), "{shown}");
-            // It is in the middle of the queues, or, if the signal came late, of what is next.
+            // The program is in the middle of the queues, or, if the signal came late, of the next
+            // part.
             assert!(page.contains("models could be measured") && !page.contains("queues failed"), "{page}");
-            // What was done before is there.
+            // The results of finished parts exist.
             assert_eq!(out.path().join("data/store-buffer.json").exists(), cfg!(target_arch = "x86_64"));
             assert!(!out.path().join("data/models-searched.csv").exists());
         }
@@ -113,7 +115,7 @@ mod interrupted {
     #[test]
     fn a_run_in_a_process_of_its_own_is_ended_too_and_counts_as_no_failure() {
         let out = tempfile::tempdir().unwrap();
-        // Unoptimised, and in full: minutes, of which one process takes many seconds.
+        // Unoptimised, and in full: minutes, of which a single process takes many seconds.
         let (child, said) = begun(out.path(), "--full --only solver --only models", "  solver: misp");
         signal(&child, "-INT");
         let (_, _, page) = ended(child, said, out.path());

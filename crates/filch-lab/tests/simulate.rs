@@ -1,4 +1,4 @@
-//! `filch simulate` from outside.
+//! Tests of `filch simulate`.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ fn said(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A folder with a recording of a small search.
+/// Makes a folder with a recording of a small search.
 fn recorded() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let output =

@@ -1,4 +1,4 @@
-//! `filch solve` and `filch generate` as a user meets them.
+//! Tests of `filch solve` and `filch generate`.
 
 use std::fs;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// Instance (1) of the paper on bulk operations: 15 is the most.
+/// Instance (1) of the paper on bulk operations: the optimum is 15.
 const SACK: &str = "4 7\n8 3\n5 2\n7 4\n6 6\n";
 /// Five vertices in a ring.
 const RING: &str = "p edge 5 5\ne 1 2\ne 2 3\ne 3 4\ne 4 5\ne 5 1\n";
-/// Two places besides the depot, of which one closes before anybody can be there.
+/// Two places besides the depot, of which one closes before any vehicle can reach it.
 const TOO_LATE: &str = "3\n0 10 10\n10 0 10\n10 10 0\n0 100\n0 5\n0 100\n";
-/// A ruler that nobody proves while a test waits.
+/// A ruler that no search proves within the time of a test.
 const LONG: [&str; 2] = ["golomb", "14"];
 
 fn filch(folder: &Path, arguments: &[&str]) -> Output {
@@ -24,7 +24,7 @@ fn solve(folder: &Path, arguments: &[&str]) -> Output {
     filch(folder, &[&["solve"], arguments].concat())
 }
 
-/// What it prints, when it ends with this code.
+/// Returns the output of a run that ends with this code.
 fn shown(folder: &Path, arguments: &[&str], code: i32) -> String {
     let output = solve(folder, arguments);
     let said = String::from_utf8_lossy(&output.stderr);
@@ -42,7 +42,7 @@ fn listing(folder: &Path) -> Vec<(String, String)> {
     entries
 }
 
-/// One sentence, no panic, and no file that was not there before.
+/// Checks that the run fails with one sentence, no panic and no new file.
 fn refused(folder: &Path, arguments: &[&str], code: i32, reason: &str) {
     let before = listing(folder);
     let output = filch(folder, arguments);
@@ -183,7 +183,7 @@ fn an_interrupt_ends_it_with_the_best_so_far() {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program starts");
-        // It says when it has a solution and a bound.
+        // The program prints when it has a solution and a bound.
         let mut said = BufReader::new(solving.stderr.take().unwrap());
         let mut line = String::new();
         while !line.contains("bound") || line.contains("none") {

@@ -1,12 +1,17 @@
-//! Which delta a fence-free queue needs, found by searching and not by calculating.
+//! The delta that a fence-free queue needs, found by search and not by calculation.
 //!
-//! In section 4 of *Fence-Free Work Stealing on Bounded TSO Processors* delta is the number of pops that a store buffer of S entries can hide, ceil(S / (x + 1)) for an owner that makes x
-//! stores between two pops; with the egress slot of section 7.3 the bound is S + 1, and with no store in between nothing bounds the pops that coalesce there. [`formula`] is
-//! that, and [`least`] is what the search says.
+//! In section 4 of *Fence-Free Work Stealing on Bounded TSO Processors*, delta is the number of
+//! pops that a store buffer of S entries can hide. It is ceil(S / (x + 1)) for an owner that makes
+//! x stores between two pops. With the egress slot of section 7.3 the bound is S + 1. With no store
+//! in between, nothing bounds the number of pops that coalesce in the slot. [`formula`] computes
+//! this delta; [`least`] searches for it.
 //!
-//! The search is of a queue that is full at first, an owner that pops until it is empty, and a thief that steals twice. It must begin with enough tasks. A delta of all tasks keeps
-//! the thief from stealing at all, and one less from stealing twice; but FF-CL's owner settles the last task by CAS, so nothing goes wrong before a second steal. So a delta counts only if
-//! it leaves two tasks to steal: with [`enough_tasks`] the one that is expected does, and the one before it as well.
+//! The searched program has a full queue, an owner that pops until it is empty, and a thief that
+//! steals twice. The queue must start with enough tasks. A delta equal to the number of tasks
+//! prevents every steal, and a delta of one less prevents the second steal. But FF-CL's owner
+//! settles the last task by CAS, so nothing goes wrong before a second steal. So a delta counts
+//! only if it leaves two tasks to steal. With [`enough_tasks`], the expected delta and the delta
+//! below it both do.
 
 use std::ops::RangeInclusive;
 
@@ -15,27 +20,29 @@ use crate::machine::{Buffer, Coalescing};
 use crate::models::{Case, Model, Parameters};
 use crate::search;
 
-/// The models whose thieves allow for hidden pops, and the fewest extra stores that their pops make: every pop of THEP makes one of its own, the echo.
+/// The models whose thieves allow for hidden pops, with their fewest extra stores. Every pop of
+/// THEP makes one extra store of its own, the echo.
 pub const MODELS: [(&str, i16); 3] = [("ff_the", 0), ("ff_cl", 0), ("thep", 1)];
 
-/// A line of the table.
+/// A line of the table of deltas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The store buffers.
     pub buffer: Buffer,
-    /// How many stores to other cache lines the owner makes between two pops.
+    /// The number of stores to other cache lines that the owner makes between two pops.
     pub extra: i16,
-    /// How many tasks there were.
+    /// The number of tasks at the start.
     pub tasks: i16,
-    /// The least delta that is safe.
+    /// The least safe delta.
     pub least: Option<i16>,
 }
 
-/// The least delta with which every claim of a model holds, of those that leave two tasks to steal. Nothing if there is none.
+/// Returns the least delta with which every claim of a model holds. Considers only deltas that
+/// leave two tasks to steal. Returns `None` if no such delta is safe.
 ///
 /// # Errors
 ///
-/// If the model is too large with so many tasks, or such a store buffer.
+/// If the model is too large with this many tasks, or with this store buffer.
 pub fn least(model: &Model, buffer: Buffer, extra: i16, tasks: i16) -> Result<Option<i16>, SyntaxError> {
     for delta in 0..=tasks - 2 {
         if is_safe(model, buffer, extra, tasks, delta)? {
@@ -45,11 +52,11 @@ pub fn least(model: &Model, buffer: Buffer, extra: i16, tasks: i16) -> Result<Op
     Ok(None)
 }
 
-/// Whether every claim of a model holds with a delta.
+/// Returns whether every claim of a model holds with a delta.
 ///
 /// # Errors
 ///
-/// As for [`least`].
+/// The same as for [`least`].
 pub fn is_safe(model: &Model, buffer: Buffer, extra: i16, tasks: i16, delta: i16) -> Result<bool, SyntaxError> {
     let (bound, egress) = (buffer.capacity() as u8, buffer.egress());
     let parameters = Parameters { bound, egress, tasks, thieves: 1, delta, extra };
@@ -57,7 +64,7 @@ pub fn is_safe(model: &Model, buffer: Buffer, extra: i16, tasks: i16, delta: i16
     Ok(search::run(&machine, model.effort(1), &mut |_| {}).holds())
 }
 
-/// What the paper says: how many pops such a store buffer can hide.
+/// The paper's formula: the number of pops that such a store buffer can hide.
 pub fn formula(buffer: Buffer, extra: i16) -> Option<i16> {
     let bound = buffer.capacity() as i16 + i16::from(buffer.egress().is_some());
     match (buffer, extra) {
@@ -67,16 +74,18 @@ pub fn formula(buffer: Buffer, extra: i16) -> Option<i16> {
     }
 }
 
-/// Enough tasks for the delta that is expected to leave two to steal; a few where none is.
+/// Returns enough tasks that the expected delta leaves two to steal. Returns a small number if no
+/// delta is expected.
 pub fn enough_tasks(buffer: Buffer, extra: i16) -> i16 {
     formula(buffer, extra).unwrap_or(4) + 2
 }
 
-/// The whole table of a model, line by line: bounds from 1 on, alone, then with an egress slot.
+/// Returns the whole table of a model. The lines are bounds from 1 on, first without an egress
+/// slot, then with it.
 ///
 /// # Errors
 ///
-/// As for [`least`].
+/// The same as for [`least`].
 pub fn table(
     model: &Model,
     most: u8,

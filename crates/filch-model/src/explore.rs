@@ -1,4 +1,4 @@
-//! The states of a machine in a browser, by stateright's explorer.
+//! Shows the states of a machine in a browser, with stateright's explorer.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -12,7 +12,7 @@ use crate::machine::{Action, Machine, State};
 use crate::search::{self, Watched};
 use crate::trace::pairs;
 
-/// A machine whose states say what they are.
+/// A machine whose states have a readable description.
 #[derive(Clone, Debug)]
 struct Explored {
     machine: Arc<Machine>,
@@ -103,11 +103,12 @@ impl Watched for Explored {
     }
 }
 
-/// An address on the loopback interface that nobody listens at: the port given, or any if it is taken or 0.
+/// Returns a free address on the loopback interface. Uses the given port, or any free port if that
+/// port is taken or 0.
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If there is no free port.
 pub fn free_address(port: u16) -> io::Result<SocketAddr> {
     let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|listener| listener.local_addr());
     bind(port).or_else(|_| bind(0))

@@ -1,4 +1,4 @@
-//! The bounded-TSO machine, and every queue and protocol of filch on it, searched exhaustively.
+//! Exhaustive search of all filch queues and protocols on a bounded-TSO machine.
 
 pub mod delta;
 pub mod explore;

@@ -1,11 +1,11 @@
-//! A run as a table that a person can follow: one column a thread, with its store buffer.
+//! A run as a readable table. Each thread with its store buffer has a column.
 
 use std::fmt;
 
 use crate::machine::{Action, Event, Machine, State};
 use crate::search::Counterexample;
 
-/// As much of a line of the program as a cell shows.
+/// The most characters of a line of the program that a cell shows.
 const LONGEST_SOURCE: usize = 44;
 
 /// A run, row by row.
@@ -13,7 +13,7 @@ const LONGEST_SOURCE: usize = 44;
 pub struct Trace {
     threads: Vec<String>,
     rows: Vec<Row>,
-    /// The row at which what is repeated for ever begins.
+    /// The row where the endlessly repeated part begins.
     repeats_from: Option<usize>,
     verdict: String,
 }
@@ -23,14 +23,14 @@ struct Row {
     step: usize,
     thread: usize,
     text: String,
-    /// What waits in each thread's store buffer after the row.
+    /// The contents of each thread's store buffer after the row.
     waiting: Vec<String>,
-    /// Words of memory that changed.
+    /// The words of memory that changed.
     memory: String,
 }
 
 impl Trace {
-    /// The run of a counterexample.
+    /// Creates the trace of a counterexample.
     pub fn of(machine: &Machine, example: &Counterexample) -> Self {
         let mut state = machine.initial().clone();
         let mut rows = Vec::new();
@@ -39,7 +39,8 @@ impl Trace {
         for (thread, at, event) in machine.opening() {
             let text = told(machine, &event, if line == (thread, at) { None } else { Some(at) });
             line = (thread, at);
-            // Before the first step memory is as it is written down, and what waits is seen with that step.
+            // Before the first step, memory has its declared values. The first step's row shows the
+            // buffers.
             rows.push(Row { step: 0, thread, text, waiting: Vec::new(), memory: String::new() });
         }
         for (number, action) in example.steps.iter().enumerate() {
@@ -57,7 +58,7 @@ impl Trace {
             if events.is_empty() {
                 rows.push(row(machine, &state, &state, number, *action, moved(machine, &state, *action)));
             }
-            // What a step did to buffers and memory is seen after its last row.
+            // The last row of a step shows its effects on buffers and memory.
             if let Some(last) = rows[before..].last_mut() {
                 *last = row(machine, &state, &next, number, *action, std::mem::take(&mut last.text));
             }
@@ -74,7 +75,7 @@ fn row(machine: &Machine, before: &State, after: &State, number: usize, action: 
     Row { step: number + 1, thread: action.thread(), text, waiting, memory }
 }
 
-/// What an event says, behind the line of the program if that is new.
+/// Describes an event, after the line of the program if that line is new.
 fn told(machine: &Machine, event: &Event, line: Option<usize>) -> String {
     let source = match line {
         Some(number) if number > 0 => {
@@ -97,7 +98,7 @@ fn told(machine: &Machine, event: &Event, line: Option<usize>) -> String {
     format!("{source}· {said}")
 }
 
-/// What a step of the memory subsystem does.
+/// Describes a step of the memory subsystem.
 fn moved(machine: &Machine, state: &State, action: Action) -> String {
     let (queued, leaving) = machine.waiting(state, action.thread());
     match (action, machine.buffer().egress()) {
@@ -117,7 +118,7 @@ fn waiting(machine: &Machine, state: &State, thread: usize) -> String {
     }
 }
 
-/// Names and what they hold: `A=1 B=2`.
+/// Formats names and values: `A=1 B=2`.
 pub(crate) fn pairs(all: &[(String, i16)]) -> String {
     all.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
@@ -151,7 +152,7 @@ fn verdict(machine: &Machine, state: &State, example: &Counterexample) -> String
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let threads = self.threads.len();
-        // Where no thread has a buffer there is nothing to show of it.
+        // Without buffers there is nothing to show of them.
         let buffered = self.rows.iter().any(|row| row.waiting.iter().any(|waiting| !waiting.is_empty()));
         let per_thread = 1 + usize::from(buffered);
         let columns = 2 + per_thread * threads;
@@ -203,7 +204,8 @@ mod tests {
     use crate::machine::{Buffer, Claims, Coalescing};
     use crate::search::{run, Claim, Effort};
 
-    /// Two threads that each take the task if the other has not spoken up, without the fence that this needs.
+    /// Two threads that each take the task if the other has not announced itself. The program lacks
+    /// the fence that this needs.
     const BOTH: &str = "
         const TASKS = 1
         shared A = 0, B = 0

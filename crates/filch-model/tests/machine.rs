@@ -1,4 +1,5 @@
-//! The machine keeps the rules of its manual, and the search sees all of it.
+//! Tests of the machine and of the search. The machine must follow its manual, and the search must
+//! be complete.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
@@ -19,7 +20,7 @@ fn possible(machine: &Machine, state: &State) -> Vec<Action> {
     actions
 }
 
-/// Every state that can be reached.
+/// Returns every reachable state.
 fn states(machine: &Machine) -> HashSet<State> {
     let mut seen = HashSet::from([machine.initial().clone()]);
     let mut pending = VecDeque::from([machine.initial().clone()]);
@@ -34,7 +35,7 @@ fn states(machine: &Machine) -> HashSet<State> {
     seen
 }
 
-/// Whether a thread is about to run this line, which must be all that is on it.
+/// Returns whether a thread is about to run this line. `line` must be the whole line.
 fn stands_before(machine: &Machine, state: &State, thread: usize, line: &str) -> bool {
     machine.next_line(state, thread).is_some_and(|number| machine.line(number) == line)
 }
@@ -254,7 +255,8 @@ fn stores_leave_in_order_and_by_way_of_the_slot() {
 
 #[test]
 fn a_barrier_is_a_fence_in_every_other_thread() {
-    // The same, written out: the other thread passes a fence somewhere in its program, after the barrier has begun and before it ends.
+    // The barrier written out: the other thread passes a fence somewhere in its program, after the
+    // barrier has begun and before it ends.
     const FENCE: &str = "await BEGUN == 1; fence; swap(DONE, 1)";
     const BARRIER: &str = "fence; swap(BEGUN, 1); await DONE == 1";
     let others: [&[&str]; 5] = [
@@ -333,7 +335,8 @@ fn a_program_that_gets_stuck_is_reported() {
     }
 }
 
-/// What a fair run that goes on for ever must be: it comes back to where it repeats from, and makes every step that stays possible.
+/// Checks that an endless run is fair. It must return to the state where it repeats, and make every
+/// step that stays possible.
 fn confirm_fair(machine: &Machine, example: &Counterexample) {
     assert_eq!(example.claim, Claim::Ends);
     let from = example.repeats_from.expect("it repeats");
@@ -381,7 +384,8 @@ fn waiting_for_a_store_that_comes_ends() {
     ends("shared X\nthread one { while X == 0 { } }\nthread two { X := 1 }");
     ends("shared X, Y\nthread one { while X == 0 { } Y := 1 }\nthread two { X := 1; while Y == 0 { } }");
     ends("shared X\nthread one { await X == 1 }\nthread two { X := 1 }");
-    // The store is long overtaken, and leaves its buffer only because the memory subsystem is fair as well.
+    // The store to Z may wait in its buffer after its thread has ended. It leaves only because the
+    // memory subsystem is fair, too.
     ends("shared X, Y, Z\nthread one { while Z == 0 { } }\nthread two { X := 1; Y := 1; Z := 1 }");
 }
 
@@ -394,7 +398,8 @@ fn waiting_for_a_store_that_never_comes_goes_on_for_ever() {
 
 #[test]
 fn a_store_that_is_taken_back_may_be_missed_for_ever() {
-    // Only if the one who waits looks at the wrong moments, but no step stays possible and is never made.
+    // The run is endless only if the waiting thread loads at the wrong moments. But no step stays
+    // possible forever without being made.
     goes_on("shared X\nthread one { while X == 0 { } }\nthread two { loop { X := 1; X := 0 } }");
     goes_on("shared X\nthread one { while X == 0 { } }\nthread two { X := 1; X := 0 }");
 }
@@ -426,7 +431,8 @@ fn two_that_give_way_to_each_other_may_do_so_for_ever() {
     goes_on(&format!("shared A, B\nthread one {{ {} }}\nthread two {{ {} }}", polite("A", "B"), polite("B", "A")));
 }
 
-/// A machine written a second time, as plainly as possible, for random programs of stores, loads, fences and swaps.
+/// A second, plain implementation of the machine. It runs random programs of stores, loads, fences
+/// and swaps.
 mod plain {
     use super::*;
 
@@ -452,7 +458,8 @@ mod plain {
         threads: Vec<Thread>,
     }
 
-    /// What all threads read, and what memory holds at the end. The words are on lines of two.
+    /// Returns the values that all threads read, and the values in memory at the end. Each line has
+    /// two words.
     pub(super) fn outcomes(words: usize, programs: &[Vec<Step>], buffer: Buffer) -> BTreeSet<Outcome> {
         let first = Plain { memory: vec![0; words], threads: vec![Thread::default(); programs.len()] };
         let (mut seen, mut pending, mut found) = (HashSet::from([first.clone()]), vec![first], BTreeSet::new());
@@ -543,7 +550,7 @@ mod plain {
     }
 }
 
-/// Numbers that look random and are the same every time.
+/// A generator of pseudo-random numbers that are the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -562,7 +569,7 @@ fn random_programs_have_the_outcomes_of_a_machine_written_plainly() {
     for round in 0..200 {
         let (count, length) = if round % 10 == 0 { (3, 3) } else { (2, 4) };
         let mut program = || -> Vec<Step> {
-            // Stores first and loads last, so that there is something to overtake.
+            // Stores come first and loads last, so that there are stores to overtake.
             let step = |place: usize| match (dice.roll(16), dice.roll(3), dice.roll(5) as i16 + 1) {
                 (0, ..) => Step::Fence,
                 (1, word, value) => Step::Swap(word, value),

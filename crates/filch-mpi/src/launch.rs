@@ -3,9 +3,10 @@
 use std::io;
 use std::process::{Command, Stdio};
 
-/// `mpirun` for so many ranks, however few cores there are, and whoever we are; the program and its arguments are to be added. Ranks are not tied to cores.
+/// Returns an `mpirun` command for `ranks` ranks. The caller adds the program and its arguments.
 ///
-/// Knows Open MPI, which wants to be told, and takes any other for one that does not, as MPICH's.
+/// It works on any number of cores and for any user, root included. Ranks are not bound to cores.
+/// Open MPI needs options for that. Every other MPI, such as MPICH, is assumed to need none.
 ///
 /// # Errors
 ///
@@ -15,7 +16,8 @@ pub fn mpirun(ranks: usize) -> io::Result<Command> {
     let mut command = Command::new("mpirun");
     if version.contains("Open MPI") || version.contains("OpenRTE") {
         command.args(["--oversubscribe", "--bind-to", "none"]);
-        // It refuses to run as root, as one is in a container, unless told twice.
+        // Open MPI refuses to run as root, the usual user of a container, unless both variables
+        // allow it.
         if output("id", "-u").is_ok_and(|id| id.trim() == "0") {
             command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
         }

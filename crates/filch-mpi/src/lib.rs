@@ -1,13 +1,14 @@
-//! Branch and bound, and explorations, across machines: the solver of filch-dd and the worklists of filch on MPI.
+//! Branch and bound, and explorations, across machines. The solver of filch-dd and the worklists of
+//! filch, on MPI.
 //!
 //! | | |
 //! |---|---|
-//! | [`solve()`] | a problem of filch-dd, solved by all ranks together, each on its threads |
+//! | [`solve()`] | solves a problem of filch-dd on all ranks together, each with its threads |
 //! | [`explore`] | worklists across ranks: tasks that have a home, such as vertices of a graph in parts, and tasks that may run anywhere |
 //! | [`cluster`] | on a cluster: building, Slurm, binding, checkpoints, pitfalls, reading the statistics |
-//! | [`network`] | what ranks send each other messages by: MPI (feature `mpi`), or ranks that are threads, to try it without |
-//! | [`protocol`] | who gives what to whom, when it is over, how a checkpoint is gathered: state machines without a clock, a thread or a network |
-//! | [`simulate`] | the same with thousands of simulated ranks: where one coordinator saturates, and what to do then |
+//! | [`network`] | the message transport between ranks: MPI (feature `mpi`), or ranks that are threads, to try it without MPI |
+//! | [`protocol`] | work transfers, termination and checkpoints, as state machines without a clock, a thread or a network |
+//! | [`simulate`] | the same protocol with thousands of simulated ranks: where one coordinator saturates, and what to do then |
 //!
 //! ```
 //! use filch_dd::problems::knapsack;

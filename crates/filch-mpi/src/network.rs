@@ -1,4 +1,4 @@
-//! What ranks send each other messages by.
+//! The message transport between ranks.
 
 mod agree;
 #[cfg(feature = "mpi")]
@@ -9,22 +9,23 @@ pub use agree::agree;
 #[cfg(feature = "mpi")]
 pub use mpi::{Mpi, StartError};
 
-/// The way from one rank to the others. Each rank has one, on the one thread that communicates.
+/// The connection of one rank to all ranks. The communicating thread of the rank owns it.
 ///
-/// Between two ranks messages arrive in the order in which they were sent, once. Nothing here waits for anybody.
+/// Between two ranks each message arrives once, in the order in which they were sent. No method
+/// blocks.
 pub trait Network {
-    /// Which rank this is, from 0.
+    /// Returns this rank's number, from 0.
     fn rank(&self) -> usize;
 
-    /// How many there are.
+    /// Returns the number of ranks.
     fn ranks(&self) -> usize;
 
     /// Sends a message to another rank, or to this one.
     fn send(&mut self, to: usize, message: Vec<u8>);
 
-    /// The next message that has arrived, and from whom.
+    /// Returns the next message that has arrived and its sender.
     fn receive(&mut self) -> Option<(usize, Vec<u8>)>;
 
-    /// Whether everything that was sent has left this rank, so that its buffers are free.
+    /// Returns whether all sent messages have left this rank, so that its buffers are free.
     fn is_flushed(&mut self) -> bool;
 }

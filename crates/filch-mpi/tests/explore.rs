@@ -14,12 +14,12 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Runs `work` on each of so many ranks, with messages that are late.
+/// Runs `work` on each of `ranks` ranks, with delayed messages.
 fn on_ranks<R: Send>(ranks: usize, seed: u64, work: impl Fn(&mut dyn Network) -> R + Sync) -> Vec<R> {
     threads::run(ranks, Delays::up_to(seed % 5, seed), work)
 }
 
-/// How often each vertex was visited, over all ranks, with its rank found by a hash.
+/// Returns how often each vertex was visited on all ranks. A hash gives the home of a vertex.
 fn visits(graph: &Graph, roots: &[Vertex], ranks: usize, seed: u64) -> (Vec<u64>, Explored) {
     let visits: Vec<AtomicU64> = (0..graph.vertices()).map(|_| AtomicU64::new(0)).collect();
     let explored = on_ranks(ranks, seed, |network| {
@@ -51,7 +51,7 @@ fn a_closure_is_that_of_one_thread() {
             for vertex in 0..graph.vertices() as Vertex {
                 assert_eq!(visits[vertex as usize] > 0, serial.contains(vertex), "vertex {vertex} on {ranks} ranks");
             }
-            // With exactly once, each arc of a vertex that is reached, and each root, is a task once.
+            // With exactly once, each arc of a reached vertex, and each root, is one task.
             let arcs: usize = serial.iter().map(|vertex| graph.degree(vertex)).sum();
             assert_eq!(visits.iter().sum::<u64>(), (arcs + roots.len()) as u64);
             assert_eq!(explored.total().tasks, (arcs + roots.len()) as u64);
@@ -74,7 +74,7 @@ fn nothing_to_do_is_over_at_once() {
 
 #[test]
 fn explorations_follow_each_other_without_mixing() {
-    // A chain around the ranks, again and again: who is first in one is soon in the next.
+    // A chain around the ranks, again and again: a rank that is first in one is soon in the next.
     on_ranks(3, 2, |network| {
         let mut all = Ranks::new(network);
         let pool = Pool::builder().threads(1).build().unwrap();
@@ -103,7 +103,7 @@ fn one_rank_stops_all() {
         let mut all = Ranks::new(network);
         let (rank, count) = (all.rank(), all.ranks());
         let pool = Pool::builder().threads(2).build().unwrap();
-        // It would never end by itself.
+        // It would not end otherwise.
         let home = |n: &u64| *n as usize % count;
         by_home(&mut all, Explore::exactly_once().pool(&pool), [rank as u64], home, |n, worker| {
             if n > 500 {
@@ -150,7 +150,7 @@ fn a_home_that_is_not_there_is_refused() {
     assert_eq!(refused, [Ok(Ending::Stopped), Err(sentence)]);
 }
 
-/// A task that cannot be read once it was written.
+/// A task that can be encoded but not decoded.
 #[derive(Serialize)]
 struct Broken(u64);
 
@@ -176,12 +176,12 @@ fn a_task_that_cannot_be_read_stops_all_and_is_told_where_it_arrived() {
         });
         explored.map(|explored| explored.ending()).map_err(|garbled| garbled.to_string())
     });
-    // The hundredth goes from rank 0 to rank 1.
+    // Task 100 goes from rank 0 to rank 1.
     assert_eq!((&ended[0], &ended[2]), (&Ok(Ending::Stopped), &Ok(Ending::Stopped)));
     assert!(ended[1].as_ref().is_err_and(|words| words.starts_with("a message of rank 0 cannot be understood")));
 }
 
-/// A task that cannot be written.
+/// A task that cannot be encoded.
 #[derive(Clone, Copy, Deserialize)]
 struct Unwritable;
 
@@ -198,10 +198,10 @@ fn a_task_that_cannot_be_given_away_stops_all_and_the_panic_goes_on_there() {
         let pool = Pool::builder().threads(1).build().unwrap();
         let roots = vec![Unwritable; if all.rank() == 1 { 100 } else { 0 }];
         let explored = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            // It would never end by itself, and there is always something to give.
+            // It would not end otherwise, and there is always a task to give.
             anywhere(&mut all, Explore::exactly_once().pool(&pool), roots, |task, worker| worker.push(task))
         }));
-        // All of them are ready for what comes next.
+        // All ranks are ready for the next operation.
         assert_eq!(all.sum(1).unwrap(), 3);
         explored.map(|explored| explored.unwrap().ending()).map_err(|panic| *panic.downcast::<String>().unwrap())
     });
@@ -209,7 +209,7 @@ fn a_task_that_cannot_be_given_away_stops_all_and_the_panic_goes_on_there() {
     assert!(ended[1].as_ref().is_err_and(|words| words.starts_with("a task cannot be sent to another rank")));
 }
 
-/// A tree whose branches are of very different sizes: how many children a node has, its name says.
+/// Returns the number of children of a node, from its name. Branches have very different sizes.
 fn children(name: u64, depth: u32) -> u64 {
     let hash = (name ^ u64::from(depth) << 40).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     match depth {
@@ -233,7 +233,7 @@ fn every_node_of_an_unbalanced_tree_is_counted_once_wherever_it_is() {
             let mut all = Ranks::new(network);
             let pool = Pool::builder().threads(2).build().unwrap();
             let counted = AtomicU64::new(0);
-            // All of it begins on the last rank.
+            // All of it starts on the last rank.
             let root = (all.rank() + 1 == all.ranks()).then_some((1u64, 0u32));
             let explore = Explore::exactly_once().pool(&pool);
             let explored = anywhere(&mut all, explore, root, |(name, depth), worker| {
@@ -255,7 +255,7 @@ fn every_node_of_an_unbalanced_tree_is_counted_once_wherever_it_is() {
 
 #[test]
 fn a_rank_that_has_nothing_is_given_tasks() {
-    // No task ends before the other rank has run one: it must be given some.
+    // No task ends before the other rank has run one, so that rank must get some.
     let others = AtomicU64::new(0);
     let explored = on_ranks(2, 7, |network| {
         let mut all = Ranks::new(network);
@@ -288,7 +288,7 @@ fn one_rank_stops_all_wherever_tasks_are() {
         let rank = all.rank();
         let pool = Pool::builder().threads(2).build().unwrap();
         let roots = (0..100u64).filter(|_| rank == 0);
-        // It would never end by itself.
+        // It would not end otherwise.
         anywhere(&mut all, Explore::exactly_once().pool(&pool), roots, |n, worker| {
             if n > 500 {
                 worker.stop();
@@ -333,7 +333,7 @@ fn a_part_of_another_rank_is_refused_there_and_stops_all() {
     let refused = on_ranks(2, 10, |network| {
         let mut all = Ranks::new(network);
         let alone = |_| -> Result<u64, Box<dyn Error>> { unreachable!() };
-        // Both have that of rank 0.
+        // Both ranks have the part of rank 0.
         let part = recipe.part(recipe.partition(2).unwrap(), 0, alone).unwrap();
         let explored = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             closure(&mut all, &part, [0], Explore::at_least_once()).map(|found| found.explored().ending())

@@ -1,4 +1,6 @@
-//! The array of slots: a power of two of them, behind a header, in one allocation.
+//! An array of slots, after a header, in a single allocation.
+//!
+//! The number of slots is a power of two.
 
 #[cfg(not(loom))]
 use alloc::alloc::dealloc;
@@ -13,10 +15,13 @@ use crate::sync::AtomicPtr;
 use crate::task::{Slot, Word};
 use crate::CapacityError;
 
-/// What stands before the slots. `A` is what an algorithm wants to live and die with the array; most want nothing.
+/// The header before the slots.
 ///
-/// Padding, not alignment, keeps the anchor off the cache lines of the slots and of whatever lies before the array: memory that is aligned beyond
-/// what the allocator gives anyway is zeroed by hand, page by page, where the rest comes zeroed from the system.
+/// `A` is data of the algorithm with the lifetime of the array; most algorithms need none.
+///
+/// Padding, not alignment, keeps the anchor off the cache lines of the slots and of the memory
+/// before the array. The allocator zeroes over-aligned memory by hand, page by page, while other
+/// memory comes zeroed from the system.
 #[repr(C, align(16))]
 pub(crate) struct Header<A> {
     _before: [usize; 8],
@@ -24,15 +29,19 @@ pub(crate) struct Header<A> {
     mask: usize,
     /// The lowest index whose slot was ever written.
     base: usize,
-    /// Only the owner touches it: with at most this many tasks left, its pop takes the slow path.
+    /// With at most this many tasks left, the owner's pop takes the slow path.
+    ///
+    /// Only the owner accesses it.
     low_water: Cell<isize>,
-    /// Every use of the array reads it and the end of the array writes it, so that loom sees a use that is not before the end.
+    /// Lets loom detect a use after free.
+    ///
+    /// Every use of the array reads it, and freeing the array writes it.
     #[cfg(loom)]
     alive: loom::cell::UnsafeCell<()>,
     _after: [usize; 8],
 }
 
-/// A pointer to an array. Whoever holds one knows why it is still allocated.
+/// A pointer to an array. Its holder knows why the array is still allocated.
 pub(crate) struct Array<T, A> {
     header: NonNull<Header<A>>,
     tasks: PhantomData<T>,
@@ -47,10 +56,10 @@ impl<T, A> Clone for Array<T, A> {
 impl<T, A> Copy for Array<T, A> {}
 
 impl<T, A> Array<T, A> {
-    /// The fewest slots that an array has. One of them is always spare.
+    /// The minimum number of slots of an array. One slot is always spare.
     pub(crate) const SMALLEST: usize = 2;
 
-    /// The most slots that fit into the address space: a power of two.
+    /// Returns the maximum number of slots in the address space: a power of two.
     pub(crate) fn largest() -> usize {
         let bytes = isize::MAX as usize - size_of::<Header<A>>() - align_of::<Header<A>>();
         let slots = bytes / (Slot::<T>::WORDS.max(1) * size_of::<Word>());
@@ -63,15 +72,17 @@ impl<T, A> Array<T, A> {
         whole.expect("the caller asks for no more than `largest`").0
     }
 
-    /// An array of `slots` slots, which must be a power of two and at most [`largest`](Array::largest). No thief may look for a task whose index
-    /// is below `base` ([`is_past`](Array::is_past)).
+    /// Allocates an array of `slots` slots.
     ///
-    /// The slots are zeroed, unless whoever reads one is certain that it was written: an unwritten slot must not be read, even to find out
-    /// that it held no task.
+    /// `slots` must be a power of two and at most [`largest`](Array::largest). No thief may look
+    /// for a task with an index below `base` ([`is_past`](Array::is_past)).
+    ///
+    /// `zeroed` must be true unless each reader of a slot is certain that the slot was written. An
+    /// unwritten slot must not be read, even to find out that it holds no task.
     pub(crate) fn allocate(slots: usize, base: usize, zeroed: bool, anchor: A) -> Result<Self, CapacityError> {
         debug_assert!(slots.is_power_of_two() && (Self::SMALLEST..=Self::largest()).contains(&slots));
         let layout = Self::layout(slots);
-        // SAFETY: the layout is not of zero size, it has a header.
+        // SAFETY: the layout contains a header, so its size is not zero.
         let memory = unsafe {
             if zeroed {
                 alloc_zeroed(layout)
@@ -81,7 +92,7 @@ impl<T, A> Array<T, A> {
         }
         .cast::<Header<A>>();
         let header = NonNull::new(memory).ok_or(CapacityError::OutOfMemory { requested: slots })?;
-        // SAFETY: freshly allocated with the layout of a header followed by the words.
+        // SAFETY: the memory was just allocated with the layout of a header followed by the words.
         unsafe {
             header.write(Header {
                 _before: [0; 8],
@@ -97,26 +108,27 @@ impl<T, A> Array<T, A> {
         let array = Array { header, tasks: PhantomData };
         #[cfg(loom)]
         for n in 0..slots * Slot::<T>::WORDS {
-            // SAFETY: the words lie behind the header. Those of loom are not valid as zeroes.
+            // SAFETY: the words follow the header. loom's words are not valid as zeroes.
             unsafe { array.words().cast_mut().add(n).write(Word::new(ptr::null_mut())) };
         }
         Ok(array)
     }
 
-    /// Gives the memory back.
+    /// Frees the memory of the array.
     ///
     /// # Safety
     ///
-    /// Nobody else uses the array any more.
+    /// No other thread uses the array any more.
     pub(crate) unsafe fn free(self) {
-        // Under loom the memory is kept, for a use that should not be and that loom then reports.
+        // Under loom the memory is kept, so that loom can report a use after free.
         #[cfg(loom)]
-        // SAFETY: still allocated.
+        // SAFETY: the array is still allocated.
         unsafe {
             (*self.header.as_ptr()).alive.with_mut(|_| ());
         }
         #[cfg(not(loom))]
-        // SAFETY: written by `allocate` with this layout, and nobody uses it any more. The words need no drop.
+        // SAFETY: `allocate` wrote it with this layout, and no other thread uses it any more. The
+        // words need no drop.
         unsafe {
             let layout = Self::layout(self.mask() + 1);
             ptr::drop_in_place(self.header.as_ptr());
@@ -124,11 +136,11 @@ impl<T, A> Array<T, A> {
         }
     }
 
-    /// The array that `published` points to.
+    /// Returns the array that `published` points to.
     ///
     /// # Safety
     ///
-    /// It came from [`as_ptr`](Array::as_ptr) of an array with the same types.
+    /// The pointer came from [`as_ptr`](Array::as_ptr) of an array with the same types.
     #[inline(always)]
     pub(crate) unsafe fn from_ptr(published: *mut Header<A>) -> Self {
         // SAFETY: arrays are never null.
@@ -139,14 +151,15 @@ impl<T, A> Array<T, A> {
         self.header.as_ptr()
     }
 
-    /// The first word of the first slot.
+    /// Returns a pointer to the first word of the first slot.
     #[inline(always)]
     pub(crate) fn words(self) -> *const Word {
-        // SAFETY: the words begin right behind the header, in the same allocation; the header is aligned more strictly.
+        // SAFETY: the words start directly after the header, in the same allocation. The header has
+        // the stricter alignment.
         unsafe { self.header.as_ptr().add(1).cast_const().cast() }
     }
 
-    /// One less than the number of slots.
+    /// Returns the number of slots minus 1.
     ///
     /// # Safety
     ///
@@ -154,75 +167,80 @@ impl<T, A> Array<T, A> {
     #[inline(always)]
     pub(crate) unsafe fn mask(self) -> usize {
         #[cfg(loom)]
-        // SAFETY: promised.
+        // SAFETY: the caller guarantees it.
         unsafe {
             (*self.header.as_ptr()).alive.with(|_| ())
         };
-        // SAFETY: promised. The mask is written before the array is published and never after.
+        // SAFETY: the caller guarantees it. The mask is written before the array is published and
+        // never after.
         unsafe { (*self.header.as_ptr()).mask }
     }
 
-    /// Whether an index is of a task that was gone before the array came into use, so that it has no slot here.
+    /// Returns whether a task with this index was taken before the array came into use.
+    ///
+    /// Such an index has no slot in this array.
     ///
     /// # Safety
     ///
     /// The array is still allocated.
     #[inline(always)]
     pub(crate) unsafe fn is_past(self, index: usize) -> bool {
-        // SAFETY: promised. The base is written before the array is published and never after.
+        // SAFETY: the caller guarantees it. The base is written before the array is published and
+        // never after.
         let base = unsafe { (*self.header.as_ptr()).base };
         (index.wrapping_sub(base) as isize) < 0
     }
 
-    /// With at most this many tasks left, a pop takes its slow path. Never negative.
+    /// With at most this many tasks left, a pop takes the slow path. Never negative.
     ///
     /// # Safety
     ///
     /// The array is still allocated, and only the owner calls it.
     #[inline(always)]
     pub(crate) unsafe fn low_water<'a>(self) -> &'a Cell<isize> {
-        // SAFETY: promised.
+        // SAFETY: the caller guarantees it.
         unsafe { &(*self.header.as_ptr()).low_water }
     }
 
-    /// What lives with the array.
+    /// Returns the anchor: the data that lives with the array.
     ///
     /// # Safety
     ///
-    /// The array stays allocated for as long as the anchor is used.
+    /// The array stays allocated while the anchor is used.
     #[inline(always)]
     pub(crate) unsafe fn anchor<'a>(self) -> &'a A {
-        // SAFETY: promised.
+        // SAFETY: the caller guarantees it.
         unsafe { &(*self.header.as_ptr()).anchor }
     }
 
-    /// The slot of a task's index, wherever that is in the round.
+    /// Returns the slot of a task's index, modulo the number of slots.
     ///
     /// # Safety
     ///
-    /// The array stays allocated for as long as the slot is used.
+    /// The array stays allocated while the slot is used.
     #[inline(always)]
     pub(crate) unsafe fn slot<'a>(self, index: usize) -> Slot<'a, T> {
-        // SAFETY: promised; and the mask keeps any index within the array.
+        // SAFETY: the caller guarantees it, and the mask keeps any index within the array.
         unsafe { Slot::at(self.words().add((index & self.mask()) * Slot::<T>::WORDS)) }
     }
 
-    /// Copies the tasks of `count` indices, from `first` on, into another array that nobody else knows yet.
+    /// Copies the tasks of `count` indices, from `first` on, into an unpublished array.
     ///
     /// # Safety
     ///
-    /// Both arrays are still allocated and hold that many; only the caller writes to this one, and only the caller uses the other.
+    /// Both arrays are still allocated and hold that many tasks. Only the caller writes to this
+    /// array, and only the caller uses the other array.
     pub(crate) unsafe fn copy_to(self, other: Array<T, A>, first: usize, count: usize) {
-        // SAFETY: promised.
+        // SAFETY: the caller guarantees it.
         let (mask, other_mask) = unsafe { (self.mask(), other.mask()) };
         let mut copied = 0;
         while copied < count {
             let index = first.wrapping_add(copied);
             let (from, to) = (index & mask, index & other_mask);
-            // Up to where either array goes round.
+            // The run ends where either array wraps around.
             let run = (count - copied).min(mask + 1 - from).min(other_mask + 1 - to);
-            // SAFETY: the run lies within both arrays. Nobody writes to the words that are read, and nobody else has the others, so they need
-            // not be accessed as atomics.
+            // SAFETY: the run is within both arrays. No thread writes to the words that are read,
+            // and no other thread has the other words. So they need not be accessed as atomics.
             unsafe {
                 let (from, to) = (self.words().add(from * Slot::<T>::WORDS), other.words().add(to * Slot::<T>::WORDS));
                 copy_words(from, to.cast_mut(), run * Slot::<T>::WORDS);
@@ -232,21 +250,22 @@ impl<T, A> Array<T, A> {
     }
 }
 
-/// Copies words that nobody writes to words that nobody else has.
+/// Copies words that no thread writes to words that no other thread has.
 ///
 /// # Safety
 ///
-/// As it says; and both are allocated and do not overlap.
+/// The above holds, both ranges are allocated, and they do not overlap.
 unsafe fn copy_words(from: *const Word, to: *mut Word, count: usize) {
     #[cfg(not(loom))]
-    // SAFETY: promised.
+    // SAFETY: the caller guarantees it.
     unsafe {
         ptr::copy_nonoverlapping(from, to, count);
     }
     #[cfg(loom)]
     for n in 0..count {
-        // loom's words know where they are, so only their values are copied. Relaxed: as plain as it gets.
-        // SAFETY: promised.
+        // loom's words are bound to their address, so only their values are copied. Relaxed: no
+        // other thread writes either range.
+        // SAFETY: the caller guarantees it.
         unsafe {
             let value = (*from.add(n)).load(crate::sync::Ordering::Relaxed);
             (*to.add(n)).store(value, crate::sync::Ordering::Relaxed);
@@ -254,5 +273,5 @@ unsafe fn copy_words(from: *const Word, to: *mut Word, count: usize) {
     }
 }
 
-/// An array that thieves can find.
+/// A published array, which thieves can load.
 pub(crate) type Published<A> = AtomicPtr<Header<A>>;

@@ -1,30 +1,35 @@
-//! Chase-Lev whose owner has no fence on any CPU: a thief has the kernel make the owner's stores visible. Exactly once.
+//! Chase-Lev deque whose owner has no fence on any CPU, exactly once.
 //!
-//! Source: ours; the algorithm is [`chase_lev`](crate::chase_lev) with both barriers on the thief's side, by `membarrier(2)`.
+//! A thief makes the owner's stores visible through the kernel.
+//!
+//! Source: original work. The algorithm is [`chase_lev`](crate::chase_lev) with both barriers on
+//! the thief's side, by `membarrier(2)`.
 //! Model-checked on bounded TSO: `crates/filch-model/src/models/asymmetric.tso`.
 //!
 //! # Invariant
 //!
-//! That of [`chase_lev`](crate::chase_lev). The owner's barrier between its store of the tail and its load of the head only stops the
-//! compiler; the thief's, between its load of the head and its load of the tail, is a full barrier on every thread of the process at once. An
-//! owner that is interrupted by it has either done both, and then the thief sees the tail, or has yet to load the head, and then sees it as
-//! the thief did.
+//! The invariant is that of [`chase_lev`](crate::chase_lev). The owner's barrier between its store
+//! of the tail and its load of the head only stops the compiler. The thief's barrier, between its
+//! load of the head and its load of the tail, is a full barrier on every thread of the process at
+//! once. If it interrupts the owner after both accesses, the thief sees the tail. If the owner has
+//! yet to load the head, it sees the head as the thief did.
 //!
 //! # Modes
 //!
-//! A process registers with the kernel once, when it makes its first such queue. Where there is no such call or it is refused, the
-//! queue is [`Fenced`](Mode::Fenced) from the start: the owner pays a fence and thieves pay no call. If the kernel refuses only later (a
-//! seccomp filter was installed meanwhile), thieves ask the owner for the fence and abort until its next pop has granted it; the mode
-//! is then fenced for good. `--cfg filch_no_membarrier` builds a queue that never tries.
+//! A process registers with the kernel once, when it makes its first such queue. If the call does
+//! not exist or fails, the queue is [`Fenced`](Mode::Fenced) from the start: the owner has a fence
+//! and thieves make no call. If the kernel refuses only later (a seccomp filter was installed
+//! meanwhile), thieves request the fence and abort until the owner's next pop. That pop sets the
+//! mode to fenced for good. `--cfg filch_no_membarrier` builds a queue that never tries the call.
 //!
 //! # Cost
 //!
-//! A steal makes a system call that interrupts every running thread of the process: microseconds instead of nanoseconds. It
-//! is for owners that pop millions of times for each steal.
+//! A steal makes a system call that interrupts every running thread of the process: microseconds
+//! instead of nanoseconds. The queue is for owners that pop millions of times for each steal.
 //!
 //! # Memory
 //!
-//! As in [`chase_lev`](crate::chase_lev).
+//! The same as in [`chase_lev`](crate::chase_lev).
 
 use core::cell::Cell;
 use core::fmt;
@@ -41,12 +46,12 @@ use crate::traits::queue_shape;
 use crate::visitors::{Visited, Visiting, Visitors};
 use crate::{CapacityError, PushError, Steal};
 
-/// Who pays for the order between the owner's stores and loads.
+/// The side that pays for the order between the owner's stores and loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The thief, by a system call.
+    /// The thief pays, by a system call.
     Membarrier,
-    /// The owner, by a fence.
+    /// The owner pays, by a fence.
     Fenced,
 }
 
@@ -61,21 +66,21 @@ impl fmt::Display for Mode {
 
 /// The thief pays.
 const MEMBARRIER: u8 = 0;
-/// A thief could not, and asks the owner to.
+/// A thief's call failed, and the thief requests the owner's fence.
 const FENCE_WANTED: u8 = 1;
 /// The owner pays, for good.
 const FENCED: u8 = 2;
 
 struct Shared<T> {
     deque: Deque<T>,
-    /// One of the three above; it only grows. The owner sets the last.
+    /// One of the three constants above. It only grows, and the owner sets the last.
     mode: CachePadded<AtomicU8>,
 }
 
-/// The owner's side: pushes, and pops the youngest task without a fence.
+/// The owner's side: pushes tasks, and pops the youngest task without a fence.
 pub struct Owner<T> {
     shared: Handle<Shared<T>>,
-    /// The owner's own copy of the tail, which nobody else writes.
+    /// The owner's copy of the tail. Only the owner writes the tail.
     tail: Cell<usize>,
     ring: Cell<Ring<T>>,
 }
@@ -85,7 +90,7 @@ pub struct Thief<T> {
     shared: Visiting<Shared<T>>,
 }
 
-/// A new queue.
+/// Creates a queue.
 ///
 /// ```
 /// use filch_queue::{asymmetric, Steal};
@@ -101,16 +106,18 @@ pub fn new<T: Send>() -> (Owner<T>, Thief<T>) {
     with_capacity(ring::DEFAULT_CAPACITY).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A new queue with room for `capacity` tasks before it first grows; 0 is as good as 1.
+/// Creates a queue with room for `capacity` tasks before it first grows.
+///
+/// A capacity of 0 means 1.
 ///
 /// # Errors
 ///
-/// If there is no memory or no address space for so many.
+/// If memory or address space does not suffice for `capacity` tasks.
 pub fn with_capacity<T: Send>(capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     starting_at(0, capacity)
 }
 
-/// A new queue whose first task has this index.
+/// Creates a queue whose first task has index `index`.
 #[doc(hidden)]
 pub fn starting_at<T: Send>(index: usize, capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     let (deque, ring) = Deque::starting_at(index, capacity)?;
@@ -121,7 +128,7 @@ pub fn starting_at<T: Send>(index: usize, capacity: usize) -> Result<(Owner<T>, 
 }
 
 impl<T> Owner<T> {
-    /// Adds a task, or gives it back if there is no memory left to grow.
+    /// Adds a task, or returns it if there is no memory left to grow.
     #[inline]
     pub fn try_push(&self, task: T) -> Result<(), PushError<T>> {
         let tail = self.tail.get();
@@ -133,7 +140,7 @@ impl<T> Owner<T> {
         }
         self.ring.get().slot(tail).write(task);
         self.tail.set(tail.wrapping_add(1));
-        // Release: a thief that sees the tail sees the task, and the array it is in.
+        // Release: a thief that sees the tail sees the task and its array.
         self.shared.tail.store(tail.wrapping_add(1), Ordering::Release);
         Ok(())
     }
@@ -146,15 +153,16 @@ impl<T> Owner<T> {
         self.shared.tail.store(tail, Ordering::Release);
         // Pairs with the heavy barrier in `steal`.
         barrier::light();
-        // Relaxed: only the owner leaves the first mode's way of popping, and it does so by a fence.
+        // Relaxed: only the owner ends the popping without a fence, and it does so by a fence.
         if self.shared.mode.load(Ordering::Relaxed) != MEMBARRIER {
             self.shared.fence();
         }
-        // Relaxed: ordered behind the store by the barrier.
+        // Relaxed: the barrier orders it after the store.
         let head = self.shared.head.load(Ordering::Relaxed);
         if distance(head, tail) > self.ring.get().low_water() {
             self.tail.set(tail);
-            // SAFETY: the task was pushed here, and the head has not reached it: no thief can take it any more.
+            // SAFETY: the task was pushed here. The head has not reached it, so no thief can take
+            // it any more.
             return Some(unsafe { self.ring.get().slot(tail).read().assume_init() });
         }
         let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
@@ -163,7 +171,7 @@ impl<T> Owner<T> {
         task
     }
 
-    /// Who pays for the order between the owner's stores and loads, at the moment.
+    /// Returns the side that currently pays for the order of the owner's accesses.
     pub fn mode(&self) -> Mode {
         self.shared.mode()
     }
@@ -172,28 +180,30 @@ impl<T> Owner<T> {
 impl<T> Thief<T> {
     /// Tries once to take the oldest task.
     ///
-    /// [`Steal::Abort`] only if the kernel has begun to refuse the barrier, until the owner's next pop.
+    /// Returns [`Steal::Abort`] only if the kernel has started to refuse the barrier, until the
+    /// owner's next pop.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
-        // Acquire: the tail is loaded after it. Pairs with the CAS of whoever moved the head.
+        // Acquire: the tail is loaded after it. Pairs with the CAS of the thread that moved the
+        // head.
         let head = self.shared.head.load(Ordering::Acquire);
-        // Relaxed: a look that spares an empty queue the call.
+        // Relaxed: this check only lets a thief skip the system call on an empty queue.
         if distance(head, self.shared.tail.load(Ordering::Relaxed)) <= 0 {
             return Steal::Empty;
         }
-        // A barrier between head and tail, which is enough where the owner has one too.
+        // A barrier between head and tail. It suffices if the owner has a fence too.
         let _visit = self.shared.enter();
         if !self.shared.see_the_owner() {
             return Steal::Abort;
         }
-        // Acquire: pairs with the release in `try_push`; what is below the tail is in its slot.
+        // Acquire: pairs with the release in `try_push`. Tasks below the tail are in their slots.
         if distance(head, self.shared.tail.load(Ordering::Acquire)) <= 0 {
             return Steal::Empty;
         }
         self.shared.take(head)
     }
 
-    /// Who pays for the order between the owner's stores and loads, at the moment.
+    /// Returns the side that currently pays for the order of the owner's accesses.
     pub fn mode(&self) -> Mode {
         self.shared.mode()
     }
@@ -208,7 +218,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// The owner pays, after its store of the tail, and says so.
+    /// Executes the owner's fence, after its store of the tail, and publishes the fenced mode.
     #[cold]
     #[inline(never)]
     fn fence(&self) {
@@ -217,7 +227,9 @@ impl<T> Shared<T> {
         self.mode.store(FENCED, Ordering::Release);
     }
 
-    /// Makes sure that the thief sees every pop that has not yet seen the thief; says whether it could.
+    /// Makes the thief see every pop that has not yet seen the thief.
+    ///
+    /// Returns whether that succeeded.
     #[inline]
     fn see_the_owner(&self) -> bool {
         // Acquire: pairs with the release in `fence` and in the owner's drop.
@@ -226,7 +238,8 @@ impl<T> Shared<T> {
 
     #[cold]
     fn ask_for_the_fence(&self) -> bool {
-        // Acquire on failure: the owner may just have granted it, as in `see_the_owner`. Relaxed on success: a wish carries nothing.
+        // Acquire on failure: the owner may just have set the fenced mode, as in `see_the_owner`.
+        // Relaxed on success: a request publishes no data.
         self.mode.compare_exchange(MEMBARRIER, FENCE_WANTED, Ordering::Relaxed, Ordering::Acquire) == Err(FENCED)
     }
 }
@@ -254,7 +267,7 @@ impl<T> Visited for Shared<T> {
 }
 
 queue_shape!("asymmetric", <T>);
-// SAFETY: see the invariant; in either mode one side's barrier covers both.
+// SAFETY: see the invariant. In either mode the barrier of one side covers both.
 unsafe impl<T> crate::ExactlyOnce for Owner<T> {}
 // SAFETY: as above.
 unsafe impl<T> crate::ExactlyOnce for Thief<T> {}

@@ -1,47 +1,51 @@
-//! Full barriers: the owner's, the thief's, and the one that a thief makes the owner pay for.
+//! Full barriers: the owner's, the thief's, and the asymmetric pair.
 //!
-//! Public is the asymmetric pair, [`light`] and [`heavy`], for whoever builds a protocol in which one side runs often and the
-//! other seldom: [`register`] first, and where that says no, have both sides fence.
+//! The asymmetric pair, [`light`] and [`heavy`], is public. It is for protocols with one frequent
+//! and one rare side. Call [`register`] first; if it returns false, use a fence on both sides.
 //!
-//! A queue needs a store and a later load kept in order on both sides. Either both sides fence, or, in the asymmetric
-//! queue, the owner only stops the compiler ([`light`]) and the thief has the kernel interrupt every other running thread
-//! of the process ([`heavy`]), which is a full barrier there.
+//! A queue needs the order of a store and a later load on both sides. Either both sides have a
+//! fence, or only the thief pays, as in the asymmetric queue. There the owner's barrier only stops
+//! the compiler ([`light`]). The thief lets the kernel interrupt every other running thread of the
+//! process ([`heavy`]), which is a full barrier on those threads.
 //!
-//! Under loom the light barrier is a full one, because loom knows no barrier on behalf of another thread.
+//! Under loom the light barrier is a full barrier, because loom has no barrier on behalf of another
+//! thread.
 
 use crate::sync::{compiler_fence, fence, AtomicUsize, Ordering};
 
-/// A full barrier.
+/// Executes a full barrier.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn full() {
     fence(Ordering::SeqCst);
 }
 
-/// Stores `value`, with release, and keeps every later load behind the store.
+/// Stores `value`, with release, and keeps every later load after the store.
 ///
-/// On x86-64 that is one `xchg`, cheaper than a store and a barrier for a thread that does not load the word again soon.
+/// On x86-64 this is a single `xchg`. It is cheaper than a store and a barrier for a thread that
+/// does not load the word again soon.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn store_then_full(word: &AtomicUsize, value: usize) {
     #[cfg(all(target_arch = "x86_64", not(loom)))]
     {
-        // SeqCst: on this CPU an exchange with memory is a full barrier, and the compiler moves no access past the two fences.
+        // SeqCst: on this CPU an exchange with memory is a full barrier, and the compiler moves no
+        // access across the two fences.
         compiler_fence(Ordering::SeqCst);
         word.swap(value, Ordering::SeqCst);
         compiler_fence(Ordering::SeqCst);
     }
     #[cfg(not(all(target_arch = "x86_64", not(loom))))]
     {
-        // Release: who reads the value sees what was written before it.
+        // Release: a thread that reads the value sees the writes before it.
         word.store(value, Ordering::Release);
         full();
     }
 }
 
-/// Keeps every later load behind an exchange that was just made with SeqCst.
+/// Keeps every later load after a SeqCst exchange that was just made.
 ///
-/// On x86-64 the exchange itself, which is a locked instruction, has done it.
+/// On x86-64 the exchange itself does this: it is a locked instruction.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn after_exchange() {
@@ -51,7 +55,7 @@ pub(crate) fn after_exchange() {
     fence(Ordering::SeqCst);
 }
 
-/// The owner's half of the asymmetric barrier: stops the compiler only.
+/// The frequent side's half of the asymmetric barrier: stops only the compiler.
 #[inline(always)]
 #[track_caller]
 pub fn light() {
@@ -60,12 +64,14 @@ pub fn light() {
     fence(Ordering::SeqCst);
 }
 
-/// The kernel will not, or can no longer, interrupt the other threads.
+/// Error from [`heavy`]: the kernel does not interrupt the other threads.
 #[derive(Debug)]
 pub struct Refused;
 
-/// The thief's half: when it returns, every other running thread of the process has passed a full barrier, and so has
-/// this one.
+/// The rare side's half of the asymmetric barrier.
+///
+/// When it returns, every running thread of the process, including the calling thread, has passed a
+/// full barrier.
 #[track_caller]
 pub fn heavy() -> Result<(), Refused> {
     #[cfg(loom)]
@@ -77,7 +83,7 @@ pub fn heavy() -> Result<(), Refused> {
     kernel::barrier()
 }
 
-/// Registers the process for [`heavy`], once; says whether it can be used.
+/// Registers the process for [`heavy`], once. Returns whether `heavy` can be used.
 pub fn register() -> bool {
     cfg!(loom) || kernel::register()
 }
@@ -94,12 +100,12 @@ mod kernel {
     const REGISTERED: u8 = 1;
     const REFUSED: u8 = 2;
 
-    /// What the kernel said last. Not part of any protocol: registering twice does no harm.
+    /// The last answer of the kernel. Not part of any protocol: registering twice is harmless.
     static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
 
     fn membarrier(command: libc::c_int) -> bool {
         let (flags, cpu): (libc::c_uint, libc::c_int) = (0, 0);
-        // SAFETY: the call takes three integers and touches no memory of ours.
+        // SAFETY: the call takes three integers and touches no memory of the process.
         unsafe { libc::syscall(libc::SYS_membarrier, command, flags, cpu) == 0 }
     }
 
@@ -118,11 +124,12 @@ mod kernel {
     #[cfg_attr(loom, allow(dead_code))]
     pub(super) fn barrier() -> Result<(), Refused> {
         let interrupt = || membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-        // A process that was forked off may have lost its parent's registration: register anew before giving up.
+        // A forked process may have lost its parent's registration: register again before giving
+        // up.
         if interrupt() || (membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && interrupt()) {
             return Ok(());
         }
-        // Protocols that are set up from now on fence on both sides.
+        // From now on, new protocols have a fence on both sides.
         ANSWER.store(REFUSED, Ordering::Relaxed);
         Err(Refused)
     }
@@ -142,7 +149,7 @@ mod kernel {
 
     #[cfg_attr(loom, allow(dead_code))]
     pub(super) fn barrier() -> Result<(), Refused> {
-        // SAFETY: the call takes nothing and touches no memory of ours.
+        // SAFETY: the call takes no arguments and touches no memory of the process.
         unsafe { FlushProcessWriteBuffers() };
         Ok(())
     }
@@ -150,7 +157,7 @@ mod kernel {
 
 #[cfg(not(all(any(target_os = "linux", windows), not(filch_no_membarrier))))]
 mod kernel {
-    //! No such call.
+    //! Platforms without such a call.
 
     use super::Refused;
 

@@ -1,12 +1,14 @@
-//! How far a CPU lets a load run ahead of earlier stores, and what a thief makes of it.
+//! The bound on how many stores a load may overtake, and its use.
 //!
-//! The fence-free queues rest on *bounded TSO*: a load overtakes at most S stores of its own thread. Where stores wait in the
-//! store buffer only, S is its capacity plus one, because the store that is on its way out of the buffer counts too. A pop lowers the tail by
-//! one store and makes x further stores, so at most ceil(S / (x + 1)) pops can be hidden from a thief that reads the tail:
-//! that number is [`Delta`].
+//! The fence-free queues rely on *bounded TSO*: a load overtakes at most S stores of its own
+//! thread. If stores wait only in the store buffer, S is its capacity plus one, because the store
+//! that is leaving the buffer counts too. A pop lowers the tail by one store and makes x further
+//! stores. So at most ceil(S / (x + 1)) pops can be hidden from a thief that reads the tail. That
+//! number is [`Delta`].
 //!
-//! Two consecutive stores to one cache line may leave the buffer as one. Without a store to another line between them any
-//! number of pops could hide behind one entry; hence x is at least 1, and the queues make that store themselves.
+//! Two consecutive stores to the same cache line may leave the buffer as one. Without a store to
+//! another line between them, any number of pops could hide behind a single entry. Hence x is at
+//! least 1, and the queues make that store themselves.
 
 use core::num::NonZeroUsize;
 
@@ -16,22 +18,26 @@ use crate::barrier;
 use crate::sync::{compiler_fence, AtomicBool, AtomicUsize, Ordering};
 use crate::BoundError;
 
-/// The bound S: how many of a thread's stores a later load of that thread may overtake.
+/// The bound S: how many earlier stores of its own thread a load may overtake.
 ///
-/// It is a property of the CPU. Published store buffers hold 32 (Westmere), 42 (Haswell), 56 (Skylake), 72 (Ice Lake), 112
-/// (Golden Cove) entries on Intel, and 48 (Zen 2), 64 (Zen 4) and 104 (Zen 5) on AMD; S is one more, where a store waits nowhere else. That is not so
-/// everywhere: on AMD's Zen 3, whose store buffer has 64 entries, `filch lab litmus` caught loads overtaking 73 stores.
+/// The bound is a property of the CPU. Published store buffers hold 32 (Westmere), 42 (Haswell), 56
+/// (Skylake), 72 (Ice Lake), 112 (Golden Cove) entries on Intel, and 48 (Zen 2), 64 (Zen 4) and 104
+/// (Zen 5) on AMD. S is one more, if stores wait only in the store buffer. That is not true of
+/// every CPU: on AMD's Zen 3, whose store buffer has 64 entries, `filch lab litmus` observed loads
+/// that overtook 73 stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bound(NonZeroUsize);
 
 impl Bound {
-    /// Above every store buffer published so far (the largest known has 112 entries). It makes thieves abort on short queues.
+    /// A bound above every store buffer published so far.
+    ///
+    /// The largest known has 112 entries. With this bound, thieves abort on short queues.
     pub const GENEROUS: Bound = match NonZeroUsize::new(128) {
         Some(bound) => Bound(bound),
         None => unreachable!(),
     };
 
-    /// A bound of `stores`.
+    /// Creates a bound of `stores`.
     ///
     /// # Errors
     ///
@@ -40,7 +46,9 @@ impl Bound {
         NonZeroUsize::new(stores).map(Bound).ok_or(BoundError::ZeroBound)
     }
 
-    /// The bound of a CPU whose store buffer has this many entries: one more. See above for CPUs on which that is not enough.
+    /// Returns the bound of a CPU with a store buffer of `entries`: one more.
+    ///
+    /// See [`Bound`] for CPUs on which that is not enough.
     ///
     /// # Errors
     ///
@@ -52,15 +60,17 @@ impl Bound {
         }
     }
 
-    /// The number of stores.
+    /// Returns the number of stores.
     pub fn get(self) -> usize {
         self.0.get()
     }
 }
 
-/// How many pops a thief must assume hidden in the owner's store buffer: ceil(S / (x + 1)).
+/// The number of pops that the store buffer may hide: ceil(S / (x + 1)).
 ///
-/// It also tells the owner how many extra stores, x, each pop has to make.
+/// A thief must assume that so many pops are hidden.
+///
+/// It also gives the owner x, the number of extra stores in each pop.
 ///
 /// ```
 /// use filch_queue::bound::{Bound, Delta};
@@ -78,12 +88,14 @@ pub struct Delta {
 }
 
 impl Delta {
-    /// The most extra stores that a pop makes.
+    /// The maximum number of extra stores in a pop.
     pub const MAX_EXTRA_STORES: usize = 64;
 
-    /// The delta of a CPU with this bound, for pops that each make `extra_stores` stores beside the one to the tail.
+    /// Creates the delta of a CPU with bound `bound`.
     ///
-    /// More extra stores make every pop slower and let thieves steal from shorter queues.
+    /// Each pop makes `extra_stores` stores beside the store to the tail.
+    ///
+    /// With more extra stores, every pop is slower and thieves can steal from shorter queues.
     ///
     /// # Errors
     ///
@@ -96,12 +108,12 @@ impl Delta {
         }
     }
 
-    /// The number of pops that may be hidden; at least 1.
+    /// Returns the number of pops that may be hidden; at least 1.
     pub fn get(self) -> usize {
         self.pops
     }
 
-    /// How many extra stores each pop makes.
+    /// Returns the number of extra stores in each pop.
     pub fn extra_stores(self) -> usize {
         self.extra_stores
     }
@@ -116,17 +128,18 @@ pub trait Trust: sealed::Sealed + 'static {
     #[doc(hidden)]
     const TRUSTED: bool;
 
-    /// Whether the owner's pop goes without its fence. loom knows no bound, so there only the queue that does not rely on
-    /// one goes without.
+    /// Whether the owner's pop has no fence.
+    ///
+    /// loom has no bound, so under loom only the queue that does not rely on a bound has no fence.
     #[doc(hidden)]
     const UNFENCED: bool = FENCE_FREE || (cfg!(loom) && !Self::TRUSTED);
 }
 
-/// The caller of an `unsafe` constructor vouches for the bound: the queue is exactly once.
+/// The caller of an `unsafe` constructor guarantees the bound: the queue is exactly once.
 #[derive(Clone, Copy, Debug)]
 pub enum Trusted {}
 
-/// Nobody vouches for the bound: the queue is at least once, whatever the CPU does.
+/// The bound is not guaranteed: the queue is at least once on every CPU.
 #[derive(Clone, Copy, Debug)]
 pub enum Untrusted {}
 
@@ -141,15 +154,17 @@ impl Trust for Untrusted {
     const TRUSTED: bool = false;
 }
 
-/// Whether the owner's pop goes without its fence in this build: on x86-64, unless `--cfg filch_fenced` keeps it.
+/// Whether the owner's pop has no fence in this build.
 ///
-/// Elsewhere nothing bounds what a load may overtake, so the fence stays.
+/// This is so on x86-64, unless `--cfg filch_fenced` keeps the fence.
+///
+/// On other CPUs the number of stores that a load may overtake has no bound, so the fence stays.
 pub const FENCE_FREE: bool = cfg!(all(target_arch = "x86_64", not(filch_fenced), not(loom)));
 
-/// What the sides of a fence-free queue know about each other's view of the tail.
+/// The state that tells a thief how many pops may be hidden from it.
 pub(crate) struct Sight {
     delta: Delta,
-    /// The owner is gone: nothing is hidden any more.
+    /// The owner is dropped: no pop is hidden any more.
     closed: AtomicBool,
 }
 
@@ -158,22 +173,22 @@ impl Sight {
         Sight { delta, closed: AtomicBool::new(false) }
     }
 
-    /// How many extra stores the owner makes at each pop.
+    /// Returns the number of extra stores in each of the owner's pops.
     #[inline(always)]
     pub(crate) fn extra_stores(&self) -> usize {
         self.delta.extra_stores
     }
 
-    /// The owner will never pop again.
+    /// Records that the owner never pops again.
     pub(crate) fn close(&self) {
-        // Release: who sees it sees the last tail.
+        // Release: a thief that sees it sees the last tail.
         self.closed.store(true, Ordering::Release);
     }
 
-    /// How many pops may be missing from the tail that the caller is about to load.
+    /// Returns how many pops may be missing from the tail that the caller loads next.
     #[inline(always)]
     pub(crate) fn hidden<B: Trust>(&self) -> usize {
-        // Acquire: pairs with `close`; the tail that is loaded next is the last.
+        // Acquire: pairs with `close`. The tail that is loaded next is the last.
         if B::UNFENCED && !self.closed.load(Ordering::Acquire) {
             self.delta.pops
         } else {
@@ -182,8 +197,10 @@ impl Sight {
     }
 }
 
-/// Stores the lowered tail in a pop, with release, and keeps the load of the head behind it: by a barrier, or where the bound takes its place
-/// as far as the compiler is concerned.
+/// Stores the lowered tail in a pop, with release, before the load of the head.
+///
+/// A barrier orders the two. If the bound replaces the barrier, only the compiler is kept from
+/// reordering them.
 #[inline(always)]
 pub(crate) fn lower_tail<B: Trust>(word: &AtomicUsize, tail: usize) {
     if B::UNFENCED {
@@ -195,7 +212,7 @@ pub(crate) fn lower_tail<B: Trust>(word: &AtomicUsize, tail: usize) {
     }
 }
 
-/// Where the extra stores of a pop go: two cache lines that nobody reads, in turn.
+/// The target of a pop's extra stores: two alternating cache lines that are never read.
 pub(crate) struct Spacer {
     lines: [CachePadded<AtomicUsize>; 2],
 }
@@ -205,7 +222,9 @@ impl Spacer {
         Spacer { lines: [CachePadded::new(AtomicUsize::new(0)), CachePadded::new(AtomicUsize::new(0))] }
     }
 
-    /// Makes `stores` stores, at least one, none of which can be merged with its neighbours or with the store to the tail around them.
+    /// Makes `stores` stores, at least one, that cannot be merged.
+    ///
+    /// None of them merges with its neighbours or with the stores to the tail around them.
     #[inline(always)]
     pub(crate) fn space(&self, stores: usize, value: usize) {
         self.touch(0, value);
@@ -222,9 +241,10 @@ impl Spacer {
 
     #[inline(always)]
     fn touch(&self, line: usize, value: usize) {
-        // The compiler may not merge or drop it either.
+        // The compiler may not merge or remove the store either.
         compiler_fence(Ordering::SeqCst);
-        // Relaxed: nobody reads it; it only has to take up an entry of the store buffer.
+        // Relaxed: the value is never read. The store only has to occupy an entry of the store
+        // buffer.
         self.lines[line].store(value, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
     }

@@ -1,7 +1,10 @@
-//! A measured bound, kept in a file: what `filch lab litmus --calibrate FILE` writes, and what a delta can be made from.
+//! A measured bound, kept in a file, from which a delta can be made.
 //!
-//! The file says for which model of CPU it was measured, and is refused on any other. It is plain text, so that it can be looked at, and ends with a checksum, so that
-//! nobody edits a bound by accident:
+//! `filch lab litmus --calibrate FILE` writes the file.
+//!
+//! The file names the CPU model of the measurement, and is rejected on any other model. It is plain
+//! text, so that it is readable. It ends with a checksum, so that an accidental edit of the bound
+//! is detected:
 //!
 //! ```text
 //! filch calibration 1
@@ -19,19 +22,35 @@
 //! check = fe75692bfa49d274
 //! ```
 //!
-//! # What it is worth
+//! # What a calibration proves
 //!
-//! It is evidence, not proof. The bound is the number of entries that the store buffer was seen to have, plus one, or more: what somebody asked for, or what the file said before. Fewer than the store buffers of such CPUs are known to have are not believed. Hardware threads of one core share its store buffer while they are awake; where the
-//! other was busy all the time, half of it was seen. So of a CPU that `filch` does not know, twice what was seen is taken. A violation is certain: a load did
-//! overtake that many stores. That none was seen beyond is no proof that none can happen; so a clean litmus test never lowers the bound, and more runs only make it more credible. Where a load was
-//! caught at more than the store buffer explains there is no calibration: what was caught is then the least that can happen, and nothing says what the most is. That was so on a CPU of AMD; for those there is none.
+//! A calibration is evidence, not proof.
 //!
-//! "The same model" is what the CPU says of itself: vendor, family, model and stepping. Under a hypervisor it says what the hypervisor lets it say, and hosts that differ may say the same, above all
-//! where virtual machines are moved between them. The file tells whether it was measured under one. It is not refused for that, and cannot be: whoever trusts it there trusts the host as well. An emulator of a CPU, on one of another architecture, may say the same, too, and then nothing holds.
+//! - The bound is the number of entries that the measurement found in the store buffer, plus one,
+//!   or more: a requested bound, or the bound of the previous file.
+//! - A number of entries below the known store buffers of such CPUs is not accepted.
+//! - Hardware threads of a core share its store buffer while they are awake. If the other thread
+//!   was busy all the time, the measurement found half of the buffer. So for a CPU that `filch`
+//!   does not know, the number is doubled.
+//! - A violation is certain: a load did overtake that many stores. That no larger violation was
+//!   seen does not prove that none can happen. So a clean litmus test never lowers the bound, and
+//!   more runs only make it more credible.
+//! - If a load overtook more stores than the store buffer explains, there is no calibration. The
+//!   violation is then only a lower limit, and the upper limit is unknown. This happened on an AMD
+//!   CPU, so there is no calibration for AMD CPUs.
 //!
-//! So nothing changes about who vouches for what. A queue made by a safe constructor from this delta is at least once, whatever the CPU does. The `unsafe`
-//! constructors still take the caller's word that the bound holds on every CPU that the owner runs on: a program that may be moved to another machine while it runs,
-//! or that reads the file on one and hands the delta to another, breaks it.
+//! "The same model" means the same vendor, family, model and stepping, as the CPU reports them.
+//! Under a hypervisor the CPU reports what the hypervisor lets it report. Different hosts may
+//! report the same, above all if virtual machines are moved between them. The file records whether
+//! it was measured under a hypervisor. It is not rejected for that, and cannot be: a program that
+//! trusts it there trusts the host as well. An emulator on another architecture may also report the
+//! same CPU, and then the bound does not hold.
+//!
+//! So a calibration does not change the guarantees. A queue made by a safe constructor from this
+//! delta is at least once on every CPU. For the `unsafe` constructors, the caller still guarantees
+//! that the bound holds on every CPU that the owner runs on. A program breaks that guarantee if it
+//! may be moved to another machine while it runs, or if it reads the file on one machine and passes
+//! the delta to another.
 //!
 //! ```
 //! use filch_queue::bound::Bound;
@@ -67,17 +86,17 @@ pub use error::CalibrationError;
 use crate::bound::{Bound, Delta};
 use crate::BoundError;
 
-/// What the first line begins with.
+/// The start of the first line.
 const TITLE: &str = "filch calibration";
-/// What it ends with.
+/// The version, at the end of the first line.
 const VERSION: u32 = 1;
-/// What stands for a number that there is none of.
+/// The text for a missing number.
 const NONE: &str = "none";
-/// What stands for something that is so, and for something that is not.
+/// The text for true; `NO` is the text for false.
 const YES: &str = "yes";
 const NO: &str = "no";
 
-/// A bound that was measured, and on what.
+/// A measured bound, with its CPU and its evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Calibration {
     cpu: Cpu,
@@ -85,30 +104,39 @@ pub struct Calibration {
     evidence: Evidence,
 }
 
-/// What a bound rests on.
+/// The measurements that a bound is based on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// How many entries the store buffer was found to have. Without it there is no calibration: a litmus test that finds nothing says nothing of how small a bound may be.
+    /// The number of entries that the measurement found in the store buffer.
+    ///
+    /// It is required: a litmus test without a violation does not tell how small a bound may be.
     pub entries: usize,
-    /// How many runs of the litmus test there were.
+    /// The number of runs of the litmus test.
     pub runs: u64,
-    /// The most stores that a load was caught to have overtaken while another one waited; none if it was never caught.
+    /// The most stores that a load overtook while another store waited.
+    ///
+    /// `None` if the test saw no violation.
     pub largest_violation: Option<usize>,
-    /// Whether a hypervisor stood between, which decides what the CPU says of itself. See [`Cpu::is_under_hypervisor`].
+    /// Whether the measurement ran under a hypervisor.
+    ///
+    /// A hypervisor decides what the CPU reports. See [`Cpu::is_under_hypervisor`].
     pub hypervisor: bool,
-    /// When, as in `2026-11-16`.
+    /// The date of the measurement, as in `2026-11-16`.
     pub date: String,
 }
 
 impl Calibration {
-    /// The largest bound that is believed. The largest store buffer known has 112 entries.
+    /// The largest bound that is accepted.
+    ///
+    /// The largest known store buffer has 112 entries.
     pub const LARGEST_BOUND: usize = 512;
 
-    /// What was found on this model of CPU.
+    /// Creates a calibration from measurements on this CPU model.
     ///
     /// # Errors
     ///
-    /// If the bound is absurd, or not above what was seen, or there was no run, or the date is none, or a name is empty or more than a line.
+    /// If the bound is out of range or not above the measured numbers, the number of runs is 0, the
+    /// date is invalid, or a name is empty or longer than a line.
     pub fn new(cpu: Cpu, bound: Bound, evidence: Evidence) -> Result<Calibration, CalibrationError> {
         if !(2..=Calibration::LARGEST_BOUND).contains(&bound.get()) {
             return Err(CalibrationError::AbsurdBound { bound: bound.get() });
@@ -130,11 +158,13 @@ impl Calibration {
         Ok(Calibration { cpu, bound, evidence })
     }
 
-    /// Reads what was [written](Calibration#impl-Display-for-Calibration), on a CPU of the same model.
+    /// Parses a [calibration file](Calibration#impl-Display-for-Calibration), on a CPU of the same
+    /// model.
     ///
     /// # Errors
     ///
-    /// If the text is no calibration, or was damaged, or its bound cannot be, or it is about another CPU than the one at hand.
+    /// If the text is not a calibration or was damaged, its bound is impossible, or it is for
+    /// another CPU model.
     pub fn parse(text: &str) -> Result<Calibration, CalibrationError> {
         Calibration::parse_on(text, Cpu::here())
     }
@@ -150,11 +180,13 @@ impl Calibration {
         }
     }
 
-    /// The same of a calibration that may be about another CPU: to look at it, not to make a delta for this one.
+    /// Parses a calibration that may be for another CPU.
+    ///
+    /// Use it for display, not to make a delta for this CPU.
     ///
     /// # Errors
     ///
-    /// If the text is no calibration, or was damaged, or its bound cannot be.
+    /// If the text is not a calibration or was damaged, or its bound is impossible.
     pub fn parse_anywhere(text: &str) -> Result<Calibration, CalibrationError> {
         let mut lines = Lines::begin(text)?;
         let cpu = Cpu {
@@ -178,31 +210,31 @@ impl Calibration {
         Calibration::new(cpu, bound, evidence)
     }
 
-    /// The bound.
+    /// Returns the bound.
     pub fn bound(&self) -> Bound {
         self.bound
     }
 
-    /// The delta for pops that each make so many stores beside the one to the tail.
+    /// Returns the delta for pops with `extra_stores` stores beside the store to the tail.
     ///
     /// # Errors
     ///
-    /// If there are none, or too many, as for [`Delta::new`].
+    /// If `extra_stores` is 0 or too large, as for [`Delta::new`].
     pub fn delta(&self, extra_stores: usize) -> Result<Delta, BoundError> {
         Delta::new(self.bound, extra_stores)
     }
 
-    /// The CPU that it is about.
+    /// Returns the CPU of the measurement.
     pub fn cpu(&self) -> &Cpu {
         &self.cpu
     }
 
-    /// What it rests on.
+    /// Returns the measurements that the bound is based on.
     pub fn evidence(&self) -> &Evidence {
         &self.evidence
     }
 
-    /// All lines but the last.
+    /// Returns all lines but the last.
     fn body(&self) -> String {
         let Calibration { cpu: Cpu { vendor, family, model, stepping, brand }, bound, evidence } = self;
         let Evidence { entries, runs, largest_violation, hypervisor, date } = evidence;
@@ -216,7 +248,7 @@ impl Calibration {
     }
 }
 
-/// The text of a calibration file.
+/// Writes the text of a calibration file.
 impl fmt::Display for Calibration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let body = self.body();
@@ -236,12 +268,12 @@ fn or_none(number: Option<usize>) -> String {
     number.map_or_else(|| NONE.to_string(), |number| number.to_string())
 }
 
-/// Something that a line can end with.
+/// Returns whether the text can be the value of a line.
 fn is_line(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_control)
 }
 
-/// Four digits, two and two, and a day that there was.
+/// Returns whether the text has the form `YYYY-MM-DD` and is a valid date.
 fn is_date(text: &str) -> bool {
     let pattern =
         |(index, byte): (usize, u8)| if matches!(index, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
@@ -264,21 +296,23 @@ fn is_date(text: &str) -> bool {
 /// The line of the date, counted from 1.
 const DATE_LINE: usize = 12;
 
-/// FNV-1a of the lines, however they end: against accidents, not against malice.
+/// FNV-1a of the lines, independent of line endings.
+///
+/// It protects against accidents, not against malice.
 fn checksum<'a>(lines: impl Iterator<Item = &'a str>) -> u64 {
     let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     lines.flat_map(|line| line.bytes().chain([b'\n'])).fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// What is left to read.
+/// The lines that are left to read.
 struct Lines<'a> {
     lines: core::str::Lines<'a>,
-    /// How many were read.
+    /// The number of lines read so far.
     read: usize,
 }
 
 impl<'a> Lines<'a> {
-    /// All after the title, if the rest is what was written.
+    /// Checks the title and the checksum, and returns the lines after the title.
     fn begin(text: &'a str) -> Result<Lines<'a>, CalibrationError> {
         let mut lines = text.lines();
         let version =
@@ -298,7 +332,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The value of the next line, which has this key.
+    /// Returns the value of the next line, which must have the key `key`.
     fn value(&mut self, key: &'static str) -> Result<&'a str, CalibrationError> {
         self.read += 1;
         let line = self.lines.next().and_then(|line| line.strip_prefix(key));
@@ -328,7 +362,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// After the checksum, which was read before all others, there is nothing.
+    /// Checks that only the checksum is left, which `begin` has already checked.
     fn end(mut self) -> Result<(), CalibrationError> {
         match self.lines.nth(1) {
             None => Ok(()),
@@ -366,7 +400,7 @@ mod tests {
         Calibration::parse_on(text, Some(cpu())).unwrap_err()
     }
 
-    /// The text with another first part of a line, and a checksum that fits.
+    /// Returns the text with `from` replaced by `to`, and a matching checksum.
     fn forged(from: &str, to: &str) -> alloc::string::String {
         let body = calibration().body();
         assert!(body.contains(from));
@@ -384,7 +418,7 @@ mod tests {
         assert!(clean.to_string().contains("\nlargest violation = none\nhypervisor = no\n"));
         let read = Calibration::parse_anywhere(&clean.to_string()).unwrap();
         assert_eq!((read.evidence(), read.bound()), (clean.evidence(), clean.bound()));
-        // The name is not compared, but kept.
+        // The brand is not compared, but kept.
         assert_eq!(read.cpu().brand, cpu().brand);
     }
 
@@ -419,7 +453,7 @@ mod tests {
         assert_eq!(error, CalibrationError::OtherCpu { measured: Box::new(cpu()), here: Box::new(other) });
         let said = error.to_string();
         assert!(said.contains("A CPU = fast") && said.contains("this is Another"), "{said}");
-        // Still there to look at.
+        // The calibration can still be displayed.
         assert!(Calibration::parse_anywhere(&calibration().to_string()).is_ok());
     }
 
@@ -480,7 +514,7 @@ mod tests {
             ("entries = 72", "entries = ", 7, "entries"),
             ("entries = 72", "entry = 72", 7, "entries"),
             ("family = 6", "family=6", 3, "family"),
-            // Without the entries nothing says how small a bound may be.
+            // Without the entries, the smallest valid bound is unknown.
             ("entries = 72", "entries = none", 7, "entries"),
             ("runs = 1500000", "runs = 0", 9, "runs"),
             ("hypervisor = yes", "hypervisor = perhaps", 11, "hypervisor"),

@@ -1,4 +1,6 @@
-//! The words of a Chase-Lev deque, and what its three queues do alike: settle the last task, grow, and end.
+//! The shared words and slow paths of the three Chase-Lev queues.
+//!
+//! The slow paths settle the last task, grow the array, and drop the queue.
 //!
 //! - `head`: index of the oldest task. It only grows, by one, by CAS.
 //! - `tail`: index of the first free slot. Only the owner writes it.
@@ -12,10 +14,10 @@ use crate::sync::{AtomicUsize, Ordering};
 use crate::visitors::{Visited, Visitors};
 use crate::{CapacityError, Steal};
 
-/// The most slots: indices are compared by signed differences.
+/// The maximum number of slots: indices are compared by signed differences.
 const LIMIT: usize = isize::MAX as usize / 2 + 1;
 
-/// See the module.
+/// The shared words of the deque; see the module.
 pub(crate) struct Deque<T> {
     pub(crate) head: CachePadded<AtomicUsize>,
     pub(crate) tail: CachePadded<AtomicUsize>,
@@ -23,7 +25,7 @@ pub(crate) struct Deque<T> {
 }
 
 impl<T> Deque<T> {
-    /// An empty deque whose first task has this index, and its owner's view of it.
+    /// Creates an empty deque whose first task has index `index`, and its owner's view.
     pub(crate) fn starting_at(index: usize, capacity: usize) -> Result<(Self, Ring<T>), CapacityError> {
         let storage = Storage::new(index, capacity, LIMIT, (), Visitors::new())?;
         let ring = Ring::new(&storage, index);
@@ -35,32 +37,38 @@ impl<T> Deque<T> {
         Ok((deque, ring))
     }
 
-    /// The end of a pop that has lowered the tail to `tail`, then found the head close to it or past it: for the last task a
-    /// thief may be running too. Gives back the task, if the owner has it, and the tail as it is now.
+    /// Finishes a pop that stored `tail` and found the head near or past it.
+    ///
+    /// A thief may try to take the last task too. Returns the task, if the owner has it, and the
+    /// current tail.
     #[cold]
     #[inline(never)]
     pub(crate) fn pop_near_empty(&self, ring: Ring<T>, head: usize, tail: usize) -> (Option<T>, usize) {
         let ahead = distance(head, tail);
         if ahead > 0 {
-            // SAFETY: the task was pushed here, and the head has not reached it: no thief can take it any more, or, in a queue without a fence, one does
-            // not believe the tail, or takes a copy of a task that is `Copy`.
+            // SAFETY: the task was pushed here, and the head has not reached it. So no thief can
+            // take it any more. In a queue without a fence, a thief does not trust the tail, or it
+            // takes a copy of a task that is `Copy`.
             return (Some(unsafe { ring.slot(tail).read().assume_init() }), tail);
         }
         let (mut task, mut next) = (None, head);
         if ahead == 0 {
             next = head.wrapping_add(1);
-            // SeqCst, as in `take`: settles it with the thieves that saw the task too.
+            // SeqCst, as in `take`: decides between the owner and the thieves that saw the task
+            // too.
             let race = self.head.compare_exchange(head, next, Ordering::SeqCst, Ordering::Relaxed);
             // SAFETY: the owner's CAS has taken the task.
             task = race.ok().map(|_| unsafe { ring.slot(tail).read().assume_init() });
         }
-        // Release: a thief may read the tail from here, and then expects the slots below it to be written.
+        // Release: a thief may read the tail from here, and then expects the slots below it to be
+        // written.
         self.tail.store(next, Ordering::Release);
         (task, next)
     }
 
-    /// The end of a steal, inside a visit: takes the task at `head`, of which the thief has made sure that the owner does not pop
-    /// it without a CAS.
+    /// Finishes a steal, inside a visit: takes the task at `head`.
+    ///
+    /// The thief has made sure that the owner does not pop this task without a CAS.
     #[inline(always)]
     pub(crate) fn take(&self, head: usize) -> Steal<T> {
         let array = self.storage.current();
@@ -68,12 +76,14 @@ impl<T> Deque<T> {
         if unsafe { array.is_past(head) } {
             return Steal::Retry;
         }
-        // SAFETY: inside a visit. The slot was written: the task is below the tail and not past.
+        // SAFETY: inside a visit. The slot was written: the index is below the tail and not past.
         let task = unsafe { array.slot(head) }.read();
-        // SeqCst: in one order with the owner's CAS and barrier. Its release half keeps the read of the slot before it, for the
-        // owner that reuses the slot once it has seen the new head.
+        // SeqCst: in a single order with the owner's CAS and barrier. The release half keeps the
+        // read of the slot before the CAS, for the owner that reuses the slot after it sees the new
+        // head.
         match self.head.compare_exchange(head, head.wrapping_add(1), Ordering::SeqCst, Ordering::Relaxed) {
-            // SAFETY: nobody else has moved the head past the task, so it was still in its slot (see `chase_lev`).
+            // SAFETY: no other thread moved the head past the task, so it was still in its slot
+            // (see `chase_lev`).
             Ok(_) => Steal::Success(unsafe { task.assume_init() }),
             Err(_) => Steal::Retry,
         }
@@ -82,7 +92,7 @@ impl<T> Deque<T> {
     #[cold]
     #[inline(never)]
     pub(crate) fn make_room(&self, ring: Ring<T>, tail: usize) -> Result<Ring<T>, CapacityError> {
-        // Acquire: pairs with the thieves' CAS; they have read the slots before the head.
+        // Acquire: pairs with the thieves' CAS. They have read the slots before the head.
         ring.make_room(&self.storage, self.head.load(Ordering::Acquire), tail)
     }
 
@@ -94,7 +104,7 @@ impl<T> Deque<T> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        // Acquire, relaxed: a hint, but the tail is not older than the head.
+        // Acquire, then relaxed: a hint, but the tail is not older than the head.
         length(self.head.load(Ordering::Acquire), self.tail.load(Ordering::Relaxed))
     }
 }
@@ -109,7 +119,8 @@ impl<T> Drop for Deque<T> {
     fn drop(&mut self) {
         // Relaxed: no other handle is left.
         let (head, tail) = (self.head.load(Ordering::Relaxed), self.tail.load(Ordering::Relaxed));
-        // SAFETY: no other handle is left, and what is between head and tail was pushed and taken by nobody.
+        // SAFETY: no other handle is left. The tasks between head and tail were pushed and not
+        // taken.
         unsafe { ring::drop_tasks(&self.storage, head, tail) };
     }
 }

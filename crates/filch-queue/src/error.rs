@@ -1,21 +1,21 @@
-//! What can go wrong, as values.
+//! Error types of the queues.
 
 use core::fmt;
 
-/// Why a queue could not be given the room that was asked for.
+/// Error from making room for tasks in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CapacityError {
-    /// More tasks than the queue's index fields or the address space can count.
+    /// The queue's index fields or the address space cannot count so many tasks.
     TooLarge {
-        /// How many tasks were to fit.
+        /// The number of tasks that should fit.
         requested: usize,
-        /// How many fit at most.
+        /// The largest number of tasks that fits.
         limit: usize,
     },
-    /// The allocator refused.
+    /// The allocation failed.
     OutOfMemory {
-        /// How many tasks were to fit.
+        /// The number of tasks that should fit.
         requested: usize,
     },
 }
@@ -35,7 +35,7 @@ impl fmt::Display for CapacityError {
 
 impl core::error::Error for CapacityError {}
 
-/// A task that could not be pushed, and why. The queue is as it was.
+/// Error from a push: the task and the cause. The queue is unchanged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PushError<T> {
     task: T,
@@ -43,24 +43,24 @@ pub struct PushError<T> {
 }
 
 impl<T> PushError<T> {
-    /// A refusal of `task`, for queues of other crates.
+    /// Creates an error with the rejected `task`, for queues of other crates.
     #[cold]
     pub fn new(task: T, cause: CapacityError) -> Self {
         PushError { task, cause }
     }
 
-    /// The task, back again.
+    /// Returns the rejected task.
     pub fn into_task(self) -> T {
         self.task
     }
 
-    /// Why it was refused.
+    /// Returns why the task was rejected.
     pub fn cause(&self) -> CapacityError {
         self.cause
     }
 }
 
-/// What a push does that cannot give its task back.
+/// Panics with `error`, for a push that cannot return its task.
 #[cold]
 #[inline(never)]
 pub(crate) fn refuse<T>(error: PushError<T>) -> ! {
@@ -81,19 +81,21 @@ impl<T> fmt::Display for PushError<T> {
 
 impl<T> core::error::Error for PushError<T> {}
 
-/// Why a bound S or a delta was refused.
+/// Error from an invalid bound S or delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BoundError {
-    /// A load always overtakes at least one store on a machine with a store buffer.
+    /// The bound is 0. On a machine with a store buffer, a load overtakes at least one store.
     ZeroBound,
-    /// Consecutive stores to one word may be merged without limit, so that no delta is safe.
+    /// A pop makes no extra store.
+    ///
+    /// The CPU may merge consecutive stores to the same word without limit, so no delta is safe.
     NoExtraStore,
-    /// More extra stores than a pop is willing to make.
+    /// A pop makes at most `limit` extra stores.
     TooManyExtraStores {
-        /// How many were asked for.
+        /// The number of extra stores that was requested.
         requested: usize,
-        /// How many a pop makes at most.
+        /// The largest number of extra stores a pop makes.
         limit: usize,
     },
 }

@@ -1,33 +1,39 @@
-//! FF-CL: Chase-Lev whose owner has no fence, for CPUs with a bounded store buffer. Exactly once, given delta; a steal may abort.
+//! FF-CL: a Chase-Lev deque without an owner fence, for bounded store buffers.
 //!
-//! Source: figure 4 of the fence-free paper; push and pop are those of [`chase_lev`](crate::chase_lev) without the fence.
+//! Exactly once, given delta. A steal may abort.
+//!
+//! Source: figure 4 of the fence-free paper. Push and pop are those of
+//! [`chase_lev`](crate::chase_lev) without the fence.
 //!
 //! # Invariant
 //!
-//! As in [`chase_lev`](crate::chase_lev), but a thief does not learn how far the owner has come from the tail alone: at most
-//! delta pops are still in the owner's store buffer. A thief that loads head = h and tail > h + delta knows that the owner's
-//! store of tail = h is not among them. So the owner has yet to load the head for that pop, finds it at h, and uses the CAS. Nearer
-//! to the tail the thief cannot know and gives [`Steal::Abort`].
+//! The invariant is that of [`chase_lev`](crate::chase_lev), except that the tail alone does not
+//! tell a thief how far the owner is: at most delta pops are still in the owner's store buffer. A
+//! thief that loads head = h and tail > h + delta knows that the owner's store of tail = h is not
+//! among them. So the owner has yet to load the head for that pop. It finds the head at h, and uses
+//! the CAS. Nearer to the tail the thief cannot know and returns [`Steal::Abort`].
 //!
-//! Delta pops are the most that S buffered stores can hide when each pop makes x + 1 of them ([`Delta`]); the extra ones go to
-//! cache lines of their own, so that the CPU merges no two stores to the tail.
+//! S buffered stores can hide at most delta pops, if each pop makes x + 1 stores ([`Delta`]). The
+//! extra stores go to cache lines of their own, so that the CPU does not merge two stores to the
+//! tail.
 //!
 //! # If delta is too small
 //!
-//! Then owner and thief may both have a task, which is why only the `unsafe` constructors promise exactly once. But no task is lost
-//! even then, in a queue made by the safe ones: before the owner reuses the index of a task that it popped without a
-//! fence, it makes up for the fence, in the first push after a pop. If the head is then at the tail or past it, a thief has had, or
-//! may be about to have, the popped task, and the owner goes on behind it. That also holds in the C11 model with no bound at all, where it
-//! is checked.
+//! If delta is too small, owner and thief may both take a task. This is why only the `unsafe`
+//! constructors promise exactly once. But a queue made by a safe constructor loses no task even
+//! then: before the owner reuses the index of a task that it popped without a fence, it makes up
+//! for the fence. It does so in the first push after a pop. If the head is then at the tail or past
+//! it, a thief has taken the popped task, or may be about to take it, and the owner continues after
+//! it. This also holds in the C11 model without any bound, where it is checked.
 //!
 //! # Platforms
 //!
-//! The fence is left out on x86-64 only. Elsewhere, or with `--cfg filch_fenced`, the owner keeps it and thieves never abort; see
-//! [`FENCE_FREE`](crate::bound::FENCE_FREE).
+//! Only on x86-64 does the owner have no fence. On other CPUs, or with `--cfg filch_fenced`, the
+//! owner keeps the fence and thieves never abort; see [`FENCE_FREE`](crate::bound::FENCE_FREE).
 //!
 //! # Memory
 //!
-//! As in [`chase_lev`](crate::chase_lev).
+//! The same as in [`chase_lev`](crate::chase_lev).
 //!
 //! Model-checked on bounded TSO: `crates/filch-model/src/models/ff_cl.tso`.
 
@@ -53,12 +59,14 @@ struct Shared<T> {
     spacer: Spacer,
 }
 
-/// The owner's side: pushes, and pops the youngest task without a fence.
+/// The owner's side: pushes tasks, and pops the youngest task without a fence.
 pub struct Owner<T, B: Trust = Untrusted> {
     shared: Handle<Shared<T>>,
-    /// The owner's own copy of the tail, which nobody else writes.
+    /// The owner's copy of the tail. Only the owner writes the tail.
     tail: Cell<usize>,
-    /// Whether a task was popped since the owner last made sure that its tail is seen. Of no use where the bound is trusted.
+    /// Whether the owner popped a task since its last fence.
+    ///
+    /// Not used if the bound is trusted.
     unsettled: Cell<bool>,
     ring: Cell<Ring<T>>,
     kind: PhantomData<B>,
@@ -70,7 +78,7 @@ pub struct Thief<T, B: Trust = Untrusted> {
     kind: PhantomData<B>,
 }
 
-/// A new queue that is at least once, whether or not `delta` is right for this CPU.
+/// Creates an at-least-once queue, whether or not `delta` is right for this CPU.
 ///
 /// ```
 /// use filch_queue::bound::{Bound, Delta};
@@ -89,16 +97,18 @@ pub fn new<T: Copy + Send>(delta: Delta) -> (Owner<T>, Thief<T>) {
     with_capacity(delta, ring::DEFAULT_CAPACITY).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same with room for `capacity` tasks before it first grows; 0 is as good as 1.
+/// Creates an at-least-once queue with room for `capacity` tasks before it first grows.
+///
+/// A capacity of 0 means 1.
 ///
 /// # Errors
 ///
-/// If there is no memory or no address space for so many.
+/// If memory or address space does not suffice for `capacity` tasks.
 pub fn with_capacity<T: Copy + Send>(delta: Delta, capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     starting_at(0, delta, capacity)
 }
 
-/// A new queue whose first task has this index.
+/// Creates a queue whose first task has index `index`.
 #[doc(hidden)]
 pub fn starting_at<T: Copy + Send>(
     index: usize,
@@ -108,21 +118,23 @@ pub fn starting_at<T: Copy + Send>(
     make(index, delta, capacity)
 }
 
-/// A new queue that is exactly once, on the caller's word.
+/// Creates an exactly-once queue; the caller guarantees the bound.
 ///
 /// # Safety
 ///
-/// On every CPU that the owner runs on, a load overtakes at most as many of its thread's stores as the [`Bound`](crate::bound::Bound) that
-/// `delta` was made from says.
+/// On every CPU that the owner runs on, a load overtakes at most as many stores of its thread as
+/// the [`Bound`](crate::bound::Bound) of `delta` says.
 pub unsafe fn new_trusted<T: Send>(delta: Delta) -> (Owner<T, Trusted>, Thief<T, Trusted>) {
     make(0, delta, ring::DEFAULT_CAPACITY).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same with room for `capacity` tasks before it first grows; 0 is as good as 1.
+/// Creates an exactly-once queue with room for `capacity` tasks before it first grows.
+///
+/// A capacity of 0 means 1.
 ///
 /// # Errors
 ///
-/// If there is no memory or no address space for so many.
+/// If memory or address space does not suffice for `capacity` tasks.
 ///
 /// # Safety
 ///
@@ -134,7 +146,7 @@ pub unsafe fn with_capacity_trusted<T: Send>(
     make(0, delta, capacity)
 }
 
-/// A new queue whose first task has this index.
+/// Creates an exactly-once queue whose first task has index `index`.
 ///
 /// # Safety
 ///
@@ -161,7 +173,7 @@ fn make<T: Send, B: Trust>(
 }
 
 impl<T, B: Trust> Owner<T, B> {
-    /// Adds a task, or gives it back if there is no memory left to grow.
+    /// Adds a task, or returns it if there is no memory left to grow.
     #[inline]
     pub fn try_push(&self, task: T) -> Result<(), PushError<T>> {
         if !B::TRUSTED && self.unsettled.get() {
@@ -179,7 +191,7 @@ impl<T, B: Trust> Owner<T, B> {
         }
         self.ring.get().slot(tail).write(task);
         self.tail.set(tail.wrapping_add(1));
-        // Release: a thief that sees the tail sees the task, and the array it is in.
+        // Release: a thief that sees the tail sees the task and its array.
         self.shared.tail.store(tail.wrapping_add(1), Ordering::Release);
         Ok(())
     }
@@ -189,7 +201,7 @@ impl<T, B: Trust> Owner<T, B> {
     pub fn pop(&self) -> Option<T> {
         let tail = self.tail.get().wrapping_sub(1);
         lower_tail::<B>(&self.shared.tail, tail);
-        // Relaxed: it may be an old head, by as much as delta allows for.
+        // Relaxed: the head may be outdated, by as much as delta allows for.
         let head = self.shared.head.load(Ordering::Relaxed);
         self.shared.spacer.space(self.shared.sight.extra_stores(), tail);
         if distance(head, tail) > self.ring.get().low_water() {
@@ -197,8 +209,8 @@ impl<T, B: Trust> Owner<T, B> {
             if !B::TRUSTED {
                 self.unsettled.set(true);
             }
-            // SAFETY: the task was pushed here, and a thief that goes for it either does not believe the tail, or, where
-            // nobody vouched for the bound, takes a copy, since the task is `Copy`.
+            // SAFETY: the task was pushed here. A thief that tries to take it does not trust the
+            // tail. If the bound is untrusted, the thief may take a copy, since the task is `Copy`.
             return Some(unsafe { self.ring.get().slot(tail).read().assume_init() });
         }
         let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
@@ -214,16 +226,17 @@ impl<T, B: Trust> Thief<T, B> {
     /// Tries once to take the oldest task.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
-        // Acquire: the tail is loaded after it. Pairs with the CAS of whoever moved the head.
+        // Acquire: the tail is loaded after it. Pairs with the CAS of the thread that moved the
+        // head.
         let head = self.shared.head.load(Ordering::Acquire);
-        // Relaxed: a look that spares an empty queue the barrier.
+        // Relaxed: this check only lets a thief skip the barrier on an empty queue.
         if distance(head, self.shared.tail.load(Ordering::Relaxed)) <= 0 {
             return Steal::Empty;
         }
-        // A barrier between head and tail, for where the owner has one too and for `settle`.
+        // A barrier between head and tail: for an owner that has a barrier too, and for `settle`.
         let _visit = self.shared.enter();
         let hidden = self.shared.sight.hidden::<B>();
-        // Acquire: pairs with the release in `try_push`; what is below the tail is in its slot.
+        // Acquire: pairs with the release in `try_push`. Tasks below the tail are in their slots.
         let ahead = distance(head, self.shared.tail.load(Ordering::Acquire));
         if ahead <= 0 {
             return Steal::Empty;
@@ -236,8 +249,11 @@ impl<T, B: Trust> Thief<T, B> {
 }
 
 impl<T> Shared<T> {
-    /// Gives memory back after a pop. A smaller array has no slots for tasks that are thought popped, so where nobody vouched for the bound that is made
-    /// sure first. Gives back the tail to go on from, and the view from there.
+    /// Frees memory after a pop.
+    ///
+    /// A smaller array has no slots for tasks that the owner regards as popped. So if the bound is
+    /// untrusted, the owner first settles them. Returns the tail to continue from, and the view
+    /// from there.
     #[cold]
     #[inline(never)]
     fn relieve_settled<B: Trust>(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
@@ -246,12 +262,14 @@ impl<T> Shared<T> {
         (tail, self.relieve(ring, tail))
     }
 
-    /// Makes up for the fences that pops went without, before an index of theirs is reused. Gives back the tail to go on from, and
-    /// the view from there.
+    /// Makes up for the missing fences of pops, before their indices are reused.
+    ///
+    /// Returns the tail to continue from, and the view from there.
     #[cold]
     #[inline(never)]
     fn settle(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
-        // Pairs with the barrier in `steal`: a thief that did not see this tail has moved the head, or loaded it, before the load here.
+        // Pairs with the barrier in `steal`: a thief that did not see this tail has moved the head,
+        // or loaded it, before the load here.
         barrier::full();
         loop {
             // Acquire: as in `Deque::make_room`.
@@ -259,7 +277,8 @@ impl<T> Shared<T> {
             if distance(head, tail) > 0 {
                 return (tail, ring);
             }
-            // A thief may be about to take what the owner has popped. Past it there is nothing to argue about.
+            // A thief may be about to take the task that the owner popped. No thief contends for
+            // the indices past it.
             let past = head.wrapping_add(1);
             // SeqCst: as in `Deque::take`.
             if self.head.compare_exchange(head, past, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
@@ -293,8 +312,8 @@ impl<T> Visited for Shared<T> {
 }
 
 queue_shape!("ff_cl", <T, B: Trust>);
-// SAFETY: only `unsafe` constructors make this type, and their callers vouch for the bound that the invariant rests on. Where the fence
-// is kept it is `chase_lev`.
+// SAFETY: only `unsafe` constructors make this type, and their callers guarantee the bound that the
+// invariant relies on. If the fence is kept, the queue is `chase_lev`.
 unsafe impl<T> crate::ExactlyOnce for Owner<T, Trusted> {}
 // SAFETY: as above.
 unsafe impl<T> crate::ExactlyOnce for Thief<T, Trusted> {}

@@ -1,37 +1,45 @@
-//! FF-THE: Cilk's THE whose owner has no fence, for CPUs with a bounded store buffer. Exactly once, given delta; a steal may abort.
+//! FF-THE: Cilk's THE without an owner fence, for bounded store buffers.
 //!
-//! Source: figure 3 of the fence-free paper; push and pop are those of [`the`](crate::the) without the fence.
+//! Exactly once, given delta. A steal may abort.
+//!
+//! Source: figure 3 of the fence-free paper. Push and pop are those of [`the`](crate::the) without
+//! the fence.
 //!
 //! # Invariant
 //!
-//! As in [`the`](crate::the), but a thief that has announced index i does not learn from the tail alone whether the owner has announced it too:
-//! at most delta pops are still in the owner's store buffer. If the tail is above i + delta, tail = i is not among them, so the owner has yet
-//! to load the head for that pop, sees the thief, and takes the lock. Nearer to the tail the thief cannot know: it withdraws and gives
-//! [`Steal::Abort`].
+//! The invariant is that of [`the`](crate::the), except that the tail alone does not tell a thief
+//! that has announced index i whether the owner has announced i too: at most delta pops are still
+//! in the owner's store buffer. If the tail is above i + delta, the store of tail = i is not among
+//! them. So the owner has yet to load the head for that pop, sees the thief, and takes the lock.
+//! Nearer to the tail the thief cannot know: it withdraws and returns [`Steal::Abort`].
 //!
-//! Delta pops are the most that S buffered stores can hide when each pop makes x + 1 of them ([`Delta`]); the extra ones go to cache lines of their
-//! own, so that the CPU merges no two stores to the tail.
+//! S buffered stores can hide at most delta pops, if each pop makes x + 1 stores ([`Delta`]). The
+//! extra stores go to cache lines of their own, so that the CPU does not merge two stores to the
+//! tail.
 //!
 //! # If delta is too small
 //!
-//! Then owner and thief may both have a task, which is why only the `unsafe` constructors promise exactly once. But no task is lost even then, in a
-//! queue made by the safe ones: before the owner reuses the index of a task that it popped without a fence, it makes up for the fence,
-//! in the first push after a pop. If the head is then past the tail, a thief has had the popped task, and the owner goes on behind it. That
-//! also holds in the C11 model with no bound at all, where it is checked.
+//! If delta is too small, owner and thief may both take a task. This is why only the `unsafe`
+//! constructors promise exactly once. But a queue made by a safe constructor loses no task even
+//! then: before the owner reuses the index of a task that it popped without a fence, it makes up
+//! for the fence. It does so in the first push after a pop. If the head is then past the tail, a
+//! thief has taken the popped task, and the owner continues after it. This also holds in the C11
+//! model without any bound, where it is checked.
 //!
 //! # Differences from the figure
 //!
-//! Those of [`the`](crate::the). The figure gives abort for an empty queue too; we give [`Steal::Empty`] if the tail that the thief sees says so, since what
-//! is hidden can only have lowered it.
+//! The differences of [`the`](crate::the) apply. The figure also aborts on an empty queue. This
+//! queue returns [`Steal::Empty`] if the tail that the thief loads says so, since hidden pops can
+//! only have lowered the tail.
 //!
 //! # Platforms
 //!
-//! The fence is left out on x86-64 only. Elsewhere, or with `--cfg filch_fenced`, the owner keeps it and thieves never abort; see
-//! [`FENCE_FREE`](crate::bound::FENCE_FREE).
+//! Only on x86-64 does the owner have no fence. On other CPUs, or with `--cfg filch_fenced`, the
+//! owner keeps the fence and thieves never abort; see [`FENCE_FREE`](crate::bound::FENCE_FREE).
 //!
 //! # Progress and memory
 //!
-//! As in [`the`](crate::the).
+//! The same as in [`the`](crate::the).
 //!
 //! Model-checked on bounded TSO: `crates/filch-model/src/models/ff_the.tso`.
 
@@ -56,24 +64,28 @@ struct Shared<T> {
     spacer: Spacer,
 }
 
-/// The owner's side: pushes, and pops the youngest task without a fence.
+/// The owner's side: pushes tasks, and pops the youngest task without a fence.
 pub struct Owner<T, B: Trust = Untrusted> {
     shared: Handle<Shared<T>>,
-    /// The owner's own copy of the tail, which nobody else writes.
+    /// The owner's copy of the tail. Only the owner writes the tail.
     tail: Cell<usize>,
-    /// Whether a task was popped since the owner last made sure that its tail is seen. Of no use where the bound is trusted.
+    /// Whether the owner popped a task since its last fence.
+    ///
+    /// Not used if the bound is trusted.
     unsettled: Cell<bool>,
     ring: Cell<Ring<T>>,
     kind: PhantomData<B>,
 }
 
-/// A thief's side: steals the oldest task under a lock, unless it is among the youngest delta.
+/// A thief's side: steals the oldest task under a lock.
+///
+/// It does not steal the youngest delta tasks.
 pub struct Thief<T, B: Trust = Untrusted> {
     shared: Handle<Shared<T>>,
     kind: PhantomData<B>,
 }
 
-/// A new queue that is at least once, whether or not `delta` is right for this CPU.
+/// Creates an at-least-once queue, whether or not `delta` is right for this CPU.
 ///
 /// ```
 /// use filch_queue::bound::{Bound, Delta};
@@ -92,16 +104,18 @@ pub fn new<T: Copy + Send>(delta: Delta) -> (Owner<T>, Thief<T>) {
     with_capacity(delta, ring::DEFAULT_CAPACITY).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same with room for `capacity` tasks before it first grows; 0 is as good as 1.
+/// Creates an at-least-once queue with room for `capacity` tasks before it first grows.
+///
+/// A capacity of 0 means 1.
 ///
 /// # Errors
 ///
-/// If there is no memory or no address space for so many.
+/// If memory or address space does not suffice for `capacity` tasks.
 pub fn with_capacity<T: Copy + Send>(delta: Delta, capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     starting_at(0, delta, capacity)
 }
 
-/// A new queue whose first task has this index.
+/// Creates a queue whose first task has index `index`.
 #[doc(hidden)]
 pub fn starting_at<T: Copy + Send>(
     index: usize,
@@ -111,21 +125,23 @@ pub fn starting_at<T: Copy + Send>(
     make(index, delta, capacity)
 }
 
-/// A new queue that is exactly once, on the caller's word.
+/// Creates an exactly-once queue; the caller guarantees the bound.
 ///
 /// # Safety
 ///
-/// On every CPU that the owner runs on, a load overtakes at most as many of its thread's stores as the [`Bound`](crate::bound::Bound) that
-/// `delta` was made from says.
+/// On every CPU that the owner runs on, a load overtakes at most as many stores of its thread as
+/// the [`Bound`](crate::bound::Bound) of `delta` says.
 pub unsafe fn new_trusted<T: Send>(delta: Delta) -> (Owner<T, Trusted>, Thief<T, Trusted>) {
     make(0, delta, ring::DEFAULT_CAPACITY).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same with room for `capacity` tasks before it first grows; 0 is as good as 1.
+/// Creates an exactly-once queue with room for `capacity` tasks before it first grows.
+///
+/// A capacity of 0 means 1.
 ///
 /// # Errors
 ///
-/// If there is no memory or no address space for so many.
+/// If memory or address space does not suffice for `capacity` tasks.
 ///
 /// # Safety
 ///
@@ -137,7 +153,7 @@ pub unsafe fn with_capacity_trusted<T: Send>(
     make(0, delta, capacity)
 }
 
-/// A new queue whose first task has this index.
+/// Creates an exactly-once queue whose first task has index `index`.
 ///
 /// # Safety
 ///
@@ -164,7 +180,7 @@ fn make<T: Send, B: Trust>(
 }
 
 impl<T, B: Trust> Owner<T, B> {
-    /// Adds a task, or gives it back if there is no memory left to grow.
+    /// Adds a task, or returns it if there is no memory left to grow.
     #[inline]
     pub fn try_push(&self, task: T) -> Result<(), PushError<T>> {
         if !B::TRUSTED && self.unsettled.get() {
@@ -182,7 +198,7 @@ impl<T, B: Trust> Owner<T, B> {
         }
         self.ring.get().slot(tail).write(task);
         self.tail.set(tail.wrapping_add(1));
-        // Release: a thief that sees the tail sees the task, and the array it is in.
+        // Release: a thief that sees the tail sees the task and its array.
         self.shared.tail.store(tail.wrapping_add(1), Ordering::Release);
         Ok(())
     }
@@ -192,7 +208,7 @@ impl<T, B: Trust> Owner<T, B> {
     pub fn pop(&self) -> Option<T> {
         let tail = self.tail.get().wrapping_sub(1);
         lower_tail::<B>(&self.shared.tail, tail);
-        // Relaxed: it may be an old head, by as much as delta allows for.
+        // Relaxed: the head may be outdated, by as much as delta allows for.
         let head = self.shared.head.load(Ordering::Relaxed);
         self.shared.spacer.space(self.shared.sight.extra_stores(), tail);
         if distance(head, tail) > self.ring.get().low_water() {
@@ -200,8 +216,8 @@ impl<T, B: Trust> Owner<T, B> {
             if !B::TRUSTED {
                 self.unsettled.set(true);
             }
-            // SAFETY: the task was pushed here, and a thief that goes for it either does not believe the tail, or, where
-            // nobody vouched for the bound, takes a copy, since the task is `Copy`.
+            // SAFETY: the task was pushed here. A thief that tries to take it does not trust the
+            // tail. If the bound is untrusted, the thief may take a copy, since the task is `Copy`.
             return Some(unsafe { self.ring.get().slot(tail).read().assume_init() });
         }
         let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
@@ -214,7 +230,7 @@ impl<T, B: Trust> Owner<T, B> {
 }
 
 impl<T, B: Trust> Thief<T, B> {
-    /// Tries to take the oldest task, waiting for another thief if one is at it.
+    /// Tries to take the oldest task, and waits for a thief that holds the lock.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
         if let Some(outcome) = self.shared.look() {
@@ -223,7 +239,7 @@ impl<T, B: Trust> Thief<T, B> {
         let _lock = self.shared.storage.gate().enter();
         let head = self.shared.announce();
         let hidden = self.shared.sight.hidden::<B>();
-        // Acquire: pairs with the release in `try_push`; what is below the tail is in its slot.
+        // Acquire: pairs with the release in `try_push`. Tasks below the tail are in their slots.
         let ahead = distance(head, self.shared.tail.load(Ordering::Acquire));
         if ahead > 0 && ahead as usize > hidden {
             return Steal::Success(self.shared.take(head));
@@ -238,8 +254,11 @@ impl<T, B: Trust> Thief<T, B> {
 }
 
 impl<T> Shared<T> {
-    /// Gives memory back after a pop. A smaller array has no slots for tasks that are thought popped, so where nobody vouched for the bound that is made
-    /// sure first. Gives back the tail to go on from, and the view from there.
+    /// Frees memory after a pop.
+    ///
+    /// A smaller array has no slots for tasks that the owner regards as popped. So if the bound is
+    /// untrusted, the owner first settles them. Returns the tail to continue from, and the view
+    /// from there.
     #[cold]
     #[inline(never)]
     fn relieve_settled<B: Trust>(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
@@ -248,19 +267,22 @@ impl<T> Shared<T> {
         (tail, self.relieve(ring, tail))
     }
 
-    /// Makes up for the fences that pops went without, before an index of theirs is reused. Gives back the tail to go on from, and
-    /// the view from there.
+    /// Makes up for the missing fences of pops, before their indices are reused.
+    ///
+    /// Returns the tail to continue from, and the view from there.
     #[cold]
     #[inline(never)]
     fn settle(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
-        // Pairs with the barrier in `announce`: a thief that did not see this tail has announced itself before the load here.
+        // Pairs with the barrier in `announce`: a thief that did not see this tail has announced
+        // its steal before the load here.
         barrier::full();
-        // Relaxed: if it is past the tail, the lock decides.
+        // Relaxed: if the head is past the tail, the lock decides.
         if distance(self.head.load(Ordering::Relaxed), tail) >= 0 {
             return (tail, ring);
         }
         let _lock = self.storage.gate().enter();
-        // Relaxed: only who holds the lock writes it, and taking the lock has acquired it.
+        // Relaxed: only the holder of the lock writes the head, and taking the lock has acquired
+        // it.
         let head = self.head.load(Ordering::Relaxed);
         if distance(head, tail) >= 0 {
             return (tail, ring);
@@ -287,8 +309,8 @@ impl<T> Deref for Shared<T> {
 }
 
 queue_shape!("ff_the", <T, B: Trust>);
-// SAFETY: only `unsafe` constructors make this type, and their callers vouch for the bound that the invariant rests on. Where the fence
-// is kept it is `the`.
+// SAFETY: only `unsafe` constructors make this type, and their callers guarantee the bound that the
+// invariant relies on. If the fence is kept, the queue is `the`.
 unsafe impl<T> crate::ExactlyOnce for Owner<T, Trusted> {}
 // SAFETY: as above.
 unsafe impl<T> crate::ExactlyOnce for Thief<T, Trusted> {}

@@ -1,15 +1,15 @@
-//! Shared ownership of a queue's two sides, through a pointer that a compiler can keep in a register.
+//! Shared ownership of a queue's two sides, through a pointer that fits in a register.
 //!
-//! An owner that is a local variable of a loop is best held in registers altogether. One call that takes its address puts it into
-//! memory, and then every operation waits for the store of the one before it. So handles, and the slow paths of owners,
-//! pass their parts by value.
+//! An owner that is a local variable of a loop is fastest if it stays in registers. A single call
+//! that takes its address puts it into memory, and then every operation waits for the store of the
+//! previous operation. So handles, and the slow paths of owners, pass their parts by value.
 
 use core::ops::Deref;
 use core::ptr::NonNull;
 
 use crate::sync::Arc;
 
-/// An [`Arc`], but its count is touched out of line and by value.
+/// An [`Arc`] whose count is changed out of line and by value.
 pub(crate) struct Handle<S> {
     shared: NonNull<S>,
 }
@@ -17,7 +17,7 @@ pub(crate) struct Handle<S> {
 impl<S> Handle<S> {
     pub(crate) fn new(shared: S) -> Self {
         let shared = Arc::into_raw(Arc::new(shared)).cast_mut();
-        // SAFETY: never null.
+        // SAFETY: the pointer of an `Arc` is never null.
         Handle { shared: unsafe { NonNull::new_unchecked(shared) } }
     }
 }
@@ -49,12 +49,12 @@ impl<S> Drop for Handle<S> {
 
 #[inline(never)]
 fn count_up<S>(shared: NonNull<S>) {
-    // SAFETY: from `Arc::into_raw`, and the caller holds a count.
+    // SAFETY: the pointer is from `Arc::into_raw`, and the caller holds a count.
     unsafe { Arc::increment_strong_count(shared.as_ptr()) };
 }
 
 #[inline(never)]
 fn count_down<S>(shared: NonNull<S>) {
-    // SAFETY: from `Arc::into_raw`, and the caller gives up its count.
+    // SAFETY: the pointer is from `Arc::into_raw`, and the caller gives up its count.
     unsafe { Arc::decrement_strong_count(shared.as_ptr()) };
 }

@@ -1,7 +1,8 @@
-//! Work-stealing queues: every published way to steal work, behind one shape, each with the guarantee it really gives.
+//! Work-stealing queues: the published algorithms behind one interface, each with its exact
+//! guarantee.
 //!
-//! A constructor gives an owner and a thief. The owner pushes and pops on one thread at a time; thieves are cloned, or shared by reference, and
-//! steal on any number of threads.
+//! A constructor returns an owner and a thief. The owner pushes and pops on one thread at a time.
+//! Thieves steal on any number of threads; they can be cloned or shared by reference.
 //!
 //! ```
 //! use filch_queue::{chase_lev, Steal};
@@ -27,11 +28,15 @@
 //! assert_eq!(sum + helper.join().unwrap(), (0..1000).sum());
 //! ```
 //!
-//! # Which one?
+//! # Which queue?
 //!
-//! May a task be done twice? Then an [`idempotent`] queue: the cheapest owner, and cheap thieves. Otherwise [`chase_lev`], unless its fence shows in a profile; then
-//! [`asymmetric`], if steals are rare, or [`ff_cl`] if you know the store buffer of your CPUs. Tasks that come and go in batches: [`bulk`], whose steal takes a share of the
-//! queue in one operation.
+//! - If a task may run twice, use an [`idempotent`] queue: it has the cheapest owner, and cheap
+//!   thieves.
+//! - Otherwise use [`chase_lev`].
+//! - If the fence of [`chase_lev`] shows in a profile, use [`asymmetric`] if steals are rare, or
+//!   [`ff_cl`] if you know the store buffer of your CPUs.
+//! - If tasks come in batches, use [`bulk`]. Its steal takes a share of the queue in a single
+//!   operation.
 //!
 //! | queue | guarantee | pop / steal takes | owner's pop costs | steal costs | a steal may | platforms |
 //! |---|---|---|---|---|---|---|
@@ -46,27 +51,38 @@
 //! | [`idempotent::fifo`] | at least once | oldest / oldest | nothing | a CAS and a fence | retry | all |
 //! | [`idempotent::double_ended`] | at least once | youngest / oldest | nothing | a CAS and a fence | retry | all |
 //!
-//! "Nothing" is nothing beyond plain loads and stores. A push costs no fence between store and load, except the first after a pop in the `ff_*` and `thep` queues that
-//! are at least once, and every 256th in [`idempotent::double_ended`]. Owners are lock-free but for the last task in the locked queues; so are the thieves of the queues that retry. All grow without bound while thieves
-//! steal, and give memory back as they drain; [`idempotent::lifo`] and [`thep`] hold fewer than 2^30 tasks, [`idempotent::double_ended`] fewer than 2^27 and
-//! [`bulk`] fewer than 2^31. One owner, any number of thieves, though in [`bulk`] one at a time; [`Steal`] says what an attempt came to.
+//! "Nothing" means nothing beyond plain loads and stores. A push has no fence between a store and a
+//! load, with two exceptions: the first push after a pop in the at-least-once `ff_*` and `thep`
+//! queues, and every 256th push in [`idempotent::double_ended`]. Owners are lock-free, except for
+//! the last task in the locked queues. Thieves of the queues that retry are lock-free too. All
+//! queues grow without bound while thieves steal, and free memory as they drain.
+//! [`idempotent::lifo`] and [`thep`] hold fewer than 2^30 tasks, [`idempotent::double_ended`] fewer
+//! than 2^27 and [`bulk`] fewer than 2^31. A queue has a single owner and any number of thieves; in
+//! [`bulk`] they steal one at a time. [`Steal`] is the outcome of an attempt.
 //!
-//! Generic code takes any queue as an [`Owner`] and a [`Thief`], and demands [`ExactlyOnce`] or [`AtLeastOnce`].
+//! Generic code takes any queue as an [`Owner`] and a [`Thief`], and requires [`ExactlyOnce`] or
+//! [`AtLeastOnce`].
 //!
 //! # For speed
 //!
-//! Keep the owner in a local variable of the loop that uses it. Its methods are written so that the compiler can then hold all of it in registers,
-//! which halves the cost of a push and a pop compared with an owner behind a reference.
+//! Keep the owner in a local variable of the loop that uses it. The compiler can then hold the
+//! whole owner in registers. This halves the cost of a push and a pop compared with an owner behind
+//! a reference.
 //!
 //! # Edges
 //!
-//! - A capacity of 0 is as good as 1. One that cannot be had is a [`CapacityError`].
-//! - An owner may be moved to another thread. It is not `Sync`.
-//! - A thief that outlives the owner can steal all that is left; the last handle drops what nobody took.
-//! - `len` and `is_empty` are hints: another thread may be at work.
-//! - Off x86-64, or with `RUSTFLAGS="--cfg filch_fenced"`, the fence-free queues have a fence. `--cfg filch_no_membarrier` does the same to [`asymmetric`].
-//! - The crate is `no_std` and needs `alloc`. With the default feature `std`, a thread that waits gives its time slice away.
-//! - CPUs: x86-64, AArch64, RISC-V 64, LoongArch 64. Elsewhere the crate does not compile, and says why. Rust 1.81 or newer.
+//! - A capacity of 0 means 1. A constructor returns [`CapacityError`] if the capacity is too large
+//!   or the allocation fails.
+//! - An owner can be moved to another thread. It is not `Sync`.
+//! - A thief that outlives the owner can steal all remaining tasks. The last handle drops the tasks
+//!   that are left.
+//! - `len` and `is_empty` are hints: another thread may push or take a task meanwhile.
+//! - On CPUs other than x86-64, or with `RUSTFLAGS="--cfg filch_fenced"`, the fence-free queues
+//!   have a fence. `--cfg filch_no_membarrier` adds the fence to [`asymmetric`].
+//! - The crate is `no_std` and needs `alloc`. With the default feature `std`, a waiting thread
+//!   yields its time slice.
+//! - CPUs: x86-64, AArch64, RISC-V 64, LoongArch 64. On other CPUs compilation fails with a message
+//!   that says why. Rust 1.81 or newer.
 #![no_std]
 
 extern crate alloc;

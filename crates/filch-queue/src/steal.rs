@@ -1,12 +1,12 @@
-//! What a thief gets back.
+//! The result of an attempt to steal.
 
 /// The outcome of one attempt to steal.
 ///
-/// [`Empty`](Steal::Empty), [`Retry`](Steal::Retry) and [`Abort`](Steal::Abort) all carry no task, and differ in what a
-/// thief should do next: look elsewhere, try here again at once, or come back later.
+/// [`Empty`](Steal::Empty), [`Retry`](Steal::Retry) and [`Abort`](Steal::Abort) carry no task. They
+/// differ in what the thief should do next: look elsewhere, try again at once, or come back later.
 ///
-/// Outcomes combine as in crossbeam: [`or_else`](Steal::or_else) tries the next victim, and an iterator of outcomes
-/// collects into one.
+/// Outcomes combine as in crossbeam: [`or_else`](Steal::or_else) tries the next victim, and an
+/// iterator of outcomes collects into a single outcome.
 ///
 /// ```
 /// use filch_queue::{chase_lev, Steal};
@@ -21,39 +21,41 @@
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steal<T> {
-    /// A task was taken.
+    /// The thief took a task.
     Success(T),
     /// The queue held no task at some moment during the attempt.
     Empty,
-    /// Another thread got in the way; trying again at once may succeed.
+    /// Another thread interfered; trying again at once may succeed.
     Retry,
-    /// There may be a task, but this thief cannot prove that the owner has not taken it already. Only the owner, or a
-    /// longer queue, resolves that: look elsewhere and come back later.
+    /// There may be a task, but the owner may have taken it already. The thief cannot prove that it
+    /// has not.
+    ///
+    /// Only the owner or a longer queue resolves this: look elsewhere and come back later.
     Abort,
 }
 
 impl<T> Steal<T> {
-    /// Whether a task was taken.
+    /// Returns whether a task was taken.
     pub fn is_success(&self) -> bool {
         matches!(self, Steal::Success(_))
     }
 
-    /// Whether the queue was empty.
+    /// Returns whether the queue was empty.
     pub fn is_empty(&self) -> bool {
         matches!(self, Steal::Empty)
     }
 
-    /// Whether the attempt should be repeated at once.
+    /// Returns whether the thief should try again at once.
     pub fn is_retry(&self) -> bool {
         matches!(self, Steal::Retry)
     }
 
-    /// Whether the thief refused to steal for lack of proof.
+    /// Returns whether the thief gave up for lack of proof.
     pub fn is_abort(&self) -> bool {
         matches!(self, Steal::Abort)
     }
 
-    /// The task, if one was taken.
+    /// Returns the task, if any was taken.
     pub fn success(self) -> Option<T> {
         match self {
             Steal::Success(task) => Some(task),
@@ -61,9 +63,10 @@ impl<T> Steal<T> {
         }
     }
 
-    /// If no task was taken, tries `next`.
+    /// Tries `next` if no task was taken.
     ///
-    /// Two outcomes without a task become the one that asks for more of the thief: retry before abort before empty.
+    /// Two outcomes without a task combine to the more urgent of them: retry before abort before
+    /// empty.
     pub fn or_else<F>(self, next: F) -> Steal<T>
     where
         F: FnOnce() -> Steal<T>,
@@ -82,7 +85,7 @@ impl<T> Steal<T> {
         }
     }
 
-    /// The same outcome, with its task mapped by `f`.
+    /// Returns the same outcome, with its task mapped by `f`.
     pub fn map<U, F>(self, f: F) -> Steal<U>
     where
         F: FnOnce(T) -> U,
@@ -96,7 +99,9 @@ impl<T> Steal<T> {
     }
 }
 
-/// The first success, and no victim is tried after it; without one, retry before abort before empty.
+/// Collects to the first success, and tries no victim after it.
+///
+/// Without a success the precedence is retry before abort before empty.
 impl<T> FromIterator<Steal<T>> for Steal<T> {
     fn from_iter<I>(outcomes: I) -> Steal<T>
     where

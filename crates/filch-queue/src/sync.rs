@@ -1,6 +1,7 @@
-//! The atomics, in one place, so that a model checker can take their place.
+//! The atomics of the crate, in one place, so that loom can replace them.
 //!
-//! Under `--cfg loom` they are loom's, behind a thin layer that knows every call site and can weaken one at a time.
+//! Under `--cfg loom` they are loom's, behind a thin layer that knows every call site and can
+//! weaken a single site.
 
 #[cfg(not(loom))]
 mod real {
@@ -12,12 +13,12 @@ mod real {
         compiler_fence, fence, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicU8, AtomicUsize, Ordering,
     };
 
-    /// A word that one side stores and the other exchanges.
+    /// A word that one side of a queue stores and the other side exchanges.
     pub(crate) type ContestedU64 = AtomicU64;
-    /// The same, for an index.
+    /// An index that one side of a queue stores and the other side exchanges.
     pub(crate) type ContestedUsize = AtomicUsize;
 
-    /// Room for one task that has one reader or writer at a time.
+    /// Storage for a single task, with a single reader or writer at a time.
     #[repr(transparent)]
     pub(crate) struct TaskCell<T>(UnsafeCell<MaybeUninit<T>>);
 
@@ -27,42 +28,42 @@ mod real {
             TaskCell(UnsafeCell::new(MaybeUninit::uninit()))
         }
 
-        /// Puts a task in.
+        /// Writes a task into the cell.
         ///
         /// # Safety
         ///
-        /// Nobody else reads or writes meanwhile.
+        /// No other thread reads or writes the cell meanwhile.
         #[inline(always)]
         pub(crate) unsafe fn write(&self, task: T) {
-            // SAFETY: promised.
+            // SAFETY: the caller guarantees it.
             unsafe { (*self.0.get()).write(task) };
         }
 
-        /// Takes the task out.
+        /// Takes the task out of the cell.
         ///
         /// # Safety
         ///
-        /// There is one, nobody writes meanwhile, and nobody takes it again.
+        /// The cell holds a task, no other thread writes it meanwhile, and it is not taken again.
         #[inline(always)]
         pub(crate) unsafe fn take(&self) -> T {
-            // SAFETY: promised.
+            // SAFETY: the caller guarantees it.
             unsafe { (*self.0.get()).assume_init_read() }
         }
 
-        /// Where the task is.
+        /// Returns a pointer to the task.
         #[inline(always)]
         pub(crate) fn place(&self) -> *mut T {
             self.0.get().cast()
         }
     }
 
-    /// Whether this is the crate that has this flaw, on purpose: never, outside of models.
+    /// Returns whether this build has the named deliberate flaw: never, outside of models.
     #[inline(always)]
     pub(crate) fn has_flaw(_: &'static str) -> bool {
         false
     }
 
-    /// Gives the core to somebody else for a moment, in a loop that waits.
+    /// Spins, or yields the time slice, in a loop that waits.
     pub(crate) fn pause(turn: u32) {
         const SPINS: u32 = 64;
         if turn < SPINS {

@@ -1,12 +1,13 @@
-//! How a task lies in a slot: as whole words, each an atomic.
+//! The layout of a task in a slot: whole words, each an atomic.
 //!
-//! A thief reads a slot that the owner may be overwriting, and finds out only afterwards, by its CAS, whether what it read
-//! is a task. So a slot is read and written word by word with relaxed atomics: there is no data race, and a torn read is
-//! merely a wrong value that is thrown away.
+//! A thief reads a slot while the owner may overwrite it. Only the thief's CAS tells whether the
+//! value it read is a task. So a slot is read and written word by word with relaxed atomics. There
+//! is no data race, and a torn read is just a wrong value, which the thief discards.
 //!
-//! The words are pointer atomics, because a task may hold pointers and only those keep their provenance. Padding is the other
-//! trap: a word of a task may be uninitialised, and an uninitialised value must not be stored in an atomic. An empty `asm!` block
-//! that takes the word in and gives it out of the same register turns it into some initialised value and costs no instruction.
+//! The words are pointer atomics: a task may hold pointers, and only pointer atomics keep their
+//! provenance. Padding needs care too: a word of a task may be uninitialised, and an atomic must
+//! not store an uninitialised value. An empty `asm!` block with the word as input and output in the
+//! same register turns it into some initialised value, at no instruction.
 
 use core::marker::PhantomData;
 use core::mem::{size_of, MaybeUninit};
@@ -25,35 +26,37 @@ pub(crate) type Word = AtomicPtr<()>;
 )))]
 compile_error!("filch-queue is for x86-64, AArch64, RISC-V 64 and LoongArch 64: it needs inline assembly, and indices of 64 bits that do not wrap");
 
-/// Some initialised value for a word that may be uninitialised in part; the word itself where it is initialised.
+/// Turns a word that may be partly uninitialised into an initialised value.
+///
+/// Initialised bytes keep their value.
 #[inline(always)]
 fn freeze(word: MaybeUninit<*mut ()>) -> *mut () {
     let frozen: *mut ();
-    // SAFETY: the block has no instruction. Its output is whatever the register holds, which is an initialised value with
-    // the provenance of the input.
+    // SAFETY: the block has no instruction. Its output is the content of the register, an
+    // initialised value with the provenance of the input.
     unsafe {
         core::arch::asm!("/* {0} */", inout(reg) word => frozen, options(pure, nomem, nostack, preserves_flags));
     }
     frozen
 }
 
-/// Where a task lies: its first word.
+/// The place of a task in an array, given by its first word.
 pub(crate) struct Slot<'a, T> {
     first: *const Word,
     array: PhantomData<(&'a Word, T)>,
 }
 
 impl<T> Slot<'_, T> {
-    /// How many words a task takes up.
+    /// The number of words of a task.
     pub(crate) const WORDS: usize = size_of::<T>().div_ceil(size_of::<*mut ()>());
     const WHOLE_WORDS: usize = size_of::<T>() / size_of::<*mut ()>();
     const BYTES_LEFT: usize = size_of::<T>() % size_of::<*mut ()>();
 
-    /// The slot that starts at `first`.
+    /// Returns the slot that starts at `first`.
     ///
     /// # Safety
     ///
-    /// `WORDS` words from `first` on are live for as long as the slot is used.
+    /// `WORDS` words from `first` on are live while the slot is used.
     #[inline(always)]
     pub(crate) unsafe fn at<'a>(first: *const Word) -> Slot<'a, T> {
         Slot { first, array: PhantomData }
@@ -62,25 +65,27 @@ impl<T> Slot<'_, T> {
     #[inline(always)]
     fn word(&self, n: usize) -> &Word {
         debug_assert!(n < Self::WORDS);
-        // SAFETY: within the slot, by the promise of `at`.
+        // SAFETY: the word is within the slot, which the caller of `at` guarantees to be live.
         unsafe { &*self.first.add(n) }
     }
 
-    /// Puts a task in.
+    /// Writes a task into the slot.
     ///
-    /// Only the owner writes. Relaxed: a thief learns of the task by the index that is stored afterwards with release.
+    /// Only the owner writes. Relaxed: a thief learns of the task from the index that is stored
+    /// afterwards with release.
     #[inline(always)]
     pub(crate) fn write(&self, task: T) {
         let task = MaybeUninit::new(task);
         let words = task.as_ptr().cast::<MaybeUninit<*mut ()>>();
         for n in 0..Self::WHOLE_WORDS {
-            // SAFETY: the n-th whole word lies within the task; it may be unaligned and uninitialised.
+            // SAFETY: the n-th whole word is within the task; it may be unaligned and
+            // uninitialised.
             let word = unsafe { words.add(n).read_unaligned() };
             self.word(n).store(freeze(word), Ordering::Relaxed);
         }
         if Self::BYTES_LEFT > 0 {
             let mut word = MaybeUninit::<*mut ()>::uninit();
-            // SAFETY: the rest of the task lies behind its whole words and is shorter than a word.
+            // SAFETY: the rest of the task follows its whole words and is shorter than a word.
             unsafe {
                 let rest = words.add(Self::WHOLE_WORDS).cast::<MaybeUninit<u8>>();
                 ptr::copy_nonoverlapping(rest, word.as_mut_ptr().cast(), Self::BYTES_LEFT);
@@ -89,20 +94,20 @@ impl<T> Slot<'_, T> {
         }
     }
 
-    /// What lies there, which is a task only if nobody wrote meanwhile.
+    /// Reads the slot. The result is a task only if no other thread wrote meanwhile.
     ///
-    /// Relaxed: whether it is one is decided by what the caller reads before and exchanges afterwards.
+    /// Relaxed: the loads before and the CAS after the call decide whether the result is a task.
     #[inline(always)]
     pub(crate) fn read(&self) -> MaybeUninit<T> {
         let mut task = MaybeUninit::<T>::uninit();
         let words = task.as_mut_ptr().cast::<*mut ()>();
         for n in 0..Self::WHOLE_WORDS {
-            // SAFETY: the n-th whole word lies within the task.
+            // SAFETY: the n-th whole word is within the task.
             unsafe { words.add(n).write_unaligned(self.word(n).load(Ordering::Relaxed)) };
         }
         if Self::BYTES_LEFT > 0 {
             let word = self.word(Self::WHOLE_WORDS).load(Ordering::Relaxed);
-            // SAFETY: the rest of the task lies behind its whole words and is shorter than a word.
+            // SAFETY: the rest of the task follows its whole words and is shorter than a word.
             unsafe {
                 let rest = words.add(Self::WHOLE_WORDS).cast::<u8>();
                 ptr::copy_nonoverlapping(ptr::addr_of!(word).cast::<u8>(), rest, Self::BYTES_LEFT);
@@ -121,7 +126,7 @@ mod tests {
 
     fn there_and_back<T>(task: T) -> T {
         let words: Vec<Word> = (0..Slot::<T>::WORDS).map(|_| Word::new(ptr::null_mut())).collect();
-        // SAFETY: `words` has the words of one task and outlives the slot.
+        // SAFETY: `words` has the words of a task and outlives the slot.
         let slot = unsafe { Slot::<T>::at(words.as_ptr()) };
         slot.write(task);
         // SAFETY: a whole task was just written, and it is read once.

@@ -1,48 +1,63 @@
-//! THEP: FF-THE whose owner echoes the thief, so that no steal need abort. Exactly once, given delta; a thief may wait for the owner.
+//! THEP: FF-THE whose owner echoes the thief, so that no steal need abort.
+//!
+//! Exactly once, given delta. A thief may wait for the owner.
 //!
 //! Source: figure 5 of the fence-free paper.
 //!
 //! # Shared words
 //!
-//! - head: the index of the oldest task (its low 32 bits) and a counter of steals (32 bits), in one word. Only a thief that holds the lock writes it.
+//! - head: the index of the oldest task (its low 32 bits) and a counter of steals (32 bits), in a
+//!   single word. Only a thief that holds the lock writes it.
 //! - tail: index of the first free slot. Only the owner writes it.
 //! - echo: the counter that the owner saw at its last pop, or none. Only the owner writes it.
-//! - a lock, which thieves always take and the owner only in a conflict.
+//! - a lock: thieves always take it, the owner takes it only in a conflict.
 //! - the array in use.
 //!
 //! # Invariant
 //!
-//! As in [`ff_the`](crate::ff_the) if the tail is more than delta away. Otherwise the thief, which has announced index i with a new counter, waits until the echo is
-//! that counter. The owner stores the tail, loads the head, stores the echo, in this order, so the tail that the thief loads after the echo
-//! was stored by a pop that saw the announcement, or later: it is exact as far as index i goes, and the thief decides as in [`the`](crate::the). That part
-//! needs no bound. The thief also stops waiting when the tail says that the queue is empty, that it has grown past delta, or when the owner is gone.
+//! If the tail is more than delta away, the invariant is that of [`ff_the`](crate::ff_the).
+//! Otherwise the thief, which has announced index i with a new counter, waits until the echo is
+//! that counter. The owner stores the tail, loads the head, and stores the echo, in this order. So
+//! the tail that the thief loads after the echo was stored by a pop that saw the announcement, or
+//! later. That tail is exact for index i, and the thief decides as in [`the`](crate::the). This
+//! part needs no bound. The thief also stops waiting if the tail says that the queue is empty or
+//! has grown past delta, or if the owner is dropped.
 //!
-//! The store of the echo is the first of the x extra stores of a pop: it is to another cache line than the tail.
+//! The store of the echo is the first of the x extra stores of a pop: it goes to another cache line
+//! than the tail.
 //!
 //! # Widths
 //!
-//! Indices are compared modulo 2^32, so a queue holds fewer than 2^30 tasks; a push beyond that is refused. The counter wraps after 2^32 attempts to steal. An echo
-//! that old could be taken for a new one only if the owner had not popped since; the thief skips a counter that equals the
-//! echo that it sees. One that is still in the owner's store buffer it does not see, but no store stays there for 2^32 steals.
+//! Indices are compared modulo 2^32, so a queue holds fewer than 2^30 tasks, and a push beyond that
+//! fails. The counter wraps after 2^32 attempts to steal. A thief could mistake an echo that old
+//! for a new echo only if the owner had not popped since. So the thief skips a counter that equals
+//! the echo that it sees. It does not see an echo that is still in the owner's store buffer, but no
+//! store stays there for 2^32 steals.
 //!
 //! # Progress
 //!
-//! **A thief that finds at most delta tasks waits, holding the lock, until the owner pops, drains the queue, fills it or is dropped.** It is only for owners that keep
-//! popping. An owner that is inside a long task keeps such a thief, and those behind it, waiting. The owner itself waits for the lock only when a thief is after
-//! its last task, and such a thief stops waiting when it sees the lowered tail. [`Thief::steal_or_abort`] is for the others: it withdraws when it has waited for a moment. Forgetting an owner (`mem::forget`) with tasks in the queue leaves thieves waiting for ever.
+//! **A thief that finds at most delta tasks waits, holding the lock, until the owner pops, drains
+//! the queue, fills it or is dropped.** So this queue is only for owners that keep popping. An
+//! owner inside a long task keeps such a thief, and all thieves behind it, waiting. The owner waits
+//! for the lock only if a thief wants its last task. Such a thief stops waiting when it sees the
+//! lowered tail. For other owners there is [`Thief::steal_or_abort`]: it withdraws after waiting
+//! for a moment. If an owner is forgotten (`mem::forget`) with tasks in the queue, thieves wait
+//! forever.
 //!
 //! # If delta is too small
 //!
-//! As in [`ff_the`](crate::ff_the): the safe constructors' queue then gives a task twice, and loses none.
+//! As in [`ff_the`](crate::ff_the): a queue made by a safe constructor may then return a task
+//! twice, and loses none.
 //!
 //! # Platforms
 //!
-//! The fence is left out on x86-64 only. Elsewhere, or with `--cfg filch_fenced`, the owner keeps it and thieves never wait for it; see
+//! Only on x86-64 does the owner have no fence. On other CPUs, or with `--cfg filch_fenced`, the
+//! owner keeps the fence and thieves never wait for it; see
 //! [`FENCE_FREE`](crate::bound::FENCE_FREE).
 //!
 //! # Memory
 //!
-//! As in [`the`](crate::the).
+//! The same as in [`the`](crate::the).
 //!
 //! Model-checked on bounded TSO: `crates/filch-model/src/models/thep.tso`.
 
@@ -61,16 +76,18 @@ use crate::traits::queue_shape;
 use crate::turnstile::Turnstile;
 use crate::{CapacityError, PushError, Steal};
 
-/// The most slots, so that differences of 32-bit indices have a sign.
+/// The maximum number of slots: differences of 32-bit indices need a sign.
 const LIMIT: usize = 1 << 30;
 
-/// How many turns a thief waits that would rather abort: an owner that pops all the time answers in fewer.
+/// The number of turns that `steal_or_abort` waits.
+///
+/// An owner that pops all the time answers in fewer.
 const PATIENCE: u32 = 64;
 
-/// An echo of nobody.
+/// The echo of no steal.
 const NONE: u64 = u64::MAX;
 
-/// The head's word, taken apart.
+/// The fields of the head's word.
 #[derive(Clone, Copy)]
 struct Head {
     counter: u32,
@@ -88,13 +105,13 @@ impl Head {
         u64::from(self.counter) << 32 | u64::from(self.index)
     }
 
-    /// How far the tail is ahead of this head; negative if it is behind.
+    /// Returns how far the tail is ahead of this head; negative if it is behind.
     #[inline(always)]
     fn distance(self, tail: usize) -> isize {
         (tail as u32).wrapping_sub(self.index) as i32 as isize
     }
 
-    /// The head as an index like the tail.
+    /// Returns the head as a full index, like the tail.
     #[inline(always)]
     fn full(self, tail: usize) -> usize {
         tail.wrapping_sub(self.distance(tail) as usize)
@@ -110,24 +127,26 @@ struct Shared<T> {
     spacer: Spacer,
 }
 
-/// The owner's side: pushes, and pops the youngest task without a fence.
+/// The owner's side: pushes tasks, and pops the youngest task without a fence.
 pub struct Owner<T, B: Trust = Untrusted> {
     shared: Handle<Shared<T>>,
-    /// The owner's own copy of the tail, which nobody else writes.
+    /// The owner's copy of the tail. Only the owner writes the tail.
     tail: Cell<usize>,
-    /// Whether a task was popped since the owner last made sure that its tail is seen. Of no use where the bound is trusted.
+    /// Whether the owner popped a task since its last fence.
+    ///
+    /// Not used if the bound is trusted.
     unsettled: Cell<bool>,
     ring: Cell<Ring<T>>,
     kind: PhantomData<B>,
 }
 
-/// A thief's side: steals the oldest task under a lock, and may wait for the owner.
+/// A thief's side: steals the oldest task under a lock. It may wait for the owner.
 pub struct Thief<T, B: Trust = Untrusted> {
     shared: Handle<Shared<T>>,
     kind: PhantomData<B>,
 }
 
-/// A new queue that is at least once, whether or not `delta` is right for this CPU.
+/// Creates an at-least-once queue, whether or not `delta` is right for this CPU.
 ///
 /// ```
 /// use filch_queue::bound::{Bound, Delta};
@@ -146,16 +165,18 @@ pub fn new<T: Copy + Send>(delta: Delta) -> (Owner<T>, Thief<T>) {
     with_capacity(delta, ring::DEFAULT_CAPACITY).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same with room for `capacity` tasks before it first grows; 0 is as good as 1.
+/// Creates an at-least-once queue with room for `capacity` tasks before it first grows.
+///
+/// A capacity of 0 means 1.
 ///
 /// # Errors
 ///
-/// If there is no memory for so many, or they are 2^30 or more.
+/// If memory does not suffice for `capacity` tasks, or `capacity` is 2^30 or more.
 pub fn with_capacity<T: Copy + Send>(delta: Delta, capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     starting_at(0, delta, capacity)
 }
 
-/// A new queue whose first task has this index.
+/// Creates a queue whose first task has index `index`.
 #[doc(hidden)]
 pub fn starting_at<T: Copy + Send>(
     index: usize,
@@ -165,21 +186,23 @@ pub fn starting_at<T: Copy + Send>(
     make(index, delta, capacity)
 }
 
-/// A new queue that is exactly once, on the caller's word.
+/// Creates an exactly-once queue; the caller guarantees the bound.
 ///
 /// # Safety
 ///
-/// On every CPU that the owner runs on, a load overtakes at most as many of its thread's stores as the [`Bound`](crate::bound::Bound) that
-/// `delta` was made from says.
+/// On every CPU that the owner runs on, a load overtakes at most as many stores of its thread as
+/// the [`Bound`](crate::bound::Bound) of `delta` says.
 pub unsafe fn new_trusted<T: Send>(delta: Delta) -> (Owner<T, Trusted>, Thief<T, Trusted>) {
     make(0, delta, ring::DEFAULT_CAPACITY).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same with room for `capacity` tasks before it first grows; 0 is as good as 1.
+/// Creates an exactly-once queue with room for `capacity` tasks before it first grows.
+///
+/// A capacity of 0 means 1.
 ///
 /// # Errors
 ///
-/// If there is no memory for so many, or they are 2^30 or more.
+/// If memory does not suffice for `capacity` tasks, or `capacity` is 2^30 or more.
 ///
 /// # Safety
 ///
@@ -191,7 +214,7 @@ pub unsafe fn with_capacity_trusted<T: Send>(
     make(0, delta, capacity)
 }
 
-/// A new queue whose first task has this index.
+/// Creates an exactly-once queue whose first task has index `index`.
 ///
 /// # Safety
 ///
@@ -226,7 +249,9 @@ fn make<T: Send, B: Trust>(
 }
 
 impl<T, B: Trust> Owner<T, B> {
-    /// Adds a task, or gives it back if the queue holds 2^30 - 1 already or there is no memory left to grow.
+    /// Adds a task, or returns it in an error if it cannot be added.
+    ///
+    /// This happens if the queue already holds 2^30 - 1 tasks or there is no memory left to grow.
     #[inline]
     pub fn try_push(&self, task: T) -> Result<(), PushError<T>> {
         if !B::TRUSTED && self.unsettled.get() {
@@ -244,7 +269,7 @@ impl<T, B: Trust> Owner<T, B> {
         }
         self.ring.get().slot(tail).write(task);
         self.tail.set(tail.wrapping_add(1));
-        // Release: a thief that sees the tail sees the task, and the array it is in.
+        // Release: a thief that sees the tail sees the task and its array.
         self.shared.tail.store(tail.wrapping_add(1), Ordering::Release);
         Ok(())
     }
@@ -254,7 +279,7 @@ impl<T, B: Trust> Owner<T, B> {
     pub fn pop(&self) -> Option<T> {
         let tail = self.tail.get().wrapping_sub(1);
         lower_tail::<B>(&self.shared.tail, tail);
-        // Relaxed: it may be an old head, by as much as delta allows for.
+        // Relaxed: the head may be outdated, by as much as delta allows for.
         let head = Head::unpack(self.shared.head.load(Ordering::Relaxed));
         if head.distance(tail) > self.ring.get().low_water() {
             // Release: a thief that sees the echo sees the tail that was stored before it.
@@ -266,8 +291,9 @@ impl<T, B: Trust> Owner<T, B> {
             if !B::TRUSTED {
                 self.unsettled.set(true);
             }
-            // SAFETY: the task was pushed here, and a thief that goes for it either waits for an echo, or does not believe the tail, or,
-            // where nobody vouched for the bound, takes a copy, since the task is `Copy`.
+            // SAFETY: the task was pushed here. A thief that tries to take it waits for an echo or
+            // does not trust the tail. If the bound is untrusted, the thief may take a copy, since
+            // the task is `Copy`.
             return Some(unsafe { self.ring.get().slot(tail).read().assume_init() });
         }
         let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
@@ -280,13 +306,16 @@ impl<T, B: Trust> Owner<T, B> {
 }
 
 impl<T, B: Trust> Thief<T, B> {
-    /// Takes the oldest task, waiting for another thief if one is at it, and for the owner's next pop if at most delta tasks are left.
+    /// Takes the oldest task, and waits for other thieves and, if necessary, the owner.
+    ///
+    /// It waits for a thief that holds the lock. If at most delta tasks are left, it waits for the
+    /// owner's next pop.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
         self.steal_within(None)
     }
 
-    /// The same, but aborts where the owner does not answer within a moment.
+    /// Takes the oldest task, but aborts if the owner does not answer within a moment.
     #[inline]
     pub fn steal_or_abort(&self) -> Steal<T> {
         self.steal_within(Some(PATIENCE))
@@ -298,15 +327,17 @@ impl<T, B: Trust> Thief<T, B> {
             return outcome;
         }
         let _lock = self.shared.storage.gate().enter();
-        // Relaxed: only who holds the lock writes it.
+        // Relaxed: only the holder of the lock writes the head.
         let head = Head::unpack(self.shared.head.load(Ordering::Relaxed));
         let announced = Head { counter: self.shared.new_counter(head), index: head.index.wrapping_add(1) };
-        // Release: an owner that sees this head may reuse the slots before the one that is being stolen; they have been read.
+        // Release: an owner that sees this head may reuse the slots before the one that is being
+        // stolen. They have been read.
         self.shared.head.store(announced.pack(), Ordering::Release);
-        // Pairs with the barrier in `pop` where there is one, with `settle`, and with the one after an array was replaced.
+        // Pairs with the barrier in `pop`, if it has one, with `settle`, and with the barrier after
+        // an array was replaced.
         barrier::full();
         let hidden = self.shared.sight.hidden::<B>();
-        // Acquire: pairs with the release in `try_push`; what is below the tail is in its slot.
+        // Acquire: pairs with the release in `try_push`. Tasks below the tail are in their slots.
         let ahead = head.distance(self.shared.tail.load(Ordering::Acquire));
         let answer = if ahead > 0 && ahead as usize > hidden {
             Answer::Take
@@ -314,8 +345,9 @@ impl<T, B: Trust> Thief<T, B> {
             self.shared.wait_for_the_owner::<B>(head, announced, patience)
         };
         if let Answer::Take = answer {
-            // SAFETY: under the lock the array stays allocated; the task was pushed, and the spare slot keeps it from being overwritten. The owner does
-            // not pop it without the lock, or, where nobody vouched for the bound, has had a copy of a task that is `Copy`.
+            // SAFETY: under the lock the array stays allocated. The task was pushed, and the spare
+            // slot keeps it from being overwritten. The owner does not pop it without the lock. If
+            // the bound is untrusted, the owner may have a copy of it, and the task is `Copy`.
             return Steal::Success(unsafe {
                 self.shared.storage.current().slot(head.index as usize).read().assume_init()
             });
@@ -330,7 +362,7 @@ impl<T, B: Trust> Thief<T, B> {
     }
 }
 
-/// What a thief knows of the task that it has announced.
+/// The thief's knowledge about the task that it has announced.
 enum Answer {
     Take,
     Empty,
@@ -339,7 +371,9 @@ enum Answer {
 }
 
 impl<T> Shared<T> {
-    /// The counter for the next steal: one more, but never one that an old echo already gives.
+    /// Returns the counter for the next steal.
+    ///
+    /// It is one more, but never a counter that an old echo already has.
     #[inline(always)]
     fn new_counter(&self, head: Head) -> u32 {
         let next = head.counter.wrapping_add(1);
@@ -350,13 +384,16 @@ impl<T> Shared<T> {
         next
     }
 
-    /// Waits until it is certain whether the announced task can be stolen, or for so many turns.
+    /// Waits until it is certain whether the announced task can be stolen.
+    ///
+    /// Gives up after `patience` turns, if given.
     #[cold]
     #[inline(never)]
     fn wait_for_the_owner<B: Trust>(&self, head: Head, announced: Head, patience: Option<u32>) -> Answer {
         let mut turn = 0;
         loop {
-            // Acquire: pairs with the release of the echo; the tail that is loaded next was stored before it or later.
+            // Acquire: pairs with the release of the echo. The tail that is loaded next was stored
+            // before the echo or later.
             let answered = self.echo.load(Ordering::Acquire) == u64::from(announced.counter);
             let hidden = if answered { 0 } else { self.sight.hidden::<B>() };
             // Acquire: as in `steal`.
@@ -375,22 +412,27 @@ impl<T> Shared<T> {
         }
     }
 
-    /// What a thief can say without the lock: that the queue is empty, or that another thief has it just now.
+    /// Returns an outcome that needs no lock.
+    ///
+    /// This is empty, or retry if another thief holds the lock or held it meanwhile. Returns `None`
+    /// if there is a task.
     #[inline]
     fn look(&self) -> Option<Steal<T>> {
         let before = self.storage.gate().visits();
-        // Acquire: the tail is loaded after it, and the visits again after both.
+        // Acquire: the tail is loaded after the head, and the visits are loaded again after both.
         let head = Head::unpack(self.head.load(Ordering::Acquire));
         if head.distance(self.tail.load(Ordering::Acquire)) > 0 {
             return None;
         }
-        // A thief that is inside, or was meanwhile, may have announced the last task and withdraw.
+        // A thief that holds the lock, or held it meanwhile, may have announced the last task and
+        // may withdraw.
         let quiet = before % 2 == 0 && self.storage.gate().visits() == before;
         Some(if quiet { Steal::Empty } else { Steal::Retry })
     }
 
-    /// The end of a pop that has lowered the tail to `tail`, then found the head close to it or past it. Gives back the task, if the
-    /// owner has it, and the tail as it is now.
+    /// Finishes a pop that stored `tail` and found the head near or past it.
+    ///
+    /// Returns the task, if the owner has it, and the current tail.
     #[cold]
     #[inline(never)]
     fn pop_near_empty(&self, ring: Ring<T>, head: Head, tail: usize) -> (Option<T>, usize) {
@@ -398,11 +440,12 @@ impl<T> Shared<T> {
         if head.distance(tail) < 0 {
             let _lock = self.storage.gate().enter();
             echo = NONE;
-            // Relaxed: only who holds the lock writes it.
+            // Relaxed: only the holder of the lock writes the head.
             let head = Head::unpack(self.head.load(Ordering::Relaxed));
             if head.distance(tail) < 0 {
                 let tail = head.full(tail);
-                // Release: a thief that sees the echo, which is none, or the tail sees what was written before.
+                // Release: a thief that sees the echo, which is none, or the tail sees the earlier
+                // writes.
                 self.echo.store(echo, Ordering::Release);
                 self.tail.store(tail, Ordering::Release);
                 return (None, tail);
@@ -413,13 +456,17 @@ impl<T> Shared<T> {
         if self.sight.extra_stores() > 1 {
             self.spacer.space(self.sight.extra_stores() - 1, tail);
         }
-        // SAFETY: the task was pushed here. A thief that announces it from now on sees the tail and gives up, waits for an echo, or, where nobody vouched for
-        // the bound, takes a copy of a task that is `Copy`.
+        // SAFETY: the task was pushed here. A thief that announces it from now on sees the tail and
+        // withdraws, or waits for an echo. If the bound is untrusted, the thief may take a copy,
+        // since the task is `Copy`.
         (Some(unsafe { ring.slot(tail).read().assume_init() }), tail)
     }
 
-    /// Gives memory back after a pop. A smaller array has no slots for tasks that are thought popped, so where nobody vouched for the bound that is made
-    /// sure first. Gives back the tail to go on from, and the view from there.
+    /// Frees memory after a pop.
+    ///
+    /// A smaller array has no slots for tasks that the owner regards as popped. So if the bound is
+    /// untrusted, the owner first settles them. Returns the tail to continue from, and the view
+    /// from there.
     #[cold]
     #[inline(never)]
     fn relieve_settled<B: Trust>(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
@@ -428,19 +475,21 @@ impl<T> Shared<T> {
         (tail, self.relieve(ring, tail))
     }
 
-    /// Makes up for the fences that pops went without, before an index of theirs is reused. Gives back the tail to go on from, and
-    /// the view from there.
+    /// Makes up for the missing fences of pops, before their indices are reused.
+    ///
+    /// Returns the tail to continue from, and the view from there.
     #[cold]
     #[inline(never)]
     fn settle(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
-        // Pairs with the barrier in `steal`: a thief that did not see this tail has announced itself before the load here.
+        // Pairs with the barrier in `steal`: a thief that did not see this tail has announced its
+        // steal before the load here.
         barrier::full();
-        // Relaxed: if it is past the tail, the lock decides.
+        // Relaxed: if the head is past the tail, the lock decides.
         if Head::unpack(self.head.load(Ordering::Relaxed)).distance(tail) >= 0 {
             return (tail, ring);
         }
         let _lock = self.storage.gate().enter();
-        // Relaxed: only who holds the lock writes it.
+        // Relaxed: only the holder of the lock writes the head.
         let head = Head::unpack(self.head.load(Ordering::Relaxed));
         if head.distance(tail) >= 0 {
             return (tail, ring);
@@ -454,7 +503,8 @@ impl<T> Shared<T> {
     #[cold]
     #[inline(never)]
     fn make_room(&self, ring: Ring<T>, tail: usize) -> Result<Ring<T>, CapacityError> {
-        // Acquire: pairs with the release in `steal`; thieves have read the slots before the one before the head.
+        // Acquire: pairs with the release in `steal`. Thieves have read the slots before the one
+        // before the head.
         let head = Head::unpack(self.head.load(Ordering::Acquire));
         ring.make_room(&self.storage, head.full(tail), tail)
     }
@@ -466,7 +516,7 @@ impl<T> Shared<T> {
     }
 
     fn len(&self) -> usize {
-        // Acquire, relaxed: a hint, but the tail is not older than the head.
+        // Acquire, then relaxed: a hint, but the tail is not older than the head.
         let (head, tail) = (self.head.load(Ordering::Acquire), self.tail.load(Ordering::Relaxed));
         Head::unpack(head).distance(tail).max(0) as usize
     }
@@ -483,7 +533,8 @@ impl<T> Drop for Shared<T> {
         // Relaxed: no other handle is left.
         let tail = self.tail.load(Ordering::Relaxed);
         let head = Head::unpack(self.head.load(Ordering::Relaxed)).full(tail);
-        // SAFETY: no other handle is left, and what is between head and tail was pushed and taken by nobody.
+        // SAFETY: no other handle is left. The tasks between head and tail were pushed and not
+        // taken.
         unsafe { ring::drop_tasks(&self.storage, head, tail) };
     }
 }
@@ -492,8 +543,8 @@ queue_shape!(
     "thep", <T, B: Trust>, |owner: &Self| owner.shared.len(), |thief: &Self| thief.shared.len(),
     steal_or_abort: Thief::steal_or_abort
 );
-// SAFETY: only `unsafe` constructors make this type, and their callers vouch for the bound that the invariant rests on. Where the fence
-// is kept it is `the`.
+// SAFETY: only `unsafe` constructors make this type, and their callers guarantee the bound that the
+// invariant relies on. If the fence is kept, the queue is `the`.
 unsafe impl<T> crate::ExactlyOnce for Owner<T, Trusted> {}
 // SAFETY: as above.
 unsafe impl<T> crate::ExactlyOnce for Thief<T, Trusted> {}

@@ -1,10 +1,10 @@
-//! The shape that all queues share, for code that is generic over them.
+//! The traits that all queues implement, for code that is generic over queues.
 
 use crate::{PushError, Steal};
 
-/// The owner's side of a queue: one thread at a time pushes and pops.
+/// The owner's side of a queue: pushes and pops on one thread at a time.
 ///
-/// Every queue has these as ordinary methods too; the trait is for generic code.
+/// Every queue also has these as inherent methods; the trait is for generic code.
 ///
 /// ```
 /// use filch_queue::{chase_lev, idempotent, Owner};
@@ -22,79 +22,92 @@ use crate::{PushError, Steal};
 /// assert_eq!(drain(&exact), drain(&relaxed));
 /// ```
 pub trait Owner {
-    /// What the queue carries.
+    /// The type of the tasks in the queue.
     type Task;
 
     /// Adds a task.
     ///
     /// # Panics
     ///
-    /// If the queue is at its size limit or memory is exhausted; [`try_push`](Owner::try_push) returns the task instead.
+    /// If the queue is at its size limit or memory is exhausted. [`try_push`](Owner::try_push)
+    /// returns the task instead.
     fn push(&self, task: Self::Task);
 
-    /// Adds a task, or gives it back if the queue is at its size limit or memory is exhausted.
+    /// Adds a task, or returns it in an error if it cannot be added.
     ///
-    /// A task that is given back is not in the queue. If this or [`push`](Owner::push) panics,
-    /// generic code cannot tell whether the task is in the queue. The queues of this crate add no
-    /// task in a call that panics.
+    /// This happens if the queue is at its size limit or memory is exhausted.
+    ///
+    /// A returned task is not in the queue. If this or [`push`](Owner::push) panics, generic code
+    /// cannot tell whether the task is in the queue. The queues of this crate add no task in a call
+    /// that panics.
     fn try_push(&self, task: Self::Task) -> Result<(), PushError<Self::Task>>;
 
-    /// Takes a task, or `None` if there is none left for the owner.
+    /// Takes a task, or returns `None` if no task is left for the owner.
     fn pop(&self) -> Option<Self::Task>;
 
-    /// How many tasks the queue held a moment ago: a hint.
+    /// Returns the number of tasks in the queue a moment ago: a hint.
     fn len(&self) -> usize;
 
-    /// Whether the queue was empty a moment ago: a hint.
+    /// Returns whether the queue was empty a moment ago: a hint.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// A thief's side of a queue: any number of threads steal, each through a clone or a shared reference.
+/// A thief's side of a queue: steals on any number of threads.
+///
+/// Each thread uses a clone or a shared reference.
 pub trait Thief: Clone {
-    /// What the queue carries.
+    /// The type of the tasks in the queue.
     type Task;
 
     /// Tries once to take a task.
     fn steal(&self) -> Steal<Self::Task>;
 
-    /// The same, but never waits for the owner: where [`steal`](Thief::steal) would, in [`thep`](crate::thep), this aborts after a moment.
+    /// Tries once to take a task, and never waits for the owner.
+    ///
+    /// In [`thep`](crate::thep), where [`steal`](Thief::steal) would wait, this aborts after a
+    /// moment. In all other queues it is [`steal`](Thief::steal).
     #[inline]
     fn steal_or_abort(&self) -> Steal<Self::Task> {
         self.steal()
     }
 
-    /// How many tasks the queue held a moment ago: a hint.
+    /// Returns the number of tasks in the queue a moment ago: a hint.
     fn len(&self) -> usize;
 
-    /// Whether the queue was empty a moment ago: a hint.
+    /// Returns whether the queue was empty a moment ago: a hint.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// No task is lost: each is extracted once or more often, as long as the owner keeps popping. What is extracted is
-/// always a whole task that was pushed.
+/// No task is lost: each is extracted once or more often.
+///
+/// This holds as long as the owner keeps popping. An extracted task is always a whole task that was
+/// pushed.
 pub trait AtLeastOnce {}
 
 /// No task is lost and none is extracted twice.
 ///
 /// # Safety
 ///
-/// Generic code may rely on this for memory safety: a task may be the only pointer to something, and to extract it twice
-/// would be to free it twice. Implement it, on the owner's and the thief's type, only if no execution extracts a task twice on
-/// any machine on which the type can be constructed without breaking a written contract.
+/// Generic code may rely on this for memory safety. A task may be the only pointer to an
+/// allocation, and to extract it twice would free it twice. Implement this trait, on the owner's
+/// and the thief's type, only if no execution extracts a task twice on any machine on which the
+/// type can be constructed without breaking a written contract.
 ///
-/// A task that [`try_push`](Owner::try_push) gives back counts as extracted: no later pop or steal
+/// A task that [`try_push`](Owner::try_push) returns counts as extracted: no later pop or steal
 /// returns it.
 ///
-/// Every method may panic. A task that was in the queue, or was to be added, may then be extracted
+/// Every method may panic. A task that was in the queue, or was being added, may then be extracted
 /// later or be lost, but is still not extracted twice.
 pub unsafe trait ExactlyOnce: AtLeastOnce {}
 
-/// What the two types of every queue have alike, given their `try_push`, `pop` and `steal`: the rest of the public shape, the traits
-/// above, `Clone`, `Debug`, and which threads may have them. How many tasks there are, `shared.len()` says, or the two closures.
+/// Implements the rest of a queue's public interface, given `try_push`, `pop` and `steal`.
+///
+/// That is the other methods, the traits above, `Clone`, `Debug`, `Send` and `Sync`. The number of
+/// tasks comes from `shared.len()`, or from the two closures.
 macro_rules! queue_shape {
     ($name:literal, <$T:ident $(: $task:path)? $(, $K:ident: $kind:path)?>) => {
         queue_shape!(
@@ -110,8 +123,8 @@ macro_rules! queue_shape {
             ///
             /// # Panics
             ///
-            /// If the queue is at its size limit or there is no memory left to grow. [`try_push`](Owner::try_push) gives the
-            /// task back instead.
+            /// If the queue is at its size limit or there is no memory left to grow.
+            /// [`try_push`](Owner::try_push) returns the task instead.
             #[inline]
             pub fn push(&self, task: $T) {
                 if let Err(error) = self.try_push(task) {
@@ -119,13 +132,13 @@ macro_rules! queue_shape {
                 }
             }
 
-            /// How many tasks there were a moment ago.
+            /// Returns the number of tasks in the queue a moment ago.
             #[inline]
             pub fn len(&self) -> usize {
                 ($owner_len)(self)
             }
 
-            /// Whether there was no task a moment ago.
+            /// Returns whether the queue was empty a moment ago.
             #[inline]
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
@@ -133,13 +146,13 @@ macro_rules! queue_shape {
         }
 
         impl<$T $(: $task)? $(, $K: $kind)?> Thief<$T $(, $K)?> {
-            /// How many tasks there were a moment ago.
+            /// Returns the number of tasks in the queue a moment ago.
             #[inline]
             pub fn len(&self) -> usize {
                 ($thief_len)(self)
             }
 
-            /// Whether there was no task a moment ago.
+            /// Returns whether the queue was empty a moment ago.
             #[inline]
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
@@ -212,10 +225,10 @@ macro_rules! queue_shape {
             }
         }
 
-        // SAFETY: tasks move between threads; all else that the two sides share is atomic, or belongs to the owner, of which
-        // there is one and which is not `Sync`.
+        // SAFETY: tasks move between threads. All other shared data is atomic or belongs to the
+        // owner, which is unique and not `Sync`.
         unsafe impl<$T: Send $(+ $task)? $(, $K: $kind)?> Send for Owner<$T $(, $K)?> {}
-        // SAFETY: as above; a turnstile may be used by several threads at once.
+        // SAFETY: as above. Several threads may use a turnstile at once.
         unsafe impl<$T: Send $(+ $task)? $(, $K: $kind)?> Send for Thief<$T $(, $K)?> {}
         // SAFETY: as above.
         unsafe impl<$T: Send $(+ $task)? $(, $K: $kind)?> Sync for Thief<$T $(, $K)?> {}

@@ -1,7 +1,9 @@
-//! The gate of the queues without a lock: a turnstile for each thief, so that thieves do not wait for each other.
+//! The gate of the queues without a lock: a turnstile for each thief.
 //!
-//! A thief enters by its own turnstile with one locked instruction, which is the full barrier that its algorithm needs anyway,
-//! and leaves with a plain store.
+//! Thieves do not wait for each other.
+//!
+//! A thief enters its own turnstile with a single locked instruction, which is the full barrier
+//! that its algorithm needs anyway. It leaves with a plain store.
 
 use alloc::boxed::Box;
 use core::ops::Deref;
@@ -20,10 +22,12 @@ pub(crate) struct Visitors {
     first: AtomicPtr<Visitor>,
 }
 
-/// A thief's turnstile, in a list that only grows until the queue is gone.
+/// A thief's turnstile, in a list that only grows until the queue is dropped.
 struct Visitor {
     turnstile: CachePadded<Turnstile>,
-    /// Whether a thief calls it its own. It decides who is in whose way, not who may enter.
+    /// Whether a thief has claimed the turnstile.
+    ///
+    /// It only avoids contention; any thief may enter any turnstile.
     taken: AtomicBool,
     next: *mut Visitor,
 }
@@ -33,11 +37,11 @@ impl Visitors {
         Visitors { first: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// The first visitor in the list for which `choose` gives something.
+    /// Returns the first result of `choose` that is not `None`, in list order.
     fn find<R>(&self, mut choose: impl FnMut(&Visitor) -> Option<R>) -> Option<R> {
-        // Acquire: pairs with the release in `add`; the visitor behind the pointer is complete.
+        // Acquire: pairs with the release in `add`. The visitor behind the pointer is complete.
         let mut at = self.first.load(Ordering::Acquire);
-        // SAFETY: visitors stay until the list is dropped.
+        // SAFETY: visitors live until the list is dropped.
         while let Some(visitor) = unsafe { at.as_ref() } {
             let choice = choose(visitor);
             if choice.is_some() {
@@ -48,10 +52,10 @@ impl Visitors {
         None
     }
 
-    /// A turnstile for one thief: one that nobody uses any more, or a new one.
+    /// Claims a turnstile for a thief: an unclaimed turnstile, or a new one.
     fn take(&self) -> NonNull<Visitor> {
         let free = self.find(|visitor| {
-            // Relaxed: being two at a turnstile costs time and breaks nothing.
+            // Relaxed: two thieves with the same turnstile cost time but break nothing.
             let took = visitor.taken.compare_exchange(false, true, Ordering::Relaxed, Ordering::Relaxed);
             took.ok().map(|_| NonNull::from(visitor))
         });
@@ -63,12 +67,13 @@ impl Visitors {
         let visitor = Box::new(Visitor { turnstile, taken: AtomicBool::new(taken), next: ptr::null_mut() });
         let visitor = NonNull::from(Box::leak(visitor));
         loop {
-            // Relaxed: only compared and linked to, never followed from here.
+            // Relaxed: the pointer is only compared and linked to, never dereferenced here.
             let first = self.first.load(Ordering::Relaxed);
-            // SAFETY: not published yet, so nobody else reads it.
+            // SAFETY: the visitor is not published yet, so no other thread reads it.
             unsafe { (*visitor.as_ptr()).next = first };
-            // Release: whoever finds the visitor finds it complete, and the older ones behind it. Pairs with `find`.
-            // Acquire, in AcqRel: the older visitors are published again by this exchange.
+            // Release: a thread that finds the visitor finds it complete, and the older visitors
+            // behind it. Pairs with `find`. Acquire, in AcqRel: this exchange publishes the older
+            // visitors again.
             let linked = self.first.compare_exchange(first, visitor.as_ptr(), Ordering::AcqRel, Ordering::Relaxed);
             if linked.is_ok() {
                 return visitor;
@@ -76,12 +81,12 @@ impl Visitors {
         }
     }
 
-    /// Enters by any turnstile, because somebody else is in the thief's own with the same handle.
+    /// Enters any turnstile: another thread with the same handle is in the thief's own.
     #[cold]
     fn enter_elsewhere(&self) -> Visit<'_> {
         loop {
             let free = self.find(|visitor| {
-                // SAFETY: visitors stay until the gate is dropped, and the visit borrows the gate.
+                // SAFETY: visitors live until the gate is dropped, and the visit borrows the gate.
                 let visitor: &Visitor = unsafe { &*ptr::from_ref(visitor) };
                 visitor.turnstile.try_enter()
             });
@@ -114,15 +119,15 @@ impl Drop for Visitors {
     }
 }
 
-/// What a thief holds on to: the queue, and a turnstile of its own.
+/// A thief's handle: the queue, and a turnstile of its own.
 pub(crate) struct Visiting<S: Visited> {
     shared: Handle<S>,
     own: NonNull<Visitor>,
 }
 
-/// What has a gate for visitors.
+/// A queue with a gate for visitors.
 pub(crate) trait Visited {
-    /// The gate.
+    /// Returns the gate.
     fn visitors(&self) -> &Visitors;
 }
 
@@ -131,10 +136,12 @@ impl<S: Visited> Visiting<S> {
         Visiting { own: shared.visitors().take(), shared }
     }
 
-    /// Begins a visit: from here until it is dropped, arrays that are found stay allocated. A full barrier.
+    /// Begins a visit, with a full barrier.
+    ///
+    /// Until the visit is dropped, arrays that the thief loads stay allocated.
     #[inline]
     pub(crate) fn enter(&self) -> Visit<'_> {
-        // SAFETY: visitors stay until the gate is dropped, and the handle keeps it.
+        // SAFETY: visitors live until the gate is dropped, and the handle keeps the gate alive.
         let own = unsafe { &self.own.as_ref().turnstile };
         let visit = match own.try_enter() {
             Some(visit) => visit,

@@ -1,4 +1,7 @@
-//! The bulk queue at its edges: shares that are none, tasks whose drop panics, as many tasks as it can count, handles that go in any order.
+//! Edge cases of the bulk queue.
+//!
+//! Invalid shares, tasks whose drop panics, the maximum number of tasks, and handles that are
+//! dropped in any order.
 #![cfg(not(loom))]
 
 use std::error::Error;
@@ -37,7 +40,8 @@ fn a_share_of_nothing_takes_nothing_and_the_smallest_share_takes_one() {
 
 #[test]
 fn a_thief_that_finds_another_at_work_is_told_so() {
-    // A steal calls nothing of ours that could be interrupted, so two threads try until they have met, or it is clear that there is one core.
+    // A steal calls no code of the test that could be interrupted. So two threads try until they
+    // interfere, or until it is clear that there is a single core.
     let (owner, thief) = bulk::new();
     let thief: SharedThief<usize> = thief.share();
     let busy = AtomicUsize::new(0);
@@ -100,7 +104,7 @@ fn the_limit_refuses_a_batch_and_a_task_and_gives_them_back() {
     assert_eq!(owner.try_push(()).unwrap_err().cause(), CapacityError::TooLarge { requested: LIMIT + 1, limit: LIMIT });
     assert!(owner.try_push_batch(many(1)).is_err());
     assert_eq!((owner.len(), owner.pop(), thief.len()), (LIMIT, Some(()), LIMIT - 1));
-    // What was stolen makes room.
+    // Stolen tasks make room.
     let half = thief.steal(0.5).unwrap();
     assert_eq!((half.len(), owner.len()), (LIMIT / 2, LIMIT / 2));
     owner.push_batch(half);
@@ -108,7 +112,7 @@ fn the_limit_refuses_a_batch_and_a_task_and_gives_them_back() {
     assert_eq!(owner.pop(), None);
 }
 
-/// A task whose drop panics if it is the chosen one.
+/// A task whose drop panics if `blows` is set.
 struct Fuse {
     blows: bool,
     dropped: Arc<AtomicUsize>,
@@ -190,7 +194,7 @@ fn a_stolen_batch_is_pushed_on_without_moving_its_tasks() {
     }
 }
 
-/// The numbers of a batch go through blocks that are shared, left and gone back to.
+/// Passes the tasks of batches through blocks that are shared, left and reentered.
 #[test]
 fn batches_between_single_tasks_come_out_in_order() {
     let (owner, mut thief) = bulk::new();

@@ -1,4 +1,6 @@
-//! The bulk queue against a plain model, on one thread: two queues and their thieves, with batches that go to and fro.
+//! The bulk queue against a sequential model, on a single thread.
+//!
+//! There are two queues and their thieves, and batches move between the queues.
 #![cfg(not(loom))]
 
 mod common;
@@ -13,16 +15,16 @@ use proptest::test_runner::{TestCaseResult, TestRunner};
 use common::{Padded, Sample, Uneven};
 use filch_queue::bulk::{self, Batch, Owner, Thief};
 
-/// How a batch is made.
+/// A way to make a batch.
 #[derive(Clone, Copy, Debug)]
 enum Make {
     Collected,
-    /// One at a time, so that it grows.
+    /// Pushed task by task, so that it grows.
     Pushed,
     FromVec,
-    /// Two, joined.
+    /// Two batches, appended.
     Joined,
-    /// With room to spare, of which a part was used and given up.
+    /// With spare room, and with some tasks popped and pushed again.
     Popped,
 }
 
@@ -36,7 +38,7 @@ enum Step {
     StealOne(usize),
     /// Steals a share and pushes it into the other queue.
     Move(f64),
-    /// The two queues change parts.
+    /// The two queues swap roles.
     Turn,
 }
 
@@ -79,7 +81,7 @@ fn share(fraction: f64, length: usize) -> usize {
 struct Side<T> {
     owner: Owner<T>,
     thief: Thief<T>,
-    /// Numbers of the tasks, oldest first.
+    /// The numbers of the tasks, oldest first.
     model: VecDeque<usize>,
 }
 
@@ -187,7 +189,7 @@ where
             prop_assert_eq!(side.thief.is_empty(), side.model.is_empty());
         }
     }
-    // The thief outlives one owner, and the other queue goes as it is.
+    // One thief outlives its owner, and the other queue is dropped with its tasks.
     drop(here.owner);
     let left = here.thief.steal(1.0).unwrap();
     expect(left, here.model.drain(..), task)?;
@@ -218,7 +220,7 @@ impl Sample for Large {
     }
 }
 
-/// Aligned beyond the header of a segment.
+/// A task with a larger alignment than the header of a segment.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(align(64))]
 struct Aligned(usize);

@@ -1,6 +1,9 @@
-//! The bulk queue on two real threads: the owner pushes and pops, the thief steals shares, and every task is accounted for.
+//! The bulk queue on two real threads, with a count of every task.
 //!
-//! That single tasks are stolen exactly once, by several thieves too, `stress.rs` shows as for every queue.
+//! The owner pushes and pops, and the thief steals shares.
+//!
+//! `stress.rs` shows, as for every queue, that single tasks are stolen exactly once, also by
+//! several thieves.
 #![cfg(not(loom))]
 
 mod threads;
@@ -13,7 +16,9 @@ use std::thread;
 use filch_queue::bulk::{self, Batch, Owner, Thief};
 use threads::{alone, join, tasks_per_queue, until_stolen, Dice, Done};
 
-/// A task on the heap, so that one that comes out twice is freed twice, with a second word that gives away a mixture of two.
+/// A task on the heap: if it comes out twice, it is freed twice.
+///
+/// The second word detects a mixture of two tasks.
 struct Task(Box<usize>, usize);
 
 impl Task {
@@ -27,7 +32,7 @@ impl Task {
     }
 }
 
-/// How often each task came out.
+/// The number of times that each task came out.
 struct Account(Vec<u8>);
 
 impl Account {
@@ -46,7 +51,7 @@ impl Account {
     }
 }
 
-/// Pushes the tasks of these numbers, singly and in batches of many sizes, and pops many of them.
+/// Pushes the tasks of these numbers, singly and in batches, and pops many of them.
 fn own(owner: &Owner<Task>, ids: Range<usize>, dice: &mut Dice, mut take: impl FnMut(Task)) {
     let mut next = ids.start;
     while next < ids.end {
@@ -66,7 +71,8 @@ fn own(owner: &Owner<Task>, ids: Range<usize>, dice: &mut Dice, mut take: impl F
                 owner.push_batch((next..end).map(Task::new).collect());
             }
             next = end;
-            // Until nothing is left, so that both are after the last tasks; or a part, so that there is always something.
+            // Pops all tasks, so that both threads want the last tasks; or a part, so that there
+            // are always tasks left.
             let pops = if dice.roll(0..3) == 0 { usize::MAX } else { dice.roll(1..most) };
             if rhythm % 2 == 0 {
                 (0..dice.roll(0..60)).for_each(|_| hint::spin_loop());
@@ -86,7 +92,9 @@ fn own(owner: &Owner<Task>, ids: Range<usize>, dice: &mut Dice, mut take: impl F
 
 const SHARES: [f64; 7] = [f64::MIN_POSITIVE, 0.1, 0.25, 0.5, 0.5, 0.75, 1.0];
 
-/// Steals shares until the owner is done and nothing is left, and says how many tasks that were.
+/// Steals shares until the owner is done and the queue is empty.
+///
+/// Returns the number of stolen tasks.
 fn rob(thief: &mut Thief<Task>, done: &AtomicBool, mut take: impl FnMut(Batch<Task>)) -> usize {
     let (mut stolen, mut tries) = (0, 0);
     loop {
@@ -108,7 +116,7 @@ fn rob(thief: &mut Thief<Task>, done: &AtomicBool, mut take: impl FnMut(Batch<Ta
     }
 }
 
-/// The thief's batches go, as they are, into a queue of its own, from which a second thief steals in turn.
+/// The thief pushes its batches into a queue of its own. A second thief steals from there.
 #[test]
 fn no_task_is_lost_or_doubled_on_its_way_through_two_queues() {
     let _alone = alone();
@@ -116,7 +124,7 @@ fn no_task_is_lost_or_doubled_on_its_way_through_two_queues() {
     until_stolen(tasks, || ((), carry_through_two_queues(tasks)));
 }
 
-/// How many were stolen from the first.
+/// Returns the number of tasks stolen from the first queue.
 fn carry_through_two_queues(tasks: usize) -> usize {
     let (first, mut first_thief) = bulk::starting_at(u32::MAX - tasks as u32 / 4, u32::MAX - tasks as u32 / 8).unwrap();
     let (second, mut second_thief) = bulk::new();
@@ -156,7 +164,8 @@ fn carry_through_two_queues(tasks: usize) -> usize {
             own(&first, 0..tasks, &mut Dice::new(1), |task| account.enter(&task));
             (account, first)
         });
-        // The queue ends here, after the joins: its last handle is ordered by a fence, which a sanitizer does not see.
+        // The queue is dropped here, after the joins: a fence orders its last handle, and a
+        // sanitizer does not see that fence.
         let (mut account, _first) = join(owner);
         let (middle, stolen) = join(middle);
         account.add(&middle);
@@ -169,7 +178,8 @@ fn carry_through_two_queues(tasks: usize) -> usize {
     stolen
 }
 
-/// What is stolen is the oldest: each batch begins behind the one before, where the owner only pushes.
+/// A steal takes the oldest tasks. If the owner only pushes, each batch continues the previous
+/// batch.
 #[test]
 fn shares_of_a_queue_whose_owner_pushes_are_the_oldest_in_order() {
     let _alone = alone();
@@ -207,7 +217,8 @@ fn shares_of_a_queue_whose_owner_pushes_are_the_oldest_in_order() {
     });
 }
 
-/// A round is so short that both are after the same few tasks: the race that the published queue loses.
+/// A round is so short that both threads want the same tasks. This is the race that the published
+/// queue loses.
 #[test]
 fn a_steal_of_half_never_returns_what_the_owner_popped() {
     let _alone = alone();
@@ -259,7 +270,7 @@ impl Drop for Parcel<'_> {
     }
 }
 
-/// Owners, thieves and batches that end in any order on two threads, with tasks left.
+/// Owners, thieves and batches are dropped in any order on two threads, with tasks left.
 #[test]
 #[cfg_attr(
     filch_tsan,

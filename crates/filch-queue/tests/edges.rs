@@ -1,4 +1,5 @@
-//! The edges: sizes that cannot be, handles that outlive each other, threads that may have them, and a kernel that says no.
+//! Edge cases of all queues. Impossible sizes, handles that outlive each other, thread bounds, and
+//! a kernel that refuses `membarrier`.
 #![cfg(not(loom))]
 
 mod common;
@@ -21,7 +22,9 @@ fn with_capacity<Q: Queue, T: Copy + Send>(capacity: usize) -> Made<Q::Owner<T>,
     Q::make(Setup { capacity, ..Setup::small() })
 }
 
-/// The message is for people: it begins with a letter, has several words, and names the number that was asked for.
+/// Checks that the message is a sentence.
+///
+/// It begins with a letter, has several words, and contains the requested number.
 fn is_a_sentence(error: &dyn Error, requested: Option<usize>) {
     let message = error.to_string();
     assert!(message.split(' ').count() > 5, "no sentence: {message}");
@@ -55,7 +58,7 @@ fn refuses_absurd_capacities<Q: Queue>() {
         assert!(limit < capacity);
         is_a_sentence(&error, Some(capacity));
         is_a_sentence(&error, Some(limit));
-        // Tasks that take up no room are still counted, and many large ones have none.
+        // Tasks without size are still counted, and there is no room for many large tasks.
         for error in
             [with_capacity::<Q, ()>(capacity).unwrap_err(), with_capacity::<Q, [u64; 100]>(capacity).unwrap_err()]
         {
@@ -66,10 +69,10 @@ fn refuses_absurd_capacities<Q: Queue>() {
 
 for_every_array_queue!(an_absurd_capacity_is_refused_in_a_sentence, refuses_absurd_capacities);
 
-/// More than an address has bits for, though less than the queue can count.
+/// Requests more than an address has bits for, but less than the queue can count.
 fn survives_a_refusal_of_memory<Q: Queue>() {
     let (capacity, error) = match with_capacity::<Q, usize>(1 << 44) {
-        // It counts no further than 2^27 or 2^30, but tasks may be large.
+        // This queue counts no further than 2^27 or 2^30, but tasks may be large.
         Err(CapacityError::TooLarge { limit, .. }) => (limit, with_capacity::<Q, [u64; 1 << 20]>(limit).err()),
         other => (1 << 44, other.err()),
     };
@@ -81,7 +84,9 @@ fn survives_a_refusal_of_memory<Q: Queue>() {
 
 for_every_array_queue!(memory_that_the_system_refuses_is_an_error, survives_a_refusal_of_memory);
 
-/// Tasks without size take up no memory, so that a queue can be filled to what its index fields can count.
+/// Fills a queue up to the limit of its index fields.
+///
+/// Tasks without size take up no memory, so this is possible.
 fn refuses_one_task_too_many<Q: Queue>(limit: usize) {
     let (owner, thief) = with_capacity::<Q, ()>(0).unwrap();
     for _ in 0..limit {
@@ -146,7 +151,8 @@ fn a_delta_that_would_not_be_safe_is_refused_in_a_sentence() {
     assert_eq!((delta(63).get(), delta(63).extra_stores()), (2, 63));
 }
 
-/// The last tasks too, of which a thief could not be sure before.
+/// Checks that the thief gets all tasks. These include the last tasks, about which it was in doubt
+/// before.
 fn leaves_all_to_the_thief<Q: Queue>() {
     for tasks in [0, 1, 2, 63, 64, 65, 3000] {
         let (owner, thief) = Q::make::<usize>(Setup::wrapping_after(100)).unwrap();
@@ -179,7 +185,7 @@ fn does_without_thieves<Q: Queue>() {
 
 for_every_queue!(an_owner_that_outlives_its_thieves_gets_every_task, does_without_thieves);
 
-/// A task that exists once and is missed when it is gone.
+/// A task that exists once and whose drop is detected.
 type Precious = std::sync::Arc<()>;
 
 fn drops_what_is_left<Q: ExactQueue>() {
@@ -220,7 +226,9 @@ fn goes_where_it_is_sent<Q: Queue>() {
 
 for_every_queue!(an_owner_goes_on_on_the_thread_that_it_is_moved_to, goes_where_it_is_sent);
 
-/// A thief that waits for the owner is let go by a pop, by a push too many, and by the owner's end.
+/// Checks that a waiting thief stops waiting.
+///
+/// The cause is a pop, a push beyond delta, or the drop of the owner.
 fn lets_a_waiting_thief_go<Q: Queue>() {
     for release in 0..3 {
         let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
@@ -245,7 +253,7 @@ fn lets_a_waiting_thief_go<Q: Queue>() {
 
 claim!(a_thief_that_waits_for_the_owner_does_not_wait_for_ever, lets_a_waiting_thief_go, thep Thep, thep_trusted ThepTrusted);
 
-/// The owner takes all; whichever moment the thief comes at, it is not left waiting.
+/// Checks that no thief waits forever if the owner takes all tasks.
 fn tells_a_waiting_thief_that_nothing_is_left<Q: Queue>() {
     for _ in 0..1000 {
         let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
@@ -290,14 +298,14 @@ fn a_thief_tries_one_victim_after_the_other() {
     assert_eq!(round(), next);
     first.push(3);
     assert_eq!(round().map(|task: usize| task * 10), Steal::Success(30));
-    // A victim that comes after a success is not robbed.
+    // No task is stolen from a victim that comes after a success.
     (4..7).for_each(|task| first.push(task));
     let thieves = [&first_thief, &first_thief, &first_thief];
     let found: Steal<usize> = thieves.into_iter().map(Thief::steal).collect();
     assert_eq!((found.success(), first.len()), (Some(4), 2));
 }
 
-/// Generic code that asks for a promise, and gets it from the types that make it.
+/// Generic code that requires exactly once, for the types that guarantee it.
 fn run_once<O, W>((owner, thief): (O, W)) -> usize
 where
     O: Owner<Task = Box<usize>> + ExactlyOnce,
@@ -329,7 +337,9 @@ fn serves_code_that_asks_for_at_least_once<Q: Queue>() {
 for_every_exact_queue!(code_that_asks_for_exactly_once_is_served, serves_code_that_asks_for_exactly_once);
 for_every_queue!(code_that_asks_for_at_least_once_is_served, serves_code_that_asks_for_at_least_once);
 
-/// What a type must not be, said so that the compiler objects if it is: then there are two ways to read `_`.
+/// Asserts that a type does not implement a trait.
+///
+/// If it does, there are two candidates for `_`, and the code does not compile.
 mod not {
     use filch_queue::ExactlyOnce;
 
@@ -375,7 +385,7 @@ handles! {
     DoubleEndedOwner, DoubleEndedThief: double_ended<Task>;
 }
 
-/// Compiling it is the test.
+/// The test is that it compiles.
 #[test]
 fn handles_go_to_the_threads_that_may_have_them_and_to_no_others() {
     use not::{NotClone, NotSend, NotSync};
@@ -389,7 +399,7 @@ fn handles_go_to_the_threads_that_may_have_them_and_to_no_others() {
             <$owner<$task> as NotSync<_>>::check();
             <$owner<$task> as NotClone<_>>::check();
             send_and_sync::<$thief<$task>>();
-            // A task that must stay where it is keeps the handles there.
+            // A task that is not `Send` makes the handles not `Send`.
             <$owner<$rc> as NotSend<_>>::check();
             <$owner<$rc> as NotSync<_>>::check();
             <$thief<$rc> as NotSend<_>>::check();
@@ -397,15 +407,15 @@ fn handles_go_to_the_threads_that_may_have_them_and_to_no_others() {
         )+};
     }
 
-    // A cell may go to another thread, if only one at a time has it, and that is all that a queue needs.
+    // A cell is `Send` but not `Sync`, and a queue needs only `Send`.
     check!(Cell<usize>, Rc<usize>: ChaseLevOwner ChaseLevThief, TheOwner TheThief, AsymmetricOwner AsymmetricThief,
         TrustedFfClOwner TrustedFfClThief, TrustedFfTheOwner TrustedFfTheThief, TrustedThepOwner TrustedThepThief,
         FfClOwner FfClThief, FfTheOwner FfTheThief, ThepOwner ThepThief);
-    // Of what can be copied, a reference to a cell must stay where it is.
+    // Of the `Copy` types, a reference to a cell is not `Send`.
     check!(usize, &'static Cell<usize>: LifoOwner LifoThief, FifoOwner FifoThief, DoubleEndedOwner DoubleEndedThief);
 }
 
-/// Compiling it is the test.
+/// The test is that it compiles.
 #[test]
 fn a_queue_promises_exactly_once_only_if_it_keeps_it() {
     use not::NotExactlyOnce;
@@ -425,7 +435,7 @@ fn a_queue_promises_exactly_once_only_if_it_keeps_it() {
         FfClOwner FfClThief FfTheOwner FfTheThief ThepOwner ThepThief LifoOwner LifoThief FifoOwner FifoThief
         DoubleEndedOwner DoubleEndedThief
     );
-    // What the safe constructors return is what nobody vouches for.
+    // The safe constructors return the untrusted types.
     let _: (ff_cl::Owner<usize, Untrusted>, ff_cl::Thief<usize, Untrusted>) = ff_cl::new(delta(1));
     let _: (ff_the::Owner<usize, Untrusted>, ff_the::Thief<usize, Untrusted>) = ff_the::new(delta(1));
     let _: (thep::Owner<usize, Untrusted>, thep::Thief<usize, Untrusted>) = thep::new(delta(1));
@@ -447,7 +457,9 @@ fn an_asymmetric_queue_that_may_not_ask_the_kernel_is_fenced_from_the_start() {
     assert_eq!((thief.steal(), owner.pop(), owner.pop()), (Steal::Success(1), Some(2), None));
 }
 
-/// Tests that change what the system grants their process, and therefore have one of their own.
+/// Tests that change the permissions or limits of their process.
+///
+/// So each runs in a process of its own.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod a_process_of_its_own {
     use std::env;
@@ -458,7 +470,7 @@ mod a_process_of_its_own {
     const CHILD: &str = "FILCH_QUEUE_TEST_CHILD";
     const DONE: &str = "the child has checked everything";
 
-    /// Runs the test of this name again, in a new process, in which `check` is called.
+    /// Runs the test of this name again, in a new process, which calls `check`.
     fn in_a_new_process(test: &str, check: fn()) {
         if env::var_os(CHILD).is_some() {
             check();
@@ -475,14 +487,14 @@ mod a_process_of_its_own {
         assert!(child.status.success() && said.contains(DONE), "{}\n{said}\n{complained}", child.status);
     }
 
-    /// From now on the kernel gives EPERM to this thread, and to those that it starts, for `membarrier`.
+    /// Makes `membarrier` fail with EPERM, on this thread and on the threads that it starts.
     #[cfg(not(filch_no_membarrier))]
     fn forbid_membarrier() {
         use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W};
 
         let instruction = |code, jf, k| libc::sock_filter { code: code as u16, jt: 0, jf, k };
         let mut program = [
-            // The number of the system call is the first word of what the filter sees.
+            // The number of the system call is the first word of the filter's input.
             instruction(BPF_LD | BPF_W | BPF_ABS, 0, 0),
             instruction(BPF_JMP | BPF_JEQ | BPF_K, 1, libc::SYS_membarrier as u32),
             instruction(BPF_RET | BPF_K, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
@@ -501,7 +513,7 @@ mod a_process_of_its_own {
         assert_eq!((answer, error.raw_os_error()), (-1, Some(libc::EPERM)), "the filter does not work");
     }
 
-    /// Whether the kernel, as it is, has the call that the asymmetric queue makes.
+    /// Returns whether the kernel has the call that the asymmetric queue makes.
     #[cfg(not(filch_no_membarrier))]
     fn has_membarrier() -> bool {
         // SAFETY: the call takes three integers.
@@ -543,28 +555,28 @@ mod a_process_of_its_own {
 
             forbid_membarrier();
             assert_eq!((thief.steal(), thief.steal(), owner.mode()), (Steal::Abort, Steal::Abort, Mode::Membarrier));
-            // A push grants nothing, a pop does.
+            // A push does not change the mode; a pop does.
             owner.push(8);
             assert_eq!(thief.steal(), Steal::Abort);
             assert_eq!((owner.pop(), owner.mode(), thief.mode()), (Some(8), Mode::Fenced, Mode::Fenced));
             assert_eq!((thief.steal(), thief.steal(), owner.pop()), (Steal::Success(1), Steal::Success(2), Some(7)));
             assert_eq!(owner.mode(), Mode::Fenced, "for good");
 
-            // Another queue of that time finds out by itself. Its owner is dropped without a pop,
-            // which is as good.
+            // Another queue of that time detects it by itself. Its owner is dropped without a pop,
+            // which has the same effect.
             other.push(1);
             assert_eq!((other.mode(), others_thief.steal()), (Mode::Membarrier, Steal::Abort));
             drop(other);
             assert_eq!((others_thief.steal(), others_thief.steal()), (Steal::Success(1), Steal::Empty));
 
-            // A queue that is made now is fenced from the start.
+            // A queue that is created now is fenced from the start.
             let (owner, thief) = asymmetric::new();
             owner.push(1);
             assert_eq!((owner.mode(), thief.steal()), (Mode::Fenced, Steal::Success(1)));
         });
     }
 
-    /// Fills the queue until the system has no more memory for it.
+    /// Fills the queue until memory is exhausted.
     fn gives_the_task_back<Q: Queue>() {
         type Large = [usize; 64];
         let (owner, thief) = Q::make::<Large>(Setup::small()).unwrap();
@@ -574,7 +586,7 @@ mod a_process_of_its_own {
         is_a_sentence(&refused, None);
         let tasks = refused.into_task()[0];
         assert_eq!((owner.len(), thief.len()), (tasks, tasks), "{}", Q::NAME);
-        // One out, and there is room for one.
+        // After a pop there is room for a single task.
         let youngest = owner.pop().unwrap();
         owner.try_push(youngest).unwrap();
         assert!(owner.try_push(youngest).is_err(), "{}", Q::NAME);

@@ -1,6 +1,8 @@
-//! Every queue under loom: an owner, two thieves, all orders of their steps up to a number of preemptions.
+//! Every queue under loom: an owner, two thieves, all orders of their steps.
 //!
-//! Each queue has a number of its own; `FILCH_LOOM_PREEMPTIONS` replaces it.
+//! The number of preemptions in an order is bounded.
+//!
+//! Each queue has its own bound; `FILCH_LOOM_PREEMPTIONS` replaces it.
 #![cfg(loom)]
 
 mod models;

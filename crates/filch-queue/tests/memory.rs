@@ -1,4 +1,4 @@
-//! What a queue takes from the allocator it gives back: to within a little when it is drained, to the byte when it is dropped.
+//! A queue frees nearly all memory when drained, and all when dropped.
 #![cfg(not(loom))]
 
 mod common;
@@ -12,26 +12,28 @@ use std::thread;
 use common::{claim, for_every_queue, steal, Doubt, Queue, Setup};
 use filch_queue::{bulk, Owner, Steal, Thief};
 
-/// Keeps books on behalf of the tests, which run side by side: every allocation has a note before it which says who pays for it, so that it
-/// does not matter which thread gives it back.
+/// An allocator that counts the bytes of each test; tests run in parallel.
+///
+/// Each allocation is preceded by a note with the counter that it belongs to. So it does not matter
+/// which thread frees it.
 struct Bookkeeper;
 
-/// The bytes that a test has taken and not given back.
+/// The number of bytes that a test has allocated and not freed.
 type Book = AtomicIsize;
 
 thread_local! {
-    /// Who pays for what this thread allocates; null if nobody keeps a book.
+    /// The counter for the allocations of this thread; null if they are not counted.
     static BOOK: Cell<*const Book> = const { Cell::new(ptr::null()) };
 }
 
-/// What lies directly before a block.
+/// The note directly before a block.
 struct Note {
     book: *const Book,
     bytes: usize,
 }
 
 impl Bookkeeper {
-    /// The layout with room for a note, and how much room that is.
+    /// Returns the layout with room for a note, and the size of that room.
     fn with_note(layout: Layout) -> (Layout, usize) {
         let room = size_of::<Note>().max(layout.align());
         let noted = Layout::from_size_align(room + layout.size(), layout.align().max(align_of::<Note>()));
@@ -40,7 +42,7 @@ impl Bookkeeper {
 
     /// # Safety
     ///
-    /// `allocate` gives memory of the layout that it is given, or null.
+    /// `allocate` returns memory of the given layout, or null.
     unsafe fn take(layout: Layout, allocate: impl FnOnce(Layout) -> *mut u8) -> *mut u8 {
         let (noted, room) = Bookkeeper::with_note(layout);
         let start = allocate(noted);
@@ -52,7 +54,7 @@ impl Bookkeeper {
         if let Some(book) = unsafe { book.as_ref() } {
             book.fetch_add(layout.size() as isize, Ordering::Relaxed);
         }
-        // SAFETY: the memory begins with room for a note, aligned as the layout with the note is.
+        // SAFETY: the memory starts with room for a note, aligned as the layout with the note is.
         unsafe {
             let block = start.add(room);
             block.cast::<Note>().sub(1).write(Note { book, bytes: layout.size() });
@@ -61,10 +63,10 @@ impl Bookkeeper {
     }
 }
 
-// SAFETY: the system's allocator does the work; each block is preceded by a note of its own.
+// SAFETY: the system's allocator does the work, and each block is preceded by its own note.
 unsafe impl GlobalAlloc for Bookkeeper {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the layout with the note is not of zero size.
+        // SAFETY: the layout with the note does not have zero size.
         unsafe { Bookkeeper::take(layout, |noted| System.alloc(noted)) }
     }
 
@@ -75,7 +77,7 @@ unsafe impl GlobalAlloc for Bookkeeper {
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         let (noted, room) = Bookkeeper::with_note(layout);
-        // SAFETY: the caller gives back what `take` gave out, with the note before it.
+        // SAFETY: the caller frees a block that `take` returned, with the note before it.
         unsafe {
             let note = block.cast::<Note>().sub(1).read();
             if let Some(book) = note.book.as_ref() {
@@ -89,12 +91,12 @@ unsafe impl GlobalAlloc for Bookkeeper {
 #[global_allocator]
 static BOOKKEEPER: Bookkeeper = Bookkeeper;
 
-/// A new book, which lives for ever.
+/// Creates a book, which is never freed.
 fn new_book() -> &'static Book {
     Box::leak(Box::new(Book::new(0)))
 }
 
-/// Has the book pay for what this thread allocates meanwhile.
+/// Counts the allocations of this thread during `work` in `book`.
 fn on<R>(book: &'static Book, work: impl FnOnce() -> R) -> R {
     struct Before(*const Book);
     impl Drop for Before {
@@ -118,7 +120,7 @@ fn the_books_are_right() {
         vec![0_u64; 100]
     });
     assert_eq!(live(book), 800);
-    // Somebody else gives it back, at nobody's cost.
+    // Another thread, without a book, frees it.
     thread::spawn(move || drop(kept)).join().unwrap();
     assert_eq!(live(book), 0);
 }
@@ -144,7 +146,7 @@ fn gives_back_after_pops<Q: Queue>() {
 for_every_queue!(a_queue_that_held_ten_million_tasks_gives_its_memory_back_to_pops, gives_back_after_pops);
 
 fn gives_back_after_steals<Q: Queue>() {
-    // A million is enough where each steal is a system call.
+    // A million is enough if each steal is a system call.
     let tasks = if Q::SLOW_STEAL { TASKS / 10 } else { TASKS };
     let book = new_book();
     on(book, || {
@@ -159,7 +161,7 @@ fn gives_back_after_steals<Q: Queue>() {
         if doubtful > 0 && Q::DOUBT == Doubt::Aborts {
             assert_eq!(thief.steal(), Steal::Abort);
         }
-        // Thieves free nothing; the owner does when it next looks.
+        // Thieves free nothing. The owner frees memory when it next looks.
         for _ in 0..doubtful {
             assert!(owner.pop().is_some());
         }
@@ -172,7 +174,7 @@ fn gives_back_after_steals<Q: Queue>() {
 
 for_every_queue!(a_queue_that_held_ten_million_tasks_gives_its_memory_back_after_steals, gives_back_after_steals);
 
-/// An owner that only pushes shrinks the array when it runs into the end of it.
+/// Checks that an owner that only pushes shrinks the array when it reaches its end.
 fn gives_back_to_pushes<Q: Queue>() {
     let tasks = 1_000_000;
     let book = new_book();
@@ -194,12 +196,13 @@ fn gives_back_to_pushes<Q: Queue>() {
     assert_eq!(live(book), 0, "bytes leaked");
 }
 
-// The other two idempotent queues have no end to run into, and wait for a pop; in the asymmetric one so many steals take too long.
+// The other two idempotent queues have no such end and shrink only at a pop. In the asymmetric
+// queue so many steals take too long.
 claim!(a_queue_that_thieves_keep_short_gives_its_memory_back_to_pushes, gives_back_to_pushes, chase_lev ChaseLev, the The,
     ff_cl_trusted FfClTrusted, ff_the_trusted FfTheTrusted, thep_trusted ThepTrusted, ff_cl FfCl, ff_the FfThe, thep Thep,
     fifo Fifo);
 
-/// Growth and shrinking while thieves are inside arrays that are replaced under them.
+/// Grows and shrinks a queue while thieves are inside arrays that are replaced.
 fn leaks_nothing<Q: Queue>() {
     let book = new_book();
     let done = AtomicBool::new(false);

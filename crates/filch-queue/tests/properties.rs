@@ -1,4 +1,6 @@
-//! Every queue against a plain model, on one thread, where even an at-least-once queue gives each task once.
+//! Every queue against a sequential model, on a single thread.
+//!
+//! There even an at-least-once queue returns each task once.
 #![cfg(not(loom))]
 
 mod common;
@@ -25,8 +27,10 @@ enum Step {
     DropThief,
 }
 
-/// Mostly few at a time, so that the queue is often empty and often just full; at times so many that the array grows far beyond the
-/// size that it keeps, or is exchanged for a smaller one.
+/// Generates mostly small counts, so that the queue is often empty and often just full.
+///
+/// Some counts are so large that the array grows far beyond the size that it keeps, or is replaced
+/// by a smaller array.
 fn count() -> impl Strategy<Value = usize> {
     prop_oneof![24 => 1_usize..=5, 4 => 5_usize..=70, 1 => 1000_usize..=9000]
 }
@@ -41,7 +45,9 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Capacities that are outgrown at once; indices from 0 and from just below where those of 64, 32 and 27 bits wrap; deltas of 2 and 64.
+/// Generates small capacities, indices that wrap soon or start at 0, and two deltas.
+///
+/// The indices start just below where indices of 64, 32 and 27 bits wrap. The deltas are 2 and 64.
 fn setup() -> impl Strategy<Value = Setup> {
     let index = prop_oneof![
         2 => Just(0),
@@ -59,10 +65,10 @@ fn setup() -> impl Strategy<Value = Setup> {
 
 /// The queue's sequential specification.
 struct Model<S: Shape> {
-    /// Numbers of the tasks, oldest first.
+    /// The numbers of the tasks, oldest first.
     tasks: VecDeque<usize>,
     pushed: usize,
-    /// How many tasks it holds at most.
+    /// The maximum number of tasks.
     limit: usize,
     delta: Delta,
     kind: PhantomData<S>,
@@ -80,7 +86,7 @@ impl<S: Shape> Model<S> {
         }
     }
 
-    /// The number of a new task, and whether it is taken.
+    /// Returns the number of a new task, and whether the queue accepts it.
     fn push(&mut self) -> (usize, bool) {
         self.pushed += 1;
         let taken = self.tasks.len() < self.limit;
@@ -102,7 +108,7 @@ impl<S: Shape> Model<S> {
         }
     }
 
-    /// Whether a steal would wait for an owner that is not there, being on the same thread.
+    /// Returns whether a steal would wait for the owner, which is on the same thread.
     fn would_wait(&self) -> bool {
         S::DOUBT == Doubt::Waits && (1..=S::DOUBT.reach(self.delta)).contains(&self.tasks.len())
     }
@@ -135,7 +141,7 @@ where
                     if model.would_wait() {
                         break;
                     }
-                    // Each in turn.
+                    // The thieves take turns.
                     thieves.rotate_left(1);
                     prop_assert_eq!(thieves[0].steal(), model.steal().map(T::sample));
                 }
@@ -154,7 +160,7 @@ where
             prop_assert_eq!(thief.is_empty(), model.tasks.is_empty());
         }
     }
-    // Without an owner there is nothing left to doubt.
+    // After the owner is dropped, no thief is in doubt.
     drop(owner);
     while let Some(left) = model.take(S::STEAL) {
         prop_assert_eq!(thieves[0].steal(), Steal::Success(T::sample(left)));
@@ -163,7 +169,7 @@ where
     Ok(())
 }
 
-/// Not generic, for the runner is much code, and one copy of it does for all queues.
+/// Not generic: the runner is much code, and a single copy serves all queues.
 fn check(run: &dyn Fn(Setup, &[Step]) -> TestCaseResult) {
     let config = ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() };
     let scripts = (setup(), prop::collection::vec(step(), 1..120));
@@ -217,7 +223,7 @@ for_every_queue!(a_queue_of_tasks_without_size_follows_its_model, follows_the_mo
 
 for_every_exact_queue!(a_queue_of_boxes_follows_its_model, follows_the_model_with_boxes);
 
-/// A long way up by pushes and down again by pops, or by steals, and both again on what is left of the array.
+/// Grows the queue by pushes, shrinks it by pops or steals, and repeats both.
 fn grows_and_shrinks<Q: Queue>() {
     for index in [0, usize::MAX - 5_000] {
         let setup = Setup { index, capacity: 1, delta: delta(1) };
@@ -243,7 +249,7 @@ fn grows_and_shrinks<Q: Queue>() {
 
 for_every_queue!(a_queue_that_grew_shrinks_and_grows_again_as_its_model, grows_and_shrinks);
 
-/// The queues whose index fields are narrow, with their limit within reach.
+/// The queues with narrow index fields, with a limit that the test can reach.
 #[test]
 fn a_queue_at_its_limit_refuses_tasks_as_its_model() {
     for limit in [8, 64, 4096] {

@@ -1,7 +1,7 @@
-//! Every queue on real threads: an owner, one to four thieves, and an account of every task afterwards.
+//! Every queue on real threads. An owner and one to four thieves run, and every task is counted.
 //!
-//! `FILCH_STRESS_TASKS` is how many tasks each queue carries in `no_task_is_lost…`, ten million unless it says otherwise. With fewer than a
-//! million the races are shorter too.
+//! `FILCH_STRESS_TASKS` is the number of tasks that each queue carries in `no_task_is_lost…`; the
+//! default is ten million. With fewer than a million the races are shorter too.
 #![cfg(not(loom))]
 
 mod common;
@@ -20,23 +20,25 @@ use filch_queue::bound::{Bound, Delta, FENCE_FREE};
 use filch_queue::{Owner, Steal, Thief};
 use threads::{alone, join, tasks_per_queue, until_stolen, Dice, Done};
 
-/// What is freed is overwritten, so that a thief that reads on in an array that is no longer there finds no task in it.
+/// An allocator that overwrites freed memory.
+///
+/// A thief that still reads a freed array finds no task in it.
 struct Shredder;
 
 // SAFETY: the system's allocator does the work.
 unsafe impl GlobalAlloc for Shredder {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise; until it is given back the block is ours to write to.
+        // SAFETY: the caller guarantees it. Until it is freed, the block may be written.
         unsafe {
             block.write_bytes(0x5A, layout.size());
             System.dealloc(block, layout);
@@ -47,8 +49,10 @@ unsafe impl GlobalAlloc for Shredder {
 #[global_allocator]
 static SHREDDER: Shredder = Shredder;
 
-/// Three words, each of which gives away a mixture of two tasks. Whole words: to read a part of one back from the stack, or two at once, waits
-/// for all stores before it, and would be the fence that an owner lacks.
+/// A task of three words that detect a mixture of two tasks.
+///
+/// They are whole words: reading back a part of a word from the stack, or two words at once, waits
+/// for all earlier stores. That would be the fence that the owner does not have.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Task {
@@ -64,7 +68,7 @@ impl Task {
         Task { id, check, mirror: !id }
     }
 
-    /// Its number, once it has proved to be whole.
+    /// Returns the number of the task, after checking that it is whole.
     fn id(self) -> usize {
         let whole = Task::new(self.id as usize);
         let fields = |task: Task| (task.id, task.check, task.mirror);
@@ -73,7 +77,10 @@ impl Task {
     }
 }
 
-/// What one thread has got. Each thread keeps its own, without an atomic instruction, which would be the fence that an owner lacks.
+/// The tasks that a thread has taken.
+///
+/// Each thread keeps its own account, without an atomic instruction, which would be the fence that
+/// the owner does not have.
 struct Account {
     times: Vec<u8>,
     taken: usize,
@@ -97,7 +104,7 @@ impl Account {
         }
     }
 
-    /// How many tasks came out this often, and the first of them.
+    /// Returns how many tasks came out this often, and the first of them.
     fn tasks(&self, often: impl Fn(u8) -> bool) -> (usize, Option<usize>) {
         let mut ids = (0..self.times.len()).filter(|id| often(self.times[*id]));
         let first = ids.next();
@@ -105,7 +112,7 @@ impl Account {
     }
 }
 
-/// Pops until nothing is left.
+/// Pops until the queue is empty.
 fn drain<Q: Owner>(owner: &Q, mut take: impl FnMut(Q::Task)) {
     while let Some(task) = owner.pop() {
         take(task);
@@ -113,7 +120,7 @@ fn drain<Q: Owner>(owner: &Q, mut take: impl FnMut(Q::Task)) {
     expect_nothing(owner);
 }
 
-/// The owner has found the queue empty, and nobody else pushes.
+/// Checks that the queue stays empty. The owner has found it empty, and no task was pushed since.
 fn expect_nothing(owner: &impl Owner) {
     for _ in 0..4 {
         assert!(
@@ -123,18 +130,20 @@ fn expect_nothing(owner: &impl Owner) {
     }
 }
 
-/// Makes stores to memory that is in no cache. Those that follow wait behind them, hidden from the other cores all the while.
+/// Stores to memory that is in no cache.
+///
+/// Later stores wait behind these stores, hidden from the other cores.
 fn pile_up(stores: usize, dice: &mut Dice) {
     const BYTES: usize = 64 << 20;
     static COLD: OnceLock<Vec<AtomicU8>> = OnceLock::new();
-    // Written to beforehand: a page fault would have all stores out.
+    // The memory is written beforehand: a page fault would drain the store buffer.
     let cold = COLD.get_or_init(|| (0..BYTES).map(|_| AtomicU8::new(1)).collect());
     for _ in 0..stores {
         cold[dice.roll(0..BYTES)].store(2, Ordering::Relaxed);
     }
 }
 
-/// Pushes the tasks of these numbers in changing rhythms, pops many of them, and leaves some.
+/// Pushes the tasks of these numbers in changing rhythms, pops many, and leaves some.
 fn own<Q: Owner>(
     owner: &Q,
     ids: Range<usize>,
@@ -155,7 +164,7 @@ fn own<Q: Owner>(
         let turns = if rhythm < 45 { dice.roll(1..4000) } else { dice.roll(1..200) };
         for _ in 0..turns {
             match rhythm {
-                // The owner and the thieves are after the same last task.
+                // The owner and the thieves want the same last task.
                 0..=22 => {
                     more = push(dice.roll(1..4));
                     drain(owner, &mut take);
@@ -167,7 +176,7 @@ fn own<Q: Owner>(
                     pile_up(dice.roll(1..9), dice);
                     drain(owner, &mut take);
                 }
-                // The same at the distance of a delta.
+                // The same, with delta tasks in the queue.
                 45..=54 => {
                     more = push(dice.roll(60..80));
                     (0..dice.roll(0..30)).for_each(|_| hint::spin_loop());
@@ -178,7 +187,7 @@ fn own<Q: Owner>(
                     more = push(dice.roll(1..200));
                     drain(owner, &mut take);
                 }
-                // There is always something.
+                // The queue is rarely empty.
                 70..=89 => {
                     more = push(dice.roll(1..9));
                     (0..dice.roll(1..9)).filter_map(|_| owner.pop()).for_each(&mut take);
@@ -189,7 +198,7 @@ fn own<Q: Owner>(
                     (0..dice.roll(1..2000)).for_each(|_| hint::spin_loop());
                     drain(owner, &mut take);
                 }
-                // The array is exchanged for a larger one and back, again and again.
+                // The array is replaced by a larger array and back, again and again.
                 96..=97 => {
                     more = push(dice.roll(1000..5000));
                     drain(owner, &mut take);
@@ -212,11 +221,11 @@ fn own<Q: Owner>(
     }
 }
 
-/// Steals until the owner is done and nothing is left.
+/// Steals until the owner is done and the queue is empty.
 fn rob<S: Shape, Q: Thief>(thief: &Q, done: &AtomicBool, mut take: impl FnMut(Q::Task)) {
     let (mut idle, mut empty) = (0, 0);
     while empty < 3 {
-        // Before the steal: what was pushed before that is seen.
+        // Loaded before the steal, so that the steal sees all earlier pushes.
         let over = done.load(Ordering::Acquire);
         match thief.steal() {
             Steal::Success(task) => {
@@ -238,15 +247,18 @@ fn rob<S: Shape, Q: Thief>(thief: &Q, done: &AtomicBool, mut take: impl FnMut(Q:
     }
 }
 
-/// Has the calling thread stay on one core: an owner and a thief on the same one would hardly ever meet. Only for threads that a test
-/// starts, because those that they start stay there too.
+/// Pins the calling thread to a core.
+///
+/// An owner and a thief on the same core would hardly ever interfere. Only for threads that a test
+/// starts, because their child threads inherit the core.
 fn stay_on_core(n: usize) {
     #[cfg(target_os = "linux")]
     {
         static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
         let bytes = size_of::<libc::cpu_set_t>();
         let cores = ALLOWED.get_or_init(|| {
-            // SAFETY: a set of CPUs is a bitmap, valid as zeroes, and the call writes no more than its size.
+            // SAFETY: a set of CPUs is a bitmap, valid as zeroes, and the call writes no more than
+            // its size.
             unsafe {
                 let mut set: libc::cpu_set_t = std::mem::zeroed();
                 libc::sched_getaffinity(0, bytes, &mut set);
@@ -254,7 +266,8 @@ fn stay_on_core(n: usize) {
             }
         });
         if !cores.is_empty() {
-            // SAFETY: as above; the call reads the set. If it fails, the scheduler decides, as it would have.
+            // SAFETY: as above. The call reads the set. If it fails, the scheduler chooses the
+            // core, as it would have without the call.
             unsafe {
                 let mut set: libc::cpu_set_t = std::mem::zeroed();
                 libc::CPU_SET(cores[n % cores.len()], &mut set);
@@ -266,15 +279,18 @@ fn stay_on_core(n: usize) {
     let _ = n;
 }
 
-/// One queue, made small, whose indices wrap on the way, and whose owner moves from one thread to another in the middle.
+/// Runs tasks through a small queue whose indices wrap on the way.
+///
+/// Its owner moves from one thread to another in the middle.
 fn carry<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> Account {
     until_stolen(tasks, || carry_once::<Q>(tasks, thieves, delta))
 }
 
-/// What came out, and how much of it was stolen.
+/// Returns the tasks that came out, and how many of them were stolen.
 fn carry_once<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> (Account, usize) {
     let (owner, thief) = Q::make::<Task>(Setup { delta, ..Setup::wrapping_after(tasks / 8) }).unwrap();
-    // One or three thieves share a handle by reference; of two or four, every second has a clone.
+    // One or three thieves share a handle by reference. Of two or four thieves, every second has a
+    // clone.
     let handles = match thieves % 2 {
         0 => vec![thief.clone(), thief],
         _ => vec![thief],
@@ -302,7 +318,7 @@ fn carry_once<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> (Account,
             }));
         }
         let (owner, mut account, _) = mine;
-        // What is left is for an even number of thieves; an odd number finds nothing.
+        // The remaining tasks are for an even number of thieves. An odd number finds none.
         if thieves % 2 != 0 {
             drain(&owner, |task| account.enter(task));
         }
@@ -338,12 +354,12 @@ fn loses_nothing<Q: Queue>() {
 for_every_exact_queue!(no_task_is_lost_doubled_or_torn, loses_and_doubles_nothing);
 for_every_relaxed_queue!(no_task_is_lost_or_torn, loses_nothing);
 
-/// Every CPU hides more pops than this from a thief.
+/// Returns a delta that is too small: every CPU hides more pops from a thief.
 fn too_small() -> Delta {
     Delta::new(Bound::new(1).unwrap(), 1).unwrap()
 }
 
-/// Tasks come out twice then; but they do come out.
+/// Checks that no task is lost. Tasks may come out twice.
 fn loses_nothing_to_a_delta_that_is_too_small<Q: Queue>() {
     let _alone = alone();
     for thieves in 1..=4 {
@@ -355,7 +371,7 @@ fn loses_nothing_to_a_delta_that_is_too_small<Q: Queue>() {
 claim!(no_task_is_lost_or_torn_if_delta_is_too_small, loses_nothing_to_a_delta_that_is_too_small, ff_cl FfCl, ff_the FfThe,
     thep Thep);
 
-/// A task that exists once, and says in the book when it ceases to.
+/// A task that exists once, and counts its drop in the book.
 struct Parcel<'a> {
     id: Box<usize>,
     dropped: &'a [AtomicU8],
@@ -375,7 +391,9 @@ fn count(book: &[AtomicU8], times: u8) -> usize {
     book.iter().filter(|drops| drops.load(Ordering::Relaxed) == times).count()
 }
 
-/// Thieves that outlive the owner and come and go; one of them stops early, and some tasks are left to the queue itself.
+/// Checks drops with thieves that outlive the owner and that come and go.
+///
+/// The last thief stops early, and some tasks are left for the drop of the queue.
 fn drops_each_task_once<Q: ExactQueue>() {
     const TASKS: usize = 200_000;
     const LEFT: usize = 5_000;
@@ -409,7 +427,7 @@ fn drops_each_task_once<Q: ExactQueue>() {
             drop(end);
             robbers.into_iter().for_each(join);
         });
-        // The owner is gone, and the last thief takes half of what the others left behind.
+        // The owner is dropped, and the last thief takes half of the remaining tasks.
         let left = thief.len();
         for _ in 0..left / 2 {
             assert!(steal(&thief).is_success());
@@ -422,20 +440,25 @@ fn drops_each_task_once<Q: ExactQueue>() {
 
 for_every_exact_queue!(every_task_is_dropped_once, drops_each_task_once);
 
-/// What became of the tasks of a race.
+/// The outcome of a race.
 struct Race {
     pushed: usize,
     popped: usize,
     stolen: usize,
-    /// The numbers of the tasks that were pushed, less those of the tasks that came out: not 0 if one is missing or there twice.
+    /// The sum of the pushed numbers minus the sum of the extracted numbers.
+    ///
+    /// It is not 0 if a task is missing or came out twice.
     difference: usize,
 }
 
-/// Rounds in which the owner pushes a few tasks more than thieves must leave to it, and pops them all, until enough were stolen, or
-/// until it is clear that the thief has no core today. Nobody keeps an account, so that a pop makes no stores but its own.
+/// Runs rounds in which the owner pushes a few tasks and pops them all.
+///
+/// It pushes slightly more tasks than thieves must leave to it. The rounds end when enough tasks
+/// were stolen, or when it is clear that the thief has no core. No thread keeps an account, so that
+/// a pop makes no stores but its own.
 fn race<Q: Queue>(delta: Delta) -> Race {
     let rounds = tasks_per_queue().min(1_000_000);
-    // A system call takes longer than the owner would leave its tasks alone otherwise.
+    // A system call takes longer than the owner would otherwise wait before it pops.
     let (enough, patience) = if Q::SLOW_STEAL { (10_000, 500) } else { (100_000, 30) };
     let _alone = alone();
     let (owner, thief) = Q::make::<usize>(Setup { delta, ..Setup::small() }).unwrap();
@@ -447,7 +470,7 @@ fn race<Q: Queue>(delta: Delta) -> Race {
             while !done.load(Ordering::Acquire) {
                 if let Steal::Success(task) = thief.steal() {
                     sum = sum.wrapping_add(task);
-                    // Relaxed: only this thread writes it, and the owner wants to know roughly.
+                    // Relaxed: only this thread writes it, and the owner needs only a rough number.
                     stolen.store(stolen.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
                 }
             }
@@ -460,7 +483,8 @@ fn race<Q: Queue>(delta: Delta) -> Race {
             let mut dice = Dice::new(1);
             let (mut pushed, mut popped, mut difference) = (0_usize, 0_usize, 0_usize);
             for _ in 0..rounds {
-                // As many as a thief must leave to the owner, and a few more; or fewer, which it must leave alone.
+                // As many as a thief must leave to the owner, and a few more; or fewer, which it
+                // must leave alone.
                 let most = Q::DOUBT.reach(delta) + dice.roll(1..5);
                 let tasks = if dice.roll(0..2) == 0 { most } else { dice.roll(1..most + 1) };
                 for _ in 0..tasks {
@@ -513,7 +537,10 @@ fn stays_empty<Q: Queue>() {
 
 for_every_relaxed_queue!(a_queue_that_its_owner_found_empty_stays_so_until_it_pushes, stays_empty);
 
-/// If this never happened, then the two claims above would say nothing about the fence-free queues.
+/// Shows that a delta that is too small has an effect.
+///
+/// If tasks never came out twice here, the two claims above would prove nothing about the
+/// fence-free queues.
 fn may_double_a_task_if_delta_is_too_small<Q: Queue>() {
     let race = race::<Q>(too_small());
     assert!(race.popped + race.stolen >= race.pushed, "fewer tasks came out than went in");
@@ -525,7 +552,9 @@ fn may_double_a_task_if_delta_is_too_small<Q: Queue>() {
 claim!(a_delta_that_is_too_small_doubles_tasks_and_loses_none, may_double_a_task_if_delta_is_too_small, ff_cl FfCl,
     ff_the FfThe, thep Thep);
 
-/// One task lies there all the time, too near to the tail for any thief.
+/// Checks that no thief reports a queue with a single task as empty.
+///
+/// The task is always there, too near to the tail for any thief.
 fn is_not_called_empty<Q: Queue>() {
     let steals = tasks_per_queue().min(1_000_000);
     if !FENCE_FREE {
@@ -558,7 +587,9 @@ fn is_not_called_empty<Q: Queue>() {
 claim!(a_queue_with_a_task_that_no_thief_may_have_is_not_called_empty, is_not_called_empty, ff_cl FfCl, ff_the FfThe,
     ff_cl_trusted FfClTrusted, ff_the_trusted FfTheTrusted);
 
-/// One task lies there until the owner is gone, and thieves wait for it.
+/// Checks that no thief reports the queue as empty while a task is in it.
+///
+/// The task stays there until the owner is dropped, and thieves wait for it.
 fn is_not_called_empty_meanwhile<Q: Queue>() {
     const ROUNDS: usize = 300;
     if !FENCE_FREE {
@@ -577,8 +608,8 @@ fn is_not_called_empty_meanwhile<Q: Queue>() {
                     (outcome, gone.load(Ordering::Acquire))
                 })
             });
-            // Both thieves are about to steal and get some time slices for it. More slices would be
-            // minutes beside other programs.
+            // Both thieves are about to steal and get some time slices for it. More slices would
+            // take minutes beside other programs.
             while begun.load(Ordering::Relaxed) < 2 {
                 thread::yield_now();
             }

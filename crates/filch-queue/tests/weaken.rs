@@ -1,8 +1,10 @@
-//! Weakens every ordering of the crate in turn and says which of the broken crates the models catch.
+//! Weakens every ordering of the crate in turn and reports which changes the models detect.
 //!
-//! Every queue must have at least one broken variant of its own that is caught. The rest is a report: an ordering that survives is
-//! either implied by others on these small worlds, or beyond loom (see ARCHITECTURE.md). A world that does not fail within the time
-//! limit counts as a survivor; where one is needed that does fail, those that ended by the limit have more time.
+//! Every queue must have at least one broken variant of its own that is caught. The rest is a
+//! report: an ordering that survives is either implied by others on these small worlds, or beyond
+//! loom (see ARCHITECTURE.md). A world that does not fail within the time limit counts as a
+//! survivor. If a queue has no caught variant yet, the variants that ended by the limit run again
+//! with more time.
 #![cfg(loom)]
 
 mod models;
@@ -21,16 +23,18 @@ use models::{Subject, SHARP, SUBJECTS};
 const PLACE: &str = "FILCH_WEAKENED_PLACE";
 const QUEUES: &str = "FILCH_WEAKENED_QUEUES";
 
-/// How long a broken crate may run where much depends on it: the processors may be busy with something else.
+/// The time limit of a broken crate whose outcome is needed.
+///
+/// It is long because the processors may be busy with other work.
 const LONG: Duration = Duration::from_secs(120);
 
-/// How long a broken crate may run before it counts as a survivor.
+/// Returns the time limit after which a broken crate counts as a survivor.
 fn limit() -> Duration {
     let seconds = env::var("FILCH_WEAKEN_SECONDS").ok().and_then(|value| value.parse().ok());
     Duration::from_secs(seconds.unwrap_or(5))
 }
 
-/// Which queues meet each site, the quickest to search first.
+/// Returns the queues that meet each site, the quickest to search first.
 fn sites() -> BTreeMap<Site, Vec<&'static str>> {
     let mut met: BTreeMap<Site, Vec<_>> = BTreeMap::new();
     for subject in &SUBJECTS {
@@ -51,16 +55,16 @@ fn sites() -> BTreeMap<Site, Vec<&'static str>> {
     met.into_iter().map(|(site, subjects)| (site, names(subjects))).collect()
 }
 
-/// What came of a broken crate.
+/// The result of a search of a broken crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Caught,
     Survived,
-    /// It was not searched to its end.
+    /// The search did not end within the limit.
     Unknown,
 }
 
-/// Runs this very test program on a crate with one site weakened.
+/// Runs this test program on a crate with a single weakened site.
 fn search(site: &Site, queues: &[&str], limit: Duration) -> Outcome {
     let mut child = Command::new(env::current_exe().expect("a test knows its own program"))
         .args(["--exact", "one_weakened_crate", "--test-threads=1"])
@@ -82,7 +86,7 @@ fn search(site: &Site, queues: &[&str], limit: Duration) -> Outcome {
     Outcome::Unknown
 }
 
-/// The file that a site is in.
+/// Returns the file of a site.
 fn file(site: &Site) -> &str {
     site.place.split(':').next().unwrap_or_default()
 }
@@ -92,7 +96,7 @@ fn every_queue_has_a_broken_variant_that_is_caught() {
     let sites: Vec<_> = sites().into_iter().collect();
     let next = AtomicUsize::new(0);
     let outcomes: Mutex<BTreeMap<&Site, Outcome>> = Mutex::default();
-    // Two at a time: each is a process of its own that keeps one core busy.
+    // Two at a time: each is a process of its own that keeps a core busy.
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -157,7 +161,8 @@ fn one_weakened_crate() {
     weaken::weaken(&place);
     for name in queues.split(',') {
         let subject = SUBJECTS.iter().find(|subject| subject.name == name).expect("a queue of that name");
-        // First, because they have the sharper eye; and what shows in few orders shows soon.
+        // A queue's own worlds come first, because they detect more. Low bounds come first, because
+        // an error that shows in few orders is found quickly.
         for bound in 0..=subject.preemptions {
             subject.own.iter().for_each(|own| (own.search)(bound));
         }

@@ -1,13 +1,15 @@
-//! A data-flow analysis: which variables are live where, and so which assignments are for nothing.
+//! A data-flow analysis: finds live variables, and so the assignments that have no effect.
 //!
-//! A variable is live before an instruction if some path from there reads it before it is written. That is the least solution of one equation an instruction,
+//! A variable is live before an instruction if some path from there reads it before it is written.
+//! That is the least solution of one equation for each instruction:
 //!
 //! ```text
 //! live before = read here, or (live before some successor, and not written here)
 //! ```
 //!
-//! and a worklist finds it: when the set of an instruction has grown, its predecessors are to be looked at again. Sets only grow, so it does no harm to look at an
-//! instruction twice, or twice at the same time: at least once is enough, and one `fetch_or` is all the synchronisation.
+//! A worklist finds it: when the set of an instruction has grown, its predecessors must be looked
+//! at again. Sets only grow, so it does no harm to look at an instruction twice, or twice at the
+//! same time. At least once is enough, and one `fetch_or` is all the synchronisation.
 //!
 //! ```text
 //! cargo run --release -p filch --example data_flow               a small program, which it prints with what it found
@@ -38,7 +40,7 @@ print sum
 print last
 ";
 
-/// An instruction: what it writes, what it reads, and where it goes on.
+/// An instruction: the variable that it writes, those that it reads, and its successors.
 #[derive(Debug, Default)]
 struct Instruction {
     line: usize,
@@ -53,7 +55,10 @@ struct Program {
     instructions: Vec<Instruction>,
 }
 
-/// Reads a program, an instruction a line: `x = 1`, `x = y`, `x = y + 2` (also `-`, `*`), `print x`, `goto label`, `if x goto label`, `label:`.
+/// Parses a program, an instruction a line.
+///
+/// The instructions are `x = 1`, `x = y`, `x = y + 2` (also `-`, `*`), `print x`, `goto label`, `if
+/// x goto label`, `label:`.
 fn parse(text: &str) -> Result<Program, String> {
     let (mut names, mut instructions) = (HashMap::new(), Vec::new());
     let (mut labels, mut jumps) = (HashMap::new(), Vec::new());
@@ -107,7 +112,7 @@ fn parse(text: &str) -> Result<Program, String> {
     Ok(Program { variables, instructions })
 }
 
-/// A program of straight runs, loops and branches over a hundred variables, as text.
+/// Generates a program of straight runs, loops and branches over a hundred variables, as text.
 fn generate(instructions: usize) -> String {
     let mut seed = 0x2545_F491_4F6C_DD1D_u64;
     let mut draw = |limit: usize| {
@@ -133,7 +138,7 @@ fn generate(instructions: usize) -> String {
 
 /// Sets of variables, one before each instruction, as bits in words.
 struct Live {
-    /// How many words a set has.
+    /// The number of words of a set.
     width: usize,
     words: Vec<AtomicU64>,
 }
@@ -152,26 +157,28 @@ impl Live {
         self.set(instruction)[variable / 64].load(Ordering::Relaxed) >> (variable % 64) & 1 == 1
     }
 
-    /// Solves the equation of one instruction with what is known now. Returns whether its set has grown.
+    /// Solves the equation of one instruction with what is known now. Returns whether its set has
+    /// grown.
     fn update(&self, program: &Program, at: usize) -> bool {
         let instruction = &program.instructions[at];
         let bit = |variable: usize, word: usize| if variable / 64 == word { 1 << (variable % 64) } else { 0_u64 };
         let mut grown = false;
         for (word, mine) in self.set(at).iter().enumerate() {
-            // Relaxed: what a predecessor must see was there before it was pushed, and the queue passes that on.
+            // Relaxed: what a predecessor must see was there before it was pushed, and the queue
+            // passes that on.
             let after = |next: &usize| self.set(*next)[word].load(Ordering::Relaxed);
             let after = instruction.next.iter().map(after).fold(0, |all, set| all | set);
             let written = instruction.writes.map_or(0, |variable| bit(variable, word));
             let read = instruction.reads.iter().fold(0, |all, variable| all | bit(*variable, word));
             let live = read | after & !written;
-            // One worker at most sees a bit appear, and that one tells the predecessors.
+            // At most one worker sees a bit appear, and that worker pushes the predecessors.
             grown |= live & !mine.load(Ordering::Relaxed) != 0 && live & !mine.fetch_or(live, Ordering::Relaxed) != 0;
         }
         grown
     }
 }
 
-/// For each instruction, those that go on to it.
+/// Returns the predecessors of each instruction.
 fn predecessors(program: &Program) -> Vec<Vec<u32>> {
     let mut all = vec![Vec::new(); program.instructions.len()];
     for (from, instruction) in program.instructions.iter().enumerate() {
@@ -180,7 +187,7 @@ fn predecessors(program: &Program) -> Vec<Vec<u32>> {
     all
 }
 
-/// The least solution, by all workers. Also returns how many instructions were looked at.
+/// Computes the least solution, by all workers. Also returns how many instructions were looked at.
 fn solve(program: &Program) -> (Live, u64) {
     let (live, before) = (Live::nowhere(program), predecessors(program));
     let explored = Explore::at_least_once().run(0..program.instructions.len() as u32, |at, worker| {
@@ -193,7 +200,7 @@ fn solve(program: &Program) -> (Live, u64) {
     (live, explored.total().tasks)
 }
 
-/// The same by sweeps over the whole program until nothing changes.
+/// Computes the same by sweeps over the whole program until nothing changes.
 fn solve_by_sweeps(program: &Program) -> Live {
     let live = Live::nowhere(program);
     while (0..program.instructions.len()).rev().fold(false, |grown, at| live.update(program, at) | grown) {}
@@ -205,7 +212,7 @@ fn are_equal(one: &Live, other: &Live) -> bool {
     one.words.iter().zip(&other.words).all(same)
 }
 
-/// The instructions that write what nobody reads.
+/// Returns the instructions that write a variable which is not read afterwards.
 fn dead_writes(program: &Program, live: &Live) -> Vec<usize> {
     let is_dead = |instruction: &Instruction| {
         let read_later = |variable| instruction.next.iter().any(|next| live.contains(*next, variable));

@@ -1,11 +1,11 @@
-//! Adds up a directory and all below it: one scope, and a task for each directory.
+//! Adds up a directory and all below it. It uses one scope, and a task for each directory.
 //!
 //! ```text
 //! cargo run --release -p filch --example directory_walk -- [PATH]      the current directory without a PATH
 //! ```
 //!
-//! Symbolic links are counted as files and not followed. If some directories cannot be read, it
-//! names them, adds up the others, and fails.
+//! Symbolic links are counted as files and not followed. If some directories cannot be read, the
+//! program names them, adds up the others, and fails.
 
 use std::env;
 use std::fs;
@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 use filch::Scope;
 
-/// What a walk has found so far.
+/// The sums of a walk so far.
 #[derive(Default)]
 struct Walk {
     files: AtomicU64,
@@ -26,13 +26,13 @@ struct Walk {
     errors: Mutex<Vec<String>>,
 }
 
-/// What a walk has found.
+/// The result of a walk.
 #[derive(Debug, PartialEq, Eq)]
 struct Totals {
     files: u64,
     directories: u64,
     bytes: u64,
-    /// A sentence for everything that could not be read.
+    /// A message for each directory or file that could not be read.
     errors: Vec<String>,
 }
 

@@ -1,7 +1,9 @@
-//! A small model checker: visits every state that a system can get into, and shows how it got into one that it should not.
+//! A small model checker. Visits every state of a system, and shows the path to a bad one.
 //!
-//! A state is a number. The states that were seen are in a table without locks; whoever enters one pushes it. A state that is given twice by the queue finds all its
-//! successors in the table, so at least once is enough. The queue is first in, first out: the path to a violation is then short, if not the shortest.
+//! A state is a number. The states that were seen are in a table without locks. The worker that
+//! enters a state pushes it. If the queue gives a state twice, all its successors are in the table
+//! already, so at least once is enough. The queue is first in, first out: so the path to a
+//! violation is short, if not the shortest.
 //!
 //! ```text
 //! cargo run --release -p filch --example model_checker              all of them
@@ -10,8 +12,10 @@
 //!
 //! - `naive`: two processes look at each other's flag and then set their own. Both get in.
 //! - `peterson`: Peterson's lock. They do not.
-//! - `puzzle`: sliding tiles, "unsolvable" being the claim: the violation is the solution.
-//! - `impossible`: the same from a position with two tiles exchanged: 181,440 states, and no solution.
+//! - `puzzle`: sliding tiles. The claim is that there is no solution, and the violation is the
+//!   solution.
+//! - `impossible`: the same from a position with two tiles exchanged: 181,440 states, and no
+//!   solution.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -20,7 +24,7 @@ use std::time::{Duration, Instant};
 use filch::explore::queue::Fifo;
 use filch::explore::{Counts, Explore};
 
-/// A system, what it may do next, and what should always hold.
+/// A system, its transitions, and its invariant.
 trait Model: Sync {
     fn start(&self) -> u64;
     fn next(&self, state: u64, found: impl FnMut(u64));
@@ -28,7 +32,8 @@ trait Model: Sync {
     fn show(&self, state: u64) -> String;
 }
 
-/// The states that were seen, each with the one that it was reached from. It does not grow.
+/// The states that were seen, each with the state that it was reached from. The table does not
+/// grow.
 struct Seen {
     /// A state plus one; 0 is a free place. Once taken, a place stays as it is.
     states: Vec<AtomicU64>,
@@ -36,7 +41,7 @@ struct Seen {
     count: AtomicUsize,
 }
 
-/// The table is as good as full.
+/// Error: the table is nearly full.
 #[derive(Debug)]
 struct Full;
 
@@ -47,12 +52,12 @@ impl Seen {
         Seen { states: places(), from: places(), count: AtomicUsize::new(0) }
     }
 
-    /// The place of a state, or the free one that it is to have.
+    /// Returns the place of a state, or the free place for it.
     fn place(&self, state: u64) -> usize {
         let (mask, mut place) = (self.states.len() - 1, (state.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize);
         loop {
             place &= mask;
-            // Relaxed: all that is asked is which state is here.
+            // Relaxed: only the state in this place is needed.
             match self.states[place].load(Ordering::Relaxed) {
                 0 => return place,
                 here if here == state + 1 => return place,
@@ -61,11 +66,12 @@ impl Seen {
         }
     }
 
-    /// Enters a state. Of all that try, one is told that it is new.
+    /// Enters a state. For only one of all callers it is new, and this returns true.
     fn enter(&self, state: u64, from: u64) -> Result<bool, Full> {
         loop {
             let place = self.place(state);
-            // Relaxed: who is told that it is new writes `from` and then pushes the state; the queue shows both to whoever gets it.
+            // Relaxed: the worker for which the state is new writes `from` and then pushes the
+            // state. The queue shows both to the worker that gets it.
             match self.states[place].compare_exchange(0, state + 1, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => {
                     self.from[place].store(from, Ordering::Relaxed);
@@ -73,13 +79,13 @@ impl Seen {
                     return if count < self.states.len() / 2 { Ok(true) } else { Err(Full) };
                 }
                 Err(here) if here == state + 1 => return Ok(false),
-                // Somebody else has just taken that place for another state.
+                // Another worker has taken that place for another state meanwhile.
                 Err(_) => {}
             }
         }
     }
 
-    /// How `state` was reached from the start, which was reached from itself.
+    /// Returns the path from the start to `state`. The start was reached from itself.
     fn path_to(&self, mut state: u64) -> Vec<u64> {
         let mut path = vec![state];
         loop {
@@ -94,13 +100,13 @@ impl Seen {
     }
 }
 
-/// How a search ended.
+/// The result of a search.
 #[derive(Debug)]
 enum Verdict {
     Holds,
-    /// The path from the start to a state where it does not hold.
+    /// The path from the start to a state that violates the invariant.
     Violated(Vec<u64>),
-    /// There are more states than the table takes.
+    /// There are more states than the table holds.
     TooMany,
 }
 
@@ -135,19 +141,23 @@ fn check(model: &impl Model, most: usize) -> Report {
     Report { verdict, states: seen.count.into_inner(), work: explored.total(), took: begin.elapsed() }
 }
 
-/// Two processes that want to be alone in a critical section. Each step of theirs is one load or store.
+/// Two processes that want to be alone in a critical section. Each of their steps is one load or
+/// store.
 struct Lock {
     peterson: bool,
 }
 
-/// Where a process is.
+/// The positions of a process.
 const IDLE: u64 = 0;
 const ASKED: u64 = 1;
 const WAITING: u64 = 2;
 const INSIDE: u64 = 3;
 
 impl Lock {
-    /// Bits 0 and 1, 2 and 3: where the processes are. Bits 4 and 5: their flags. Bit 6: whose turn it is.
+    /// Returns the position of a process.
+    ///
+    /// Bits 0 and 1, 2 and 3: the positions of the processes. Bits 4 and 5: their flags. Bit 6:
+    /// which process has the turn.
     fn at(state: u64, process: u64) -> u64 {
         state >> (2 * process) & 3
     }
@@ -169,7 +179,7 @@ impl Model for Lock {
             let free = state & their_flag == 0;
             match (Lock::at(state, me), self.peterson) {
                 (IDLE, true) => found(Lock::moved(state | my_flag, me, ASKED)),
-                // The turn is the other's now.
+                // The other process has the turn now.
                 (ASKED, true) => found(Lock::moved(state & !turn | if me == 0 { turn } else { 0 }, me, WAITING)),
                 (WAITING, true) if free || my_turn => found(Lock::moved(state, me, INSIDE)),
                 (IDLE, false) if free => found(Lock::moved(state, me, ASKED)),
@@ -191,7 +201,8 @@ impl Model for Lock {
     }
 }
 
-/// Eight tiles in a frame of three by three: the cell in row r and column c in the bits from 4 * (3 * r + c), 0 for the hole.
+/// Eight tiles in a frame of three by three. The cell in row r and column c is in the bits from 4 *
+/// (3 * r + c), 0 for the hole.
 struct Puzzle {
     start: u64,
 }

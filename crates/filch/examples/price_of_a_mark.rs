@@ -1,13 +1,16 @@
-//! What it costs to mark what was seen: by a plain store, by an exchange, by a compare-and-exchange.
+//! The cost of a mark by a plain store, an exchange, or a compare-and-exchange. Marks tell which
+//! vertices were seen.
 //!
-//! Reaches every vertex of a torus from one of them, with each kind of mark, each once on a queue that gives a task exactly once (Chase-Lev) and once on one that
-//! gives it at least once (idempotent LIFO). The rounds of all of them are interleaved, so that a noisy machine hurts all alike; what counts is the ratio.
+//! Reaches every vertex of a torus from one of them, with each kind of mark. Each kind runs once on
+//! a queue that gives a task exactly once (Chase-Lev) and once on a queue that gives it at least
+//! once (idempotent LIFO). The rounds are interleaved, so that a noisy machine affects all in the
+//! same way; what counts is the ratio.
 //!
 //! ```text
 //! cargo run --release -p filch --example price_of_a_mark -- [WIDTH [ROUNDS]]
 //! ```
 //!
-//! The torus has WIDTH times WIDTH vertices, a million unless told otherwise.
+//! The torus has WIDTH times WIDTH vertices, a million by default.
 
 use std::env;
 use std::process::ExitCode;
@@ -17,8 +20,11 @@ use std::time::{Duration, Instant};
 use filch::explore::queue::Kind;
 use filch::explore::{Explore, Promise};
 
-/// The four neighbours of each vertex, in memory as those of any graph are. The next in the row comes last: who takes the youngest task first walks along the rows, and what it
-/// touches is in the cache, so that the marks are seen and not the memory.
+/// Returns the four neighbours of each vertex, stored like those of any graph.
+///
+/// The next vertex in the row comes last. A worker that takes the youngest task first walks along
+/// the rows, and what it touches is in the cache. So the marks determine the time, and not the
+/// memory.
 fn torus(width: u32) -> Vec<[u32; 4]> {
     let vertex = |row: u32, column: u32| row % width * width + column % width;
     let around = |row, column| {
@@ -32,13 +38,13 @@ fn torus(width: u32) -> Vec<[u32; 4]> {
     (0..width).flat_map(|row| (0..width).map(move |column| around(row, column))).collect()
 }
 
-/// A way to mark a vertex. Says whether the caller is to go on from it.
+/// A way to mark a vertex. Returns whether the caller goes on from the vertex.
 trait Mark: Sync {
     const NAME: &'static str;
     fn mark(seen: &AtomicU8) -> bool;
 }
 
-/// Two workers may both find it unmarked, and both go on.
+/// Two workers may both find the vertex unmarked, and both go on.
 struct Store;
 
 impl Mark for Store {
@@ -54,7 +60,8 @@ impl Mark for Store {
     }
 }
 
-/// One of all that try goes on. Most find it marked, and need no exchange to see that.
+/// One of all workers that try goes on. Most find the vertex marked, and need no exchange to see
+/// that.
 struct Swap;
 
 impl Mark for Swap {
@@ -88,7 +95,7 @@ impl Mark for SwapAtOnce {
     }
 }
 
-/// Everything that can be reached from vertex 0. Returns how long it took.
+/// Visits everything that can be reached from vertex 0. Returns how long it took.
 fn closure<M, P, K>(torus: &[[u32; 4]], seen: &[AtomicU8], explore: Explore<'_, P, K>) -> Duration
 where
     M: Mark,
@@ -110,16 +117,16 @@ where
     took
 }
 
-/// One kind of mark on one queue, from all rounds.
+/// The times of one kind of mark on one queue, from all rounds.
 struct Figures {
-    /// Nanoseconds a vertex.
+    /// In nanoseconds for each vertex.
     best: f64,
     median: f64,
-    /// The median of what each round took beside `swap` on Chase-Lev in the same round.
+    /// The median of the time relative to `swap` on Chase-Lev in the same round.
     ratio: f64,
 }
 
-/// One kind of mark, on each queue.
+/// The times of one kind of mark, on each queue.
 struct Row {
     name: &'static str,
     queues: [Figures; 2],

@@ -1,6 +1,8 @@
-//! What can be reached from where: reads a graph as a list of edges and prints every vertex that can be reached from the given ones.
+//! Prints every vertex of a graph that is reachable from the given ones. Reads the graph as a list
+//! of edges.
 //!
-//! A traversal does not mind if a vertex is visited twice, so a plain store is enough of a mark, and the queue may give a task more than once.
+//! It does no harm if a vertex is visited twice. So a plain store is enough as a mark, and the
+//! queue may give a task more than once.
 //!
 //! ```text
 //! cargo run --release -p filch --example reachability -- FILE [VERTEX...]      a file of edges; `-` is the standard input
@@ -8,7 +10,8 @@
 //! printf '0 1\n1 2\n3 0\n' | cargo run --release -p filch --example reachability -- - 1
 //! ```
 //!
-//! An edge is a line with two numbers, from and to. Empty lines and those that begin with `#` or `%` mean nothing. Without a VERTEX it starts at 0.
+//! An edge is a line with two numbers, from and to. Empty lines, and lines that begin with `#` or
+//! `%`, are ignored. Without a VERTEX it starts at 0.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -18,7 +21,8 @@ use std::time::Instant;
 
 use filch::explore::Explore;
 
-/// The targets of the edges, sorted by where the edges begin; those of vertex v are at `starts[v]..starts[v + 1]`.
+/// The targets of the edges, sorted by the start of the edges. Those of vertex v are at
+/// `starts[v]..starts[v + 1]`.
 struct Graph {
     starts: Vec<usize>,
     targets: Vec<u32>,
@@ -51,7 +55,7 @@ impl Graph {
     }
 }
 
-/// A vertex is below this, so that one line of a small file cannot ask for all memory.
+/// Every vertex is below this. So one line of a small file cannot ask for all memory.
 const MOST: u32 = 100_000_000;
 
 /// Reads a list of edges. The error names the line and says what is wrong with it.
@@ -78,7 +82,7 @@ fn read(lines: impl BufRead) -> Result<Graph, String> {
     Ok(Graph::new(vertices, &edges))
 }
 
-/// A graph in which each vertex has so many edges, to vertices drawn at random.
+/// Creates a graph in which each vertex has `degree` edges, to vertices drawn at random.
 fn random(vertices: u32, degree: u32) -> Graph {
     let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
     let mut draw = || {
@@ -92,7 +96,7 @@ fn random(vertices: u32, degree: u32) -> Graph {
     Graph::new(vertices as usize, &edges)
 }
 
-/// Opens a file, the standard input, or makes what `random:1000x3` describes.
+/// Opens a file or the standard input, or creates the graph that `random:1000x3` describes.
 fn open(name: &str) -> Result<Graph, String> {
     if let Some(sizes) = name.strip_prefix("random:") {
         let sizes = sizes.split_once('x').and_then(|(v, d)| Some((v.parse::<u32>().ok()?, d.parse::<u32>().ok()?)));
@@ -109,7 +113,7 @@ fn open(name: &str) -> Result<Graph, String> {
     graph.map_err(|error| format!("in {name}, {error}"))
 }
 
-/// Marks everything that can be reached. Returns the marks, and how many tasks it took.
+/// Marks everything that can be reached. Returns the marks, and the number of tasks.
 fn reach(graph: &Graph, roots: &[u32]) -> (Vec<bool>, u64) {
     let reached: Vec<AtomicBool> = (0..graph.vertices()).map(|_| AtomicBool::new(false)).collect();
     for root in roots {
@@ -117,7 +121,8 @@ fn reach(graph: &Graph, roots: &[u32]) -> (Vec<bool>, u64) {
     }
     let explored = Explore::at_least_once().run(roots.iter().copied(), |vertex, worker| {
         for &next in graph.neighbours(vertex) {
-            // Relaxed: nobody is told anything by a mark. If two workers find it missing both go on, and the set is the same.
+            // Relaxed: a mark publishes nothing. If two workers find it missing both go on, and the
+            // set is the same.
             if !reached[next as usize].load(Ordering::Relaxed) {
                 reached[next as usize].store(true, Ordering::Relaxed);
                 worker.push(next);
@@ -153,7 +158,7 @@ fn run() -> Result<(), String> {
     let vertices = (0_u32..).zip(reached).filter(|(_, reached)| *reached);
     let written = vertices.into_iter().try_for_each(|(vertex, _)| writeln!(out, "{vertex}")).and_then(|()| out.flush());
     match written {
-        // `| head` has seen enough.
+        // The reader, such as `| head`, has closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written.map_err(|error| format!("the vertices could not be written: {error}")),
     }

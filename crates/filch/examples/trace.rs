@@ -1,7 +1,9 @@
-//! Sorts some numbers and shows who did what.
+//! Sorts some numbers and shows which worker did what.
 //!
-//! `cargo run -p filch --features trace --example trace` writes `trace.json`, to be opened in <https://ui.perfetto.dev>. With `--svg FILE` it draws the same as a picture,
-//! which is how the one in the documentation was made: `--svg crates/filch/docs/trace.svg`. `--threads N` and `--numbers N` change what is run.
+//! `cargo run -p filch --features trace --example trace` writes `trace.json`, which opens in
+//! <https://ui.perfetto.dev>. With `--svg FILE` it draws the same as a picture. The picture in the
+//! documentation was made like this: `--svg crates/filch/docs/trace.svg`. `--threads N` and
+//! `--numbers N` set what is run.
 
 use std::env;
 use std::error::Error;
@@ -76,26 +78,26 @@ fn quicksort(worker: &mut Worker, data: &mut [u64]) {
 }
 
 const WIDTH: f64 = 960.0;
-/// Room for the workers' names.
+/// The room for the workers' names.
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 24.0;
-/// Room for the title and the legend.
+/// The room for the title and the legend.
 const TOP: f64 = 64.0;
 const ROW: f64 = 62.0;
-/// A box inside a box is lower than that by so much.
+/// How much lower a box inside a box is.
 const STEP: f64 = 9.0;
 const BOX: f64 = 40.0;
 
 const JOB: &str = "#7aa6d6";
 const STOLEN: &str = "#f2b35e";
-/// One that was run while another one waited.
+/// A stolen job that was run while another job waited.
 const STOLEN_WITHIN: &str = "#e3983b";
 const ASLEEP: &str = "#e6e6e6";
 const RAID: &str = "#c44e52";
 const ARROW: &str = "#7a3b00";
 const SHARE: &str = "#2a6b3c";
 
-/// Workers as rows, what they did as boxes, thefts as arrows.
+/// A picture with workers as rows, what they did as boxes, and thefts as arrows.
 struct Drawing<'a> {
     trace: &'a Trace,
     svg: String,
@@ -105,7 +107,7 @@ struct Drawing<'a> {
 
 impl<'a> Drawing<'a> {
     fn of(trace: &'a Trace, title: String) -> Self {
-        // From the first job to the end of the last: what workers sleep before and after is of no interest.
+        // From the first job to the end of the last: the sleeps before and after are not shown.
         let jobs = || events(trace).filter(|(_, event)| is_job(event)).map(|(_, event)| event);
         let from = jobs().map(|event| event.start).min().unwrap_or_default();
         let to = jobs().map(|event| event.end).max().unwrap_or_default();
@@ -160,7 +162,7 @@ impl<'a> Drawing<'a> {
         self.axis(zero, bottom);
     }
 
-    /// What the colours and signs mean, as far as there are such things in the picture.
+    /// Draws the meaning of the colours and signs that are in the picture.
     fn legend(&mut self) {
         let has = |wanted: fn(Kind) -> bool| events(self.trace).any(|(_, event)| wanted(event.kind));
         let boxes = [
@@ -229,7 +231,7 @@ impl<'a> Drawing<'a> {
                     _ => continue,
                 };
                 let (x, end) = (self.x(event.start), self.x(event.end));
-                // Nothing vanishes altogether; all boxes stand on the row's line.
+                // No box is too narrow to see; all boxes stand on the row's line.
                 let (width, inset) = ((end - x).max(0.7), (depth * STEP).min(BOX - 6.0));
                 let y = Self::y(worker) + ROW - 6.0 - BOX + inset;
                 let what = title(event);
@@ -241,7 +243,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// What lies above the boxes: arrows, and the marks of shares.
+    /// Draws what lies above the boxes: arrows, and the marks of shares.
     fn signs(&mut self) {
         for (worker, event) in events(self.trace) {
             let x = self.x(event.start);

@@ -1,4 +1,4 @@
-//! How long a worker looks for work before it sleeps.
+//! How long a worker searches for work before it sleeps.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::spin;
 use crate::sync::{spin_loop, thread};
 
-/// What a worker has learnt about how long to look.
+/// What a worker has learnt about how long to search.
 #[derive(Debug)]
 pub(crate) struct Patience(AtomicU32);
 
@@ -16,7 +16,7 @@ impl Patience {
     }
 
     fn get(&self) -> u32 {
-        // Relaxed: only the worker itself asks.
+        // Relaxed: only the worker itself reads it.
         self.0.load(Ordering::Relaxed)
     }
 
@@ -24,7 +24,7 @@ impl Patience {
         self.0.store(turns.min(Backoff::MOST), Ordering::Relaxed);
     }
 
-    /// Whether the worker has slept for long lately, and is likely to do so again.
+    /// Returns whether the worker has slept for long lately. Then it is likely to do so again.
     pub(crate) fn is_over(&self) -> bool {
         self.get() == Backoff::LEAST
     }
@@ -32,10 +32,10 @@ impl Patience {
 
 /// Spins, then yields, then gives up.
 ///
-/// A worker learns from what came of it how long that takes. If work came late, or a sleep was so
-/// short that it was not worth it, the worker searches longer the next time; after a longer sleep,
-/// the least. A worker that gets a little work now and then soon sleeps after a moment. A worker that
-/// gets work all the time does not sleep.
+/// A worker learns from the outcome how long to search. If work came late, or a sleep was so short
+/// that it was not worth it, the worker searches longer the next time. After a longer sleep it
+/// searches for the least time. A worker that gets a little work now and then soon sleeps after a
+/// moment. A worker that gets work all the time does not sleep.
 #[derive(Debug)]
 pub(crate) struct Backoff {
     turn: u32,
@@ -46,11 +46,11 @@ impl Backoff {
     /// The least and the most [turns](crate::spin) that a worker waits.
     const LEAST: u32 = 6;
     const MOST: u32 = 128;
-    /// The turns of pauses. In each later turn the worker yields its time slice, because the thread
-    /// that has the next job may need this core.
+    /// The number of turns of pauses. In each later turn the worker yields its time slice, because
+    /// the thread that has the next job may need this core.
     const PAUSES: u32 = 4;
-    /// About what it takes to go to sleep and to be woken, and the longest search: a shorter sleep
-    /// saves nothing.
+    /// About the time to go to sleep and to be woken, and the longest search. A shorter sleep saves
+    /// nothing.
     const SHORT_SLEEP: Duration = Duration::from_micros(80);
 
     pub(crate) fn new(patience: &Patience) -> Backoff {
@@ -61,7 +61,8 @@ impl Backoff {
     pub(crate) fn snooze(&mut self) -> bool {
         self.turn += 1;
         if cfg!(loom) {
-            // After a yield loom shows a thread no old values any more, and would hide what it is there to find.
+            // After a yield, loom shows a thread no old values any more, and would hide the bugs
+            // that it is there to find.
             return false;
         }
         if cfg!(shuttle) {
@@ -76,18 +77,19 @@ impl Backoff {
         self.turn < self.patience
     }
 
-    /// Learns that something came.
+    /// Learns that work was found.
     pub(crate) fn reward(&self, patience: &Patience) {
         if self.turn > self.patience / 2 {
             patience.set(self.patience * 2);
         }
     }
 
-    /// Learns from how long `sleep` takes, if it returns that the worker slept. Starts anew after that.
+    /// Learns from the duration of `sleep`, if `sleep` returns that the worker slept. Then starts
+    /// anew.
     pub(crate) fn learn(&mut self, patience: &Patience, sleep: impl FnOnce() -> bool) {
         let start = Instant::now();
         let slept = sleep();
-        // A checker replays its runs, and knows no time.
+        // A checker replays its executions, and has no time.
         if slept && !cfg!(any(loom, shuttle)) {
             patience.set(if start.elapsed() < Self::SHORT_SLEEP { self.patience * 2 } else { Self::LEAST });
         }

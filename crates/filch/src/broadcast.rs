@@ -1,4 +1,4 @@
-//! One closure on every worker.
+//! Running a closure once on every worker.
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -17,15 +17,16 @@ use crate::unwind::{self, Payload};
 use crate::wait::{self, Awaited};
 use crate::worker::Worker;
 
-/// Runs a closure once on each worker of the current pool, or the global one, and returns the results in the order of the workers.
+/// Runs a closure once on each worker, and returns the results in their order.
 ///
-/// No other worker can run a worker's part for it. So each runs it when it has run what it had spawned
-/// itself, or next waits for something, whatever the waiting policy. Two broadcasts run in the same
-/// order everywhere.
+/// The workers are those of the current pool, or of the global one. No other worker can run a
+/// worker's part for it. So each worker runs its part when it has run what it had spawned itself,
+/// or when it next waits for something, whatever the waiting policy. Two broadcasts run in the same
+/// order on all workers.
 ///
-/// A caller that runs [in place](crate::Callers::InPlace) has borrowed a worker's seat. It runs the parts
-/// for that seat in its waits if some of them come from a broadcast that was called inside a pool.
-/// Otherwise they wait until the call is over.
+/// A caller that runs [in place](crate::Callers::InPlace) has borrowed a worker's seat. It runs the
+/// parts for that seat in its waits if some of them come from a broadcast that was called inside a
+/// pool. Otherwise they wait until the call is over.
 ///
 /// ```
 /// let squares = filch::broadcast(|part| part.index() * part.index());
@@ -34,7 +35,8 @@ use crate::worker::Worker;
 ///
 /// # Panics
 ///
-/// If the closure panics on some workers, the others run it all the same, and then one of the panics goes on.
+/// If the closure panics on some workers, the others still run it, and then one of the panics
+/// resumes.
 pub fn broadcast<F, R>(f: F) -> Vec<R>
 where
     F: Fn(Broadcast) -> R + Sync,
@@ -46,7 +48,9 @@ where
     }
 }
 
-/// Has a closure run once on each worker of the current pool, or the global one; nobody waits for it.
+/// Spawns a closure once on each worker. No caller waits for it.
+///
+/// The workers are those of the current pool, or of the global one.
 ///
 /// ```
 /// let (sender, receiver) = std::sync::mpsc::channel();
@@ -56,7 +60,8 @@ where
 ///
 /// # Panics
 ///
-/// As for [`spawn`](crate::spawn()): a panic goes to the pool's [panic handler](crate::Builder::on_panic); without one the process ends.
+/// As for [`spawn`](crate::spawn()): a panic goes to the pool's [panic
+/// handler](crate::Builder::on_panic). Without a handler the process aborts.
 pub fn spawn_broadcast<F>(f: F)
 where
     F: Fn(Broadcast) + Send + Sync + 'static,
@@ -81,7 +86,7 @@ where
     });
 }
 
-/// Which part of a broadcast a closure is.
+/// The part of a broadcast that a closure runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Broadcast {
     index: usize,
@@ -89,17 +94,17 @@ pub struct Broadcast {
 }
 
 impl Broadcast {
-    /// The part of the worker of `seat`.
+    /// Returns the part of the worker of `seat`.
     pub(crate) fn of(seat: &Seat) -> Broadcast {
         Broadcast { index: seat.index, threads: seat.pool().seats.len() }
     }
 
-    /// The worker that runs this part.
+    /// Returns the index of the worker that runs this part.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// How many parts there are.
+    /// Returns the number of parts.
     pub fn threads(&self) -> usize {
         self.threads
     }
@@ -117,15 +122,18 @@ impl<F, R> State<F, R>
 where
     F: Fn(Broadcast) -> R + Sync,
 {
+    /// Runs the part of this worker.
+    ///
     /// # Safety
     ///
-    /// `data` points to a `State` of this type that waits, and this is the first run on this worker.
+    /// `data` points to a `State` of this type that waits, and this is the first run on this
+    /// worker.
     unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         let this = unsafe { &*data.cast::<Self>() };
         let part = Broadcast::of(worker.seat());
         match unwind::catch(|| (this.f)(part)) {
-            // SAFETY: each worker writes its own, once, and they are read when all are done.
+            // SAFETY: each worker writes its own result, once, and they are read when all are done.
             Ok(result) => unsafe {
                 (*this.results[part.index].get()).write(result);
             },
@@ -133,7 +141,7 @@ where
                 unwind::keep_first(&this.panic, panic);
             }
         }
-        // AcqRel: the last one's completion carries all results.
+        // AcqRel: the completion by the last worker carries all results.
         if this.unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
             let completion = &raw const this.completion;
             // SAFETY: not done before this.
@@ -163,16 +171,16 @@ where
     };
     let data = ptr::from_ref(&state).cast();
     let lineage = caller.map_or(Lineage::ROOT, |seat| state.completion.lineage(seat.runs.top()));
-    // SAFETY: waited for below; each worker gets one and runs it once.
+    // SAFETY: waited for below; each worker gets one part and runs it once.
     pool.deliver_to_all(|_| unsafe { Job::from_parts(data, State::<F, R>::execute, lineage) });
     match caller {
         Some(seat) => wait::until(seat, &Awaited::Completion(&state.completion, pool)),
         None => gate.pass_soon(),
     }
     if let Some(panic) = lock(&state.panic).take() {
-        // What the others returned is leaked rather than guessed at.
+        // The results of the other workers are leaked: it is not known which are written.
         unwind::resume(panic);
     }
-    // SAFETY: no panic, so each worker has written its own.
+    // SAFETY: no panic, so each worker has written its own result.
     state.results.into_iter().map(|result| unsafe { result.into_inner().assume_init() }).collect()
 }

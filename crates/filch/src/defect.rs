@@ -1,20 +1,22 @@
-//! Deliberate defects, for the checkers alone: each must be caught by one of the models, or the models prove nothing.
+//! Deliberate defects, for the checkers only. Each must be caught by a model, or the models prove
+//! nothing.
 
-/// A way to be wrong.
+/// A deliberate defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(all(test, any(loom, shuttle))), allow(dead_code))]
 pub(crate) enum Defect {
-    /// The owner's half of the barrier is nothing at all, as far as releases go. No defect where there is no raid, and the control for the next.
+    /// The owner's half of the barrier does nothing, as far as releases go. This is no defect if
+    /// there is no raid, and it is the control for the next.
     LightIsNothing,
-    /// The same, and a share does not publish what it shares.
+    /// As `LightIsNothing`, and a share does not publish what it shares.
     ShareWithoutRelease,
-    /// A raider, or one who goes to sleep, has the owner pass no barrier.
+    /// No raider and no worker that goes to sleep makes the owner pass a barrier.
     NoBarrier,
     /// A raid goes on although the owner has settled meanwhile.
     RaidAfterSettle,
-    /// Who goes to sleep does not look once more.
+    /// A worker that goes to sleep does not look for work once more.
     SleepWithoutLook,
-    /// Who has queued something looks at the sleepers without a fence.
+    /// A thread that has queued something looks at the sleepers without a fence.
     EventWithoutFence,
     /// The last worker that stops searching does not look for unclaimed work.
     LastSearcherDoesNotLook,
@@ -22,20 +24,20 @@ pub(crate) enum Defect {
     WaitersSleepOn,
     /// A job is put back into the injector, and no waiter is woken for it.
     ReturnsInSilence,
-    /// No defect: the kernel refuses every barrier, as after a seccomp filter, and the owner's half is
-    /// nothing.
+    /// No defect: the kernel refuses every barrier, as after a seccomp filter. The owner's half
+    /// does nothing.
     BarrierRefused,
-    /// The same, and a raid goes on as if the owner had passed one.
+    /// As `BarrierRefused`, and a raid goes on as if the owner had passed a barrier.
     RefusalIgnored,
-    /// The same as `BarrierRefused`, and a worker gets up without a fence.
+    /// As `BarrierRefused`, and a worker wakes without a fence.
     RisesWithoutFence,
-    /// The same as `BarrierRefused`, and a raid has no fence of its own.
+    /// As `BarrierRefused`, and a raid has no fence of its own.
     RaidsWithoutFence,
     /// A waker gives up if the state changes, though the worker still sleeps.
     WakesOnlyOnce,
     /// A seat is lent while its own thread still prepares to sleep.
     LendsRestingSeats,
-    /// The own thread of a seat works there although a caller has the seat.
+    /// The own thread of a seat works there although a caller has borrowed the seat.
     OwnerTakesALentSeat,
     /// A call for a caller in its wait wakes the seat's own thread instead.
     CallsTheOwner,
@@ -49,7 +51,7 @@ pub(crate) enum Defect {
     ReturnRaisesNoAlarm,
     /// A caller that returns a seat does not look at what was spawned there.
     ReturnForgetsSpawned,
-    /// A caller borrows a seat without a look at what an earlier call has left there.
+    /// A caller borrows a seat without a look at what an earlier call has left.
     BorrowDoesNotLook,
     /// A caller that returns a seat does not look at its mail.
     ReturnForgetsMail,
@@ -67,18 +69,18 @@ pub(crate) enum Defect {
     LeavesBottomBelowTop,
     /// A thief counts a task when the owner may have seen that it was moved.
     CountsAfterMoved,
-    /// A task that is spawned elsewhere than in a segment of its scope is counted after it was queued.
+    /// A task outside of the segments of its scope is counted after it was queued.
     CountsStraysLate,
-    /// An owner that takes its oldest task stops if none is private.
+    /// An owner that takes its oldest task stops if no task is private.
     TakesPrivateForAll,
     /// A scope ends without a look at what thieves have claimed.
     EndsWithoutMoved,
-    /// A stolen task says that it is over before it has run what it has spawned.
+    /// A stolen task reports its end before it has run what it has spawned.
     FinishesBeforeItsTasks,
 }
 
 impl Defect {
-    /// Whether the kernel refuses barriers.
+    /// Returns whether the kernel refuses barriers.
     #[inline(always)]
     pub(crate) fn refuses_barriers() -> bool {
         defect(Defect::BarrierRefused)
@@ -88,7 +90,7 @@ impl Defect {
     }
 }
 
-/// Whether the code is to be wrong in this way. Never, outside of the checkers.
+/// Returns whether the code should have this defect. Always false outside of the checkers.
 #[cfg(not(all(test, any(loom, shuttle))))]
 #[inline(always)]
 pub(crate) fn defect(_: Defect) -> bool {
@@ -112,7 +114,8 @@ mod chosen {
         CHOSEN.load(Ordering::Relaxed) == defect as usize + 1
     }
 
-    /// Runs a model with a defect or without, and says whether it passed. Models run one at a time: a defect is everybody's.
+    /// Runs a model with a defect or without. Returns whether it passed. Models run one at a time:
+    /// the defect is global.
     pub(crate) fn with(defect: Option<Defect>, model: impl FnOnce() + std::panic::UnwindSafe) -> bool {
         let _one = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         CHOSEN.store(defect.map_or(0, |defect| defect as usize + 1), Ordering::Relaxed);

@@ -1,54 +1,58 @@
-//! Why a pool could not be had.
+//! Errors from building a pool.
 
 use std::error::Error;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
 
-/// Why a pool could not be built. The threads that had been started by then have ended again; those that a [spawner](crate::Builder::spawner) had started are told to.
+/// Errors from building a pool.
+///
+/// The threads that had been started by then have ended. Threads that a
+/// [spawner](crate::Builder::spawner) had started are told to end.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A pool of no threads was asked for.
+    /// The builder was asked for 0 threads.
     NoThreads,
-    /// More threads were asked for than a pool can have.
+    /// The builder was asked for more threads than a pool can have.
     TooManyThreads {
-        /// So many.
+        /// The number that was asked for.
         asked: usize,
-        /// At most so many there can be.
+        /// The largest number of threads of a pool.
         most: usize,
     },
-    /// The environment says something about the number of threads that is no number above 0.
+    /// The environment variable for the number of threads is not a number above 0.
     Variable {
-        /// The variable.
+        /// The name of the variable.
         name: &'static str,
-        /// What it says.
+        /// Its value.
         value: OsString,
     },
     /// The environment variable about calls from outside has an unknown value.
     Callers {
-        /// The variable.
+        /// The name of the variable.
         name: &'static str,
         /// Its value.
         value: OsString,
     },
     /// The stacks would be too small to run anything.
     StackTooSmall {
-        /// In bytes.
+        /// The size that was asked for, in bytes.
         asked: usize,
-        /// In bytes.
+        /// The smallest size, in bytes.
         least: usize,
     },
     /// Address space for the fork stacks could not be reserved.
     Memory(io::Error),
     /// A thread could not be started.
     Thread {
-        /// The worker.
+        /// The index of the worker.
         index: usize,
-        /// Why.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// The calling thread was to be a worker of the pool, and is one of some pool already.
+    /// The calling thread was to become a worker, but already is one. It may be a worker of any
+    /// pool.
     ThreadIsAWorker,
     /// The global pool is already running.
     GlobalIsRunning,

@@ -1,4 +1,4 @@
-//! The pool that is used outside of any other.
+//! The global pool, which callers outside of every pool use.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -8,14 +8,14 @@ use crate::worker::Worker;
 
 static GLOBAL: OnceLock<Pool> = OnceLock::new();
 
-/// Held by who builds it, so that nobody starts a pool that then is not the global one.
+/// Held while the global pool is built. So no thread starts a second one in vain.
 static BUILDING: Mutex<()> = Mutex::new(());
 
-/// The global pool, started now if it was not yet.
+/// Returns the global pool, and starts it if it does not run yet.
 ///
 /// # Panics
 ///
-/// If it cannot be started; [`Builder::build_global`] says why instead.
+/// If it cannot be started. [`Builder::build_global`] returns the error instead.
 #[cold]
 pub(crate) fn pool() -> &'static Pool {
     GLOBAL.get().unwrap_or_else(|| match build(Builder::new()) {
@@ -24,7 +24,7 @@ pub(crate) fn pool() -> &'static Pool {
     })
 }
 
-/// The global pool, if it runs.
+/// Returns the global pool, if it runs.
 pub(crate) fn running() -> Option<&'static Pool> {
     GLOBAL.get()
 }
@@ -34,7 +34,7 @@ pub(crate) fn set(builder: Builder<'_>) -> Result<(), BuildError> {
     build(builder).map(|_| ()).map_err(|(error, _)| error)
 }
 
-/// Builds the global pool, or says what stands in the way, be it the pool that there is.
+/// Builds the global pool. Returns the error, and with it the pool that runs already, if any.
 fn build(builder: Builder<'_>) -> Result<&'static Pool, (BuildError, Option<&'static Pool>)> {
     let _one_at_a_time = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(pool) = GLOBAL.get() {
@@ -44,7 +44,9 @@ fn build(builder: Builder<'_>) -> Result<&'static Pool, (BuildError, Option<&'st
     Ok(GLOBAL.get_or_init(|| pool))
 }
 
-/// Runs a closure on a worker and hands it that worker: in place on a worker's thread, otherwise in the global pool.
+/// Runs a closure on a worker and passes it that worker.
+///
+/// On a worker's thread the closure runs in place, otherwise in the global pool.
 ///
 /// ```
 /// let index = filch::with_worker(|worker| worker.index());
@@ -61,7 +63,8 @@ where
     }
 }
 
-/// How many workers the current pool has: that of the calling thread, or else the global one.
+/// Returns the number of workers of the current pool. This is the pool of the calling thread, or
+/// else the global one.
 #[inline]
 pub fn threads() -> usize {
     match Worker::current() {
@@ -70,7 +73,8 @@ pub fn threads() -> usize {
     }
 }
 
-/// Which worker of its pool the calling thread is, counted from 0; `None` outside of all pools.
+/// Returns the index of the calling worker in its pool, counted from 0. Returns `None` outside of
+/// all pools.
 #[inline]
 pub fn index() -> Option<usize> {
     Worker::current().map(|worker| worker.index())

@@ -2,10 +2,10 @@
 //!
 //! - [`choosing`]: join, scope, spawn, broadcast or explore.
 //! - [`explore`]: worklists that grow, which work may be done twice, how to mark what was seen.
-//! - [`waiting`]: what a worker does while it waits, why that is a choice, and what each choice costs.
-//! - [`from_rayon`], [`from_chili`]: for those who know one of the two.
-//! - [`how_it_works`]: the fork stack, stealing, leapfrogging, sleeping, calls from outside; platforms and
-//!   limits.
+//! - [`waiting`]: what a worker does while it waits, the policies, and what each costs.
+//! - [`from_rayon`], [`from_chili`]: for users of these crates.
+//! - [`how_it_works`]: the fork stack, stealing, leapfrogging, sleeping, calls from outside;
+//!   platforms and limits.
 
 #[doc = include_str!("guide/choosing.md")]
 pub mod choosing {}

@@ -1,4 +1,4 @@
-//! Jobs: closures that any worker may run, behind a function that knows what they are.
+//! Jobs: type-erased closures that any worker may run.
 
 use std::cell::UnsafeCell;
 use std::mem::{self, ManuallyDrop, MaybeUninit};
@@ -9,17 +9,17 @@ use crate::stack::Execute;
 use crate::unwind::{self, Payload};
 use crate::worker::Worker;
 
-/// How many words of a closure fit into a job.
+/// The number of words of a closure that fit into a job.
 const WORDS: usize = 5;
 
-/// A job that does not stand on a fork stack. Closures of up to five words lie in the job itself,
-/// larger ones on the heap.
+/// A job that does not stand on a fork stack.
 ///
-/// A job that is dropped leaks its closure.
+/// Closures of up to five words are stored in the job itself, larger ones on the heap. A job that
+/// is dropped leaks its closure.
 #[derive(Debug)]
 pub(crate) struct Job {
     execute: Execute,
-    /// What it descends from.
+    /// What the job descends from.
     pub(crate) lineage: Lineage,
     words: [MaybeUninit<usize>; WORDS],
 }
@@ -28,7 +28,7 @@ pub(crate) struct Job {
 unsafe impl Send for Job {}
 
 impl Job {
-    /// Whether a closure lies in the job itself.
+    /// Returns whether a closure is stored in the job itself.
     const fn fits<F>() -> bool {
         mem::size_of::<F>() <= mem::size_of::<[usize; WORDS]>() && mem::align_of::<F>() <= mem::align_of::<usize>()
     }
@@ -42,7 +42,7 @@ impl Job {
     /// anything that `f` borrows is gone.
     #[inline(always)]
     pub(crate) unsafe fn write<F: Send>(place: *mut Job, f: F, execute: Execute, lineage: Lineage) {
-        // SAFETY: the caller's word; the closure fits where it is written.
+        // SAFETY: the caller guarantees it; the closure fits where it is written.
         unsafe {
             (&raw mut (*place).execute).write(execute);
             (&raw mut (*place).lineage).write(lineage);
@@ -55,22 +55,22 @@ impl Job {
         }
     }
 
-    /// The same, as a value.
+    /// Creates a job of a closure; see [`write`](Job::write).
     ///
     /// # Safety
     ///
     /// As for [`write`](Job::write).
     pub(crate) unsafe fn new<F: Send>(f: F, execute: Execute, lineage: Lineage) -> Job {
         let mut job = MaybeUninit::uninit();
-        // SAFETY: the caller's word. All fields are written; words that are not written may hold
-        // anything.
+        // SAFETY: the caller guarantees it. All fields are written; words that are not written may
+        // hold anything.
         unsafe {
             Job::write(job.as_mut_ptr(), f, execute, lineage);
             job.assume_init()
         }
     }
 
-    /// Takes the closure out of the job at this address, and its lineage.
+    /// Takes the closure and its lineage out of the job at this address.
     ///
     /// # Safety
     ///
@@ -78,7 +78,7 @@ impl Job {
     #[inline(always)]
     pub(crate) unsafe fn take_closure<F>(job: *const ()) -> (F, Lineage) {
         let job = job.cast::<Job>();
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe {
             let words = &raw const (*job).words;
             let f = if const { Job::fits::<F>() } {
@@ -90,49 +90,50 @@ impl Job {
         }
     }
 
-    /// A job of something that lies elsewhere and is waited for.
+    /// Creates a job of data that is stored elsewhere and waited for.
     ///
     /// # Safety
     ///
     /// `execute` can be called with `data`, once, on any thread, until the job has been run.
     pub(crate) unsafe fn from_parts(data: *const (), execute: Execute, lineage: Lineage) -> Job {
         struct Parts(*const (), Execute);
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe impl Send for Parts {}
         unsafe fn execute_parts(job: *const (), worker: &mut Worker, elsewhere: bool) {
             // SAFETY: written below, and run once.
             let (Parts(data, execute), _) = unsafe { Job::take_closure::<Parts>(job) };
-            // SAFETY: the word of the caller of `from_parts`.
+            // SAFETY: the caller of `from_parts` guarantees it.
             unsafe { execute(data, worker, elsewhere) };
         }
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { Job::new(Parts(data, execute), execute_parts, lineage) }
     }
 
-    /// Runs the job at this address, here or elsewhere than it was made. The closure is taken out
-    /// of it first, so that the place can be used again.
+    /// Runs the job at this address. `elsewhere` says whether this is another place than it was
+    /// made at. The closure is taken out of the job first, so that its place can be used again.
     ///
     /// # Safety
     ///
-    /// Once for each job.
+    /// Called once for each job.
     #[inline(always)]
     pub(crate) unsafe fn run_at(job: *const Job, worker: &mut Worker, elsewhere: bool) {
-        // SAFETY: the constructors' contract.
+        // SAFETY: the contract of the constructors.
         unsafe { ((*job).execute)(job.cast(), worker, elsewhere) }
     }
 
-    /// Runs it. What comes out of a queue has been elsewhere.
+    /// Runs the job, which comes out of a queue and so has been elsewhere.
     ///
     /// # Safety
     ///
-    /// Taken from a queue that gives each job once.
+    /// The job was taken from a queue that gives each job once.
     pub(crate) unsafe fn run(self, worker: &mut Worker) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { Job::run_at(&self, worker, true) }
     }
 }
 
-/// The second closure of a join, in the frame of that join: run there or, if it is stolen, elsewhere.
+/// The second closure of a join, in the frame of that join. It runs there or, if it is stolen,
+/// elsewhere.
 pub(crate) struct Forked<B, R> {
     closure: UnsafeCell<ManuallyDrop<B>>,
     result: UnsafeCell<MaybeUninit<Result<R, Payload>>>,
@@ -146,7 +147,7 @@ where
     pub(crate) fn new(closure: B) -> Self {
         Forked {
             closure: UnsafeCell::new(ManuallyDrop::new(closure)),
-            // Not initialised: nobody reads it unless a thief has written it.
+            // Not initialised: it is read only if a thief has written it.
             result: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
@@ -155,40 +156,41 @@ where
     ///
     /// # Safety
     ///
-    /// Nobody else has run it or will.
+    /// No other worker has run it or will run it.
     #[inline(always)]
     pub(crate) unsafe fn run_here(&self, worker: &mut Worker) -> R {
-        // SAFETY: the caller's word; so the closure is taken once.
+        // SAFETY: the caller guarantees it; so the closure is taken once.
         let closure = unsafe { ManuallyDrop::take(&mut *self.closure.get()) };
         closure(worker, false)
     }
 
-    /// Runs the closure elsewhere; for the slot or the injector.
+    /// Runs the closure elsewhere. The slot or the injector calls this.
     ///
     /// # Safety
     ///
-    /// `data` points to a `Forked` of this type, in a frame that waits, and nobody else has run it or will.
+    /// `data` points to a `Forked` of this type, in a frame that waits, and no other worker has run
+    /// it or will run it.
     pub(crate) unsafe fn execute(data: *const (), worker: &mut Worker, migrated: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         let this = unsafe { &*data.cast::<Self>() };
-        // SAFETY: the same; so the closure is taken once.
+        // SAFETY: as above; so the closure is taken once.
         let closure = unsafe { ManuallyDrop::take(&mut *this.closure.get()) };
         let result = unwind::catch(|| closure(worker, migrated));
         // SAFETY: the frame waits for the job and reads the result only afterwards.
         unsafe { (*this.result.get()).write(result) };
     }
 
-    /// What the closure came to elsewhere.
+    /// Takes the result of the closure, which ran elsewhere.
     ///
     /// # Safety
     ///
     /// [`execute`](Forked::execute) has returned, and the result is taken once.
     pub(crate) unsafe fn take_result(&self) -> Result<R, Payload> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { (*self.result.get()).assume_init_read() }
     }
 
-    /// As a pointer for the slot.
+    /// Returns a pointer to this, for the slot.
     #[inline(always)]
     pub(crate) fn data(&self) -> *const () {
         ptr::from_ref(self).cast()

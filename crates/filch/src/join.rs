@@ -8,14 +8,15 @@ use crate::unwind;
 use crate::wait::{self, Beyond};
 use crate::worker::Worker;
 
-/// How many private jobs are enough for [`maybe_join`] to make no more.
+/// The number of private jobs from which on [`maybe_join`] forks no more.
 const ENOUGH: usize = 3;
 
-/// Runs two closures, at once if somebody is free to take the second, and returns both results.
+/// Runs two closures, in parallel if another worker is free, and returns both results.
 ///
-/// On a worker's thread the second closure is put where any idle worker can take it, at any time, whatever this thread does
-/// meanwhile: two closures may wait for each other as long as there are two workers. If nobody takes it, this thread runs it after the first. Called
-/// from outside a pool it runs in the global one.
+/// On a worker's thread, any idle worker can steal the second closure, at any time, whatever this
+/// thread does meanwhile. So two closures may wait for each other as long as there are two workers.
+/// If no worker steals it, this thread runs it after the first. If the caller is outside of every
+/// pool, the join runs in the global pool.
 ///
 /// ```
 /// fn sum(numbers: &[u64]) -> u64 {
@@ -31,7 +32,8 @@ const ENOUGH: usize = 3;
 ///
 /// # Panics
 ///
-/// If a closure panics, the other one is run or waited for all the same, and then the panic goes on; if both do, that of the first.
+/// If a closure panics, the other one still runs to its end, and then the panic resumes. If both
+/// panic, the panic of the first closure resumes.
 #[inline]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -58,7 +60,7 @@ where
     global::pool().with_worker(|worker| worker.join(|_| a(), |_| b()))
 }
 
-/// As [`join`], and tells each closure whether it was taken by another worker.
+/// Like [`join`], but tells each closure whether another worker has taken it.
 ///
 /// ```
 /// let (first, second) = filch::join_context(|_| 1, |context| if context.migrated() { 3 } else { 2 });
@@ -74,19 +76,22 @@ where
 {
     match Seat::current() {
         Some(seat) => seat.worker().fork(|_, m| a(Context::new(m)), |_, m| b(Context::new(m))),
-        // Both moved here from outside.
+        // Both closures moved here from outside.
         None => {
             global::pool().with_worker(|worker| worker.fork(|_, _| a(Context::new(true)), |_, _| b(Context::new(true))))
         }
     }
 }
 
-/// As [`join`], but for closures that never wait for each other: when this worker has a few jobs queued already and nobody wants
-/// one, it runs both closures in place and makes no job at all.
+/// Like [`join`], for closures that never wait for each other. May fork nothing.
 ///
-/// What is given up is that the second closure can always be taken. Where the first waits for the second, by a lock, a channel or a barrier, `maybe_join` may wait
-/// forever; and where the first takes long, nobody can help with the second meanwhile. What is gained is a cheaper fork on
-/// large trees of small closures.
+/// If this worker has a few jobs queued already and no other worker wants one, it runs both
+/// closures in place and makes no job at all. This makes forks cheaper in large trees of small
+/// closures.
+///
+/// The price: the second closure cannot always be stolen. If the first waits for the second, by a
+/// lock, a channel or a barrier, `maybe_join` may wait forever. If the first takes long, no worker
+/// can help with the second meanwhile.
 ///
 /// ```
 /// fn count(n: u32) -> u64 {
@@ -112,7 +117,7 @@ where
     }
 }
 
-/// What a closure of [`join_context`] is told.
+/// The argument of a closure of [`join_context`].
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     migrated: bool,
@@ -123,14 +128,15 @@ impl Context {
         Context { migrated }
     }
 
-    /// Whether the closure runs on another thread than the one that forked it.
+    /// Returns whether the closure runs on another thread than the one that forked it.
     pub fn migrated(&self) -> bool {
         self.migrated
     }
 }
 
 impl Worker {
-    /// As [`join`](crate::join()), without looking for the worker: each closure gets the worker that runs it.
+    /// Like [`join`](crate::join()), without looking up the worker. Each closure gets the worker
+    /// that runs it.
     #[inline]
     pub fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
     where
@@ -143,7 +149,8 @@ impl Worker {
         self.fork(|worker, _| a(worker), |worker, _| b(worker))
     }
 
-    /// As [`join_context`]: each closure gets its worker, and is told whether it was taken by another one.
+    /// Like [`join_context`]. Each closure gets its worker, and whether another worker has taken
+    /// it.
     #[inline]
     pub fn join_context<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
     where
@@ -156,7 +163,8 @@ impl Worker {
         self.fork(|worker, m| a(worker, Context::new(m)), |worker, m| b(worker, Context::new(m)))
     }
 
-    /// As [`maybe_join`](crate::maybe_join()), for closures that never wait for each other: may run both in place and fork nothing.
+    /// Like [`maybe_join`](crate::maybe_join()). May run both closures in place and fork nothing.
+    /// For closures that never wait for each other.
     #[inline]
     pub fn maybe_join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
     where
@@ -177,9 +185,11 @@ impl Worker {
         }
     }
 
-    /// The join that all the others are. Each closure gets its worker, and whether it runs on another thread than this.
+    /// Forks and joins; all variants of join call this. Each closure gets its worker, and whether
+    /// it runs on another thread than this one.
     ///
-    /// The slow paths end the join and do not come back, so that the fast one has nothing to keep across them.
+    /// The slow paths end the join and do not come back, so that the fast path has nothing to keep
+    /// across them.
     #[inline(always)]
     pub(crate) fn fork<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
     where
@@ -195,7 +205,7 @@ impl Worker {
             Ok(first) => {
                 let worker = self.afresh();
                 if worker.seat().stack.pop(worker.slot()) {
-                    // SAFETY: nobody has taken the job, and nobody can.
+                    // SAFETY: no thief has taken the job, and none can.
                     (first, unsafe { job.run_here(worker) })
                 } else {
                     worker.finish_below_limit(first, &job)
@@ -205,7 +215,7 @@ impl Worker {
         }
     }
 
-    /// The same join, when somebody may want work or the stack is full.
+    /// Continues a fork, if a worker may want work or the stack is full.
     #[cold]
     #[inline(never)]
     fn fork_alarmed<A, B, RA, RB>(&mut self, a: A, job: &Forked<B, RB>) -> (RA, RB)
@@ -230,7 +240,7 @@ impl Worker {
         }
     }
 
-    /// The end of a join whose job may have been offered to others.
+    /// Ends a join whose job may have been offered to other workers.
     #[cold]
     #[inline(never)]
     fn finish_below_limit<B, RA, RB>(&mut self, first: RA, job: &Forked<B, RB>) -> (RA, RB)
@@ -241,15 +251,15 @@ impl Worker {
         let is_own = seat.stack.settle(slot);
         seat.heed_requests();
         if is_own {
-            // SAFETY: nobody has taken the job, and from now on nobody can.
+            // SAFETY: no thief has taken the job, and from now on none can.
             return (first, unsafe { job.run_here(self) });
         }
         wait::for_stolen(seat, slot);
-        // SAFETY: done, and looked at once.
+        // SAFETY: the job is done, and the result is taken once.
         both(Ok(first), unsafe { job.take_result() })
     }
 
-    /// The first closure has panicked: the second is run or waited for, and then the panic goes on.
+    /// Runs or waits for the second closure after a panic of the first. Then resumes the panic.
     #[cold]
     #[inline(never)]
     fn finish_panicked<B, RB>(&mut self, job: &Forked<B, RB>, panic: unwind::Payload) -> !
@@ -257,7 +267,7 @@ impl Worker {
         B: FnOnce(&mut Worker, bool) -> RB,
     {
         let (seat, slot) = (self.seat(), self.slot());
-        // What the second closure comes to is of no interest any more, be it a panic of its own.
+        // The result of the second closure is discarded, even if it is a panic.
         let is_own = seat.stack.pop(slot) || seat.stack.settle(slot);
         seat.heed_requests();
         if is_own {
@@ -271,7 +281,8 @@ impl Worker {
         unwind::resume(panic)
     }
 
-    /// A fork deeper than the stack has slots: the job goes through the injector, where it can be taken like any other.
+    /// Forks deeper than the stack has slots. The job goes through the injector, where it can be
+    /// taken like any other.
     #[cold]
     #[inline(never)]
     fn fork_beyond_the_end<A, B, RA, RB>(&mut self, a: A, job: &Forked<B, RB>) -> (RA, RB)
@@ -281,16 +292,16 @@ impl Worker {
     {
         let seat = self.seat();
         let beyond = Beyond::new(seat, job.data(), Forked::<B, RB>::execute);
-        // SAFETY: waited for below, whatever the first closure does.
+        // SAFETY: this function waits for it below, whatever the first closure does.
         unsafe { beyond.inject() };
         let first = unwind::catch(|| a(self, false));
         wait::for_beyond(seat, &beyond);
-        // SAFETY: done, and looked at once.
+        // SAFETY: the job is done, and the result is taken once.
         unsafe { both(first, job.take_result()) }
     }
 }
 
-/// Both results, or the first panic.
+/// Returns both results, or resumes the first panic.
 fn both<RA, RB>(first: Result<RA, unwind::Payload>, second: Result<RB, unwind::Payload>) -> (RA, RB) {
     match (first, second) {
         (Ok(first), Ok(second)) => (first, second),
@@ -305,7 +316,7 @@ fn both<RA, RB>(first: Result<RA, unwind::Payload>, second: Result<RB, unwind::P
     }
 }
 
-/// [`join`](crate::join()) for any number of closures: a tuple of their results.
+/// Runs any number of closures like [`join`](crate::join()). Returns a tuple of their results.
 ///
 /// ```
 /// let (a, b, c) = filch::join!(|| 1, || "two", || 3.0);

@@ -1,4 +1,4 @@
-//! Completions: how whoever waits for a job outside the fork stack learns that it is done.
+//! Completions: signals that a job outside the fork stack is done.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::sleep::Parker;
 use crate::spin;
 use crate::sync::{spin_loop, thread, thread_local, AtomicBool, Ordering};
 
-/// A gate that a thread outside every pool waits at.
+/// A gate at which a thread outside of every pool waits.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
     parker: Parker,
@@ -24,21 +24,22 @@ impl Gate {
         self.parker.unpark();
     }
 
-    /// The calling thread's own gate, closed. It waits at one at a time.
+    /// Returns the calling thread's own gate, closed. A thread waits at one gate at a time.
     pub(crate) fn own() -> Arc<Gate> {
         thread_local! {
             static GATE: Arc<Gate> = Arc::new(Gate::new());
         }
-        // A thread that is about to end has lost its own.
+        // A thread that is about to end has lost its own gate.
         GATE.try_with(Arc::clone).unwrap_or_else(|_| Arc::new(Gate::new()))
     }
 
-    /// Waits until the gate is open, and closes it behind.
+    /// Waits until the gate is open, and closes it again.
     pub(crate) fn pass(&self) {
         while !self.parker.park() {}
     }
 
-    /// Waits awake, for so many [turns](crate::spin) at most. Returns whether the gate was open.
+    /// Waits without sleeping, for at most `turns` [turns](crate::spin). Returns whether the gate
+    /// was open.
     pub(crate) fn try_pass_for(&self, turns: u32) -> bool {
         (0..spin::pauses_in(turns)).any(|_| {
             spin_loop();
@@ -46,11 +47,11 @@ impl Gate {
         })
     }
 
-    /// Waits as [`pass`](Gate::pass) does, but awake at first: much is over in less time than it
-    /// takes to put a thread to sleep and wake it.
+    /// Waits like [`pass`](Gate::pass), but without sleeping at first. Many calls are over in less
+    /// time than it takes to put a thread to sleep and wake it.
     ///
     /// The thread yields its time slice between looks: the worker that it waits for may need this
-    /// core. No worker relies on it.
+    /// core. No worker relies on the waiting thread.
     pub(crate) fn pass_soon(&self) {
         const LOOKS: u32 = 48;
         const TURNS: u32 = 2;
@@ -64,17 +65,17 @@ impl Gate {
     }
 }
 
-/// Who waits.
+/// The thread that waits.
 #[derive(Clone, Debug)]
 pub(crate) enum Waiter {
-    /// A worker, of whatever pool.
+    /// A worker, of any pool.
     Worker(Arc<Shared>, usize),
     /// Any other thread.
     Thread(Arc<Gate>),
 }
 
-/// Done or not, and whom to call. It may lie in the waiter's frame.
-// The alignment: a sleep state holds the address and a few bits.
+/// A flag that a job is done, and the waiter to wake. It may be stored in the waiter's frame.
+// Aligned, because a sleep state holds the address and a few bits.
 #[derive(Debug)]
 #[repr(align(8))]
 pub(crate) struct Completion {
@@ -87,20 +88,22 @@ impl Completion {
         Completion { done: AtomicBool::new(false), waiter }
     }
 
-    /// The lineage of what has to be done, if a worker waits for it in this run.
+    /// Returns the lineage of the awaited job. A worker waits for it in this run.
     pub(crate) fn lineage(&self, run: &Run) -> Lineage {
         Lineage::new(node_of(self), run)
     }
 
-    /// It is done, and what was waited for as `node`. The completion may be gone when this returns.
+    /// Marks it as done, and wakes the waiter. `node` is the node that was waited for. The
+    /// completion may be gone when this returns.
     ///
     /// # Safety
     ///
-    /// `this` is valid until it is done, and called once.
+    /// `this` is valid until it is done, and this is called once.
     pub(crate) unsafe fn set(this: *const Completion, node: usize) {
         // SAFETY: not done yet.
         let waiter = unsafe { (*this).waiter.clone() };
-        // Release: the results. The last access: what wakes the waiter is the waiter's pool, or its gate, both held by a count.
+        // Release: publishes the results. This is the last access to `this`: the waiter is woken
+        // through its pool or its gate, and `waiter` holds a count of either.
         // SAFETY: as above.
         unsafe { (*this).done.store(true, Ordering::Release) };
         match waiter {

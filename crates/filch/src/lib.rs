@@ -1,4 +1,6 @@
-//! Fork-join for Rust: a join that costs about a call, jobs that can always be stolen, threads that sleep when there is nothing to do.
+//! Fork-join for Rust. A join costs about a function call.
+//!
+//! Any idle worker can steal any forked job, and threads sleep if there is nothing to do.
 //!
 //! ```
 //! fn sum(numbers: &[u64]) -> u64 {
@@ -25,33 +27,45 @@
 //! | [`broadcast`](crate::broadcast()) | once on each worker | a wake-up of each |
 //! | [`explore`](crate::explore()), [`explore_at_least_once`] | worklists that grow while they are worked on | a push and a pop of a queue |
 //!
-//! All of them use the pool of the calling thread, and elsewhere the global one, which is started at its first use. A [`Pool`] of your own comes from a [`Builder`].
-//! The [`guide`] has a page on [choosing](guide::choosing), on [worklists](mod@guide::explore), on [waiting](guide::waiting), for those who come [from rayon](guide::from_rayon) or [from chili](guide::from_chili), and
-//! on [how it works](guide::how_it_works).
+//! On a worker, all of them use the worker's pool. On any other thread they use the global pool,
+//! which starts at its first use. Use a [`Builder`] to build a [`Pool`] of your own.
+//!
+//! The [`guide`] has pages on [choosing](guide::choosing), [worklists](mod@guide::explore),
+//! [waiting](guide::waiting) and [how it works](guide::how_it_works). Two more are for users [of
+//! rayon](guide::from_rayon) and [of chili](guide::from_chili).
 //!
 //! # What it promises
 //!
-//! - **Always stealable.** A forked job can be taken by an idle worker whatever its owner does: two
-//!   closures that wait for each other complete, given two workers. So can tasks and spawned jobs.
-//!   ([`maybe_join`] and `Builder::raid(false)` give that up.)
-//! - **Strict waiting**, by default. A worker that waits runs only what its wait needs. A lock that is held across a join cannot meet itself, and the stack stays bounded. [`Waiting`] is the choice.
-//! - **Nothing is lost.** Both closures of a join finish, and all tasks of a scope, whatever panics; then the panic goes on. A dropped pool finishes what was spawned.
+//! - **Always stealable.** An idle worker can take a forked job whatever its owner does. Two
+//!   closures that wait for each other complete, given two workers. The same holds for tasks and
+//!   spawned jobs. ([`maybe_join`] and `Builder::raid(false)` give that up.)
+//! - **Strict waiting**, by default. A worker that waits runs only what its wait needs. So a lock
+//!   that is held across a join cannot meet itself, and the stack stays bounded. [`Waiting`] sets
+//!   the policy.
+//! - **Nothing is lost.** Both closures of a join finish, and all tasks of a scope, whatever
+//!   panics. Then the panic resumes. A dropped pool finishes the spawned jobs.
 //! - **No CPU when idle**, and no allocation to fork or to spawn a small closure.
 //!
 //! # Limits
 //!
-//! - No parallel iterators; but rayon's run on filch if the crate `rayon-core` of this repository is put in the place of the other one.
-//! - Under the strict policy workers idle in some shapes of programs, and two shapes that work elsewhere wait for ever: a join that waits for a spawned job when no other worker is free, and two pools that install into each
-//!   other at the same time. [`guide::waiting`] says what to do.
-//! - No fence on Linux (with `membarrier(2)`) and Windows; elsewhere each fork and each return has one. Tested on Linux on x86-64 only.
-//! - A pool does not survive `fork(2)`: the child is told so, and can build another.
-//! - Address space: 32 MiB a worker, of which memory is used only as deep as joins nest.
+//! - No parallel iterators. Rayon's run on filch if the crate `rayon-core` of this repository
+//!   replaces the original.
+//! - Under the strict policy, workers idle in some programs. Two patterns that work elsewhere wait
+//!   forever: a join that waits for a spawned job if no other worker is free, and two pools that
+//!   install into each other at the same time. See [`guide::waiting`] for remedies.
+//! - No fence on Linux (with `membarrier(2)`) and Windows. On other systems each fork and each
+//!   return has a fence. Tested on Linux on x86-64 only.
+//! - A pool does not survive `fork(2)`. The child process gets an error, and can build another
+//!   pool.
+//! - Address space: 32 MiB for each worker. Memory is used only as deep as joins nest.
 //!
 //! # Features
 //!
-//! - `trace`, off by default: records who ran what when; see [`trace`].
+//! - `trace`, off by default: records which worker ran what, and when; see [`trace`].
 //!
-//! With `RUSTFLAGS="--cfg filch_no_membarrier"` owners pay for their fences, as on systems without such a call. [`engine`] is the same fork and join on any exactly-once queue of [`filch_queue`], for comparison.
+//! With `RUSTFLAGS="--cfg filch_no_membarrier"` owners pay for their fences, as on systems without
+//! such a call. [`engine`] is the same fork and join on any exactly-once queue of [`filch_queue`],
+//! for comparison.
 
 mod backoff;
 mod broadcast;

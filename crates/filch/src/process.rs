@@ -1,11 +1,12 @@
-//! Which process this is: a child that `fork(2)` made has its parent's memory and none of its threads.
+//! Detects `fork(2)`: a child process has its parent's memory and none of its threads.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How many forks lie between the first pool and this process.
+/// The number of forks between the first pool and this process.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// A process, as told apart from those it forks off and is forked off from. To ask the kernel for a number would cost more than to wake a worker.
+/// Identifies a process among its ancestors and children by fork. To ask the kernel for a process
+/// ID would cost more than to wake a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process(u32);
 
@@ -16,7 +17,7 @@ impl Process {
         Process(FORKS.load(Ordering::Relaxed))
     }
 
-    /// Whether this is still that process.
+    /// Returns whether the calling process is still this one.
     pub(crate) fn is_current(self) -> bool {
         self.0 == FORKS.load(Ordering::Relaxed)
     }
@@ -32,7 +33,8 @@ fn watch() {
 
     static WATCH: Once = Once::new();
     WATCH.call_once(|| {
-        // SAFETY: the handler does nothing but count. Where there is no memory to register it, forks go unnoticed, as do those that bypass the C library.
+        // SAFETY: the handler only counts. If there is no memory to register it, forks go
+        // unnoticed, as do forks that bypass the C library.
         unsafe { libc::pthread_atfork(None, None, Some(in_the_child)) };
     });
 }

@@ -1,16 +1,16 @@
-//! Random numbers: whom a worker without work looks at first.
+//! Random numbers, to choose the first victim of a worker that searches.
 
 /// Marsaglia's xorshift.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// A sequence of its own for each worker.
+    /// Creates a sequence that differs for each worker.
     pub(crate) fn new(index: usize) -> Self {
         Random((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a number below `bound`, which is not 0.
     #[inline]
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;

@@ -1,4 +1,4 @@
-//! Looking for work, and running what was found.
+//! Searching for work, and running it.
 
 use crate::backoff::{Backoff, Patience};
 use crate::defect::{defect, Defect};
@@ -24,7 +24,8 @@ pub(crate) enum Work<'p> {
     Job(Job),
     /// A task of a scope, stolen from another worker.
     Task(Job),
-    /// A task of a scope, from a deque of the worker's own, and the innermost scope while it runs.
+    /// A task of a scope, from a deque of the worker's own. The second field is the innermost scope
+    /// while it runs.
     OwnTask(Job, Innermost),
 }
 
@@ -40,17 +41,18 @@ impl Work<'_> {
 /// Why a worker runs something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// The wait below needs it, and so all tasks that it spawns into its own scope.
+    /// The wait below needs it. So the wait needs all tasks that it spawns into its own scope.
     Needed,
-    /// The worker would do something else if it were not for this, unless it runs nothing.
+    /// Something else. The worker would do other work without it, unless it runs nothing.
     Other,
 }
 
-/// Runs it on the calling worker, at the bottom of its stack or above what it waits for.
+/// Runs `work` on the calling worker, at the bottom or above its wait.
 pub(crate) fn run(seat: &Seat, work: Work<'_>, purpose: Purpose) {
-    // Jobs keep their panics to themselves. Should one get out all the same, it would unwind frames that others still work for.
+    // Jobs catch their own panics. If a panic still escapes, it must not unwind frames that other
+    // workers still use.
     let guard = NoUnwind("a job unwound into its worker");
-    // A run on top of another pushes nothing for the scopes below.
+    // A run on top of another run pushes no tasks for the scopes below.
     let innermost = match &work {
         &Work::OwnTask(_, innermost) => innermost,
         Work::Forked(..) | Work::Job(_) | Work::Task(_) => Innermost::NONE,
@@ -61,7 +63,7 @@ pub(crate) fn run(seat: &Seat, work: Work<'_>, purpose: Purpose) {
     let is_root = lineage.is_root();
     seat.runs.begin(seat, lineage, seat.worker().depth());
     let before = seat.begin();
-    // What a task spawns may take for ever. What is below must be able to go on before that.
+    // What a task spawns may take forever. The work below must be able to go on before that.
     let to_the_end = purpose == Purpose::Needed || !before;
     // SAFETY: as above.
     let outer_to_the_end = unsafe { seat.set_runs_tasks_to_the_end(to_the_end) };
@@ -71,7 +73,7 @@ pub(crate) fn run(seat: &Seat, work: Work<'_>, purpose: Purpose) {
             seat.tally.jobs.add(1);
             seat.tally.steals.add(1);
             let _span = seat.log.stolen(victim.index);
-            // SAFETY: stolen, so ours to run.
+            // SAFETY: stolen, so this worker runs it.
             unsafe { run_forked(slot, worker) };
         }
         Work::Job(job) => {
@@ -94,10 +96,10 @@ pub(crate) fn run(seat: &Seat, work: Work<'_>, purpose: Purpose) {
     }
     seat.runs.end();
     if before && !defect(Defect::EndsQuietly) {
-        // Forks in the run below could not wake those that wait for it meanwhile.
+        // Meanwhile, forks in the run below could not wake the workers that wait for it.
         seat.stack.alarm();
     }
-    // SAFETY: this is the worker of the seat. It is still said to work: this may run user code.
+    // SAFETY: this is the worker of the seat. It still counts as working: this may run user code.
     unsafe {
         seat.drop_kept();
         seat.set_innermost(outer);
@@ -117,10 +119,10 @@ fn run_job(seat: &Seat, job: Job) {
     unsafe { job.run(seat.worker()) };
 }
 
-/// Runs more of the jobs that no worker waits for, which are all part of one run: those that the
+/// Runs more of the jobs that no worker waits for, as part of one run. These are the jobs that the
 /// worker has spawned itself, and some from outside.
 fn run_roots(seat: &Seat) {
-    /// How many from outside before the worker looks at other work.
+    /// The number of jobs from outside before the worker looks at other work.
     const MOST: u32 = 32;
     let mut from_outside = 0;
     // SAFETY: this is the worker of the seat.
@@ -142,26 +144,28 @@ fn run_roots(seat: &Seat) {
     }
 }
 
-/// Runs the stolen job in `slot` and tells its owner.
+/// Runs the stolen job in `slot`, and notifies its owner.
 ///
 /// # Safety
 ///
-/// The caller has stolen it, or has it from one who did.
+/// The caller has stolen the job, or got it from the worker that has stolen it.
 pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
     // SAFETY: a slot of this pool.
     let owner = unsafe { Worker::at(std::ptr::from_ref(slot).addr()) }.seat();
     slot.run_by(worker.index());
     let (data, execute) = slot.job();
-    // SAFETY: the caller's word: once, and the frame it points to waits.
+    // SAFETY: the caller guarantees that it runs once, and that the frame it points to waits.
     unsafe { execute(data, worker, !std::ptr::eq(owner, worker.seat())) };
     if slot.complete() {
         owner.sleep.call_waiter();
     }
 }
 
-/// What this worker has spawned itself, or what only it can run; in this order, so that a broadcast
-/// comes after what was there before. Strays come first or last in turn, so that neither they nor
-/// the others have to wait for work that spawns itself again.
+/// Takes what this worker has spawned itself, or what only it may run.
+///
+/// Tasks come first, then spawned jobs, then mail, so that a broadcast comes after what was there
+/// before. Strays come before or after the last two in turn. So neither they nor the others have to
+/// wait for work that spawns itself again.
 pub(crate) fn own<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat.
     own_task(seat).or_else(|| match unsafe { seat.next_turn() } % 2 {
@@ -170,32 +174,34 @@ pub(crate) fn own<'p>(seat: &Seat) -> Option<Work<'p>> {
     })
 }
 
-/// A job that this worker has spawned.
+/// Takes a job that this worker has spawned.
 fn spawned<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat. The job leaves its slot at once.
     unsafe { seat.pop_spawned().map(|job| job.read()) }.map(Work::Job)
 }
 
-/// A job that only this worker can run.
+/// Takes a job that only this worker may run.
 fn mail<'p>(seat: &Seat) -> Option<Work<'p>> {
     seat.collect().map(Work::Job)
 }
 
-/// A task of a scope that is in a deque of this worker's own.
+/// Takes a task of a scope from a deque of this worker's own.
 fn own_task<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat.
     unsafe { seat.take_own_task() }.map(|(task, innermost)| Work::OwnTask(task, innermost))
 }
 
-/// A task that this worker has spawned into a scope of which it had no segment.
+/// Takes a task that this worker has spawned into a scope without a segment.
 fn own_stray<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat.
     unsafe { seat.take_any_stray() }.map(Work::Task)
 }
 
-/// What this worker has spawned itself, or what only it can run, for a worker that yields; also a task
-/// in the injector of a scope that it has opened. Tasks, strays, injected tasks and spawned jobs come
-/// first in turn, so that none of these kinds has to wait for another that spawns itself again.
+/// Takes own work, for a worker that yields.
+///
+/// Own work is what the worker has spawned, what only it may run, and a task in the injector of a
+/// scope that it has opened. Tasks, strays, injected tasks and spawned jobs come first in turn. So
+/// none of these kinds has to wait for another that spawns itself again.
 pub(crate) fn own_in_turn<'p>(seat: &Seat) -> Option<Work<'p>> {
     let injected = || seat.pool().injector.take_needed(|lineage| lineage.is_waited_for_by(seat)).map(Work::Job);
     // SAFETY: this is the worker of the seat.
@@ -209,7 +215,8 @@ pub(crate) fn own_in_turn<'p>(seat: &Seat) -> Option<Work<'p>> {
     in_turn.or_else(|| mail(seat))
 }
 
-/// The oldest job that this worker has forked and nobody has taken. Its owner finds it done.
+/// Takes the oldest job that this worker has forked and no thief has taken. The join that forked it
+/// finds it done.
 pub(crate) fn own_forked(seat: &Seat) -> Option<Work<'_>> {
     seat.stack.share();
     seat.heed_requests();
@@ -222,7 +229,7 @@ pub(crate) fn own_forked(seat: &Seat) -> Option<Work<'_>> {
     }
 }
 
-/// Any work that there is, for one who may run anything.
+/// Finds any work, for a worker that may run anything.
 pub(crate) fn find<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
     own(seat)
         .or_else(|| steal_forked(seat, pool))
@@ -231,7 +238,9 @@ pub(crate) fn find<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
         .or_else(|| steal_spawned(seat, pool))
 }
 
-/// As [`find`], for one who will not sleep, and so not raid, before it looks again: if a worker has jobs and does not answer for a moment, raids it.
+/// Does the same as [`find`], but also raids a worker that does not respond.
+///
+/// For a worker that does not sleep, and so does not raid, before it looks again.
 pub(crate) fn find_or_raid<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
     find(seat, pool).or_else(|| {
         let mut others = pool.others(seat);
@@ -246,7 +255,7 @@ pub(crate) fn find_or_raid<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>
     })
 }
 
-/// The other workers, from a random one on.
+/// Returns the other workers, starting at a random one.
 pub(crate) fn victims<'p>(seat: &Seat, pool: &'p Shared) -> impl Iterator<Item = &'p Seat> {
     let count = pool.seats.len();
     // SAFETY: this is the worker of the seat.
@@ -267,8 +276,10 @@ fn steal_spawned<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
     victims(seat, pool).find_map(Seat::steal_spawned).map(Work::Job)
 }
 
-/// Runs any work until `has_come`. `announce` says that this worker is to be called then; `find_own`
-/// finds what the wait needs; `state` is that of the worker when it sleeps.
+/// Runs any work until `has_come` returns true.
+///
+/// `announce` requests that this worker is woken then. `find_own` finds work that the wait needs.
+/// `state` is the state of the worker while it sleeps.
 pub(crate) fn until<'p>(
     seat: &Seat,
     pool: &'p Shared,
@@ -289,17 +300,18 @@ pub(crate) fn until<'p>(
             if let Some(work) = find_own().map(needed).or_else(|| find(seat, pool).map(other)) {
                 break Some(work);
             }
-            // One turn at least, in which owners can answer the demand.
+            // At least one turn, in which owners can answer the demand.
             if !backoff.snooze() || crowded {
                 backoff.learn(seat.patience(), || {
                     fall_asleep(seat, pool, &mut Searcher { seat, pool, has_come, announce, state })
                 });
                 crowded = false;
-                // What it was called for, most likely: no need to look everywhere first.
+                // Most likely this is why the worker was woken, so it need not search everywhere
+                // first.
                 if has_come() {
                     break None;
                 }
-                // A caller may have left something in the seat, which comes before what is injected.
+                // A caller may have left work in the seat, which comes before injected work.
                 let queued = || own(seat).or_else(|| pool.injector.take().map(Work::Job));
                 if let Some(work) = find_own().map(needed).or_else(|| queued().map(other)) {
                     break Some(work);
@@ -316,10 +328,11 @@ pub(crate) fn until<'p>(
     }
 }
 
-/// Whether a worker that starts to search should sleep after one look, given how many search.
+/// Returns whether a worker that starts to search should sleep after one look. `searching` is the
+/// number of searching workers.
 fn is_crowded(pool: &Shared, searching: usize, patience: &Patience) -> bool {
     let count = pool.seats.len();
-    // Callers need a seat that is vacant, and not a worker that searches.
+    // Callers need a vacant seat, and not a worker that searches.
     searching > (count / 2).max(1) && patience.is_over() || pool.lends && searching == count
 }
 
@@ -363,18 +376,20 @@ impl Sleeper for Searcher<'_> {
 }
 
 impl Seat {
-    /// Takes the oldest public job of another worker; where there is none, leaves a demand.
+    /// Steals the oldest public job of another worker. If there is none, leaves a demand.
     pub(crate) fn rob<'p>(&self, victim: &'p Seat) -> Option<&'p Slot> {
         self.rob_if(victim, |_| true, || true)
     }
 
-    /// The same, if the job seems to descend from what is waited for, or a run there does. Whether
-    /// the job does is for the caller to find out.
+    /// Does the same as [`rob`](Seat::rob), for a job that the wait seems to need. Such a job
+    /// descends from what is waited for. A demand is left only if a run of `victim` seems to
+    /// descend from it. The caller checks whether the stolen job does descend.
     pub(crate) fn rob_for<'p>(&self, victim: &'p Seat, wait: Wait) -> Option<&'p Slot> {
         self.rob_if(victim, |depth| victim.runs.at(depth).is_under(wait), || victim.runs.have_under(wait))
     }
 
-    /// The same for a job at a depth that is wanted, and a worker that is worth asking.
+    /// Does the same as [`rob`](Seat::rob), for a job at a depth that is wanted. A demand is left
+    /// only if the worker is worth asking.
     fn rob_if<'p>(
         &self,
         victim: &'p Seat,
@@ -404,9 +419,9 @@ impl Seat {
         }
     }
 
-    /// Raids the first of these workers that has private jobs of some kind and has published none
-    /// of that kind, where the pool raids at all. If the kernel refuses the barrier for one, the
-    /// next one may need none.
+    /// Raids the first of these workers that needs a raid. Such a worker has private jobs of some
+    /// kind and has published none of that kind. Does nothing if the pool does not raid. If the
+    /// kernel refuses the barrier for a worker, the next may need none.
     pub(crate) fn raid_one_of<'p>(&self, pool: &Shared, others: impl Iterator<Item = &'p Seat>) {
         if pool.raids {
             let mut owners = others.filter(|other| other.needs_raid());
@@ -414,7 +429,7 @@ impl Seat {
         }
     }
 
-    /// Publishes jobs of a worker that does not answer. Returns false if the kernel refused the
+    /// Publishes jobs of a worker that does not respond. Returns false if the kernel refused the
     /// barrier for that.
     pub(crate) fn raid(&self, victim: &Seat) -> bool {
         self.tally.raids.add(1);

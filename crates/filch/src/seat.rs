@@ -1,4 +1,4 @@
-//! A seat: a worker's place in a pool. Lies at the start of its region.
+//! A seat: a worker's place in a pool. It is stored at the start of its region.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -25,12 +25,12 @@ use crate::tasks::{Counted, Deque, Lanes, Pop, Strays, Theft};
 use crate::trace::Log;
 use crate::worker::Worker;
 
-/// See the module.
+/// A worker's place in a pool: its fork stack, its deques and its sleep state.
 #[derive(Debug)]
 pub(crate) struct Seat {
-    /// The jobs that its joins have forked.
+    /// The jobs that the worker's joins have forked.
     pub(crate) stack: Stack,
-    /// On a line of its own: a thread that wakes the worker needs nothing else.
+    /// On its own cache line: a thread that wakes the worker needs nothing else.
     pub(crate) sleep: CachePadded<SleepCell>,
     pub(crate) index: usize,
     /// Set once, before the thread starts.
@@ -38,26 +38,26 @@ pub(crate) struct Seat {
     /// The seat that the worker's thread had before this one, in another pool, or null. Only that
     /// thread uses it.
     pub(crate) outer: plain::AtomicPtr<Seat>,
-    /// Tasks of scopes that it has spawned, the youngest to be taken first.
+    /// Tasks that the worker has spawned into scopes. The youngest is taken first.
     pub(crate) tasks: Deque,
-    /// The same of scopes whose oldest tasks are taken first.
+    /// Tasks of scopes whose oldest tasks are taken first.
     lanes: Lanes,
-    /// Tasks that it has spawned into scopes of which it has no segment.
+    /// Tasks that the worker has spawned into scopes of which it has no segment.
     strays: Strays,
-    /// Jobs that it has spawned.
+    /// Jobs that the worker has spawned.
     pub(crate) spawned: Deque,
-    /// How many jobs it has spawned, and how many spawned jobs it has run.
+    /// The numbers of jobs that the worker has spawned, and of spawned jobs run.
     pub(crate) spawns: CachePadded<Spawns>,
     innermost: OwnersOnly<Cell<Innermost>>,
     runs_tasks_to_the_end: OwnersOnly<Cell<bool>>,
-    /// How often the worker has looked for its own work, and how often it has yielded.
+    /// The number of looks for own work, and the number of yields.
     turns: OwnersOnly<Cell<u32>>,
     yields: OwnersOnly<Cell<u32>>,
     random: OwnersOnly<Cell<Random>>,
-    /// Calls from outside that run here.
+    /// Calls from outside that run in this seat.
     calls: CachePadded<OwnersOnly<Cell<Calls>>>,
     has_brief_calls: AtomicBool,
-    /// How often this worker has looked at seats with brief calls.
+    /// The number of times that this worker has looked at seats with brief calls.
     looks: OwnersOnly<Cell<u32>>,
     /// How long this worker looks for work before it sleeps.
     patience: Patience,
@@ -65,12 +65,13 @@ pub(crate) struct Seat {
     guests_patience: Patience,
     /// Jobs that only this worker may run.
     inbox: InOrder<Mail>,
-    /// What it has spawned in turn. For each there is a job in `spawned` that takes the oldest of these.
+    /// Jobs that the worker has spawned in turn. For each there is a job in `spawned` that takes
+    /// the oldest of them.
     in_turn: InOrder<Job>,
-    /// Whether it runs something. A worker that begins to looks at the sleep states of others at its
-    /// first fork.
+    /// Whether the worker runs something. A worker that begins to run looks at the sleep states of
+    /// the others at its first fork.
     working: CachePadded<AtomicBool>,
-    /// What runs here.
+    /// The stack of runs of this seat.
     pub(crate) runs: Runs,
     /// See [`drop_after_run`](Seat::drop_after_run).
     kept: OwnersOnly<RefCell<Option<Arc<Shared>>>>,
@@ -81,12 +82,14 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
+    /// Creates the seat.
+    ///
     /// # Safety
     ///
     /// As for [`Stack::new`].
     pub(crate) unsafe fn new(index: usize, base: usize, slots: usize, mode: Mode) -> Seat {
         Seat {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller guarantees it.
             stack: unsafe { Stack::new(base, slots, mode) },
             sleep: CachePadded::new(SleepCell::new()),
             index,
@@ -101,7 +104,7 @@ impl Seat {
             runs_tasks_to_the_end: OwnersOnly(Cell::new(true)),
             turns: OwnersOnly(Cell::new(0)),
             yields: OwnersOnly(Cell::new(0)),
-            // Any odd constant: no two workers start alike.
+            // Any odd constant, so that no two workers start with the same state.
             random: OwnersOnly(Cell::new(Random::new(index))),
             calls: CachePadded::new(OwnersOnly(Cell::new(Calls { last: None, brief: 0 }))),
             has_brief_calls: AtomicBool::new(false),
@@ -125,14 +128,14 @@ impl Seat {
         self.runs.move_in(self);
     }
 
-    /// The pool.
+    /// Returns the pool.
     #[inline(always)]
     pub(crate) fn pool<'a>(&self) -> &'a Shared {
         // SAFETY: the pool owns its seats, and outlives what runs on them.
         unsafe { &*self.pool.load(Ordering::Relaxed) }
     }
 
-    /// Pushes a spawned job, which `write` writes to its place.
+    /// Pushes a spawned job. `write` writes the job to its place.
     ///
     /// # Safety
     ///
@@ -140,14 +143,16 @@ impl Seat {
     #[inline(always)]
     pub(crate) unsafe fn push_spawned(&self, write: impl FnOnce(*mut Job)) {
         self.spawns.spawned.add(1);
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { self.spawned.push(write) };
         if self.stack.is_alarmed() {
             sleep::answer_spawned(self);
         }
     }
 
-    /// Queues a job behind those that were spawned in turn before. Returns the one to spawn in its place: it runs the oldest of them.
+    /// Queues a job behind the jobs that were spawned in turn before it.
+    ///
+    /// Returns the job to spawn in its place, which runs the oldest queued job.
     pub(crate) fn queue_up(&self, job: Job) -> Job {
         unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
             // SAFETY: pool memory, which outlives what is spawned into the pool.
@@ -158,7 +163,7 @@ impl Seat {
         }
         let lineage = job.lineage;
         self.in_turn.push(job);
-        // SAFETY: run once, as every spawned job is; then there is one in the queue.
+        // SAFETY: run once, as every spawned job is; then there is a job in the queue.
         unsafe { Job::from_parts(std::ptr::from_ref(self).cast(), execute, lineage) }
     }
 
@@ -166,21 +171,21 @@ impl Seat {
     ///
     /// # Safety
     ///
-    /// Called by the worker of this seat, which takes it out of its slot before it spawns another
-    /// one.
+    /// Called by the worker of this seat, which takes the job out of its slot before it spawns
+    /// another.
     pub(crate) unsafe fn pop_spawned(&self) -> Option<*const Job> {
         if !are_deques_used() || !self.spawned.has_tasks() {
             return None;
         }
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         match unsafe { self.spawned.pop(0) } {
             Pop::Task(job) => Some(job),
             Pop::Empty | Pop::Robbed => None,
         }
     }
 
-    /// Takes a task of a scope that the worker has pushed onto a deque of its own, and tells what
-    /// is the innermost scope while it runs.
+    /// Takes a task of a scope from a deque of the worker's own. Returns it with the scope that is
+    /// the innermost while it runs.
     ///
     /// # Safety
     ///
@@ -190,65 +195,68 @@ impl Seat {
             return None;
         }
         if self.tasks.has_tasks() {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller guarantees it.
             if let Some(task) = unsafe { self.tasks.take_youngest() } {
                 let innermost = Innermost::of(&task, &self.tasks);
                 return Some((task, innermost));
             }
-            // Of an older segment. What it pushes would be in the last one. From the other end, so
-            // that the last one begins where it did.
-            // SAFETY: the caller's word.
+            // A task of an older segment. Its pushes would go to the last segment, so there is no
+            // innermost scope. It is taken from the other end, so that the last segment still
+            // begins where it did.
+            // SAFETY: the caller guarantees it.
             if let Some(task) = unsafe { self.tasks.take_oldest() } {
                 return Some((task, Innermost::NONE));
             }
         }
         self.lanes.iter().filter(|lane| lane.has_tasks()).find_map(|lane| {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller guarantees it.
             let task = unsafe { lane.take_oldest() }?;
             let innermost = Innermost::of(&task, lane);
             Some((task, innermost))
         })
     }
 
-    /// Takes a task that the worker has spawned into a scope of which it had no segment. It is
-    /// counted.
+    /// Takes a stray task. The worker has spawned it into a scope of which it had no segment. The
+    /// task is already counted.
     ///
     /// # Safety
     ///
     /// Called by the worker of this seat.
     pub(crate) unsafe fn take_any_stray(&self) -> Option<Job> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         are_deques_used().then(|| unsafe { self.strays.take() }).flatten()
     }
 
-    /// The same, if its lineage is wanted.
+    /// Takes a stray task whose lineage is wanted.
     ///
     /// # Safety
     ///
     /// Called by the worker of this seat.
     pub(crate) unsafe fn take_stray(&self, is_wanted: impl Fn(Lineage) -> bool) -> Option<Job> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         are_deques_used().then(|| unsafe { self.strays.take_if(is_wanted) }).flatten()
     }
 
-    /// Whether there is such a task.
+    /// Returns whether [`take_stray`](Seat::take_stray) would find a task.
     ///
     /// # Safety
     ///
     /// Called by the worker of this seat.
     pub(crate) unsafe fn has_stray(&self, is_wanted: impl Fn(Lineage) -> bool) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         are_deques_used() && unsafe { self.strays.has(is_wanted) }
     }
 
-    /// Whether the worker seems to have left a task behind that descends from what is waited for.
+    /// Returns whether the worker seems to have a stray task that `wait` needs. A stray task needed
+    /// by a wait descends from what the wait is for.
     pub(crate) fn has_strays_under(&self, wait: Wait) -> bool {
         are_deques_used() && self.strays.iter().any(|tasks| tasks.has_under(wait, true))
     }
 
-    /// Pushes a counted task of a scope of which the worker has no segment. Returns it if the worker
-    /// has no deque for it, or if its push would not wake all that may need the task, or if they
-    /// could not take it from here.
+    /// Pushes a counted task of a scope of which the worker has no segment.
+    ///
+    /// Returns the task if the worker has no deque for it. Also returns it if the push would not
+    /// wake all workers that may need the task, or if they could not take it from here.
     ///
     /// # Safety
     ///
@@ -256,11 +264,11 @@ impl Seat {
     pub(crate) unsafe fn push_stray(&self, task: Job) -> Result<(), Job> {
         let lineage = task.lineage;
         // A worker whose wait needs the task raises the alarm of this seat only if the wait needs
-        // what runs here. That is so if the scope was opened in this run or above it.
+        // what runs here. That holds if the scope was opened in this run or above it.
         if !lineage.is_waited_for_above(self.runs.top()) || !self.pool().raids {
             return Err(task);
         }
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         let tasks = unsafe { self.strays.push(task) }?;
         if self.stack.is_alarmed() {
             sleep::answer_stray(self, tasks, lineage);
@@ -268,8 +276,8 @@ impl Seat {
         Ok(())
     }
 
-    /// Says whether a task that runs here now may also run what it spawns, before it is over.
-    /// Returns what was said before.
+    /// Sets whether the task that runs here also runs what it spawns, before it ends. Returns the
+    /// previous setting.
     ///
     /// # Safety
     ///
@@ -278,7 +286,8 @@ impl Seat {
         self.runs_tasks_to_the_end.0.replace(does)
     }
 
-    /// What was said last.
+    /// Returns the value last set by
+    /// [`set_runs_tasks_to_the_end`](Seat::set_runs_tasks_to_the_end).
     ///
     /// # Safety
     ///
@@ -287,7 +296,7 @@ impl Seat {
         self.runs_tasks_to_the_end.0.get()
     }
 
-    /// Counts a look for own work. Returns how many came before.
+    /// Counts a look for own work. Returns the number of looks before it.
     ///
     /// # Safety
     ///
@@ -296,7 +305,7 @@ impl Seat {
         self.turns.0.replace(self.turns.0.get().wrapping_add(1))
     }
 
-    /// Counts a yield. Returns how many came before.
+    /// Counts a yield. Returns the number of yields before it.
     ///
     /// # Safety
     ///
@@ -305,23 +314,23 @@ impl Seat {
         self.yields.0.replace(self.yields.0.get().wrapping_add(1))
     }
 
-    /// Pushes a task of the innermost scope, which `write` writes to its place.
+    /// Pushes a task of the innermost scope. `write` writes the task to its place.
     ///
     /// # Safety
     ///
     /// Called by the worker of this seat. There is such a scope, and `write` writes a task of it.
     #[inline(always)]
     pub(crate) unsafe fn push_task(&self, write: impl FnOnce(*mut Job)) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         let tasks = unsafe { self.innermost().tasks() };
-        // SAFETY: the same.
+        // SAFETY: as above.
         unsafe { tasks.push(write) };
         if self.stack.is_alarmed() {
             sleep::answer_task(self, tasks);
         }
     }
 
-    /// The scope whose tasks the worker may push onto its own deque.
+    /// Returns the scope whose tasks the worker may push onto its own deque.
     ///
     /// # Safety
     ///
@@ -331,7 +340,7 @@ impl Seat {
         self.innermost.0.get()
     }
 
-    /// Makes this the innermost scope. Returns what was before.
+    /// Sets the innermost scope. Returns the previous one.
     ///
     /// # Safety
     ///
@@ -341,61 +350,61 @@ impl Seat {
         self.innermost.0.replace(innermost)
     }
 
-    /// A deque for a scope whose oldest tasks are taken first, if there is one left.
+    /// Takes a lane, if one is left. It is a deque for a scope whose oldest tasks are taken first.
     ///
     /// # Safety
     ///
-    /// Called by the worker of this seat. It is put back last in, first out.
+    /// Called by the worker of this seat. Lanes are put back last in, first out.
     pub(crate) unsafe fn take_lane(&self) -> Option<&Deque> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { self.lanes.take() }
     }
 
-    /// Pushes a task into the lane that is open here for its scope, though another scope is the
-    /// innermost. Returns it if there is no such lane.
+    /// Pushes a task into the lane that is open here for its scope. Another scope may be the
+    /// innermost. Returns the task if there is no such lane.
     ///
     /// # Safety
     ///
     /// Called by the worker of this seat.
     pub(crate) unsafe fn push_into_lane(&self, task: Job) -> Result<(), Job> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         let Some(lane) = self.lanes.iter().find(|lane| unsafe { lane.is_open_for(task.lineage) }) else {
             return Err(task);
         };
         let lineage = task.lineage;
-        // SAFETY: the same.
+        // SAFETY: as above.
         unsafe { lane.push(|slot| slot.write(task)) };
         lane.share(true);
-        // Not by the alarm: what runs here may be no part of the scope.
+        // Not through the alarm: what runs here may be no part of the scope.
         let pool = self.pool();
         pool.event();
         pool.wake_nearest(pool.waits_above(lineage));
         Ok(())
     }
 
-    /// The lane that was taken last is free again.
+    /// Frees the lane that was taken last.
     ///
     /// # Safety
     ///
     /// Called by the worker of this seat.
     pub(crate) unsafe fn put_lane_back(&self) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { self.lanes.put_back() };
     }
 
-    /// The deques of tasks of scopes.
+    /// Returns the deques that hold tasks of scopes.
     pub(crate) fn task_deques(&self) -> impl Iterator<Item = &Deque> {
         let deques = || iter::once(&self.tasks).chain(self.lanes.iter()).chain(self.strays.iter());
         are_deques_used().then(deques).into_iter().flatten()
     }
 
-    /// All deques.
+    /// Returns all deques, those of tasks and that of spawned jobs.
     fn deques(&self) -> impl Iterator<Item = &Deque> {
         self.task_deques().chain(are_deques_used().then_some(&self.spawned))
     }
 
-    /// Takes the oldest public task of another worker, if it seems wanted, and counts it.
-    /// `is_wanted` is told the deque and the position.
+    /// Steals the oldest public task of this seat, if it seems wanted, and counts it. `is_wanted`
+    /// gets the deque and the position. The caller is another worker.
     pub(crate) fn steal_task(&self, is_wanted: impl Fn(&Deque, u64) -> bool) -> Option<Job> {
         self.task_deques().find_map(|tasks| match steal_task_from(tasks, |position| is_wanted(tasks, position)) {
             Theft::Task(job) => Some(job),
@@ -403,7 +412,8 @@ impl Seat {
         })
     }
 
-    /// Takes the oldest job that another worker has spawned.
+    /// Steals the oldest job that the worker of this seat has spawned. The caller is another
+    /// worker.
     pub(crate) fn steal_spawned(&self) -> Option<Job> {
         if !are_deques_used() {
             return None;
@@ -414,28 +424,28 @@ impl Seat {
         }
     }
 
-    /// Whether there is work here that a thief can take at once.
+    /// Returns whether there is work here that a thief can take at once.
     pub(crate) fn has_public(&self) -> bool {
         self.stack.has_public() || self.deques().any(Deque::has_public)
     }
 
-    /// Whether there is work here that no worker has taken.
+    /// Returns whether there is work here that no worker has taken.
     pub(crate) fn has_jobs(&self) -> bool {
         self.stack.has_jobs() || self.has_queued()
     }
 
-    /// Whether there are tasks or spawned jobs here that no worker has taken.
+    /// Returns whether there are tasks or spawned jobs here that no worker has taken.
     pub(crate) fn has_queued(&self) -> bool {
         self.deques().any(Deque::has_tasks)
     }
 
-    /// Whether there is work of some kind here of which none is public.
+    /// Returns whether there is work of some kind here of which none is public.
     pub(crate) fn needs_raid(&self) -> bool {
         self.stack.needs_raid() || self.deques().any(Deque::needs_raid)
     }
 
-    /// Publishes some work of each kind that [needs it](Seat::needs_raid), though the worker does
-    /// not answer. Returns false if the kernel refused the barrier for that.
+    /// Publishes some work of each kind that [needs it](Seat::needs_raid). The worker need not
+    /// respond. Returns false if the kernel refused the barrier for that.
     pub(crate) fn be_raided(&self) -> bool {
         let is_asleep = || self.sleep.is_asleep();
         let mut passed = true;
@@ -458,34 +468,34 @@ impl Seat {
         self.stack.ask_for_fences();
     }
 
-    /// Lets the worker switch to fences, if it was asked to.
+    /// Switches the worker to fences, if it was asked to. The worker calls this.
     pub(crate) fn heed_requests(&self) {
         self.stack.heed_request();
         self.deques().for_each(Deque::heed_request);
     }
 
-    /// Whether there is much memory that no task needs now.
+    /// Returns whether there is much memory that no task needs now.
     ///
     /// # Safety
     ///
     /// Called by the worker of this seat.
     pub(crate) unsafe fn has_spare_memory(&self) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         self.deques().any(|deque| unsafe { deque.has_spare_memory() })
     }
 
-    /// Frees memory that tasks have taken: what was not needed since the last time, or, if `all`,
-    /// nearly all of it.
+    /// Frees memory that tasks have taken. Frees what was not needed since the last call, or, if
+    /// `all`, nearly all of it.
     ///
     /// # Safety
     ///
     /// Called by the worker of this seat.
     pub(crate) unsafe fn trim(&self, all: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         self.deques().for_each(|deque| unsafe { deque.trim(all) });
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a random number below `bound`, which is not 0.
     ///
     /// # Safety
     ///
@@ -497,7 +507,7 @@ impl Seat {
         number
     }
 
-    /// How long the occupant looks for work before it sleeps.
+    /// Returns how long the occupant looks for work before it sleeps.
     pub(crate) fn patience(&self) -> &Patience {
         if self.sleep.has_guest() {
             &self.guests_patience
@@ -506,7 +516,7 @@ impl Seat {
         }
     }
 
-    /// Learns that a call from outside is over.
+    /// Records the end of a call from outside.
     ///
     /// # Safety
     ///
@@ -516,13 +526,13 @@ impl Seat {
         let now = spin::ticks();
         let brief = if spin::is_within(BRIEF, last, now) { brief.saturating_add(1) } else { 0 };
         self.calls.0.set(Calls { last: now, brief });
-        // Relaxed: a hint. Written only if it changes: others read it all the time.
+        // Relaxed: a hint. Written only if it changes: other workers read it all the time.
         if (brief >= SEVERAL) != self.has_brief_calls() {
             self.has_brief_calls.store(brief >= SEVERAL, Ordering::Relaxed);
         }
     }
 
-    /// Forgets how long calls were: the seat is its own thread's again.
+    /// Forgets how long calls were: the seat belongs to its own thread again.
     ///
     /// # Safety
     ///
@@ -535,13 +545,14 @@ impl Seat {
         }
     }
 
-    /// Whether the calls that run here lately are over before a thief could help: a hint.
+    /// Returns whether recent calls here end before a thief could help. This is a hint.
     pub(crate) fn has_brief_calls(&self) -> bool {
         self.has_brief_calls.load(Ordering::Relaxed)
     }
 
-    /// Whether this worker should ask `victim` for work. If the calls there are brief, it asks only now
-    /// and then, in case that the present one is not.
+    /// Returns whether this worker should ask `victim` for work.
+    ///
+    /// If the calls there are brief, it asks only now and then, in case the present call is longer.
     ///
     /// # Safety
     ///
@@ -556,27 +567,27 @@ impl Seat {
         looks % LOOKS == 0
     }
 
-    /// Leaves a job for this worker alone, and wakes it.
+    /// Delivers a job that only this worker may run, and wakes the worker.
     pub(crate) fn deliver(&self, job: Job) {
-        // Workers of other pools are inside, too: a call that runs here may wait for them.
+        // Workers of other pools count as inside, too: a call that runs here may wait for them.
         let is_from_inside = Seat::current().is_some() || self.pool().waits_above(job.lineage).next().is_some();
         self.inbox.push(Mail { job, is_from_inside });
         self.sleep.call();
     }
 
-    /// Takes the oldest of the jobs for this worker alone.
+    /// Takes the oldest of the jobs that only this worker may run.
     pub(crate) fn collect(&self) -> Option<Job> {
         self.inbox.pop().map(|mail| mail.job)
     }
 
-    /// Whether a worker of some pool, or what descends from one, has sent a job for this worker
-    /// alone.
+    /// Returns whether any job in the inbox was sent from inside a pool. The sender is a worker of
+    /// any pool, or descends from one.
     pub(crate) fn has_mail_from_inside(&self) -> bool {
         self.has_mail() && self.inbox.has(|mail| mail.is_from_inside)
     }
 
-    /// The worker begins to run something; its first fork looks at the sleep states of the others.
-    /// Returns whether it was running something already, for [`end`](Seat::end).
+    /// Marks the worker as running. Its first fork looks at the sleep states of the others. Returns
+    /// whether the worker ran something already, for [`end`](Seat::end).
     pub(crate) fn begin(&self) -> bool {
         // Relaxed: only the worker itself writes it.
         let before = self.working.load(Ordering::Relaxed);
@@ -589,27 +600,27 @@ impl Seat {
         before
     }
 
-    /// What began is over.
+    /// Ends what [`begin`](Seat::begin) began, which returned `before`.
     pub(crate) fn end(&self, before: bool) {
-        // Release: what it has forked was forked before.
+        // Release: the forks of the run happen before.
         self.working.store(before, Ordering::Release);
     }
 
-    /// Whether nothing is left of what ran here. For the occupant.
+    /// Returns whether nothing is left of what ran here. Called by the occupant.
     pub(crate) fn is_clear(&self) -> bool {
-        // SAFETY: for the occupant, as the runs are.
+        // SAFETY: called by the occupant, as the runs are.
         let has_scope = unsafe { self.tasks.is_open() };
         self.stack.is_empty_at(self.stack.bottom()) && self.runs.is_empty() && !has_scope
     }
 
-    /// Drops a count of the pool of a worker that has waited for `node`. If the calling thread is
-    /// still in the run that this was, it does so when the run is over.
+    /// Drops a reference to the pool of a worker that has waited for `node`.
     ///
-    /// The count may be the last, and the pool's end run code of the user's. In the run that code
-    /// would find the run's ancestors, which are gone with the pool.
+    /// If the calling thread is still in the run of `node`, the reference is dropped when the run
+    /// is over. It may be the last reference, and the end of the pool may run user code. Inside the
+    /// run that code would find the ancestors of the run, which are gone with the pool.
     pub(crate) fn drop_after_run(pool: Arc<Shared>, node: usize) {
         match Seat::current() {
-            // Not in a seat of its own: the pool would keep itself.
+            // Not in a seat of the same pool: the pool would keep itself alive.
             Some(seat) if seat.runs.top().is_for(node) && !std::ptr::eq(seat.pool(), &*pool) => {
                 let before = seat.kept.0.replace(Some(pool));
                 debug_assert!(before.is_none(), "a run ends once");
@@ -618,7 +629,7 @@ impl Seat {
         }
     }
 
-    /// Drops what was kept until the run ends.
+    /// Drops the pool that was kept until the end of the run.
     ///
     /// # Safety
     ///
@@ -627,27 +638,28 @@ impl Seat {
         drop(self.kept.0.take());
     }
 
-    /// The lineage of the job in `slot`, which stands on this seat's stack. For a thread that holds
-    /// the job, otherwise a hint.
+    /// Returns the lineage of the job in `slot`, which stands on this seat's stack. It is exact for
+    /// a thread that holds the job, and otherwise a hint.
     pub(crate) fn lineage_of(&self, slot: &Slot) -> Lineage {
         Lineage::new(node_of(slot), self.runs.at(self.stack.index_of(slot)))
     }
 
-    /// Whether the worker may fork without looking at the sleep states of others first: it runs
-    /// something, does not sleep itself, and its forks have no fence.
+    /// Returns whether the worker may fork without looking at the sleep states first. That is so if
+    /// it runs something, does not sleep itself, and its forks have no fence.
     pub(crate) fn may_fork_unseen(&self) -> bool {
-        // SeqCst: after the fence of the worker that asks, whose state says by then that it sleeps.
+        // SeqCst: after the fence of the worker that asks. By then the state of that worker says
+        // that it sleeps.
         self.working.load(Ordering::SeqCst) && !self.sleep.is_asleep() && !self.stack.is_fenced()
     }
 
-    /// Whether there are jobs for this worker alone.
+    /// Returns whether there are jobs that only this worker may run.
     pub(crate) fn has_mail(&self) -> bool {
         // SeqCst: after the worker's state says that it sleeps.
         self.inbox.len.load(Ordering::SeqCst) != 0
     }
 }
 
-/// Takes the oldest public task of a scope, if its position is wanted. It is counted then.
+/// Steals the oldest public task of a scope, if its position is wanted. A stolen task is counted.
 pub(crate) fn steal_task_from(tasks: &Deque, is_wanted: impl FnOnce(u64) -> bool) -> Theft {
     let count = |lineage| {
         if tasks.counted() == Counted::WhenStolen {
@@ -658,8 +670,8 @@ pub(crate) fn steal_task_from(tasks: &Deque, is_wanted: impl FnOnce(u64) -> bool
     tasks.steal_if(is_wanted, count)
 }
 
-/// Whether the deques are used. Most of loom's models spawn nothing, and each look at what is
-/// always empty would double the ways to go through them.
+/// Returns whether the deques are used. Most of the loom models spawn nothing. For them each look
+/// at a deque, which is always empty, would double the number of executions.
 #[inline(always)]
 fn are_deques_used() -> bool {
     #[cfg(all(test, loom))]
@@ -668,54 +680,54 @@ fn are_deques_used() -> bool {
     true
 }
 
-/// How many scopes a worker can have open, or run tasks of, one above the other, whose tasks it
-/// pushes onto its own deque. The tasks of others go through the injector.
+/// The number of nested scopes whose tasks a worker pushes onto its own deque. The scopes are open
+/// on the worker, or it runs tasks of them. Tasks of further scopes go through the injector.
 const SEGMENTS: usize = if cfg!(loom) { 2 } else { 256 };
 
-/// What a worker knows of jobs that were spawned.
+/// Counts of spawned jobs, kept by each worker.
 #[derive(Debug)]
 pub(crate) struct Spawns {
-    /// How many it has spawned itself, from inside.
+    /// The number of jobs that the worker has spawned itself, from inside.
     pub(crate) spawned: Count,
-    /// How many it has run, whatever thread has spawned them.
+    /// The number of spawned jobs that the worker has run, whatever thread has spawned them.
     pub(crate) finished: Count,
 }
 
-/// How many [turns](crate::spin) there are at most from the end of one call to the end of the next if a
-/// thief cannot help with them.
+/// The most [turns](crate::spin) between the ends of two calls that count as brief. A thief cannot
+/// help with such calls.
 const BRIEF: u32 = 6;
 
-/// How many calls in a row are brief before the next one is expected to be.
+/// The number of brief calls in a row after which the next should be brief.
 const SEVERAL: u32 = 8;
 
 /// What is known about the calls from outside that run in a seat.
 #[derive(Clone, Copy, Debug)]
 struct Calls {
-    /// When the latest was over, if there is a clock.
+    /// When the latest call was over, if there is a clock.
     last: Option<u64>,
-    /// How many were brief in a row.
+    /// The number of brief calls in a row.
     brief: u32,
 }
 
-/// What only the worker itself may touch.
+/// A value that only the worker itself may access.
 #[derive(Debug)]
 struct OwnersOnly<T>(T);
 
-// SAFETY: the functions that reach inside are unsafe and say who may call them.
+// SAFETY: the functions that reach inside are unsafe and state which thread may call them.
 unsafe impl<T: Send> Sync for OwnersOnly<T> {}
 
-/// A job for one worker alone.
+/// A job that only one worker may run.
 #[derive(Debug)]
 struct Mail {
     job: Job,
-    /// Whether a worker of some pool sent it, or what descends from one.
+    /// Whether the sender is a worker of some pool, or descends from one.
     is_from_inside: bool,
 }
 
-/// Jobs, first in, first out.
+/// A queue of jobs, first in, first out.
 #[derive(Debug)]
 struct InOrder<T> {
-    /// So that nobody locks for nothing.
+    /// Lets callers skip the lock when the queue is empty.
     len: AtomicUsize,
     jobs: Mutex<VecDeque<T>>,
 }
@@ -753,16 +765,16 @@ impl<T> InOrder<T> {
 pub(crate) struct SpareSlots(Mutex<Vec<*mut Slot>>);
 
 impl SpareSlots {
-    /// A free slot, until it is put back.
+    /// Returns a free slot, for use until it is put back.
     pub(crate) fn take(&self) -> *const Slot {
         let slot = lock(&self.0).pop().unwrap_or_else(|| Box::into_raw(Box::new(Slot::new())));
         slot.expose_provenance();
         slot
     }
 
-    /// Nobody will run or wait for the job in it any more.
+    /// Puts a slot back. No thread runs or waits for its job any more.
     pub(crate) fn put_back(&self, slot: *const Slot) {
-        // SAFETY: one of ours, and alive.
+        // SAFETY: a slot of this pool, and alive.
         unsafe { &*slot }.clear();
         lock(&self.0).push(slot.cast_mut());
     }
@@ -777,7 +789,7 @@ impl Drop for SpareSlots {
     }
 }
 
-// SAFETY: slots are atomics, and a slot in the list is nobody's.
+// SAFETY: slots are atomics, and no thread uses a slot that is in the list.
 unsafe impl Sync for SpareSlots {}
 // SAFETY: as above.
 unsafe impl Send for SpareSlots {}

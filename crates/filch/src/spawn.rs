@@ -1,4 +1,4 @@
-//! Jobs that nobody waits for.
+//! Jobs that no caller waits for.
 
 use crate::global;
 use crate::job::Job;
@@ -10,10 +10,11 @@ use crate::sync::thread;
 use crate::unwind;
 use crate::worker::Worker;
 
-/// Has a closure run in the current pool, or the global one, at some time; nobody waits for it.
+/// Spawns a closure in the current pool, or in the global one. No caller waits for it.
 ///
-/// A worker runs it when it has nothing else to do: not while it waits in a [`join`](crate::join()) under the strict policy. So a join that waits
-/// for a spawned job, by a channel say, can wait forever if no other worker is free.
+/// A worker runs it if it has nothing else to do, but not while it waits in a
+/// [`join`](crate::join()) under the strict policy. So a join that waits for a spawned job, for
+/// example through a channel, can wait forever if no other worker is free.
 ///
 /// ```
 /// let (sender, receiver) = std::sync::mpsc::channel();
@@ -23,7 +24,8 @@ use crate::worker::Worker;
 ///
 /// # Panics
 ///
-/// A panic of the closure goes to the pool's [panic handler](crate::Builder::on_panic); without one the process ends.
+/// A panic of the closure goes to the pool's [panic handler](crate::Builder::on_panic). Without a
+/// handler the process aborts.
 pub fn spawn<F>(f: F)
 where
     F: FnOnce() + Send + 'static,
@@ -34,7 +36,8 @@ where
     }
 }
 
-/// As [`spawn`](crate::spawn()), but in turn: of the jobs that a worker spawns like this it runs the oldest first, where those of `spawn` run youngest first.
+/// Like [`spawn`](crate::spawn()), but a worker runs the oldest of these jobs first. It runs the
+/// jobs of `spawn` youngest first.
 ///
 /// ```
 /// # fn main() -> Result<(), filch::BuildError> {
@@ -84,7 +87,7 @@ where
     }
 }
 
-/// A spawned job, already counted.
+/// Creates a spawned job. The caller counts it.
 pub(crate) fn job_of<F>(f: F) -> Job
 where
     F: FnOnce() + Send + 'static,
@@ -97,12 +100,12 @@ where
 ///
 /// # Safety
 ///
-/// Once, with a job of such a closure.
+/// Called once, with a job of such a closure.
 unsafe fn execute<F>(job: *const (), worker: &mut Worker, _: bool)
 where
     F: FnOnce() + Send + 'static,
 {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees it.
     let (f, _) = unsafe { Job::take_closure::<F>(job) };
     let seat = worker.seat();
     if let Err(panic) = unwind::catch(f) {
@@ -111,19 +114,22 @@ where
     seat.spawns.finished.publish(1);
 }
 
-/// What [`yield_now`] or [`yield_local`] did.
+/// The result of [`yield_now`] or [`yield_local`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yield {
-    /// It has run something.
+    /// The call has run something.
     Ran,
     /// There was nothing to run.
     Idle,
 }
 
-/// Runs one waiting job of the current pool, whatever it is, on top of what runs here: if there is no other, one that this worker has forked below. On a thread that is no
-/// worker's, gives up the time slice; `None` there.
+/// Runs one pending job of the current pool on top of what runs here.
 ///
-/// So a closure that polls for what another job is to do gets there even if nobody else is free:
+/// The job can be any. If there is no other, it is a job that this worker has forked below. On a
+/// thread that is not a worker, yields the time slice and returns `None`.
+///
+/// So a closure that polls for the effect of another job makes progress even if no other worker is
+/// free:
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
@@ -151,16 +157,19 @@ pub fn yield_now() -> Option<Yield> {
     Some(run_one(seat, found.or_else(|| search::own_forked(seat))))
 }
 
-/// As [`yield_now`], but takes nothing from others: only what this worker has spawned or forked
-/// itself, tasks of scopes that it has opened, or what is for it alone. Outside of a pool, `None`.
+/// Like [`yield_now`], but takes nothing from other workers.
+///
+/// It runs only jobs that this worker has spawned or forked itself, tasks of scopes that it has
+/// opened, or jobs that only it may run. Returns `None` outside of a pool.
 pub fn yield_local() -> Option<Yield> {
     let seat = Seat::current()?;
     Some(run_one(seat, search::own_in_turn(seat).or_else(|| search::own_forked(seat))))
 }
 
-/// Whether the calling worker has jobs of its own that wait: spawned or forked by it, tasks of
-/// scopes that it has opened, or jobs for it alone. `None` outside of a pool. Out of date as soon
-/// as it is known.
+/// Returns whether the calling worker has pending jobs of its own.
+///
+/// These are jobs that it has spawned or forked, tasks of scopes that it has opened, and jobs that
+/// only it may run. Returns `None` outside of a pool. The answer may be out of date at once.
 pub fn has_pending() -> Option<bool> {
     let seat = Seat::current()?;
     let has_injected = || seat.pool().injector.has_needed(|lineage| lineage.is_waited_for_by(seat));

@@ -1,42 +1,44 @@
-//! Short times: how long a pause of the CPU is (from 10 to 150 nanoseconds, by CPU), and a clock that
-//! is cheaper than that of the system.
+//! Short times: the length of a CPU pause, and a cheap clock.
+//!
+//! A pause takes from 10 to 150 nanoseconds, depending on the CPU. The clock is cheaper than that
+//! of the system.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::sync::spin_loop;
 
-/// The length of a turn, in which waits are counted.
+/// The length of a turn, the unit of waits.
 const TURN: Duration = Duration::from_nanos(333);
 
-/// How many pauses make a turn. The initial value is for CPUs with pauses of 40 nanoseconds.
+/// The number of pauses in a turn. The initial value is for CPUs with pauses of 40 nanoseconds.
 static PAUSES: AtomicU32 = AtomicU32::new(8);
 
-/// How many ticks of the clock make a turn; 0 if there is no such clock.
+/// The number of clock ticks in a turn; 0 if there is no such clock.
 static TICKS: AtomicU64 = AtomicU64::new(0);
 
-/// The number of pauses that take so many turns.
+/// Returns the number of pauses in `turns` turns.
 pub(crate) fn pauses_in(turns: u32) -> u32 {
-    // For a checker, a moment is as good as an age.
+    // For a checker, all waits are equally long.
     if cfg!(any(loom, shuttle)) {
         return 1;
     }
-    // Relaxed: a number that stands for itself.
+    // Relaxed: the number orders nothing.
     turns * PAUSES.load(Ordering::Relaxed)
 }
 
-/// The clock of the CPU, where there is one. For estimates only: two cores may disagree.
+/// Returns the clock of the CPU, if there is one. For estimates only: two cores may disagree.
 #[inline]
 pub(crate) fn ticks() -> Option<u64> {
     #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle))))]
-    // SAFETY: the instruction is there on every such CPU. Linux can forbid it to a process, whose calls
-    // of the system's clock then fail as well.
+    // SAFETY: the instruction exists on every such CPU. Linux can forbid it to a process; then
+    // calls of the system's clock fail as well.
     return Some(unsafe { std::arch::x86_64::_rdtsc() });
     #[cfg(not(all(target_arch = "x86_64", not(any(loom, shuttle)))))]
     None
 }
 
-/// Whether there are so many turns at most between two times, as far as is known.
+/// Returns whether at most `turns` turns lie between two times, as far as is known.
 #[inline]
 pub(crate) fn is_within(turns: u32, start: Option<u64>, end: Option<u64>) -> bool {
     // Relaxed: as in `pauses_in`.

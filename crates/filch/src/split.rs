@@ -1,9 +1,11 @@
-//! The boundary between what an owner keeps to itself and what thieves may take: the older tasks of
-//! a stack or a deque are public, the younger ones private.
+//! The boundary between the private tasks of an owner and its public tasks.
+//!
+//! The older tasks of a stack or a deque are public, and thieves may take them. The younger ones
+//! are private.
 //!
 //! The owner pushes and pops at `bottom` by plain stores, without a fence and without a
-//! read-modify-write. The words here let thieves take the oldest tasks all the same. The fork stack
-//! and the task deques use them alike.
+//! read-modify-write. The words here still let thieves take the oldest tasks. The fork stack and
+//! the task deques both use them.
 //!
 //! | word | holds | written by |
 //! |---|---|---|
@@ -11,40 +13,40 @@
 //! | `limit` | a pop below this position takes the slow path | the holder of the lock |
 //! | `public` | `top` and `split`: what is in between can be taken by a CAS of `top` | thieves move `top`, and owners that take their oldest; the holder of the lock moves `split` |
 //!
-//! **Invariant.** What the owner pops without a look at `public` is at or above `limit`, and `split`
-//! never exceeds a `limit` that the owner might not have seen. To raise `split`, first `limit`
-//! rises. Then every thread passes a full barrier: the owner by no act of its own (see
-//! [`barrier::heavy`]), or when it gets up, if it sleeps. Then `bottom` is read, and `split` rises
-//! to at most that. When both come down, `split` does first.
+//! **Invariant.** What the owner pops without a look at `public` is at or above `limit`, and
+//! `split` never exceeds a `limit` that the owner might not have seen. To raise `split`, first
+//! `limit` rises. Then every thread passes a full barrier. A running owner does so by no act of its
+//! own (see [`barrier::heavy`]); a sleeping owner does so when it wakes. Then `bottom` is read, and
+//! `split` rises to at most that. When both come down, `split` does first.
 //!
-//! So the ways in which the two ends meet are these:
+//! The two ends meet in these ways:
 //!
 //! - *share*: the owner itself raises `split` and `limit`. It is its own barrier.
-//! - *raid*: a thief does, for an owner that does not answer. The lock is not held across the
-//!   barrier; `epoch` tells the raider whether another thread lowered `limit` meanwhile, in which
-//!   case the raid is off. Of several raids at once the first to come back counts.
+//! - *raid*: a thief raises them, for an owner that does not respond. The lock is not held across
+//!   the barrier; `epoch` tells the raider whether another thread lowered `limit` meanwhile. If so,
+//!   the raid is called off. Of several raids at once the first to come back counts.
 //! - *settle*: the owner pops something below `limit`. Under the lock it is either private after
 //!   all, or public and taken back by lowering `split` to or below it, or stolen. The owner takes
 //!   back half of what is public, so that the next pops are private again.
 //!
 //! A thief reads the slot after its CAS, never before. A slot that was claimed stays untouched
-//! until the thief is done with it, so there is nothing to validate and no tag that could wrap: an
+//! until the thief is done with it. So there is nothing to validate, and no tag that could wrap: an
 //! old `public` that comes back is the same offer as before.
 //!
 //! Positions are 32 bits and wrap. They are compared by their distance, which is below 2^31.
 //!
-//! **Fenced.** Where the kernel makes no barrier for us, `limit` stays above every position, and so
-//! every pop takes the slow path, which has the fence and looks at the true limit. Every push does
-//! too, by the alarm of the [fork stack](crate::stack). The fast path is the same code. A deque whose
-//! owner never pops is in this mode from the start: a raid of it needs no barrier.
+//! **Fenced.** If the kernel provides no barrier, `limit` stays above every position. So every pop
+//! takes the slow path, which has the fence and looks at the true limit. Every push does too, by
+//! the alarm of the [fork stack](crate::stack). The fast path is the same code. A deque whose owner
+//! never pops is in this mode from the start: a raid of it needs no barrier.
 //!
-//! **Refused.** The kernel may refuse a barrier later, for example after the program has installed a
-//! seccomp filter. The raid then publishes nothing, leaves `limit` at the top and the alarm on, and
-//! asks the owner for fences. The owner's next push or pop takes the slow path for one of the two.
-//! There, or in a wait, the owner switches to the fenced mode, for good, under the lock and with a
-//! new epoch. So every raid runs in one mode from its beginning to its end. Until then, or until it
-//! sleeps, the owner's private tasks cannot be taken: it cannot be known whether the owner has
-//! popped them.
+//! **Refused.** The kernel may refuse a barrier later, for example after the program has installed
+//! a seccomp filter. The raid then publishes nothing, leaves `limit` at the top and the alarm on,
+//! and asks the owner for fences. The owner's next push or pop takes the slow path for one of the
+//! two. There, or in a wait, the owner switches to the fenced mode, permanently, under the lock and
+//! with a new epoch. So every raid runs in one mode from its beginning to its end. Until the owner
+//! has switched, or until it sleeps, its private tasks cannot be taken: a thief cannot know whether
+//! the owner has popped them.
 //!
 //! Model-checked on bounded TSO: `stack.tso` and `tasks.tso` in
 //! `crates/filch-model/src/models/runtime`.
@@ -54,11 +56,10 @@ use filch_queue::barrier;
 use crate::defect::{defect, Defect};
 use crate::sync::{fence, lock, AtomicBool, AtomicU64, Mutex, Ordering};
 
-/// Above every position: every pop takes the slow path.
+/// A limit above every position: every pop takes the slow path.
 pub(crate) const EVERYTHING: u64 = u64::MAX;
 
-/// The owner's half of the barrier. In loom's world it is a fence, which would hide a missing
-/// release.
+/// The owner's half of the barrier. Under loom it is a fence, which would hide a missing release.
 #[inline(always)]
 pub(crate) fn light() {
     if !(defect(Defect::LightIsNothing) || defect(Defect::ShareWithoutRelease) || Defect::refuses_barriers()) {
@@ -75,17 +76,17 @@ pub(crate) fn heavy_barrier() -> bool {
     !Defect::refuses_barriers() && barrier::heavy().is_ok()
 }
 
-/// Which side pays for the order of a store and a load.
+/// The side that pays for the order of a store and a load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// The thief, by a barrier that the kernel makes.
+    /// The thief, by a barrier of the kernel.
     #[default]
     Asymmetric,
-    /// The owner.
+    /// The owner, by a fence.
     Fenced,
 }
 
-/// How many positions there are from `from` to below `to`; 0 if `to` is behind.
+/// Returns the number of positions from `from` to below `to`; 0 if `to` is behind.
 pub(crate) fn distance(from: u32, to: u32) -> u32 {
     let distance = to.wrapping_sub(from);
     if distance > i32::MAX as u32 {
@@ -95,7 +96,7 @@ pub(crate) fn distance(from: u32, to: u32) -> u32 {
     }
 }
 
-/// `top` and `split`.
+/// The positions `top` and `split`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Public {
     pub(crate) top: u32,
@@ -111,13 +112,13 @@ impl Public {
         u64::from(self.split) << 32 | u64::from(self.top)
     }
 
-    /// How many tasks are public.
+    /// Returns the number of public tasks.
     fn len(self) -> u32 {
         distance(self.top, self.split)
     }
 }
 
-/// `top` and `split`, in one word.
+/// The positions `top` and `split`, packed into one atomic word.
 #[derive(Debug)]
 pub(crate) struct PublicWord(AtomicU64);
 
@@ -131,20 +132,20 @@ impl PublicWord {
         Public::unpack(self.0.load(Ordering::Acquire))
     }
 
-    /// Takes both back to a position. Only for an owner whose tasks are all claimed.
+    /// Sets both back to `position`. Only for an owner whose tasks are all claimed.
     pub(crate) fn reset(&self, position: u32) {
         // AcqRel: a thief that finds a task here later finds the slot cleared.
         self.0.swap(Public { top: position, split: position }.pack(), Ordering::AcqRel);
     }
 
-    /// A thief claims the oldest public task, if its position is wanted.
+    /// Claims the oldest public task for a thief, if its position is wanted.
     pub(crate) fn claim_if(&self, is_wanted: impl FnOnce(u32) -> bool) -> Claim {
         let now = self.get();
         if now.len() == 0 || !is_wanted(now.top) {
             return Claim::Nothing;
         }
         let next = Public { top: now.top.wrapping_add(1), ..now };
-        // Acquire: the slot as its owner filled it. Release: the owner that finds its task stolen
+        // Acquire: the slot as its owner filled it. Release: an owner that finds its task stolen
         // has seen what came before the theft.
         match self.0.compare_exchange(now.pack(), next.pack(), Ordering::AcqRel, Ordering::Relaxed) {
             Ok(_) => Claim::At(now.top),
@@ -153,19 +154,19 @@ impl PublicWord {
     }
 }
 
-/// What an attempt to claim the oldest public task came to.
+/// The result of an attempt to claim the oldest public task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// The task at this position is the thief's.
+    /// The thief has claimed the task at this position.
     At(u32),
     /// Another thief was faster.
     Lost,
-    /// Nothing is public that is wanted.
+    /// No wanted task is public.
     Nothing,
 }
 
-/// The word that the owner loads on its fast path and others store to at times, and what stands
-/// behind it.
+/// The `limit` word, and the state behind it. The owner loads the word on its fast path, and other
+/// threads store to it at times.
 #[derive(Debug)]
 pub(crate) struct Limit {
     limit: AtomicU64,
@@ -188,20 +189,21 @@ impl Limit {
         }
     }
 
-    /// Below which position a pop takes the slow path.
+    /// Returns the position below which a pop takes the slow path.
     #[inline(always)]
     pub(crate) fn get(&self) -> u64 {
-        // Relaxed: what is at or above the limit was never offered to others.
+        // Relaxed: what is at or above the limit was never offered to other workers.
         self.limit.load(Ordering::Relaxed)
     }
 
     fn set(&self, mark: u64) {
         let limit = if self.is_fenced() { &self.fenced_limit } else { &self.limit };
-        // Relaxed: the owner either wrote it itself, or is behind a barrier, or takes the lock.
+        // Relaxed: the owner wrote it itself, or is behind a barrier, or takes the lock.
         limit.store(mark, Ordering::Relaxed);
     }
 
-    /// Whether each push and each pop of the owner has a fence, or there are no pops. It stays so.
+    /// Returns whether each push and pop has a fence, or there are no pops. Once true, it stays
+    /// true.
     pub(crate) fn is_fenced(&self) -> bool {
         // Acquire: a worker that relies on the fences of later pushes sees the earlier pushes.
         self.fenced.load(Ordering::Acquire)
@@ -213,17 +215,18 @@ impl Limit {
         self.fences_wanted.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the owner has been asked for fences and has not switched to them.
+    /// Returns whether the owner has been asked for fences and has not switched to them.
     pub(crate) fn has_request(&self) -> bool {
-        // Relaxed: a raider writes it under the lock; for other askers see `ask_for_fences`.
+        // Relaxed: a raider writes it under the lock; for other writers see `ask_for_fences`.
         self.fences_wanted.load(Ordering::Relaxed) && !self.is_fenced()
     }
 }
 
-/// Guarded by the lock.
+/// State that is guarded by the lock.
 #[derive(Debug)]
 pub(crate) struct Moves {
-    /// How often `limit` was written, but for raids that begin: those raise it above everything.
+    /// The number of writes of `limit`. Does not count those of raids that begin, which raise it
+    /// above everything.
     epoch: u64,
 }
 
@@ -233,15 +236,15 @@ impl Moves {
     }
 }
 
-/// How a raid has begun.
+/// The state at the begin of a raid.
 #[derive(Debug)]
 pub(crate) struct Raid {
     epoch: u64,
     fenced: bool,
 }
 
-/// The slow paths, for a stack or deque whose words these are. `mark` tells what a position is in
-/// terms of `limit`.
+/// The slow paths, for the stack or deque that has these words. `mark` converts a position to a
+/// value of `limit`.
 pub(crate) struct Split<'a, M> {
     pub(crate) limit: &'a Limit,
     pub(crate) public: &'a PublicWord,
@@ -254,7 +257,7 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
         self.limit.set(mark);
     }
 
-    /// Lets the owner switch to the fenced mode, if a worker has asked for that.
+    /// Switches the owner to the fenced mode, if a worker has asked for it. The owner calls this.
     pub(crate) fn heed_request(&self) {
         if self.limit.has_request() {
             self.grant_fences(&mut lock(self.moves));
@@ -265,9 +268,9 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
         if !self.limit.has_request() {
             return;
         }
-        // Raids that began in the other mode are off.
+        // Raids that began in the other mode are called off.
         moves.epoch += 1;
-        // Relaxed: raids read it under the lock, the owner itself without.
+        // Relaxed: raids read it under the lock, and the owner itself reads it without.
         self.limit.fenced_limit.store((self.mark)(self.public.get().split), Ordering::Relaxed);
         // Release: see `is_fenced`.
         self.limit.fenced.store(true, Ordering::Release);
@@ -275,7 +278,8 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
         self.limit.limit.store(EVERYTHING, Ordering::Relaxed);
     }
 
-    /// Moves `split`; `top` may move meanwhile. `target` says where to, given what is there now.
+    /// Moves `split`; `top` may move meanwhile. `target` returns the new `split` for the present
+    /// state.
     fn move_split(&self, _lock: &mut Moves, mut target: impl FnMut(Public) -> Option<u32>) -> Public {
         let mut now = self.public.get();
         loop {
@@ -290,12 +294,12 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
         }
     }
 
-    /// The owner has popped what is at `position`, below `limit`. Returns whether it is the
+    /// Settles a pop of the owner at `position`, below `limit`. Returns whether the task is the
     /// owner's; if not, it was stolen.
     #[cold]
     pub(crate) fn settle(&self, position: u32) -> bool {
         if self.limit.is_fenced() {
-            // The fence that a pop lacks.
+            // The fast path of a pop has no fence.
             fence(Ordering::SeqCst);
             // Relaxed: as in `Limit::get`.
             if (self.mark)(position) >= self.limit.fenced_limit.load(Ordering::Relaxed) {
@@ -316,9 +320,11 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
         mine
     }
 
-    /// The owner publishes the oldest of its private tasks, if it is due: `is_due` is told whether
-    /// some are public already, and `share` how many of so many to publish. Returns how many it
-    /// published.
+    /// Publishes the oldest private tasks of the owner, if it is due.
+    ///
+    /// `is_due` gets whether some tasks are public already. `share` gets the number of private
+    /// tasks and returns how many of them to publish. Returns the number of tasks published. The
+    /// owner calls this.
     #[cold]
     pub(crate) fn publish(&self, bottom: u32, is_due: impl Fn(bool) -> bool, share: impl Fn(u32) -> u32) -> u32 {
         let mut moves = lock(self.moves);
@@ -338,17 +344,18 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
         published
     }
 
-    /// Publishes tasks of an owner that does not answer, which has them up to `bottom`. Returns how
-    /// many; `None` if the kernel refused the barrier. Then the owner was asked for fences, and its
-    /// alarm is to be raised.
+    /// Publishes tasks of an owner that does not respond. The owner has tasks up to `bottom`.
     ///
-    /// `is_asleep` tells whether the owner sleeps or is about to. It pushes and pops only after it
-    /// has got up, with a fence. So such an owner needs no barrier.
+    /// Returns the number of tasks published, or `None` if the kernel refused the barrier. Then the
+    /// owner was asked for fences, and the caller must raise its alarm.
+    ///
+    /// `is_asleep` returns whether the owner sleeps or is about to. Such an owner pushes and pops
+    /// only after it has woken, with a fence. So it needs no barrier.
     #[cold]
     pub(crate) fn raid(&self, is_asleep: impl FnOnce() -> bool, bottom: impl FnOnce() -> u32) -> Option<u32> {
         let raid = self.begin_raid();
         if !defect(Defect::NoBarrier) && !defect(Defect::RaidsWithoutFence) {
-            // SeqCst: the fence of a fenced owner, or of one that gets up, is on the other side.
+            // SeqCst: pairs with the fence of a fenced owner, or of an owner that wakes.
             fence(Ordering::SeqCst);
         }
         let passed = raid.fenced || is_asleep() || heavy_barrier();
@@ -376,7 +383,7 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
             return Some(0);
         }
         // Only now: raids that begin while others are under way must not call those off, or two
-        // raiders could do so for ever.
+        // raiders could do so forever.
         moves.epoch += 1;
         let mut published = 0;
         let bottom = bottom();
@@ -388,7 +395,9 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
         Some(published)
     }
 
-    /// The owner takes everything back to `position`: all tasks are claimed, and done with.
+    /// Sets everything back to `position`. The owner calls this when all tasks are claimed, and
+    /// done with.
+    ///
     /// `lower_bottom` does the same with `bottom`, under the lock: a raid in between would publish
     /// again what is done.
     pub(crate) fn reset(&self, position: u32, lower_bottom: impl FnOnce()) {
@@ -401,12 +410,12 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
     }
 }
 
-/// All of so many.
+/// Returns `private`: a `share` that publishes all.
 pub(crate) fn all(private: u32) -> u32 {
     private
 }
 
-/// The larger half of so many.
+/// Returns the larger half of `private`.
 pub(crate) fn half(private: u32) -> u32 {
     private.div_ceil(2)
 }

@@ -1,4 +1,4 @@
-//! What the workers have done.
+//! Counts of what the workers have done.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ impl Count {
         Count(AtomicU64::new(0))
     }
 
-    /// Only called by the worker it belongs to.
+    /// Adds `more`. Only the worker that owns the count calls this.
     #[inline(always)]
     pub(crate) fn add(&self, more: u64) {
         // Relaxed, and no exchange: only its worker writes it, and it orders nothing.
@@ -22,7 +22,7 @@ impl Count {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
     }
 
-    /// The same, and what the worker did before is done for a thread that sees it.
+    /// Adds `more`, and publishes what the worker did before to a thread that sees it.
     #[inline(always)]
     pub(crate) fn publish(&self, more: u64) {
         // Release: pairs with `get`.
@@ -35,7 +35,7 @@ impl Count {
     }
 }
 
-/// One worker's counts.
+/// The counts of one worker.
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub(crate) jobs: Count,
@@ -61,29 +61,32 @@ impl Tally {
     }
 }
 
-/// What one worker has done since its pool was built.
+/// Counts of what one worker has done since its pool was built.
 ///
-/// A forked job that its own worker runs leaves no trace here: to count it would cost as much as to run it.
+/// A forked job that its own worker runs is not counted: to count it would cost as much as to run
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerStats {
-    /// Jobs run that came from elsewhere: stolen, spawned, installed, tasks of scopes, parts of
-    /// broadcasts; and calls that ran in its seat.
+    /// Jobs run that came from elsewhere. These are stolen, spawned and installed jobs, tasks of
+    /// scopes, parts of broadcasts, and calls that ran in its seat.
     pub jobs: u64,
-    /// Forked jobs, tasks and spawned jobs that it made public because another worker wanted work.
+    /// Forked jobs, tasks and spawned jobs that it published because another worker wanted work.
     pub shares: u64,
-    /// Jobs that it took from the fork stacks of others. Tasks and spawned jobs are not counted
-    /// here.
+    /// Jobs that it took from the fork stacks of other workers. Tasks and spawned jobs are not
+    /// counted here.
     pub steals: u64,
-    /// How often it helped itself to the jobs of a worker that did not answer.
+    /// The number of times it published jobs of a worker that did not respond.
     pub raids: u64,
-    /// Thefts that came to nothing: another thief was faster, or the strict waiting policy forbade the prize.
+    /// Failed steals: lost a race, or disallowed by strict waiting.
     pub aborts: u64,
-    /// How often it went to sleep. A worker that dozes before it sleeps for good goes twice, and once more
-    /// if it frees the memory of tasks after a second. A caller that borrows its seat ends a sleep, and
-    /// begins one when it returns the seat.
+    /// The number of times it went to sleep.
+    ///
+    /// A worker that dozes before it sleeps for longer counts twice, and once more if it frees the
+    /// memory of tasks after a second. A caller that borrows its seat ends a sleep, and begins one
+    /// when it returns the seat.
     pub sleeps: u64,
-    /// How often a sleep ended.
+    /// The number of times a sleep ended.
     pub wakes: u64,
 }
 
@@ -101,7 +104,7 @@ impl WorkerStats {
     }
 }
 
-/// What a pool's workers have done; see [`Pool::stats`](crate::Pool::stats).
+/// Counts of what the workers of a pool have done; see [`Pool::stats`](crate::Pool::stats).
 ///
 /// ```
 /// # fn main() -> Result<(), filch::BuildError> {
@@ -122,12 +125,12 @@ impl Stats {
         Stats { workers: pool.seats().map(|seat| WorkerStats::of(&seat.tally)).collect() }
     }
 
-    /// Worker by worker.
+    /// Returns the counts of each worker.
     pub fn workers(&self) -> &[WorkerStats] {
         &self.workers
     }
 
-    /// All workers together.
+    /// Returns the sums over all workers.
     pub fn total(&self) -> WorkerStats {
         self.workers.iter().fold(WorkerStats::default(), |sum, one| WorkerStats {
             jobs: sum.jobs + one.jobs,

@@ -1,6 +1,8 @@
-//! The primitives, in one place, so that a checker can take their place: loom's under `--cfg loom`, shuttle's under
-//! `--cfg shuttle`, otherwise those of the standard library; but under `--cfg filch_tsan` locks of our own, which ThreadSanitizer can
-//! see through where it cannot see through the library's.
+//! The synchronization primitives, in one place, so that a checker can replace them.
+//!
+//! Those of loom under `--cfg loom`, those of shuttle under `--cfg shuttle`, otherwise those of the
+//! standard library. Under `--cfg filch_tsan` the locks are this crate's own: ThreadSanitizer
+//! cannot see through those of the library.
 
 #[cfg(not(any(loom, shuttle)))]
 mod real {
@@ -40,7 +42,8 @@ mod real {
 
 pub(crate) use real::*;
 
-/// A thread-local whose first value is a constant, where the checkers' thread-locals know none.
+/// Declares a thread-local with a constant initial value. The checkers' thread-locals have no such
+/// form.
 macro_rules! thread_local_constant {
     ($(#[$attribute:meta])* static $name:ident: $type:ty = $value:expr;) => {
         #[cfg(not(any(loom, shuttle)))]
@@ -60,8 +63,8 @@ pub(crate) use thread_local_constant;
 
 /// A full fence, for a thread whose last write was an atomic exchange.
 ///
-/// On x86 the exchange is a full barrier already, and the fence has only to hold back the compiler. It
-/// would cost as much as the exchange.
+/// On x86 the exchange is a full barrier already, and the fence only has to hold back the compiler.
+/// A real fence would cost as much as the exchange.
 #[inline(always)]
 pub(crate) fn fence_after_exchange() {
     #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle))))]
@@ -70,7 +73,8 @@ pub(crate) fn fence_after_exchange() {
     fence(Ordering::SeqCst);
 }
 
-/// Locks, also after a panic: no section of ours leaves its data in a state that a later one could not use.
+/// Locks `mutex`, also after a panic. No critical section of this crate leaves its data in a state
+/// that a later one could not use.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     match mutex.lock() {
         Ok(guard) => guard,

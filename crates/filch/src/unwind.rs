@@ -1,4 +1,4 @@
-//! Panics that stop at the edge of a job and go on elsewhere.
+//! Panics that are caught at the edge of a job and resumed elsewhere.
 
 use std::any::Any;
 use std::io::{self, Write};
@@ -7,23 +7,23 @@ use std::process;
 
 use crate::sync::{lock, Mutex};
 
-/// What a panic carries.
+/// The payload of a panic.
 pub(crate) type Payload = Box<dyn Any + Send + 'static>;
 
-/// The outcome, or the panic.
+/// Runs `f`. Returns its result, or its panic.
 #[inline(always)]
 pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
-    // Unwind safe: whoever gets the panic resumes it, or hands it to the panic handler.
+    // Unwind safe: the caller that gets the panic resumes it, or gives it to the panic handler.
     panic::catch_unwind(AssertUnwindSafe(f))
 }
 
-/// Goes on with a panic that was caught.
+/// Resumes a panic that was caught.
 #[cold]
 pub(crate) fn resume(payload: Payload) -> ! {
     panic::resume_unwind(payload)
 }
 
-/// Drops what nobody is interested in, be it a payload or a result, whose own drop may panic: that panic goes nowhere.
+/// Drops a payload or a result that is not needed. If its drop panics, that panic is ignored.
 pub(crate) fn discard<T>(value: T) {
     if let Err(again) = catch(|| drop(value)) {
         std::mem::forget(again);
@@ -41,7 +41,7 @@ pub(crate) fn keep_first(kept: &Mutex<Option<Payload>>, panic: Payload) {
     discard(panic);
 }
 
-/// Ends the process when it is dropped. Guards code that must not unwind.
+/// Aborts the process when it is dropped. Guards code that must not unwind.
 #[derive(Debug)]
 pub(crate) struct NoUnwind(pub(crate) &'static str);
 
@@ -62,7 +62,7 @@ fn end_process(why: &str) -> ! {
 }
 
 impl NoUnwind {
-    /// Ends the guarded code without effect.
+    /// Ends the guarded section: the process goes on.
     #[inline(always)]
     pub(crate) fn disarm(self) {
         std::mem::forget(self);

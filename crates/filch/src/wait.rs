@@ -1,17 +1,19 @@
-//! Waiting: for a stolen job, for the tasks of a scope, for another pool; and what a worker may run meanwhile.
+//! Waiting for a stolen job, the tasks of a scope or another pool.
 //!
-//! A worker that waits and runs whatever it finds can meet a lock that is held below it on its own
-//! stack, can pile up frames without bound, and can be kept by unrelated work from going on when
-//! what it waited for is there. So under [`Waiting::Strict`] it runs only what its own wait needs:
-//! what [descends](crate::lineage) from what it waits for, wherever that stands:
+//! A worker that waits can run other work meanwhile. If it runs whatever it finds, it can meet a
+//! lock that is held below it on its own stack. It can pile up frames without bound. Unrelated work
+//! can keep it from going on when its wait is over.
 //!
-//! - jobs on the fork stacks of other workers. One look tells whether the oldest seems to descend,
-//!   and after the theft it is certain. If it does not, it goes unrun to the injector.
+//! So under [`Waiting::Strict`] a worker runs only what its own wait needs: what
+//! [descends](crate::lineage) from what it waits for, wherever that is:
+//!
+//! - jobs on the fork stacks of other workers. One look shows whether the oldest seems to descend,
+//!   and after the theft it is certain. If the job does not descend, it goes unrun to the injector.
 //! - jobs in the injector, and tasks of scopes.
 //!
-//! Jobs that are addressed to one worker, as those of a broadcast, are run by that worker in any wait:
-//! no other worker could. A caller from outside that has borrowed a seat runs them only if some were
-//! sent from inside a pool. The others stay for the seat's own thread.
+//! Jobs that are addressed to one worker, as those of a broadcast, are run by that worker in any
+//! wait: no other worker may run them. A caller from outside that has borrowed a seat runs them
+//! only if some were sent from inside a pool. The others stay for the seat's own thread.
 
 use std::cell::UnsafeCell;
 
@@ -30,35 +32,43 @@ use crate::sync::{fence, spin_loop, Ordering};
 use crate::tasks::{self, Deque};
 use crate::worker::Worker;
 
-/// What a worker may run while it waits.
+/// The policy for what a worker may run while it waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// Only work that the wait needs. A lock that is held across a join cannot meet itself, the stack stays bounded by the depth of the
-    /// program, and no unrelated work delays the join. In some shapes of programs workers idle that could have run something else.
+    /// Run only work that the wait needs.
+    ///
+    /// A lock that is held across a join cannot meet itself. The stack stays bounded by the depth
+    /// of the program. No unrelated work delays the join. In some programs workers idle that could
+    /// have run something else.
     #[default]
     Strict,
-    /// Strict inside of the pool; but a worker that waits for another pool runs whatever its own pool has. Then two pools can install into each other at the same time, each with all of
-    /// its workers, and both go on.
+    /// Strict inside the pool, but not in waits for other pools.
+    ///
+    /// A worker that waits for another pool runs any work of its own pool. Then two pools can
+    /// install into each other at the same time, each with all of its workers, and both make
+    /// progress.
     StrictInPool,
-    /// Whatever there is, as rayon does. No worker idles while there is work; all that the strict policy excludes can happen.
+    /// Run any work, as rayon does.
+    ///
+    /// No worker idles while there is work. All that the strict policy excludes can happen.
     Any,
 }
 
-/// How many [turns](crate::spin) a worker waits before it offers its help, or takes what was not
-/// offered: about a microsecond.
+/// The number of [turns](crate::spin) of a short wait: about a microsecond. A worker waits so long
+/// before it offers its help, or takes what was not offered.
 pub(crate) const SHORT_WAIT: u32 = 3;
 
 /// What a worker waits for.
 #[derive(Debug)]
 pub(crate) enum Awaited<'a> {
-    /// A job that was stolen, in a slot of the worker's own stack, or that went through the
+    /// A job that was stolen, in a slot of the worker's own stack. Or a job that went through the
     /// injector because the stack was full, in a spare slot.
     Forked(&'a Slot),
     /// The end of all tasks of a scope.
     Scope(&'a Record),
-    /// What is done in this pool: a closure, the parts of a broadcast.
+    /// Work in this pool: a closure, or the parts of a broadcast.
     Completion(&'a Completion, &'a Shared),
-    /// The same, known as another node: the tasks of a scope that is in this pool.
+    /// Work in this pool under another node: the tasks of a scope of this pool.
     Elsewhere(&'a Completion, usize, &'a Shared),
 }
 
@@ -67,7 +77,7 @@ impl Awaited<'_> {
         match self {
             Awaited::Forked(slot) => slot.is_done(),
             Awaited::Scope(record) => record.is_done(),
-            // Acquire: pairs with the release of whoever has done it.
+            // Acquire: pairs with the release of the thread that has completed it.
             Awaited::Completion(completion, _) | Awaited::Elsewhere(completion, ..) => {
                 completion.done.load(Ordering::Acquire)
             }
@@ -83,7 +93,7 @@ impl Awaited<'_> {
         }
     }
 
-    /// The worker that runs what is waited for, if it has said so.
+    /// Returns the worker that runs what is waited for, if it is known.
     fn runner<'p>(&self, seat: &Seat, pool: &'p Shared) -> Option<&'p Seat> {
         match self {
             Awaited::Forked(slot) => {
@@ -93,23 +103,23 @@ impl Awaited<'_> {
         }
     }
 
-    /// Says that a sleeper is to be called when it comes. Returns false if it has come.
+    /// Announces that a sleeper is to be woken on completion. Returns false if it is already done.
     fn announce(&self) -> bool {
         match self {
             Awaited::Forked(slot) => slot.sleep_on(),
             Awaited::Scope(record) => record.announce(),
-            // These call whether the waiter sleeps or not.
+            // Completions wake the waiter whether it sleeps or not.
             Awaited::Completion(..) | Awaited::Elsewhere(..) => !self.has_come(),
         }
     }
 }
 
-/// Whether older jobs bar the way to those that a wait needs.
+/// Whether older jobs block the way to those that a wait needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Way {
     Clear,
     Barred,
-    /// They do, and the kernel has refused the barrier to take them.
+    /// Blocked, and the kernel has refused the barrier to take the older jobs.
     Refused,
 }
 
@@ -126,7 +136,7 @@ impl<'a, 'p> Waiter<'a, 'p> {
         Waiter { seat, pool, awaited, wait: Wait::new(awaited.node(), seat.runs.top()) }
     }
 
-    /// Something that descends from what is waited for.
+    /// Finds work that descends from what is waited for.
     fn find(&self) -> Option<Work<'p>> {
         let waker = self.seat.sleep.take_waker().filter(|&waker| waker != self.seat.index);
         let likely = waker.map(|waker| self.pool.seat(waker)).or_else(|| self.awaited.runner(self.seat, self.pool));
@@ -136,7 +146,7 @@ impl<'a, 'p> Waiter<'a, 'p> {
             .or_else(|| search::victims(self.seat, self.pool).find_map(|victim| self.leapfrog(victim)))
     }
 
-    /// The same, among the tasks that this worker has left behind, and in the injector.
+    /// Finds such work among this worker's stray tasks, and in the injector.
     fn find_queued(&self) -> Option<Work<'p>> {
         let is_needed = |lineage: Lineage| lineage.descends_from(self.wait);
         // SAFETY: this is the worker of the seat.
@@ -144,7 +154,7 @@ impl<'a, 'p> Waiter<'a, 'p> {
         stray.or_else(|| self.pool.injector.take_needed(is_needed).map(Work::Job))
     }
 
-    /// Takes a job or a task of `victim` that descends from what is waited for.
+    /// Steals a job or a task of `victim` that descends from what is waited for.
     fn leapfrog(&self, victim: &'p Seat) -> Option<Work<'p>> {
         if let Some(slot) = self.seat.rob_for(victim, self.wait) {
             if victim.lineage_of(slot).descends_from(self.wait) {
@@ -160,13 +170,13 @@ impl<'a, 'p> Waiter<'a, 'p> {
         None
     }
 
-    /// Gives a stolen task that must not be run here to the injector.
+    /// Gives a stolen task that must not run here to the injector.
     fn give_back_task(&self, task: Job) {
         self.seat.tally.aborts.add(1);
         self.pool.inject(task);
     }
 
-    /// Gives a stolen job that must not be run here to the injector.
+    /// Gives a stolen job that must not run here to the injector.
     fn give_back(&self, slot: &Slot, victim: &Seat) {
         unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
             // SAFETY: a slot of the pool; its job is waited for until it is done.
@@ -178,8 +188,10 @@ impl<'a, 'p> Waiter<'a, 'p> {
         self.pool.inject(job);
     }
 
-    /// Jobs that `victim` has forked before what is needed of it bar the way, and `victim` may wait
-    /// for this very worker to take some of that. They go to the injector, unrun.
+    /// Moves jobs of `victim` that block the way to the injector, unrun.
+    ///
+    /// `victim` has forked them before the jobs that this wait needs, and may itself wait for this
+    /// worker to take some of the latter.
     fn clear_the_way(&self, victim: &Seat) -> Way {
         let needed = || {
             let depths = victim.stack.depths();
@@ -201,7 +213,7 @@ impl<'a, 'p> Waiter<'a, 'p> {
         victim.task_deques().fold(way, |way, tasks| self.clear_the_way_in(tasks, victim).max(way))
     }
 
-    /// The same for tasks.
+    /// Does the same as `clear_the_way`, for tasks.
     fn clear_the_way_in(&self, tasks: &Deque, victim: &Seat) -> Way {
         while !self.awaited.has_come() && tasks.has_under_behind_others(self.wait) {
             match steal_task_from(tasks, |_| true) {
@@ -217,8 +229,8 @@ impl<'a, 'p> Waiter<'a, 'p> {
         Way::Clear
     }
 
-    /// Raids `victim`, which has published nothing of what bars the way. Returns how the way is if
-    /// it stays so.
+    /// Raids `victim`, which has published nothing of what blocks the way. Returns the state of the
+    /// way if the raid does not help, or `None` to try again.
     fn raid_for_the_way(&self, victim: &Seat, has_public: impl Fn() -> bool) -> Option<Way> {
         if !self.pool.raids {
             return Some(Way::Clear);
@@ -234,8 +246,8 @@ impl<'a, 'p> Waiter<'a, 'p> {
 
 impl Sleeper for Waiter<'_, '_> {
     fn prepare(&mut self) -> bool {
-        // Each of them: one whose jobs cannot be had must not keep this worker from those of
-        // others.
+        // Check each worker: if the jobs of one cannot be taken, this worker still needs those of
+        // the others.
         let way = self.pool.others(self.seat).fold(Way::Clear, |way, victim| self.clear_the_way(victim).max(way));
         match way {
             Way::Clear => self.awaited.announce(),
@@ -243,7 +255,7 @@ impl Sleeper for Waiter<'_, '_> {
             Way::Refused => {
                 // Other workers may have jobs that can be raided without a barrier.
                 let is_offered = raid_for(self.seat, self.pool, self, &self.victims(self.pool));
-                // Until the owner has learnt of the refusal, no raid of it succeeds.
+                // Until the owner has noticed the refusal, no raid of it succeeds.
                 if !is_offered && self.awaited.announce() {
                     sleep::nap(self.seat, false);
                 }
@@ -261,7 +273,7 @@ impl Sleeper for Waiter<'_, '_> {
             if other.runs.have_under(self.wait) {
                 return true;
             }
-            // Acquire: what a run has left behind is seen by a worker that sees that the run is over.
+            // Acquire: a worker that sees that a run is over also sees the stray tasks of that run.
             fence(Ordering::Acquire);
             other.has_strays_under(self.wait)
         };
@@ -291,16 +303,16 @@ impl Sleeper for Waiter<'_, '_> {
     }
 }
 
-/// Takes a job that is addressed to the worker of `seat`, if the worker may run mail now.
+/// Takes a job from the mail of `seat`, if its worker may run mail now.
 fn collect(seat: &Seat) -> Option<Job> {
     may_run_mail(seat).then(|| seat.collect()).flatten()
 }
 
-/// Whether there is mail that the worker of `seat` may run in a wait.
+/// Returns whether there is mail that the worker of `seat` may run in a wait.
 ///
-/// A worker runs all of it, because no other worker could. A caller that has borrowed the seat does
-/// so only if some of it was sent from inside a pool, and may be needed here. The order of the mail
-/// is kept.
+/// A worker runs all of its mail, because no other worker may. A caller that has borrowed the seat
+/// does so only if some of the mail was sent from inside a pool, and may be needed here. The order
+/// of the mail is kept.
 fn may_run_mail(seat: &Seat) -> bool {
     seat.has_mail() && (!seat.sleep.has_guest() || seat.has_mail_from_inside())
 }
@@ -314,12 +326,12 @@ pub(crate) fn for_stolen(seat: &Seat, slot: &Slot) {
     seat.stack.reset(slot);
 }
 
-/// Waits until what went through the injector is done.
+/// Waits until the job that went through the injector is done.
 pub(crate) fn for_beyond(seat: &Seat, beyond: &Beyond) {
     until(seat, &Awaited::Forked(beyond.slot()));
 }
 
-/// Waits, on the worker of `seat`, and works as the pool's policy allows.
+/// Waits on the worker of `seat`, and runs work as the pool's policy allows.
 pub(crate) fn until(seat: &Seat, awaited: &Awaited<'_>) {
     let pool = seat.pool();
     if awaited.has_come() {
@@ -345,7 +357,7 @@ pub(crate) fn until(seat: &Seat, awaited: &Awaited<'_>) {
 
 fn until_strictly(mut waiter: Waiter<'_, '_>) {
     let Waiter { seat, pool, awaited, .. } = waiter;
-    // What is nearly done is not worth helping with. Only what is queued is taken at once.
+    // What is nearly done is not worth helping with. Only queued work is taken at once.
     let mut has_paused = false;
     let mut was_asleep = false;
     let mut backoff = Backoff::new(seat.patience());
@@ -357,8 +369,8 @@ fn until_strictly(mut waiter: Waiter<'_, '_>) {
             true => waiter.find(),
             false => waiter.find_queued(),
         };
-        // A fork may have relied on this worker while it slept, and then left its job to it. If it
-        // runs something else instead, another worker has to be woken for that job.
+        // A fork may have relied on this worker while it slept, and left its job to it. If this
+        // worker runs something else instead, it must wake another worker for that job.
         let runs = mail.is_some() || work.is_some();
         if runs && std::mem::take(&mut was_asleep) && pool.sleep.counts().only_sleepers_are_free() {
             pool.wake_for_unclaimed_work();
@@ -380,7 +392,7 @@ fn until_strictly(mut waiter: Waiter<'_, '_>) {
     backoff.reward(seat.patience());
 }
 
-/// Waits until it is done, but for a moment only.
+/// Waits a short time for completion.
 fn pause_until_done(awaited: &Awaited<'_>) {
     let mut pauses = spin::pauses_in(SHORT_WAIT);
     while pauses > 0 && !awaited.has_come() {
@@ -389,9 +401,10 @@ fn pause_until_done(awaited: &Awaited<'_>) {
     }
 }
 
-/// A fork beyond the end of the stack: what the injector carries, and where the result is announced.
+/// A fork beyond the end of the stack: the injected job and its slot.
 ///
-/// The slot is one of the pool's spare ones, not part of the frame: others may look at it when the frame is gone.
+/// The slot is a spare slot of the pool, not part of the frame: other workers may look at it when
+/// the frame is gone.
 pub(crate) struct Beyond {
     slot: *const Slot,
     seat: *const Seat,
@@ -426,17 +439,17 @@ impl Beyond {
     ///
     /// # Safety
     ///
-    /// The caller waits for it before anything of it goes away.
+    /// The caller waits for the job before any part of it goes away.
     pub(crate) unsafe fn inject(&self) {
         unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
-            // SAFETY: waited for.
+            // SAFETY: the forking worker waits for it.
             let beyond = unsafe { &*data.cast::<Beyond>() };
             beyond.slot().run_by(worker.index());
             // SAFETY: written before it was injected, and not since.
             let (data, execute) = unsafe { *beyond.job.get() };
-            // SAFETY: pool memory, as is the slot: from the completion on the frame may be gone.
+            // SAFETY: pool memory, as is the slot. After the completion the frame may be gone.
             let (seat, slot) = unsafe { (&*beyond.seat, &*beyond.slot) };
-            // SAFETY: run once, by whoever took it from the injector.
+            // SAFETY: run once, by the worker that took it from the injector.
             unsafe { execute(data, worker, !std::ptr::eq(seat, worker.seat())) };
             if slot.complete() {
                 seat.sleep.call_waiter();
@@ -445,7 +458,7 @@ impl Beyond {
         // SAFETY: made from a reference to the worker's own seat.
         let seat = unsafe { &*self.seat };
         let lineage = Lineage::new(node_of(self.slot()), seat.runs.top());
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         seat.pool().inject(unsafe { Job::from_parts(std::ptr::from_ref(self).cast(), execute, lineage) });
     }
 }

@@ -17,8 +17,8 @@ thread_local_constant! {
 
 /// The thread that runs this code, as a worker of its pool.
 ///
-/// A closure that gets its worker passes it on to the next [`join`](Worker::join), which then need not look for it: the fastest way to
-/// fork and join.
+/// A closure passes its worker on to the next [`join`](Worker::join), which then need not look it
+/// up. This is the fastest way to fork and join.
 ///
 /// ```
 /// fn fib(worker: &mut filch::Worker, n: u32) -> u64 {
@@ -31,7 +31,8 @@ thread_local_constant! {
 /// assert_eq!(filch::with_worker(|worker| fib(worker, 20)), 6765);
 /// ```
 ///
-/// There is no way to own one, to send it to another thread, or to use an outer one inside an inner closure:
+/// A worker cannot be owned or sent to another thread. An outer worker cannot be used inside an
+/// inner closure:
 ///
 /// ```compile_fail
 /// filch::with_worker(|worker| {
@@ -39,21 +40,24 @@ thread_local_constant! {
 /// });
 /// ```
 //
-// A reference to a `Worker` is the address of the first free slot of the thread's fork stack, and nothing else: to hand it on costs no store and no load. The type has
-// no size, so the reference claims no memory; the slot is reached by exposed provenance.
+// A reference to a `Worker` is the address of the first free slot of the thread's fork stack, and
+// nothing else. To pass it on costs no store and no load. The type has no size, so the reference
+// claims no memory. The slot is reached by exposed provenance.
 //
-// It must not be `Send`: a forked closure that captured an outer worker would fork into slots that are in use. All closures that run above a
-// forked job are `Send`, so none of them can hold one.
+// It must not be `Send`: a forked closure that captured an outer worker would fork into slots that
+// are in use. All closures that run above a forked job are `Send`, so none of them can hold a
+// worker.
 pub struct Worker {
     _not_send: PhantomData<*mut ()>,
 }
 
 impl Worker {
-    /// The worker at an address.
+    /// Returns the worker at an address.
     ///
     /// # Safety
     ///
-    /// `address` is `bottom` of the fork stack of the calling thread, as long as the reference is used to fork.
+    /// `address` is `bottom` of the fork stack of the calling thread, as long as the reference is
+    /// used to fork.
     #[inline(always)]
     pub(crate) unsafe fn at<'a>(address: usize) -> &'a mut Worker {
         // SAFETY: no size, so no memory is claimed; not null and aligned.
@@ -65,21 +69,21 @@ impl Worker {
         ptr::from_ref(self).addr()
     }
 
-    /// The first free slot.
+    /// Returns the first free slot.
     #[inline(always)]
     pub(crate) fn slot<'a>(&self) -> &'a Slot {
         // SAFETY: see `at`. A slot lives as long as its pool, which outlives what runs on it.
         unsafe { &*ptr::with_exposed_provenance::<Slot>(self.address()) }
     }
 
-    /// The seat, at the start of the region in which the slot lies.
+    /// Returns the seat. It is stored at the start of the region that contains the slot.
     #[inline(always)]
     pub(crate) fn seat<'a>(&self) -> &'a Seat {
         // SAFETY: as above.
         unsafe { &*ptr::with_exposed_provenance::<Seat>(start_of(self.address())) }
     }
 
-    /// The worker one job higher.
+    /// Returns the worker one job higher.
     ///
     /// # Safety
     ///
@@ -90,8 +94,8 @@ impl Worker {
         unsafe { Worker::at(self.address() + STRIDE) }
     }
 
-    /// The same worker, but the compiler forgets what it has derived from it. After a call, an `and` that finds the seat again is cheaper than a register that was
-    /// saved for it.
+    /// Returns the same worker, but the compiler forgets what it has derived from it. After a call,
+    /// an `and` that finds the seat again is cheaper than a register that was saved for it.
     #[inline(always)]
     pub(crate) fn afresh<'a>(&mut self) -> &'a mut Worker {
         let address = self.address();
@@ -106,10 +110,11 @@ impl Worker {
         unsafe { Worker::at(address) }
     }
 
-    /// Panics if jobs stand above this worker: then it is an outer one, used inside a closure that it forked.
+    /// Panics if jobs stand above this worker. Then it is an outer worker, used inside a closure
+    /// that it forked.
     ///
-    /// No closure that is forked can own or borrow an outer worker, because it is not `Send`; but code that hands references on through thread-local
-    /// variables can get round that.
+    /// No forked closure can own or borrow an outer worker, because it is not `Send`. But code that
+    /// passes references through thread-local variables can get round that.
     #[inline(always)]
     pub(crate) fn check(&self) {
         if self.seat().stack.bottom() != self.address() {
@@ -117,24 +122,24 @@ impl Worker {
         }
     }
 
-    /// How many jobs stand below.
+    /// Returns the number of jobs that stand below.
     pub(crate) fn depth(&self) -> u32 {
         self.seat().stack.index_of(self.slot())
     }
 
-    /// The worker of the calling thread, if it is one.
+    /// Returns the worker of the calling thread, if it is a worker.
     #[inline(always)]
     pub(crate) fn current<'a>() -> Option<&'a mut Worker> {
         Seat::current().map(Seat::worker)
     }
 
-    /// Which worker of its pool this is, counted from 0.
+    /// Returns the index of this worker in its pool, counted from 0.
     #[inline]
     pub fn index(&self) -> usize {
         self.seat().index
     }
 
-    /// How many workers the pool has.
+    /// Returns the number of workers of the pool.
     #[inline]
     pub fn threads(&self) -> usize {
         self.seat().pool().seats.len()
@@ -148,23 +153,24 @@ impl fmt::Debug for Worker {
 }
 
 impl Seat {
-    /// The seat of the calling thread.
+    /// Returns the seat of the calling thread.
     #[inline(always)]
     pub(crate) fn current<'a>() -> Option<&'a Seat> {
         let seat = SEAT.with(Cell::get);
-        // SAFETY: set for as long as the thread runs its pool's main loop, which holds the pool, or a
-        // call into the pool, which borrows the pool.
+        // SAFETY: set for as long as the thread runs its pool's main loop, which holds the pool, or
+        // a call into the pool, which borrows the pool.
         unsafe { seat.as_ref() }
     }
 
-    /// Every seat of the calling thread, innermost first.
+    /// Returns all seats of the calling thread, innermost first.
     ///
     /// A worker may run as a worker of another pool.
     pub(crate) fn all_current<'a>() -> impl Iterator<Item = &'a Seat> {
         std::iter::successors(Seat::current(), |seat| {
-            // What is noted in a borrowed seat is about the seat's own thread.
+            // In a borrowed seat, `outer` is about the seat's own thread.
             let outer = if seat.sleep.has_guest() { ptr::null_mut() } else { seat.outer.load(Ordering::Relaxed) };
-            // SAFETY: the thread is inside the main loop of the outer seat too, which holds its pool.
+            // SAFETY: the thread is inside the main loop of the outer seat too, which holds its
+            // pool.
             // Relaxed: only the thread itself reads and writes it.
             unsafe { outer.as_ref() }
         })
@@ -176,7 +182,7 @@ impl Seat {
         self.outer.store(outer.map_or(ptr::null_mut(), |outer| ptr::from_ref(outer).cast_mut()), Ordering::Relaxed);
     }
 
-    /// The worker, on its own thread.
+    /// Returns the worker of this seat. Called on its own thread.
     #[inline(always)]
     pub(crate) fn worker<'a>(&self) -> &'a mut Worker {
         // SAFETY: the thread's own `bottom`.

@@ -1,5 +1,4 @@
-//! What tasks take from the allocator: nothing in the steady state, and what many of them took goes
-//! back.
+//! Allocations by tasks. There are none in the steady state, and the memory of many tasks is freed.
 //!
 //! One test, so that no other one allocates meanwhile.
 
@@ -25,13 +24,13 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
         BYTES.fetch_add(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         BYTES.fetch_sub(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { System.dealloc(block, layout) }
     }
 }
@@ -39,14 +38,14 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// How many allocations there are.
+/// Returns the number of allocations during `run`.
 fn allocations(run: impl FnOnce()) -> usize {
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     run();
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
 
-/// Five words for a closure to own.
+/// Five words, for a closure to own.
 #[derive(Clone, Copy)]
 struct Five([usize; 5]);
 
@@ -105,12 +104,12 @@ fn tasks_of_up_to_five_words_are_not_allocated_and_memory_goes_back() {
             // In the steady state: the fewest of many rounds. A round in which a worker sleeps, or
             // has more tasks than before, may allocate.
             let fewest = (0..10).map(|_| allocations(shape)).min().unwrap_or(usize::MAX);
-            // A few for the calls themselves.
+            // A few allocations are for the calls themselves.
             assert!(fewest < 10, "{name} with {threads} threads: {fewest} allocations for {tasks} tasks");
         }
     }
 
-    // A worker that sleeps keeps little of what its tasks have taken.
+    // A worker that sleeps keeps little of the memory that its tasks have taken.
     let pool = build(Pool::builder().threads(2).callers(Callers::Shipped));
     pool.install(|| flat(100, five));
     let before = BYTES.load(Ordering::Relaxed);
@@ -122,7 +121,8 @@ fn tasks_of_up_to_five_words_are_not_allocated_and_memory_goes_back() {
         thread::sleep(Duration::from_millis(1));
     }
 
-    // So does a caller that has run its tasks in place, when it has not needed them for a call.
+    // So does a caller that has run its tasks in place, if it has not needed the memory during a
+    // call.
     let pool = build(Pool::builder().threads(2).callers(Callers::InPlace));
     let in_place = |tasks| common::in_place(&pool, || flat(tasks, five));
     in_place(100);

@@ -1,4 +1,5 @@
-//! Where a call from outside of a pool runs: in the seat of a sleeping worker, or on a thread of the pool.
+//! Where a call from outside of a pool runs. It runs in the seat of a sleeping worker, or on a
+//! thread of the pool.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -14,7 +15,7 @@ use common::{
 };
 use filch::{Builder, Callers, Fences, Pool, Waiting};
 
-/// Waits until so many workers of the pool sleep.
+/// Waits until `workers` workers of the pool sleep.
 fn let_sleep(pool: &Pool, workers: usize) {
     spin_until(|| {
         let total = pool.stats().total();
@@ -22,7 +23,7 @@ fn let_sleep(pool: &Pool, workers: usize) {
     });
 }
 
-/// Whether one of many calls into the sleeping pool runs on the calling thread.
+/// Returns whether one of many calls into the sleeping pool runs on the calling thread.
 fn is_ever_in_place(pool: &Pool) -> bool {
     let here = thread::current().id();
     (0..20).any(|_| {
@@ -53,7 +54,7 @@ fn every_kind_of_call_runs_in_place() {
     let pool = pool(2);
     let here = thread::current().id();
     let is_here = || thread::current().id() == here;
-    // Each of them finds an awake worker now and then.
+    // Each of these calls finds an awake worker now and then.
     spin_until(|| pool.install(is_here));
     spin_until(|| pool.with_worker(|_| is_here()));
     spin_until(|| pool.join(is_here, || ()).0);
@@ -106,7 +107,7 @@ fn shipped_calls_run_on_a_thread_of_the_pool() {
     }
 }
 
-/// The options after which calls are shipped.
+/// Returns the options after which calls are shipped.
 fn special() -> Vec<(&'static str, Builder<'static>)> {
     let new = || Pool::builder().threads(2);
     let spawner = |thread: filch::Thread| {
@@ -126,7 +127,7 @@ fn special() -> Vec<(&'static str, Builder<'static>)> {
     ]
 }
 
-/// The options that leave calls in place.
+/// Returns the options that leave calls in place.
 fn ordinary() -> Vec<(&'static str, Builder<'static>)> {
     let new = || Pool::builder().threads(2);
     vec![
@@ -166,7 +167,7 @@ fn what_the_builder_says_about_callers_wins_over_its_other_options() {
 fn a_pool_with_the_current_thread_lends_no_seat() {
     let _watchdog = watchdog();
     for callers in [None, Some(Callers::InPlace)] {
-        // On a thread of its own, which stays a worker for good.
+        // On a new thread, which stays a worker for the rest of its life.
         let test = || {
             let builder = Pool::builder().threads(3).use_current_thread();
             let pool = build(match callers {
@@ -219,7 +220,7 @@ fn a_wrong_value_in_the_environment_is_an_error_in_a_sentence() {
             assert_eq!(error.to_string(), sentence);
             assert_eq!(Callers::from_environment().expect_err("a wrong value").to_string(), sentence);
             assert!(message_of(Pool::global).contains(sentence));
-            // A builder that says where calls run does not ask.
+            // A builder that sets where calls run does not read the variable.
             assert!(is_ever_in_place(&build(lending(2))));
         });
     assert_passed(child);
@@ -229,7 +230,7 @@ fn a_wrong_value_in_the_environment_is_an_error_in_a_sentence() {
 fn a_thread_with_a_small_stack_ships() {
     let _watchdog = watchdog();
     let pool = build(lending(2));
-    // Less than a quarter of the usual size: the C library hands out larger stacks of threads that
+    // Less than a quarter of the usual size: the C library reuses larger stacks of threads that
     // have ended.
     let test = || assert!(!is_ever_in_place(&pool));
     thread::scope(|scope| {
@@ -237,7 +238,7 @@ fn a_thread_with_a_small_stack_ships() {
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     });
     assert!(is_ever_in_place(&pool));
-    // Enough for a pool whose threads have no more.
+    // Enough for a pool whose threads have no larger stacks.
     let small = build(lending(2).stack_size(128 << 10));
     let test = || assert!(is_ever_in_place(&small));
     thread::scope(|scope| {

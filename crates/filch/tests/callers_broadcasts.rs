@@ -1,5 +1,5 @@
-//! Broadcasts while callers have seats: a part that is addressed to a lent seat runs when the caller's
-//! own wait cannot end without it.
+//! Broadcasts while callers have seats. A part for a lent seat runs if the caller's wait needs it.
+//! Then the wait cannot end without that part.
 #![cfg(target_os = "linux")]
 
 mod common;

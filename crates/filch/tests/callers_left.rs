@@ -1,4 +1,4 @@
-//! What a call in place leaves behind in its seat, how it ends, and what runs inside of it.
+//! What a call in place leaves behind, how it ends, and what it runs.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -15,7 +15,7 @@ use common::{
 };
 use filch::{Pool, Waiting};
 
-/// A pool of each kind that lends its seats, one after the other.
+/// Runs `f` on a pool of each kind that lends its seats, in turn.
 fn for_each_kind(threads: usize, f: impl Fn(&Pool)) {
     for (fences, waiting) in KINDS {
         f(&build(lending(threads).fences(fences).waiting(waiting)));
@@ -55,7 +55,7 @@ fn a_call_may_wait_for_what_an_earlier_call_has_spawned() {
     for _ in 0..2_000 {
         let (done, over) = (Arc::new(flag()), Arc::new(flag()));
         thread::scope(|scope| {
-            // Takes up one of the two workers, early or late, until the second call is over.
+            // Occupies one of the two workers, early or late, until the second call is over.
             let until = over.clone();
             scope.spawn(|| pool.spawn(move || spin_until(|| is_set(&until))));
             let spawned = done.clone();
@@ -340,7 +340,8 @@ fn a_lock_that_a_caller_holds_across_its_call_does_not_meet_itself() {
             pool.spawn(move || {
                 match lock.try_lock() {
                     Ok(mut count) => *count += 1,
-                    // On the thread that holds it, a job that waits for the lock would wait for ever.
+                    // On the thread that holds it, a job that waits for the lock would wait
+                    // forever.
                     Err(_) if HOLDS.get() => set(&met),
                     Err(_) => {}
                 }
@@ -386,11 +387,11 @@ fn a_child_of_fork_returns_from_a_call_in_place() {
             // SAFETY: the child returns from the call and ends.
             let process = in_place(&pool, || unsafe { libc::fork() });
             if process == 0 {
-                // A hang would be for good: the watchdog's thread is not in the child.
+                // A hang would last forever: the watchdog's thread is not in the child.
                 // SAFETY: ends the process after so many seconds.
                 unsafe { libc::alarm(200) };
                 let told = filch::index().is_none() && message_of(|| pool.install(|| ())) == AFTER_FORK;
-                // SAFETY: ends the child, without the destructors that are the parent's to run.
+                // SAFETY: ends the child, without the destructors that only the parent may run.
                 unsafe { libc::_exit(if told { 0 } else { 1 }) }
             }
             assert!(process > 0, "{}", std::io::Error::last_os_error());

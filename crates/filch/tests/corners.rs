@@ -1,4 +1,5 @@
-//! Corners in which a wait, a panic or a thread's identity could go wrong, each found by reading the code rather than by running it.
+//! Corner cases in which a wait, a panic or a thread's identity could go wrong. Each was found by
+//! reading the code rather than by running it.
 
 mod common;
 
@@ -17,7 +18,7 @@ fn wait_for(flag: &AtomicBool) {
     spin_until(|| flag.load(Ordering::SeqCst));
 }
 
-/// Two closures that wait for each other, on top of whatever runs here.
+/// Joins two closures that wait for each other, on top of what runs here.
 fn meet() {
     let barrier = Barrier::new(2);
     filch::join(
@@ -30,7 +31,7 @@ fn meet() {
     );
 }
 
-/// What a panic carries whose drop panics in turn.
+/// The payload of a panic, whose drop panics in turn.
 struct Bomb;
 
 impl Drop for Bomb {
@@ -51,7 +52,7 @@ fn a_payload_that_panics_when_dropped_does_not_end_a_scope_early() {
                 scope.spawn(move |_| {
                     started.store(true, Ordering::SeqCst);
                     spin_until(|| panicked.load(Ordering::SeqCst) == 2);
-                    // The second panic is on its way; a scope that it ends early ends meanwhile.
+                    // The second panic is on its way. A scope that it ends early ends meanwhile.
                     thread::sleep(Duration::from_millis(20));
                     finished.store(true, Ordering::SeqCst);
                 });
@@ -84,7 +85,8 @@ fn a_scope_inside_a_task_does_not_hide_the_tasks_forks_from_the_outer_scope() {
                 started.store(true, Ordering::SeqCst);
                 filch::scope(|inner| {
                     inner.spawn(|_| {
-                        // Long enough for the other worker to wait in its bed; if it does not, the claim holds all the same.
+                        // Long enough for the other worker to sleep in its wait. If it does not,
+                        // the claim still holds.
                         thread::sleep(Duration::from_millis(20));
                         filch::join(|| (), || ());
                         filch::join(|| (), || ());
@@ -162,7 +164,8 @@ fn what_is_lent_inside_a_part_of_a_broadcast_is_lent_back() {
                 if Some(part.index()) != caller {
                     return;
                 }
-                // The other worker takes the outer second closure, this one that closure's second closure, and the other one a part of that.
+                // The other worker takes the outer second closure, this one takes the second
+                // closure of that, and the other one takes a part of that.
                 filch::join(
                     || wait_for(&first),
                     || {
@@ -250,7 +253,7 @@ fn a_worker_drops_its_pool_while_it_runs_as_a_worker_of_pools_further_in() {
         let (ended, has_ended) = mpsc::channel();
         let builder = Pool::builder().threads(1).on_exit(move |_| ended.send(()).unwrap());
         let outer = Arc::new(builder.build().unwrap());
-        // The one thread of `outer` becomes the worker of each of these, one inside the other.
+        // The single thread of `outer` becomes the worker of each of these, one inside the other.
         let mut inner = vec![];
         for _ in 0..depth {
             let host = inner.last().unwrap_or(&outer).clone();
@@ -276,7 +279,7 @@ thread_local! {
     static LENT: Cell<*mut Worker> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Lends a worker to whatever runs on this thread, as crates for scoped thread-local variables do.
+/// Lends a worker to the code on this thread. Crates for scoped thread-local variables do the same.
 fn lend<R>(worker: &mut Worker, f: impl FnOnce() -> R) -> R {
     LENT.set(worker);
     let result = f();
@@ -285,7 +288,7 @@ fn lend<R>(worker: &mut Worker, f: impl FnOnce() -> R) -> R {
 }
 
 fn borrow<R>(f: impl FnOnce(&mut Worker) -> R) -> R {
-    // SAFETY: lent by a frame below, and to nobody else.
+    // SAFETY: lent by a frame below, and to no other code.
     f(unsafe { &mut *LENT.get() })
 }
 
@@ -360,7 +363,8 @@ fn who_waits_for_a_closure_that_yields_helps_with_what_the_yield_runs() {
                     filch::join(
                         || {
                             while !done.load(Ordering::Acquire) {
-                                // Not only to its own: the other worker may have taken the job below, and wait for this one.
+                                // Not only to its own jobs: the other worker may have taken the job
+                                // below, and wait for this worker.
                                 filch::yield_now();
                             }
                         },
@@ -436,7 +440,7 @@ fn a_worker_at_a_scopes_end_sets_tasks_of_others_aside_and_none_is_lost() {
                                 inner.spawn(|_| {
                                     inside.fetch_add(1, Ordering::Relaxed);
                                 });
-                                // On top of the inner one's, in the same deque.
+                                // On top of the tasks of the inner scope, in the same deque.
                                 outer.spawn(|_| {
                                     outside.fetch_add(1, Ordering::Relaxed);
                                 });

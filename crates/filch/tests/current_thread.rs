@@ -10,13 +10,13 @@ use std::thread;
 use common::{build, fib, watchdog, KINDS};
 use filch::{BuildError, Pool, Yield};
 
-/// Each test on a thread of its own: it is a worker for the rest of its life.
+/// Runs a test on a new thread. The thread is a worker for the rest of its life.
 fn on_a_thread(test: impl FnOnce() + Send) {
     let _watchdog = watchdog();
     thread::scope(|scope| scope.spawn(test).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
 }
 
-/// A pool of each kind with the calling thread in it.
+/// Runs `test` with a pool of each kind, of which the thread is a worker.
 fn for_each_kind(threads: usize, test: impl Fn(Pool) + Sync) {
     for (fences, waiting) in KINDS {
         on_a_thread(|| {

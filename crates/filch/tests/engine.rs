@@ -1,4 +1,5 @@
-//! Fork and join on every exactly-once queue: results as of plain recursion, panics, sleep, the end of a pool.
+//! Fork and join on every exactly-once queue. The tests check results against plain recursion,
+//! panics, sleep, and the end of a pool.
 #![cfg(not(any(loom, shuttle)))]
 
 mod common;
@@ -17,12 +18,13 @@ use filch::BuildError;
 use filch_queue::bound::{Bound, Delta};
 use filch_queue::{chase_lev, AtLeastOnce, CapacityError, ExactlyOnce, Owner, PushError, Steal, Thief};
 
-/// Above every known store buffer, with so many extra stores that thieves are refused only the last two jobs: short queues are stolen from too.
+/// Above every known store buffer. It has so many extra stores that thieves are refused only the
+/// last two jobs, so that they steal from short queues too.
 fn delta() -> Delta {
     Delta::new(Bound::GENEROUS, Delta::MAX_EXTRA_STORES).unwrap()
 }
 
-/// A name, and how to make a kind of queue.
+/// A kind of queue, with a name and a constructor.
 trait Kind: Queue {
     const NAME: &'static str;
     /// Whether a thief is never refused.
@@ -51,7 +53,8 @@ kinds! {
     Asymmetric, true, Asymmetric;
     ChaseLev, true, ChaseLev;
     The, true, The;
-    // SAFETY: no x86 CPU is known whose store buffer holds as many as 128 stores; elsewhere the queue has a fence.
+    // SAFETY: no x86 CPU is known whose store buffer holds as many as 128 stores; on other CPUs the
+    // queue has a fence.
     FfThe, false, unsafe { FfThe::trusting(delta()) };
     // SAFETY: as above.
     FfCl, false, unsafe { FfCl::trusting(delta()) };
@@ -59,7 +62,8 @@ kinds! {
     Thep, false, unsafe { Thep::trusting(delta()) };
 }
 
-/// Fails, and ends the whole run, if the claim takes absurdly long: a lost wake-up or a lost job would otherwise hang it.
+/// Fails, and ends the whole test run, if the claim takes absurdly long. A lost wake-up or a lost
+/// job would otherwise hang it.
 fn without_hanging(claim: impl FnOnce() + Send + 'static) {
     let (sender, receiver) = mpsc::channel();
     let test = thread::spawn(move || {
@@ -90,7 +94,7 @@ fn serial_fib(n: u32) -> u64 {
     }
 }
 
-/// A node of a random tree is a number, from which its children follow.
+/// A node of a random tree: a number that determines its children.
 #[derive(Clone, Copy)]
 struct Node(u64);
 
@@ -104,11 +108,11 @@ impl Node {
     }
 
     fn children(self, depth: u32) -> Option<(Node, Node)> {
-        // Four of five branch: trees of all shapes, with an end.
+        // Four of five nodes branch: trees of all shapes, with an end.
         (depth > 0 && self.0 % 5 != 0).then(|| (self.next(), Node(!self.0).next()))
     }
 
-    /// A little work, more for some.
+    /// Does a little work, more for some nodes.
     fn value(self) -> u64 {
         (0..self.0 % 64).fold(self.0, |x, _| Node(x).next().0)
     }
@@ -224,7 +228,7 @@ fn a_sleeping_pool_wakes_for_every_install() {
     fn claim<Q: Kind>() {
         let pool = Pool::with_queue(2, Q::kind()).unwrap();
         for round in 0..300 {
-            // Long enough for both workers to lie down, at times.
+            // Long enough for both workers to fall asleep, at times.
             thread::sleep(Duration::from_micros(round % 7 * 50));
             assert_eq!(pool.install(|worker| worker.join(|_| round, |_| round + 1)), (round, round + 1));
         }
@@ -361,14 +365,14 @@ fn impossible_numbers_of_threads_are_refused() {
 
 #[test]
 fn a_worker_has_the_stack_that_was_asked_for() {
-    /// So many frames of 16 KiB.
+    /// Recurses through `frames` frames of 16 KiB.
     fn deep(worker: &Worker<The>, frames: u32) -> u32 {
         let frame = std::hint::black_box([1_u8; 16 << 10]);
         let below = if frames == 0 { 0 } else { worker.join(|worker| deep(worker, frames - 1), |_| 0).0 };
         below + u32::from(std::hint::black_box(&frame)[frames as usize])
     }
     let pool = Pool::with_stacks(1, The, 64 << 20).unwrap();
-    // 16 MiB, eight times what threads have otherwise.
+    // 16 MiB, eight times the usual stack of a thread.
     assert_eq!(pool.install(|worker| deep(worker, 999)), 1_000);
     let refused = Pool::with_stacks(1, The, 1_000);
     assert!(matches!(refused, Err(BuildError::StackTooSmall { asked: 1_000, .. })));
@@ -414,7 +418,7 @@ impl Trapped {
         self.0.sprung.load(Ordering::SeqCst)
     }
 
-    /// Whether this trap is armed. It is not afterwards.
+    /// Returns whether this trap is armed, and disarms it.
     fn springs(&self, trap: Trap) -> bool {
         let springs = self.0.armed.lock().unwrap().take_if(|armed| *armed == trap).is_some();
         if springs {
@@ -534,7 +538,7 @@ fn join_on_a_queue_that_panics(trap: Trap, first_panics: bool) {
                 queue.arm(trap);
                 end_first();
             };
-            // The owner waits for this closure, and looks for other work meanwhile.
+            // The owner waits for this closure, and searches for other work meanwhile.
             let wait = |_: &Worker<_>| {
                 stolen.store(true, Ordering::SeqCst);
                 spin_until(|| queue.has_sprung());

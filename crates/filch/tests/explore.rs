@@ -1,4 +1,4 @@
-//! Explorations: each task is run, none is left, and what stops one stops it.
+//! Explorations: each task is run, none is left, and each way to stop works.
 
 use std::collections::HashSet;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -12,7 +12,7 @@ use filch::explore::{Cancel, Ending, Explore};
 use filch::{Pool, Waiting};
 use filch_queue::{chase_lev, AtLeastOnce, ExactlyOnce, Owner, PushError, Steal, Thief};
 
-/// As many nodes as the trees of these tests have.
+/// The number of nodes of the trees in these tests.
 const NODES: u32 = 100_000;
 
 fn pool(threads: usize) -> Pool {
@@ -23,7 +23,7 @@ fn delta() -> Delta {
     Delta::new(Bound::GENEROUS, 15).unwrap()
 }
 
-/// The children of a node in a binary tree that is stored as a heap.
+/// Returns the children of a node in a binary tree stored as a heap.
 fn children(node: u32) -> impl Iterator<Item = u32> {
     [2 * node + 1, 2 * node + 2].into_iter().filter(|child| *child < NODES)
 }
@@ -55,7 +55,8 @@ each_node_once! {
     the_runs_each_task_once: The;
     asymmetric_runs_each_task_once: Asymmetric;
     bulk_runs_each_task_once: Bulk;
-    // SAFETY: no x86 CPU is known whose store buffer holds as many as 128 stores; elsewhere the owner has a fence.
+    // SAFETY: no x86 CPU is known whose store buffer holds as many as 128 stores; on other CPUs the
+    // owner has a fence.
     ff_the_runs_each_task_once: unsafe { FfThe::trusting(delta()) };
     // SAFETY: as above.
     ff_cl_runs_each_task_once: unsafe { FfCl::trusting(delta()) };
@@ -95,7 +96,8 @@ each_node_at_least_once! {
     what_is_exactly_once_may_be_used_where_less_is_asked: ChaseLev;
 }
 
-/// One task has all the others in its worker's queue, and does not end before somebody else has begun on two of them: a thief that took half of them, or one whom that one has called.
+/// A task has all the others in its worker's queue. It does not end before another worker has begun
+/// two of them. That worker is a thief that took half of them, or one that the thief has called.
 #[test]
 fn a_bulk_thief_takes_many_tasks_at_once_and_shares_them() {
     let (pool, begun, others) = (pool(3), AtomicBool::new(false), AtomicUsize::new(0));
@@ -115,7 +117,8 @@ fn a_bulk_thief_takes_many_tasks_at_once_and_shares_them() {
     assert!(begun.into_inner() && total.steals >= 100, "{} were stolen", total.steals);
 }
 
-/// What a thief has put into its own queue is dropped with it, once, however the exploration ends.
+/// Tasks that a thief has put into its own queue are dropped with it, once. That holds however the
+/// exploration ends.
 #[test]
 fn a_stopped_exploration_drops_every_task_of_a_bulk_queue_once() {
     for stop_at in [1, 10, 500, 5000] {
@@ -189,7 +192,7 @@ fn a_task_can_stop_it_and_workers_see_that_before_their_next_task() {
         if stopped.load(Ordering::SeqCst) {
             after.fetch_add(1, Ordering::Relaxed);
         }
-        // It would go on for ever.
+        // It would go on forever.
         worker.push_all([n + 1, n + 2]);
         if n == 5000 {
             worker.stop();
@@ -244,7 +247,7 @@ fn a_panic_stops_it_and_goes_on_when_all_have_left() {
         }));
         let message = caught.unwrap_err().downcast::<&str>().unwrap();
         assert_eq!(*message, "three thousand");
-        // Only the one that panicked is still counted.
+        // Only the worker that panicked is still counted.
         assert_eq!(inside.load(Ordering::SeqCst), 1);
         assert_eq!(pool.install(|| 7), 7);
     }
@@ -288,7 +291,7 @@ fn explorations_nest_and_stand_beside_joins() {
 
 #[test]
 fn it_ends_though_tasks_come_one_at_a_time() {
-    // A chain: all but one worker are idle all the time, and look.
+    // A chain: all workers but one are idle all the time, and search.
     for threads in [2, 4, 8] {
         let pool = pool(threads);
         for _ in 0..50 {
@@ -304,7 +307,7 @@ fn it_ends_though_tasks_come_one_at_a_time() {
     }
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn message(panic: Box<dyn std::any::Any + Send>) -> String {
     match panic.downcast::<String>() {
         Ok(text) => *text,
@@ -418,7 +421,7 @@ fn use_the_pool<K: Kind<u32> + Copy>(kind: K, waiting: Waiting, threads: usize) 
         }
     });
     assert_eq!(explored.ending(), Ending::Complete);
-    // Of each kind there are 40 among the roots and 10 among those that they push.
+    // Of each kind there are 40 among the roots and 10 among the tasks that they push.
     assert_eq!(count.load(Ordering::Relaxed), 50 * (2 + threads as u64 + 1 + 1));
 }
 
@@ -470,7 +473,7 @@ fn the_counts_are_of_all_and_the_longest_queue_is_seen() {
         assert_eq!(explored.counts().len(), threads);
         assert_eq!(explored.total().tasks, 1001);
         assert_eq!(explored.states().len(), explored.counts().iter().filter(|counts| counts.tasks > 0).count());
-        // Thieves may have emptied it before it is looked at.
+        // Thieves may have emptied the queue before its length is read.
         assert!(threads > 1 || explored.total().longest > 900, "{:?}", explored.total());
     }
 }
@@ -491,7 +494,7 @@ fn a_busy_pool_lends_what_it_has() {
         while !begun.load(Ordering::Acquire) {
             std::thread::yield_now();
         }
-        // One worker has no time all the while.
+        // One worker is busy all the time.
         let explored = Explore::exactly_once().pool(&pool).run(0..1000u32, |n, worker| {
             if n % 10 == 0 && n > 0 {
                 worker.push(n / 10);
@@ -551,7 +554,7 @@ fn the_first_result_ends_it() {
 
 #[test]
 fn a_full_queue_says_which_to_use_instead() {
-    /// As `Lifo`, with room for a few tasks only.
+    /// Like `Lifo`, with room for a few tasks only.
     struct Short;
     impl<T: Copy + Send> filch::explore::queue::Kind<T> for Short {
         type Owner = filch_queue::idempotent::lifo::Owner<T>;
@@ -568,7 +571,8 @@ fn a_full_queue_says_which_to_use_instead() {
     assert!(text.contains("at most 7 tasks") && text.contains("ChaseLev"), "{text}");
 }
 
-/// What the queues of one exploration share that panic in one method, at its n-th call.
+/// The shared state of queues that panic in one method, at its n-th call. They are the queues of
+/// one exploration.
 #[derive(Clone)]
 struct Panicky(Arc<PanickyCalls>);
 

@@ -1,5 +1,5 @@
-//! Closures that wait for each other, in programs that end because a worker that waits runs all
-//! that its wait needs.
+//! Closures that wait for each other. The programs end because a waiting worker runs all that its
+//! wait needs.
 
 mod common;
 
@@ -12,20 +12,21 @@ use std::time::Duration;
 use common::{build, flag, is_set, lending, set, spin_until, watchdog_for, watchdog_named, Meeting, Watchdog};
 use filch::{Fences, Pool, Scope, Waiting};
 
-/// Each of these takes seconds if it does not hang, and minutes if it is repeated often.
+/// The time limit of a test. Each test takes seconds if it does not hang, and minutes if it is
+/// repeated often.
 const LIMIT: Duration = Duration::from_secs(600);
 
 fn watchdog() -> Watchdog {
     watchdog_for(LIMIT)
 }
 
-/// How often each program is run.
+/// Returns how often each program is run.
 fn rounds() -> usize {
     env::var("FILCH_HANGS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(100)
 }
 
-/// Runs a program many times on pools with so many workers: of each kind that waits strictly, and
-/// with a fork stack of one place.
+/// Runs a program many times on pools with `threads` workers. There is a pool of each kind that
+/// waits strictly, and one with a fork stack of one place.
 fn for_each_strict(threads: usize, program: impl Fn() + Send + Sync) {
     let strict = || Pool::builder().threads(threads).waiting(Waiting::Strict);
     let builders =
@@ -162,7 +163,7 @@ fn a_long_comb_ends_with_every_worker_in_it() {
     });
 }
 
-/// A program of closures, some of which wait until all of these have begun.
+/// A program of closures. Some wait until all of the waiting ones have begun.
 #[derive(Clone, Debug)]
 enum Shape {
     /// Ends at once.
@@ -176,7 +177,7 @@ enum Shape {
     Install(Box<Shape>),
     /// So many roots that wait.
     Explore(usize),
-    /// Spawned into the scope around all.
+    /// Spawned into the outermost scope.
     Later(Box<Shape>),
 }
 
@@ -197,7 +198,8 @@ impl Shape {
         }
     }
 
-    /// How many closures wait for the others, apart from those that are spawned for later.
+    /// Returns the number of closures that wait for the others. Excludes those that are spawned for
+    /// later.
     fn waiting(&self) -> usize {
         match self {
             Shape::Quick | Shape::Later(_) => 0,
@@ -209,7 +211,7 @@ impl Shape {
         }
     }
 
-    /// How many of those there are.
+    /// Returns the number of closures that wait for the others and are spawned for later.
     fn waiting_later(&self) -> usize {
         match self {
             Shape::Quick | Shape::Waits | Shape::Explore(_) => 0,
@@ -220,14 +222,15 @@ impl Shape {
         }
     }
 
-    /// How many closures wait for each other.
+    /// Returns the number of closures that wait for each other.
     fn total(&self) -> usize {
         self.waiting() + self.waiting_later()
     }
 
-    /// How many workers may wait at the same time for something that is blocked and in which
-    /// nothing is left to begin, while of all `total` closures that wait for each other others have
-    /// not begun. A join may whose first closure does not block, and a scope whose body does not.
+    /// Returns how many workers may be stuck at the same time. Such a worker waits for something
+    /// that is blocked and in which nothing is left to begin, while some of all `total` closures
+    /// that wait for each other have not begun. This can happen to a join whose first closure does
+    /// not block, and to a scope whose body does not.
     fn stuck(&self, total: usize) -> usize {
         let may_be_stuck = |before: usize, awaited: usize| usize::from(before == 0 && awaited > 0 && awaited < total);
         match self {
@@ -245,9 +248,9 @@ impl Shape {
         }
     }
 
-    /// How many workers are enough.
+    /// Returns a sufficient number of workers.
     fn workers(&self) -> usize {
-        // No wait but that for the scope around all contains what is spawned for later.
+        // Only the wait for the outermost scope contains what is spawned for later.
         let total = if self.waiting_later() == 0 { self.total() } else { usize::MAX };
         self.total() + self.stuck(total)
     }
@@ -279,7 +282,7 @@ impl Shape {
     }
 }
 
-/// A generator of numbers below a bound.
+/// Returns a generator of numbers below a bound.
 fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;
     move |bound| {
@@ -312,7 +315,7 @@ fn random_programs_end_on_as_many_workers_as_they_need() {
     }
 }
 
-/// A pool of each kind that waits strictly, one after the other.
+/// Runs `program` on a pool of each kind that waits strictly, one after the other.
 fn for_each_pool(threads: usize, program: impl Fn(&Pool)) {
     for builder in [Pool::builder().threads(threads), Pool::builder().threads(threads).fork_depth(1), lending(threads)]
     {
@@ -333,7 +336,7 @@ fn for_each(count: usize, f: &(impl Fn(usize) + Sync)) {
     go(0, count, f);
 }
 
-/// Something for others to steal a part of.
+/// Computes a sum, so that others can steal a part.
 fn sum(count: usize) -> usize {
     let sum = AtomicUsize::new(0);
     for_each(count, &|number| {
@@ -343,8 +346,8 @@ fn sum(count: usize) -> usize {
     sum.into_inner()
 }
 
-// What follows deadlocks where a waiting worker runs anything (rayon's issues 592, 1142, 1174, 1205
-// and 1251): above a wait, a worker meets what it holds below.
+// The following programs deadlock if a waiting worker runs anything (rayon's issues 592, 1142,
+// 1174, 1205 and 1251): above a wait, a worker meets what it holds below.
 
 fn loop_under_a_mutex(pool: &Pool) {
     let mutex = Mutex::new(0);
@@ -374,8 +377,7 @@ fn a_value_that_a_loop_computes_when_it_is_first_wanted_in_a_loop_is_computed_on
     for_each_pool(4, lazy_value);
 }
 
-/// A reader, a writer that waits for it, and two readers that wait for the writer: and two workers
-/// that are free.
+/// A reader, a writer that waits for it, and two readers behind the writer. Two workers are free.
 fn readers_and_a_writer(pool: &Pool) {
     let (lock, read, writes) = (RwLock::new(0), flag(), flag());
     pool.in_place_scope(|scope| {
@@ -459,8 +461,8 @@ const PUBLISHED: [(&str, usize, fn(&Pool)); 5] = [
     ("scope under a mutex", 4, scope_under_a_mutex),
 ];
 
-/// Whether a program ends in a process of its own. In that process, runs it and does not return; in
-/// those of other programs, returns `None`.
+/// Returns whether a program ends in a process of its own. In that process, runs it and does not
+/// return. In the processes of other programs, returns `None`.
 fn ends_alone(test: &str, name: &str, program: impl FnOnce()) -> Option<bool> {
     const PROGRAM: &str = "FILCH_TEST_PROGRAM";
     if let Ok(chosen) = env::var(PROGRAM) {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::{build, in_place, lending, pool, spin_until, watchdog};
 use filch::{Fences, Pool, Waiting};
 
-/// What the kernel says about one thread.
+/// The kernel's statistics of one thread.
 #[derive(Debug, PartialEq, Eq)]
 struct Account {
     name: String,
@@ -21,7 +21,8 @@ struct Account {
     ticks: u64,
 }
 
-/// Of all threads of this process whose name begins so, in their order.
+/// Returns the accounts of all threads whose name begins with `prefix`, in their order. The threads
+/// are those of this process.
 fn accounts(prefix: &str) -> Vec<Account> {
     let mut accounts: Vec<Account> = fs::read_dir("/proc/self/task")
         .expect("the threads of this process")
@@ -34,7 +35,8 @@ fn accounts(prefix: &str) -> Vec<Account> {
                 return None;
             }
             let stat = fs::read_to_string(folder.join("stat")).ok()?;
-            // The fields behind the name, which is in brackets: state, and eleven further on the times.
+            // The fields behind the name, which is in brackets: state, and eleven further on the
+            // times.
             let mut times = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
             let mut time = || times.next()?.parse::<u64>().ok();
             Some(Account {
@@ -50,8 +52,9 @@ fn accounts(prefix: &str) -> Vec<Account> {
     accounts
 }
 
-/// So many workers of the pool sleep, by their own account and, as far as `asleep` says, by the kernel's; and not only for a moment: a
-/// worker may doze before it goes to sleep for good.
+/// Waits until `workers` workers of the pool sleep. They sleep by the pool's counts and, as far as
+/// `asleep` says, by the kernel's. Not only for a moment: a worker may doze before it sleeps for
+/// longer.
 fn let_sleep(pool: &Pool, workers: usize, asleep: impl Fn() -> bool) {
     for doze in [Duration::from_millis(50), Duration::ZERO] {
         spin_until(|| {
@@ -67,13 +70,15 @@ fn all_sleep(accounts: &[Account]) -> bool {
     accounts.iter().all(|thread| thread.state.starts_with('S'))
 }
 
-/// So many workers of the pool, of which these are the accounts, sleep for a time in which nothing happens to them. Where another machine has the processors, it may take a while until they are all in bed.
+/// Asserts that `workers` workers sleep for a time in which nothing happens to them. `accounts`
+/// returns their accounts. If another machine has the processors, it may take a while until they
+/// all sleep.
 fn assert_idle_by(pool: &Pool, workers: usize, accounts: impl Fn() -> Vec<Account>) {
     let is_quiet = |_| {
         let_sleep(pool, workers, || all_sleep(&accounts()));
         let before = accounts();
         assert_eq!(before.len(), workers);
-        // Not to make a race likely: this is the time over which nothing is to happen.
+        // Not to make a race likely: nothing must happen in this time.
         thread::sleep(Duration::from_millis(200));
         accounts() == before
     };
@@ -124,7 +129,7 @@ fn a_pool_is_idle_after_its_work() {
 
 #[test]
 fn workers_without_work_are_idle_while_one_waits_for_another_pool() {
-    // The one that waits, and those beside it.
+    // The worker that waits, and those beside it.
     let _watchdog = watchdog();
     for (round, waiting) in [Waiting::Strict, Waiting::Any].into_iter().enumerate() {
         let prefix = format!("wait{round}-");
@@ -144,7 +149,7 @@ fn workers_without_work_are_idle_while_one_computes() {
         let builder = Pool::builder().threads(4).fences(fences).waiting(waiting);
         let pool = build(builder.name(move |index| format!("{name}{index}")));
         pool.install(|| {
-            // Nothing is left to take from it.
+            // No other worker can take anything from it any more.
             assert_eq!(tree(10), 1 << 10);
             let own = thread::current().name().map(str::to_string);
             let others = || {
@@ -187,7 +192,7 @@ fn the_threads_of_a_pool_are_idle_while_a_caller_computes_in_place() {
         let name = prefix.clone();
         let pool = build(lending(4).fences(fences).name(move |index| format!("{name}{index}")));
         in_place(&pool, || {
-            // Nothing is left to take from it.
+            // No other worker can take anything from it any more.
             assert_eq!(tree(10), 1 << 10);
             let own = format!("{prefix}{}", filch::index().expect("a worker"));
             let others = || {
@@ -199,7 +204,7 @@ fn the_threads_of_a_pool_are_idle_while_a_caller_computes_in_place() {
             // The thread whose seat is lent sleeps as well.
             let is_quiet = |_| {
                 let before = accounts(&own);
-                // Not to make a race likely: this is the time over which nothing is to happen.
+                // Not to make a race likely: nothing must happen in this time.
                 thread::sleep(Duration::from_millis(100));
                 all_sleep(&before) && accounts(&own) == before
             };

@@ -1,4 +1,4 @@
-//! Scopes whose closure stays on the calling thread, whatever that is.
+//! Scopes whose closure stays on the calling thread, which need not be a worker.
 
 mod common;
 
@@ -133,7 +133,7 @@ fn a_broadcast_in_a_scope_runs_on_each_worker_and_its_closure_is_gone_with_the_s
                 let _ = &counted;
                 assert_eq!(filch::index(), Some(part.index()));
                 parts.fetch_add(1 << (8 * part.index()), Ordering::Relaxed);
-                // All of them at once, and the thread of the scope as well.
+                // All parts at once, and the thread of the scope as well.
                 meeting.wait();
                 scope.spawn(|_| {
                     parts.fetch_add(1 << 24, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Joins: what they return, what they drop, what they do when a closure panics, and how deep they nest.
+//! Joins: results, drops, panics of closures, and how deep they nest.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::thread;
 use common::{build, for_each_kind, panic_of, panic_with, pool, spin_until, watchdog, Counted, Drops, Meeting};
 use filch::{Pool, Worker};
 
-/// A join of which the second closure is certain to be stolen.
+/// Joins closures of which the second is certain to be stolen.
 fn join_stolen<RA: Send, RB: Send>(a: impl FnOnce() -> RA + Send, b: impl FnOnce() -> RB + Send) -> (RA, RB) {
     let meeting = Meeting::of(2);
     let first = || {
@@ -228,7 +228,8 @@ fn all_eight_closures_can_run_at_once() {
     }
 }
 
-/// Each closure owns something and returns something; all are dropped once, the one when it runs, the other when the caller says.
+/// Each closure owns something and returns something. All are dropped once, the former when the
+/// closure runs, the latter when the caller says.
 fn assert_exact_drops(pool: &Pool, stolen: bool) {
     let (owned, returned) = (Drops::default(), Drops::default());
     for round in 1..=500 {
@@ -262,7 +263,7 @@ fn closures_and_results_are_dropped_once_when_stolen() {
     for_each_kind(2, |pool| assert_exact_drops(pool, true));
 }
 
-/// Both closures finish, the right panic goes on, and nothing is leaked or dropped twice.
+/// Both closures finish, the right panic resumes, and nothing is leaked or dropped twice.
 fn assert_both_finish(pool: &Pool, stolen: bool, first_panics: bool, second_panics: bool) {
     let (owned, results) = (Drops::default(), Drops::default());
     for round in 1..=200 {
@@ -395,7 +396,8 @@ fn nothing_panics_for_a_thread_that_catches_inside_a_join() {
     });
 }
 
-/// The number of joins in a chain that is nested in the first closure, the second, or both in turn.
+/// Returns the number of joins in a nested chain. It is nested in the first closure, the second, or
+/// both in turn.
 fn chain(depth: usize, first: impl Fn(usize) -> bool + Copy + Sync + Send) -> usize {
     if depth == 0 {
         return 0;

@@ -1,4 +1,4 @@
-//! In which order one worker runs what it has spawned.
+//! The order in which one worker runs what it has spawned.
 
 mod common;
 
@@ -10,7 +10,8 @@ use filch::{Pool, Scope};
 
 type Spawn = fn(Box<dyn FnOnce() + Send>);
 
-/// Ten jobs spawned one way, each of which spawns ten another way: in which order these run on one worker.
+/// Spawns ten jobs one way, each of which spawns ten another way. Returns the order in which these
+/// run on one worker.
 fn spawned(pool: &Pool, outer: Spawn, inner: Spawn) -> Vec<usize> {
     let (sender, receiver) = channel();
     pool.install(|| {
@@ -28,7 +29,8 @@ fn spawned(pool: &Pool, outer: Spawn, inner: Spawn) -> Vec<usize> {
     receiver.iter().collect()
 }
 
-/// The numbers below a hundred, in the order of their tens and, within those, of their ones.
+/// Returns the numbers below a hundred, in the order of their tens. Within those, they are in the
+/// order of their ones.
 fn hundred(tens_rise: bool, ones_rise: bool) -> Vec<usize> {
     let along = |rise: bool, i: usize| if rise { i } else { 9 - i };
     (0..100).map(|n| 10 * along(tens_rise, n / 10) + along(ones_rise, n % 10)).collect()
@@ -77,7 +79,7 @@ fn fifo_spawns_from_outside_run_in_turn() {
     });
 }
 
-/// The same for the tasks of a scope.
+/// Does the same as `spawned`, for the tasks of a scope.
 fn tasks(
     run: impl FnOnce(&(dyn for<'a> Fn(&Scope<'a>, &'a Mutex<Vec<usize>>) + Sync), &Mutex<Vec<usize>>),
 ) -> Vec<usize> {

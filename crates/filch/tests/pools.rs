@@ -115,7 +115,7 @@ fn installing_forth_and_back_does_not_deadlock() {
     }
 }
 
-/// From pool to pool, around and around, with joins on the way.
+/// Goes from pool to pool, around and around, with joins on the way.
 fn round_and_round(pools: &[&Pool], turns: usize) -> usize {
     if turns == 0 {
         return 1;
@@ -143,7 +143,8 @@ fn three_pools_in_a_ring_do_not_deadlock() {
 
 #[test]
 fn two_pools_that_install_into_each_other_at_once_do_not_deadlock_where_workers_run_anything_meanwhile() {
-    // Under the strict policy they do: each waits for a worker of the other, and none may run what does not descend from its own wait.
+    // Under the strict policy they deadlock: each waits for a worker of the other, and none may run
+    // what does not descend from its own wait.
     let _watchdog = watchdog();
     for threads in [1, 2] {
         for (fences, waiting) in KINDS.into_iter().filter(|kind| kind.1 != Waiting::Strict) {
@@ -251,7 +252,7 @@ fn a_broadcast_reaches_workers_that_wait() {
     for_each_kind(2, |pool| {
         for _ in 0..100 {
             let meeting = Meeting::of(2);
-            // The second is stolen, and broadcasts to the one that waits for it.
+            // The second closure is stolen, and broadcasts to the worker that waits for it.
             let ((), indices) = pool.join(
                 || meeting.attend(),
                 || {
@@ -375,7 +376,7 @@ fn stacks_are_as_large_as_the_builder_says() {
     let _watchdog = watchdog();
     // 20 MiB of frames at least.
     assert_eq!(build(Pool::builder().threads(1).stack_size(64 << 20)).install(|| deep(20_000)), 20_000);
-    // The least there may be.
+    // The least size that is allowed.
     assert_eq!(build(Pool::builder().threads(1).stack_size(64 << 10)).install(|| 1), 1);
 }
 
@@ -408,7 +409,7 @@ fn threads_can_be_started_in_a_way_of_ones_own() {
     assert_eq!(*seen.lock().unwrap(), asked);
     assert_eq!(pool.install(|| fib(15)), 610);
     drop(pool);
-    // They have come back from `run`.
+    // The threads have come back from `run`.
     for handle in std::mem::take(&mut *handles.lock().unwrap()) {
         handle.join().unwrap();
     }
@@ -497,7 +498,7 @@ fn without_the_variable_there_is_a_worker_for_each_cpu() {
     }
 }
 
-/// The environment says something else than a number above 0.
+/// The environment variable is not a number above 0.
 fn assert_refused(test: &str, value: &str) {
     let child = in_child(test, &[("FILCH_NUM_THREADS", value)], || {
         let value = std::env::var("FILCH_NUM_THREADS").unwrap();
@@ -505,7 +506,7 @@ fn assert_refused(test: &str, value: &str) {
         assert!(matches!(&error, BuildError::Variable { name: "FILCH_NUM_THREADS", value: said } if **said == *value));
         assert!(error.to_string().contains(&format!("{value:?}")));
         assert!(matches!(Builder::new().build_global(), Err(BuildError::Variable { .. })));
-        // Nobody can ask the global pool for an error, so it panics with it.
+        // The global pool cannot return an error, so it panics with it.
         let message = message_of(|| filch::join(|| (), || ()));
         assert!(message.contains("the global pool could not be started: FILCH_NUM_THREADS is"), "{message}");
     });
@@ -560,7 +561,7 @@ fn stats_count_what_was_done() {
             pool.join(|| meeting.attend(), || meeting.attend());
         }
         let after = pool.stats().total();
-        // Each was installed, and its second closure stolen.
+        // Each join was installed, and its second closure stolen.
         assert_eq!((after.jobs - before.jobs, after.steals - before.steals), (200, 100));
         assert!(after.shares + after.raids >= before.shares + before.raids);
         spin_until(|| {
@@ -633,19 +634,19 @@ fn a_pool_dropped_by_another_pools_worker_ends() {
     }
 }
 
-/// Forks the process, and says whether the child has ended well.
+/// Forks the process. Returns whether the child has ended well.
 #[cfg(target_os = "linux")]
 fn ends_well_after_fork(child: impl FnOnce()) -> bool {
-    // SAFETY: the child runs the closure and ends; nothing that it uses is left locked by a thread that is not there (the tests below
-    // fork only when the pool is asleep).
+    // SAFETY: the child runs the closure and ends. No thread that is missing in the child has left
+    // a lock that it uses locked (the tests below fork only when the pool is asleep).
     match unsafe { libc::fork() } {
         -1 => panic!("{}", io::Error::last_os_error()),
         0 => {
-            // A hang would be for good: the watchdog's thread is not in the child.
+            // A hang would last forever: the watchdog's thread is not in the child.
             // SAFETY: ends the process after so many seconds.
             unsafe { libc::alarm(200) };
             let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
-            // SAFETY: ends the child, without the destructors that are the parent's to run.
+            // SAFETY: ends the child, without the destructors that only the parent may run.
             unsafe { libc::_exit(if ended.is_ok() { 0 } else { 1 }) }
         }
         process => {

@@ -1,4 +1,4 @@
-//! Pools whose barriers the kernel refuses later, as after a seccomp filter that a program installs.
+//! Pools whose barriers the kernel refuses later, as after a seccomp filter.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", not(filch_no_membarrier)))]
 
 mod common;
@@ -14,7 +14,7 @@ use common::{
 };
 use filch::Pool;
 
-/// Makes the kernel answer EPERM to `membarrier` on every thread of the process.
+/// Makes the kernel return EPERM from `membarrier` on every thread of the process.
 fn forbid_membarrier() {
     use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W};
 
@@ -40,9 +40,9 @@ fn forbid_membarrier() {
     }
 }
 
-/// Forks a job that its owner waits for by computing, while the other worker is busy: the owner finds
-/// no alarm at the fork, and looks at nothing afterwards. Only a raid gets at the job. Returns whether
-/// it ran; after many raids the owner gives up.
+/// Forks a job that its owner waits for by computing. The other worker is busy. The owner finds no
+/// alarm at the fork, and looks at nothing afterwards. Only a raid can take the job. Returns
+/// whether it ran; after many raids the owner gives up.
 fn is_raided(pool: &Pool) -> bool {
     let (begun, forked, ran) = (flag(), flag(), flag());
     let raids = || pool.stats().total().raids;
@@ -81,8 +81,8 @@ fn owners_fence_once_the_kernel_refuses_barriers() {
     }));
 }
 
-/// The same for a task that was spawned before a join, whose second closure waits for it if it is
-/// not stolen.
+/// Does the same as `is_raided`, for a task that was spawned before a join. The second closure of
+/// the join waits for the task if it is not stolen.
 fn is_task_taken(pool: &Pool) -> bool {
     let (begun, spawned, ran) = (flag(), flag(), flag());
     let raids = || pool.stats().total().raids;
@@ -128,7 +128,7 @@ fn a_pool_that_is_built_after_the_refusal_has_fenced_owners() {
     assert_passed(in_child("a_pool_that_is_built_after_the_refusal_has_fenced_owners", &[], || {
         let before = pool(2);
         forbid_membarrier();
-        // Until a barrier was refused, the process believes in its registration.
+        // Until a barrier is refused, the process relies on its registration.
         while filch_queue::barrier::register() {
             is_raided(&before);
         }
@@ -137,7 +137,7 @@ fn a_pool_that_is_built_after_the_refusal_has_fenced_owners() {
     }));
 }
 
-/// The owner of a private job sleeps in a wait for another pool, and that wait needs the job.
+/// The owner of a private job sleeps in a wait for another pool. That wait needs the job.
 fn takes_from_a_sleeper(here: &Pool, there: &Pool, refuse: bool) {
     let (is_busy, is_free, ran) = (flag(), flag(), flag());
     let sleep = || {

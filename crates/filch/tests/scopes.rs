@@ -1,4 +1,5 @@
-//! Scopes: all tasks are over when the scope is, whoever ran them and whatever they did.
+//! Scopes: all tasks are over when the scope is, whatever they did. It does not matter which worker
+//! ran them.
 
 mod common;
 
@@ -142,7 +143,7 @@ fn tasks_wait_for_each_other_over_enough_workers() {
 
 #[test]
 fn a_task_added_from_elsewhere_while_the_owner_waits_is_run() {
-    // The last worker that is free is the one at the scope's end, asleep.
+    // The last free worker is the one at the scope's end, asleep.
     let _watchdog = watchdog();
     for_each_kind(2, |pool| {
         for _ in 0..200 {
@@ -184,7 +185,8 @@ fn threads_outside_of_the_pool_spawn_into_a_scope() {
 
 #[test]
 fn another_pools_worker_spawns_into_a_scope() {
-    // The task outlives the call through which its spawner came to be there: nothing of that call's frame may be needed any more.
+    // The task outlives the call through which its spawner came to be there. Nothing of that call's
+    // frame may be needed any more.
     #[inline(never)]
     fn deep_down(depth: usize, f: &mut (dyn FnMut() + Send)) {
         // What a later call leaves where an earlier one has been.
@@ -287,7 +289,7 @@ fn one_panic_goes_on_when_all_tasks_panic() {
 
 #[test]
 fn the_first_panic_of_a_single_worker_is_that_of_the_youngest_task() {
-    // Which is run first, and so panics first.
+    // The youngest is run first, and so panics first.
     let _watchdog = watchdog();
     let payload: usize = panic_of(|| {
         pool(1).scope(|scope| {
@@ -580,7 +582,7 @@ fn a_task_for_an_outer_fifo_scope_keeps_its_turn() {
 
 #[test]
 fn stolen_halves_leave_many_tasks_in_many_scopes() {
-    /// More scopes than a worker has deques for such tasks.
+    /// Nests more scopes than a worker has deques for such tasks.
     fn nest(scopes: &mut Vec<&Scope<'_>>, depth: usize, over: &AtomicUsize) {
         if depth > 0 {
             return filch::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Spawned jobs: nobody waits for them, and yet they are all run.
+//! Spawned jobs: no caller waits for them, and yet they are all run.
 
 mod common;
 
@@ -149,7 +149,7 @@ fn a_pool_dropped_by_its_own_worker_finishes_and_ends() {
                         done.fetch_add(1, Ordering::SeqCst);
                     });
                 }
-                // The last one.
+                // The last reference.
                 drop(inner);
                 assert_eq!(filch::join(|| 1, || 2), (1, 2));
             });

@@ -1,4 +1,4 @@
-//! Always stealable: a forked job can be taken by an idle worker whatever its owner does.
+//! Always stealable: an idle worker can take a forked job whatever its owner does.
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::{build, flag, for_each_kind, is_set, set, spin_until, watchdog, Meeting};
 use filch::{Pool, Waiting};
 
-/// The pool's workers are all asleep, as far as can be seen from outside.
+/// Waits until all workers of the pool sleep, as seen from outside.
 fn let_sleep(pool: &Pool) {
     let threads = pool.threads() as u64;
     let asleep = || {
@@ -62,7 +62,8 @@ fn a_job_is_taken_though_its_owner_never_forks_again() {
     let _watchdog = watchdog();
     for_each_kind(2, |pool| {
         for _ in 0..200 {
-            // The other worker is asleep or about to be when the job is there, and nothing happens after that.
+            // The other worker sleeps or is about to when the job is there, and nothing happens
+            // after that.
             let_sleep(pool);
             let taken = AtomicBool::new(false);
             pool.join(|| spin_until(|| taken.load(Ordering::Acquire)), || taken.store(true, Ordering::Release));
@@ -70,7 +71,7 @@ fn a_job_is_taken_though_its_owner_never_forks_again() {
     });
 }
 
-/// Jobs that keep workers busy until the gate opens.
+/// Spawns jobs that keep workers busy until the gate opens.
 fn keep_busy<'env>(scope: &filch::Scope<'env>, workers: usize, busy: &'env AtomicUsize, open: &'env AtomicBool) {
     for _ in 0..workers {
         scope.spawn(|_| {
@@ -89,7 +90,8 @@ fn jobs_forked_while_every_worker_was_busy_are_taken_later() {
             pool.scope(|scope| {
                 keep_busy(scope, 2, &busy, &open);
                 spin_until(|| busy.load(Ordering::Acquire) == 2);
-                // Nobody is idle: the outer two are forked in private, and nobody forks after that.
+                // No worker is idle: the outer two are forked in private, and no worker forks after
+                // that.
                 filch::join(
                     || {
                         filch::join(
@@ -166,7 +168,7 @@ fn a_thiefs_own_job_is_taken_too() {
     for_each_kind(3, |pool| {
         let barrier = Barrier::new(3);
         for _ in 0..300 {
-            // The second closure forks where it was taken to.
+            // The second closure forks on the worker that has stolen it.
             pool.join(|| barrier.wait(), || filch::join(|| barrier.wait(), || barrier.wait()));
         }
     });
@@ -174,7 +176,7 @@ fn a_thiefs_own_job_is_taken_too() {
 
 #[test]
 fn a_job_that_a_waiting_worker_forked_is_taken() {
-    // The one who waits at a join may run what descends from it, and forks there.
+    // The worker that waits at a join may run what descends from it, and forks there.
     let _watchdog = watchdog();
     for_each_kind(2, |pool| {
         for _ in 0..300 {
@@ -183,7 +185,7 @@ fn a_job_that_a_waiting_worker_forked_is_taken() {
                 || taken.attend(),
                 || {
                     taken.attend();
-                    // Its owner waits now, and is the only one who could take this.
+                    // Its owner waits now, and is the only worker that could take this.
                     filch::join(|| barrier.wait(), || barrier.wait());
                 },
             );
@@ -197,7 +199,7 @@ fn jobs_are_taken_while_others_come_and_go() {
     for_each_kind(3, |pool| {
         let (stop, barrier) = (AtomicBool::new(false), Barrier::new(2));
         thread::scope(|scope| {
-            // One worker at a time is lost to short jobs from outside.
+            // One worker at a time is busy with short jobs from outside.
             scope.spawn(|| {
                 while !stop.load(Ordering::Acquire) {
                     pool.install(|| filch::join(|| (), || ()));
@@ -221,7 +223,7 @@ fn without_raids_a_blocked_owner_keeps_its_job() {
         thread::scope(|threads| _ = threads.spawn(|| keep_busy(scope, 1, &busy, &open)).join());
         spin_until(|| busy.load(Ordering::Acquire) == 1);
         let home = filch::index();
-        // Answers whatever the other has asked for while it was idle.
+        // Answers the demands that the other worker has left while it was idle.
         filch::join(|| (), || ());
         filch::join(
             || {
@@ -266,8 +268,9 @@ fn a_sleeping_waiter_is_woken_for_what_the_last_searcher_left() {
     for_each_kind(4, |pool| (0..30).for_each(|_| leaves_a_job_to_the_waiter(pool)));
 }
 
-/// Two workers: one waits for the second closure of a join, and is the only one left for what that forks.
-/// `before` is what the closure does before it forks; it is told for how long to pause.
+/// One of two workers waits for the second closure of a join. It is the only one left for what that
+/// forks. `before` is what the closure does before it forks; it gets the length of a pause, and the
+/// function that forks.
 fn forks_for_the_waiter(before: impl Fn(u32, &(dyn Fn() + Sync)) + Sync) {
     let _watchdog = watchdog();
     for (fences, waiting) in common::KINDS {

@@ -1,7 +1,9 @@
-//! Random trees of everything there is, on more workers than CPUs, against what a single thread comes to.
+//! Random trees of all operations, compared with the results of a single thread. There are more
+//! workers than CPUs.
 //!
-//! `FILCH_STRESS_JOINS` says how many joins each kind of pool makes; by default, two million.
-// Atomics only, and threads that are joined: ThreadSanitizer sees no further into a standard library that it has not built.
+//! `FILCH_STRESS_JOINS` sets how many joins each kind of pool makes; by default, two million.
+// Atomics only, and threads that are joined: ThreadSanitizer cannot see into a standard library
+// that it has not built.
 
 #[path = "stress/callers.rs"]
 mod callers;
@@ -15,7 +17,7 @@ use std::sync::Arc;
 use common::{build, panic_with, watchdog, KINDS};
 use filch::{Pool, Worker};
 
-/// How many joins are in one tree.
+/// The number of joins in one tree.
 const SIZE: u64 = 20_000;
 
 fn joins() -> u64 {
@@ -25,7 +27,7 @@ fn joins() -> u64 {
     }
 }
 
-/// Marsaglia's xorshift, and a multiplication: what follows from a seed.
+/// Marsaglia's xorshift, and a multiplication: derives a number from a seed.
 fn mix(mut x: u64) -> u64 {
     x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x ^= x >> 30;
@@ -39,7 +41,7 @@ fn both(a: u64, b: u64) -> u64 {
     mix(a).wrapping_mul(3) ^ mix(b)
 }
 
-/// A tree, or part of one: what it does follows from the seed, and it has `size` leaves.
+/// A tree, or part of one. The seed determines what it does, and it has `size` leaves.
 #[derive(Clone, Copy)]
 struct Tree {
     seed: u64,
@@ -52,7 +54,7 @@ enum Kind {
     Leaf {
         panics: bool,
     },
-    /// A value that a spawned job adds to a sum, some time.
+    /// A value that a spawned job adds to a sum, at some time.
     Spawn,
     Join,
     WorkerJoin,
@@ -89,19 +91,20 @@ impl Tree {
         mix(self.seed ^ 0x5555)
     }
 
-    /// The same leaves under another root.
+    /// Returns the same leaves under another root.
     fn inner(self) -> Tree {
         Tree { seed: mix(self.seed ^ 1), size: self.size }
     }
 
-    /// Two parts, mostly of about the same size.
+    /// Returns two parts, mostly of about the same size.
     fn halves(self) -> (Tree, Tree) {
         let dice = mix(self.seed ^ 2);
         let left = if dice % 4 == 0 { 1 + (dice >> 8) % (self.size - 1) } else { self.size / 2 };
         (Tree { seed: mix(self.seed ^ 3), size: left }, Tree { seed: mix(self.seed ^ 4), size: self.size - left })
     }
 
-    /// What it comes to, or panics with; and what its spawned jobs add up to.
+    /// Returns its result, or its panic, as computed by a single thread. Adds the results of its
+    /// spawned jobs to `spawned`.
     fn alone(self, spawned: &mut u64) -> Result<u64, u64> {
         match self.kind() {
             Kind::Leaf { panics: false } => Ok(self.value()),
@@ -118,7 +121,7 @@ impl Tree {
             Kind::Scope => {
                 let ((first, second), third) = self.thirds();
                 let parts = [first, second, third].map(|part| part.map_or(Ok(1), |part| part.alone(spawned)));
-                // Which of several panics is the first, nobody knows.
+                // It is not determined which of several panics is the first.
                 let [a, b, c] = parts;
                 match (a, b, c) {
                     (Ok(a), Ok(b), Ok(c)) => Ok(a.wrapping_add(b).wrapping_add(c)),
@@ -133,7 +136,7 @@ impl Tree {
         }
     }
 
-    /// Three parts, of which some may be missing.
+    /// Returns three parts, of which some may be missing.
     fn thirds(self) -> ((Option<Tree>, Option<Tree>), Option<Tree>) {
         let (left, right) = self.halves();
         if left.size > 1 {
@@ -145,7 +148,7 @@ impl Tree {
     }
 }
 
-/// Where a tree is evaluated.
+/// The pools in which a tree is evaluated.
 struct World<'a> {
     pools: [&'a Pool; 2],
     spawned: &'a Arc<AtomicU64>,
@@ -227,7 +230,7 @@ fn catch<R>(f: impl FnOnce() -> R) -> Result<R, u64> {
     panic::catch_unwind(AssertUnwindSafe(f)).map_err(|payload| *payload.downcast::<u64>().expect("a panic of ours"))
 }
 
-/// Runs so many joins' worth of random trees in a pool of each kind.
+/// Runs random trees with about `joins` joins in a pool of each kind.
 fn stress(threads: usize, fork_depth: Option<usize>, joins: u64) {
     for (kind, (fences, waiting)) in KINDS.into_iter().enumerate() {
         let new = |threads| {
@@ -276,7 +279,7 @@ fn random_trees_on_eight_workers_come_to_what_they_do_alone() {
 
 #[test]
 fn random_trees_beyond_the_end_of_the_fork_stack_come_to_what_they_do_alone() {
-    // Every join at the end takes the slow way.
+    // Every join at the end takes the slow path.
     let _watchdog = watchdog();
     stress(3, Some(6), joins() / 20);
 }

@@ -1,4 +1,4 @@
-//! What a trace says agrees with what the pool counts, and trace viewers can read it.
+//! A trace agrees with the counts of the pool, and trace viewers can read it.
 #![cfg(all(feature = "trace", not(any(loom, shuttle))))]
 
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ fn fib(n: u32) -> u64 {
     a + b
 }
 
-/// A pool of which something was stolen, and that has run tasks of scopes, too.
+/// Creates a pool that has stolen jobs and has run tasks of scopes.
 fn busy_pool() -> Pool {
     let pool = Pool::builder().threads(2).build().unwrap();
     let start = Instant::now();
@@ -51,12 +51,12 @@ fn a_trace_agrees_with_the_counts() {
             as u64
     }
     let pool = busy_pool();
-    // A worker writes down what it has run a moment after whoever waits for that is told.
+    // A worker records what it has run a moment after the waiter for that is woken.
     let start = Instant::now();
     while ran(&pool.trace()) != pool.stats().total().jobs && start.elapsed() < Duration::from_secs(10) {
         thread::yield_now();
     }
-    // Nothing runs between the two: who has slept since is only counted in sleeps.
+    // Nothing runs between the two: workers that have slept since are only counted in sleeps.
     let (trace, stats) = (pool.trace(), pool.stats().total());
     let count = |wanted: fn(Kind) -> bool| all(&trace).filter(|(_, event)| wanted(event.kind)).count() as u64;
     assert_eq!(trace.dropped(), 0);
@@ -73,7 +73,7 @@ fn events_follow_each_other_or_are_nested() {
     assert_nested(&busy_pool().trace());
 }
 
-/// No event overlaps another without being part of it, and nothing is part of a sleep.
+/// Asserts that no event overlaps another without being part of it. Nothing is part of a sleep.
 fn assert_nested(trace: &Trace) {
     for worker in 0..trace.workers() {
         let mut open: Vec<&Event> = Vec::new();
@@ -91,7 +91,8 @@ fn assert_nested(trace: &Trace) {
     }
 }
 
-/// A pool that has run so many calls in place, and others where a worker was awake.
+/// Returns a pool that has run `calls` calls in place. It has run other calls while a worker was
+/// awake.
 #[cfg(target_os = "linux")]
 fn pool_with_calls_in_place(calls: u64) -> (Pool, u64) {
     let pool = Pool::builder().threads(2).callers(Callers::InPlace).build().unwrap();
@@ -109,7 +110,7 @@ fn pool_with_calls_in_place(calls: u64) -> (Pool, u64) {
 #[test]
 fn a_call_in_place_counts_as_one_job() {
     let (pool, calls) = pool_with_calls_in_place(100);
-    // A shipped call is one job, too, and a worker writes it down a moment after the call returns.
+    // A shipped call is one job, too, and a worker records it a moment after the call returns.
     let jobs = |trace: &Trace| all(trace).filter(|(_, event)| event.kind == Kind::Job).count() as u64;
     let start = Instant::now();
     while jobs(&pool.trace()) != calls && start.elapsed() < Duration::from_secs(10) {

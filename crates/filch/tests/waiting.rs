@@ -1,4 +1,4 @@
-//! What a worker runs while it waits: under the strict policy, only what its wait needs.
+//! What a worker runs while it waits. Under the strict policy, it runs only what its wait needs.
 
 mod common;
 
@@ -12,11 +12,11 @@ use common::{build, flag, is_set, pool, set, spin_until, spins_until, watchdog, 
 use filch::{Pool, Waiting};
 
 thread_local! {
-    /// How many frames of this thread hold what must not be met again above them.
+    /// The number of frames of this thread that must not be entered again above them.
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Runs `f`, during which this thread must not get to what asks [`is_inside`].
+/// Runs `f`, during which this thread must not run code that calls [`is_inside`].
 fn inside<R>(f: impl FnOnce() -> R) -> R {
     INSIDE.set(INSIDE.get() + 1);
     let result = f();
@@ -28,7 +28,7 @@ fn is_inside() -> bool {
     INSIDE.get() > 0
 }
 
-/// The pools that are strict inside.
+/// Runs `f` on pools of each kind that is strict inside.
 fn for_each_strict(threads: usize, f: impl Fn(&Pool)) {
     for (fences, waiting) in KINDS.into_iter().filter(|kind| kind.1 != Waiting::Any) {
         f(&build(Pool::builder().threads(threads).fences(fences).waiting(waiting)));
@@ -118,7 +118,7 @@ fn a_mutex_held_across_an_install_never_meets_itself() {
             for _ in 0..8 {
                 scope.spawn(|_| {
                     let mut total = total.lock().unwrap();
-                    // Forth, back, and joins on both sides.
+                    // To the other pool, back, and joins on both sides.
                     *total += there.install(|| {
                         let (a, b) = filch::join(|| here.install(|| filch::join(|| 1, || 2)), || 3);
                         a.0 + a.1 + b
@@ -130,7 +130,7 @@ fn a_mutex_held_across_an_install_never_meets_itself() {
     assert_eq!(total.into_inner().unwrap(), 50 * 8 * 6);
 }
 
-/// Waits long enough for a worker to fall asleep, or for the opposite of what the test claims.
+/// Waits long enough for a worker to fall asleep, or for the test to fail.
 fn patience(so: impl Fn() -> bool) -> bool {
     spins_until(Duration::from_millis(20), so)
 }
@@ -187,7 +187,7 @@ fn a_join_does_not_wait_for_unrelated_spawned_work() {
                     },
                 );
             });
-            // Whoever runs the spawned job, it was not the join.
+            // Whichever worker runs the spawned job, it was not the join.
             assert!(!over.load(Ordering::Acquire));
             open.store(true, Ordering::Release);
             spin_until(|| over.load(Ordering::Acquire));
@@ -242,7 +242,7 @@ fn the_end_of_a_scope_runs_only_its_own_tasks() {
                 ran.fetch_add(1, Ordering::AcqRel);
             };
             pool.scope(|outer| {
-                // The other worker is lost to the inner scope's task until the end.
+                // The other worker is busy with the inner scope's task until the end.
                 filch::scope(|inner| {
                     inner.spawn(|_| {
                         taken.store(true, Ordering::Release);
@@ -286,7 +286,7 @@ fn a_worker_that_waits_for_another_pool_leaves_its_own_pools_work_alone_unless_t
                         ran.fetch_add(if is_inside() { 1000 } else { 1 }, Ordering::AcqRel);
                     });
                     let has_run = || ran.load(Ordering::Acquire) != 0;
-                    // Strict, it is what must not come; otherwise it comes, however late.
+                    // Under the strict policy it must not come. Otherwise it comes, however late.
                     there.install(|| match waiting {
                         Waiting::Strict => drop(patience(has_run)),
                         _ => spin_until(has_run),
@@ -301,8 +301,9 @@ fn a_worker_that_waits_for_another_pool_leaves_its_own_pools_work_alone_unless_t
 
 #[test]
 fn a_worker_at_a_scopes_end_lends_nothing_older_to_those_it_helps() {
-    // One worker forks `older`, opens a scope, and at its end helps the task of that scope, which the other worker runs and which has forked
-    // `helped`. When the other then waits for `helped`, it may take from the helper what descends from `helped`, but not `older`, which
+    // One worker forks `older`, opens a scope, and at its end helps the task of that scope. The
+    // other worker runs that task, which has forked `helped`. When the other worker then waits for
+    // `helped`, it may take from the helper what descends from `helped`, but not `older`, which
     // does not.
     let _watchdog = watchdog();
     for_each_strict(2, |pool| {
@@ -316,7 +317,8 @@ fn a_worker_at_a_scopes_end_lends_nothing_older_to_those_it_helps() {
                     spin_until(|| open.load(Ordering::Acquire));
                 });
                 spin_until(|| busy.load(Ordering::Acquire));
-                // Answers what the other has asked for while it was idle, so that `older` is private.
+                // Answers the demands that the other worker has left while it was idle, so that
+                // `older` is private.
                 filch::join(|| (), || ());
                 let task = || {
                     started.store(true, Ordering::Release);
@@ -351,7 +353,8 @@ fn a_worker_at_a_scopes_end_lends_nothing_older_to_those_it_helps() {
 
 #[test]
 fn a_worker_that_yields_lends_nothing_older_to_those_it_helps() {
-    // As above, but the helper has come to `helped` by yielding in the middle of a program of its own, to which `older` belongs.
+    // As above, but the helper has come to `helped` by yielding in the middle of a program of its
+    // own, to which `older` belongs.
     let _watchdog = watchdog();
     for_each_strict(2, |pool| {
         for _ in 0..20 {
@@ -362,7 +365,7 @@ fn a_worker_that_yields_lends_nothing_older_to_those_it_helps() {
                 inside(|| {
                     filch::join(
                         || {
-                            // Forks, so that it notices that somebody wants work.
+                            // Forks, so that it notices that another worker wants work.
                             while !helping.load(Ordering::Acquire) {
                                 filch::join(|| (), || ());
                             }
@@ -394,7 +397,7 @@ fn a_worker_that_yields_lends_nothing_older_to_those_it_helps() {
     });
 }
 
-/// Where the stack of the calling thread is.
+/// Returns the position of the calling thread's stack.
 fn here() -> usize {
     let local = 0u8;
     std::ptr::from_ref(std::hint::black_box(&local)).addr()
@@ -405,7 +408,8 @@ thread_local! {
     static HIGHEST: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The most stack that a run of a skewed tree takes on any of the pool's threads, in bytes.
+/// Returns the most stack that a skewed tree takes on any of the pool's threads. The result is in
+/// bytes.
 fn deepest(pool: &Pool, depth: u32) -> usize {
     fn note(most: &AtomicUsize) {
         HIGHEST.set(HIGHEST.get().max(here()));
@@ -441,8 +445,9 @@ fn the_stack_stays_within_what_the_depth_of_the_program_needs() {
     for threads in [2, 4, 8] {
         for_each_strict(threads, |pool| {
             let most = deepest(pool, depth);
-            // Each level of the program is at most once on a stack. A stolen one stands on the frames of a wait, which may be larger than those of the
-            // level itself: hence the factor.
+            // Each level of the program is at most once on a stack. A stolen one stands on the
+            // frames of a wait, which may be larger than those of the level itself: hence the
+            // factor.
             assert!(most <= 4 * alone, "{most} bytes over {threads} workers, {alone} alone");
         });
     }
@@ -450,7 +455,8 @@ fn the_stack_stays_within_what_the_depth_of_the_program_needs() {
 
 #[test]
 fn waiting_workers_do_not_pile_up_tasks() {
-    // Every task waits for a stolen job while there are many more tasks: one who ran those meanwhile would nest them without bound.
+    // Every task waits for a stolen job while there are many more tasks. A worker that ran those
+    // meanwhile would nest them without bound.
     let _watchdog = watchdog();
     for_each_strict(3, |pool| {
         let nested = AtomicUsize::new(0);
@@ -480,7 +486,7 @@ fn under_the_other_policy_a_waiting_worker_runs_whatever_there_is() {
                 },
                 || {
                     meeting.attend();
-                    // Only the one who waits for this can run it.
+                    // Only the worker that waits for this can run it.
                     spin_until(|| ran.load(Ordering::Acquire));
                 },
             );
@@ -488,9 +494,8 @@ fn under_the_other_policy_a_waiting_worker_runs_whatever_there_is() {
     }
 }
 
-/// For spawned jobs, which borrow nothing shorter.
-/// A worker waits for an inner install of its own, and another worker for a job of an outer one. Only
-/// the second may run what that job forks.
+/// A worker waits for an inner install of its own. Another worker waits for a job of an outer
+/// install. Only the second may run what that job forks.
 fn forks_beside_a_nested_install(here: &Pool, there: &Pool) {
     let (begun, is_nested, done) = (flag(), flag(), flag());
     let awaited = || {

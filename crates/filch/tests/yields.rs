@@ -1,4 +1,4 @@
-//! Workers that let others go first.
+//! Workers that yield.
 
 mod common;
 
@@ -76,7 +76,7 @@ fn yield_local_runs_what_is_the_workers_own_and_leaves_the_rest() {
     for_each_kind(1, |pool| {
         let (sender, receiver) = channel();
         pool.install(|| {
-            // From outside: no business of a worker that only looks at its own.
+            // From outside: not for a worker that looks only at its own jobs.
             std::thread::scope(|threads| {
                 let from_outside = sender.clone();
                 threads.spawn(move || pool.spawn(move || from_outside.send("outside").unwrap()));
@@ -165,7 +165,7 @@ fn a_task_for_an_outer_scope_does_not_wait_for_a_job_that_spawns_itself_again() 
     }
 }
 
-/// Spawns itself again until told to stop.
+/// Spawns itself again until `stop` is set.
 fn again<'scope>(scope: &filch::Scope<'scope>, stop: &'scope AtomicBool) {
     if !stop.load(Ordering::Acquire) {
         scope.spawn(move |scope| again(scope, stop));

@@ -1,11 +1,12 @@
-//! One closure on every thread of a pool.
+//! Runs a closure on every thread of a pool.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use crate::global::{global, in_pool};
 
-/// Runs a closure once on each thread of the current pool, or the global one, and returns the results in the order of the threads.
+/// Runs a closure once on each thread of the current or global pool. Returns the results in the
+/// order of the threads.
 ///
 /// ```
 /// let indices = rayon_core::broadcast(|context| context.index());
@@ -24,7 +25,7 @@ where
     }
 }
 
-/// Has a closure run once on each thread of the current pool, or the global one; nobody waits for it.
+/// Spawns a closure once on each thread of the current or global pool. Does not wait for it.
 pub fn spawn_broadcast<OP>(op: OP)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
@@ -37,10 +38,10 @@ where
     }
 }
 
-/// Which part of a broadcast a closure is.
+/// The context of one part of a broadcast.
 pub struct BroadcastContext<'a> {
     part: filch::Broadcast,
-    /// Neither `Send` nor `Sync`.
+    /// Makes the type neither `Send` nor `Sync`.
     _marker: PhantomData<&'a mut dyn Fn()>,
 }
 
@@ -55,7 +56,7 @@ impl BroadcastContext<'_> {
         self.part.index()
     }
 
-    /// How many parts there are.
+    /// The number of parts.
     #[inline]
     pub fn num_threads(&self) -> usize {
         self.part.threads()

@@ -1,4 +1,4 @@
-//! What came before [`ThreadPoolBuilder`].
+//! The deprecated predecessor of [`ThreadPoolBuilder`].
 #![allow(deprecated)]
 
 use std::any::Any;
@@ -22,7 +22,7 @@ pub fn initialize(config: Configuration) -> Result<(), Box<dyn Error>> {
 }
 
 impl Configuration {
-    /// With all defaults.
+    /// Creates a configuration with all defaults.
     pub fn new() -> Configuration {
         Configuration::default()
     }

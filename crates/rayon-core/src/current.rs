@@ -2,12 +2,12 @@
 
 use crate::global::{global, in_pool};
 
-/// The most threads that a pool can have. Who asks for more gets so many.
+/// The maximum number of threads of a pool. A larger number is reduced to it.
 pub fn max_num_threads() -> usize {
     filch::Pool::MOST_THREADS
 }
 
-/// How many threads the current pool has, or the global one.
+/// The number of threads of the current or global pool.
 #[inline]
 pub fn current_num_threads() -> usize {
     if in_pool() {
@@ -17,7 +17,7 @@ pub fn current_num_threads() -> usize {
     }
 }
 
-/// The index of the calling thread in its pool; `None` outside of all pools.
+/// The index of the calling thread in its pool, or `None` outside of all pools.
 ///
 /// ```
 /// assert_eq!(rayon_core::current_thread_index(), None);
@@ -28,15 +28,16 @@ pub fn current_thread_index() -> Option<usize> {
     filch::index()
 }
 
-/// Whether the calling thread has work of its own that waits; `None` outside of all pools.
+/// Returns whether the calling thread has pending work of its own. Returns `None` outside of all
+/// pools.
 pub fn current_thread_has_pending_tasks() -> Option<bool> {
     filch::has_pending()
 }
 
-/// What [`yield_now`] or [`yield_local`] did.
+/// The result of [`yield_now`] or [`yield_local`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yield {
-    /// It has run something.
+    /// A job ran.
     Executed,
     /// There was nothing to run.
     Idle,
@@ -51,12 +52,12 @@ impl From<filch::Yield> for Yield {
     }
 }
 
-/// Runs one waiting job of the current pool, whatever it is; `None` outside of all pools.
+/// Runs one waiting job of the current pool. Returns `None` outside of all pools.
 pub fn yield_now() -> Option<Yield> {
     in_pool().then(filch::yield_now).flatten().map(Yield::from)
 }
 
-/// Runs one waiting job of this thread's own; `None` outside of all pools.
+/// Runs one waiting job of the calling thread itself. Returns `None` outside of all pools.
 pub fn yield_local() -> Option<Yield> {
     filch::yield_local().map(Yield::from)
 }

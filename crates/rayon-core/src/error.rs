@@ -1,4 +1,4 @@
-//! Why a pool could not be had.
+//! Errors from building a pool.
 
 use std::error::Error;
 use std::fmt;
@@ -9,7 +9,7 @@ use filch::BuildError;
 const GLOBAL_POOL_ALREADY_INITIALIZED: &str = "The global thread pool has already been initialized.";
 const CURRENT_THREAD_ALREADY_IN_POOL: &str = "The current thread is already part of another thread pool.";
 
-/// Why a pool could not be built.
+/// Error from building a pool.
 #[derive(Debug)]
 pub struct ThreadPoolBuildError {
     kind: ErrorKind,

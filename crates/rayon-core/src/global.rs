@@ -1,16 +1,17 @@
-//! The pool that is used outside of any other: filch's own, so that a program that uses both has one.
+//! The global pool, which is used outside of all other pools. It is filch's global pool, so that a
+//! program that uses both crates has one.
 
 use filch::Pool;
 
 use crate::builder::ThreadPoolBuilder;
 
-/// Whether the calling thread belongs to a pool.
+/// Returns whether the calling thread belongs to a pool.
 #[inline(always)]
 pub(crate) fn in_pool() -> bool {
     filch::index().is_some()
 }
 
-/// The global pool, started now if it was not yet.
+/// Returns the global pool. Starts it if it is not running yet.
 #[cold]
 #[inline(never)]
 pub(crate) fn global() -> &'static Pool {
@@ -21,7 +22,7 @@ pub(crate) fn global() -> &'static Pool {
         Err(error) if !error.is_already_initialized() => {
             panic!("The global thread pool has not been initialized: {error}")
         }
-        // If it is initialized already, then by another thread a moment ago.
+        // If the pool is already initialized, another thread did it a moment ago.
         _ => Pool::global(),
     }
 }

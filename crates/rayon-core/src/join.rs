@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 
 use crate::global::{global, in_pool};
 
-/// Runs two closures, at once if a thread of the pool is free to take the second, and returns both results.
+/// Runs two closures, in parallel if possible, and returns both results. They run in parallel if a
+/// thread of the pool is free to take the second.
 ///
 /// ```
 /// let (a, b) = rayon_core::join(|| 1 + 1, || 2 + 2);
@@ -13,9 +14,10 @@ use crate::global::{global, in_pool};
 ///
 /// # Panics
 ///
-/// If a closure panics, the other one is run or waited for all the same; then the panic goes on, if both panic that of the first.
-// No `#[inline]`: the compiler then leaves the caller's own recursion as it is without this crate,
-// and inlines where it is worth it all the same.
+/// If a closure panics, `join` still runs the other closure or waits for it. Then it propagates the
+/// panic. If both closures panic, it propagates the panic of the first.
+// No `#[inline]`: without it, the compiler compiles the caller's own recursion as it would without
+// this crate. It still inlines where that pays off.
 pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
@@ -30,7 +32,7 @@ where
     }
 }
 
-/// As [`join`], and tells each closure whether it runs on another thread than the one that called.
+/// Like [`join`], but tells each closure whether it runs on another thread than the caller.
 #[inline]
 pub fn join_context<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where
@@ -45,16 +47,16 @@ where
             |context| oper_b(FnContext::new(context.migrated())),
         )
     } else {
-        // Both move into the pool.
+        // Both closures move into the pool.
         global().join(|| oper_a(FnContext::new(true)), || oper_b(FnContext::new(true)))
     }
 }
 
-/// What a closure of [`join_context`] is told.
+/// The context of a closure of [`join_context`].
 #[derive(Debug)]
 pub struct FnContext {
     migrated: bool,
-    /// Neither `Send` nor `Sync`.
+    /// Makes the type neither `Send` nor `Sync`.
     _marker: PhantomData<*mut ()>,
 }
 
@@ -64,7 +66,7 @@ impl FnContext {
         FnContext { migrated, _marker: PhantomData }
     }
 
-    /// Whether the closure runs on another thread than the one that called.
+    /// Returns whether the closure runs on another thread than the caller.
     #[inline]
     pub fn migrated(&self) -> bool {
         self.migrated

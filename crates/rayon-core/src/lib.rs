@@ -1,6 +1,7 @@
 //! rayon-core's API on [filch].
 //!
-//! With this crate in place of rayon-core, all of rayon runs on filch's workers: `par_iter`, `par_sort`, `join`, `scope`, in the program and in everything it depends on. In the
+//! With this crate in place of rayon-core, all of rayon runs on filch's workers: `par_iter`,
+//! `par_sort`, `join`, `scope`. This applies to the program and to all its dependencies. Add to the
 //! program's `Cargo.toml`:
 //!
 //! ```toml
@@ -8,12 +9,15 @@
 //! rayon-core = { path = "…/filch/crates/rayon-core" }
 //! ```
 //!
-//! The names, signatures and error texts are rayon-core's; how its functions are to be used is said there. What is different is in this crate's README.
+//! The names, signatures and error texts are those of rayon-core. Its documentation explains how to
+//! use the functions. This crate's README lists the differences.
 //!
 //! # Environment
 //!
-//! - `RAYON_NUM_THREADS`, and the older `RAYON_RS_NUM_CPUS`: how many threads a pool has whose builder does not say.
-//! - `FILCH_WAITING`: what a thread may run while it waits: `in-pool`, `strict` or `any`, see [`filch::Waiting`]. Default: `in-pool`.
+//! - `RAYON_NUM_THREADS`, and the older `RAYON_RS_NUM_CPUS`: the number of threads of a pool whose
+//!   builder does not set it.
+//! - `FILCH_WAITING`: which jobs a thread may run while it waits. The values are `in-pool`,
+//!   `strict` and `any`; see [`filch::Waiting`]. Default: `in-pool`.
 
 mod broadcast;
 mod builder;

@@ -1,4 +1,4 @@
-//! Scopes: any number of tasks that may borrow from outside, all over when the scope is.
+//! Scopes: any number of tasks that may borrow from outside. All tasks end before the scope ends.
 
 use std::fmt;
 use std::ptr;
@@ -6,7 +6,8 @@ use std::ptr;
 use crate::broadcast::BroadcastContext;
 use crate::global::{global, in_pool};
 
-/// Runs a closure that can spawn tasks, and returns when all of them are over. Each thread runs those that it has spawned itself youngest first.
+/// Runs a closure that can spawn tasks, and waits for all of them. Each thread runs the tasks that
+/// it has spawned itself youngest first.
 ///
 /// ```
 /// let (mut a, mut b) = (0, 0);
@@ -19,7 +20,7 @@ use crate::global::{global, in_pool};
 ///
 /// # Panics
 ///
-/// If the closure or a task panics, all tasks are run all the same, and then the first of the panics goes on.
+/// If the closure or a task panics, all tasks still run. Then `scope` propagates the first panic.
 pub fn scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
@@ -33,7 +34,7 @@ where
     }
 }
 
-/// As [`scope()`], but each thread runs the tasks that it has spawned in the order in which it did.
+/// Like [`scope()`], but each thread runs its spawned tasks in the order of the spawns.
 pub fn scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -47,7 +48,7 @@ where
     }
 }
 
-/// As [`scope()`], but the closure runs on the calling thread; only the tasks are run by the pool.
+/// Like [`scope()`], but the closure runs on the calling thread. Only the tasks run in the pool.
 pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R,
@@ -60,7 +61,7 @@ where
     }
 }
 
-/// As [`scope_fifo`], but the closure runs on the calling thread; only the tasks are run by the pool.
+/// Like [`scope_fifo`], but the closure runs on the calling thread. Only the tasks run in the pool.
 pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
@@ -73,7 +74,8 @@ where
     }
 }
 
-/// A scope of rayon's over one of filch's: they differ in their names, and in that of the function that spawns.
+/// Defines a scope of rayon as a wrapper of filch's scope. The two scopes differ in their names and
+/// in the name of the function that spawns.
 macro_rules! scope_type {
     ($(#[$doc:meta])* $Scope:ident, $(#[$spawn_doc:meta])* $spawn:ident) => {
         $(#[$doc])*
@@ -84,11 +86,11 @@ macro_rules! scope_type {
 
         impl<'scope> $Scope<'scope> {
             fn wrap<'a>(inner: &'a filch::Scope<'scope>) -> &'a Self {
-                // SAFETY: a transparent wrapper.
+                // SAFETY: the type is a transparent wrapper.
                 unsafe { &*ptr::from_ref(inner).cast() }
             }
 
-            /// A closure over our scope as one over filch's.
+            /// Converts a closure over this scope to a closure over filch's scope.
             pub(crate) fn unwrapped<OP, R>(op: OP) -> impl FnOnce(&filch::Scope<'scope>) -> R + use<'scope, OP, R>
             where
                 OP: FnOnce(&Self) -> R,
@@ -104,7 +106,7 @@ macro_rules! scope_type {
                 self.inner.spawn(Self::unwrapped(body));
             }
 
-            /// Adds a task that runs once on each thread of the pool.
+            /// Spawns a task that runs once on each thread of the pool.
             pub fn spawn_broadcast<BODY>(&self, body: BODY)
             where
                 BODY: Fn(&$Scope<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
@@ -122,15 +124,15 @@ macro_rules! scope_type {
 }
 
 scope_type! {
-    /// Where tasks are spawned; see [`scope()`].
+    /// A scope that spawns tasks. See [`scope()`].
     Scope,
-    /// Adds a task.
+    /// Spawns a task.
     spawn
 }
 
 scope_type! {
-    /// Where tasks are spawned; see [`scope_fifo`].
+    /// A scope whose tasks run in spawn order on each thread. See [`scope_fifo`].
     ScopeFifo,
-    /// Adds a task, behind those that this thread has spawned before.
+    /// Spawns a task that runs after earlier tasks of this thread.
     spawn_fifo
 }

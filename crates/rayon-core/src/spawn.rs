@@ -1,8 +1,8 @@
-//! Jobs that nobody waits for.
+//! Detached jobs.
 
 use crate::global::{global, in_pool};
 
-/// Has a closure run in the current pool, or the global one, at some time; nobody waits for it.
+/// Spawns a closure in the current or global pool. Does not wait for it.
 ///
 /// ```
 /// let (sender, receiver) = std::sync::mpsc::channel();
@@ -12,7 +12,8 @@ use crate::global::{global, in_pool};
 ///
 /// # Panics
 ///
-/// A panic of the closure goes to the pool's [panic handler](crate::ThreadPoolBuilder::panic_handler); without one the process ends.
+/// A panic of the closure goes to the pool's [panic
+/// handler](crate::ThreadPoolBuilder::panic_handler). Without a handler the process ends.
 pub fn spawn<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
@@ -24,7 +25,7 @@ where
     }
 }
 
-/// As [`spawn`], but of the jobs that a thread spawns like this it runs the oldest first.
+/// Like [`spawn`], but a thread runs the jobs that it spawns this way oldest first.
 pub fn spawn_fifo<F>(func: F)
 where
     F: FnOnce() + Send + 'static,

@@ -1,4 +1,4 @@
-//! Pools of one's own.
+//! Thread pools other than the global pool.
 
 use std::error::Error;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::configuration::Configuration;
 use crate::current::{self, Yield};
 use crate::scope::{Scope, ScopeFifo};
 
-/// A pool of threads; see [`ThreadPoolBuilder`](crate::ThreadPoolBuilder).
+/// A pool of threads. See [`ThreadPoolBuilder`](crate::ThreadPoolBuilder).
 ///
 /// ```
 /// # fn main() -> Result<(), rayon_core::ThreadPoolBuildError> {
@@ -20,7 +20,7 @@ use crate::scope::{Scope, ScopeFifo};
 /// # }
 /// ```
 ///
-/// A pool that is dropped finishes what was spawned into it; the drop does not wait for that.
+/// A dropped pool finishes all spawned jobs. The drop does not wait for them.
 pub struct ThreadPool {
     pool: ManuallyDrop<filch::Pool>,
 }
@@ -37,11 +37,12 @@ impl ThreadPool {
         ThreadPool { pool: ManuallyDrop::new(pool) }
     }
 
-    /// Runs a closure in the pool and waits for it. Inside, `join`, `scope` and parallel iterators use this pool.
+    /// Runs a closure in the pool and waits for it. Inside, `join`, `scope` and parallel iterators
+    /// use this pool.
     ///
     /// # Panics
     ///
-    /// If the closure does.
+    /// If the closure panics.
     pub fn install<OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce() -> R + Send,
@@ -50,7 +51,7 @@ impl ThreadPool {
         self.pool.install(op)
     }
 
-    /// Runs a closure once on each thread and returns the results in the order of the threads.
+    /// Runs a closure once on each thread. Returns the results in the order of the threads.
     pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -59,25 +60,26 @@ impl ThreadPool {
         self.pool.broadcast(|part| op(BroadcastContext::new(part)))
     }
 
-    /// How many threads it has.
+    /// The number of threads of the pool.
     #[inline]
     pub fn current_num_threads(&self) -> usize {
         self.pool.threads()
     }
 
-    /// The index of the calling thread in this pool; `None` if it is not one of its threads.
+    /// The index of the calling thread in this pool, or `None` for other threads.
     #[inline]
     pub fn current_thread_index(&self) -> Option<usize> {
         self.pool.index()
     }
 
-    /// Whether the calling thread has work of its own that waits; `None` if it is not one of this pool's threads.
+    /// Returns whether the calling thread has pending work of its own. Returns `None` if it is not
+    /// a thread of this pool.
     #[inline]
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
         self.pool.index().and_then(|_| current::current_thread_has_pending_tasks())
     }
 
-    /// [`join`](crate::join()) in this pool.
+    /// Runs [`join`](crate::join()) in this pool.
     pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -88,7 +90,7 @@ impl ThreadPool {
         self.pool.join(oper_a, oper_b)
     }
 
-    /// [`scope`](crate::scope()) in this pool.
+    /// Runs [`scope`](crate::scope()) in this pool.
     pub fn scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R + Send,
@@ -97,7 +99,7 @@ impl ThreadPool {
         self.pool.scope(Scope::unwrapped(op))
     }
 
-    /// [`scope_fifo`](crate::scope_fifo()) in this pool.
+    /// Runs [`scope_fifo`](crate::scope_fifo()) in this pool.
     pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -106,7 +108,7 @@ impl ThreadPool {
         self.pool.scope_fifo(ScopeFifo::unwrapped(op))
     }
 
-    /// [`in_place_scope`](crate::in_place_scope()), whose tasks run in this pool.
+    /// Like [`in_place_scope`](crate::in_place_scope()), but the tasks run in this pool.
     pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R,
@@ -114,7 +116,7 @@ impl ThreadPool {
         self.pool.in_place_scope(Scope::unwrapped(op))
     }
 
-    /// [`in_place_scope_fifo`](crate::in_place_scope_fifo()), whose tasks run in this pool.
+    /// Like [`in_place_scope_fifo`](crate::in_place_scope_fifo()), but the tasks run in this pool.
     pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R,
@@ -122,7 +124,7 @@ impl ThreadPool {
         self.pool.in_place_scope_fifo(ScopeFifo::unwrapped(op))
     }
 
-    /// [`spawn`](crate::spawn()) in this pool.
+    /// Runs [`spawn`](crate::spawn()) in this pool.
     pub fn spawn<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
@@ -130,7 +132,7 @@ impl ThreadPool {
         self.pool.spawn(op);
     }
 
-    /// [`spawn_fifo`](crate::spawn_fifo()) in this pool.
+    /// Runs [`spawn_fifo`](crate::spawn_fifo()) in this pool.
     pub fn spawn_fifo<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
@@ -138,7 +140,7 @@ impl ThreadPool {
         self.pool.spawn_fifo(op);
     }
 
-    /// [`spawn_broadcast`](crate::spawn_broadcast()) in this pool.
+    /// Runs [`spawn_broadcast`](crate::spawn_broadcast()) in this pool.
     pub fn spawn_broadcast<OP>(&self, op: OP)
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
@@ -146,12 +148,14 @@ impl ThreadPool {
         self.pool.spawn_broadcast(move |part| op(BroadcastContext::new(part)));
     }
 
-    /// [`yield_now`](crate::yield_now()); `None` if the calling thread is not one of this pool's.
+    /// Like [`yield_now`](crate::yield_now()). Returns `None` if the calling thread is not a thread
+    /// of this pool.
     pub fn yield_now(&self) -> Option<Yield> {
         self.pool.index().and_then(|_| current::yield_now())
     }
 
-    /// [`yield_local`](crate::yield_local()); `None` if the calling thread is not one of this pool's.
+    /// Like [`yield_local`](crate::yield_local()). Returns `None` if the calling thread is not a
+    /// thread of this pool.
     pub fn yield_local(&self) -> Option<Yield> {
         self.pool.index().and_then(|_| current::yield_local())
     }
@@ -159,7 +163,7 @@ impl ThreadPool {
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        // SAFETY: not used after this.
+        // SAFETY: the pool is not used after this.
         unsafe { ManuallyDrop::take(&mut self.pool) }.dismiss();
     }
 }

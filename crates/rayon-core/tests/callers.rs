@@ -1,8 +1,8 @@
-//! Where calls from outside of a pool run: on threads of the pool, as rayon says, unless the
-//! environment asks for something else.
+//! Tests of where calls from outside a pool run. They run on threads of the pool, as in rayon,
+//! unless the environment requests another place.
 //!
-//! The environment and the global pool can be set once in a process. So each case is an ignored test
-//! that another one runs in a process of its own.
+//! The environment and the global pool can be set once in a process. So each case is an ignored
+//! test that another test runs in its own process.
 #![cfg(target_os = "linux")]
 
 use std::env;
@@ -14,7 +14,7 @@ use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
 const VARIABLE: &str = "FILCH_CALLERS";
 
-/// Runs one ignored test of this file in a process of its own.
+/// Runs one ignored test of this file in its own process.
 fn assert_passes_alone(test: &str, callers: Option<&str>) {
     let mut command = Command::new(env::current_exe().expect("this program"));
     command.args(["--ignored", "--nocapture", "--exact", test]);
@@ -26,15 +26,15 @@ fn assert_passes_alone(test: &str, callers: Option<&str>) {
     assert!(output.status.success() && said.contains("1 passed"), "{test}: {}\n{said}{complained}", output.status);
 }
 
-/// Whether one of many calls runs on the calling thread.
+/// Returns whether one of many calls runs on the calling thread.
 fn is_ever_here(call: impl Fn() -> thread::ThreadId) -> bool {
     let (here, start) = (thread::current().id(), Instant::now());
     while start.elapsed() < Duration::from_millis(300) {
         if call() == here {
             return true;
         }
-        // Not to make a race likely: a worker that is left alone for so long sleeps, and only then can
-        // a call run in its place.
+        // The sleep does not make a race likely. A worker without work for so long sleeps, and only
+        // then can a call run in its place.
         thread::sleep(Duration::from_millis(5));
     }
     false
@@ -148,6 +148,6 @@ fn the_global_pool_is_refused() {
     let error = ThreadPoolBuilder::new().build_global().expect_err("a wrong value");
     let sentence = r#"FILCH_CALLERS is "inplace"; it should be `in-place` or `shipped`, or not be set"#;
     assert_eq!(error.to_string(), sentence);
-    // A pool that the variable says nothing about is not concerned.
+    // The variable applies only to the global pool.
     assert!(!is_pool_ever_here(&ThreadPoolBuilder::new().build().expect("a pool")));
 }

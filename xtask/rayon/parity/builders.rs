@@ -1,4 +1,4 @@
-//! What is handed to a builder reaches the threads and is called where stock calls it.
+//! Tests of values given to a builder. They must reach the threads and be called as in stock.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ fn a_builder_hands_its_settings_to_its_threads_and_handlers() {
     let pool = signatures::builder(
         |index| format!("worker {index}"),
         move |payload| panic.send(payload.downcast_ref::<&str>().unwrap().to_string()).unwrap(),
-        // One type for both handlers, so that one signature does for both.
+        // Both handlers have the same type, so that they have the same signature.
         Box::new(move |index| start.send(format!("start {index}")).unwrap()) as Box<dyn Fn(usize) + Send + Sync>,
         Box::new(move |index| events.send(format!("exit {index}")).unwrap()),
         move |thread: ThreadBuilder| {

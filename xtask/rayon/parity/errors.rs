@@ -1,4 +1,4 @@
-//! Why a pool could not be built: what the error says, shows, and has for a source.
+//! Errors from building a pool: their message, their `Debug` output and their source.
 
 use std::error::Error;
 use std::io;
@@ -8,7 +8,7 @@ use rayon_core::{ThreadBuilder, ThreadPoolBuilder};
 
 #[test]
 fn a_thread_in_a_pool_cannot_join_another() {
-    // On a thread of its own, because it stays in the pool for good.
+    // The test has its own thread, because the thread stays in the pool forever.
     thread::spawn(|| {
         let builder = || ThreadPoolBuilder::new().num_threads(1).use_current_thread();
         let pool = builder().build().unwrap();

@@ -1,7 +1,7 @@
-//! What programs can see of rayon-core, as claims about whichever `rayon_core` this is built with. Stock must pass, so
-//! that each of them is a fact about stock; then ours must.
+//! Tests of the visible behavior of rayon-core, for any `rayon_core` that this is built with. Stock
+//! must pass, so that each test is a fact about stock. Then filch's rayon-core must pass.
 
-// A `#[must_use]` that stock has not would break the build of somebody who denies warnings.
+// A `#[must_use]` that stock lacks would break the build of programs that deny warnings.
 #![deny(unused_must_use)]
 #![allow(deprecated)]
 

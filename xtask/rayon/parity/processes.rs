@@ -1,5 +1,5 @@
-//! What can be seen once in a process: the global pool, the environment, the end by a panic. Each is an ignored test that
-//! another one runs in a process of its own.
+//! Tests of behavior that can occur once in a process. This is the global pool, the environment,
+//! and an abort by a panic. Each is an ignored test that another test runs in its own process.
 
 use std::env;
 use std::error::Error;
@@ -10,7 +10,7 @@ use rayon_core::{Configuration, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use crate::pool;
 
-/// Runs one ignored test of this file in a process of its own.
+/// Runs one ignored test of this file in its own process.
 fn alone(test: &str, env: &[(&str, &str)]) -> Output {
     Command::new(env::current_exe().unwrap())
         .args(["--ignored", "--nocapture", "--exact"])
@@ -96,7 +96,7 @@ fn number_of_threads() {
 fn a_panic_that_nobody_handles_ends_the_process() {
     let output = alone("unhandled_panic", &[]);
     let said = String::from_utf8_lossy(&output.stdout);
-    // Not the end of a failed test, which has an exit code: the process was aborted.
+    // The process was aborted. A failed test would have an exit code.
     assert!(!output.status.success() && output.status.code() != Some(101), "{}: {said}", output.status);
 }
 

@@ -1,4 +1,4 @@
-//! Nothing that stock returns has to be looked at.
+//! Tests that no result of stock is `#[must_use]`.
 
 use rayon_core::{Configuration, ThreadPoolBuilder};
 

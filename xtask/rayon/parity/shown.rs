@@ -1,4 +1,4 @@
-//! What `Debug` shows.
+//! Tests of `Debug` output.
 
 use rayon_core::{Configuration, ThreadPool, ThreadPoolBuilder, Yield};
 

@@ -1,5 +1,6 @@
-//! Every public function and method, called under the bounds that stock asks for, with its generic parameters in
-//! stock's order. What is missing in another crate, or asks for more there, does not compile.
+//! Calls every public function and method under the bounds that stock requires. The generic
+//! parameters are in stock's order. If another crate lacks an item or requires more, this does not
+//! compile.
 
 use std::any::Any;
 use std::error::Error;
@@ -152,7 +153,7 @@ where
     pool.spawn_broadcast::<OP>(b);
 }
 
-// The lifetime of a scope is a parameter that cannot be spelled out in a call; so its place is checked by inference.
+// The lifetime of a scope is a parameter that a call cannot name, so inference checks its position.
 pub(crate) fn scope<'scope, OP, R>(pool: &ThreadPool, op: [OP; 2]) -> [R; 2]
 where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
@@ -214,7 +215,7 @@ where
 {
     ThreadPoolBuilder::new()
         .spawn_handler::<S>(spawn)
-        // What can be set before the spawn handler can be set after it.
+        // Every option that can be set before the spawn handler can be set after it.
         .num_threads(2)
         .stack_size(1 << 20)
         .breadth_first()
@@ -285,7 +286,7 @@ fn every_function_has_the_signature_of_stock() {
 
 #[test]
 fn every_scope_has_the_signature_of_stock() {
-    /// One task alone, and one on each worker of the pool.
+    /// Spawns one task alone, and one on each worker of the pool.
     fn body<'scope>(seen: &'scope AtomicUsize) -> impl FnOnce(&Scope<'scope>) + Copy + Send {
         |scope| spawn_in(scope, |_| count(seen), |_, _| count(seen))
     }
@@ -297,7 +298,7 @@ fn every_scope_has_the_signature_of_stock() {
     }
     let pool = &crate::pool(2);
     let seen = &AtomicUsize::new(0);
-    // Both in the global pool and in the other.
+    // Runs both in the global pool and in the given pool.
     scope(pool, [body(seen); 2]);
     scope_fifo(pool, [body_fifo(seen); 2]);
     in_place_scope(pool, [body(seen); 2]);

@@ -1,4 +1,4 @@
-//! Which traits the public types have, and which they have not.
+//! Tests of the traits that the public types have and do not have.
 
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
@@ -7,8 +7,8 @@ use rayon_core::{
     ThreadPoolBuilder, Yield,
 };
 
-/// The names of those traits that the type has. A trait's constant is found only where the type's own is not, and
-/// that is there only for types with the trait.
+/// Lists the names of the traits that the type has. The inherent constant exists only for types
+/// with the trait, and the constant of `Lacks` is found only if there is no inherent one.
 macro_rules! traits {
     ($type:ty) => {
         traits!($type: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone, Copy, Default, PartialEq, Eq)

@@ -1,4 +1,4 @@
-//! What a thread learns about its place in a pool.
+//! Tests of what a thread learns about its position in a pool.
 
 use rayon_core::Yield;
 

@@ -1,7 +1,8 @@
-//! What the compiler made of the fast paths, read from the disassembly of an example that has one function for each.
+//! Checks the machine code of the fast paths. It reads the disassembly of an example with a
+//! function for each fast path.
 //!
-//! A queue whose owner pays no fence must show none in `push` and `pop`. Chase-Lev and THE cannot do without one in
-//! `pop`: finding it there shows that the check can fail.
+//! A queue with a fence-free owner must have no fence in `push` and `pop`. Chase-Lev and THE need a
+//! fence in `pop`. Finding it there shows that the check can fail.
 
 mod listing;
 
@@ -15,19 +16,20 @@ use crate::artifact;
 use crate::console::say;
 use crate::install;
 
-/// Queues whose owner pays no fence, neither in `push` nor in `pop`.
+/// Queues with a fence-free owner: no fence in `push` or `pop`.
 const FENCE_FREE: [&str; 7] =
     ["ff_the", "ff_cl", "thep", "asymmetric", "idempotent_lifo", "idempotent_fifo", "idempotent_double_ended"];
 
-/// Queues whose `pop` needs a fence: the control.
+/// Queues whose `pop` needs a fence. They are the control.
 const FENCED: [&str; 2] = ["chase_lev", "the"];
 
-/// Queues whose `push` has no locked instruction and whose `pop` is one, and a few plain ones.
+/// Queues without a locked instruction in `push` and with exactly one in `pop`. Their other
+/// instructions are plain.
 const LOCKED: [&str; 1] = ["bulk"];
 
 const PREFIX: &str = "fast_path_";
 
-/// Checks all fast paths and prints how long each is.
+/// Checks all fast paths and prints their lengths.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
     if !cfg!(target_arch = "x86_64") {
         return context
@@ -74,7 +76,7 @@ fn fast_paths(context: &Context) -> Result<Vec<Function>> {
     Ok(functions(&listing).into_iter().filter(is_fast_path).collect())
 }
 
-/// A table of all fast paths, and a sentence for each that is not what it should be.
+/// Returns a table of all fast paths, and a sentence for each wrong one.
 fn judge(found: &[Function]) -> (String, Vec<String>) {
     let mut table = format!("{:<38} {:>12} {:>6}  fence\n", "fast path", "instructions", "calls");
     let (mut problems, mut missing) = (Vec::new(), Vec::new());
@@ -120,7 +122,7 @@ fn judge(found: &[Function]) -> (String, Vec<String>) {
     (table, problems)
 }
 
-/// Whether objdump is there, after trying to install it where that needs no questions.
+/// Returns whether objdump exists. Tries to install it first, if that needs no interaction.
 fn objdump_is_here(context: &Context) -> bool {
     let objdump = context.call("objdump").arg("--version");
     objdump.succeeds() || (install::packages(context, "binutils", "objdump") && objdump.succeeds())
@@ -130,7 +132,7 @@ fn objdump_is_here(context: &Context) -> bool {
 mod tests {
     use super::*;
 
-    /// A listing in which every fast path is as it should be.
+    /// A listing in which every fast path is correct.
     fn good() -> Vec<(String, String)> {
         let plain = "cmp %rsi,(%rdi)\njae 1050 <NAME+0x10>\nmov %rsi,(%rdi)\nret\ncall 2000 <grow>\nret";
         let fenced = "mfence\ncmp %rsi,(%rdi)\nje 1050 <NAME+0x10>\nret";

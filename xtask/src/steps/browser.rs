@@ -1,4 +1,4 @@
-//! The report in a real browser: it opens without a complaint, and what can be pressed does what it says.
+//! Tests the report in a real browser: it opens without errors, and its controls work.
 
 mod checks;
 mod chromium;
@@ -14,13 +14,14 @@ use super::{Context, Outcome};
 use crate::console::say;
 use crate::install;
 
-/// The browser, and letters to write with: a machine without a screen may have none.
+/// The browser, and fonts: a machine without a screen may have none.
 const PACKAGES: &str = "chromium fonts-dejavu-core";
 
-/// What it may be called.
+/// The possible names of the browser's program.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// Makes a report, and looks at it. `FILCH_REPORT` names a page that is there already, for whoever works on it.
+/// Makes a report and checks it. `FILCH_REPORT` names an existing page to check instead, for work
+/// on the page.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
     let Some(browser) = find(context).or_else(|| {
         install::packages(context, PACKAGES, "a browser");
@@ -49,10 +50,11 @@ fn find(context: &Context) -> Option<&'static str> {
     NAMES.into_iter().find(|name| context.call(name).arg("--version").succeeds())
 }
 
-/// One round of the smallest cases, with all sections: what the page shows, and not how fast anything is.
+/// Makes a report with all sections from one round of the smallest cases. The checks are about the
+/// page, not about speed.
 fn report(context: &Context, folder: &Path) -> Result<PathBuf> {
     let report = folder.join("report");
-    // A page of an earlier run would be looked at if this one wrote none.
+    // Otherwise the checks would use the page of an earlier run if this run writes none.
     if report.exists() {
         fs::remove_dir_all(&report).with_context(|| format!("{} could not be removed", report.display()))?;
     }

@@ -1,4 +1,4 @@
-//! What every step needs to know, and what it can come to.
+//! The context of every step, and its possible outcomes.
 
 use std::env;
 use std::ffi::OsStr;
@@ -12,48 +12,49 @@ use crate::artifact;
 use crate::call::Call;
 use crate::packages::Packages;
 
-/// How a step ended that found nothing wrong.
+/// The outcome of a step that found no fault.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// It ran to its end.
+    /// The step ran to its end.
     Passed,
-    /// A tool is missing here; the sentence says which and how to get it.
+    /// A tool is missing here. The sentence says which tool, and how to get it.
     Skipped(String),
 }
 
-/// How long the searching steps search.
+/// The effort of the searching steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// What fits into a test after a change: fewer tasks in the stress tests.
+    /// The effort for a test after a change: fewer tasks in the stress tests.
     Quick,
-    /// What fits into a run of continuous integration.
+    /// The effort for continuous integration.
     Usual,
     /// Ten times the tasks, many more cases, and this many preemptions in loom's models.
     Deep {
-        /// The bound handed to every loom model.
+        /// The bound for every loom model.
         preemptions: u8,
     },
 }
 
-/// What every step needs to know.
+/// The data that every step needs.
 #[derive(Debug)]
 pub(crate) struct Context {
-    /// The repository; every command runs here.
+    /// The repository's folder. Every command runs here.
     pub(crate) root: PathBuf,
     target: PathBuf,
     ci: bool,
     mpi: OnceLock<bool>,
     lab: Mutex<Option<PathBuf>>,
-    /// Whether MPI is installed where it is missing and that needs no questions. Only who asks for its step wants that.
+    /// Whether to install MPI if it is missing and that needs no interaction. Only a request for
+    /// the MPI step sets this.
     pub(crate) installs_mpi: bool,
-    /// How long to search.
+    /// The effort of the search.
     pub(crate) effort: Effort,
     /// The packages that the steps of `cargo xtask test` check.
     pub(crate) packages: Packages,
 }
 
 impl Context {
-    /// The context of this run, from the environment.
+    /// Creates the context of this run from the environment.
     pub(crate) fn new(effort: Effort) -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository").to_owned();
         let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
@@ -70,28 +71,29 @@ impl Context {
         }
     }
 
-    /// `program`, in the repository.
+    /// Returns a call of `program` in the repository.
     pub(crate) fn call(&self, program: impl AsRef<OsStr>) -> Call {
         Call::new(program, &self.root)
     }
 
-    /// `cargo` with the words of `line`.
+    /// Returns a call of `cargo` with the words of `line`.
     pub(crate) fn cargo(&self, line: &str) -> Call {
         self.call("cargo").words(line)
     }
 
-    /// Whether all that MPI needs is here.
+    /// Returns whether everything that MPI needs is installed.
     ///
-    /// Who asks first sees to it, and others wait: all steps of a run have the same answer, and so they build the same.
+    /// The first caller checks or installs it, while other callers wait. So all steps of a run get
+    /// the same answer and build the same code.
     pub(crate) fn has_mpi(&self) -> bool {
         *self.mpi.get_or_init(|| mpi::is_here(self) || (self.installs_mpi && mpi::install(self)))
     }
 
-    /// Returns a call of the lab's program, which the first caller builds while the others wait.
+    /// Returns a call of the lab's program. The first caller builds it while the others wait.
     ///
-    /// It has MPI if that is here, so that one build does for every step. Its times are not judged,
-    /// so the profile is that of the unit tests. Cargo is not asked again: a step that compiles
-    /// meanwhile would hold its lock.
+    /// The program has MPI if MPI is installed, so that one build is enough for every step. Its
+    /// times are not checked, so it has the profile of the unit tests. The call does not run cargo
+    /// again: a step that compiles at the same time would hold cargo's lock.
     pub(crate) fn lab(&self) -> Result<Call> {
         let mut lab = self.lab.lock().unwrap_or_else(PoisonError::into_inner);
         let program = match &*lab {
@@ -105,21 +107,24 @@ impl Context {
         Ok(self.call(program))
     }
 
-    /// The same about our rayon-core, which is no member of the workspace.
+    /// Returns a call of `cargo` for filch's rayon-core, which is not a workspace member.
     pub(crate) fn cargo_in_rayon_core(&self, line: &str) -> Call {
         self.cargo(line)
             .words("--manifest-path crates/rayon-core/Cargo.toml")
             .env("CARGO_TARGET_DIR", self.target("rayon-core"))
     }
 
-    /// A folder for one step's own build, relative to the repository unless the target directory is elsewhere.
+    /// A folder for a step's own build. It is relative to the repository unless the target
+    /// directory is elsewhere.
     ///
-    /// Builds with other flags go to folders of their own, so that no step throws away what another built.
+    /// Builds with other flags have their own folders, so that no step discards the build of
+    /// another step.
     pub(crate) fn target(&self, folder: &str) -> PathBuf {
         self.target.join(folder)
     }
 
-    /// Skips a step for want of a tool. Continuous integration leaves nothing out, so there it is a failure.
+    /// Skips a step because a tool is missing. In continuous integration this is a failure, because
+    /// nothing may be skipped there.
     pub(crate) fn leave_out(&self, sentence: &str) -> Result<Outcome> {
         if self.ci {
             bail!("{sentence}. With CI=true nothing may be left out");

@@ -1,11 +1,11 @@
-//! What can be judged without running anything: formatting, lints, documentation.
+//! Checks that run no code: formatting, lints, documentation.
 
 use anyhow::Result;
 
 use super::tests::{ALL_BUT_MPI, FENCED, LOOM, SHUTTLE, UNDER_LOOM};
 use super::{Context, Outcome};
 
-/// The sources are formatted.
+/// Checks that the sources are formatted.
 pub(super) fn fmt(context: &Context) -> Result<Outcome> {
     let packages = &context.packages;
     if packages.are_all() {
@@ -19,7 +19,7 @@ pub(super) fn fmt(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Warnings are errors.
+/// Makes warnings errors.
 const DENY: &str = "-- -D warnings";
 
 /// Lints the ordinary build, with all features but MPI.
@@ -43,7 +43,8 @@ pub(super) fn clippy_cfgs(context: &Context) -> Result<Outcome> {
         context.cargo("clippy --workspace --all-targets --all-features").words(DENY).run()?;
     }
     context.cargo("clippy -p filch-queue --no-default-features --lib --tests").words(DENY).run()?;
-    // Said to clippy alone, which tells only our own crates: what they depend on is checked already.
+    // These flags go to clippy alone, which passes them to filch's crates only. Their dependencies
+    // are checked already.
     context.cargo("clippy -p filch-queue -p filch --all-targets").words(DENY).words(FENCED).run()?;
     for (line, flags, folder) in [(UNDER_LOOM, LOOM, "loom"), ("--release -p filch --lib", SHUTTLE, "shuttle")] {
         context
@@ -56,7 +57,7 @@ pub(super) fn clippy_cfgs(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The documentation builds, and its links lead somewhere.
+/// Checks that the documentation builds and its links are valid.
 pub(super) fn doc(context: &Context) -> Result<Outcome> {
     let deny = "-D warnings";
     let features = if context.has_mpi() { "--all-features" } else { "" };

@@ -1,11 +1,11 @@
-//! The libraries with the lowest version of each dependency that their manifests allow.
+//! Builds the libraries with the lowest version of each dependency that their manifests allow.
 //!
-//! A program's own lock file decides which versions it gets, also where our rayon-core is its
-//! patch. So the lower bounds in the manifests must be true. Cargo picks the lower bounds of a
-//! workspace's members, and development dependencies would raise them. So the libraries are copied
-//! to the target folder without those, into a workspace with a lock file of its own:
-//! `xtask/minimal-versions/Cargo.lock`. With that file the result depends on nothing that is
-//! published later.
+//! A program's own lock file selects its versions, also if filch's rayon-core is its patch. So the
+//! lower bounds in the manifests must be true. Cargo selects the lower bounds of a workspace's
+//! members, and development dependencies would raise them. So this step copies the libraries to the
+//! target folder without development dependencies, into a workspace with its own lock file:
+//! `xtask/minimal-versions/Cargo.lock`. With that file the result does not depend on later
+//! releases.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ const NOT_FOR_USERS: [&str; 4] = ["[dev-dependencies", "[[bench]]", "[[example]]
 /// The lock file with the lowest versions.
 const LOCK: &str = "xtask/minimal-versions/Cargo.lock";
 
-/// Builds the libraries with the lowest versions, and checks that those are the lowest.
+/// Builds the libraries with the lowest versions, and checks that these are the lowest.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
     if nightly::host(&context.root).is_none() {
         return context.leave_out(
@@ -69,7 +69,7 @@ fn cargo(context: &Context, folder: &Path, line: &str) -> Call {
         .env("CARGO_TARGET_DIR", folder.join("build"))
 }
 
-/// Copies what the libraries are built from, and nothing that only tests need.
+/// Copies the sources of the libraries, without files that only tests need.
 fn copy(context: &Context, mut tree: Tree) -> Result<()> {
     tree.write("Cargo.toml", &root_manifest(&read(&context.root.join("Cargo.toml"))?))?;
     let lock = context.root.join(LOCK);
@@ -124,12 +124,12 @@ fn without_tables(manifest: &str, headers: &[&str]) -> String {
 struct Bound {
     name: String,
     requirement: String,
-    /// All versions of that name: others of them may be dependencies of dependencies.
+    /// All built versions with that name. Some may be dependencies of dependencies.
     built: Vec<String>,
 }
 
 impl Bound {
-    /// Returns what is wrong if the lowest version that the requirement allows was not built.
+    /// Returns an error message if the lowest allowed version was not built.
     fn problem(&self) -> Option<String> {
         let Self { name, requirement, built } = self;
         let lowest = lowest(requirement);

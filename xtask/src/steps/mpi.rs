@@ -1,8 +1,9 @@
-//! The solver and the explorations across processes, under the `mpirun` of this machine.
+//! Tests the solver and the explorations across processes, under the `mpirun` of this machine.
 //!
-//! All that is built with MPI is built in few profiles: its bindings alone are half a minute in each. The lab with MPI is the
-//! build that `models`, `bench-smoke` and `browser` run, too; `clippy` and `doc` see it in the debug build. That all of it builds without
-//! MPI is shown by `clippy`, `doc` and `unit`, which see the whole workspace without it.
+//! Builds with MPI use few profiles, because its bindings alone take half a minute in each.
+//! `models`, `bench-smoke` and `browser` run the same build of the lab with MPI; `clippy` and `doc`
+//! use MPI in the debug build. `clippy`, `doc` and `unit` also show that the whole workspace builds
+//! without MPI.
 
 use std::env;
 use std::fs;
@@ -15,10 +16,10 @@ use super::{smoke, Context, Effort, Outcome};
 use crate::call::Call;
 use crate::install;
 
-/// What the bindings are made with, and what they are bindings to.
+/// The MPI library, and the tools to make its bindings.
 const PACKAGES: &str = "libopenmpi-dev openmpi-bin libclang-dev";
 
-/// Where a system has its libraries; libclang is there, or up to two folders below.
+/// Folders with system libraries. libclang is there, or up to two folders below.
 const LIBRARIES: [&str; 6] = [
     "/usr/lib",
     "/usr/lib64",
@@ -28,15 +29,16 @@ const LIBRARIES: [&str; 6] = [
     "/Library/Developer/CommandLineTools/usr/lib",
 ];
 
-/// How many ranks the program is run with.
+/// The number of ranks.
 const RANKS: usize = 2;
 
-/// Gets what is missing, where that needs no questions. Returns whether all is here then.
+/// Installs missing packages if that needs no interaction. Returns whether everything is installed
+/// then.
 pub(super) fn install(context: &Context) -> bool {
     install::packages(context, PACKAGES, &missing(context).join(" and ")) && is_here(context)
 }
 
-/// Whether all that MPI needs is here.
+/// Returns whether everything that MPI needs is installed.
 pub(super) fn is_here(context: &Context) -> bool {
     missing(context).is_empty()
 }
@@ -55,7 +57,7 @@ fn missing(context: &Context) -> Vec<&'static str> {
     missing
 }
 
-/// Whether libclang is in `folder`, or so many folders below.
+/// Returns whether libclang is in `folder`, or up to `depth` folders below.
 fn has_libclang(folder: &Path, depth: usize) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     let mut below = Vec::new();
@@ -68,14 +70,15 @@ fn has_libclang(folder: &Path, depth: usize) -> bool {
     depth > 0 && below.iter().any(|path| has_libclang(path, depth - 1))
 }
 
-/// `libclang.so`, or with a version in it; not `libclang-cpp.so`, which is another library, and no static one.
+/// Returns whether a file is `libclang.so`, or has a version in that name. `libclang-cpp.so` is
+/// another library, and a static library does not count.
 fn is_libclang(name: &str) -> bool {
     let Some(rest) = name.strip_prefix("libclang") else { return false };
     let rest = rest.trim_start_matches(|c: char| c == '-' || c == '.' || c.is_ascii_digit());
     ["so", "dylib"].iter().any(|kind| rest.strip_prefix(kind).is_some_and(|end| end.is_empty() || end.starts_with('.')))
 }
 
-/// The tests of ranks that are processes, and the program itself.
+/// Runs the tests with ranks as processes, and the program itself.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
     if !context.has_mpi() {
         return context.leave_out(&format!(
@@ -84,14 +87,16 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
             missing(context).join(" and ")
         ));
     }
-    // With the lab's package, though only one of them has such a test: so most of what it needs is built already.
+    // Includes the lab's package, though only the other one has such a test. So most dependencies
+    // are built already.
     let tests = context.cargo("test -p filch-mpi -p filch-lab --features filch-mpi/mpi,filch-lab/mpi --test ranks");
     match context.effort {
         Effort::Quick | Effort::Usual => tests,
         Effort::Deep { .. } => tests.env("FILCH_MPI_ROUNDS", "20"),
     }
     .run()?;
-    // By itself: together with the tests above, a feature of a dependency differs, and the lab would be built once more.
+    // This is a separate command. Together with the tests above, a feature of a dependency differs,
+    // and cargo would build the lab again.
     context.cargo("test -p filch-lab --features mpi --test mpi").run()?;
 
     let filch = context.lab()?.under(&under_mpirun(context));
@@ -109,7 +114,8 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Whether the ranks did it together. Where `mpirun` belongs to another MPI than the program, each is alone, and all is found, too.
+/// Checks that the ranks worked together. If `mpirun` belongs to another MPI than the program, each
+/// rank is alone, and each finds the whole result.
 fn check_ranks(json: &str) -> Result<()> {
     let summary: Value = serde_json::from_str(json)?;
     let ranks = summary["ranks"].as_array().map_or(0, Vec::len);
@@ -117,19 +123,21 @@ fn check_ranks(json: &str) -> Result<()> {
     Ok(())
 }
 
-/// `mpirun` with our number of ranks. All else is said by the environment, because each MPI has options of its own.
+/// Returns a call of `mpirun` with `RANKS` ranks. The environment sets everything else, because
+/// each MPI has its own options.
 fn under_mpirun(context: &Context) -> Call {
     context
         .call("mpirun")
         .words("-n")
         .arg(RANKS.to_string())
-        // Open MPI wants to be asked twice before it runs as root, as containers do.
+        // Open MPI needs both variables to run as root, which is common in containers.
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-        // More ranks than cores: Open MPI 4, and 5.
+        // Allows more ranks than cores, for Open MPI 4 and 5.
         .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
         .env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe")
-        // And not each on a core of its own, where something else may be running: the same.
+        // Does not bind each rank to a core, because other programs may run there. For Open MPI 4
+        // and 5.
         .env("OMPI_MCA_hwloc_base_binding_policy", "none")
         .env("PRTE_MCA_hwloc_default_binding_policy", "none")
 }

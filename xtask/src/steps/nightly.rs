@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::call::Call;
 
-/// The triple that nightly compiles for, or nothing where there is no nightly.
+/// The target triple of nightly, or `None` if there is no nightly toolchain.
 pub(super) fn host(root: &Path) -> Option<String> {
     let output = Call::new("rustc", root).words("+nightly -vV").output().ok()?;
     let version = String::from_utf8(output.stdout).ok()?;
@@ -16,7 +16,7 @@ pub(super) fn host(root: &Path) -> Option<String> {
 }
 
 fn host_in(version: &str) -> Option<String> {
-    // A compiler that was not installed by rustup ignores `+nightly` and answers all the same.
+    // A compiler that rustup did not install ignores `+nightly` and still answers.
     let is_nightly = version.lines().any(|line| line.starts_with("release: ") && line.contains("nightly"));
     if !is_nightly {
         return None;

@@ -1,7 +1,8 @@
-//! The queues without the standard library.
+//! Tests the queues without the standard library.
 //!
-//! A build for the host proves little: the host has a standard library, and a crate below could link it unnoticed. So
-//! a program with a panic handler of its own links the queues; two panic handlers in one program are an error.
+//! A build for the host proves little. The host has a standard library, and a dependency could link
+//! it unnoticed. So a program with its own panic handler links the queues: two panic handlers in
+//! one program are an error.
 
 use std::path::Path;
 
@@ -31,7 +32,7 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
 
 fn link(context: &Context, library: &Path) -> Result<Call> {
     let beside = library.parent().context("cargo named a library outside of any folder")?;
-    // A library that cargo lifted out of `deps` has the libraries it needs still in there.
+    // If cargo copied a library out of `deps`, the libraries that it needs are still in `deps`.
     let deps = if beside.ends_with("deps") { beside.to_owned() } else { beside.join("deps") };
     Ok(Call::new("rustc", &context.root)
         .words("--edition 2021 --crate-type lib --emit metadata --check-cfg cfg(with_std)")

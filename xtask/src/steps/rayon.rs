@@ -1,8 +1,9 @@
-//! rayon's own published tests on our rayon-core, and tests of ours that stock and ours must pass alike.
+//! Runs rayon's published tests on filch's rayon-core, and tests that stock must pass too.
 //!
-//! Nothing of rayon's is kept here: its packages, which the benchmarks need anyway, contain their tests. They are copied
-//! to the target folder and built there with our rayon-core in place of theirs. A suite that ran nothing would pass, so
-//! each has its number.
+//! The repository has no copy of rayon: its packages, which the benchmarks need anyway, contain
+//! their tests. This step copies them to the target folder and builds them there with filch's
+//! rayon-core in place of theirs. A suite that ran no tests would pass, so each suite has its
+//! expected number.
 
 mod libtest;
 mod packages;
@@ -19,7 +20,7 @@ use self::workspace::{Workspace, CORE_TESTS, PARITY};
 use super::{Context, Effort, Outcome};
 use crate::console::say;
 
-/// Runs all suites, also those after one that failed, and prints what they came to.
+/// Runs all suites, also after a failure, and prints their results.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
     let published = Published::find(context.cargo("metadata"))?;
     let core = context.root.join("crates/rayon-core");

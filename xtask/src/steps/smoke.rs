@@ -1,4 +1,5 @@
-//! The benchmarks run, and so do `filch graph` and `filch solve`, and the JSON they write is complete. Their times are not judged.
+//! Checks that the benchmarks, `filch graph` and `filch solve` run and write complete JSON. Their
+//! times are not checked.
 
 mod suites;
 
@@ -14,20 +15,21 @@ use super::{Context, Outcome};
 use crate::call::Call;
 use crate::console::say;
 
-/// What `filch graph` computes.
+/// The traversals of `filch graph`.
 const TRAVERSALS: [&str; 4] = ["closure", "spanning-tree", "components", "bfs"];
 
-/// On which graph, of so many vertices.
+/// The graph to traverse. The next constant is the number of its vertices.
 pub(super) const TORUS: &str = "--generate torus:700x700";
 const VERTICES: u64 = 490_000;
 
-/// What `filch` is to solve: the shortest Golomb ruler with 7 marks.
+/// The problem that `filch` solves: the shortest Golomb ruler with 7 marks.
 pub(super) const SOLVE: &str = "solve golomb 7";
 
-/// How long that is.
+/// The length of that ruler.
 const RULER: i64 = 25;
 
-/// Runs the quick benchmarks and checks their rows, traverses a graph in every way, and solves a problem.
+/// Runs the quick benchmarks and checks their rows. Also runs every graph traversal, and solves a
+/// problem.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
     for suite in &SUITES {
         bench(context, suite)?;
@@ -40,7 +42,7 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Runs a suite, as little of it as shows that it works, and checks its rows.
+/// Runs a minimal part of a suite, and checks its rows.
 pub(super) fn bench(context: &Context, suite: &Suite) -> Result<()> {
     let bench = context.lab()?.words(&format!("bench {} --quick --rounds 1 {}", suite.name, suite.options));
     let rows = checked(context, bench, suite.name, |json| suite.check(json))?;
@@ -48,7 +50,7 @@ pub(super) fn bench(context: &Context, suite: &Suite) -> Result<()> {
     Ok(())
 }
 
-/// Whether the best ruler was found and proven to be the best.
+/// Checks that the best ruler was found and proven to be the best.
 pub(super) fn check_solution(json: &str) -> Result<()> {
     let summary: Value = serde_json::from_str(json).context("it is not valid JSON")?;
     ensure!(summary["ending"] == "optimal", "`ending` must be `optimal`");
@@ -59,7 +61,7 @@ pub(super) fn check_solution(json: &str) -> Result<()> {
     Ok(())
 }
 
-/// Runs the lab's program by `call`, and checks the JSON that it writes to a file called `name`.
+/// Runs the lab's program by `call`, and checks the JSON in its output file `name`.
 pub(super) fn checked<T>(
     context: &Context,
     call: Call,
@@ -68,7 +70,7 @@ pub(super) fn checked<T>(
 ) -> Result<T> {
     let relative = context.target("smoke").join(format!("{name}.json"));
     let file = context.root.join(&relative);
-    // The file of an earlier run must not pass for this one's.
+    // A file of an earlier run must not count as the output of this run.
     match fs::remove_file(&file) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             return Err(error).with_context(|| format!("{} could not be removed", file.display()));
@@ -83,7 +85,7 @@ pub(super) fn checked<T>(
     check(&json).with_context(|| format!("{} is not what it should be", file.display()))
 }
 
-/// Whether a traversal of a graph that is connected came to its end.
+/// Checks that a traversal of a connected graph reached every vertex.
 pub(super) fn check_traversal(traversal: &str, json: &str) -> Result<()> {
     let summary: Value = serde_json::from_str(json).context("it is not valid JSON")?;
     ensure!(summary["task"] == traversal, "`task` must be `{traversal}`");

@@ -6,26 +6,27 @@ use super::{Context, Effort, Outcome};
 use crate::artifact;
 use crate::call::Call;
 
-/// Owners pay for their fences and thieves never call membarrier: what is built where the kernel has no such call.
+/// Flags for fenced owners and thieves without membarrier. This is the build for kernels that lack
+/// that system call.
 pub(super) const FENCED: &str = "--cfg filch_fenced --cfg filch_no_membarrier";
 
-/// The atomics are loom's.
+/// Flags for loom's atomics.
 pub(super) const LOOM: &str = "--cfg loom";
 
-/// What is built with them.
+/// The targets that are built under loom.
 pub(super) const UNDER_LOOM: &str = "--release -p filch-queue -p filch -p filch-dd --lib --test loom --test weaken";
 
-/// The threads are shuttle's.
+/// Flags for shuttle's threads.
 pub(super) const SHUTTLE: &str = "--cfg shuttle";
 
-/// All features of the workspace that need nothing of the system.
+/// All features of the workspace that need no system library.
 pub(super) const ALL_BUT_MPI: [&str; 2] = ["filch/trace", PETGRAPH];
 
-/// The features of the unit tests. They change nothing in the runtime, which is tested as users
-/// have it.
+/// The features of the unit tests. They change nothing in the runtime, so the tests use the runtime
+/// as users do.
 const PETGRAPH: &str = "filch-graph/petgraph";
 
-/// Unit, property and stress tests of the packages, and those in examples.
+/// Runs the unit, property and stress tests of the packages, and the tests in examples.
 pub(super) fn unit(context: &Context) -> Result<Outcome> {
     let packages = &context.packages;
     if let Some(members) = packages.in_workspace() {
@@ -41,7 +42,8 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
         }
         .run()?;
         if packages.include("filch") {
-            // All members, though only filch has such a test: so the dependencies are built already.
+            // Includes all members, though only filch has such a test. So the dependencies are
+            // built already.
             let trace = context.cargo("test --test trace").words(&members);
             trace.words(&packages.features(&ALL_BUT_MPI)).run()?;
         }
@@ -49,7 +51,7 @@ pub(super) fn unit(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The examples in the documentation of the packages.
+/// Runs the examples in the documentation of the packages.
 pub(super) fn doctest(context: &Context) -> Result<Outcome> {
     let packages = &context.packages;
     if let Some(libraries) = packages.libraries() {
@@ -58,33 +60,35 @@ pub(super) fn doctest(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The tests of our rayon-core, those in its documentation too.
+/// Runs the tests of filch's rayon-core, including those in its documentation.
 pub(super) fn rayon_core(context: &Context) -> Result<Outcome> {
     context.cargo_in_rayon_core("test").run()?;
     Ok(Outcome::Passed)
 }
 
-/// The numbers of tasks of each queue, and of joins of each pool, in `cargo xtask test`.
+/// The number of tasks of each queue in `cargo xtask test`. The next constant is the number of
+/// joins of each pool.
 const QUICK_TASKS: &str = "200000";
 const QUICK_JOINS: &str = "400000";
 
-/// The stress tests with their full number of tasks, of which `cargo xtask test` has a part.
+/// Runs the stress tests with their full number of tasks. `cargo xtask test` runs a part of them.
 pub(super) fn stress(context: &Context) -> Result<Outcome> {
-    // The whole workspace with the features of `unit`, so that nothing is built for this step.
+    // Uses the whole workspace with the features of `unit`, so that this step builds nothing.
     let tests = context.cargo("test --workspace --test stress --test bulk_stress");
     tests.words(&context.packages.features(&[PETGRAPH])).run()?;
     Ok(Outcome::Passed)
 }
 
-/// The tests of queues and runtime on the paths that this machine would not choose by itself.
+/// Runs the tests of queues and runtime on paths that this machine would not choose.
 pub(super) fn fallback(context: &Context) -> Result<Outcome> {
-    // The algorithms are those of the unit step, so fewer tasks do: what differs is where the fences are.
+    // The algorithms are those of the unit step, so fewer tasks are enough. Only the place of the
+    // fences differs.
     let (tasks, joins) = match context.effort {
         Effort::Quick | Effort::Usual => ("1000000", "400000"),
         Effort::Deep { .. } => ("10000000", "10000000"),
     };
     context
-        // Not `--tests`, which are those of the examples too.
+        // Not `--tests`, which also runs the tests of the examples.
         .cargo("test -p filch-queue -p filch --lib --test *")
         .env("RUSTFLAGS", FENCED)
         .env("CARGO_TARGET_DIR", context.target("fallback"))
@@ -94,28 +98,29 @@ pub(super) fn fallback(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The models on the bounded-TSO machine, by the command that users have.
+/// Runs the models on the bounded-TSO machine, with the command for users.
 pub(super) fn models(context: &Context) -> Result<Outcome> {
     let verify = context.lab()?.arg("verify");
     match context.effort {
         Effort::Quick | Effort::Usual => verify.arg("--quick").run()?,
         Effort::Deep { .. } => {
             verify.run()?;
-            // What is too long for the unit tests and no case of a model: the table of deltas.
+            // The table of deltas takes too long for the unit tests, and is not a case of a model.
             context.cargo("test --release -p filch-model --lib -- --ignored").run()?;
-            // And the larger worlds of the coordinator's protocol.
+            // The larger worlds of the coordinator's protocol.
             context.cargo("test --release -p filch-mpi --lib -- --ignored").run()?;
         }
     }
     Ok(Outcome::Passed)
 }
 
-/// Every interleaving of the loom models.
+/// Explores every interleaving of the loom models.
 pub(super) fn loom(context: &Context) -> Result<Outcome> {
     let models = under_loom(context, "filch-queue", "loom")?;
     let runtime = under_loom(context, "filch", "filch")?.arg("models");
     let master = under_loom(context, "filch-dd", "filch_dd")?.arg("models");
-    // A model keeps one core busy, and a program that is left with its longest model leaves the other idle.
+    // A model keeps one core busy. A program that still runs its longest model leaves the other
+    // core idle.
     Call::run_together(&match context.effort {
         Effort::Quick | Effort::Usual => [models, runtime, master],
         Effort::Deep { preemptions } => [
@@ -127,7 +132,7 @@ pub(super) fn loom(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Whole pools in random orders of their threads' steps.
+/// Runs whole pools in random orders of their threads' steps.
 pub(super) fn shuttle(context: &Context) -> Result<Outcome> {
     let orders = match context.effort {
         Effort::Quick | Effort::Usual => "500",
@@ -142,17 +147,20 @@ pub(super) fn shuttle(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Weakens every ordering in turn; the models must notice.
+/// Weakens every ordering in turn. The models must notice.
 pub(super) fn weaken(context: &Context) -> Result<Outcome> {
-    // The share that was caught is the result, and it is printed, so the output is not captured.
-    // A broken crate is caught within a second or not at all, nearly always: its five do beside another step, too.
+    // The result is the printed share of caught weakenings, so the output is not captured. Nearly
+    // always, a broken crate is caught within a second or not at all. So its limit of five seconds
+    // is enough beside another step, too.
     under_loom(context, "filch-queue", "weaken")?.arg("--nocapture").run()?;
     Ok(Outcome::Passed)
 }
 
-/// Builds all that runs under loom and returns the program that cargo made of the tests called `name` of the package in `folder`.
+/// Builds everything that runs under loom, and returns one test program. It is the program of the
+/// tests called `name` of the package in `folder`.
 ///
-/// All at once, because the dependencies have other features for one package than for two, and would be built twice.
+/// One command builds everything: the dependencies have other features for one package than for
+/// two, and cargo would build them twice.
 fn under_loom(context: &Context, folder: &str, name: &str) -> Result<Call> {
     let build = context
         .cargo(&format!("test --no-run {UNDER_LOOM}"))

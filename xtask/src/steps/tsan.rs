@@ -1,9 +1,10 @@
-//! The queues' tests under ThreadSanitizer.
+//! Runs the queues' tests under ThreadSanitizer.
 //!
-//! The standard library is not instrumented: what it orders by itself (a contended `Mutex`, a `Barrier`, a channel,
-//! the implicit joins at the end of `thread::scope`) is invisible to the sanitizer, and memory handed over that way
-//! is reported as a race. Thread creation and explicit joins are seen, and so are atomics; tests that run here
-//! use those. Fences are not understood either. What the library does with its own memory is in `xtask/tsan.supp`.
+//! The standard library is not instrumented. The sanitizer does not see the order that the library
+//! itself provides (a contended `Mutex`, a `Barrier`, a channel, the implicit joins at the end of
+//! `thread::scope`). It reports a race for memory that is passed that way. The sanitizer sees
+//! thread creation, explicit joins and atomics, so the tests that run here use those. It does not
+//! understand fences either. `xtask/tsan.supp` suppresses reports about the library's own memory.
 
 use std::path::Path;
 
@@ -13,14 +14,14 @@ use super::{nightly, Context, Effort, Outcome};
 use crate::call::Call;
 use crate::console::say;
 
-/// Instruments our code, and lets it link to a standard library that is not.
+/// Instruments filch's code, and allows it to link to an uninstrumented standard library.
 const FLAGS: &str = "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer";
 
-/// Tests that panic on purpose print no backtrace: the library keeps what it needs for one behind a lock that the
-/// sanitizer does not see, and is reported for it.
+/// Tests that panic on purpose print no backtrace. The library guards its backtrace data by a lock
+/// that the sanitizer does not see, and the sanitizer would report it.
 const BACKTRACE: &str = "0";
 
-/// Checks that the sanitizer can see a race here, then runs the queues' tests under it.
+/// Runs the queues' tests under the sanitizer. First checks that the sanitizer can see a race here.
 pub(super) fn run(context: &Context) -> Result<Outcome> {
     let Some(host) = nightly::host(&context.root) else {
         return context.leave_out(
@@ -33,15 +34,16 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
         Effort::Quick | Effort::Usual => ("100000", "32"),
         Effort::Deep { .. } => ("2000000", "1000"),
     };
-    // The stress tests have the races. The property tests have one thread; the edge tests limit the address space, which the
-    // sanitizer fills, and count to 2^30; the memory tests count what the sanitizer allocates too. The runtime has no tests in its library.
+    // The stress tests have the races. The property tests have one thread. The edge tests limit the
+    // address space, which the sanitizer fills, and count to 2^30. The memory tests also count the
+    // allocations of the sanitizer. The runtime has no tests in its library.
     context
         .cargo("+nightly test -p filch-queue -p filch --lib --test stress --test bulk_stress --target")
         .arg(&host)
-        // The runtime with locks that the sanitizer sees. The queues have none.
+        // Builds the runtime with locks that the sanitizer sees. The queues have no locks.
         .env("RUSTFLAGS", format!("{FLAGS} --cfg filch_tsan"))
         .env("CARGO_TARGET_DIR", context.target("tsan"))
-        // Frames that were inlined have their names, which the suppressions go by, from here.
+        // Debug information names the inlined frames. The suppressions depend on these names.
         .env("CARGO_PROFILE_TEST_DEBUG", "line-tables-only")
         .env("TSAN_OPTIONS", options(&context.root))
         .env("RUST_BACKTRACE", BACKTRACE)
@@ -52,8 +54,8 @@ pub(super) fn run(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// A deliberate race must be reported and its harmless twin must not, with the flags, options and suppressions that
-/// the queues' tests get: a silent sanitizer would pass anything.
+/// Checks that a deliberate race is reported and that its harmless twin is not. Both get the flags,
+/// options and suppressions of the queues' tests. A silent sanitizer would pass anything.
 fn controls(context: &Context, host: &str) -> Result<()> {
     let folder = context.target("tsan");
     std::fs::create_dir_all(context.root.join(&folder))
@@ -95,7 +97,7 @@ fn controls(context: &Context, host: &str) -> Result<()> {
     Ok(())
 }
 
-/// Stops at the first report, and leaves out the standard library's own.
+/// Stops at the first report, and suppresses reports about the standard library.
 fn options(root: &Path) -> String {
     format!("halt_on_error=1 suppressions=\"{}\"", root.join("xtask/tsan.supp").display())
 }

@@ -1,8 +1,10 @@
-//! Whether a problem keeps the promises that the traits ask for.
+//! Tests whether a problem keeps the laws of the traits.
 //!
-//! A merge that forgets a completion, or a bound that is too close, gives no error: it gives an optimum that is none. [`laws`] looks for such mistakes by walking at random through the states
-//! of a problem, as a search would, and by following completions from state to state. It proves nothing, but what is broken is mostly found within a second on
-//! a small instance; and what it finds, it says in a sentence, with the states and decisions that show it.
+//! A merge that loses a completion, or a bound that is too tight, gives no error: it gives a wrong
+//! optimum. [`laws`] looks for such mistakes. It walks at random through the states of a problem,
+//! as a search would, and follows completions from state to state. It proves nothing, but it finds
+//! most mistakes within a second on a small instance. It reports each in a sentence, with the
+//! states and decisions that show it.
 //!
 //! ```
 //! use filch_dd::check;
@@ -16,17 +18,21 @@
 //! # Ok::<(), check::Broken>(())
 //! ```
 //!
-//! The laws are
+//! The laws are:
 //!
-//! - [`Law::Order`]: a variable is decided once, and is one of those that there are.
-//! - [`Law::Domain`]: no value is given twice, and the same question has the same answer when asked again.
-//! - [`Law::Skip`]: where a variable does not matter, its default value is in the domain, costs nothing and leaves the state as it is, and no other value is better.
-//! - [`Law::Limit`]: no cost and no bound goes beyond the limit.
-//! - [`Law::Merge`]: every completion of a state is one of the state it is merged into, and costs no worse from there.
+//! - [`Law::Order`]: a variable is decided only once, and exists.
+//! - [`Law::Domain`]: no value is given twice, and the same call returns the same result again.
+//! - [`Law::Skip`]: if a variable does not matter, its default value is in the domain, costs
+//!   nothing and leaves the state as it is, and no other value is better.
+//! - [`Law::Limit`]: no cost and no bound exceeds the limit.
+//! - [`Law::Merge`]: every completion of a state is a completion of the state it is merged into, at
+//!   no worse a cost.
 //! - [`Law::Bound`]: no completion of a state is better than its rough bound.
-//! - [`Law::Dominance`]: every completion of a dominated state is one of the state that dominates it, and no better.
+//! - [`Law::Dominance`]: every completion of a dominated state is a completion of the state that
+//!   dominates it, and no better.
 //!
-//! They are looked at for merged states as well: a relaxed diagram merges, bounds and expands these too.
+//! They are checked for merged states as well: a relaxed diagram merges, bounds and expands these
+//! too.
 
 mod walk;
 
@@ -36,32 +42,34 @@ use std::fmt::{self, Debug};
 use crate::{Dominance, Relaxation};
 use walk::{is_better, Node, Pair, Walk};
 
-/// A promise of the traits.
+/// A law that the traits require.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Law {
-    /// A variable is decided once, and is one of those that there are.
+    /// A variable is decided only once, and exists.
     Order,
-    /// No value is given twice, and the same question has the same answer.
+    /// No value is given twice, and the same call returns the same result.
     Domain,
-    /// What does not matter costs nothing and leaves the state as it is, and so is left out at no loss.
+    /// A variable that does not matter can be skipped without loss.
+    ///
+    /// It costs nothing and leaves the state as it is.
     Skip,
-    /// No cost and no bound goes beyond the limit.
+    /// No cost and no bound exceeds the limit.
     Limit,
-    /// A merged state has every completion of what was merged, at no worse a cost.
+    /// A merged state has every completion of its parts, at no worse a cost.
     Merge,
     /// No completion is better than the rough bound.
     Bound,
-    /// A dominated state has no completion that the other has not, and none that is better.
+    /// Every completion of a dominated state is one of the other, and no better.
     Dominance,
 }
 
 /// A law that is broken, and what shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// Which one.
+    /// The law that is broken.
     pub law: Law,
-    /// What was seen, as a sentence.
+    /// What was observed, as a sentence.
     pub sentence: String,
 }
 
@@ -77,18 +85,21 @@ fn broken(law: Law, sentence: String) -> Result<(), Broken> {
     Err(Broken { law, sentence })
 }
 
-/// Walks through the states of a problem and looks whether the laws hold; says what the first broken one is. Other seeds take other ways.
+/// Walks through the states of a problem and checks the laws.
 ///
-/// It takes a few thousand transitions for each variable, so a small instance is best: those show mistakes most clearly, too.
+/// It returns the first law that is broken. Other seeds take other ways.
+///
+/// It takes a few thousand transitions for each variable, so a small instance is best. Small
+/// instances also show mistakes most clearly.
 ///
 /// # Errors
 ///
-/// The first law that is seen to be broken.
+/// The first law that is found broken.
 pub fn laws<P: Relaxation>(problem: &P, seed: u64) -> Result<(), Broken>
 where
     P::State: Debug,
 {
-    // First what is simplest to say: a variable that comes twice makes every bound look wrong.
+    // The simplest laws first: a variable that comes twice makes every bound look wrong.
     Walk::new(problem, seed).run(|_, _, _| Ok(()))?;
     Walk::new(problem, seed).run(|walk, depth, layer| {
         for node in layer.iter() {
@@ -98,11 +109,11 @@ where
     })
 }
 
-/// As [`laws`], for the dominance of a problem: states that the walk finds in the same layer are compared.
+/// Like [`laws`], for the dominance of a problem: compares states of the same layer.
 ///
 /// # Errors
 ///
-/// The first law that is seen to be broken.
+/// The first law that is found broken.
 pub fn laws_of_dominance<P: Relaxation + Dominance>(problem: &P, seed: u64) -> Result<(), Broken>
 where
     P::State: Debug,

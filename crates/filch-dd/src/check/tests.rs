@@ -1,10 +1,10 @@
-//! Each law, broken on purpose.
+//! Tests that each law is checked, with problems that break it.
 
 use super::*;
 use crate::problems::knapsack::{self, Kind, Knapsack};
 use crate::{Cost, Decision, Problem, Value, Variable};
 
-/// What somebody might get wrong.
+/// A mistake in a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mistake {
     None,
@@ -74,7 +74,7 @@ impl Problem for Wrong {
         let cost = self.sack.cost(state, next, decision);
         match self.mistake {
             Mistake::SkipCosts if decision.value == 0 => -1,
-            // The more is left, the less it is worth.
+            // The more capacity is left, the less it is worth.
             Mistake::MoreProfitLater if decision.value == 1 => cost + (self.sack.capacity() - state) / 4,
             _ => cost,
         }

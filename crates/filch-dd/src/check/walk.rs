@@ -1,4 +1,4 @@
-//! A walk at random through the states of a problem.
+//! A random walk through the states of a problem.
 
 use std::fmt::Debug;
 
@@ -6,9 +6,9 @@ use super::{broken, Broken, Law};
 use crate::random::Stream;
 use crate::{Cost, Decision, Relaxation, Sense, Value, Variable};
 
-/// How many states of a layer are looked at.
+/// The number of states of a layer that are explored.
 const WIDTH: usize = 6;
-/// How many states are looked at to find completions of one.
+/// The number of states that are visited to find completions of one state.
 const BUDGET: usize = 300;
 
 pub(super) fn is_better(sense: Sense, a: Cost, b: Cost) -> bool {
@@ -18,19 +18,21 @@ pub(super) fn is_better(sense: Sense, a: Cost, b: Cost) -> bool {
     }
 }
 
-/// A state, and how it was come by.
+/// A state, and how it was reached.
 #[derive(Clone)]
 pub(super) struct Node<S> {
     pub(super) state: S,
     pub(super) cost: Cost,
     path: Vec<Decision>,
-    /// The last arc that skipped nothing: where it came from, its decision and its cost. Without one at the root.
+    /// The last arc that skipped nothing: its upper state, decision and cost. `None` at the root.
     arc: Option<(S, Decision, Cost)>,
-    /// Whether some state on the way was merged.
+    /// Whether any state on the way was merged.
     pub(super) relaxed: bool,
 }
 
-/// Two states after the same number of decisions: what `less` can do, `more` can do as well, or so it is said.
+/// Two states after the same number of decisions.
+///
+/// Every completion of `less` should be a completion of `more`.
 pub(super) struct Pair<'a, S> {
     pub(super) less: &'a Node<S>,
     pub(super) more: &'a Node<S>,
@@ -83,7 +85,7 @@ where
         Ok(())
     }
 
-    /// The variable that is next.
+    /// Returns the next variable.
     fn next<'s>(&self, depth: usize, layer: impl Iterator<Item = &'s P::State>) -> Result<Option<Variable>, Broken>
     where
         P::State: 's,
@@ -99,7 +101,7 @@ where
         }
     }
 
-    /// All the states after a variable is decided.
+    /// Adds all states after a variable is decided.
     fn expand(&self, variable: Variable, node: &Node<P::State>, next: &mut Vec<Node<P::State>>) -> Result<(), Broken> {
         let (problem, state) = (self.problem, &node.state);
         let values = values(problem, variable, state);
@@ -164,7 +166,9 @@ where
         Ok(())
     }
 
-    /// What does not matter can be left out: its default value changes nothing, and no other value does better.
+    /// Checks that a variable that does not matter can be skipped.
+    ///
+    /// Its default value changes nothing, and no other value is better.
     fn skip(&self, variable: Variable, state: &P::State, values: &[Value]) -> Result<(), Broken> {
         let problem = self.problem;
         let default = problem.default_value(variable);
@@ -186,7 +190,7 @@ where
         Ok(())
     }
 
-    /// Merges a few states of a layer, if it has that many, and leaves what came of it there.
+    /// Merges a few states of a layer, and perhaps replaces them by the merged state.
     pub(super) fn merge_some(&mut self, depth: usize, layer: &mut Vec<Node<P::State>>) -> Result<(), Broken> {
         let problem = self.problem;
         if depth == 0 {
@@ -207,7 +211,8 @@ where
                 best = Some(merged);
             }
         }
-        // Some walks go on without, so that exact states are seen deep down, too.
+        // Some walks continue without the merged state, so that exact states are checked deep down,
+        // too.
         if let Some(best) = best.filter(|_| self.stream.chance(500)) {
             layer.drain(..some);
             layer.push(best);
@@ -215,7 +220,7 @@ where
         Ok(())
     }
 
-    /// No completion of a state is better than its bound.
+    /// Checks that no completion of a state is better than its bound.
     pub(super) fn bound(&mut self, depth: usize, node: &Node<P::State>) -> Result<(), Broken> {
         let problem = self.problem;
         let Some(bound) = problem.rough_bound(depth, &node.state) else { return Ok(()) };
@@ -241,7 +246,9 @@ where
         })
     }
 
-    /// Calls `found` with completions of a state, and what they add to its cost, until the budget is used up.
+    /// Calls `found` with completions of a state until the budget is used up.
+    ///
+    /// It also passes what each completion adds to the cost.
     fn complete(
         &mut self,
         depth: usize,
@@ -264,7 +271,7 @@ where
         Ok(())
     }
 
-    /// The decisions that there are, in random order, with the states after them and their costs.
+    /// Returns the possible decisions in random order, with the next states and the costs.
     fn steps(&mut self, variable: Variable, state: &P::State) -> Vec<(Decision, P::State, Cost)> {
         let problem = self.problem;
         if !problem.matters(variable, state) {
@@ -282,7 +289,7 @@ where
         values.into_iter().map(step).collect()
     }
 
-    /// What can be done from `less` can be done from `more`, at no worse a cost.
+    /// Checks that every completion of `less` is one of `more`, at no worse a cost.
     pub(super) fn follows(&mut self, depth: usize, pair: &Pair<'_, P::State>, law: Law) -> Result<(), Broken> {
         let mut budget = BUDGET;
         let (less, more) = ((&pair.less.state, pair.less.cost), (&pair.more.state, pair.ahead));
@@ -334,7 +341,7 @@ where
                         ((&next, less_cost.saturating_add(cost)), (&after, more_cost.saturating_add(more_by)));
                     self.follow(depth + 1, less, more, taken, budget, pair, law)?;
                 }
-                // It is only wrong if there is a way to the end from here.
+                // It is an error only if there is a completion from here.
                 None => {
                     let about = about(pair, law);
                     let refused = told(&[decision]);
@@ -376,7 +383,7 @@ fn values<P: Relaxation>(problem: &P, variable: Variable, state: &P::State) -> V
     values
 }
 
-/// Decisions in a form to read.
+/// Formats decisions for a message.
 fn told(decisions: &[Decision]) -> String {
     match decisions {
         [] => "no decision".into(),

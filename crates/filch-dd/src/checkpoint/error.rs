@@ -1,4 +1,4 @@
-//! Why a checkpoint is not read or not written, as a sentence.
+//! Errors of reading or writing a checkpoint.
 
 use core::fmt;
 use std::fs;
@@ -8,63 +8,63 @@ use std::path::{Path, PathBuf};
 use super::file::previous;
 use super::format::{HEAD, VERSION};
 
-/// Why a checkpoint was not read, or not written, or is of something else.
+/// Error from reading, writing or checking a checkpoint.
 #[derive(Debug)]
 pub struct CheckpointError {
     reason: Reason,
-    /// The file, where it is known, and the one before if it is there.
+    /// The file, if it is known, and the previous checkpoint if that exists.
     file: Option<(PathBuf, Option<PathBuf>)>,
 }
 
-/// What was wrong.
+/// The cause of a [`CheckpointError`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Reason {
     /// There is no such file.
     Missing,
-    /// It is a folder, or a device.
+    /// It is a folder or a device.
     NotAFile,
-    /// It is there, but cannot be read.
+    /// It exists, but cannot be read.
     Unreadable(io::Error),
-    /// It is larger than the memory there is.
+    /// It is larger than the available memory.
     TooLarge {
-        /// How large it is.
+        /// The size of the file.
         bytes: u64,
     },
-    /// It is a file, but nothing that was written here.
+    /// It is a file, but not a checkpoint.
     NotACheckpoint,
     /// Its end is missing.
     Truncated {
-        /// How long it is.
+        /// The size of the file.
         bytes: u64,
-        /// How long it was.
+        /// The size that it had when it was written.
         of: u64,
     },
-    /// It is not what was written: how.
+    /// The contents are damaged. The text says how.
     Corrupted(&'static str),
-    /// It is of an older version of the format.
+    /// It has an older version of the format.
     Older {
-        /// Which one.
+        /// The version of the file.
         version: u32,
     },
-    /// It is of a newer version of the format.
+    /// It has a newer version of the format.
     Newer {
-        /// Which one.
+        /// The version of the file.
         version: u32,
     },
-    /// It is of another problem.
+    /// It belongs to another problem.
     AnotherProblem {
-        /// Which one.
+        /// The problem in the file.
         found: String,
-        /// Which one it should have been.
+        /// The problem that was expected.
         wanted: String,
     },
-    /// It is of another instance of the problem.
+    /// It belongs to another instance of the problem.
     AnotherInstance {
-        /// Of which problem.
+        /// The problem.
         problem: String,
     },
-    /// There is no folder to write it to.
+    /// The folder to write it to does not exist.
     NoFolder,
     /// It could not be written.
     NotWritten(io::Error),
@@ -75,9 +75,9 @@ impl CheckpointError {
         CheckpointError { reason, file: None }
     }
 
-    /// The same, of this file.
+    /// Adds the path of the file.
     pub(super) fn of(mut self, path: &Path) -> Self {
-        // The one before is beside the file itself, where a link leads elsewhere.
+        // If the path is a link, the previous checkpoint is beside the target of the link.
         let target = fs::canonicalize(path).ok();
         let before =
             [Some(path), target.as_deref()].into_iter().flatten().map(previous).find(|before| before.is_file());
@@ -85,7 +85,7 @@ impl CheckpointError {
         self
     }
 
-    /// What was wrong.
+    /// Returns the cause.
     pub fn reason(&self) -> &Reason {
         &self.reason
     }
@@ -108,7 +108,7 @@ impl fmt::Display for CheckpointError {
 }
 
 impl fmt::Display for Reason {
-    /// What follows the name of the file.
+    /// Writes the part of the message after the name of the file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Missing => f.write_str(": there is no such file"),
@@ -118,7 +118,7 @@ impl fmt::Display for Reason {
             Reason::NotACheckpoint => f.write_str(" is not a checkpoint of filch"),
             Reason::Truncated { bytes: 0, .. } => f.write_str(" is truncated: it is empty"),
             Reason::Truncated { bytes, of } => {
-                // How long the rest was is said by the head alone.
+                // Without a whole head the full length is unknown.
                 let at_least = if *bytes < HEAD as u64 { "at least " } else { "" };
                 write!(f, " is truncated: only {bytes} of {at_least}{of} bytes are there")
             }
@@ -150,7 +150,7 @@ impl std::error::Error for CheckpointError {
     }
 }
 
-/// A name may have anything in it; what is shown on a terminal must not.
+/// Makes a name safe to print: replaces control characters and cuts long names.
 fn shown(name: &str) -> String {
     const LONGEST: usize = 200;
     let mut shown: String = name.chars().take(LONGEST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();

@@ -1,4 +1,4 @@
-//! Reading a checkpoint from a file, and writing one in the place of the one before.
+//! Reads a checkpoint from a file, and writes one in place of the one before.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -11,19 +11,21 @@ use super::error::{CheckpointError, Reason};
 use super::format::{self, Head};
 use super::{Checkpoint, Identity};
 
-/// What the names of files that are being written end with.
+/// The suffix of files that are being written.
 const PART: &str = ".part";
 
-/// Where the checkpoint before the one in `path` is kept: `FILE.previous`.
+/// Returns where the checkpoint before the one in `path` is kept: `FILE.previous`.
 pub fn previous(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".previous");
     PathBuf::from(name)
 }
 
-/// Removes what writers that were killed have left half written beside `path`.
+/// Removes the partial files that killed writers have left beside `path`.
 ///
-/// A keeper does so before its first checkpoint. It is for the one who writes to `path`, while nobody else does: another's checkpoint that is being written would be lost, and its writer told so.
+/// A keeper calls it before its first checkpoint. Only the writer of `path` may call it, while no
+/// other process writes there. Otherwise the checkpoint that the other process is writing is lost,
+/// and its write fails.
 pub fn sweep(path: &Path) {
     let Ok(Place { target, folder }) = Place::of(path) else { return };
     let (Some(prefix), Ok(entries)) = (prefix(&target), fs::read_dir(folder)) else { return };
@@ -31,7 +33,8 @@ pub fn sweep(path: &Path) {
         let name = entry.file_name();
         let (name, prefix) = (name.as_encoded_bytes(), prefix.as_encoded_bytes());
         let random = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(PART.as_bytes()));
-        // Not those of a file whose name begins as this one's. Nothing is lost if one stays.
+        // Not the files of another path whose name starts with this one's. Nothing is lost if a
+        // file stays.
         if random.is_some_and(|random| random.iter().all(u8::is_ascii_alphanumeric)) {
             let _ = fs::remove_file(entry.path());
         }
@@ -46,34 +49,38 @@ fn prefix(target: &Path) -> Option<OsString> {
 }
 
 impl Checkpoint {
-    /// Reads one.
+    /// Reads a checkpoint.
     ///
     /// # Errors
     ///
-    /// If there is none, or it is not what was written there, or is of another version. The file is left as it is, whatever it is, and no more memory is taken than its size calls for.
+    /// If there is none, or it is damaged, or has another version. The file is never changed. The
+    /// memory used is bounded by the size of the file.
     pub fn read(path: &Path) -> Result<Checkpoint, CheckpointError> {
         read(path).map_err(|reason| CheckpointError::new(reason).of(path))
     }
 
-    /// Reads one that must be of this instance.
+    /// Reads a checkpoint that must belong to this instance.
     ///
     /// # Errors
     ///
-    /// As [`read`](Checkpoint::read), or if it is of something else.
+    /// The same as for [`read`](Checkpoint::read), or if it belongs to something else.
     pub fn read_for(path: &Path, identity: &Identity) -> Result<Checkpoint, CheckpointError> {
         let checkpoint = Checkpoint::read(path)?;
         checkpoint.check(identity).map_err(|error| error.of(path))?;
         Ok(checkpoint)
     }
 
-    /// Writes it to `path`. The checkpoint that was there, if it is whole, is [the previous one](previous) from then on.
+    /// Writes the checkpoint to `path`.
     ///
-    /// It is written beside it, brought to the disk, and only then moved: at every moment the file is whole, be it the old one or the new. Where the file
-    /// system has no links, there is a moment at which only the previous one is there.
+    /// The checkpoint that was there, if it is whole, becomes [the previous one](previous).
+    ///
+    /// The checkpoint is written to a file beside it, synced to the disk, and only then moved. So
+    /// at every moment the file is whole, either the old one or the new one. If the file system has
+    /// no hard links, there is a moment at which only the previous one exists.
     ///
     /// # Errors
     ///
-    /// If it could not be written. What was there is there still.
+    /// If it could not be written. The checkpoint that was there stays.
     pub fn write(&self, path: &Path) -> Result<(), CheckpointError> {
         write(self, path).map_err(|reason| CheckpointError::new(reason).of(path))
     }
@@ -90,7 +97,7 @@ fn open(path: &Path) -> Result<(File, u64), Reason> {
         ErrorKind::NotFound => Reason::Missing,
         _ => Reason::Unreadable(error),
     };
-    // Before it is opened: who opens a pipe waits for its other end.
+    // Checked before it is opened: opening a pipe waits for its other end.
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
         return Err(Reason::NotAFile);
     }
@@ -99,9 +106,9 @@ fn open(path: &Path) -> Result<(File, u64), Reason> {
     Ok((file, length))
 }
 
-/// Where a file goes.
+/// The target of a write.
 struct Place {
-    /// A link stays a link: what it points to is replaced.
+    /// The path with links resolved. A link stays a link, and its target is replaced.
     target: PathBuf,
     folder: PathBuf,
 }
@@ -128,10 +135,10 @@ fn write(checkpoint: &Checkpoint, path: &Path) -> Result<(), Reason> {
     let prefix = prefix(&target).ok_or(Reason::NotAFile)?;
     let mut builder = Builder::new();
     builder.prefix(&prefix).suffix(PART);
-    // It gets what any new file gets, where a temporary file would be for its owner only.
+    // Permissions of an ordinary new file; a temporary file would be readable by its owner only.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    // The kind alone, where an error would name a file that nobody asked for.
+    // Keeps only the kind: the error would name a temporary file that is unknown to the user.
     let unnamed = |error: io::Error| Reason::NotWritten(error.kind().into());
     let mut part = builder.tempfile_in(&folder).map_err(unnamed)?;
     format::write(checkpoint, part.as_file_mut()).map_err(Reason::NotWritten)?;
@@ -143,7 +150,9 @@ fn write(checkpoint: &Checkpoint, path: &Path) -> Result<(), Reason> {
     sync_folder(&folder).map_err(Reason::NotWritten)
 }
 
-/// Whether there is a checkpoint that is worth keeping: a damaged one must not take the place of the one before it.
+/// Returns whether there is a checkpoint worth keeping.
+///
+/// A damaged checkpoint must not replace the previous one.
 fn is_whole(path: &Path) -> bool {
     let whole = || {
         let (mut file, length) = open(path)?;
@@ -153,21 +162,22 @@ fn is_whole(path: &Path) -> bool {
     whole().unwrap_or(false)
 }
 
-/// Keeps a file under a second name, in place of what has that name.
+/// Keeps a file under a second name, and replaces what has that name.
 fn keep(target: &Path, previous: &Path) -> io::Result<()> {
     match fs::remove_file(previous) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    // Two names for one file, so that it is there under its own until the new one takes it. Not every file system can do that: on others it is for a moment only there as the previous one.
+    // A hard link keeps the file under its own name until the new one replaces it. Not every file
+    // system can do that. On others, for a moment, only the previous one exists.
     fs::hard_link(target, previous).or_else(|_| fs::rename(target, previous))
 }
 
-/// Names are on the disk only when their folder is.
+/// Syncs the folder, so that the new names are on the disk.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder)?.sync_all() {
-        // Some file systems cannot.
+        // Some file systems cannot sync folders.
         Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
         result => result,
     }

@@ -10,15 +10,17 @@ use super::Checkpoint;
 /// The version of the format that is written and read.
 pub const VERSION: u32 = 1;
 
-/// A byte that is no text, and the end of a line that does not survive a transfer as text.
+/// The first bytes of a checkpoint.
+///
+/// They contain a byte that is not text, and a line end that does not survive a transfer as text.
 const MAGIC: [u8; 8] = *b"filch\xff\r\n";
 pub(super) const HEAD: usize = 28;
 
-/// What comes first.
+/// The head of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     version: u32,
-    /// How many bytes follow.
+    /// The number of bytes that follow.
     pub(super) length: u64,
     checksum: u32,
 }
@@ -35,7 +37,7 @@ impl Head {
         bytes
     }
 
-    /// From the first bytes of a file that has `length` in all.
+    /// Parses the first bytes of a file of `length` bytes.
     fn from_bytes(bytes: &[u8], length: u64) -> Result<Head, Reason> {
         let common = bytes.len().min(MAGIC.len());
         if bytes[..common] != MAGIC[..common] {
@@ -65,7 +67,7 @@ impl Head {
         Ok(head)
     }
 
-    /// Reads it, and sees to it that the rest of the file can be what it says.
+    /// Reads the head, and checks it against the length of the file.
     pub(super) fn read(file: &mut impl Read, length: u64) -> Result<Head, Reason> {
         let mut bytes = Vec::with_capacity(HEAD);
         file.take(HEAD as u64).read_to_end(&mut bytes).map_err(Reason::Unreadable)?;
@@ -73,7 +75,9 @@ impl Head {
     }
 }
 
-/// Writes a checkpoint, all of it or an error. Contents come first, as the head needs to know them; nothing is held twice in memory.
+/// Writes a whole checkpoint, or returns an error.
+///
+/// The contents are written first, as the head depends on them. Nothing is held twice in memory.
 pub(super) fn write<F: Write + Seek>(checkpoint: &Checkpoint, file: F) -> io::Result<F> {
     let mut counted =
         Counted { file: BufWriter::with_capacity(1 << 16, file), length: 0, hasher: crc32fast::Hasher::new() };
@@ -96,14 +100,14 @@ fn write_contents(contents: &impl Serialize, to: &mut Counted<impl Write>) -> io
     }
 }
 
-/// Counts and sums up what passes.
+/// A writer that counts the bytes and computes their checksum.
 struct Counted<W: Write> {
     file: BufWriter<W>,
     length: u64,
     hasher: crc32fast::Hasher,
 }
 
-/// Postcard does not tell why something could not be written: it is noted on the way.
+/// A writer that keeps the I/O error, since postcard does not return it.
 struct Noting<'a, W: Write> {
     to: &'a mut Counted<W>,
     failed: &'a mut Option<io::Error>,
@@ -126,7 +130,7 @@ impl<W: Write> Write for Noting<'_, W> {
         }
     }
 
-    /// The file is flushed when all is written.
+    /// Does nothing: the file is flushed when all is written.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -142,14 +146,14 @@ pub(super) fn read_contents(head: Head, file: &mut impl Read) -> Result<Checkpoi
     }
     file.take(head.length).read_to_end(&mut bytes).map_err(Reason::Unreadable)?;
     if bytes.len() < length {
-        // Somebody cut it meanwhile.
+        // The file was truncated meanwhile.
         return Err(Reason::Truncated { bytes: (HEAD + bytes.len()) as u64, of: head.length + HEAD as u64 });
     }
     if crc32fast::hash(&bytes) != head.checksum {
         return Err(Reason::Corrupted("the checksum of its contents is wrong"));
     }
     match postcard::take_from_bytes::<Checkpoint>(&bytes) {
-        // Every node has bytes of its own, so numbers of nodes are no greater than those of bytes.
+        // Every node has bytes of its own, so a count of nodes never exceeds the count of bytes.
         Ok((checkpoint, []))
             if checkpoint.parcels.iter().all(|parcel| parcel.nodes() <= parcel.bytes().len() as u64) =>
         {
@@ -159,7 +163,7 @@ pub(super) fn read_contents(head: Head, file: &mut impl Read) -> Result<Checkpoi
     }
 }
 
-/// Whether what follows the head is what was written.
+/// Returns whether the bytes after the head are those that were written.
 pub(super) fn is_whole(head: Head, file: &mut impl Read) -> io::Result<bool> {
     let (mut hasher, mut left) = (crc32fast::Hasher::new(), head.length);
     let mut bytes = vec![0; 1 << 16];
@@ -192,7 +196,7 @@ mod tests {
         checkpoint
     }
 
-    /// A disk with room for so many bytes.
+    /// A disk with room for a limited number of bytes.
     struct Disk(Cursor<Vec<u8>>, usize);
 
     impl Write for Disk {

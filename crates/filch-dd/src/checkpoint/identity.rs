@@ -1,8 +1,8 @@
-//! What a checkpoint is of.
+//! The identity of a checkpoint: its problem and instance.
 
 use serde::{Deserialize, Serialize};
 
-/// What must be the same for a search to go on.
+/// What must be the same for a search to resume.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Identity {
     /// The name of the problem.
@@ -12,14 +12,19 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Of a problem by its name, and an instance by its text or any other bytes that are the same for the same instance, on every machine.
+    /// Returns the identity of a problem's name and an instance's bytes.
+    ///
+    /// The bytes are its text, or any others that are the same for the same instance on every
+    /// machine.
     pub fn new(problem: impl Into<String>, instance: impl AsRef<[u8]>) -> Self {
         Identity { problem: problem.into(), instance: hash(instance.as_ref()) }
     }
 }
 
-/// The hash that instances are known by: FNV-1a of 64 bits, which is the same on every machine and in every version, unlike those of the standard library. It is not made to withstand somebody
-/// who looks for two instances with the same one.
+/// Returns the hash of an instance: FNV-1a of 64 bits.
+///
+/// It is the same on every machine and in every version, unlike the hashes of the standard library.
+/// It is not collision resistant: two instances with the same hash can be constructed on purpose.
 pub fn hash(bytes: &[u8]) -> u64 {
     const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;

@@ -1,6 +1,7 @@
-//! Who writes checkpoints while a search goes on: the outside of its port.
+//! The keeper writes checkpoints while a search runs. It is the outside of the search's port.
 //!
-//! It asks for all open nodes every so often, and writes what it gets. The search goes on as soon as the nodes are copied; it never waits for the disk.
+//! It regularly asks for all open nodes, and writes what it gets. The search continues as soon as
+//! the nodes are copied; it never waits for the disk.
 
 use core::time::Duration;
 use std::path::PathBuf;
@@ -11,15 +12,17 @@ use super::{file, Checkpoint, Identity};
 use crate::port::{Event, Parcel, Port, Totals};
 use crate::solver::{Outcome, Solution};
 
-/// How often a checkpoint is written unless it is said.
+/// The default time between two checkpoints.
 const USUAL: Duration = Duration::from_secs(60);
-/// To wait for ever is to wait for this again and again.
+/// An endless wait is a sequence of waits of this length.
 const LONG: Duration = Duration::from_secs(3600);
 
-/// Who is told of a checkpoint that could not be written.
+/// The callback for a checkpoint that could not be written.
 type OnTrouble<'a> = Box<dyn FnMut(&CheckpointError) + Send + 'a>;
 
-/// What is to be kept of a search, where, and what to begin with; for [`Solver::solve_with_checkpoints`](crate::Solver::solve_with_checkpoints).
+/// Settings of the checkpoints of a search.
+///
+/// For [`Solver::solve_with_checkpoints`](crate::Solver::solve_with_checkpoints).
 pub struct Keeper<'a> {
     identity: Identity,
     path: Option<PathBuf>,
@@ -28,62 +31,73 @@ pub struct Keeper<'a> {
     on_trouble: Option<OnTrouble<'a>>,
 }
 
-/// What came of a search, and of its checkpoints.
+/// The result of a search with checkpoints.
 #[derive(Debug)]
 pub struct Kept {
-    /// What the search came to. Its nodes and its time are those of all who searched, one after the other; what is told of workers is of the last.
+    /// The outcome of the search.
+    ///
+    /// Its nodes and its time include the searches that it resumed. The statistics of workers are
+    /// of the last search only.
     pub outcome: Outcome,
-    /// How many checkpoints were written.
+    /// The number of checkpoints that were written.
     pub written: u64,
-    /// Why the last checkpoint, with what was left at the end, could not be written.
+    /// Why the last checkpoint, with the nodes left at the end, could not be written.
     pub trouble: Option<CheckpointError>,
 }
 
 impl<'a> Keeper<'a> {
-    /// For a search of this instance. It begins at the beginning and keeps nothing, unless told.
+    /// Returns the settings for a new search of this instance, without a file.
     pub fn new(identity: Identity) -> Self {
         Keeper { identity, path: None, every: USUAL, resumed: None, on_trouble: None }
     }
 
-    /// Keeps checkpoints in this file: the first at once, so that there always is one, then every minute or as [often](Self::every) as it is said, and the last
-    /// when the search ends, for whatever reason. What a killed keeper left half written beside it is removed.
+    /// Keeps checkpoints in this file.
+    ///
+    /// The first is written at once, so that there always is one. The next ones follow every
+    /// minute, or as [`every`](Self::every) says. The last is written when the search ends, for
+    /// whatever reason. Partial files that a killed keeper left beside it are removed.
     #[must_use]
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// How long after a checkpoint was begun the next one is.
+    /// Sets the time from the start of a checkpoint to the start of the next.
     #[must_use]
     pub fn every(mut self, every: Duration) -> Self {
         self.every = every;
         self
     }
 
-    /// Goes on from a checkpoint.
+    /// Resumes from a checkpoint.
     ///
     /// # Errors
     ///
-    /// If it is of something else.
+    /// If the checkpoint belongs to something else.
     pub fn resume(mut self, checkpoint: Checkpoint) -> Result<Self, CheckpointError> {
         checkpoint.check(&self.identity)?;
         self.resumed = Some(checkpoint);
         Ok(self)
     }
 
-    /// Tells of a checkpoint that could not be written, while the search goes on and the next one is tried. Of several in a row it tells once. The last one is not told of here: see [`Kept::trouble`].
+    /// Calls `tell` if a checkpoint could not be written.
+    ///
+    /// The search continues, and the next checkpoint is tried. Of several failures in a row only
+    /// the first is reported. A failure of the last checkpoint is not reported here: see
+    /// [`Kept::trouble`].
     #[must_use]
     pub fn on_trouble(mut self, tell: impl FnMut(&CheckpointError) + Send + 'a) -> Self {
         self.on_trouble = Some(Box::new(tell));
         self
     }
 
-    /// The best solution of the checkpoint to begin with.
+    /// Returns the best solution of the checkpoint to resume from.
     pub(crate) fn best(&self) -> Option<&Solution> {
         self.resumed.as_ref()?.best.as_ref()
     }
 
-    /// Gets a search started, which knows this solution. Whether it begins at the root.
+    /// Prepares the port of a search that knows `best`. Returns whether the search begins at the
+    /// root.
     pub(crate) fn begin(self, port: &Port, best: Option<Solution>, threads: usize) -> (Keeping<'a>, bool) {
         let root = self.resumed.is_none();
         let mut all = self.resumed.unwrap_or_else(|| Checkpoint::new(self.identity));
@@ -95,7 +109,7 @@ impl<'a> Keeper<'a> {
         port.end();
         if let Some(path) = &self.path {
             file::sweep(path);
-            // Answered before the first node is taken.
+            // This is answered before the first node is taken.
             port.snapshot();
         }
         let keeping = Keeping {
@@ -124,13 +138,13 @@ impl core::fmt::Debug for Keeper<'_> {
     }
 }
 
-/// A keeper at work.
+/// A keeper whose search is running.
 pub(crate) struct Keeping<'a> {
-    /// The checkpoint that is written next. Its nodes are there only while it is written.
+    /// The checkpoint that is written next. It has its nodes only while it is written.
     all: Checkpoint,
-    /// The best solution so far: of those found, the last.
+    /// The best solution so far: the last that was found.
     best: Option<Solution>,
-    /// What others had done before this search, and how long it took them.
+    /// The time and the totals of the searches before this one.
     before: (Duration, Totals),
     path: Option<PathBuf>,
     every: Duration,
@@ -140,13 +154,15 @@ pub(crate) struct Keeping<'a> {
     is_trouble_told: bool,
 }
 
-/// What was open at some moment.
+/// The open nodes at some moment.
 struct Left {
     parcels: Vec<Parcel>,
     totals: Totals,
 }
 
-/// What was open at the end, and what was shown right before; nothing, if the search failed.
+/// The nodes left at the end, and the last snapshot right before.
+///
+/// Empty if the search failed.
 pub(crate) struct Last {
     shown: Option<Left>,
     left: Left,
@@ -185,7 +201,9 @@ impl Keeping<'_> {
         }
     }
 
-    /// Writes the last checkpoint, of a search that ended well or early but did not fail.
+    /// Writes the last checkpoint, unless the search failed.
+    ///
+    /// The result is proven, or the search was stopped.
     pub(crate) fn finish(mut self, last: Last, mut outcome: Outcome) -> Kept {
         let Last { shown, left } = last;
         if let Some(shown) = shown {
@@ -199,11 +217,11 @@ impl Keeping<'_> {
         let mut trouble = None;
         if let Some(path) = &self.path {
             let proven = outcome.ending.is_proven();
-            // What nothing better can come of need not be kept: who resumes has the proof at once.
+            // A proven result needs no nodes: a search that resumes has the proof at once.
             let parcels = if proven { Vec::new() } else { left.parcels };
             self.best.clone_from(&outcome.best);
             trouble = if parcels.is_empty() && !proven {
-                // It would read as a proof.
+                // Without nodes the checkpoint would look like a proof.
                 let why = std::io::Error::other("the open nodes could not be had");
                 Some(CheckpointError::new(Reason::NotWritten(why)).of(path))
             } else {
@@ -213,7 +231,7 @@ impl Keeping<'_> {
         Kept { outcome, written: self.written, trouble }
     }
 
-    /// Writes what is left after so long in all.
+    /// Writes a checkpoint with the nodes left; `elapsed` is the total time.
     fn write(&mut self, left: Left, elapsed: Duration) -> Result<(), CheckpointError> {
         let Some(path) = &self.path else { return Ok(()) };
         self.all.parcels = left.parcels;
@@ -226,9 +244,12 @@ impl Keeping<'_> {
         result
     }
 
-    /// Writes one that is not the last. If it cannot be written, the search goes on, and the next is tried.
+    /// Writes a checkpoint that is not the last.
+    ///
+    /// If it cannot be written, the search continues, and the next one is tried.
     fn write_on_the_way(&mut self, shown: Left) {
-        // If nothing is open the search is about to end, with its proof or without: that is for the last checkpoint to say.
+        // If nothing is open, the search is about to end, with a proof or without. The last
+        // checkpoint records which.
         if shown.parcels.is_empty() {
             return;
         }

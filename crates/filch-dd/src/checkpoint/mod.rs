@@ -1,8 +1,10 @@
-//! What is left of a search, in a file: killed at any moment, it goes on from there.
+//! Checkpoints: files from which a search that was killed can resume.
 //!
-//! A [`Checkpoint`] has all that a search needs to go on: every open node, the best solution, and what was done so far. It says what it is
-//! of ([`Identity`]), so that it is not taken for one of another instance. A [`Keeper`] writes them while a search goes on, and begins with one: see
-//! [`Solver::solve_with_checkpoints`](crate::Solver::solve_with_checkpoints). On how many threads or machines it was written makes no difference to who reads it.
+//! A [`Checkpoint`] has all that a search needs to continue: every open node, the best solution,
+//! and the totals so far. Its [`Identity`] says which instance it belongs to, so that it is not
+//! used for another one. A [`Keeper`] writes checkpoints while a search runs, and can start from
+//! one: see [`Solver::solve_with_checkpoints`](crate::Solver::solve_with_checkpoints). A checkpoint
+//! can be read with any number of threads or machines, whatever it was written with.
 //!
 //! ```
 //! use filch_dd::checkpoint::{Checkpoint, Identity};
@@ -22,16 +24,21 @@
 //!
 //! # Why it is consistent
 //!
-//! What is left of a search is covered by its open nodes: every solution that is not below one of them is no better than the best one known. So
-//! the nodes must be those of one moment at which nobody is in the middle of a node, and the best solution must be the one of that moment or a better one. It is
-//! both: the workers pause between two nodes to have them written down, and a solution is told before any list of nodes from which it had something pruned.
-//! What is done after that moment and before the end is done again by who resumes, and comes to the same.
+//! The open nodes cover what is left of a search: every solution that is not below one of them is
+//! no better than the best one known. So the nodes must be those of one moment at which no worker
+//! is in the middle of a node. The best solution must be the one of that moment or a better one.
+//! Both hold. The workers pause between two nodes while the nodes are copied. And a solution is
+//! reported before any list of nodes from which it pruned something. Work that is done after that
+//! moment is lost when the search is killed. A search that resumes does it again, with the same
+//! result.
 //!
 //! # What is not in it
 //!
-//! What only saves time: the cache of states and of states that dominate others, and what each worker had learnt. Nothing is pruned by these that would not be covered all the
-//! same: what they stand for was looked at before the moment of the checkpoint, or is among its nodes. A resumed search learns them anew, and may look at some states again.
-//! Nor is the instance itself in it, nor the settings: width, cutset and threads may be others each time.
+//! Data that only saves time: the state cache, the dominance table, and what each worker had
+//! learnt. These prune only what is covered anyway: the states that they refer to were explored
+//! before the moment of the checkpoint, or are among its nodes. A resumed search learns them again,
+//! and may explore some states twice. The checkpoint does not contain the instance or the settings
+//! either: width, cutset and threads may differ each time.
 //!
 //! # The file
 //!
@@ -39,15 +46,17 @@
 //! |---|---|
 //! | 8 | `filch`, 255, carriage return, line feed |
 //! | 4 | the version of the format, which is 1 |
-//! | 8 | how many bytes of contents there are |
+//! | 8 | the number of bytes of contents |
 //! | 4 | CRC-32 of the contents |
 //! | 4 | CRC-32 of the 24 bytes before |
 //! | … | the contents: a [`Checkpoint`] in [postcard](https://postcard.jamesmunns.com/wire-format) |
 //!
-//! Numbers have their least byte first. The head is the same in every version, so that a damaged file and one of another version can be told apart.
+//! Numbers are little-endian. The head is the same in every version, so that a damaged file and one
+//! of another version can be told apart.
 //!
-//! It is written beside the file it replaces, brought to the disk, and moved there. What was there stays, as `FILE.previous`: at every moment at least one of
-//! the two is whole. See [`Checkpoint::write`].
+//! A checkpoint is written to a file beside the one it replaces, synced to the disk, and moved
+//! there. The old one stays as `FILE.previous`: at every moment at least one of the two is whole.
+//! See [`Checkpoint::write`].
 
 #![forbid(unsafe_code)]
 
@@ -70,27 +79,29 @@ pub use keeper::{Keeper, Kept};
 use crate::port::{Parcel, Totals};
 use crate::solver::Solution;
 
-/// What is left of a search, and what was done.
+/// The open nodes of a search, and its totals so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// What it is of.
+    /// The problem and instance that it belongs to.
     pub identity: Identity,
-    /// How long was searched so far, by all who did one after the other.
+    /// The time searched so far, by all searches one after the other.
     pub elapsed: Duration,
-    /// What was done so far, by all.
+    /// The totals so far, of all searches.
     pub totals: Totals,
     /// The best solution so far.
     pub best: Option<Solution>,
-    /// All open nodes. None are left of a search that is over: the best solution is proven, or that there is none.
+    /// All open nodes.
+    ///
+    /// If there are none, the search is over: the best solution is proven, or that there is none.
     pub parcels: Vec<Parcel>,
-    /// On how many machines it was searched last, to be told.
+    /// The number of machines of the last search, for information.
     pub ranks: u32,
-    /// With how many threads on each, to be told.
+    /// The number of threads on each machine, for information.
     pub threads: u32,
 }
 
 impl Checkpoint {
-    /// One of a search that is over and found nothing, to be filled in.
+    /// Returns an empty checkpoint: of a search that is over and found nothing.
     pub fn new(identity: Identity) -> Self {
         Checkpoint {
             identity,
@@ -103,21 +114,21 @@ impl Checkpoint {
         }
     }
 
-    /// How many nodes are open.
+    /// Returns the number of open nodes.
     pub fn open(&self) -> u64 {
         self.parcels.iter().fold(0, |open: u64, parcel| open.saturating_add(parcel.nodes()))
     }
 
-    /// Whether nothing is left to be done.
+    /// Returns whether nothing is left to be done.
     pub fn is_over(&self) -> bool {
         self.parcels.is_empty()
     }
 
-    /// Whether it is of this very instance.
+    /// Checks that the checkpoint belongs to this instance.
     ///
     /// # Errors
     ///
-    /// If it is not: of which problem it is, or that it is of another instance.
+    /// If it belongs to another problem or another instance.
     pub fn check(&self, identity: &Identity) -> Result<(), CheckpointError> {
         let Identity { problem, instance } = &self.identity;
         if *problem != identity.problem {

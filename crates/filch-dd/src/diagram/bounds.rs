@@ -1,9 +1,13 @@
-//! From the bottom up: how much each node can still add, up to which cost it is of no use to come back to it, and which nodes are the cutset.
+//! The pass from the bottom up: bounds, thresholds and the cutset.
 //!
-//! All three need only what is known of the nodes below, so one pass over the closed nodes in the reverse of their order does.
+//! For each node it computes how much can still be added, up to which cost it is useless to reach
+//! its state again, and whether it is in the cutset. All three depend only on the nodes below. So
+//! one pass over the closed nodes in reverse order is enough.
 //!
-//! The threshold of a node (Coppé, Gillard and Schaus, 2022) is the greatest cost with which it is of no use to reach its state again: what is below is then no better
-//! than a solution that is known, or than an open node. It is the least, over all ways down, of what the lower end's threshold leaves for the node.
+//! The threshold of a node (Coppé, Gillard and Schaus, 2022) is the greatest cost with which it is
+//! useless to reach its state again: everything below is then no better than a known solution or an
+//! open node. It is the least, over all arcs down, of what the threshold of the lower end leaves
+//! for the node.
 
 use super::node::{COPIED, CUT, NO_THRESHOLD, NO_WAY};
 use super::{Diagram, Halt, Task};
@@ -19,7 +23,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         let frontier = task.cutset == Cutset::Frontier;
         // With the last exact layer: the nodes closed before `below` are in it or above it.
         let (layer_start, below) = self.last_exact.unwrap_or((self.closed.len(), self.closed.len()));
-        // Without thresholds, nobody asks for anything above the last exact layer.
+        // Without thresholds, nothing above the last exact layer is needed.
         let top = if task.cache.is_none() && !frontier { layer_start } else { 0 };
         for &id in &self.pool {
             let node = &mut self.nodes[id as usize];
@@ -61,7 +65,9 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
                     let depth = self.depth_of(&node);
                     let explored = !node.has(CUT);
                     let state = &self.states[id as usize];
-                    // The copy of a node that stayed has the same state after as many decisions. It has spoken for both, and may be in the cutset, where nothing is explored yet.
+                    // The copy of a node that stayed has the same state after as many decisions.
+                    // The copy has raised the threshold for both. It may be in the cutset, where
+                    // nothing is explored yet.
                     if !node.has(COPIED) || node.has(CUT) {
                         cache.raise(node.hash, depth, state, node.threshold, explored);
                     }
@@ -75,7 +81,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         Ok(())
     }
 
-    /// After how many decisions a closed node is.
+    /// Returns the number of decisions before a closed node.
     pub(super) fn depth_of(&self, node: &super::node::Node) -> usize {
         self.layers[node.layer as usize].depth as usize + usize::from(node.has(COPIED))
     }

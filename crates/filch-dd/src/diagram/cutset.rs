@@ -1,4 +1,7 @@
-//! The open nodes that a diagram leaves: between them, they have every solution below its root that could be better than the best one known.
+//! The cutset: the open nodes that a diagram leaves.
+//!
+//! Every solution below the diagram's root that could be better than the best known one is below
+//! one of these nodes.
 //!
 //! Their paths share one [`Trail`], which has only the nodes above the cutset.
 
@@ -11,8 +14,10 @@ use crate::problem::{Cost, Relaxation};
 use crate::solver::{Open, Step, Trail};
 
 impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
-    /// Hands out the cutset's nodes that are worth a look beside a solution that costs `floor`, in no order. What follows a node's path is bounded by the node's, the root's and the
-    /// diagram's bound.
+    /// Appends the nodes of the cutset whose bound is above `floor`, in no order.
+    ///
+    /// The bound of a node is the least of its rough bound, the diagram's bound and the root's
+    /// bound.
     pub(crate) fn drain_cutset<P>(
         &mut self,
         task: &Task<'_, P>,
@@ -48,7 +53,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         Ok(())
     }
 
-    /// The number of the step that leads to a node; makes those that are missing above it.
+    /// Returns the step that leads to a node, and makes missing steps above it.
     fn mark(&mut self, id: u32, steps: &mut Vec<Step>) -> u32 {
         let mut missing = core::mem::take(&mut self.moving);
         missing.clear();

@@ -1,18 +1,18 @@
-//! From one layer to the next.
+//! Builds the next layer of a diagram.
 
 use super::node::{Arc, Layer, Node, EXACT, GONE, NONE};
 use super::{Diagram, Halt, Host, Task};
 use crate::model::{add, hash_of, reach, Overflow};
 use crate::problem::{Cost, Decision, Relaxation, Value, Variable};
 
-/// The part of a hash that is kept.
+/// Returns the half of the hash that is kept.
 #[inline]
 pub(super) fn half_hash<S: core::hash::Hash>(state: &S) -> u32 {
     (hash_of(state) >> 32) as u32
 }
 
 impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
-    /// Decides one more variable. False if the current layer is the last.
+    /// Decides one more variable. Returns `false` if the current layer is the last.
     pub(super) fn grow<P>(&mut self, task: &Task<'_, P>, host: &mut impl Host) -> Result<bool, Halt>
     where
         P: Relaxation<State = S>,
@@ -44,8 +44,10 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         Ok(true)
     }
 
-    /// Parts the layer into those to which the variable matters, and those that stay. What matters has to be known of all before the first child is made: a child is
-    /// after the decision, and must not be taken for a node that is before it.
+    /// Splits the layer into nodes to which the variable matters, and nodes that stay.
+    ///
+    /// The split must be complete before the first child is made: a child comes after the decision,
+    /// and must not be confused with a node before it.
     fn part<P>(&mut self, task: &Task<'_, P>, variable: Variable)
     where
         P: Relaxation<State = S>,
@@ -68,7 +70,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
     {
         let layer = self.layers.len() as u32;
         self.layers.push(Layer { variable, depth: self.depth as u32, start: self.closed.len() as u32 });
-        // A layer below the root's own has its nodes closed now, and can be the last exact one.
+        // A layer below the root's layer has its nodes closed now, and can be the last exact one.
         self.below_root = layer > 0;
         let mut values = core::mem::take(&mut self.values);
         for at in 0..self.moving.len() {
@@ -87,7 +89,9 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         Ok(())
     }
 
-    /// Makes the arc of a decision, and the node it leads to if there is none with its state. Neither is made where nothing better than `floor` can follow.
+    /// Makes the arc of a decision, and its lower node if that is new.
+    ///
+    /// Neither is made if nothing better than `floor` can follow.
     #[inline]
     fn branch<P>(&mut self, task: &Task<'_, P>, from: u32, decision: Decision, floor: Cost) -> Result<(), Overflow>
     where
@@ -109,7 +113,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
                     self.bar(from, arc_cost, rough, floor);
                     return Ok(());
                 }
-                // Exact only as long as all above are.
+                // A node is exact only if all nodes above it are.
                 node.flags &= above | !EXACT;
                 let arc = self.make_arc(from, decision.value, arc_cost);
                 self.lead_into(id, arc, cost);
@@ -144,14 +148,16 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         self.push_arc(Arc { cost, value, from, to: NONE, next: NONE })
     }
 
-    /// Remembers that a way down was not taken: it would have to be taken from a node that costs more than this.
+    /// Lowers the threshold of a node for an arc that was pruned.
+    ///
+    /// The arc is of use only if the node is reached at a cost above the threshold.
     #[inline]
     fn bar(&mut self, from: u32, arc_cost: Cost, rough: Cost, floor: Cost) {
         let node = &mut self.nodes[from as usize];
         node.threshold = node.threshold.min(floor.saturating_sub(rough).saturating_sub(arc_cost));
     }
 
-    /// Puts the nodes of the next layer, as many as there are by now, into an empty table.
+    /// Empties the table and adds the nodes that the next layer has so far.
     #[cold]
     fn rebuild_table(&mut self) {
         self.table.reset(self.next.len() * 2);
@@ -160,7 +166,9 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         }
     }
 
-    /// Drops nodes made for this layer that were seen before, here or elsewhere, at no worse a cost.
+    /// Drops nodes made for this layer that were seen before, at no worse a cost.
+    ///
+    /// They may have been seen in this diagram or in another.
     fn filter<P>(&mut self, task: &Task<'_, P>, stayed: usize)
     where
         P: Relaxation<State = S>,
@@ -183,7 +191,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
             self.seen += (before - self.pool.len()) as u64;
         }
         if let Some(dominance) = task.dominance {
-            // The costly first: they dominate the others, not the other way round.
+            // Greatest cost first: these dominate the others, not the other way round.
             self.pool[stayed..].sort_unstable_by_key(|&id| (core::cmp::Reverse(nodes[id as usize].cost), id));
             retain_from(&mut self.pool, stayed, |id| {
                 let node = &mut nodes[id as usize];
@@ -203,7 +211,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
     }
 }
 
-/// Keeps of the elements from `start` on those that `keep` says.
+/// Retains the elements from `start` on for which `keep` returns `true`.
 pub(super) fn retain_from(list: &mut Vec<u32>, start: usize, mut keep: impl FnMut(u32) -> bool) {
     let mut kept = start;
     for at in start..list.len() {

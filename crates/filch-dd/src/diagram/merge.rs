@@ -1,4 +1,4 @@
-//! What makes a layer narrow enough in the relaxed diagram: the nodes that look worst become one.
+//! Narrows a layer of the relaxed diagram: merges the nodes that look worst.
 
 use super::node::{Arc, Node, COPIED, EXACT, GONE, MERGED, NONE, RANKED};
 use super::restrict::Start;
@@ -6,10 +6,12 @@ use super::{Diagram, Halt, Host, Task};
 use crate::model::{add, reach};
 use crate::problem::{Cost, Relaxation};
 
-/// A node and what it is kept for: its cost, then its rank, then, so that the choice is the same in every run, that it was made first.
+/// A node with its sort key: its cost, then its rank, then its number.
+///
+/// Among equals the node that was made first wins, so that the choice is the same in every run.
 pub(super) type Ranked = (Cost, i64, core::cmp::Reverse<u32>);
 
-/// Brings the best `count` to the front.
+/// Moves the best `count` to the front.
 pub(super) fn best_first(ranked: &mut [Ranked], count: usize) {
     if count > 0 && count < ranked.len() {
         ranked.select_nth_unstable_by(count - 1, |one, other| other.cmp(one));
@@ -17,7 +19,9 @@ pub(super) fn best_first(ranked: &mut [Ranked], count: usize) {
 }
 
 impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
-    /// Brings the layer down to the task's width. The first time, the restricted diagram branches off here.
+    /// Narrows the layer to the task's width.
+    ///
+    /// The first time, the restricted diagram branches off here.
     #[cold]
     pub(super) fn narrow<P>(&mut self, task: &Task<'_, P>, host: &mut impl Host) -> Result<(), Halt>
     where
@@ -84,8 +88,13 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         Ok(())
     }
 
-    /// Closes the nodes that stayed in this layer, each with one arc to a copy of itself. The copy may be merged, or have arcs from merged nodes led into it; the node itself
-    /// remains exact. Both cutsets want that: it is in the last exact layer, and if it were not exact, the frontier would be above it, perhaps the diagram's own root.
+    /// Closes the nodes that stayed in this layer, with arcs to their copies.
+    ///
+    /// Each node gets one arc, to a copy of itself.
+    ///
+    /// The copy may be merged, or get arcs from merged nodes. The node itself remains exact. Both
+    /// cutsets need that. The node is in the last exact layer. And if it were not exact, the
+    /// frontier would be above it, perhaps at the diagram's own root.
     fn freeze<P>(&mut self, task: &Task<'_, P>)
     where
         P: Relaxation<State = S>,
@@ -109,7 +118,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
             self.closed.push(id);
             self.pool[at] = copy;
         }
-        // The copies have to be found.
+        // The table must contain the copies.
         self.table.reset(self.pool.len() * 2);
         for &id in &self.pool {
             self.table.add(self.nodes[id as usize].hash, id);
@@ -134,7 +143,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         let (nodes, states) = (&self.nodes, &self.states);
         let into = match self.table.find(hash, |id| !nodes[id as usize].has(GONE) && states[id as usize] == state) {
             Ok(id) => {
-                // One that is kept is what the others became.
+                // A kept node has the state that the others were merged into.
                 let node = &mut self.nodes[id as usize];
                 node.flags = node.flags & !EXACT | MERGED;
                 id

@@ -1,21 +1,24 @@
 //! Decision diagrams of bounded width.
 //!
-//! A diagram starts at one open node of the search and decides variable after variable, layer after layer. Nodes of a layer with the same state are one node.
-//! While no layer is wider than allowed, the diagram is exact. The first time one is, two diagrams follow: the restricted one keeps the best nodes and drops the others,
-//! and what it reaches are solutions; the relaxed one merges the others into a node that stands for all of them, and what it reaches is a bound. They are the same up to
-//! there, so that part is built once.
+//! A diagram starts at one open node of the search and decides one variable in each layer. Nodes of
+//! a layer with the same state are one node. While no layer is wider than allowed, the diagram is
+//! exact. At the first layer that is too wide, two diagrams follow. The restricted diagram keeps
+//! the best nodes and drops the others: what it reaches are solutions. The relaxed diagram merges
+//! the others into a node that stands for all of them: what it reaches is a bound. Both are the
+//! same up to that layer, so this part is built once.
 //!
-//! Where a variable makes no difference to a state, its node stays for the next layer as it is: a long arc, without any arc stored. So what is called a layer is a pool
-//! of nodes with arcs into it from several layers.
+//! If a variable makes no difference to a state, its node stays for the next layer as it is: a long
+//! arc, without any arc stored. So a layer is a pool of nodes with arcs into it from several
+//! layers.
 //!
-//! All parts live in vectors that are emptied and used again for the next diagram.
+//! All parts live in vectors that are emptied and reused for the next diagram.
 //!
-//! - [`node`]: nodes and arcs, and what is known of them
+//! - [`node`]: nodes and arcs
 //! - [`table`]: the nodes of a layer by state
-//! - [`layer`]: from one layer to the next
+//! - [`layer`]: builds the next layer
 //! - [`restrict`]: the restricted diagram
-//! - [`merge`]: what makes a layer narrow enough in the relaxed diagram
-//! - [`bounds`]: from the bottom up: bounds, thresholds and who is in the cutset
+//! - [`merge`]: narrows a layer of the relaxed diagram
+//! - [`bounds`]: the pass from the bottom up: bounds, thresholds and the cutset
 //! - [`cutset`]: the open nodes that a diagram leaves
 
 mod bounds;
@@ -37,7 +40,7 @@ use node::{Arc, Layer, Node};
 use restrict::Restricted;
 use table::Table;
 
-/// What a diagram is built for.
+/// The settings of a diagram.
 pub(crate) struct Task<'a, P: Relaxation> {
     pub(crate) model: Model<'a, P>,
     pub(crate) root: &'a Open<P::State>,
@@ -45,30 +48,32 @@ pub(crate) struct Task<'a, P: Relaxation> {
     pub(crate) cutset: Cutset,
     pub(crate) cache: Option<&'a Cache<P::State>>,
     pub(crate) dominance: Option<&'a dyn Dominated<P::State>>,
-    /// Whether solutions are looked for before the bound is known, or only if the bound leaves something open.
+    /// Whether to look for solutions before the bound is known.
+    ///
+    /// Otherwise only if the bound leaves something open.
     pub(crate) eager: bool,
 }
 
-/// Who has a diagram built.
+/// The caller that a diagram is built for.
 pub(crate) trait Host {
-    /// The cost of the best solution known.
+    /// Returns the cost of the best solution known.
     fn floor(&self) -> Cost;
 
-    /// Whether to stop. Asked once a layer.
+    /// Returns whether to stop. Called once for each layer.
     fn stop(&mut self) -> bool;
 
-    /// A solution: its cost and what was decided since the diagram's root, in order.
+    /// Takes a solution: its cost and the decisions since the diagram's root, in order.
     fn found(&mut self, cost: Cost, decisions: &[Decision]) -> Result<(), Halt>;
 }
 
 /// Why a diagram was not finished.
 #[derive(Debug)]
 pub(crate) enum Halt {
-    /// The host wanted it.
+    /// The host stopped it.
     Stopped,
-    /// A cost left its range.
+    /// A cost overflowed.
     Overflow,
-    /// The problem says one thing here and another there.
+    /// The problem contradicts itself.
     Contradiction(String),
 }
 
@@ -81,13 +86,13 @@ impl From<Overflow> for Halt {
 /// How a diagram ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compiled {
-    /// Nothing is left to look at below its root.
+    /// Nothing is left to explore below its root.
     Done,
-    /// Its cutset is.
+    /// Its cutset is left to explore.
     Open,
 }
 
-/// All that diagrams are built in, one after the other.
+/// The storage of diagrams, reused from one to the next.
 pub(crate) struct Diagram<S> {
     nodes: Vec<Node>,
     /// The state of each node.
@@ -99,24 +104,26 @@ pub(crate) struct Diagram<S> {
     closed: Vec<u32>,
     /// The nodes of the current layer.
     pool: Vec<u32>,
-    /// Scratch: those of the next one.
+    /// Scratch: the nodes of the next layer.
     next: Vec<u32>,
-    /// Scratch: those of the current layer to which the variable matters.
+    /// Scratch: the nodes of the current layer to which the variable matters.
     moving: Vec<u32>,
     values: Vec<crate::problem::Value>,
     table: Table,
     ranked: Vec<merge::Ranked>,
-    /// After how many decisions the current layer is.
+    /// The number of decisions before the current layer.
     depth: usize,
     /// Where the last exact layer starts and ends in `closed`, once there is one.
     last_exact: Option<(usize, usize)>,
-    /// Whether the root's children are final, so that a cutset below them exists.
+    /// Whether a layer below the root's is closed.
+    ///
+    /// Only then is there a cutset below the root.
     below_root: bool,
     /// The cutset.
     cut: Vec<u32>,
     trail_marks: Vec<u32>,
     path: Vec<Decision>,
-    /// Where the restricted diagram starts: the nodes, and after how many decisions.
+    /// The nodes where the restricted diagram starts, and the number of decisions before them.
     starts: Vec<restrict::Start>,
     starts_depth: usize,
     restricted: Restricted<S>,
@@ -156,17 +163,21 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         }
     }
 
-    /// How many nodes were made in this and all earlier diagrams.
+    /// Returns the number of nodes made in this and all earlier diagrams.
     pub(crate) fn made(&self) -> u64 {
         self.made
     }
 
-    /// How many nodes were looked up in the cache in all diagrams, and how many were dropped for what it knew.
+    /// Returns the numbers of lookups in the cache and of nodes that it dropped.
+    ///
+    /// The counts are of all diagrams.
     pub(crate) fn lookups(&self) -> (u64, u64) {
         (self.looked, self.seen)
     }
 
-    /// Builds the diagrams of `task`. Solutions go to the host; what is left to look at is in the cutset.
+    /// Builds the diagrams of `task`.
+    ///
+    /// Solutions go to the host. The nodes left to explore are in the cutset.
     pub(crate) fn compile<P>(&mut self, task: &Task<'_, P>, host: &mut impl Host) -> Result<Compiled, Halt>
     where
         P: Relaxation<State = S>,
@@ -230,7 +241,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         self.below_root = false;
         self.restricted_done = false;
         let rough = task.model.rough_bound(self.depth, &task.root.state)?;
-        // Nothing has the root's state as its child's: its hash is not asked for, unless the root stays for a layer.
+        // No child has the root's state: its hash is not needed, unless the root stays for a layer.
         let hash = layer::half_hash(&task.root.state);
         self.nodes.push(Node::new(task.root.cost, rough, hash, self.depth, node::EXACT));
         self.states.push(task.root.state.clone());
@@ -239,12 +250,12 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         Ok(())
     }
 
-    /// Whether nodes were merged.
+    /// Returns whether nodes were merged.
     fn is_relaxed(&self) -> bool {
         self.last_exact.is_some()
     }
 
-    /// The best node of the last layer that `counts`.
+    /// Returns the best node of the last layer for which `counts` returns `true`.
     fn best_of(&self, counts: impl Fn(&Node) -> bool) -> Option<(Cost, u32)> {
         let mut best: Option<(Cost, u32)> = None;
         for &id in &self.pool {

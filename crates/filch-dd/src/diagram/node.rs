@@ -1,7 +1,9 @@
 //! Nodes and arcs.
 //!
-//! Both are plain and refer to each other by number. The arcs out of a node are next to each other, made all at once when it is closed; the arcs into it are a
-//! list, as they are made by many. Which variable an arc decides is known from the layer in which its upper end was closed.
+//! Both are plain data and refer to each other by number. The arcs out of a node are next to each
+//! other, since they are made all at once when it is closed. The arcs into a node are a linked
+//! list, since many nodes make them. The variable of an arc is the one of the layer in which its
+//! upper end was closed.
 
 use super::Diagram;
 use crate::problem::{Cost, Decision, Value, Variable};
@@ -12,16 +14,16 @@ pub(super) const NONE: u32 = u32::MAX;
 /// No way down from a node.
 pub(super) const NO_WAY: Cost = Cost::MIN;
 
-/// No threshold: nothing is known against coming back.
+/// No threshold: any cost may be worth reaching the state again.
 pub(super) const NO_THRESHOLD: Cost = Cost::MAX;
 
-/// Every path to the node is one of the problem's.
+/// Every path to the node is a path of the problem.
 pub(super) const EXACT: u8 = 1;
-/// It stands for several states.
+/// The node stands for several states.
 pub(super) const MERGED: u8 = 2;
 /// No longer in the layer: closed, merged into another, or pruned.
 pub(super) const GONE: u8 = 4;
-/// Its rank is known.
+/// The node's rank is known.
 pub(super) const RANKED: u8 = 8;
 /// Closed with one arc, to its own copy in the next layer.
 pub(super) const COPIED: u8 = 16;
@@ -30,24 +32,26 @@ pub(super) const CUT: u8 = 32;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// What the best path from above costs.
+    /// The cost of the best path from above.
     pub(super) cost: Cost,
-    /// What can be added at most, as the problem says.
+    /// The most that can be added, by the problem's rough bound.
     pub(super) rough: Cost,
-    /// What can be added at most, as the diagram says; known when all below is.
+    /// The most that can be added, by the diagram; known after the nodes below.
     pub(super) below: Cost,
-    /// Up to which cost coming here again is of no use.
+    /// The cost up to which it is useless to reach this state again.
     pub(super) threshold: Cost,
     pub(super) rank: i64,
     /// The last arc of the best path.
     pub(super) best: u32,
     /// The arc into it that was made last.
     pub(super) inbound: u32,
-    /// Where its arcs end; they start where those of the node closed before it end.
+    /// The end of its arcs.
+    ///
+    /// They start where the arcs of the node closed before it end.
     pub(super) arcs_end: u32,
     /// The layer in which it was closed.
     pub(super) layer: u32,
-    /// After how many decisions it was made.
+    /// The number of decisions before it, when it was made.
     pub(super) born: u32,
     pub(super) hash: u32,
     pub(super) flags: u8,
@@ -97,14 +101,14 @@ pub(super) struct Arc {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layer {
     pub(super) variable: Variable,
-    /// After how many decisions.
+    /// The number of decisions before it.
     pub(super) depth: u32,
-    /// Where its nodes start among the closed ones.
+    /// The position of its first node among the closed ones.
     pub(super) start: u32,
 }
 
 impl<S> Diagram<S> {
-    /// Makes an arc, without telling its lower end.
+    /// Makes an arc, without adding it to its lower end.
     #[inline]
     pub(super) fn push_arc(&mut self, arc: Arc) -> u32 {
         let id = self.arcs.len() as u32;
@@ -112,7 +116,7 @@ impl<S> Diagram<S> {
         id
     }
 
-    /// Leads an arc into a node that is as good as `cost` through it.
+    /// Adds an arc to the node `to`, which has cost `cost` through it.
     #[inline]
     pub(super) fn lead_into(&mut self, to: u32, arc: u32, cost: Cost) {
         let node = &mut self.nodes[to as usize];
@@ -125,14 +129,14 @@ impl<S> Diagram<S> {
         }
     }
 
-    /// The decision of an arc.
+    /// Returns the decision of an arc.
     #[inline]
     pub(super) fn decision(&self, arc: &Arc) -> Decision {
         let layer = self.nodes[arc.from as usize].layer;
         Decision { variable: self.layers[layer as usize].variable, value: arc.value }
     }
 
-    /// The decisions of the best path that ends with `arc`, the last one first.
+    /// Visits the decisions of the best path that ends with `arc`, the last one first.
     pub(super) fn walk_up(&self, mut arc: u32, mut visit: impl FnMut(Decision)) {
         while arc != NONE {
             let last = &self.arcs[arc as usize];
@@ -144,7 +148,9 @@ impl<S> Diagram<S> {
         }
     }
 
-    /// Whether the best path to a node is a path of the problem, even if others are not.
+    /// Returns whether the best path to a node is a path of the problem.
+    ///
+    /// Other paths to the node need not be.
     pub(super) fn leads_through_no_merged_node(&self, mut id: u32) -> bool {
         loop {
             let node = &self.nodes[id as usize];

@@ -1,7 +1,9 @@
-//! The restricted diagram: the best nodes of each layer, the others dropped. What it reaches are solutions.
+//! The restricted diagram: keeps the best nodes of each layer and drops the others.
 //!
-//! It starts from the nodes of the layer at which the relaxed diagram begins to merge. Of the ways into a node only the best is kept, as nothing is asked of it
-//! but its best solution.
+//! What it reaches are solutions.
+//!
+//! It starts from the nodes of the layer at which the relaxed diagram begins to merge. Only the
+//! best path to a node is kept, since only the best solution is needed.
 
 use super::layer::{half_hash, retain_from};
 use super::merge::{best_first, Ranked};
@@ -11,7 +13,9 @@ use super::{Diagram, Halt, Host, Task};
 use crate::model::{add, reach};
 use crate::problem::{Cost, Decision, Relaxation, Value, Variable};
 
-/// A node of the relaxed diagram as it is when the restricted one starts from it.
+/// A node of the relaxed diagram from which the restricted one starts.
+///
+/// Its data is that of the time of the start.
 #[derive(Clone, Copy)]
 pub(super) struct Start {
     pub(super) id: u32,
@@ -25,7 +29,9 @@ struct Node {
     rank: i64,
     value: Value,
     variable: Variable,
-    /// The node above; for the first ones, the arc of the relaxed diagram that leads to them.
+    /// The node above.
+    ///
+    /// For the first nodes, it is the arc of the relaxed diagram that leads to them.
     above: u32,
     hash: u32,
     gone: bool,
@@ -35,7 +41,7 @@ struct Node {
 pub(super) struct Restricted<S> {
     nodes: Vec<Node>,
     states: Vec<S>,
-    /// How many of the nodes are the first ones.
+    /// The number of first nodes.
     first: usize,
     pool: Vec<u32>,
     next: Vec<u32>,
@@ -95,7 +101,9 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
         self.first = self.nodes.len();
     }
 
-    /// Decides variable after variable. The best node of the last layer, if one is better than what is known.
+    /// Decides all variables.
+    ///
+    /// Returns the best node of the last layer, if it is better than the best known solution.
     fn run<P>(
         &mut self,
         task: &Task<'_, P>,
@@ -168,7 +176,8 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
                 Ok(found) => {
                     let node = &mut self.nodes[found as usize];
                     if cost > node.cost {
-                        // A first node that is reached from another one is a first one no more: its place among the first is taken by a new one.
+                        // A first node that is reached from another node is no longer a first node:
+                        // a new node takes its place in the layer.
                         if (found as usize) < self.first {
                             node.gone = true;
                             let (rough, rank, ranked) = (node.rough, node.rank, node.ranked);
@@ -224,7 +233,7 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
         Ok(())
     }
 
-    /// Puts a node that is in the next layer already into the table.
+    /// Adds a node that is already in the next layer to the table.
     #[inline]
     fn remember(&mut self, hash: u32, at: u32) {
         if self.table.is_full() {
@@ -237,7 +246,7 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
         }
     }
 
-    /// Drops what was seen before at no worse a cost.
+    /// Drops nodes that were seen before at no worse a cost.
     fn filter<P>(&mut self, task: &Task<'_, P>, depth: usize, stayed: usize)
     where
         P: Relaxation<State = S>,
@@ -285,7 +294,9 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
         self.pool.extend(self.ranked[..task.width].iter().map(|&(_, _, core::cmp::Reverse(id))| id));
     }
 
-    /// The decisions that lead to a node, the last one first, and the arc of the relaxed diagram above them.
+    /// Visits the decisions that lead to a node, the last one first.
+    ///
+    /// Returns the arc of the relaxed diagram above them.
     fn walk_up(&self, mut id: u32, mut visit: impl FnMut(Decision)) -> u32 {
         loop {
             let node = &self.nodes[id as usize];
@@ -299,7 +310,10 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
 }
 
 impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
-    /// Builds the restricted diagram from where the relaxed one began to merge, and reports its best solution if it is one to report.
+    /// Builds the restricted diagram and reports its best solution.
+    ///
+    /// It starts where the relaxed diagram began to merge. The solution is reported only if it is
+    /// better than the best known one.
     pub(super) fn restrict<P>(&mut self, task: &Task<'_, P>, host: &mut impl Host) -> Result<(), Halt>
     where
         P: Relaxation<State = S>,

@@ -1,8 +1,9 @@
 //! The nodes of a layer by the hash of their state.
 //!
-//! Open addressing over one vector of words: the upper half of a word is half of a hash, the lower the number of a node plus one. Nodes that leave the layer
-//! are not taken out: who looks says whether a node still counts, and the table is built anew when half of it is used. So it stays as small as a layer
-//! and costs nothing for nodes that stay from layer to layer.
+//! Open addressing over one vector of words. The upper half of a word is half of a hash, the lower
+//! half is the number of a node plus one. Nodes that leave the layer are not removed: the caller of
+//! a lookup checks whether a node still counts. The table is rebuilt when it is half full. So it
+//! stays as small as a layer, and nodes that stay from layer to layer cost nothing.
 
 pub(crate) struct Table {
     slots: Vec<u64>,
@@ -18,7 +19,7 @@ impl Table {
         Table { slots: vec![0; SMALLEST], mask: SMALLEST - 1, used: Vec::new() }
     }
 
-    /// Empties it and makes room for `expected` nodes.
+    /// Empties the table and makes room for `expected` nodes.
     pub(crate) fn reset(&mut self, expected: usize) {
         if self.used.len() * 8 < self.slots.len() {
             for &slot in &self.used {
@@ -35,13 +36,13 @@ impl Table {
         }
     }
 
-    /// Whether it has to be built anew before the next insertion.
+    /// Returns whether the table has to be rebuilt before the next insertion.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.used.len() * 2 >= self.slots.len()
     }
 
-    /// The node with this hash that `is_it`, or the slot where it belongs.
+    /// Returns the node with this hash for which `is_it` returns `true`, or its free slot.
     #[inline]
     pub(crate) fn find(&self, hash: u32, mut is_it: impl FnMut(u32) -> bool) -> Result<u32, usize> {
         let mut at = hash as usize & self.mask;
@@ -60,14 +61,14 @@ impl Table {
         }
     }
 
-    /// Puts a node into the slot that [`find`](Self::find) returned; nothing was put since.
+    /// Puts a node into the slot that [`find`](Self::find) returned, with no insertion in between.
     #[inline]
     pub(crate) fn put(&mut self, slot: usize, hash: u32, node: u32) {
         self.slots[slot] = u64::from(hash) << 32 | u64::from(node + 1);
         self.used.push(slot as u32);
     }
 
-    /// Puts a node whose like is not in the table.
+    /// Adds a node whose state is not in the table.
     #[inline]
     pub(crate) fn add(&mut self, hash: u32, node: u32) {
         let mut at = hash as usize & self.mask;

@@ -1,4 +1,4 @@
-//! What one diagram promises, checked by trying everything below its root and below its cutset.
+//! The guarantees of one diagram, checked by enumeration below its root and its cutset.
 
 use super::{Compiled, Diagram, Halt, Host, Task};
 use crate::cache::Cache;
@@ -7,7 +7,7 @@ use crate::problem::{Cost, Decision, Problem, Relaxation};
 use crate::solver::{Cutset, Open, Step, Trail};
 use crate::tiny::{best_below, Dice, IndependentSet, Jobs, Knapsack};
 
-/// Keeps what is found, and prunes by it or not.
+/// Keeps the solutions, and raises its floor with them or not.
 struct Watcher {
     floor: Cost,
     raise: bool,
@@ -47,14 +47,14 @@ fn root<P: Relaxation>(problem: &P) -> Open<P::State> {
     Open { state: problem.initial_state(), cost, bound: Cost::MAX, depth: 0, step: Step::ROOT, trail: Trail::root() }
 }
 
-/// The engine's view of the best that can be had from an open node.
+/// Returns the best cost that an open node can reach, in the engine's sense.
 fn best_of<P: Relaxation>(problem: &P, open: &Open<P::State>) -> Option<Cost> {
     let model = Model::new(problem);
     let cost = model.turn(open.cost).unwrap();
     best_below(problem, open.depth as usize, &open.state, cost).map(|best| model.turn(best).unwrap())
 }
 
-/// Takes decisions from the problem's start: the state and cost there.
+/// Takes decisions from the problem's initial state. Returns the state and cost there.
 fn retrace<P: Relaxation>(problem: &P, path: &[Decision]) -> (P::State, Cost) {
     let (mut state, mut cost) = (problem.initial_state(), problem.initial_cost());
     for &decision in path {
@@ -97,7 +97,7 @@ where
                     _ => Cost::MIN,
                 };
                 let model = Model::new(problem);
-                // Of this one diagram alone: what it learns must not prune what it has itself.
+                // For this one diagram only: what it learns must not prune its own nodes.
                 let cache = cached.then(Cache::new);
                 let task = Task { model, root: &open, width, cutset, cache: cache.as_ref(), dominance: None, eager };
                 let mut watcher = Watcher::new(floor, raise);

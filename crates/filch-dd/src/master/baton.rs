@@ -1,17 +1,22 @@
-//! Who has the baton is master. It is a lock that nobody with work to do ever waits for.
+//! The baton: a lock whose holder is the master.
 //!
-//! A worker who comes with something to give and finds the baton taken cannot know whether the holder has looked at its queue yet. So it leaves a note, tries once more, and goes on with its
-//! work; a holder who finds a note when it has laid the baton down takes it up again and looks at everything once more. Note, then try, on one side; lay down, then look for notes, on
-//! the other, and a full fence between the two on each: one of them sees the other.
+//! A worker that has work never waits for it.
+//!
+//! A worker that has tasks to give and finds the baton taken cannot know whether the holder has
+//! looked at its queue yet. So it leaves a note, tries once more, and continues its work. A holder
+//! that finds a note after it released the baton takes it again and looks at all queues once more.
+//! One side stores the note and then tries the lock. The other side releases the lock and then
+//! checks for notes. Each side has a full fence between its two steps, so at least one of them sees
+//! the other.
 
 use crate::defect::{defect, Defect};
 use crate::sync::{fence, lock, try_lock, AtomicBool, Mutex, MutexGuard, Ordering};
 
-/// Guards what the master has.
+/// A lock around the office, the data of the master.
 #[derive(Debug)]
 pub(super) struct Baton<O> {
     office: Mutex<O>,
-    /// Somebody came while it was taken.
+    /// A worker found the baton taken and has left a note.
     note: AtomicBool,
 }
 
@@ -20,13 +25,13 @@ impl<O> Baton<O> {
         Baton { office: Mutex::new(office), note: AtomicBool::new(false) }
     }
 
-    /// Takes the baton unless somebody has it, who then serves once more.
+    /// Takes the baton and calls `serve`, or leaves a note for the holder.
     ///
-    /// `serve` is called again and again, as long as others leave notes meanwhile.
+    /// `serve` is called again as long as other workers leave notes meanwhile.
     pub(super) fn try_serve(&self, mut serve: impl FnMut(&mut O)) {
         loop {
             let Some(mut office) = try_lock(&self.office).or_else(|| self.leave_note()) else { return };
-            // Acquire: what those who left notes had pushed is seen.
+            // Acquire: this worker sees what the workers that left notes had pushed.
             self.note.swap(false, Ordering::Acquire);
             serve(&mut office);
             drop(office);
@@ -36,12 +41,18 @@ impl<O> Baton<O> {
         }
     }
 
-    /// Takes the baton unless somebody has it. Who did looks for [notes](Self::has_note) afterwards.
+    /// Takes the baton unless it is taken.
+    ///
+    /// After the release, the caller checks for [notes](Self::has_note).
     pub(super) fn try_take(&self) -> Option<MutexGuard<'_, O>> {
         try_lock(&self.office)
     }
 
-    /// Takes the baton, and waits for it: for those who have nothing else to do. They look for [notes](Self::has_note) afterwards.
+    /// Waits for the baton and takes it.
+    ///
+    /// Only a worker that has nothing else to do calls this.
+    ///
+    /// After the release, the caller checks for [notes](Self::has_note).
     pub(super) fn wait(&self) -> MutexGuard<'_, O> {
         let office = lock(&self.office);
         self.note.swap(false, Ordering::Acquire);
@@ -49,19 +60,20 @@ impl<O> Baton<O> {
     }
 
     fn leave_note(&self) -> Option<MutexGuard<'_, O>> {
-        // Release: who finds it sees what was pushed before. An exchange, so that a second note does not hide what came with the first.
+        // Release: the worker that reads the note sees what was pushed before. An exchange, so that
+        // a second note does not hide what came with the first.
         self.note.swap(true, Ordering::AcqRel);
-        // Against the fence of who lays the baton down; see the module.
+        // Pairs with the fence of the worker that released the baton; see the module.
         fence(Ordering::SeqCst);
         try_lock(&self.office)
     }
 
-    /// Whether there is a note, for somebody who has laid the baton down.
+    /// Returns whether there is a note. Called after the baton is released.
     pub(super) fn has_note(&self) -> bool {
         if defect(Defect::NotesAreNotRead) {
             return false;
         }
-        // Against the fence of who leaves one.
+        // Pairs with the fence of the worker that leaves a note.
         fence(Ordering::SeqCst);
         self.note.load(Ordering::Relaxed)
     }

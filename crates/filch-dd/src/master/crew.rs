@@ -22,18 +22,19 @@ use super::signal::Signal;
 use super::Work;
 use crate::sync::{advice, fence, lock, AtomicBool, Mutex, Ordering};
 
-/// What of a worker others look at. Each on its own cache lines.
+/// The part of a worker that other workers read. Each desk has its own cache lines.
 pub(super) struct Desk<T, L> {
-    /// Its queue is nearly drained, and the signal counts it. Whoever takes this down takes it off the signal.
+    /// Its queue is nearly drained, and the signal counts it. The worker that clears this flag also
+    /// takes it off the signal.
     pub(super) hungry: AtomicBool,
     /// It has been brought tasks and has not begun.
     pub(super) called: advice::AtomicBool,
-    /// How many tasks it has begun.
+    /// The number of tasks that it has begun.
     pub(super) tasks: advice::AtomicU64,
-    /// Where it works: nothing unless `tasks` is more than 0.
+    /// The region where it works: meaningless unless `tasks` is more than 0.
     region: [advice::AtomicU64; region::WORDS],
     pub(super) letterbox: Letterbox<T, L>,
-    /// What it has published.
+    /// The notes that it has published.
     pub(super) published: Mutex<Shelf<L>>,
 }
 
@@ -49,10 +50,11 @@ impl<T, L> Desk<T, L> {
         }
     }
 
-    /// The worker begins a task there.
+    /// Records that the worker begins a task in `region`.
     #[inline]
     pub(super) fn begin(&self, region: &Region, tasks: u64) {
-        // Relaxed, all of it: a policy takes it for advice, and advice that mixes two regions does no harm.
+        // All Relaxed: a policy treats it as advice, and advice that mixes two regions does no
+        // harm.
         for (word, value) in self.region.iter().zip(region.words()) {
             word.store(value, Ordering::Relaxed);
         }
@@ -64,7 +66,7 @@ impl<T, L> Desk<T, L> {
     }
 }
 
-/// When a run stops that is not over.
+/// When to stop a run that is not complete.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Limits {
     pub(super) cancel: Option<Cancel>,
@@ -77,7 +79,7 @@ impl Limits {
         self.cancel.is_none() && self.deadline.is_none()
     }
 
-    /// Whether one of them is reached.
+    /// Returns which limit is reached, if any.
     pub(super) fn reached(&self, now: Instant) -> Option<Ending> {
         if self.cancel.as_ref().is_some_and(Cancel::is_cancelled) {
             Some(Ending::Cancelled)
@@ -89,7 +91,7 @@ impl Limits {
     }
 }
 
-/// What tells the time, for the report alone.
+/// The source of the times in the report, and of nothing else.
 pub(super) enum Clock {
     Real(Instant),
     /// The steps that workers made so far: the same in every run.
@@ -105,14 +107,14 @@ impl Clock {
     }
 }
 
-/// How a push is kept from being overlooked by somebody who sits down.
+/// The fences by which a worker that parks does not miss a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fencing {
-    /// Who sits down has everybody pass a barrier.
+    /// A worker that parks makes all threads pass a barrier.
     Sitter,
-    /// Everybody has a fence, because the kernel makes no such barrier.
+    /// Every worker has a fence, because the kernel offers no such barrier.
     Everybody,
-    /// There is one thread.
+    /// There is only one thread.
     Nobody,
 }
 
@@ -125,7 +127,7 @@ impl Fencing {
         }
     }
 
-    /// Between a push and the look at the signal.
+    /// Makes the fence between a push and the read of the signal.
     #[inline]
     pub(super) fn light(self) {
         match self {
@@ -135,7 +137,9 @@ impl Fencing {
         }
     }
 
-    /// Between the word that somebody waits and its last look at the queues. Whether it could be made.
+    /// Makes the fence between `begin_waiting` and the last look at the queues.
+    ///
+    /// Returns whether it could be made.
     pub(super) fn heavy(self) -> bool {
         match self {
             Fencing::Sitter => barrier::heavy().is_ok(),
@@ -148,19 +152,19 @@ impl Fencing {
     }
 }
 
-/// What brings a worker that has been given tasks back to life.
+/// Runs a worker again that has been given tasks.
 pub(super) trait Summon<W: Work> {
     fn summon(&self, member: Member<W>);
 }
 
-/// What a run is to be like.
+/// The settings of a run.
 pub(super) struct Plan {
     pub(super) workers: usize,
     pub(super) policy: Box<dyn Policy>,
     pub(super) limits: Limits,
-    /// How many notes each worker keeps.
+    /// The number of notes that each worker keeps.
     pub(super) notes: usize,
-    /// How many transfers are kept.
+    /// The number of transfers that are kept.
     pub(super) log: usize,
     pub(super) clock: Clock,
     pub(super) fencing: Fencing,
@@ -170,7 +174,7 @@ pub(super) struct Plan {
 pub(super) struct Crew<'w, W: Work> {
     pub(super) work: &'w W,
     pub(super) signal: CachePadded<Signal>,
-    /// Who had the baton last.
+    /// The worker that had the baton last.
     pub(super) master: CachePadded<advice::AtomicUsize>,
     pub(super) desks: Box<[CachePadded<Desk<W::Task, W::Learnt>>]>,
     pub(super) baton: Baton<Office<W>>,
@@ -184,7 +188,7 @@ pub(super) struct Crew<'w, W: Work> {
 }
 
 impl<'w, W: Work> Crew<'w, W> {
-    /// A crew whose first worker has all the tasks, and is handed back; the others wait.
+    /// Returns a crew and its first worker, which has all the tasks; the others wait.
     pub(super) fn new(work: &'w W, roots: Batch<W::Task>, plan: Plan) -> (Self, Member<W>) {
         let (owners, thieves): (Vec<_>, Vec<_>) = (0..plan.workers).map(|_| queue::new()).unzip();
         let mut members: Vec<_> =
@@ -209,7 +213,9 @@ impl<'w, W: Work> Crew<'w, W> {
         (crew, first)
     }
 
-    /// No worker begins another task once it has seen this. The first reason counts.
+    /// Stops the run. The first reason counts.
+    ///
+    /// No worker begins another task once it has seen this.
     pub(super) fn stop(&self, why: Ending) {
         let mut ending = lock(&self.ending);
         if self.signal.end() {
@@ -217,29 +223,29 @@ impl<'w, W: Work> Crew<'w, W> {
         }
     }
 
-    /// A task panicked, or what a policy was asked. The first counts.
+    /// Stops the run after a panic of a task or of the policy. The first panic counts.
     pub(super) fn fail(&self, panic: Box<dyn Any + Send>) {
         let mut first = lock(&self.panic);
         if first.is_none() {
             *first = Some(panic);
         } else {
-            // What cannot even be dropped is let go.
+            // Dropping a payload may panic, so it is leaked.
             std::mem::forget(panic);
         }
         drop(first);
         self.stop(Ending::Stopped);
     }
 
-    /// Its queue is no longer nearly drained, or it is beyond hunger.
+    /// Clears the hungry flag: the queue has tasks again, or is empty.
     pub(super) fn end_hunger(&self, worker: usize) {
-        // Relaxed: whoever takes it down, once, takes it off the signal.
+        // Relaxed: the worker that clears the flag, once, takes it off the signal.
         if self.desks[worker].hungry.load(Ordering::Relaxed) && self.desks[worker].hungry.swap(false, Ordering::Relaxed)
         {
             self.signal.end_hunger();
         }
     }
 
-    /// Has a worker that waits begin, with nothing.
+    /// Makes a waiting worker active again, without tasks.
     #[cfg(all(loom, test))]
     pub(super) fn rise(&self, worker: usize) -> Member<W> {
         let mut office = self.baton.wait();
@@ -248,21 +254,21 @@ impl<'w, W: Work> Crew<'w, W> {
         office.members[worker].take().expect("it waits")
     }
 
-    /// Has a worker say that its queue is nearly drained.
+    /// Makes a worker signal that its queue is nearly drained.
     #[cfg(all(loom, test))]
     pub(super) fn hunger(&self, worker: usize) {
         self.desks[worker].hungry.store(true, Ordering::Relaxed);
         self.signal.begin_hunger();
     }
 
-    /// Puts away a worker that will not go on.
+    /// Puts a worker that has ended into the office.
     pub(super) fn retire(&self, member: Member<W>) {
         let mut office = self.baton.wait();
         let index = member.index;
         office.members[index] = Some(member);
     }
 
-    /// What is left when all workers have ended.
+    /// Returns the report, after all workers have ended.
     pub(super) fn into_report(self) -> Report<W::Task> {
         let elapsed = self.clock.now();
         let panic = match self.panic.into_inner() {

@@ -1,4 +1,6 @@
-//! One thread plays all workers, a step of each in turn, so that a run is the same every time.
+//! Runs all workers on one thread, a step of each in turn.
+//!
+//! So every run is the same.
 
 use std::cell::RefCell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -9,7 +11,7 @@ use super::worker::{Step, Worker};
 use super::Work;
 use crate::sync::Ordering;
 
-/// The members that do not wait, by index, without the one that plays.
+/// The members that do not wait, by index, without the one whose turn it is.
 struct Stage<W: Work>(RefCell<Vec<Option<Member<W>>>>);
 
 impl<W: Work> Summon<W> for Stage<W> {
@@ -19,7 +21,7 @@ impl<W: Work> Summon<W> for Stage<W> {
     }
 }
 
-/// Plays all workers until all is over. A panic ends the run, and is kept.
+/// Runs all workers until the run is over. A panic ends the run, and is kept.
 pub(super) fn play<W: Work>(crew: &Crew<'_, W>, first: Member<W>) {
     let stage = Stage(RefCell::new(crew.desks.iter().map(|_| None).collect()));
     stage.summon(first);
@@ -32,7 +34,7 @@ pub(super) fn play<W: Work>(crew: &Crew<'_, W>, first: Member<W>) {
     }
 }
 
-/// A step of each who does not wait. Whether anybody is left.
+/// Makes a step of each worker that does not wait. Returns whether any worker is left.
 fn rounds<W: Work>(crew: &Crew<'_, W>, stage: &Stage<W>) -> bool {
     let mut anybody = false;
     for index in 0..crew.desks.len() {

@@ -1,13 +1,23 @@
-//! What a worker does that has nothing left, and when all is over.
+//! What a worker does when it has nothing left, and when the run ends.
 //!
-//! It takes the baton, so it is master, and looks for mail and then for something to take, for itself and for all in want. If there is nothing, it says in the signal that it waits, has everybody pass a barrier,
-//! takes the baton again and looks once more. Only then it sits down: it stays in the office as a member without a thread, and its thread goes back to the pool. A master that brings it tasks takes it out of the office and has the pool run it.
+//! The worker takes the baton, so it is master. It looks for mail and then for tasks to take, for
+//! itself and for all workers in want. If there are none, it announces in the signal that it waits,
+//! makes all threads pass a barrier, takes the baton again and looks once more. Only then does it
+//! park: it stays in the office as a member without a thread, and its thread goes back to the pool.
+//! A master that brings it tasks takes it out of the office and has the pool run it.
 //!
-//! **No task is left alone.** A push makes its tasks visible, passes the light half of the barrier and looks at the signal. If it does not see the one who waits, the push was before that one's barrier, and the last look
-//! finds the tasks. If it sees it, it takes the baton or leaves a note (see [`baton`](super::baton)), and the tasks are looked at by a master that finds the member in the office, or by the member that waits, before it sits down.
+//! **No task is lost.** A push makes its tasks visible, passes the light half of the barrier and
+//! reads the signal. If it does not see the waiting worker, the push came before that worker's
+//! barrier, and the worker's last look finds the tasks. If it sees the waiting worker, it takes the
+//! baton or leaves a note (see [`baton`](super::baton)). Then either a master looks at the tasks
+//! and finds the member in the office, or the waiting worker looks at them before it parks.
 //!
-//! **It is over when all sit, and not before.** Mail is only put into the letterbox of somebody who does not sit, with the baton; whoever sits down looks for it with the baton. So who sits has no
-//! mail. Its queue is empty too, since only the member itself fills it, or the master that takes it out of the office. Nobody is there to push any more. The last who sits down says so, and nobody needs to be woken for it.
+//! **The run ends when all workers are parked, and not before.** A master puts mail only into the
+//! letterbox of a worker that is not parked, and holds the baton. A worker that parks checks for
+//! mail while it holds the baton. So a parked worker has no mail. Its queue is empty too, since it
+//! is filled only by the member itself, or by the master that takes the member out of the office.
+//! So no worker is left that could push. The last worker that parks ends the run, and no other
+//! worker needs to be woken for it.
 
 use super::crew::{Crew, Summon};
 use super::member::Member;
@@ -18,7 +28,9 @@ use crate::defect::{defect, Defect};
 use crate::sync::{thread, MutexGuard, Ordering};
 
 impl<W: Work> Crew<'_, W> {
-    /// Finds something for a member that has nothing left, and returns it; or the member waits, on no thread, in the office.
+    /// Finds tasks for a member that has none left, and returns the member.
+    ///
+    /// If there are none, the member waits in the office, without a thread.
     #[cold]
     pub(super) fn idle(&self, mut member: Member<W>, summoner: &dyn Summon<W>) -> Option<Member<W>> {
         member.idle_since.get_or_insert_with(|| self.clock.now());
@@ -33,7 +45,7 @@ impl<W: Work> Crew<'_, W> {
 
         self.signal.begin_waiting();
         if !defect(Defect::SitWithoutBarrier) && !self.fencing.heavy() {
-            // The kernel has broken its word about barriers: look again soon.
+            // The kernel failed to make a barrier that it had promised: look again soon.
             self.signal.end_waiting();
             thread::yield_now();
             return Some(member);
@@ -60,15 +72,17 @@ impl<W: Work> Crew<'_, W> {
         member
     }
 
-    /// Takes the baton and finds something for a worker: its mail, or what it can take. `None` if it has something; otherwise it still has the baton.
+    /// Takes the baton and finds tasks for a member, in its mail or elsewhere.
+    ///
+    /// Returns `None` if the member has tasks now. Otherwise the caller still holds the baton.
     fn find(&self, member: &mut Member<W>, summoner: &dyn Summon<W>) -> Option<MutexGuard<'_, Office<W>>> {
         let mut office = self.baton.wait();
-        // Relaxed: it decides only who looks first.
+        // Relaxed: it only decides which worker looks first.
         self.master.store(member.index, Ordering::Relaxed);
         if !defect(Defect::MailIsForgotten) {
             if let Some(mail) = self.desks[member.index].letterbox.take() {
                 self.feed(member, mail);
-                // With the baton came the notes of those who found it taken.
+                // Taking the baton cleared the notes of other workers, so serve them.
                 self.serve(&mut office, summoner, None);
                 return None;
             }
@@ -80,7 +94,7 @@ impl<W: Work> Crew<'_, W> {
         member.owner.is_empty().then_some(office)
     }
 
-    /// Serves once more if somebody came meanwhile who had something to give.
+    /// Serves once more if a worker has left a note meanwhile.
     pub(super) fn mind_notes(&self, summoner: &dyn Summon<W>) {
         if self.baton.has_note() {
             self.baton.try_serve(|office| {

@@ -1,24 +1,27 @@
-//! What workers learnt, kept for the tasks near it.
+//! Notes: what workers learnt, kept for the tasks near it.
 //!
-//! Each worker has a shelf of notes, which it alone reads and writes: no lock, whatever a task asks. A note that it publishes goes on its own shelf and, under a lock that nobody else
-//! wants but the master, on a copy beside its desk. Whoever is master looks through the copies when it moves a batch, and sends the notes nearest to the batch along with it. So what was learnt
-//! goes where the tasks go that it is about, and nowhere else; and nothing is looked up that is not already there.
+//! Each worker has a shelf of notes, which it alone reads and writes: a lookup by a task takes no
+//! lock. A note that the worker publishes goes on its own shelf and on a copy beside its desk. The
+//! lock of the copy is shared with the master only. The master looks through the copies when it
+//! moves a batch, and sends the notes nearest to the batch along with it. So a note goes where the
+//! tasks go that it is about, and nowhere else, and a lookup is always local.
 //!
-//! A shelf is bounded. What is farthest from where the worker works goes first, the oldest of equals before the others. Of notes that are as near, those of a region that the worker is in are nearer than
-//! those of one beside it.
+//! A shelf is bounded. If it is full, the note farthest from where the worker works is dropped, and
+//! among equals the oldest. Among notes that are equally near, a note whose region contains the
+//! worker's ranks before a note beside it.
 
 use std::sync::Arc;
 
 use super::region::Region;
 
-/// Something learnt, and where.
+/// A note: something learnt, and its region.
 pub(super) struct Note<L> {
     pub(super) region: Region,
     pub(super) what: Arc<L>,
 }
 
 impl<L> Note<L> {
-    /// The greater, the nearer.
+    /// The rank of the note for a worker at `here`: the greater, the nearer.
     fn rank(&self, here: &Region) -> (u32, bool) {
         let nearness = self.region.nearness(here);
         (nearness, nearness as usize == self.region.labels().len())
@@ -42,13 +45,13 @@ impl<L> Shelf<L> {
         Shelf { notes: Vec::new(), most }
     }
 
-    /// Puts a note up, for somebody who works at `here`.
+    /// Adds a note, for a worker that works at `here`.
     pub(super) fn put(&mut self, note: Note<L>, here: &Region) {
         if self.most == 0 || self.notes.iter().any(|other| Arc::ptr_eq(&other.what, &note.what)) {
             return;
         }
         if self.notes.len() == self.most {
-            // The first of equals is the oldest.
+            // The first among equals is the oldest.
             let farthest = self.notes.iter().enumerate().min_by_key(|(_, note)| note.rank(here));
             if let Some((index, _)) = farthest {
                 self.notes.remove(index);
@@ -57,7 +60,7 @@ impl<L> Shelf<L> {
         self.notes.push(note);
     }
 
-    /// The notes, nearest to `here` first and of equals the youngest, each with its nearness.
+    /// Returns the notes with their nearness, nearest to `here` first, among equals the youngest.
     pub(super) fn near<'a>(&'a self, here: &Region) -> impl Iterator<Item = (u32, &'a Note<L>)> {
         let ranked = self.notes.iter().enumerate().map(|(index, note)| (note.rank(here), index));
         let mut order: Vec<((u32, bool), usize)> = ranked.collect();

@@ -1,4 +1,7 @@
-//! A worker's life on a thread of the pool: from its first task until it has nothing left and sits down, or all is over.
+//! The loop of a worker on a thread of the pool.
+//!
+//! It runs from the worker's first task until the worker has nothing left and parks, or the run is
+//! over.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
@@ -9,7 +12,7 @@ use super::member::Member;
 use super::worker::{Step, Worker};
 use super::Work;
 
-/// Has the pool run whoever is called.
+/// Makes the pool run the workers that are called.
 struct Pooled<'a, 'scope, W: Work> {
     crew: &'scope Crew<'scope, W>,
     scope: &'a Scope<'scope>,
@@ -22,12 +25,12 @@ impl<W: Work> Summon<W> for Pooled<'_, '_, W> {
     }
 }
 
-/// Lives on a thread of the pool.
+/// Runs a worker on a thread of the pool.
 pub(super) fn in_pool<'scope, W: Work>(crew: &'scope Crew<'scope, W>, scope: &Scope<'scope>, member: Member<W>) {
     live(crew, &Pooled { crew, scope }, member);
 }
 
-/// For a worker that has no others.
+/// The summoner of a single worker: there is no other to call.
 struct Alone;
 
 impl<W: Work> Summon<W> for Alone {
@@ -36,12 +39,12 @@ impl<W: Work> Summon<W> for Alone {
     }
 }
 
-/// Lives on this thread, the only worker.
+/// Runs the only worker, on this thread.
 pub(super) fn alone<W: Work>(crew: &Crew<'_, W>, member: Member<W>) {
     live(crew, &Alone, member);
 }
 
-/// Lives until it sits down or all is over. A panic ends the run, and is kept.
+/// Runs a worker until it parks or the run is over. A panic ends the run, and is kept.
 pub(super) fn live<W: Work>(crew: &Crew<'_, W>, summoner: &dyn Summon<W>, member: Member<W>) {
     let lived = catch_unwind(AssertUnwindSafe(|| {
         let mut worker = Worker::begin(crew, summoner, member);

@@ -1,21 +1,25 @@
-//! How a batch gets to a worker that works: it is put into a box that only that worker empties, when it next has nothing of its own.
+//! Letterboxes: how a batch reaches a worker that is busy.
+//!
+//! A master puts the batch into a box that only that worker empties, when its own queue is empty.
 
 use filch_queue::bulk::Batch;
 
 use super::learnt::Note;
 use crate::sync::{lock, AtomicBool, Mutex, Ordering};
 
-/// Tasks, and what is known near them.
+/// Tasks, and the notes near them.
 pub(super) struct Mail<T, L> {
     pub(super) tasks: Batch<T>,
     pub(super) notes: Vec<Note<L>>,
 }
 
-/// A worker's box. Who has the baton puts mail in, or takes some back; the worker takes it out.
+/// A worker's box. The holder of the baton puts mail in or takes some back; the worker takes it
+/// out.
 ///
-/// The lock is the box's own: the worker takes it only if there is mail, or when it has nothing else to do.
+/// The box has its own lock. The worker takes it only if there is mail, or when it has nothing else
+/// to do.
 pub(super) struct Letterbox<T, L> {
-    /// Whether there is any, so that the worker need not lock to see.
+    /// Whether there is mail, so that the worker can check without the lock.
     full: AtomicBool,
     mail: Mutex<Option<Mail<T, L>>>,
 }
@@ -27,11 +31,12 @@ impl<T, L> Letterbox<T, L> {
 
     #[inline]
     pub(super) fn is_full(&self) -> bool {
-        // Relaxed: who sees it locks; who does not see it yet looks again before it sits down, with the baton.
+        // Relaxed: a worker that sees it takes the lock. A worker that does not see it yet checks
+        // again before it parks, while it holds the baton.
         self.full.load(Ordering::Relaxed)
     }
 
-    /// How many tasks are in it.
+    /// The number of tasks in the box.
     pub(super) fn len(&self) -> usize {
         if self.is_full() {
             lock(&self.mail).as_ref().map_or(0, |mail| mail.tasks.len())
@@ -40,7 +45,7 @@ impl<T, L> Letterbox<T, L> {
         }
     }
 
-    /// Adds to what is in it. With the baton.
+    /// Adds to the mail. The caller holds the baton.
     pub(super) fn put(&self, more: Mail<T, L>) {
         let mut slot = lock(&self.mail);
         match &mut *slot {
@@ -53,19 +58,22 @@ impl<T, L> Letterbox<T, L> {
         self.full.store(true, Ordering::Relaxed);
     }
 
-    /// Empties it.
+    /// Empties the box.
     pub(super) fn take(&self) -> Option<Mail<T, L>> {
         let mut slot = lock(&self.mail);
         self.full.store(false, Ordering::Relaxed);
         slot.take()
     }
 
-    /// Takes a share of the tasks back, at least one if there are any: their addressee is busy with something long. With the baton.
+    /// Takes a share of the tasks back, at least one if there are any.
+    ///
+    /// Their addressee is busy with a long task. The caller holds the baton.
     pub(super) fn take_back(&self, share: f64) -> Batch<T> {
         let mut slot = lock(&self.mail);
         let mut taken = Batch::new();
         if let Some(mail) = &mut *slot {
-            // The youngest, since a batch gives those; a box holds a batch or two, and this is seldom.
+            // Takes the youngest, since a batch gives those. A box holds a batch or two, and this
+            // is rare.
             let wanted = (mail.tasks.len() as f64 * share).ceil() as usize;
             taken.extend((0..wanted).map_while(|_| mail.tasks.pop()));
             if mail.tasks.is_empty() {

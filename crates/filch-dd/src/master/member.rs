@@ -9,19 +9,19 @@ use super::region::Region;
 use super::report::Counts;
 use super::Work;
 
-/// A worker of the crew: its queue, and what it keeps while it is on no thread.
+/// A worker of the crew: its queue, and its data between threads.
 pub(super) struct Member<W: Work> {
     pub(super) index: usize,
     pub(super) owner: Owner<W::Task>,
     pub(super) counts: Counts,
-    /// Where its last task lay.
+    /// The region of its last task.
     pub(super) region: Region,
     pub(super) shelf: Shelf<W::Learnt>,
-    /// Since when it has had nothing to do.
+    /// The time since when it has had nothing to do.
     pub(super) idle_since: Option<Duration>,
-    /// After how many more looks at the signal it serves the hungry again,
+    /// The number of reads of the signal until it serves the hungry again.
     pub(super) skip: u32,
-    /// and how many that will be if it is in vain again.
+    /// The next value of `skip` if serving is in vain again.
     pub(super) patience: u32,
 }
 
@@ -39,7 +39,7 @@ impl<W: Work> Member<W> {
         }
     }
 
-    /// Takes what was brought.
+    /// Takes the tasks and notes of its mail.
     pub(super) fn accept(&mut self, mail: Mail<W::Task, W::Learnt>) {
         self.owner.push_batch(mail.tasks);
         for note in mail.notes {
@@ -47,13 +47,13 @@ impl<W: Work> Member<W> {
         }
     }
 
-    /// It had the baton and moved so many batches.
+    /// Counts that it had the baton and moved `moved` batches.
     pub(super) fn count_service(&mut self, moved: usize) {
         self.counts.served += u64::from(moved > 0);
         self.counts.futile += u64::from(moved == 0);
     }
 
-    /// It has had nothing to do until now.
+    /// Adds the time it was idle, until `now`.
     pub(super) fn end_idleness(&mut self, now: Duration) {
         if let Some(since) = self.idle_since.take() {
             self.counts.idle += now.saturating_sub(since);

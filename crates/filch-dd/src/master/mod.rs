@@ -1,7 +1,10 @@
-//! One master that works too, and workers, each with a queue of its own.
+//! A scheduler: workers with a queue each, and a master that moves batches.
 //!
-//! A search splits subproblems into more of them, and what a worker learns in one is of use in those near it. So work should move seldom, in batches, and to where it is near; and somebody has to know who
-//! works where. That is the master. It works like everyone else while everyone is busy; when a worker's queue is nearly drained, it takes a share of another's, as a [`Policy`] says, and brings it there.
+//! A search splits subproblems into more of them, and what a worker learns in one is of use in
+//! those near it. So work should move seldom, in batches, and to a worker nearby. This needs a
+//! master: a worker that knows where each worker works. The master processes tasks like the others
+//! while all are busy. When a worker's queue is nearly drained, the master takes a share of another
+//! queue, as a [`Policy`] decides, and brings it there.
 //!
 //! ```
 //! use filch_dd::master::{Batch, Master, Region, Work, Worker};
@@ -35,24 +38,38 @@
 //!
 //! # The baton
 //!
-//! Whoever holds the baton is master: it has the thieves of all queues, the picture of all workers, and the policy. So there is one who steals at any time, and the type of a bulk queue's thief says so. But a master that
-//! is in a long task cannot serve anybody. It therefore lays the baton down when it begins a task, and stays master only in name:
+//! The worker that holds the baton is the master. It has the thieves of all queues, the picture of
+//! all workers, and the policy. So only one worker steals at any time, and the type of a bulk
+//! queue's thief requires that. But a master inside a long task cannot serve other workers. It
+//! therefore releases the baton when it begins a task, and stays master only in name:
 //!
-//! - A worker whose queue is nearly drained says so, before it begins the next task. The master by name sees it at its next [`poll`](Worker::poll), or between two tasks, takes the baton and
-//!   brings it something, while it still works. No other worker is disturbed.
-//! - A worker that has nothing left takes the baton itself, is master from then on, and takes for itself and for all in want. It needs no answer from anybody: also from queues whose owners are in a task that never polls.
-//! - If there is nothing to take anywhere, it sits down, and its thread goes back to the pool. Whoever has more than one task in its queue at a push, or one at a poll or between two tasks, takes the baton, brings it
-//!   a share, and has the pool run it again.
+//! - A worker whose queue is nearly drained is hungry. It signals so before it begins its next
+//!   task. The master in name sees the signal at its next [`poll`](Worker::poll), or between two
+//!   tasks. It takes the baton and brings the hungry worker a batch while that still works. No
+//!   other worker is disturbed.
+//! - A worker that has nothing left takes the baton itself and is master from then on. It takes
+//!   tasks for itself and for all workers in want. It needs no answer from the owners: it also
+//!   takes from queues whose owners are in a task that never polls.
+//! - If there is nothing to take anywhere, the worker parks: it waits without a thread, and its
+//!   thread goes back to the pool. Another worker that has more than one task in its queue at a
+//!   push, or one at a poll or between two tasks, takes the baton. It brings the parked worker a
+//!   share and has the pool run it again.
 //!
-//! So a task that never polls delays nobody but in two ways: workers that are hungry, but have work, wait for the master by name if that is the one; and if somebody waits while a task pushes a single other, and then
-//! takes long and does not poll, that other stays where it is, because its owner takes it next. (Otherwise a chain of tasks, of which each pushes the next, would go from thread to thread with every task.)
+//! So a task that never polls delays other workers in two cases only. First, hungry workers, which
+//! still have work, wait for it if its worker is the master in name. Second, a worker may wait
+//! while the task pushes a single other task, then takes long and does not poll. That other task
+//! stays where it is, because its owner takes it next. (Otherwise a chain of tasks, of which each
+//! pushes the next, would go from thread to thread with every task.)
 //!
-//! Nobody who has work to do waits for the baton: who finds it taken leaves a note, and the holder serves once more. No thread waits for tasks either; `process` may use the pool in any way.
+//! A worker that has work never waits for the baton. If the baton is taken, the worker leaves a
+//! note, and the holder serves once more. No thread waits for tasks either; `process` may use the
+//! pool in any way.
 //!
 //! # What it costs
 //!
-//! A push and a poll look at one shared word that is written when somebody comes into want; a task, in addition, writes its region to its worker's own cache line. Nothing that a task does takes a lock, unless
-//! somebody is in want, or it publishes something.
+//! A push and a poll read one shared word, which is written when a worker comes into want. A task
+//! also writes its region to its worker's own cache line. A task takes no lock unless a worker is
+//! in want or the task publishes something.
 
 mod baton;
 mod crew;
@@ -89,22 +106,25 @@ pub use worker::Worker;
 use crate::sync::advice::AtomicU64;
 use crew::{Clock, Crew, Fencing, Limits, Plan};
 
-/// What is to be done with a task.
+/// A kind of task and the function that processes it.
 pub trait Work: Sync + Sized {
-    /// What the queues carry.
+    /// The tasks in the queues.
     type Task: Send;
 
-    /// What a task teaches about those near it; `()` if nothing.
+    /// What a task teaches about the tasks near it; `()` if nothing.
     type Learnt: Send + Sync;
 
-    /// Where in the search space a task lies. Asked once before a task is processed, and once for each batch that is moved; it should be quick.
+    /// Returns where in the search space a task lies.
+    ///
+    /// It is called once before a task is processed, and once for each batch that is moved. It
+    /// should be quick.
     fn region(&self, task: &Self::Task) -> Region;
 
     /// Processes a task: once, on one of the workers.
     fn process(&self, task: Self::Task, worker: &mut Worker<'_, Self>);
 }
 
-/// A run to be: how many workers, which policy, when to stop.
+/// Builder for a run: the number of workers, the policy, the limits.
 #[must_use = "nothing is done until `run` is called"]
 pub struct Master<'p> {
     pool: Option<&'p Pool>,
@@ -117,7 +137,7 @@ pub struct Master<'p> {
 }
 
 impl Master<'static> {
-    /// On all threads of the current pool, by [`Nearest`], without limits.
+    /// Returns a builder for all threads of the current pool, [`Nearest`], without limits.
     pub fn new() -> Self {
         Master {
             pool: None,
@@ -132,62 +152,80 @@ impl Master<'static> {
 }
 
 impl<'p> Master<'p> {
-    /// With so many workers, at least one.
+    /// Sets the number of workers, at least one.
     ///
-    /// One works on the calling thread. Several work in the pool that was [given](Master::pool), at most as many as that has threads; without one, in the pool of the calling thread or
-    /// the global one if that runs and has threads enough, and otherwise in a pool of their own, for this run.
+    /// A single worker runs on the calling thread. Several workers run in the pool that was
+    /// [given](Master::pool), at most as many as that has threads. Without one, they run in the
+    /// pool of the calling thread, or in the global pool if that is running and has enough threads.
+    /// Otherwise they run in a pool of their own, for this run.
     pub fn threads(self, threads: usize) -> Self {
         Master { threads: Some(threads.max(1)), ..self }
     }
 
-    /// On this pool. A worker for each of its threads, or fewer if [told](Master::threads).
+    /// Sets the pool.
+    ///
+    /// There is a worker for each of its threads, or fewer if [`threads`](Master::threads) says so.
     pub fn pool<'q>(self, pool: &'q Pool) -> Master<'q> {
         let Master { threads, policy, deterministic, limits, remember, log, .. } = self;
         Master { pool: Some(pool), threads, policy, deterministic, limits, remember, log }
     }
 
-    /// With this policy. The default is [`Nearest`].
+    /// Sets the policy. The default is [`Nearest`].
     pub fn policy(self, policy: impl Policy + 'static) -> Self {
         Master { policy: Box::new(policy), ..self }
     }
 
-    /// All on the calling thread, which plays the workers, as many as [told](Master::threads) or else as many as the pool has threads: a task of each in turn, by index. Every run is the same, down to the
-    /// report, if the tasks are, and nothing stops it from outside.
+    /// Runs all workers on the calling thread, one task of each in turn, by index.
+    ///
+    /// There are as many workers as [`threads`](Master::threads) says, or else as many as the pool
+    /// has threads. Every run is the same, down to the report, if the tasks are, and nothing stops
+    /// it from outside.
     pub fn deterministic(self) -> Self {
         Master { deterministic: true, ..self }
     }
 
-    /// No worker begins another task once it has seen that this was cancelled. Each looks after at most 32 tasks or polls, and sooner if they take long.
+    /// Stops the run when `cancel` is cancelled.
+    ///
+    /// No worker begins another task once it has seen the cancellation. Each worker checks after at
+    /// most 32 tasks or polls, and sooner if they take long.
     pub fn cancel(self, cancel: &Cancel) -> Self {
         Master { limits: Limits { cancel: Some(cancel.clone()), ..self.limits }, ..self }
     }
 
-    /// No worker begins another task once it has seen that this moment has passed. Each looks as often as for [`cancel`](Master::cancel).
+    /// Stops the run at `deadline`.
+    ///
+    /// No worker begins another task once it has seen that the deadline has passed. Each worker
+    /// checks as often as for [`cancel`](Master::cancel).
     pub fn deadline(self, deadline: Instant) -> Self {
         Master { limits: Limits { deadline: Some(deadline), ..self.limits }, ..self }
     }
 
-    /// As [`deadline`](Master::deadline), so long from now.
+    /// Stops the run after `limit`, counted from now; see [`deadline`](Master::deadline).
     pub fn time_limit(self, limit: Duration) -> Self {
-        // What is too far to be a moment is never.
+        // A deadline that overflows `Instant` means no deadline.
         Master { limits: Limits { deadline: Instant::now().checked_add(limit), ..self.limits }, ..self }
     }
 
-    /// How much of what is [published](Worker::publish) each worker keeps. The default is 64.
+    /// Sets how many [published](Worker::publish) notes each worker keeps. The default is 64.
     pub fn remember(self, notes: usize) -> Self {
         Master { remember: notes, ..self }
     }
 
-    /// How many transfers the report has, of the last ones. The default is 1,024.
+    /// Sets how many transfers the report keeps, the latest ones. The default is 1,024.
     pub fn log(self, transfers: usize) -> Self {
         Master { log: transfers, ..self }
     }
 
-    /// Processes the roots and all that they push, until nothing is left or it is stopped. The first worker begins with all roots, the youngest in front.
+    /// Processes the roots and all tasks that they push.
+    ///
+    /// The run ends when nothing is left or when it is stopped. The first worker begins with all
+    /// roots, the youngest in front.
     ///
     /// # Panics
     ///
-    /// If a task panics: no worker begins another, and when all have ended the panic goes on. Also if the policy asks for what cannot be, and if a pool is needed and cannot be started.
+    /// If a task panics: no worker begins another task, and when all have ended, the panic resumes
+    /// in the caller. Also if the policy returns an invalid choice, and if a pool is needed and
+    /// cannot be started.
     pub fn run<W: Work>(self, roots: impl Into<Batch<W::Task>>, work: &W) -> Report<W::Task> {
         let place = self.place();
         let plan = Plan {
@@ -216,7 +254,7 @@ impl<'p> Master<'p> {
         crew.into_report()
     }
 
-    /// Where it runs.
+    /// Returns where the run takes place.
     fn place(&self) -> Place<'p> {
         let threads = |pool: Option<&Pool>| pool.map_or_else(filch::threads, Pool::threads);
         match (self.pool, self.threads) {
@@ -247,7 +285,7 @@ enum Place<'p> {
     Pool(&'p Pool),
     /// In a pool for this run.
     Own(Pool),
-    /// In that of the calling thread, or the global one.
+    /// In the pool of the calling thread, or the global one.
     Current,
 }
 

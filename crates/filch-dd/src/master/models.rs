@@ -1,4 +1,9 @@
-//! What loom runs: the baton alone, and two workers that sit down, push, bring mail and end, with queues that are small for it. There is no pool: whoever is called is run by the model.
+//! The loom models: of the baton alone, and of two workers.
+//!
+//! The workers park, push, bring mail and end.
+//!
+//! The queues are small ones made for the models. There is no pool: the model itself runs the
+//! workers that are called.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,7 +18,9 @@ use super::member::Member;
 use super::{Nearest, Region, Work, Worker};
 use crate::defect::{self, Defect};
 
-/// Explores every order of a model's steps, up to a number of preemptions: `LOOM_MAX_PREEMPTIONS`, or this.
+/// Explores every order of a model's steps, with a bounded number of preemptions.
+///
+/// The bound is `LOOM_MAX_PREEMPTIONS`, or `preemptions`.
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound.get_or_insert(preemptions);
@@ -21,7 +28,7 @@ fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     builder.check(model);
 }
 
-/// Each comes with something to give; whoever has the baton looks at what all have.
+/// Each worker has a task to give; the holder of the baton checks all.
 fn comers() {
     explore(3, || {
         struct World {
@@ -75,7 +82,7 @@ impl Work for Leaves {
     }
 }
 
-/// Who has been called.
+/// The workers that have been called.
 #[derive(Default)]
 struct Stage {
     called: Mutex<Vec<Member<Leaves>>>,
@@ -89,7 +96,7 @@ impl Summon<Leaves> for Stage {
     }
 }
 
-/// Two workers of which neither waits, the first with so many tasks.
+/// Returns two workers of which neither waits; the first has `tasks` tasks.
 fn crew(work: &Leaves, tasks: usize) -> (Crew<'_, Leaves>, [Member<Leaves>; 2]) {
     let plan = Plan {
         workers: 2,
@@ -105,7 +112,7 @@ fn crew(work: &Leaves, tasks: usize) -> (Crew<'_, Leaves>, [Member<Leaves>; 2]) 
     (crew, [first, second])
 }
 
-/// One sits down while the other pushes. That one then waits until the first has something to do.
+/// One worker parks while the other pushes. The other then waits until the first has a task.
 fn sits_down() {
     explore(4, || {
         let work: &'static Leaves = Box::leak(Box::default());
@@ -131,12 +138,12 @@ fn sits_down() {
         let mut worker = Worker::begin(crew, stage, first);
         worker.push(());
         worker.push(());
-        // And then something long, without a poll.
+        // This stands for a long task without a poll.
         other.join().unwrap();
     });
 }
 
-/// Lives as a worker does, but looks at nothing between two tasks.
+/// Runs as a worker does, but checks nothing between two tasks.
 fn live(crew: &Crew<'_, Leaves>, stage: &Stage, mut member: Member<Leaves>) {
     loop {
         while member.owner.pop().is_some() {
@@ -150,7 +157,11 @@ fn live(crew: &Crew<'_, Leaves>, stage: &Stage, mut member: Member<Leaves>) {
     }
 }
 
-/// One is hungry, is brought mail or not, and has nothing left; the other has tasks, and polls once. All are done when both sit.
+/// A hungry worker runs out of tasks, with or without mail.
+///
+/// The other worker has tasks and polls once.
+///
+/// All tasks are done when both are parked.
 fn ends() {
     explore(2, || {
         let work: &'static Leaves = Box::leak(Box::default());
@@ -166,7 +177,7 @@ fn ends() {
         let _ = worker.poll();
         live(crew, stage, worker.member);
         other.join().unwrap();
-        // Nobody waits for those who were called meanwhile: they may as well live now.
+        // Nothing waits for the workers that were called meanwhile, so they can run now.
         loop {
             let called = stage.called.lock().unwrap().pop();
             let Some(member) = called else { break };

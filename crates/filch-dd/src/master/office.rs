@@ -1,4 +1,4 @@
-//! What the master has, and how it serves those in want.
+//! The office: the data of the master, and how it serves the workers in want.
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ use super::Work;
 use crate::defect::{defect, Defect};
 use crate::sync::{lock, Ordering};
 
-/// What the master has: all thieves, the members that wait, and the picture.
+/// The data of the master: all thieves, the members that wait, and the picture.
 pub(super) struct Office<W: Work> {
     thieves: Vec<Thief<W::Task>>,
-    /// The members that wait, and in the end all.
+    /// The members that wait, and in the end all members.
     pub(super) members: Vec<Option<Member<W>>>,
-    /// How many do not wait.
+    /// The number of members that do not wait.
     pub(super) active: usize,
     policy: Box<dyn Policy>,
     log: Log,
@@ -33,7 +33,7 @@ pub(super) struct Office<W: Work> {
 }
 
 impl<W: Work> Office<W> {
-    /// Of workers of which all wait but the first.
+    /// Returns the office of workers of which all wait but the first.
     pub(super) fn new(
         thieves: Vec<Thief<W::Task>>,
         members: Vec<Option<Member<W>>>,
@@ -54,11 +54,11 @@ impl<W: Work> Office<W> {
         }
     }
 
-    /// What the workers did, and the log.
+    /// Returns the counts of the workers, and the log.
     pub(super) fn into_counts(self, end: Duration) -> (Vec<Counts>, Log) {
         let mut workers = Vec::with_capacity(self.members.len());
         for ((member, given), got) in self.members.into_iter().zip(self.given).zip(self.got) {
-            // Only a panic loses a member, and then there is no report.
+            // A member is lost only by a panic, and then there is no report.
             let mut member = member.expect("all workers have ended");
             member.end_idleness(end);
             workers.push(Counts { given, got, ..member.counts });
@@ -68,16 +68,19 @@ impl<W: Work> Office<W> {
 }
 
 impl<W: Work> Crew<'_, W> {
-    /// Moves tasks to those in want, as the policy says, until it says no more. `own` is the caller if it is one of them, and has nothing at all.
+    /// Moves tasks to the workers in want, as the policy decides, until it returns `None`.
     ///
-    /// Gives how many batches were moved.
+    /// `own` is the caller if it is one of them and has no task at all.
+    ///
+    /// Returns the number of batches that were moved.
     pub(super) fn serve(
         &self,
         office: &mut Office<W>,
         summoner: &dyn Summon<W>,
         mut own: Option<&mut Member<W>>,
     ) -> usize {
-        // Members that are here may have been told to end, and do not wait: nobody calls them back. Relaxed: a member that ends takes the baton after it has seen that all is over.
+        // Members in the office may have ended instead of waiting, and must not be called again.
+        // Relaxed: a member that ends takes the baton after it has seen that the run is over.
         if self.signal.look().is_over() {
             return 0;
         }
@@ -97,7 +100,8 @@ impl<W: Work> Crew<'_, W> {
                 picture.workers.len(),
             );
             let Some((batch, region)) = self.steal(office, chosen.from, chosen.share) else {
-                // Its owner was faster. It has nothing, as far as this is concerned; a policy that insists gets no further.
+                // The owner was faster. For this call its queue counts as empty, so a policy that
+                // chooses it again does not loop.
                 if core::mem::take(&mut office.standings[chosen.from].queued) == 0 {
                     office.in_want.remove(0);
                 }
@@ -129,7 +133,10 @@ impl<W: Work> Crew<'_, W> {
         moved
     }
 
-    /// Draws the picture, and lists who is in want: those with nothing first, the caller before the others, then who has least.
+    /// Draws the picture, and lists the workers in want.
+    ///
+    /// Workers without tasks come first, the caller before the others; then those with the fewest
+    /// tasks.
     fn look_around(&self, office: &mut Office<W>, own: Option<&Member<W>>) {
         office.standings.clear();
         office.in_want.clear();
@@ -144,7 +151,7 @@ impl<W: Work> Crew<'_, W> {
             } else if !desk.hungry.load(Ordering::Relaxed) {
                 State::Working
             } else if queued > self.hungry_at {
-                // It has pushed since it said so.
+                // It has pushed since it signalled.
                 self.end_hunger(index);
                 State::Working
             } else {
@@ -163,7 +170,9 @@ impl<W: Work> Crew<'_, W> {
         });
     }
 
-    /// Takes a share of a worker's tasks, of its queue or else of its mail; says where the oldest lies.
+    /// Takes a share of a worker's tasks, and returns the region of the oldest.
+    ///
+    /// The tasks come from the worker's queue, or else from its mail.
     fn steal(&self, office: &mut Office<W>, from: usize, share: f64) -> Option<(Batch<W::Task>, Region)> {
         let thief = &mut office.thieves[from];
         let of_queue = match office.standings[from].state {
@@ -181,7 +190,7 @@ impl<W: Work> Crew<'_, W> {
         Some((batch, region))
     }
 
-    /// Takes a share of the fullest queue's tasks out of the run.
+    /// Takes a share of the longest queue's tasks out of the run.
     pub(super) fn withdraw(&self, office: &mut Office<W>, share: f64) -> Batch<W::Task> {
         let Some(thief) = office.thieves.iter_mut().max_by_key(|thief| thief.len()) else { return Batch::new() };
         match thief.steal(share) {
@@ -190,29 +199,34 @@ impl<W: Work> Crew<'_, W> {
         }
     }
 
-    /// What has been published that is nearest to a region: no more than fits on a shelf.
+    /// Returns the published notes nearest to a region, at most half a shelf.
     fn notes_near(&self, region: &Region) -> Vec<Note<W::Learnt>> {
         let mut found: Vec<(u32, Note<W::Learnt>)> = Vec::new();
         for desk in &self.desks {
             let shelf = lock(&desk.published);
-            // What has nothing in common with the region is left where it is.
+            // Notes that have nothing in common with the region are skipped.
             let near = shelf.near(region).take_while(|(nearness, _)| *nearness > 0);
             found.extend(near.map(|(nearness, note)| (nearness, note.clone())));
         }
         found.sort_by_key(|(nearness, _)| core::cmp::Reverse(*nearness));
         found.truncate(self.notes / 2);
-        // The nearest last, so that it is the youngest on the shelf.
+        // The nearest comes last, so that it is the youngest on the shelf.
         found.into_iter().rev().map(|(_, note)| note).collect()
     }
 
-    /// Brings tasks to a worker that has nothing. Until it begins one of them nobody takes the last: or two who have nothing would take it from each other for ever.
+    /// Brings tasks to a worker that has none.
+    ///
+    /// Until the worker begins one of them, no other worker takes the last one. Otherwise two
+    /// workers without tasks would take it from each other for ever.
     pub(super) fn feed(&self, member: &mut Member<W>, mail: Mail<W::Task, W::Learnt>) {
-        // Relaxed: it is looked at with the baton, and written by others only with it.
+        // Relaxed: it is read under the baton, and other workers write it only under the baton.
         self.desks[member.index].called.store(true, Ordering::Relaxed);
         member.accept(mail);
     }
 
-    /// Brings tasks to a member. If it waits, it is called; otherwise they go to its letterbox.
+    /// Brings tasks to a member.
+    ///
+    /// If the member waits, it is called. Otherwise the tasks go to its letterbox.
     fn bring(&self, office: &mut Office<W>, to: usize, mail: Mail<W::Task, W::Learnt>, summoner: &dyn Summon<W>) {
         match office.members[to].take() {
             Some(mut member) => {
@@ -229,11 +243,11 @@ impl<W: Work> Crew<'_, W> {
     }
 }
 
-/// The share of so many tasks that leaves at least one.
+/// The share of `tasks` tasks that leaves at least one.
 fn all_but_one(share: f64, tasks: usize) -> f64 {
     let most = tasks.saturating_sub(1) as f64;
     if (share * tasks as f64).ceil() > most {
-        // Half a task less, which is rounded up again.
+        // Half a task less; the thief rounds up again.
         (most - 0.5).max(0.0) / tasks.max(1) as f64
     } else {
         share

@@ -1,12 +1,12 @@
-//! What the master knows of all workers.
+//! The picture: what the master knows of all workers.
 
 use super::region::Region;
 
-/// What a worker does.
+/// The state of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum State {
-    /// It has tasks enough.
+    /// It has enough tasks.
     Working,
     /// It works, and its queue is nearly drained.
     Hungry,
@@ -20,30 +20,33 @@ pub enum State {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Standing {
-    /// What it does.
+    /// Its state.
     pub state: State,
-    /// How many tasks it has that it has not begun, those under way to it included.
+    /// The number of tasks that it has not begun, including those in its mail.
     pub queued: usize,
-    /// Where it works, or worked last; nowhere yet if it had no task. A region that is read while it changes may be neither the one before nor the one after.
+    /// Where it works, or worked last; `None` if it had no task yet.
+    ///
+    /// A region that is read while it changes may be neither the one before nor the one after.
     pub region: Option<Region>,
-    /// How many tasks it has begun.
+    /// The number of tasks that it has begun.
     pub tasks: u64,
 }
 
 /// What the master knows of all workers.
 #[derive(Clone, Copy, Debug)]
 pub struct Picture<'a> {
-    /// One for each worker, by its index.
+    /// One standing for each worker, by its index.
     pub workers: &'a [Standing],
-    /// A worker that works is hungry if it has so many tasks or fewer.
+    /// The greatest number of tasks at which a worker that works is hungry.
     pub hungry_at: usize,
 }
 
 impl Picture<'_> {
-    /// How many tasks `from` has that could be of use to `to`.
+    /// Returns how many tasks `from` has that could be of use to `to`.
     ///
-    /// Whoever has nothing to do can use all that waits for somebody else. One that still works is brought something only by those who have plenty, so that it
-    /// need not be brought back soon. Who has been called and has not begun keeps a task, or it would have been called for nothing.
+    /// An idle worker can use all tasks that wait at another worker. A worker that still works gets
+    /// tasks only from workers that have plenty, so that they need not be moved back soon. A worker
+    /// that has been called and has not begun keeps a task; otherwise the call would be in vain.
     pub fn spare(&self, from: usize, to: usize) -> usize {
         if from == to {
             return 0;
@@ -57,7 +60,7 @@ impl Picture<'_> {
         }
     }
 
-    /// How near a region is to where a worker works.
+    /// Returns how near a region is to where a worker works.
     pub fn nearness(&self, worker: usize, region: Option<&Region>) -> u32 {
         match (&self.workers[worker].region, region) {
             (Some(own), Some(region)) => own.nearness(region),

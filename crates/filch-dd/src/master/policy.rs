@@ -1,34 +1,43 @@
-//! Whom to steal from, what share, and what to give to whom.
+//! Policies: which worker to steal from, what share, and which worker gets it.
 
 use core::cmp::Reverse;
 
 use super::picture::{Picture, State};
 use super::region::Region;
 
-/// What to take, and from whom.
+/// A choice of a policy: what to take, and from which worker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Move {
-    /// Whose tasks.
+    /// The worker whose tasks are taken.
     pub from: usize,
-    /// What share of them: more than 0, at most 1. The oldest are taken, and at least one.
+    /// The share of its tasks: more than 0, at most 1. The oldest are taken, and at least one.
     pub share: f64,
 }
 
-/// How the master decides. Whoever is master asks it, one at a time.
+/// How the master decides. Only the master calls it, so calls never overlap.
 pub trait Policy: Send {
-    /// A queue with so many tasks or fewer is nearly drained: its owner says so before it begins the next task, so that more can come meanwhile.
+    /// Returns the greatest length at which a queue counts as nearly drained.
     ///
-    /// Asked once, before the run.
+    /// The queue's owner signals so before it begins the next task, so that more tasks can arrive
+    /// meanwhile.
+    ///
+    /// Called once, before the run.
     fn hungry_at(&self) -> usize {
         1
     }
 
-    /// What to take for the worker `hungry`, who is hungry or idle; `None` for nothing. See [`Picture::spare`] for who has something.
+    /// Returns what to take for the hungry or idle worker `hungry`; `None` for nothing.
+    ///
+    /// [`Picture::spare`] says which workers have tasks to spare.
     fn choose(&mut self, picture: &Picture<'_>, hungry: usize) -> Option<Move>;
 
-    /// Who gets tasks that lie in `region`, of those in want: `hungry` is not empty and has the one for whom they were [chosen](Policy::choose) in front.
+    /// Returns which of the workers in want gets tasks that lie in `region`.
     ///
-    /// By default the one who works nearest; of equals, who has nothing to do before who has something, then the one in front.
+    /// `hungry` is not empty, and its first element is the worker that the tasks were
+    /// [chosen](Policy::choose) for.
+    ///
+    /// By default it is the worker nearest to the tasks. Among equals, an idle worker comes before
+    /// one that has work, then the first in the list.
     fn give(&mut self, picture: &Picture<'_>, region: &Region, hungry: &[usize]) -> usize {
         let idle = |worker: usize| picture.workers[worker].state == State::Idle;
         let nearest = hungry.iter().rev().max_by_key(|&&worker| (picture.nearness(worker, Some(region)), idle(worker)));
@@ -50,7 +59,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
 }
 
-/// Takes half of the longest queue. Of those that are about as long, it takes the one whose owner works nearest to the worker in want; and what is taken goes to the one in want who works nearest to it.
+/// Takes half of the longest queue, and prefers workers that are near.
+///
+/// Among queues that are about as long, it takes the one whose owner works nearest to the worker in
+/// want. The tasks go to the worker in want that works nearest to them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nearest {
     share: f64,
@@ -59,22 +71,28 @@ pub struct Nearest {
 }
 
 impl Nearest {
-    /// Half of a queue; queues at least half as long as the longest are about as long; one task left is nearly drained.
+    /// Returns the default policy.
+    ///
+    /// It takes half of a queue. Queues at least half as long as the longest count as about as
+    /// long. A queue with one task left is nearly drained.
     pub fn new() -> Self {
         Nearest { share: 0.5, as_long: 0.5, hungry_at: 1 }
     }
 
-    /// What share of a queue is taken: more than 0, at most 1.
+    /// Sets what share of a queue is taken: more than 0, at most 1.
     pub fn share(self, share: f64) -> Self {
         Nearest { share, ..self }
     }
 
-    /// From what part of the longest queue on another is about as long, from 0 to 1: 0 goes by nearness alone, 1 by length alone but for ties.
+    /// Sets the length from which a queue counts as about as long as the longest.
+    ///
+    /// `part` is a share of the longest queue, from 0 to 1. 0 chooses by nearness alone. 1 chooses
+    /// by length alone, except for ties.
     pub fn as_long(self, part: f64) -> Self {
         Nearest { as_long: part, ..self }
     }
 
-    /// How short a queue is nearly drained.
+    /// Sets the greatest length at which a queue is nearly drained.
     pub fn hungry_at(self, tasks: usize) -> Self {
         Nearest { hungry_at: tasks, ..self }
     }
@@ -102,7 +120,7 @@ impl Policy for Nearest {
     }
 }
 
-/// Takes half of the longest queue and gives it to whom it was taken for, wherever that works. For comparison.
+/// Takes half of the longest queue for the worker in want, wherever that works. For comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Longest;
 
@@ -118,7 +136,7 @@ impl Policy for Longest {
     }
 }
 
-/// Takes half of a queue, of one worker after another, and gives it to whom it was taken for. For comparison.
+/// Takes half of a queue, of one worker after another, for the worker in want. For comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoundRobin {
     next: usize,

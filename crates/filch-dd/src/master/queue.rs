@@ -1,4 +1,6 @@
-//! The workers' queues: bulk queues; in loom's models, which those would make too large and which are not about them, a count and a list.
+//! The workers' queues: bulk queues, or a count and a list in loom's models.
+//!
+//! Bulk queues would make the models too large, and the models are not about them.
 
 #[cfg(not(all(loom, test)))]
 pub(super) use filch_queue::bulk::{new, Owner, Thief};
@@ -15,9 +17,11 @@ mod small {
     use loom::sync::atomic::{AtomicUsize, Ordering};
 
     struct Queue<T> {
-        /// Out of loom's sight: who sees what is the queue's own affair. It runs one thread at a time.
+        /// Hidden from loom: the visibility of tasks is tested with the queue. Loom runs one thread
+        /// at a time.
         tasks: Mutex<VecDeque<T>>,
-        /// What a thief sees, and may see late: as a push that is still in its owner's store buffer.
+        /// The length that a thief sees. It may be out of date, as if a push were still in its
+        /// owner's store buffer.
         count: AtomicUsize,
     }
 

@@ -1,15 +1,20 @@
-//! Where in the search space a task lies.
+//! Regions: where in the search space a task lies.
 
 use core::fmt;
 
-/// The labels that a region keeps: with their number they fill a cache line.
+/// The number of labels that a region keeps.
+///
+/// With their count they fill a cache line.
 const KEPT: usize = 15;
 
-/// Where in the search space a task lies: a path from the root, one label a step.
+/// Where in the search space a task lies, as a path from the root.
 ///
-/// What two paths have in common at their beginning says how near they are. The first fifteen labels are kept; what differs only below
-/// them is taken to be in one place. A label can stand for several decisions, so fifteen reach far: the number of a subproblem
-/// among those that came of its parent is a good one.
+/// The path has one label for each step.
+///
+/// The common beginning of two paths says how near they are. The first fifteen labels are kept;
+/// paths that differ only below them count as the same place. A label can stand for several
+/// decisions, so fifteen reach far. A good label is the number of a subproblem among the children
+/// of its parent.
 ///
 /// ```
 /// use filch_dd::master::Region;
@@ -27,18 +32,18 @@ pub struct Region {
 }
 
 impl Region {
-    /// All of the search space.
+    /// The whole search space.
     pub const ROOT: Region = Region { labels: [0; KEPT], depth: 0 };
 
-    /// How many labels a region keeps.
+    /// The number of labels that a region keeps.
     pub const MOST_LABELS: usize = KEPT;
 
-    /// The region at the end of a path.
+    /// Returns the region at the end of a path.
     pub fn at(path: &[u32]) -> Self {
         path.iter().fold(Region::ROOT, |region, label| region.child(*label))
     }
 
-    /// One step further down.
+    /// Returns the region one step further down.
     #[must_use]
     pub fn child(mut self, label: u32) -> Self {
         if let Some(last) = self.labels.get_mut(self.depth as usize) {
@@ -48,36 +53,38 @@ impl Region {
         self
     }
 
-    /// The labels that are kept, from the root.
+    /// Returns the labels that are kept, from the root.
     pub fn labels(&self) -> &[u32] {
         &self.labels[..self.depth as usize]
     }
 
-    /// How near two regions are: the number of labels that their paths have in common from the root. 0 is far.
+    /// Returns the number of labels that two paths have in common from the root.
+    ///
+    /// The greater it is, the nearer the regions are. 0 is far.
     pub fn nearness(&self, other: &Region) -> u32 {
         let common = self.labels().iter().zip(other.labels()).take_while(|(own, other)| own == other);
         common.count() as u32
     }
 
-    /// Whether `other` lies in this one.
+    /// Returns whether `other` lies in this region.
     pub fn contains(&self, other: &Region) -> bool {
         self.nearness(other) == self.depth
     }
 
-    /// As words that can be stored one by one.
+    /// Returns the region as words that can be stored one by one.
     pub(super) fn words(&self) -> [u64; WORDS] {
         let half = |index: usize| u64::from(self.labels.get(index).copied().unwrap_or(self.depth));
         std::array::from_fn(|word| half(2 * word) | half(2 * word + 1) << 32)
     }
 
-    /// The region of such words. Whatever they are, it is one.
+    /// Returns the region of such words. Any words give a valid region.
     pub(super) fn from_words(words: [u64; WORDS]) -> Self {
         let half = |index: usize| (words[index / 2] >> (32 * (index % 2))) as u32;
         Region { labels: std::array::from_fn(half), depth: half(KEPT).min(KEPT as u32) }
     }
 }
 
-/// How many words a region fills.
+/// The number of words that a region fills.
 pub(super) const WORDS: usize = KEPT.div_ceil(2);
 
 impl Default for Region {

@@ -1,4 +1,4 @@
-//! What a run leaves.
+//! The report of a run.
 
 use core::fmt;
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use filch_queue::bulk::Batch;
 
 pub use filch::explore::Ending;
 
-/// What one worker did, or all of them together.
+/// Counts of one worker, or of all of them together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
@@ -16,19 +16,23 @@ pub struct Counts {
     pub tasks: u64,
     /// Tasks that it pushed.
     pub pushes: u64,
-    /// How long it had nothing to do. In a deterministic run a step of a worker counts for a microsecond.
+    /// The time it had nothing to do.
+    ///
+    /// In a deterministic run a step of a worker counts as a microsecond.
     pub idle: Duration,
-    /// How often its queue was nearly drained.
+    /// The number of times its queue was nearly drained.
     pub hungry: u64,
-    /// How often it waited: it had nothing left at all and found nothing to take.
+    /// The number of times it waited: it had nothing left and found nothing to take.
     pub waits: u64,
     /// Tasks that were taken from it.
     pub given: u64,
     /// Tasks that were brought to it.
     pub got: u64,
-    /// How often it took the baton and moved a batch: in a poll, at a push, between two tasks, or when it had nothing left.
+    /// The number of times it took the baton and moved a batch.
+    ///
+    /// That happens in a poll, at a push, between two tasks, or when it has nothing left.
     pub served: u64,
-    /// How often it took the baton in vain.
+    /// The number of times it took the baton in vain.
     pub futile: u64,
 }
 
@@ -50,33 +54,35 @@ impl Counts {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Transfer {
-    /// When, from the start of the run. In a deterministic run a step of a worker counts for a microsecond.
+    /// The time since the start of the run.
+    ///
+    /// In a deterministic run a step of a worker counts as a microsecond.
     pub at: Duration,
-    /// From whom.
+    /// The index of the worker that the tasks were taken from.
     pub from: usize,
-    /// To whom.
+    /// The index of the worker that the tasks were brought to.
     pub to: usize,
-    /// How many tasks.
+    /// The number of tasks.
     pub tasks: usize,
     /// The share of the queue that was asked for.
     pub share: f64,
-    /// How near the tasks were to what the receiver worked on.
+    /// The nearness of the tasks to the region where the receiver worked.
     pub nearness: u32,
 }
 
-/// All transfers of a run together.
+/// Totals of all transfers of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Transfers {
-    /// How many there were.
+    /// The number of transfers.
     pub batches: u64,
-    /// How many tasks they moved.
+    /// The number of tasks that they moved.
     pub tasks: u64,
-    /// Their nearness, added up.
+    /// The sum of their nearness.
     pub nearness: u64,
 }
 
-/// The last transfers, and all of them added up.
+/// The latest transfers, and the totals of all.
 #[derive(Debug)]
 pub(super) struct Log {
     last: VecDeque<Transfer>,
@@ -106,26 +112,28 @@ impl Log {
     }
 }
 
-/// What a run leaves: who did what, what was moved, how it ended, and what was left undone.
+/// The report of a run: counts, transfers, ending, and the tasks left.
 #[must_use = "it says whether the run was stopped early, and what was left then"]
 #[non_exhaustive]
 pub struct Report<T> {
-    /// What each worker did, by its index, also those that got nothing to do.
+    /// The counts of each worker, by its index.
+    ///
+    /// Workers that got nothing to do are included.
     pub workers: Vec<Counts>,
-    /// The last transfers, oldest first, as many as [`Master::log`](super::Master::log) says.
+    /// The latest transfers, oldest first, as many as [`Master::log`](super::Master::log) says.
     pub transfers: Vec<Transfer>,
-    /// All transfers.
+    /// The totals of all transfers.
     pub moved: Transfers,
-    /// How it ended.
+    /// How the run ended.
     pub ending: Ending,
-    /// The tasks that nobody began, if it was stopped early. In no particular order.
+    /// The tasks that no worker began, if the run was stopped early. In no particular order.
     pub left: Batch<T>,
-    /// How long it took.
+    /// The duration of the run.
     pub elapsed: Duration,
 }
 
 impl<T> Report<T> {
-    /// What the workers did together.
+    /// Returns the counts of all workers together.
     pub fn total(&self) -> Counts {
         self.workers.iter().fold(Counts::default(), |mut total, counts| {
             total.add(counts);

@@ -1,38 +1,41 @@
-//! The one word that everybody looks at: who is in want, and whether all is over.
+//! The word that all workers read: workers in want, and the end of the run.
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// One more waits.
+/// Added for each worker that waits.
 const WAITING: u64 = 1;
-/// One more is hungry.
+/// Added for each worker that is hungry.
 const HUNGRY: u64 = 1 << 24;
-/// All is over.
+/// Set when the run is over.
 const OVER: u64 = 1 << 63;
 
-/// Read at every push and in every poll, written when somebody comes into want.
+/// The shared word.
+///
+/// It is read at every push and in every poll, and written when a worker comes into want.
 #[derive(Debug, Default)]
 pub(super) struct Signal(AtomicU64);
 
-/// What the word said.
+/// The value that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen(u64);
 
 impl Signal {
-    /// With so many who wait.
+    /// Returns a signal with `waiting` workers that wait.
     pub(super) fn new(waiting: usize) -> Self {
         Signal(AtomicU64::new(waiting as u64 * WAITING))
     }
 
     #[inline]
     pub(super) fn look(&self) -> Seen {
-        // Relaxed: it is a hint, and what it leads to is looked at under the lock of the baton. That a push is not overlooked by who begins to wait is the matter of
-        // the barriers between.
+        // Relaxed: it is a hint, and what it leads to is checked under the lock of the baton. The
+        // barriers between the two sides ensure that a worker that begins to wait does not miss a
+        // push.
         Seen(self.0.load(Ordering::Relaxed))
     }
 
-    /// The caller has nothing left and is about to sit down.
+    /// Announces that the caller has nothing left and is about to park.
     pub(super) fn begin_waiting(&self) {
-        // Relaxed: the barrier after it is the caller's.
+        // Relaxed: the caller makes the barrier that follows.
         self.0.fetch_add(WAITING, Ordering::Relaxed);
     }
 
@@ -49,15 +52,15 @@ impl Signal {
         self.0.fetch_sub(HUNGRY, Ordering::Relaxed);
     }
 
-    /// All is over. Whether it was not before.
+    /// Ends the run. Returns whether this call ended it.
     pub(super) fn end(&self) -> bool {
-        // Relaxed: what was done is seen by who waits for the workers' ends.
+        // Relaxed: the thread that waits for the workers to end sees what was done.
         self.0.fetch_or(OVER, Ordering::Relaxed) & OVER == 0
     }
 }
 
 impl Seen {
-    /// Nothing is to be done.
+    /// Returns whether there is nothing to react to.
     #[inline]
     pub(super) fn is_quiet(self) -> bool {
         self.0 == 0
@@ -68,12 +71,12 @@ impl Seen {
         self.0 & OVER != 0
     }
 
-    /// Somebody waits with nothing to do.
+    /// Returns whether a worker waits with nothing to do.
     pub(super) fn anybody_waits(self) -> bool {
         self.0 & (HUNGRY - 1) != 0
     }
 
-    /// Somebody's queue is nearly drained.
+    /// Returns whether a worker is hungry: its queue is nearly drained.
     pub(super) fn anybody_hungry(self) -> bool {
         self.0 & (OVER - HUNGRY) != 0
     }

@@ -1,4 +1,4 @@
-//! A worker on a thread: what a task may ask of it, and what it does between two tasks.
+//! A worker on a thread: the interface for tasks, and the steps between tasks.
 
 use core::fmt;
 use std::sync::Arc;
@@ -15,65 +15,65 @@ use super::signal::Seen;
 use super::Work;
 use crate::sync::{lock, Ordering};
 
-/// How many polls and tasks it is at most from one look at the limits to the next,
+/// The most polls and tasks between two checks of the limits.
 const MOST_A_LOOK: u32 = 32;
-/// if those before took no longer than this.
+/// Checks become rarer while they are less than this apart.
 const SHORT: Duration = Duration::from_micros(100);
-/// How many looks at the signal a master lets pass at most, after it served the hungry in vain.
+/// The most reads of the signal that a master skips after serving in vain.
 const MOST_PATIENCE: u32 = 64;
 
-/// A worker, as a task sees it: where to push, whom to ask.
+/// A worker, as a task sees it: a task pushes, polls and publishes here.
 pub struct Worker<'a, W: Work> {
     pub(super) crew: &'a Crew<'a, W>,
     pub(super) summoner: &'a dyn Summon<W>,
     pub(super) member: Member<W>,
-    /// After how many more polls or tasks it looks at the limits,
+    /// The number of polls or tasks until the next check of the limits.
     until_look: u32,
-    /// how many it was given at the last look,
+    /// The value of `until_look` that the last check set.
     granted: u32,
-    /// and when that was.
+    /// The time of the last check.
     last_look: Option<Instant>,
 }
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It has processed a task.
+    /// The worker has processed a task.
     Worked,
-    /// It has none.
+    /// The worker has no task.
     Idle,
-    /// All is over.
+    /// The run is over.
     Over,
 }
 
 impl<'a, W: Work> Worker<'a, W> {
-    /// Takes up its work on this thread.
+    /// Starts a member on this thread.
     pub(super) fn begin(crew: &'a Crew<'a, W>, summoner: &'a dyn Summon<W>, member: Member<W>) -> Self {
         Worker { crew, summoner, member, until_look: 0, granted: 0, last_look: None }
     }
 
-    /// Which worker this is, from 0.
+    /// Returns the index of this worker, from 0.
     pub fn index(&self) -> usize {
         self.member.index
     }
 
-    /// How many workers there are.
+    /// Returns the number of workers.
     pub fn workers(&self) -> usize {
         self.crew.desks.len()
     }
 
-    /// Whether it had the baton last. The master changes: see [the module](super).
+    /// Returns whether this worker had the baton last. The master changes: see [the module](super).
     pub fn is_master(&self) -> bool {
-        // Relaxed: it decides only who looks first.
+        // Relaxed: it only decides which worker looks first.
         self.crew.master.load(Ordering::Relaxed) == self.member.index
     }
 
-    /// Where the current task lies.
+    /// Returns where the current task lies.
     pub fn region(&self) -> &Region {
         &self.member.region
     }
 
-    /// Adds a task. The worker takes the youngest of its own first.
+    /// Adds a task. The worker takes the youngest of its own tasks first.
     #[inline]
     pub fn push(&mut self, task: W::Task) {
         self.member.owner.push(task);
@@ -91,7 +91,7 @@ impl<'a, W: Work> Worker<'a, W> {
     #[inline]
     fn pushed(&mut self, tasks: usize) {
         self.member.counts.pushes += tasks as u64;
-        // Somebody who sits down either finds these tasks or is seen.
+        // A worker that parks either finds these tasks or is seen in the signal.
         self.crew.fencing.light();
         let seen = self.crew.signal.look();
         if !seen.is_quiet() {
@@ -99,7 +99,9 @@ impl<'a, W: Work> Worker<'a, W> {
         }
     }
 
-    /// Feeds those who wait, if there is more than what this worker takes next.
+    /// Serves the waiting workers, if the queue has more than one task.
+    ///
+    /// This worker takes the youngest task next.
     #[cold]
     fn share(&mut self, seen: Seen) {
         if seen.anybody_waits() && !seen.is_over() && self.member.owner.len() > 1 {
@@ -107,10 +109,13 @@ impl<'a, W: Work> Worker<'a, W> {
         }
     }
 
-    /// Looks whether anything is to be done; to be called now and then by tasks that take long. Says whether to stop: then the task may return at once.
+    /// Serves workers in want, and returns whether to stop.
     ///
-    /// If nothing is to be done that is one load. Otherwise the worker takes the baton and moves tasks to those in want: to those who have nothing, from its own queue among others; and if it is
-    /// the master, to those who are hungry.
+    /// Long tasks should call it now and then. If it returns `true`, the task may return at once.
+    ///
+    /// If there is nothing to do, a poll is one load. Otherwise the worker takes the baton and
+    /// moves tasks to the workers in want: to workers that have nothing, also from its own queue;
+    /// and, if it is the master, to hungry workers.
     #[inline]
     #[must_use = "it says whether to stop"]
     pub fn poll(&mut self) -> bool {
@@ -121,7 +126,7 @@ impl<'a, W: Work> Worker<'a, W> {
         !seen.is_quiet() && self.answer(seen)
     }
 
-    /// Does what the signal asks for. Whether all is over.
+    /// Reacts to the signal. Returns whether the run is over.
     #[cold]
     fn answer(&mut self, seen: Seen) -> bool {
         if seen.is_over() {
@@ -136,7 +141,7 @@ impl<'a, W: Work> Worker<'a, W> {
             } else if self.serve() {
                 self.member.patience = 1;
             } else {
-                // Nobody has plenty. That will not have changed at once.
+                // No worker has tasks to spare. That does not change at once, so skip some reads.
                 self.member.skip = self.member.patience;
                 self.member.patience = MOST_PATIENCE.min(2 * self.member.patience);
             }
@@ -144,7 +149,9 @@ impl<'a, W: Work> Worker<'a, W> {
         self.crew.signal.look().is_over()
     }
 
-    /// Takes the baton, or has whoever holds it serve once more. Whether a batch was moved by this worker.
+    /// Takes the baton and serves, or makes the holder serve once more.
+    ///
+    /// Returns whether this worker moved a batch.
     fn serve(&mut self) -> bool {
         let (crew, summoner, index) = (self.crew, self.summoner, self.member.index);
         let mut moved = 0;
@@ -156,7 +163,10 @@ impl<'a, W: Work> Worker<'a, W> {
         moved > 0
     }
 
-    /// Takes a share of the tasks out of the run, the oldest of the queue that has most; none if there is none waiting. `None` if somebody else has the baton just now: try again later.
+    /// Takes a share of the longest queue's oldest tasks out of the run.
+    ///
+    /// The batch is empty if no task is waiting. Returns `None` if another worker holds the baton:
+    /// try again later.
     ///
     /// # Panics
     ///
@@ -166,12 +176,12 @@ impl<'a, W: Work> Worker<'a, W> {
         let mut office = crew.baton.try_take()?;
         let batch = crew.withdraw(&mut office, share);
         drop(office);
-        // With the baton came the notes of those who found it taken.
+        // Other workers may have left notes while this one held the baton.
         crew.mind_notes(self.summoner);
         Some(batch)
     }
 
-    /// Looks at the limits now and then: always, if much time passes between two calls.
+    /// Checks the limits now and then: always, if much time passes between two calls.
     #[inline]
     fn mind_limits(&mut self) {
         if self.until_look > 0 {
@@ -192,12 +202,17 @@ impl<'a, W: Work> Worker<'a, W> {
         self.until_look = self.granted;
     }
 
-    /// Ends the run: no worker begins another task once it has seen this. What is left is in the report.
+    /// Stops the run: no worker begins another task once it has seen this.
+    ///
+    /// The tasks that are left are in the report.
     pub fn stop(&mut self) {
         self.crew.stop(Ending::Stopped);
     }
 
-    /// Publishes what the current task taught, for tasks near it: those of this worker, and those that are brought to others.
+    /// Publishes what the current task taught, for tasks near it.
+    ///
+    /// It reaches the tasks of this worker, and the tasks that are brought from it to other
+    /// workers.
     pub fn publish(&mut self, learnt: W::Learnt) {
         self.publish_at(self.member.region, learnt);
     }
@@ -209,14 +224,17 @@ impl<'a, W: Work> Worker<'a, W> {
         self.member.shelf.put(note, &self.member.region);
     }
 
-    /// What is known near the current task, nearest first, and of equals the youngest. Each comes with the region that it was learnt in, and says itself whether it holds here.
+    /// Returns the notes near the current task, nearest first, among equals the youngest.
     ///
-    /// Nobody is asked: it is what this worker has learnt, and what came along with the tasks that it was brought.
+    /// Each comes with the region that it was learnt in. The caller decides whether it holds here.
+    ///
+    /// The lookup is local: it returns what this worker has learnt, and what came with the tasks
+    /// that were brought to it.
     pub fn learnt(&self) -> impl Iterator<Item = (&Region, &W::Learnt)> {
         self.member.shelf.near(&self.member.region).map(|(_, note)| (&note.region, &*note.what))
     }
 
-    /// Processes a task, if there is one and nothing is over.
+    /// Processes a task, if there is one and the run is not over.
     pub(super) fn step(&mut self) -> Step {
         if !self.crew.limits.are_none() {
             self.mind_limits();
@@ -246,7 +264,7 @@ impl<'a, W: Work> Worker<'a, W> {
         Step::Worked
     }
 
-    /// The youngest of its own tasks, or else of those that were brought.
+    /// Takes the youngest of the worker's own tasks, or else of those in its mail.
     fn next(&mut self) -> Option<W::Task> {
         self.member.owner.pop().or_else(|| {
             let letterbox = &self.crew.desks[self.member.index].letterbox;
@@ -257,7 +275,9 @@ impl<'a, W: Work> Worker<'a, W> {
         })
     }
 
-    /// Says that its queue is nearly drained, before it begins what may be its last task for now.
+    /// Signals that the queue is nearly drained.
+    ///
+    /// The worker calls this before it begins a task that may be its last for now.
     #[inline]
     fn mind_hunger(&mut self) {
         let crew = self.crew;

@@ -1,7 +1,12 @@
-//! A search's connection with the outside: open nodes that come and go as bytes, solutions from elsewhere, a look at all that is open.
+//! Connects a search with the outside.
 //!
-//! A search with a port may be one of several of the same problem, in other processes or on other machines, or one that is written down from time to time. What is outside knows nothing of the problem's types: nodes are
-//! [`Parcel`]s. One thread is the outside; the workers look at one word, once for each layer of a diagram, and do the rest between two nodes.
+//! Open nodes come and go as bytes, solutions come from elsewhere, and a snapshot shows all open
+//! nodes.
+//!
+//! A search with a port may be one of several searches of the same problem, in other processes or
+//! on other machines. Or it may be saved from time to time. The outside knows nothing of the
+//! problem's types: nodes are [`Parcel`]s. The outside is one thread. The workers read one word for
+//! each layer of a diagram, and do the rest between two nodes.
 //!
 //! ```
 //! use filch_dd::port::{Event, Port};
@@ -25,12 +30,17 @@
 //! # Ok::<(), filch_dd::SolveError>(())
 //! ```
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! - **No node is lost, none doubled.** At any time a node is open in one search or in one parcel. What is [`Given`](Event::Given) or [`left`](Event::Ended) is the outside's from then on, and a search never gives a node that it has begun.
-//! - **A snapshot is complete.** The workers pause between two nodes, all open nodes are written down, and they go on; the diagrams that are being built are finished first, so nothing is done twice. A snapshot and
-//!   the best solution that is known when it is taken are all that it takes to go on: what a search drops, it drops for a solution, or for a node that is open or done.
-//! - **What is delivered is checked**: the decisions of each node are taken again, and must lead to its state at its cost. That is little beside the diagram that is built from it.
+//! - **No node is lost or duplicated.** At any time a node is open in one search or in one parcel.
+//!   Nodes that are [`Given`](Event::Given) or [`left`](Event::Ended) belong to the outside from
+//!   then on. A search never gives away a node that it has begun.
+//! - **A snapshot is complete.** The workers finish their current diagrams, so nothing is done
+//!   twice. They pause between two nodes, all open nodes are copied, and they continue. A snapshot
+//!   and the best solution known at that time are enough to resume: a search drops a node only
+//!   because of a solution, or because of a node that is open or done.
+//! - **Delivered nodes are checked.** The decisions of each node are replayed, and must lead to its
+//!   state at its cost. That costs little compared with the diagram that is built from the node.
 
 mod parcel;
 
@@ -47,40 +57,51 @@ pub use parcel::{Parcel, Totals};
 use crate::problem::Cost;
 use crate::solver::{Gauge, Solution};
 
-/// What a search tells the outside.
+/// An event that a search reports to the outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The answer to [`Port::ask`]: nodes that are the outside's from now on; none if the search has none to spare.
+    /// The answer to [`Port::ask`]: nodes that belong to the outside from now on.
+    ///
+    /// There are none if the search has none to spare.
     Given(Vec<Parcel>),
-    /// The answer to [`Port::snapshot`]: copies of all open nodes, and what was done so far.
+    /// The answer to [`Port::snapshot`]: copies of all open nodes, and the totals so far.
     Snapshot(Vec<Parcel>, Totals),
     /// The search found a better solution than it knew.
     Found(Solution),
-    /// It has nothing left.
+    /// The search has nothing left.
     Idle {
-        /// So many calls of [`Port::deliver`] had been taken in by then. If there were more, the search is about to go on.
+        /// The number of calls of [`Port::deliver`] that were taken in by then.
+        ///
+        /// If there were more calls, the search is about to continue.
         delivered: u64,
     },
-    /// It failed, or panicked, as [`solve`](crate::Solver::solve) says: the last event. Whoever asked for something gets no other answer. What it had open is not to be had, as perhaps it would not be all.
+    /// The search failed or panicked, as [`solve`](crate::Solver::solve) says: the last event.
+    ///
+    /// Open requests get no other answer. The open nodes are not returned, as they may be
+    /// incomplete.
     Failed,
-    /// It is over: the last event.
+    /// The search is over: the last event.
     Ended {
-        /// All that is still open.
+        /// All nodes that are still open.
         left: Vec<Parcel>,
-        /// What was done.
+        /// The totals of the search.
         totals: Totals,
     },
 }
 
-/// How far a search is. Costs are counted so that more is better: those of a problem to be minimised are negated.
+/// The progress of a search.
+///
+/// Costs are counted so that more is better: those of a problem to be minimised are negated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// Open nodes.
+    /// The number of open nodes.
     pub open: u64,
-    /// Nodes looked at.
+    /// The number of explored nodes.
     pub explored: u64,
-    /// No solution that this search can still find is better; [`Cost::MAX`] if there is no telling. `None` if nothing is open.
+    /// No solution that this search can still find is better.
+    ///
+    /// [`Cost::MAX`] if no bound is known. `None` if nothing is open.
     pub bound: Option<Cost>,
     /// The cost of the best solution that it knows.
     pub best: Option<Cost>,
@@ -89,13 +110,13 @@ pub struct Standing {
 /// A search's connection with the outside; see [the module](self).
 #[derive(Default)]
 pub struct Port {
-    /// What the outside wants: the bits below. Looked at all the time, written seldom.
+    /// What the outside wants: the bits below. Read all the time, written seldom.
     wants: CachePadded<AtomicU32>,
     inbox: Mutex<Inbox>,
-    /// There is something for a search that has nothing left.
+    /// Notified when something arrives for a search that has nothing left.
     arrived: Condvar,
     outbox: Mutex<VecDeque<Event>>,
-    /// There is something for the outside.
+    /// Notified when there is an event for the outside.
     happened: Condvar,
     gauge: OnceLock<Arc<Gauge>>,
     best: AtomicI64,
@@ -103,13 +124,13 @@ pub struct Port {
 
 /// Solutions wait to be taken in.
 pub(crate) const TOLD: u32 = 1;
-/// Somebody asks for nodes.
+/// The outside asks for nodes.
 pub(crate) const ASKED: u32 = 2;
 /// Nodes wait to be taken in.
 pub(crate) const DELIVERED: u32 = 4;
-/// Somebody wants to see all that is open.
+/// The outside wants a snapshot of all open nodes.
 pub(crate) const SNAPSHOT: u32 = 8;
-/// Somebody wants it to end at once.
+/// The outside wants the search to end at once.
 pub(crate) const STOP: u32 = 16;
 /// Nothing more will come.
 const END: u32 = 32;
@@ -119,20 +140,20 @@ struct Inbox {
     told: Vec<Solution>,
     asked: VecDeque<f64>,
     parcels: Vec<Parcel>,
-    /// How many nodes were delivered that the search's counts do not have yet, and the greatest bound of these.
+    /// The delivered nodes that the search has not counted yet, and their greatest bound.
     waiting: u64,
     waiting_bound: Option<Cost>,
-    /// How many deliveries there were, and how many of them were taken in.
+    /// The number of deliveries, and how many of them were taken in.
     deliveries: u64,
     taken: u64,
     snapshots: u64,
-    /// Whether it was said that nothing is left, and nothing has come since.
+    /// Whether `Idle` was reported, and nothing has arrived since.
     idle: bool,
     ended: bool,
 }
 
 impl Port {
-    /// A port of a search to be.
+    /// Returns a port for one search.
     pub fn new() -> Port {
         let port = Port::default();
         port.best.store(Cost::MIN, Ordering::Relaxed);
@@ -143,7 +164,7 @@ impl Port {
     ///
     /// # Errors
     ///
-    /// If it has ended: then it hands them back.
+    /// If the search has ended. The error returns the nodes.
     pub fn deliver(&self, mut parcels: Vec<Parcel>) -> Result<(), Vec<Parcel>> {
         let taken = self.put(DELIVERED, |inbox| {
             inbox.deliveries += 1;
@@ -158,7 +179,10 @@ impl Port {
         }
     }
 
-    /// Asks for a share of the open nodes. One [`Event::Given`] answers. With one thread they are taken evenly from all, with several they are the oldest of the worker that has most.
+    /// Asks for a share of the open nodes. The answer is one [`Event::Given`].
+    ///
+    /// With one thread they are taken evenly from all nodes. With several threads they are the
+    /// oldest of the longest queue.
     ///
     /// # Panics
     ///
@@ -168,17 +192,20 @@ impl Port {
         self.put(ASKED, |inbox| inbox.asked.push_back(share));
     }
 
-    /// Tells the search a solution that was found elsewhere. It is checked; its cost is not believed but computed.
+    /// Tells the search a solution that was found elsewhere.
+    ///
+    /// The solution is checked, and its cost is computed again.
     pub fn tell(&self, solution: Solution) {
         self.put(TOLD, |inbox| inbox.told.push(solution));
     }
 
-    /// Asks for copies of all open nodes. One [`Event::Snapshot`] answers, and the search goes on.
+    /// Asks for copies of all open nodes; the search continues. The answer is one
+    /// [`Event::Snapshot`].
     pub fn snapshot(&self) {
         self.put(SNAPSHOT, |inbox| inbox.snapshots += 1);
     }
 
-    /// Ends the search at once; what is open is handed out by [`Event::Ended`].
+    /// Ends the search at once; [`Event::Ended`] returns the open nodes.
     pub fn stop(&self) {
         self.put(STOP, |_| {});
     }
@@ -188,7 +215,7 @@ impl Port {
         self.put(END, |_| {});
     }
 
-    /// What has happened. Waits for something to happen, but no longer than this.
+    /// Returns the events since the last call. Waits for one, but at most for `wait`.
     pub fn events(&self, wait: Duration) -> Vec<Event> {
         let mut outbox = lock(&self.outbox);
         if outbox.is_empty() && !wait.is_zero() {
@@ -198,9 +225,13 @@ impl Port {
         outbox.drain(..).collect()
     }
 
-    /// How far the search is. What was delivered counts as open at once, and for a moment twice; nothing else is open in a search that has not begun.
+    /// Returns the progress of the search.
+    ///
+    /// Delivered nodes count as open at once, and for a moment twice. In a search that has not
+    /// begun, only delivered nodes are open.
     pub fn standing(&self) -> Standing {
-        // What waits first: it is counted by the search before it waits no longer, so that it is missed by neither.
+        // Reads the waiting nodes first. The search counts nodes before they stop waiting, so at
+        // least one of the two counts has them.
         let (waiting, waiting_bound) = {
             let inbox = lock(&self.inbox);
             (inbox.waiting, inbox.waiting_bound)
@@ -208,59 +239,60 @@ impl Port {
         let Some(gauge) = self.gauge.get() else {
             return Standing { open: waiting, bound: waiting_bound, ..Standing::default() };
         };
-        // The bound before the best: a solution that is found meanwhile makes the two closer, never the wrong way round.
+        // Reads the bound before the best cost: a solution found meanwhile only makes the gap
+        // smaller, never negative.
         let bound = gauge.bounds.greatest().max(waiting_bound);
-        // Relaxed: nothing is read because of it.
+        // Relaxed: no other data depends on it.
         let best = self.best.load(Ordering::Relaxed);
         let (open, explored) = gauge.counts();
         Standing { open: open.saturating_add(waiting), explored, bound, best: (best != Cost::MIN).then_some(best) }
     }
 
-    /// Puts something in, unless the search has ended: then nobody is there to answer.
+    /// Changes the inbox, unless the search has ended: then there would be no answer.
     fn put(&self, want: u32, change: impl FnOnce(&mut Inbox)) -> bool {
         let mut inbox = lock(&self.inbox);
         if inbox.ended {
             return false;
         }
         change(&mut inbox);
-        // Relaxed: it is a hint; who sees it takes the lock.
+        // Relaxed: it is a hint; a worker that sees it takes the lock.
         self.wants.fetch_or(want, Ordering::Relaxed);
         drop(inbox);
         self.arrived.notify_all();
         true
     }
 
-    /// Whether the outside wants any of these. One load.
+    /// Returns whether the outside wants any of these. One load.
     #[inline]
     pub(crate) fn wants(&self, any_of: u32) -> bool {
-        // Relaxed: what it leads to is looked at under the lock.
+        // Relaxed: the request itself is read under the lock.
         self.wants.load(Ordering::Relaxed) & any_of != 0
     }
 
-    /// A search begins.
+    /// Starts a search.
     pub(crate) fn begin(&self, gauge: &Arc<Gauge>) {
-        // A port is for one search; a second one would be seen through the first one's gauge.
+        // A port is for one search; a second one would be seen through the gauge of the first.
         assert!(self.gauge.set(Arc::clone(gauge)).is_ok(), "a port is for one search, and this one was used already");
     }
 
-    /// Solutions from elsewhere.
+    /// Takes the solutions from outside.
     pub(crate) fn take_told(&self) -> Vec<Solution> {
         let mut inbox = lock(&self.inbox);
         self.wants.fetch_and(!TOLD, Ordering::Relaxed);
         core::mem::take(&mut inbox.told)
     }
 
-    /// Nodes from elsewhere.
+    /// Takes the nodes from outside.
     pub(crate) fn take_parcels(&self) -> Vec<Parcel> {
         let mut inbox = lock(&self.inbox);
         self.wants.fetch_and(!DELIVERED, Ordering::Relaxed);
-        // Also if it brought nothing: the outside is told once more, with the new count.
+        // Also if the delivery was empty: `Idle` is reported once more, with the new count.
         inbox.idle = false;
         inbox.taken = inbox.deliveries;
         core::mem::take(&mut inbox.parcels)
     }
 
-    /// So many that were delivered are counted by the search from now on.
+    /// Records that the search now counts `nodes` of the delivered nodes itself.
     pub(crate) fn taken_in(&self, nodes: u64) {
         let mut inbox = lock(&self.inbox);
         inbox.waiting = inbox.waiting.saturating_sub(nodes);
@@ -269,7 +301,7 @@ impl Port {
         }
     }
 
-    /// What somebody asks for; who takes this answers, or puts it back.
+    /// Takes a request for nodes. The caller answers it, or puts it back.
     pub(crate) fn take_asked(&self) -> Option<f64> {
         let mut inbox = lock(&self.inbox);
         let share = inbox.asked.pop_front();
@@ -279,19 +311,21 @@ impl Port {
         share
     }
 
-    /// It could not be answered just now.
+    /// Puts back a request that cannot be answered right now.
     pub(crate) fn ask_again(&self, share: f64) {
         self.put(ASKED, |inbox| inbox.asked.push_front(share));
     }
 
-    /// How many want to see all that is open.
+    /// Takes the number of requests for a snapshot.
     pub(crate) fn take_snapshots(&self) -> u64 {
         let mut inbox = lock(&self.inbox);
         self.wants.fetch_and(!SNAPSHOT, Ordering::Relaxed);
         core::mem::take(&mut inbox.snapshots)
     }
 
-    /// Waits, for a search that has nothing left, until the outside wants something, but not for long. `false` if nothing will come any more.
+    /// Waits until the outside wants something, but not for long.
+    ///
+    /// Called by a search that has nothing left. Returns `false` if nothing more will come.
     pub(crate) fn rest(&self) -> bool {
         let mut inbox = lock(&self.inbox);
         let anything = || self.wants(!END);
@@ -306,7 +340,8 @@ impl Port {
         if self.wants(END) {
             return false;
         }
-        // The search looks at its clock and at who cancels it now and then, also while it rests.
+        // With a timeout, so that the search also checks its deadline and its cancellation while it
+        // waits.
         let waited = self.arrived.wait_timeout_while(inbox, REST, |_| !anything() && !self.wants(END));
         drop(waited);
         true
@@ -317,20 +352,22 @@ impl Port {
         self.happened.notify_all();
     }
 
-    /// The search knows a solution of this cost.
+    /// Records that the search knows a solution of this cost.
     pub(crate) fn known(&self, cost: Cost) {
         // Relaxed: see `standing`.
         self.best.fetch_max(cost, Ordering::Relaxed);
     }
 
-    /// The search has failed. Nothing, if it is over already.
+    /// Reports that the search has failed. Does nothing if it is over already.
     pub(crate) fn fail(&self) {
         if !core::mem::replace(&mut lock(&self.inbox).ended, true) {
             self.say(Event::Failed);
         }
     }
 
-    /// The search is over. Questions that nobody has answered are answered, and what was not taken in is left: a bound on that is returned.
+    /// Ends the search and answers all open requests.
+    ///
+    /// Nodes that were not taken in are added to `left`. Returns a bound on those.
     pub(crate) fn close(&self, mut left: Vec<Parcel>, totals: Totals) -> Option<Cost> {
         let mut inbox = lock(&self.inbox);
         inbox.ended = true;
@@ -348,10 +385,10 @@ impl Port {
     }
 }
 
-/// How long a search with nothing to do rests at most before it looks around.
+/// The longest time that a search with nothing to do waits before it checks again.
 const REST: Duration = Duration::from_millis(20);
 
-/// Locks, also after a panic: no section here leaves its data in a state that a later one could not use.
+/// Locks, also after a panic: every critical section here leaves its data usable.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

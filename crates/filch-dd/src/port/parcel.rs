@@ -1,4 +1,4 @@
-//! Open nodes as bytes, and what a search has done as numbers.
+//! Parcels: open nodes as bytes; and the totals of a search.
 
 use core::ops::{Add, AddAssign};
 
@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::problem::Cost;
 
-/// Open nodes as bytes. A list of nodes is a list of parcels, of about a mebibyte at most.
+/// Open nodes as bytes.
+///
+/// A list of nodes is a list of parcels, of about a mebibyte each at most.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Parcel {
     nodes: u64,
@@ -16,48 +18,52 @@ pub struct Parcel {
 }
 
 impl Parcel {
-    /// So many nodes, of which none leads to anything better than `bound`, as bytes. A search that they are delivered to checks them.
+    /// Returns a parcel of `nodes` nodes, of which none leads to anything better than `bound`.
+    ///
+    /// A search that the parcel is delivered to checks them.
     pub fn new(nodes: u64, bound: Cost, bytes: Vec<u8>) -> Parcel {
         Parcel { nodes, bound, bytes }
     }
 
-    /// How many nodes.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// No solution below any of them is better than this; more is better, see [`Standing`](super::Standing).
+    /// Returns the bound: no solution below any of the nodes is better than this.
+    ///
+    /// More is better, see [`Standing`](super::Standing).
     pub fn bound(&self) -> Cost {
         self.bound
     }
 
-    /// The nodes.
+    /// Returns the nodes as bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// How many nodes all these say that they are, which may be anything.
+/// Returns the total number of nodes that the parcels claim to have. It is not checked.
 pub(crate) fn nodes(parcels: &[Parcel]) -> u64 {
     parcels.iter().fold(0, |nodes, parcel| parcel.nodes.saturating_add(nodes))
 }
 
-/// What a search has done, to be added up with others.
+/// The totals of a search, to be added up with those of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Totals {
-    /// Open nodes looked at, each by building diagrams from it.
+    /// Open nodes that were explored, each by building diagrams from it.
     pub explored: u64,
-    /// Of these, those of which nothing was left open.
+    /// Explored nodes that left nothing open.
     pub closed: u64,
     /// Nodes of all diagrams.
     pub diagram_nodes: u64,
-    /// Open nodes dropped unseen.
+    /// Open nodes that were dropped unexplored.
     pub pruned: u64,
 }
 
 impl AddAssign for Totals {
     fn add_assign(&mut self, other: Totals) {
-        // What was read from a file may be any numbers.
+        // Saturating: numbers that were read from a file may be anything.
         self.explored = self.explored.saturating_add(other.explored);
         self.closed = self.closed.saturating_add(other.closed);
         self.diagram_nodes = self.diagram_nodes.saturating_add(other.diagram_nodes);
@@ -74,7 +80,9 @@ impl Add for Totals {
     }
 }
 
-/// Bytes as they are. A list of anything is written one by one, and bytes are no exception unless it is said.
+/// Serializes bytes as one block.
+///
+/// By default serde writes a list of bytes element by element.
 mod plain {
     use core::fmt;
 

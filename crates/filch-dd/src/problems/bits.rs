@@ -1,6 +1,7 @@
-//! Sets of small numbers, one bit each: what states are made of.
+//! Bit sets of small numbers, which states are made of.
 //!
-//! [`Words`] lies in the state itself, so that copying, comparing and hashing a state follow no pointer and allocate nothing; [`ManyWords`] is for sets that are too large for that.
+//! [`Words`] is stored inline in the state, so that copying, comparing and hashing a state follow
+//! no pointer and allocate nothing. [`ManyWords`] is for sets that are too large for that.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -13,77 +14,77 @@ pub trait Bits: Clone + Eq + Hash + Send + Sync + fmt::Debug + Serialize + Deser
     /// The most numbers that a set of this type can have.
     const MOST: usize;
 
-    /// A set that can hold the numbers below `limit`, and holds none.
+    /// Returns an empty set that can hold the numbers below `limit`.
     fn empty(limit: usize) -> Self;
 
-    /// The bits, 64 a word, the lowest number first.
+    /// Returns the bits, 64 in a word, the lowest number first.
     fn words(&self) -> &[u64];
 
-    /// The same, to change.
+    /// Returns the bits, mutably.
     fn words_mut(&mut self) -> &mut [u64];
 
-    /// All the numbers below `limit`.
+    /// Returns the set of all numbers below `limit`.
     fn full(limit: usize) -> Self {
         let mut set = Self::empty(limit);
         (0..limit).for_each(|number| set.insert(number));
         set
     }
 
-    /// Whether `number` is in the set.
+    /// Returns whether `number` is in the set.
     #[inline]
     fn has(&self, number: usize) -> bool {
         self.words()[number / 64] >> (number % 64) & 1 == 1
     }
 
-    /// Puts `number` in.
+    /// Inserts `number`.
     #[inline]
     fn insert(&mut self, number: usize) {
         self.words_mut()[number / 64] |= 1 << (number % 64);
     }
 
-    /// Takes `number` out.
+    /// Removes `number`.
     #[inline]
     fn remove(&mut self, number: usize) {
         self.words_mut()[number / 64] &= !(1 << (number % 64));
     }
 
-    /// Puts in what the other has.
+    /// Inserts all numbers of `other` (union).
     #[inline]
     fn add(&mut self, other: &Self) {
         self.words_mut().iter_mut().zip(other.words()).for_each(|(mine, other)| *mine |= other);
     }
 
-    /// Takes out what the other does not have.
+    /// Removes the numbers that `other` does not have (intersection).
     #[inline]
     fn keep(&mut self, other: &Self) {
         self.words_mut().iter_mut().zip(other.words()).for_each(|(mine, other)| *mine &= other);
     }
 
-    /// Takes out what the other has.
+    /// Removes the numbers of `other` (difference).
     #[inline]
     fn drop_all(&mut self, other: &Self) {
         self.words_mut().iter_mut().zip(other.words()).for_each(|(mine, other)| *mine &= !other);
     }
 
-    /// Whether the two have a number in common.
+    /// Returns whether the two sets have a number in common.
     #[inline]
     fn meets(&self, other: &Self) -> bool {
         self.words().iter().zip(other.words()).fold(0, |all, (mine, other)| all | (mine & other)) != 0
     }
 
-    /// How many numbers are in the set.
+    /// Returns how many numbers are in the set.
     #[inline]
     fn count(&self) -> usize {
         self.words().iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether there are none.
+    /// Returns whether the set is empty.
     #[inline]
     fn is_empty(&self) -> bool {
         self.words().iter().fold(0, |all, word| all | word) == 0
     }
 
-    /// The least number.
+    /// Returns the least number.
     #[inline]
     fn first(&self) -> Option<usize> {
         self.words()
@@ -93,7 +94,7 @@ pub trait Bits: Clone + Eq + Hash + Send + Sync + fmt::Debug + Serialize + Deser
             .map(|(at, word)| at * 64 + word.trailing_zeros() as usize)
     }
 
-    /// The numbers, the least first.
+    /// Returns the numbers, the least first.
     #[inline]
     fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words().iter().enumerate().flat_map(|(at, &word)| {
@@ -104,7 +105,7 @@ pub trait Bits: Clone + Eq + Hash + Send + Sync + fmt::Debug + Serialize + Deser
     }
 }
 
-/// A set of numbers below 64 × `N`, which lies where it is: no pointer, no allocation.
+/// A set of numbers below 64 × `N`, stored inline: no pointer, no allocation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Words<const N: usize>([u64; N]);
 
@@ -127,7 +128,7 @@ impl<const N: usize> Bits for Words<N> {
     }
 }
 
-/// Each word as eight bytes: the bits of a state are spread all over them.
+/// Returns each word as eight bytes, since the bits are spread all over them.
 fn bytes(words: &[u64]) -> impl ExactSizeIterator<Item = [u8; 8]> + '_ {
     words.iter().map(|word| word.to_le_bytes())
 }
@@ -164,7 +165,9 @@ impl<'de> Deserialize<'de> for ManyWords {
 }
 
 impl<const N: usize> Hash for Words<N> {
-    /// Word by word: the length is the same for all, and need not be hashed.
+    /// Hashes word by word.
+    ///
+    /// The length is the same for all sets, and need not be hashed.
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.0.iter().for_each(|&word| hasher.write_u64(word));

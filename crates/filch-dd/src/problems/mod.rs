@@ -1,16 +1,18 @@
-//! Problems that are ready to solve, each of them a readable example of the [traits](crate::problem).
+//! Ready-made problems, each of them a readable example of the [traits](crate::problem).
 //!
 //! | module | what is wanted | a state is |
 //! |---|---|---|
 //! | [`knapsack`] | the items of most profit that a sack can carry | the capacity that is left |
 //! | [`independent_set`] | the heaviest set of vertices, no two of them joined by an edge | the vertices that can still be taken |
-//! | [`clique`] | the heaviest set of vertices, each two of them joined by an edge | the same, in the complement |
-//! | [`tsptw`] | the tour through places with time windows that is back first | where, when, and what is left to visit |
-//! | [`golomb`] | the shortest ruler with so many marks, no two of them as far apart as two others | the marks, and the distances that were measured |
-//! | [`unsplittable_flow`] | the flow worth most that is neither split nor put together at chosen nodes | what is on its way on each arc |
+//! | [`clique`] | the heaviest set of vertices, each two of them joined by an edge | the vertices that can still be taken |
+//! | [`tsptw`] | the tour through places with time windows that ends first | where, when, and what is left to visit |
+//! | [`golomb`] | the shortest ruler with a number of marks, no two of them as far apart as two others | the marks, and the distances that were measured |
+//! | [`unsplittable_flow`] | the flow of most value that is neither split nor merged at chosen nodes | the flow on each arc |
 //!
-//! Each has a reader for the text format that its benchmarks are published in, a writer, a generator of random instances that a seed stands for, and an [`Instance`]: how decisions
-//! become an answer that a person can read, and how an answer is checked by the definition of the problem rather than by the states and costs of the model.
+//! Each problem has a reader for the text format of its published benchmarks, a writer, and a
+//! generator of random instances from a seed. It also has an [`Instance`], which turns decisions
+//! into a readable answer, and checks an answer by the definition of the problem rather than by the
+//! states and costs of the model.
 //!
 //! ```
 //! use filch_dd::problems::{knapsack, Instance};
@@ -46,29 +48,35 @@ use crate::{Cost, Decision, Relaxation};
 
 pub use text::ReadError;
 
-/// A problem whose solutions can be written down and checked, and whose states can be sent elsewhere.
+/// A problem whose solutions can be written and checked, and whose states can be serialized.
 pub trait Instance: Relaxation<State: Serialize + DeserializeOwned> {
-    /// A solution in the words of the problem. Its text is what `filch solve` writes, and is documented with the type.
+    /// A solution in the terms of the problem.
+    ///
+    /// Its text is what `filch solve` writes, and is documented with the type.
     type Answer: fmt::Display;
 
-    /// The answer that these decisions stand for, one a variable at most, in any order. What was not decided has its
-    /// [default value](crate::Problem::default_value), where the problem has a use for one.
+    /// Returns the answer for these decisions, at most one for each variable, in any order.
+    ///
+    /// A variable that was not decided has its [default value](crate::Problem::default_value), if
+    /// the problem has a use for one.
     fn answer(&self, decisions: &[Decision]) -> Result<Self::Answer, Wrong>;
 
-    /// What an answer costs by the definition of the problem, or why it is not one. This looks at nothing that the search uses: no states, no transitions.
+    /// Returns the cost of an answer by the problem's definition, or why it is invalid.
+    ///
+    /// It uses nothing of the search: no states, no transitions.
     fn check(&self, answer: &Self::Answer) -> Result<Cost, Wrong>;
 }
 
-/// Something to do with a problem whose type is chosen by its size.
+/// A function for a problem whose type is chosen by its size.
 pub trait With {
-    /// What comes of it.
+    /// The result.
     type Output;
 
-    /// Does it.
+    /// Calls the function.
     fn with<P: Instance>(self, problem: &P) -> Self::Output;
 }
 
-/// What is wrong with an answer, as a sentence.
+/// Why an answer or an instance is invalid, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong(pub String);
 
@@ -80,12 +88,12 @@ impl fmt::Display for Wrong {
 
 impl Error for Wrong {}
 
-/// Shorthand for the checks.
+/// Returns a [`Wrong`] as an error.
 fn wrong<T>(reason: impl Into<String>) -> Result<T, Wrong> {
     Err(Wrong(reason.into()))
 }
 
-/// The values of the variables in their order, from decisions in any order.
+/// Returns the values of the variables in their order, from decisions in any order.
 fn values(variables: usize, decisions: &[Decision]) -> Result<Vec<Option<crate::Value>>, Wrong> {
     let mut values = vec![None; variables];
     for decision in decisions {
@@ -100,7 +108,7 @@ fn values(variables: usize, decisions: &[Decision]) -> Result<Vec<Option<crate::
     Ok(values)
 }
 
-/// What was taken, of variables that are 1 for yes and 0 or nothing for no.
+/// Returns the variables that are 1; the others are 0 or undecided.
 fn taken(variables: usize, decisions: &[Decision]) -> Result<Vec<usize>, Wrong> {
     let values = values(variables, decisions)?;
     if let Some(at) = values.iter().position(|value| !matches!(value, None | Some(0 | 1))) {
@@ -109,7 +117,7 @@ fn taken(variables: usize, decisions: &[Decision]) -> Result<Vec<usize>, Wrong> 
     Ok((0..variables).filter(|&at| values[at] == Some(1)).collect())
 }
 
-/// Numbers with blanks between.
+/// Writes numbers with blanks between.
 fn list(f: &mut fmt::Formatter<'_>, numbers: impl IntoIterator<Item = impl fmt::Display>) -> fmt::Result {
     for (at, number) in numbers.into_iter().enumerate() {
         write!(f, "{}{number}", if at > 0 { " " } else { "" })?;
@@ -117,7 +125,7 @@ fn list(f: &mut fmt::Formatter<'_>, numbers: impl IntoIterator<Item = impl fmt::
     Ok(())
 }
 
-/// So many of something.
+/// Returns a number with the singular or plural of a noun.
 fn count(number: u64, one: &str, more: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { more })
 }

@@ -1,9 +1,9 @@
-//! The lines of a file, their words, and what can be wrong with them.
+//! The lines and words of a file, and the errors in them.
 
 use std::error::Error;
 use std::fmt;
 
-/// Why an instance could not be read: which line, and what was expected there.
+/// Error from reading an instance: the line, and what was expected there.
 ///
 /// ```
 /// use filch_dd::problems::knapsack;
@@ -25,17 +25,17 @@ impl ReadError {
         ReadError { line: None, reason: reason.into() }
     }
 
-    /// The line, counted from 1, where one is to blame.
+    /// Returns the line, counted from 1, if the error belongs to one.
     pub fn line(&self) -> Option<u64> {
         self.line
     }
 
-    /// What is wrong.
+    /// Returns what is wrong.
     pub fn reason(&self) -> &str {
         &self.reason
     }
 
-    /// The sentence with the name of the file before it, in a form that can be shown in any terminal.
+    /// Returns the sentence after the file's name, safe to print on any terminal.
     pub fn in_file(&self, name: &str) -> String {
         let name: String = name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
         match self.line {
@@ -56,7 +56,7 @@ impl fmt::Display for ReadError {
 
 impl Error for ReadError {}
 
-/// The lines of a file that have something on them.
+/// The lines of a file that are not blank.
 pub(super) struct Lines<'a> {
     rest: &'a [u8],
     number: u64,
@@ -64,7 +64,7 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Lines for which `skip` says yes are passed over, as are blank ones.
+    /// Returns the lines, without blank ones and those for which `skip` returns `true`.
     pub(super) fn new(bytes: &'a [u8], skip: fn(&[u8]) -> bool) -> Result<Lines<'a>, ReadError> {
         if let Some(at) = bytes.iter().position(|&byte| byte == 0) {
             let line = 1 + bytes[..at].iter().filter(|&&byte| byte == b'\n').count() as u64;
@@ -73,7 +73,7 @@ impl<'a> Lines<'a> {
         Ok(Lines { rest: bytes, number: 0, skip })
     }
 
-    /// The next line; if there is none, the file should have gone on with `what`.
+    /// Returns the next line; if there is none, the error says that `what` was expected.
     pub(super) fn expect(&mut self, what: &str) -> Result<Line<'a>, ReadError> {
         self.next().ok_or_else(|| ReadError::whole_file(format!("the file ends before {what}")))
     }
@@ -100,7 +100,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// What is left of a line.
+/// The rest of a line.
 pub(super) struct Line<'a> {
     number: u64,
     rest: &'a [u8],
@@ -112,7 +112,7 @@ impl<'a> Line<'a> {
         ReadError { line: Some(self.number), reason: reason.into() }
     }
 
-    /// The next word, if there is one.
+    /// Returns the next word, if there is one.
     pub(super) fn word(&mut self) -> Option<&'a [u8]> {
         let end = self.rest.iter().position(u8::is_ascii_whitespace).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
@@ -120,14 +120,14 @@ impl<'a> Line<'a> {
         (!word.is_empty()).then_some(word)
     }
 
-    /// The next word must be a whole number from `least` to `most`.
+    /// Parses the next word as an integer from `least` to `most`.
     pub(super) fn number(&mut self, what: &str, least: i64, most: i64) -> Result<i64, ReadError> {
         let Some(word) = self.word() else {
             return Err(self.error(format!("expected {what}, found the end of the line")));
         };
         let found = match std::str::from_utf8(word).ok().and_then(|word| word.parse::<i128>().ok()) {
             Some(number) => number,
-            // A whole number of more than 38 digits is too large for anything.
+            // An integer of more than 38 digits is always out of range.
             None if is_whole(word) => return Err(self.outside(what, least, most, word[0] == b'-', word)),
             None => return Err(self.error(format!("expected {what}, a whole number, found \"{}\"", quoted(word)))),
         };
@@ -137,7 +137,9 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The next word must be a number that is not negative, with nine decimals at most: its digits as a whole number, and how many of them are decimals.
+    /// Parses the next word as a non-negative number with at most nine decimals.
+    ///
+    /// Returns its digits as an integer, and how many of them are decimals.
     pub(super) fn decimal(&mut self, what: &str) -> Result<(i64, u32), ReadError> {
         let Some(word) = self.word() else {
             return Err(self.error(format!("expected {what}, found the end of the line")));
@@ -177,7 +179,7 @@ impl<'a> Line<'a> {
         self.error(format!("expected {what}, which {rule}, found \"{}\"", quoted(word)))
     }
 
-    /// There must be nothing more on the line.
+    /// Checks that nothing more is on the line.
     pub(super) fn end(&mut self, after: &str) -> Result<(), ReadError> {
         match self.word() {
             None => Ok(()),
@@ -193,7 +195,7 @@ fn is_whole(word: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// The word in a form that can be shown in any terminal, and not longer than a person wants to read.
+/// Returns the word, safe to print on any terminal, and shortened if it is long.
 pub(super) fn quoted(word: &[u8]) -> String {
     const MOST: usize = 40;
     let shown = &word[..word.len().min(MOST)];

@@ -1,24 +1,24 @@
-//! Why a search ended without an outcome.
+//! Errors of a search.
 
 use core::fmt;
 
-/// Why a search could not be started or finished.
+/// Errors from starting or finishing a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SolveError {
-    /// The costs of the problem may be too great for 64 bits; see [`Problem::cost_limit`](crate::Problem::cost_limit).
+    /// The costs may overflow 64 bits; see [`Problem::cost_limit`](crate::Problem::cost_limit).
     CostTooGreat,
-    /// A cost or a bound left the range of 64 bits, although the problem promised that none would.
+    /// A cost or a bound overflowed 64 bits, although the problem promised that none would.
     Overflow,
-    /// A diagram whose layers have no nodes finds nothing.
+    /// The width is 0: a diagram whose layers have no nodes finds nothing.
     NoWidth,
-    /// No thread was to work.
+    /// The number of threads is 0.
     NoThreads,
-    /// What was delivered or told from outside does not belong to this problem: how.
+    /// A node or solution from outside does not belong to this problem. The text says how.
     Delivered(String),
-    /// A state could not be written as bytes: why.
+    /// A state could not be serialized. The text says why.
     Unportable(String),
-    /// The problem says one thing here and another there: how.
+    /// The problem contradicts itself. The text says how.
     Contradiction(String),
 }
 

@@ -1,4 +1,4 @@
-//! How far a search is, for who looks on: counts, and bounds of what is open.
+//! The gauge of a search for observers: counts, and bounds of the open nodes.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,10 +6,10 @@ use crossbeam_utils::CachePadded;
 
 use super::progress::OpenBounds;
 
-/// What is counted with every node.
+/// Counts that change with every node.
 #[derive(Default)]
 pub(crate) struct Gauge {
-    /// Apart from what is only read.
+    /// On a cache line apart from data that is only read.
     counts: CachePadded<Counts>,
     pub(crate) bounds: OpenBounds,
 }
@@ -21,19 +21,19 @@ struct Counts {
     most_open: AtomicU64,
 }
 
-// Relaxed, all of it: counts.
+// All Relaxed: these are counts.
 impl Gauge {
-    /// Open nodes, and those looked at.
+    /// Returns the number of open nodes and of explored nodes.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.counts.open.load(Ordering::Relaxed), self.counts.explored.load(Ordering::Relaxed))
     }
 
-    /// The greatest number of open nodes at a time.
+    /// Returns the greatest number of open nodes at a time.
     pub(crate) fn most_open(&self) -> u64 {
         self.counts.most_open.load(Ordering::Relaxed)
     }
 
-    /// A node is looked at, unless as many were as are allowed.
+    /// Counts an explored node. Returns `false`, and counts nothing, if the limit is reached.
     pub(crate) fn explore(&self, limit: Option<u64>) -> bool {
         let explored = self.counts.explored.fetch_add(1, Ordering::Relaxed);
         let allowed = limit.is_none_or(|limit| explored < limit);
@@ -43,7 +43,7 @@ impl Gauge {
         allowed
     }
 
-    /// So many more are open.
+    /// Counts `nodes` more open nodes.
     pub(crate) fn enter(&self, nodes: u64) {
         let open = self.counts.open.fetch_add(nodes, Ordering::Relaxed) + nodes;
         if open > self.counts.most_open.load(Ordering::Relaxed) {
@@ -51,7 +51,7 @@ impl Gauge {
         }
     }
 
-    /// One less is.
+    /// Counts one open node less.
     pub(crate) fn leave(&self) {
         self.counts.open.fetch_sub(1, Ordering::Relaxed);
     }

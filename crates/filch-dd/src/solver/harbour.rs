@@ -1,4 +1,4 @@
-//! A search's side of its port: taking nodes in, giving some away, writing all of them down.
+//! The search's side of its port: takes nodes in, gives them away, shows them.
 
 use super::node::Open;
 use super::pack::{pack, unpack, Codec};
@@ -7,14 +7,14 @@ use super::SolveError;
 use crate::port::{self, Event, Parcel, Port, Totals};
 use crate::problem::{Cost, Relaxation};
 
-/// The port, and how states become bytes.
+/// The port, and the codec of states.
 pub(crate) struct Harbour<'a, S> {
     pub(crate) port: &'a Port,
     pub(crate) codec: Codec<S>,
 }
 
 impl<P: Relaxation> Search<'_, P> {
-    /// Whether the outside wants any of these.
+    /// Returns whether the outside wants any of these.
     #[inline]
     pub(crate) fn is_wanted(&self, any_of: u32) -> bool {
         self.harbour.as_ref().is_some_and(|harbour| harbour.port.wants(any_of))
@@ -36,15 +36,19 @@ impl<P: Relaxation> Search<'_, P> {
         harbour.port.taken_in(port::nodes(&parcels));
     }
 
-    /// Answers who asks for nodes. `spare` takes so large a share of the open ones out of the search, or says that it cannot just now.
+    /// Answers a request for nodes.
+    ///
+    /// `spare` takes the given share of the open nodes out of the search, or returns `None` if it
+    /// cannot right now.
     pub(crate) fn give(&self, spare: impl FnOnce(f64) -> Option<Vec<Open<P::State>>>) {
         let Some(harbour) = &self.harbour else { return };
         let Some(share) = harbour.port.take_asked() else { return };
         match spare(share) {
             Some(nodes) => {
-                // If they cannot be packed, the search has failed, and that is the answer.
+                // If the nodes cannot be packed, the search has failed, and that is the answer.
                 let Some(parcels) = self.pack(&nodes) else { return };
-                // Said before they are counted out, so that they are missed by nobody who looks at both.
+                // The event comes before the nodes are counted out. So an observer that looks at
+                // both never misses them.
                 harbour.port.say(Event::Given(parcels));
                 nodes.iter().for_each(|node| self.leave(node));
             }
@@ -52,12 +56,14 @@ impl<P: Relaxation> Search<'_, P> {
         }
     }
 
-    /// How many want to see all that is open: whoever asks is to be shown what was delivered until now.
+    /// Takes the number of requests for a snapshot.
+    ///
+    /// Each snapshot must include all nodes that were delivered until now.
     pub(crate) fn viewers(&self) -> u64 {
         self.harbour.as_ref().map_or(0, |harbour| harbour.port.take_snapshots())
     }
 
-    /// Shows all that is open to so many. No worker is at work.
+    /// Sends a snapshot of all open nodes to each viewer. No worker is running.
     pub(crate) fn show(&self, viewers: u64, open: &[Open<P::State>], totals: Totals) {
         let (Some(harbour), Some(parcels)) = (&self.harbour, self.pack(open)) else { return };
         for _ in 0..viewers {
@@ -65,7 +71,9 @@ impl<P: Relaxation> Search<'_, P> {
         }
     }
 
-    /// The search is over, and this is left. Returns a bound on what was delivered and not even taken in.
+    /// Ends the search and sends the nodes that are left.
+    ///
+    /// Returns a bound on the nodes that were delivered but not taken in.
     pub(crate) fn depart(&self, left: &[Open<P::State>], totals: Totals) -> Option<Cost> {
         let harbour = self.harbour.as_ref()?;
         match self.pack(left).filter(|_| !self.has_failed()) {

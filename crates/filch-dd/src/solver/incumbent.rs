@@ -1,6 +1,7 @@
-//! The best solution so far.
+//! The incumbent: the best solution so far.
 //!
-//! What everybody asks for all the time is its cost, one atomic. The solution itself is behind a lock that is taken only for a better one.
+//! Workers read its cost all the time, so the cost is one atomic. The solution itself is behind a
+//! lock that is taken only for a better one.
 
 use core::sync::atomic::{AtomicI64, Ordering};
 use core::time::Duration;
@@ -18,23 +19,23 @@ use crate::sync::{lock, Mutex};
 /// A solution better than all before it.
 #[derive(Clone, Debug)]
 pub struct Incumbent {
-    /// What it costs or is worth.
+    /// The cost or the value of the solution.
     pub cost: Cost,
-    /// What every variable is, in their order.
+    /// The value of every variable, in the order of the variables.
     pub decisions: Vec<Decision>,
-    /// How long it took to find.
+    /// The time since the start of the search.
     pub after: Duration,
 }
 
-/// Whom to tell of a better solution.
+/// The callback for a better solution.
 pub(crate) type OnIncumbent<'a> = Box<dyn FnMut(&Incumbent) + Send + 'a>;
 
 pub(crate) struct Best<'a> {
-    /// Its cost as the engine sees it; the least there is if there is none.
+    /// The cost of the incumbent as the engine sees it; `Cost::MIN` if there is none.
     floor: AtomicI64,
     known: Mutex<(Option<Solution>, Option<OnIncumbent<'a>>)>,
     start: Instant,
-    /// Who is outside, and hears of what was found here.
+    /// The outside, which is told of solutions that are found here.
     port: Option<&'a Port>,
 }
 
@@ -45,16 +46,16 @@ impl<'a> Best<'a> {
 
     #[inline]
     pub(crate) fn floor(&self) -> Cost {
-        // Relaxed: an older one prunes less, and nothing else is read because of it.
+        // Relaxed: an older value prunes less, and no other data depends on it.
         self.floor.load(Ordering::Relaxed)
     }
 
-    /// Takes a solution that was reached by `path`, if it is better and holds.
+    /// Takes a solution that was reached by `path`, if it is better and valid.
     pub(crate) fn offer<P: Relaxation>(&self, model: &Model<'_, P>, cost: Cost, path: &[Decision]) -> Result<(), Halt> {
         if cost <= self.floor() {
             return Ok(());
         }
-        // Before the lock is taken: it runs what the user wrote, which may take its time.
+        // Before the lock is taken: the replay runs the user's code, which may take long.
         let solution = replay(model, path)?;
         if model.turn(solution.cost)? != cost {
             return Err(Halt::Contradiction(format!(
@@ -65,7 +66,7 @@ impl<'a> Best<'a> {
             )));
         }
         let mut known = lock(&self.known);
-        // Another one may have come first.
+        // Another worker may have been faster.
         if cost > self.floor() {
             if let Some(port) = self.port {
                 port.say(Event::Found(solution.clone()));
@@ -75,7 +76,7 @@ impl<'a> Best<'a> {
         Ok(())
     }
 
-    /// Takes a solution from elsewhere, if it is better and holds.
+    /// Takes a solution from outside, if it is better and valid.
     pub(crate) fn told<P: Relaxation>(&self, model: &Model<'_, P>, solution: &Solution) -> Result<(), Halt> {
         if model.turn(solution.cost)? <= self.floor() {
             return Ok(());
@@ -96,7 +97,7 @@ impl<'a> Best<'a> {
     }
 
     fn take(&self, known: &mut (Option<Solution>, Option<OnIncumbent<'a>>), cost: Cost, solution: Solution) {
-        // Relaxed: who needs the solution takes the lock.
+        // Relaxed: a reader that needs the solution takes the lock.
         self.floor.store(cost, Ordering::Relaxed);
         if let Some(port) = self.port {
             port.known(cost);

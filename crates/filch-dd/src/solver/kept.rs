@@ -1,4 +1,4 @@
-//! A search that is kept in a file.
+//! A search with checkpoints in a file.
 
 use std::panic;
 use std::thread;
@@ -17,9 +17,14 @@ impl<P: Relaxation> Solver<'_, P>
 where
     P::State: Serialize + DeserializeOwned,
 {
-    /// Searches, and keeps what is left in a file, so that a search that is killed can go on; or goes on with one. See [`checkpoint`](crate::checkpoint).
+    /// Searches with checkpoints in a file, or resumes from one.
     ///
-    /// It has a port of its own; one that was given hears that the search has failed. Limits of nodes and time are for this search alone. In the end the file has what is left: nothing if it is proven, and who resumes that has the answer at once.
+    /// A search that is killed can continue from the file. See [`checkpoint`](crate::checkpoint).
+    ///
+    /// The search uses a port of its own; a port that was given is told that the search has failed.
+    /// Limits of nodes and time are for this search alone. In the end the file has the nodes that
+    /// are left. If the result is proven there are none, and a search that resumes has the answer
+    /// at once.
     ///
     /// ```
     /// use filch_dd::checkpoint::{Checkpoint, Identity, Keeper};
@@ -46,8 +51,10 @@ where
     ///
     /// # Errors
     ///
-    /// As [`solve`](Self::solve), or if the nodes or the solution of the checkpoint do not belong to the problem. The file is then as the last checkpoint before left it. One that cannot be written is no error of the
-    /// search: see [`Keeper::on_trouble`] and [`Kept::trouble`].
+    /// The same as for [`solve`](Self::solve), or if the nodes or the solution of the checkpoint do
+    /// not belong to the problem. The file is then as the last checkpoint before left it. A
+    /// checkpoint that cannot be written is not an error of the search: see [`Keeper::on_trouble`]
+    /// and [`Kept::trouble`].
     pub fn solve_with_checkpoints(mut self, keeper: Keeper<'_>) -> Result<Kept, SolveError> {
         if let Some(given) = self.harbour.take() {
             given.port.fail();
@@ -59,7 +66,7 @@ where
         self.root &= root;
         let (outcome, last) = thread::scope(|scope| {
             let keeper = scope.spawn(|| keeping.keep(&port));
-            // For as long as the port is there.
+            // Shortens the lifetime to that of the port.
             let solver: Solver<'_, P> = self;
             let outcome = solver.port(&port).solve();
             (outcome, keeper.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)))
@@ -67,7 +74,10 @@ where
         Ok(keeping.finish(last, outcome?))
     }
 
-    /// Of the solution that is known and the one of a checkpoint, the better. Nodes that the latter had pruned are not in the checkpoint, so it must hold.
+    /// Returns the better of the known solution and the one of a checkpoint.
+    ///
+    /// The checkpoint does not contain the nodes that its solution had pruned, so that solution
+    /// must be valid.
     fn better_known(&self, kept: Option<&Solution>) -> Result<Option<Solution>, SolveError> {
         let model = Model::new(self.problem);
         let known = self.known.as_ref().map(|known| replay_unordered(&model, &known.decisions)).transpose()?;

@@ -1,12 +1,12 @@
 //! Branch and bound on decision diagrams.
 //!
-//! - [`search`]: what is done with an open node, and what workers share
+//! - [`search`]: how an open node is explored, and what workers share
 //! - [`run`]: one worker, or a master and workers
 //! - [`harbour`], [`pack`]: nodes that come from outside and go there
 //! - [`node`], [`trail`]: open nodes, and how they were reached
-//! - [`incumbent`], [`replay`]: the best solution, and the proof that it is one
-//! - [`gauge`], [`progress`]: how far a search is
-//! - [`outcome`], [`error`]: how it ends
+//! - [`incumbent`], [`replay`]: the best solution, and the proof that it is valid
+//! - [`gauge`], [`progress`]: the progress of a search
+//! - [`outcome`], [`error`]: the results of a search
 
 mod error;
 mod gauge;
@@ -51,16 +51,16 @@ use pack::Codec;
 use progress::OnProgress;
 use search::{Limits, Local, Search};
 
-/// Whom to tell of each node.
+/// The callback for each explored node.
 pub(crate) type OnExplored<'a> = Box<dyn FnMut(&Explored) + Send + 'a>;
 
-/// Which nodes of a relaxed diagram are looked at next.
+/// Which nodes of a relaxed diagram are explored next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Cutset {
-    /// The last layer before nodes were merged. Few and high up.
+    /// The last layer before nodes were merged. The nodes are few and high up.
     #[default]
     LastExactLayer,
-    /// The last exact node on every path. Many and deep.
+    /// The last exact node on every path. The nodes are many and deep.
     Frontier,
 }
 
@@ -127,7 +127,7 @@ pub struct Solver<'a, P: Relaxation> {
 }
 
 impl<'a, P: Relaxation> Solver<'a, P> {
-    /// A search with one thread and no limits.
+    /// Returns a search with one thread and no limits.
     pub fn new(problem: &'a P) -> Self {
         Solver {
             problem,
@@ -148,47 +148,54 @@ impl<'a, P: Relaxation> Solver<'a, P> {
         }
     }
 
-    /// How wide diagrams are.
+    /// Sets the width of the diagrams.
     #[must_use]
     pub fn width(mut self, width: Width) -> Self {
         self.width = width;
         self
     }
 
-    /// Which nodes are looked at next.
+    /// Sets which nodes are explored next.
     #[must_use]
     pub fn cutset(mut self, cutset: Cutset) -> Self {
         self.cutset = cutset;
         self
     }
 
-    /// How many threads work: those of the current or global pool if it runs and is large enough, or else of a pool of their own. With one, searches are repeatable.
+    /// Sets the number of threads.
+    ///
+    /// They belong to the current or global pool if it is running and large enough, and otherwise
+    /// to a pool of this search. With one thread, searches are repeatable.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// Works on a pool that is there already, with all of its threads.
+    /// Runs on an existing pool, with all of its threads.
     #[must_use]
     pub fn pool(mut self, pool: &'a filch::Pool) -> Self {
         self.pool = Some(pool);
         self
     }
 
-    /// Whether to remember up to which cost it is of no use to reach a state again.
+    /// Enables or disables the state cache.
     ///
-    /// It pays where many paths lead to the same states. Unless told, a search does so and gives it up if it finds that it is of little use.
+    /// The cache remembers up to which cost it is useless to reach a state again.
+    ///
+    /// It pays if many paths lead to the same states. By default a search starts with the cache,
+    /// and disables it if it turns out to be of little use.
     #[must_use]
     pub fn cache(mut self, cache: bool) -> Self {
         self.cache = Some(cache);
         self
     }
 
-    /// Drops states that are no better than others, as the problem says.
+    /// Drops states that are dominated, as defined by the problem's [`Dominance`].
     ///
-    /// Only for problems in which the number of decisions alone says which variable is next. Where it depends on the states of a layer, a state may be dropped for another that
-    /// a later diagram, with its variables in another order, does not come to.
+    /// Use it only if the number of decisions alone determines which variable is next. Otherwise,
+    /// if the choice depends on the states of a layer, a state may be dropped for another one that
+    /// a later diagram, with its variables in another order, does not reach.
     #[must_use]
     pub fn dominance(mut self) -> Self
     where
@@ -198,67 +205,75 @@ impl<'a, P: Relaxation> Solver<'a, P> {
         self
     }
 
-    /// A solution that is known. It is checked; its cost is not believed but computed.
+    /// Starts from a known solution. It is checked, and its cost is computed again.
     #[must_use]
     pub fn start_from(mut self, solution: Solution) -> Self {
         self.known = Some(solution);
         self
     }
 
-    /// Ends the search after so long.
+    /// Stops the search after `limit`.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.time_limit = Some(limit);
         self
     }
 
-    /// Ends the search then.
+    /// Stops the search at `deadline`.
     #[must_use]
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.limits.deadline = Some(deadline);
         self
     }
 
-    /// Ends the search after so many nodes.
+    /// Stops the search after `limit` nodes.
     #[must_use]
     pub fn node_limit(mut self, limit: u64) -> Self {
         self.limits.nodes = Some(limit);
         self
     }
 
-    /// Lets somebody else end the search.
+    /// Stops the search when `cancel` is cancelled.
     #[must_use]
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
         self.limits.cancel = Some(cancel.clone());
         self
     }
 
-    /// Tells of each solution that is better than those before. Nothing else is told meanwhile, and no better solution taken: do not wait in there for work on the same pool.
+    /// Calls `tell` with each solution that is better than those before.
+    ///
+    /// Meanwhile no other solution is reported, and no better solution is taken. Do not wait in the
+    /// callback for work on the same pool.
     #[must_use]
     pub fn on_incumbent(mut self, tell: impl FnMut(&Incumbent) + Send + 'a) -> Self {
         self.on_incumbent = Some(Box::new(tell));
         self
     }
 
-    /// Tells how far the search is, about so often.
+    /// Calls `tell` with the progress of the search, about once in `every`.
     #[must_use]
     pub fn on_progress(mut self, every: Duration, tell: impl FnMut(&Progress) + Send + 'a) -> Self {
         self.on_progress = Some((every, Box::new(tell)));
         self
     }
 
-    /// Tells of each open node, in the order in which they are taken: the youngest first. With what each left open that is the whole tree of the search. Only searches with one thread tell.
+    /// Calls `tell` with each explored node, in the order of exploration: youngest first.
+    ///
+    /// With the number of nodes that each left open, this gives the whole tree of the search. Only
+    /// searches with one thread report it.
     #[must_use]
     pub fn on_explored(mut self, tell: impl FnMut(&Explored) + Send + 'a) -> Self {
         self.on_explored = Some(Box::new(tell));
         self
     }
 
-    /// Connects the search with the outside; see [`port`](crate::port). It then ends only when the outside says so, or at a limit.
+    /// Connects the search with the outside; see [`port`](crate::port).
+    ///
+    /// The search then ends only when the outside says so, or at a limit.
     ///
     /// # Panics
     ///
-    /// [`solve`](Self::solve) does if the port was used already.
+    /// [`solve`](Self::solve) panics if the port was used already.
     #[must_use]
     pub fn port(mut self, port: &'a Port) -> Self
     where
@@ -268,18 +283,19 @@ impl<'a, P: Relaxation> Solver<'a, P> {
         self
     }
 
-    /// Begins with nothing: all nodes come through the [`port`](Self::port).
+    /// Starts without nodes: all nodes come through the [`port`](Self::port).
     #[must_use]
     pub fn without_root(mut self) -> Self {
         self.root = false;
         self
     }
 
-    /// Searches.
+    /// Runs the search.
     ///
     /// # Errors
     ///
-    /// If the width or the number of threads is 0, costs could be too great, the problem contradicts itself, or what comes through a port does not belong to it.
+    /// If the width or the number of threads is 0, costs could overflow, the problem contradicts
+    /// itself, or what comes through a port does not belong to it.
     pub fn solve(self) -> Result<Outcome, SolveError> {
         let start = Instant::now();
         let port = self.harbour.as_ref().map(|harbour| harbour.port);
@@ -287,7 +303,7 @@ impl<'a, P: Relaxation> Solver<'a, P> {
         if let Some(port) = port {
             port.begin(&gauge);
         }
-        // Whatever happens, the outside hears that it is over.
+        // The outside is told of the end in every case.
         let _departure = Departure(port);
         if self.width.is_nothing() {
             return Err(SolveError::NoWidth);
@@ -330,7 +346,7 @@ impl<'a, P: Relaxation> Solver<'a, P> {
             start,
             self.on_progress,
         );
-        // Without a port there is nowhere else that nodes could come from.
+        // Without a port, nodes cannot come from elsewhere.
         let root = (self.root || port.is_none()).then_some(root);
         let workers = self.pool.map_or(self.threads, filch::Pool::threads);
         if workers == 1 {
@@ -341,7 +357,7 @@ impl<'a, P: Relaxation> Solver<'a, P> {
     }
 }
 
-/// Tells the outside that a search has failed, or panicked, if nothing was told yet.
+/// Reports that a search has failed or panicked, unless its end was reported.
 struct Departure<'a>(Option<&'a Port>);
 
 impl Drop for Departure<'_> {
@@ -352,7 +368,7 @@ impl Drop for Departure<'_> {
     }
 }
 
-/// What a search came to, of which `open` is left.
+/// Returns the outcome of a search that has `open` left.
 fn finish<P: Relaxation>(
     search: Search<'_, P>,
     open: &[Open<P::State>],
@@ -379,11 +395,12 @@ fn finish<P: Relaxation>(
     };
     let best = search.best.into_solution();
     let (ending, bound) = match (left, stopped) {
-        // Nothing better can be left: a search that was stopped in the last moment is as good as one that was not.
+        // Nothing better can be left. So a search that was stopped at the last moment has proven as
+        // much as one that was not.
         (None, _) if best.is_some() => (Ending::Optimal, Some(floor)),
         (None, _) => (Ending::Infeasible, None),
         (Some(bound), Some(ending)) => (ending, (bound != Cost::MAX).then_some(bound)),
-        // A search that nobody stopped goes on until nothing is left.
+        // A search that is not stopped continues until nothing is left.
         (Some(_), None) => {
             let how = "nodes were delivered after the word that no more would come".to_owned();
             return Err(SolveError::Delivered(how));

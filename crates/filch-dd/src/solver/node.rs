@@ -1,17 +1,17 @@
-//! Open nodes: what is left to look at.
+//! Open nodes: the nodes that are left to explore.
 
 use std::sync::Arc;
 
 use super::trail::Trail;
 use crate::problem::Cost;
 
-/// A subproblem: a state, what it cost to get there, and what can be reached from it at most.
+/// A subproblem: a state, its cost so far, and a bound on its solutions.
 #[derive(Debug)]
 pub(crate) struct Open<S> {
     pub(crate) state: S,
     pub(crate) cost: Cost,
     pub(crate) bound: Cost,
-    /// After how many decisions.
+    /// The number of decisions before it.
     pub(crate) depth: u32,
     /// The last step of its trail.
     pub(crate) step: u32,

@@ -1,4 +1,4 @@
-//! What a search found, and at what cost.
+//! The outcome of a search, and its statistics.
 
 use core::time::Duration;
 
@@ -10,95 +10,99 @@ use crate::problem::{Cost, Decision};
 /// A solution.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Solution {
-    /// What it costs or is worth.
+    /// The cost or the value of the solution.
     pub cost: Cost,
-    /// What every variable is, in their order.
+    /// The value of every variable, in the order of the variables.
     pub decisions: Vec<Decision>,
 }
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ending {
-    /// The best solution is proven to be one.
+    /// The best solution is proven optimal.
     Optimal,
     /// It is proven that there is no solution.
     Infeasible,
-    /// The time was over.
+    /// The time limit was reached.
     TimedOut,
-    /// Somebody cancelled it.
+    /// The search was cancelled.
     Cancelled,
-    /// It had looked at as many nodes as it was allowed to.
+    /// The node limit was reached.
     NodeLimit,
 }
 
 impl Ending {
-    /// Whether nothing is left to be found.
+    /// Returns whether the search proved its result.
     pub fn is_proven(self) -> bool {
         matches!(self, Ending::Optimal | Ending::Infeasible)
     }
 }
 
-/// An open node that was looked at, or dropped; see [`Solver::on_explored`](crate::Solver::on_explored).
+/// A node that was explored or dropped; see [`Solver::on_explored`](crate::Solver::on_explored).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Explored {
-    /// How long that took.
+    /// The time it took.
     pub took: Duration,
-    /// How many nodes it left open.
+    /// The number of nodes that it left open.
     pub left_open: usize,
-    /// After how many decisions it was.
+    /// The number of decisions before it.
     pub depth: usize,
 }
 
-/// What one worker did.
+/// Statistics of one worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerStatistics {
-    /// Open nodes it looked at.
+    /// Open nodes that it explored.
     pub explored: u64,
-    /// Nodes of the diagrams it built.
+    /// Nodes of the diagrams that it built.
     pub diagram_nodes: u64,
 }
 
-/// What a search did.
+/// Statistics of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
-    /// Open nodes looked at, each by building diagrams from it.
+    /// Open nodes that were explored, each by building diagrams from it.
     pub explored: u64,
-    /// Of these, those of which nothing was left open.
+    /// Explored nodes that left nothing open.
     pub closed: u64,
     /// Nodes of all diagrams.
     pub diagram_nodes: u64,
-    /// Open nodes dropped unseen, as a better solution was found meanwhile or their state was reached at a better cost.
+    /// Open nodes that were dropped unexplored.
+    ///
+    /// Either a better solution was found meanwhile, or their state was reached at a better cost.
     pub pruned: u64,
     /// The greatest number of open nodes at a time.
     pub most_open: u64,
-    /// What an open node takes, without what its state refers to.
+    /// The size of an open node in bytes, without what its state refers to.
     pub bytes_of_an_open_node: usize,
-    /// How often work was handed from one worker to another.
+    /// The number of transfers of work from one worker to another.
     pub transfers: u64,
-    /// The last thousand or so of these, in order.
+    /// The last thousand or so transfers, in order.
     pub last_transfers: Vec<Transfer>,
-    /// How long it took.
+    /// The duration of the search.
     pub elapsed: Duration,
-    /// What each worker did.
+    /// Statistics of each worker.
     pub workers: Vec<WorkerStatistics>,
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Why it ended.
+    /// Why the search ended.
     pub ending: Ending,
     /// The best solution found.
     pub best: Option<Solution>,
-    /// No solution is better than this. `None` if there is none, or nothing is known.
+    /// No solution is better than this. `None` if there is no solution, or no bound is known.
     pub bound: Option<Cost>,
-    /// What was done for it.
+    /// Statistics of the search.
     pub statistics: Statistics,
 }
 
 impl Outcome {
-    /// How far the best solution may be from the best there is, as a share of the greater of it and the bound: 0 if it is proven to be the best. `None` without a solution or a
-    /// bound.
+    /// Returns the gap between the best solution and the bound.
+    ///
+    /// It is their distance as a share of the greater of the two: 0 if the solution is proven
+    /// optimal. `None` without a solution or a bound.
     pub fn gap(&self) -> Option<f64> {
         gap(self.best.as_ref().map(|best| best.cost), self.bound)
     }

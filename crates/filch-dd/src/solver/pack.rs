@@ -1,9 +1,12 @@
 //! Open nodes as bytes, and back.
 //!
-//! A parcel begins with the version of this format. A node is how much of its path it has in common with the one before it, the rest of its path, its state, its cost, its bound and its depth. Nodes of one cutset have
-//! most of their paths in common, so that is little; and a trail can be built from it as it comes.
+//! A parcel begins with the version of this format. A node consists of the number of decisions that
+//! its path shares with the node before it, the rest of its path, its state, its cost, its bound
+//! and its depth. Nodes of one cutset share most of their paths, so the rest is short. A trail can
+//! be built from it while it is read.
 //!
-//! What comes from outside may be anything. Each node's decisions are taken again, one by one, and must lead to its state at its cost; nothing of what was read is used before.
+//! Bytes from outside are not trusted. The decisions of each node are replayed, one by one, and
+//! must lead to its state at its cost. No node is used before that.
 
 use std::sync::Arc;
 
@@ -20,10 +23,10 @@ use crate::problem::{Cost, Decision, Relaxation};
 /// The first byte of a parcel.
 const VERSION: u8 = 1;
 
-/// How many bytes a parcel may have before the next is begun.
+/// The size in bytes from which on the next parcel is begun.
 const FULL: usize = 1 << 20;
 
-/// How states become bytes. Two functions, so that nothing else depends on what a state can do.
+/// Serializes states. Function pointers keep serde's bounds out of all other code.
 pub(crate) struct Codec<S> {
     write: fn(&S, Vec<u8>) -> postcard::Result<Vec<u8>>,
     read: fn(&[u8]) -> postcard::Result<(S, &[u8])>,
@@ -46,10 +49,10 @@ impl<S: Serialize + DeserializeOwned> Codec<S> {
     }
 }
 
-/// What a node has beside its state.
+/// The parts of a node other than its state.
 #[derive(Serialize)]
 struct Head<'a> {
-    /// So many of the decisions of the node before it are its own, too.
+    /// The number of decisions that it shares with the node before it.
     shared: u32,
     decisions: &'a [Decision],
     cost: Cost,
@@ -66,7 +69,7 @@ struct ReadHead {
     depth: u32,
 }
 
-/// The nodes as parcels, in their order.
+/// Packs the nodes into parcels, in their order.
 pub(crate) fn pack<'n, S: 'n>(
     codec: Codec<S>,
     nodes: impl IntoIterator<Item = &'n Open<S>>,
@@ -102,7 +105,9 @@ pub(crate) fn pack<'n, S: 'n>(
     Ok(parcels)
 }
 
-/// The nodes of a parcel, added to `nodes`, or why it has none that belong to this problem.
+/// Adds the nodes of a parcel to `nodes`.
+///
+/// The error says why they do not belong to this problem.
 pub(crate) fn unpack<P: Relaxation>(
     codec: Codec<P::State>,
     model: &Model<'_, P>,
@@ -142,7 +147,7 @@ fn read_nodes<P: Relaxation>(
     }
     let variables = model.problem.variables();
     let (mut steps, mut nodes) = (Vec::new(), Vec::new());
-    // The path of the node that was read last, and the steps that it is made of.
+    // The path of the node that was read last, and the steps of that path.
     let (mut path, mut places): (Vec<Decision>, Vec<u32>) = Default::default();
     for at in 0..parcel.nodes() {
         let at_node = |how: String| (at, how);
@@ -173,7 +178,7 @@ fn read_nodes<P: Relaxation>(
     Ok((steps, nodes))
 }
 
-/// Whether the decisions lead to the state, at the cost.
+/// Checks that the decisions lead to the state, at the cost.
 fn check<P: Relaxation>(
     model: &Model<'_, P>,
     path: &[Decision],

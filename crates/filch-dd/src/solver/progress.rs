@@ -1,8 +1,10 @@
-//! How far a search is: a bound on all that is open, valid at every moment.
+//! The progress of a search: a bound on all open nodes, valid at every moment.
 //!
-//! Open nodes are counted by their bound, in buckets. A node's children are counted before it is taken off the count, and are bounded by its bound. So who reads the buckets from
-//! the greatest bound down, and stops at the first that is not empty, never reads too low a bound: a node that has left a bucket has its children in that bucket or in
-//! one still to be read.
+//! Open nodes are counted by their bound, in buckets. A node's children are counted before the node
+//! is taken off the count, and their bounds are at most its bound. A reader goes through the
+//! buckets from the greatest bound down and stops at the first that is not empty. It never reads
+//! too low a bound: a node that has left a bucket has its children in that bucket or in one still
+//! to be read.
 
 use core::sync::atomic::{AtomicI64, Ordering};
 use core::time::Duration;
@@ -10,26 +12,26 @@ use std::sync::OnceLock;
 
 use crate::problem::Cost;
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// Open nodes.
+    /// The number of open nodes.
     pub open: u64,
-    /// Nodes looked at.
+    /// The number of explored nodes.
     pub explored: u64,
     /// The cost of the best solution so far.
     pub best: Option<Cost>,
     /// No solution is better than this.
     pub bound: Option<Cost>,
-    /// How far the two are from each other; see [`Outcome::gap`](crate::Outcome::gap).
+    /// The gap between `best` and `bound`; see [`Outcome::gap`](crate::Outcome::gap).
     pub gap: Option<f64>,
-    /// How long the search has been going on.
+    /// The time since the start of the search.
     pub elapsed: Duration,
-    /// What the open nodes take, in bytes, without what their states refer to.
+    /// The size of the open nodes in bytes, without what their states refer to.
     pub memory: u64,
 }
 
-/// Whom to tell.
+/// The callback for progress.
 pub(crate) type OnProgress<'a> = Box<dyn FnMut(&Progress) + Send + 'a>;
 
 const BUCKETS: usize = 1024;
@@ -39,7 +41,8 @@ pub(crate) struct OpenBounds {
     counts: Box<[AtomicI64]>,
     /// The greatest bound that was ever counted in the last bucket.
     beyond: AtomicI64,
-    /// What the buckets stand for; known when the first diagram is done. Until then everything is in the last one.
+    /// The range of the buckets, known after the first diagram. Until then all nodes are in the
+    /// last bucket.
     scale: OnceLock<Scale>,
 }
 
@@ -64,7 +67,7 @@ impl OpenBounds {
         }
     }
 
-    /// Says which bounds are to be expected; the first to say so is believed.
+    /// Sets the expected range of bounds; only the first call counts.
     pub(crate) fn expect(&self, least: Cost, greatest: Cost) {
         self.scale.get_or_init(|| {
             let least = least.min(greatest);
@@ -104,19 +107,22 @@ impl OpenBounds {
         self.add(run);
     }
 
-    /// Counts one out; its children were counted in before.
+    /// Counts a node out; its children were counted in before.
     pub(crate) fn leave(&self, bound: Cost) {
         self.add((self.bucket(bound), -1));
     }
 
     fn add(&self, (bucket, count): (usize, i64)) {
         if count != 0 {
-            // Release: who reads that a node left reads its children too. Acquire is the reader's.
+            // Release: a reader that sees that a node left also sees its children. The reader has
+            // the acquire.
             self.counts[bucket].fetch_add(count, Ordering::Release);
         }
     }
 
-    /// A bound on all open nodes: `None` if there is none, the greatest cost if nothing is known.
+    /// Returns a bound on all open nodes, or `None` if there is none.
+    ///
+    /// The bound is `Cost::MAX` if no bound is known.
     pub(crate) fn greatest(&self) -> Option<Cost> {
         // Acquire: pairs with the release in `add`.
         let bucket = (0..BUCKETS).rev().find(|&bucket| self.counts[bucket].load(Ordering::Acquire) > 0)?;
@@ -129,7 +135,7 @@ impl OpenBounds {
                     scale.least.saturating_add_unsigned(top).min(scale.greatest)
                 }
             }
-            // Relaxed: the acquire above saw the count of what was counted here.
+            // Relaxed: the acquire above saw the count of the nodes whose bounds are stored here.
             _ => self.beyond.load(Ordering::Relaxed),
         })
     }
@@ -151,7 +157,7 @@ mod tests {
             let mut open: Vec<Cost> = vec![Cost::MAX];
             let span = greatest.abs_diff(least) + 1;
             for _ in 0..2000 {
-                // A node leaves when its children, which are bounded by its bound, are counted.
+                // A node leaves after its children are counted; its bound is a bound on theirs.
                 if open.is_empty() {
                     bounds.enter([greatest].into_iter());
                     open.push(greatest);
@@ -179,7 +185,7 @@ mod tests {
         bounds.expect(0, 1000);
         bounds.enter([1000].into_iter());
         std::thread::scope(|scope| {
-            // One node goes down step by step, always counted before it is taken off.
+            // One node goes down step by step, and is always counted in before it is counted out.
             let down = scope.spawn(|| {
                 for bound in (0..1000).rev() {
                     bounds.enter([bound].into_iter());

@@ -1,13 +1,14 @@
-//! Taking the decisions of a solution again, one by one, on nothing but the problem.
+//! Replays the decisions of a solution, one by one, with nothing but the problem.
 //!
-//! Variables that a long arc skipped are not decided again: `matters` is taken at its word, which [`check::laws`](crate::check::laws) puts to the test.
+//! Variables that a long arc skipped are not decided again. The replay relies on `matters`, which
+//! [`check::laws`](crate::check::laws) tests.
 
 use super::outcome::Solution;
 use crate::diagram::Halt;
 use crate::model::Model;
 use crate::problem::{Cost, Decision, Relaxation, Value, Variable};
 
-/// What the decisions of `path` cost, and what every variable is then.
+/// Replays `path` and returns its cost and the value of every variable.
 pub(crate) fn replay<P: Relaxation>(model: &Model<'_, P>, path: &[Decision]) -> Result<Solution, Halt> {
     let mut replay = Replay::new(model);
     for &decision in path {
@@ -16,7 +17,7 @@ pub(crate) fn replay<P: Relaxation>(model: &Model<'_, P>, path: &[Decision]) -> 
     Ok(replay.finish())
 }
 
-/// The same for a solution that says what variables are, but not in which order they were decided.
+/// Replays a solution that has values of variables, but not the order of the decisions.
 pub(crate) fn replay_unordered<P: Relaxation>(model: &Model<'_, P>, decisions: &[Decision]) -> Result<Solution, Halt> {
     let problem = model.problem;
     let mut replay = Replay::new(model);
@@ -100,17 +101,17 @@ impl<'a, P: Relaxation> Replay<'a, P> {
         Ok(())
     }
 
-    /// Where the decisions led,
+    /// Returns the state that the decisions led to.
     pub(crate) fn state(&self) -> &P::State {
         &self.state
     }
 
-    /// and what they cost.
+    /// Returns the cost of the decisions.
     pub(crate) fn cost(&self) -> Cost {
         self.cost
     }
 
-    /// What was not decided makes no difference.
+    /// Returns the solution. Variables that were not decided get their default value.
     fn finish(self) -> Solution {
         let decisions = self.values.iter().enumerate().map(|(index, value)| {
             let variable = Variable(index as u32);

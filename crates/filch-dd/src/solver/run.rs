@@ -1,10 +1,15 @@
-//! Who searches: one worker with a stack, or a master and workers over bulk queues.
+//! Runs a search, with one worker or with several.
 //!
-//! What is pushed last is popped first, and a cutset is pushed with its best bound last. So a worker goes down where the bound is best, and few nodes are open at a time: hundreds where a search that
-//! always takes the best bound of all has tens of thousands. That one makes up to a sixth fewer diagram nodes on independent sets, and none fewer where a good solution is found early.
+//! One worker has a stack; a master and workers have bulk queues.
 //!
-//! With a port, either goes on until the outside says that nothing more will come. A master's run is over when nothing is left, or when all open nodes are to be shown; what is left, and what has come
-//! meanwhile, is what the next one begins with.
+//! The order is last in, first out, and a cutset is pushed with its best bound last. So a worker
+//! goes down where the bound is best, and few nodes are open at a time: hundreds, compared with
+//! tens of thousands in a best-first search. Best-first search makes up to a sixth fewer diagram
+//! nodes on independent sets, and no fewer if a good solution is found early.
+//!
+//! With a port, both continue until the outside says that no more nodes will come. A run of the
+//! master is over when no node is left, or when a snapshot of all open nodes is wanted. The next
+//! run begins with the nodes that are left, and those that have arrived meanwhile.
 
 use std::sync::PoisonError;
 use std::time::Instant;
@@ -20,7 +25,7 @@ use crate::port::{Totals, ASKED, DELIVERED, SNAPSHOT};
 use crate::problem::Relaxation;
 use crate::sync::{advice::AtomicBool, lock, Mutex, Ordering};
 
-/// One worker, its open nodes on a stack.
+/// Searches with one worker, its open nodes on a stack.
 pub(super) fn alone<P: Relaxation>(
     search: Search<'_, P>,
     root: Option<Open<P::State>>,
@@ -54,33 +59,38 @@ pub(super) fn alone<P: Relaxation>(
     finish(search, &open, &[local], (0, Vec::new()))
 }
 
-/// Does what the outside wants, while nobody is at work on the nodes.
+/// Answers the requests of the outside, while no worker is running.
 fn attend<P: Relaxation>(search: &Search<'_, P>, open: &mut Vec<Open<P::State>>, totals: impl FnOnce() -> Totals) {
-    // First: what was delivered before somebody wanted to see all is taken in before it is shown.
+    // First: nodes that were delivered before the request for a snapshot must be in the snapshot.
     let viewers = if search.is_wanted(SNAPSHOT) { search.viewers() } else { 0 };
     if search.is_wanted(DELIVERED) {
         search.take_in(open);
     }
     if search.is_wanted(ASKED) {
-        // Nobody has begun any of them, and the last is not given away.
+        // None of these nodes is begun yet. The last one is not given away.
         let most = open.len().saturating_sub(1);
         search.give(|share| Some(spare(open, share, most)));
     }
-    // Not if something was delivered that does not belong here: what is there would not be all.
+    // Not if delivered nodes were rejected: the snapshot would be incomplete.
     if viewers > 0 && !search.has_failed() {
         search.show(viewers, open, totals());
     }
 }
 
-/// What a search that was stopped has not looked at is open all the same, or it would be taken for proven.
+/// Takes in delivered nodes after the search was stopped.
+///
+/// They are still open. Without them the result would look proven.
 fn take_in_the_rest<P: Relaxation>(search: &Search<'_, P>, open: &mut Vec<Open<P::State>>) {
     if search.is_wanted(DELIVERED) {
         search.take_in(open);
     }
 }
 
-/// A share of them, but no more than so many: spread over all, so that who gets them and who keeps the others have as good ones, and find good solutions as early. The oldest have the least bounds, and whoever begins with those is
-/// late with what prunes the others.
+/// Takes a share of the open nodes, spread evenly, but at most `most`.
+///
+/// So both sides have equally good nodes, and find good solutions equally early. The oldest nodes
+/// have the least bounds: a search that begins with those is late to find solutions that prune the
+/// others.
 fn spare<S>(open: &mut Vec<Open<S>>, share: f64, most: usize) -> Vec<Open<S>> {
     let total = open.len();
     let count = ((total as f64 * share).ceil() as usize).min(total).min(most);
@@ -95,13 +105,19 @@ fn spare<S>(open: &mut Vec<Open<S>>, share: f64, most: usize) -> Vec<Open<S>> {
     given
 }
 
-/// Whether a search that has nothing left is to go on; if so, after a while or when something has come.
+/// Returns whether a search that has nothing left continues.
+///
+/// If so, it returns after a while or when something has arrived.
 fn goes_on<P: Relaxation>(search: &Search<'_, P>) -> bool {
-    // One that failed on what it was brought has nothing left either, but is not to say so.
+    // `look` comes first: a search that failed on delivered nodes has nothing left either, but must
+    // not report that.
     search.look() || search.harbour.as_ref().is_some_and(|harbour| harbour.port.rest())
 }
 
-/// A master and workers, each with a bulk queue: a cutset is pushed as one batch, and who has nothing left is brought a share of what another has.
+/// Searches with a master and workers, each with a bulk queue.
+///
+/// A cutset is pushed as one batch. A worker that has nothing left is brought a share of another
+/// worker's nodes.
 pub(super) fn together<P: Relaxation>(
     search: Search<'_, P>,
     root: Option<Open<P::State>>,
@@ -113,7 +129,8 @@ pub(super) fn together<P: Relaxation>(
     let mut open = Vec::from_iter(root);
     team.search.enter(&open);
     let (mut transfers, mut last_transfers) = (0, Vec::new());
-    // One pool for all runs. Without a port there is one run, which finds its own; as it does, with a word, if this one cannot be had.
+    // One pool for all runs. Without a port there is one run, which finds its own pool. If this
+    // pool cannot be built, each run looks for its own pool and reports the error.
     let alone = pool.is_none() && team.search.harbour.is_some();
     let own_pool = alone.then(|| filch::Pool::builder().threads(workers).build().ok()).flatten();
     while !team.search.look() {
@@ -133,11 +150,12 @@ pub(super) fn together<P: Relaxation>(
             None => master.run(roots, &team),
         };
         open.extend(report.left);
-        // Of each worker they come youngest first; what lies last is taken first.
+        // The nodes of each worker come youngest first, and the last one is taken first.
         open.reverse();
         transfers += report.moved.batches;
         if !report.transfers.is_empty() {
-            // Of the search, not of the run.
+            // Converts the time since the start of the run to the time since the start of the
+            // search.
             let at = |transfer: &mut Transfer| transfer.at += before;
             last_transfers = report.transfers;
             last_transfers.iter_mut().for_each(at);
@@ -151,19 +169,20 @@ pub(super) fn together<P: Relaxation>(
 
 struct Team<'a, P: Relaxation> {
     search: Search<'a, P>,
-    /// What each worker has to itself, by its index. Nobody waits for these locks: a worker is on one thread at a time.
+    /// The data of each worker, by its index. These locks are never contended: a worker is on one
+    /// thread at a time.
     locals: Vec<CachePadded<Mutex<Local<P::State>>>>,
-    /// Whether this run has done nothing yet, as far as anybody looked. Relaxed: it is advice.
+    /// Whether no worker has yet seen a request for a snapshot in this run. Relaxed: it is advice.
     fresh: AtomicBool,
 }
 
 impl<P: Relaxation> Team<'_, P> {
-    /// What all have done; while none is at work.
+    /// Returns the totals of all workers. No worker is running.
     fn totals(&self) -> Totals {
         self.locals.iter().map(|local| lock(local).totals()).fold(Totals::default(), |all, one| all + one)
     }
 
-    /// Gives nodes away, out of whichever queue has most.
+    /// Gives nodes away, out of the longest queue.
     fn give(&self, worker: &mut Worker<'_, Self>) {
         self.search.give(|share| Some(worker.withdraw(share)?.into_iter().collect()));
     }
@@ -179,7 +198,8 @@ impl<P: Relaxation> Work for Team<'_, P> {
 
     fn process(&self, open: Open<P::State>, worker: &mut Worker<'_, Self>) {
         let mut local = lock(&self.locals[worker.index()]);
-        // All that is open is to be shown: between two runs, of which each does something, however often somebody looks.
+        // A snapshot is taken between two runs. Each run does some work first, however often
+        // snapshots are requested.
         let pause = self.search.is_wanted(SNAPSHOT) && !self.fresh.swap(false, Ordering::Relaxed);
         if self.search.look() || pause {
             worker.stop();
@@ -195,7 +215,9 @@ impl<P: Relaxation> Work for Team<'_, P> {
             if self.search.is_wanted(ASKED) {
                 self.give(worker);
             }
-            // A run that is over only for all to be shown goes on after that, and what was begun is finished: a search that remembers states would take it for done. So it is the search alone that says whether to stop.
+            // A run that ends for a snapshot is followed by another, and the node that was begun is
+            // finished: a search with a cache would otherwise consider it done. So only the search
+            // decides whether to stop.
             let _is_over = worker.poll();
             false
         });

@@ -1,4 +1,4 @@
-//! The search: what is done with an open node, and what all workers share.
+//! The search: how an open node is explored, and what all workers share.
 
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
 use core::time::Duration;
@@ -23,7 +23,7 @@ use crate::problem::{Cost, Decision, Relaxation};
 use crate::sync::{lock, Mutex};
 use crate::width::Width;
 
-/// When to stop although there is more to do.
+/// When to stop a search that is not complete.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Limits {
     pub(crate) deadline: Option<Instant>,
@@ -37,19 +37,21 @@ pub(crate) struct Search<'a, P: Relaxation> {
     pub(crate) width: Width,
     pub(crate) cutset: Cutset,
     cache: Option<Cache<P::State>>,
-    /// Whether the cache is given up where it is of little use,
+    /// Whether the cache is disabled if it is of little use.
     adaptive: bool,
-    /// and whether it was.
+    /// Whether the cache was disabled.
     given_up: AtomicBool,
     pub(crate) dominance: Option<&'a dyn Dominated<P::State>>,
     pub(crate) best: Best<'a>,
-    /// Written with every node; elsewhere than what is only read, or read with every layer.
+    /// Written with every node.
+    ///
+    /// It is apart from data that is only read, or read with every layer.
     pub(crate) gauge: Arc<Gauge>,
     /// Where nodes come from and go to.
     pub(crate) harbour: Option<Harbour<'a, P::State>>,
     pub(crate) limits: Limits,
     pub(crate) start: Instant,
-    /// Why it is to end before its time: 0 if it is not.
+    /// Why the search is to stop early: 0 if it is not.
     stopped: AtomicU8,
     failed: Mutex<Option<SolveError>>,
     progress: Option<Mutex<Report<'a>>>,
@@ -62,18 +64,18 @@ struct Report<'a> {
     tell: OnProgress<'a>,
 }
 
-/// What a worker has to itself.
+/// The data of one worker.
 pub(crate) struct Local<S> {
     diagram: Diagram<S>,
-    /// What the last diagram left open, to be pushed: the best bound last.
+    /// The nodes that the last diagram left open, to be pushed: the best bound last.
     pub(crate) batch: Vec<Open<S>>,
     path: Vec<Decision>,
     pub(crate) explored: u64,
     pub(crate) closed: u64,
     pub(crate) pruned: u64,
-    /// How many diagrams in a row had a restricted one that found nothing.
+    /// The number of diagrams in a row whose restricted diagram found nothing.
     fruitless: u32,
-    /// What the cache was asked for and knew when it was last weighed.
+    /// The lookups and hits of the cache when its use was last checked.
     weighed: (u64, u64),
 }
 
@@ -91,7 +93,7 @@ impl<S: Clone + Eq + core::hash::Hash> Local<S> {
         }
     }
 
-    /// What it did, to be added up.
+    /// Returns the counts of this worker.
     pub(crate) fn totals(&self) -> Totals {
         let Local { explored, closed, pruned, .. } = *self;
         Totals { explored, closed, diagram_nodes: self.diagram.made(), pruned }
@@ -102,8 +104,11 @@ impl<S: Clone + Eq + core::hash::Hash> Local<S> {
     }
 }
 
-/// So many diagrams in a row find no solution before the next look for their bound first, and for solutions only if it leaves something open. Most are closed by their bound, and late in
-/// a search hardly one finds anything.
+/// The number of diagrams in a row without a solution before the order changes.
+///
+/// After that, a diagram computes its bound first, and looks for solutions only if the bound leaves
+/// something open. Most diagrams are closed by their bound, and late in a search almost none finds
+/// a solution.
 const PATIENCE: u32 = 16;
 
 const TIMED_OUT: u8 = 1;
@@ -147,9 +152,12 @@ impl<'a, P: Relaxation> Search<'a, P> {
         }
     }
 
-    /// Looks at an open node. What it leaves open is in the worker's batch, sorted. A node that was not finished because the search is to stop is handed back.
+    /// Explores an open node.
     ///
-    /// `poll` is called once a layer, for what the worker owes to others.
+    /// The nodes that it leaves open are in the worker's batch, sorted. If the search is to stop,
+    /// an unfinished node is returned.
+    ///
+    /// `poll` is called once for each layer, so that the worker can serve others.
     pub(crate) fn explore(
         &self,
         node: Open<P::State>,
@@ -196,7 +204,8 @@ impl<'a, P: Relaxation> Search<'a, P> {
                 if batch.is_empty() {
                     local.closed += 1;
                 } else {
-                    // What is pushed last is popped first: the best bound, and of those the greatest cost.
+                    // Last in, first out: the best bound comes last, and among equals the greatest
+                    // cost.
                     batch.sort_by_key(|open| (open.bound, open.cost));
                     self.enter(&batch[..]);
                 }
@@ -216,12 +225,15 @@ impl<'a, P: Relaxation> Search<'a, P> {
     }
 
     fn cache(&self) -> Option<&Cache<P::State>> {
-        // Relaxed: whoever sees it late only looks up more.
+        // Relaxed: a worker that sees it late only makes more lookups.
         self.cache.as_ref().filter(|_| !self.given_up.load(Ordering::Relaxed))
     }
 
-    /// Gives the cache up if it dropped less than one in 64 of the nodes that it was asked for, over the last 128 that a worker looked at. To keep it costs about as much as to make a node; one that is dropped saves all
-    /// that would be below it, later and in other diagrams too, so few are enough.
+    /// Disables the cache if it is of little use.
+    ///
+    /// That is, if it dropped less than one in 64 of the nodes that were looked up, over the last
+    /// 128 nodes that a worker explored. A lookup costs about as much as making a node. A dropped
+    /// node saves everything below it, later and in other diagrams too, so a few are enough.
     fn weigh_the_cache(&self, explored: u64, (looked, seen): (u64, u64), weighed: &mut (u64, u64)) {
         if self.adaptive && explored % 128 == 0 {
             let (looked_before, seen_before) = core::mem::replace(weighed, (looked, seen));
@@ -253,7 +265,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
         self.gauge.enter(batch.len() as u64);
     }
 
-    /// Counts one out: what it left open was counted in, or it is the outside's.
+    /// Counts a node out: its children were counted in, or it was given away.
     pub(crate) fn leave(&self, node: &Open<P::State>) {
         self.gauge.bounds.leave(node.bound);
         self.gauge.leave();
@@ -261,27 +273,27 @@ impl<'a, P: Relaxation> Search<'a, P> {
 
     pub(crate) fn fail(&self, error: SolveError) {
         lock(&self.failed).get_or_insert(error);
-        // Also of one that was to end anyway: it has no outcome. Relaxed, as in `stop`.
+        // This replaces any other reason: a failed search has no outcome. Relaxed, as in `stop`.
         self.stopped.store(FAILED, Ordering::Relaxed);
     }
 
-    /// The first reason counts.
+    /// Stops the search. The first reason counts.
     fn stop(&self, why: u8) {
-        // Relaxed: nothing is read because of it but itself.
+        // Relaxed: no other data depends on it.
         let _ = self.stopped.compare_exchange(0, why, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Whether that is because something is wrong.
+    /// Returns whether the search was stopped by an error.
     pub(crate) fn has_failed(&self) -> bool {
         self.stopped.load(Ordering::Relaxed) == FAILED
     }
 
-    /// Whether the search is to end now.
+    /// Returns whether the search is to stop now.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed) != 0
     }
 
-    /// Why it was to end early.
+    /// Returns why the search stopped early, if it did.
     pub(crate) fn stopped_by(&self) -> Result<Option<Ending>, SolveError> {
         Ok(match self.stopped.load(Ordering::Relaxed) {
             0 => None,
@@ -295,7 +307,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
         })
     }
 
-    /// Looks at the clock and at who wants to stop or to know.
+    /// Checks limits, cancellation and the port, and reports progress. Returns whether to stop.
     pub(crate) fn look(&self) -> bool {
         if self.is_stopped() {
             return true;
@@ -319,7 +331,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
         false
     }
 
-    /// Takes in what was found elsewhere. Whether the outside wants the search to end.
+    /// Takes in solutions from outside. Returns whether the search is to stop.
     #[cold]
     fn heed(&self) -> bool {
         let Some(harbour) = &self.harbour else { return false };
@@ -350,10 +362,11 @@ impl<'a, P: Relaxation> Search<'a, P> {
     }
 
     fn progress(&self, elapsed: Duration) -> Progress {
-        // With a port, what was delivered is open before it is taken in.
+        // With a port, delivered nodes count as open before they are taken in.
         let standing = self.harbour.as_ref().map(|harbour| harbour.port.standing());
         let (open, explored) = standing.map_or_else(|| self.gauge.counts(), |now| (now.open, now.explored));
-        // The bound first: a solution found meanwhile makes the two closer, never the wrong way round.
+        // Reads the bound first: a solution found meanwhile only makes the gap smaller, never
+        // negative.
         let greatest = standing.map_or_else(|| self.gauge.bounds.greatest(), |now| now.bound);
         let floor = self.best.floor();
         let best = (floor != Cost::MIN).then_some(floor);
@@ -376,7 +389,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
     }
 }
 
-/// A worker, as the diagram it has built sees it.
+/// A worker, as the diagram that it builds sees it.
 struct Worker<'s, 'a, P: Relaxation, F> {
     search: &'s Search<'a, P>,
     root: &'s Open<P::State>,

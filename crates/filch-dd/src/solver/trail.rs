@@ -1,7 +1,9 @@
-//! How open nodes were reached, without a path in each.
+//! Trails: how open nodes were reached, without a path in each node.
 //!
-//! The diagram that left an open node left a trail: the decisions above all nodes of its cutset, each with a reference to the one before it. A trail goes on in the trail of the
-//! node that its diagram started from. An open node has a trail and the number of its last step; trails that no open node needs are gone.
+//! Each diagram that leaves nodes open leaves a trail: the decisions above all nodes of its cutset,
+//! each with a reference to the one before it. A trail continues in the trail of the node that its
+//! diagram started from. An open node has a trail and the number of its last step. Trails that no
+//! open node needs are dropped.
 
 use std::sync::Arc;
 
@@ -18,7 +20,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// What is before the first step.
+    /// The step before the first.
     pub(crate) const ROOT: u32 = u32::MAX;
 
     pub(crate) fn new(before: u32, decision: Decision) -> Self {
@@ -29,19 +31,19 @@ impl Step {
 #[derive(Debug)]
 pub(crate) struct Trail {
     steps: Box<[Step]>,
-    /// Where it goes on, and with which step there.
+    /// The trail that this one continues, and its last step there.
     above: Option<(Arc<Trail>, u32)>,
-    /// Where its diagram started.
+    /// The region where its diagram started.
     region: Region,
 }
 
 impl Trail {
-    /// The trail of the node that a search starts with.
+    /// Returns the trail of the root node of a search.
     pub(crate) fn root() -> Arc<Trail> {
         Arc::new(Trail { steps: Box::default(), above: None, region: Region::ROOT })
     }
 
-    /// The trail of nodes from elsewhere, which begins at the root.
+    /// Returns the trail of delivered nodes, which begins at the root.
     pub(crate) fn delivered(steps: Vec<Step>) -> Self {
         Trail { steps: steps.into(), above: None, region: Region::ROOT }
     }
@@ -51,7 +53,9 @@ impl Trail {
         Trail { steps: steps.into(), above: Some((above, step)), region }
     }
 
-    /// Where in the search space a step leads: one label a diagram, the number of its step.
+    /// Returns where in the search space a step leads.
+    ///
+    /// The region has one label for each diagram: the number of the step.
     pub(crate) fn region_of(&self, step: u32) -> Region {
         if step == Step::ROOT {
             self.region
@@ -60,7 +64,7 @@ impl Trail {
         }
     }
 
-    /// The decisions up to a step, the last one first.
+    /// Visits the decisions up to a step, the last one first.
     pub(crate) fn walk_up(&self, mut step: u32, mut visit: impl FnMut(Decision)) {
         let mut trail = self;
         loop {
@@ -76,7 +80,7 @@ impl Trail {
 }
 
 impl Drop for Trail {
-    /// One after the other: a long chain of trails must not be a deep recursion.
+    /// Drops the chain in a loop: a long chain must not become a deep recursion.
     fn drop(&mut self) {
         let mut above = self.above.take();
         while let Some((trail, _)) = above {

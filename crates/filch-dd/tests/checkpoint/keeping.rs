@@ -1,4 +1,4 @@
-//! Searches that are kept in a file: ended anywhere and resumed, they come to the same.
+//! Searches with checkpoints: stopped anywhere and resumed, they get the same result.
 
 use std::cell::Cell;
 use std::fs;
@@ -29,7 +29,7 @@ fn identity() -> Identity {
     Identity::new("a problem", "its instance")
 }
 
-/// A keeper that goes on where the file is, or begins.
+/// Returns a keeper that resumes from the file, or starts new.
 fn keeper(path: &Path) -> Keeper<'static> {
     let keeper = Keeper::new(identity()).file(path);
     if path.exists() {
@@ -44,12 +44,14 @@ fn cost(outcome: &Outcome) -> Option<i64> {
     outcome.best.as_ref().map(|best| best.cost)
 }
 
-/// Diagrams so narrow that small instances take many.
+/// Uses diagrams so narrow that small instances take many.
 fn narrow<P: Instance>(problem: &P) -> Solver<'_, P> {
     Solver::new(problem).width(Width::Fixed(3))
 }
 
-/// A few nodes at a time, each time from the file and with another number of threads.
+/// Explores a few nodes at a time, each time from the file.
+///
+/// The number of threads differs each time.
 fn in_pieces<P: Instance>(problem: &P, nodes: u64) -> (Kept, u64) {
     let (_folder, path) = folder();
     for piece in 1.. {
@@ -96,7 +98,7 @@ fn a_search_in_pieces_comes_to_the_same() {
     same_in_pieces(&tsptw::random(9, 100, 60, 2), 3);
 }
 
-/// Every checkpoint that can be caught while the search goes on.
+/// Tries every checkpoint that can be caught while the search runs.
 #[test]
 fn any_checkpoint_on_the_way_leads_to_the_same() {
     let _alone = alone();
@@ -224,12 +226,12 @@ fn of_two_solutions_that_are_known_the_better_is_taken_and_none_is_believed() {
     let mut boast = poor.clone();
     boast.cost = optimum.cost + 1;
     assert_eq!(resume(&checkpoint, boast.clone()), Ok(optimum.cost));
-    // Nodes were dropped for it, so it must be what it says.
+    // Nodes were dropped because of this solution, so it must be valid.
     checkpoint.best = Some(boast);
     assert!(matches!(resume(&checkpoint, optimum), Err(SolveError::Delivered(_))));
 }
 
-/// What is wrong behind right checksums: what a search takes in it has checked.
+/// A search checks what it takes in, even if the checksums are right.
 #[test]
 fn damaged_nodes_are_refused_or_searched_and_nothing_panics() {
     let _alone = alone();
@@ -259,7 +261,9 @@ fn damaged_nodes_are_refused_or_searched_and_nothing_panics() {
     assert!(refused.get() > searched.get() && searched.get() > 0, "{refused:?} were refused, {searched:?} were not");
 }
 
-/// The first checkpoint is written at once: it must not be of the half that was taken in.
+/// The first checkpoint is written at once.
+///
+/// It must not contain only the half that was taken in.
 #[test]
 fn a_checkpoint_of_which_a_part_is_refused_is_not_replaced_by_the_rest() {
     let _alone = alone();

@@ -39,14 +39,14 @@ pub(crate) fn checkpoints() -> impl Strategy<Value = Checkpoint> {
     )
 }
 
-/// One to count with: the number is its only parcel's.
+/// A checkpoint with a number, which is that of its only parcel.
 pub(crate) fn numbered(number: u64) -> Checkpoint {
     let mut checkpoint = Checkpoint::new(Identity::new("misp", "p edge 2 1\ne 1 2\n"));
     checkpoint.parcels = vec![Parcel::new(number, 7, vec![number as u8; 2000])];
     checkpoint
 }
 
-/// A file with these contents, and everything right in its head but what is asked for.
+/// Returns a file with these contents and this version. The rest of the head is right.
 pub(crate) fn with_head(version: u32, contents: &[u8]) -> Vec<u8> {
     let mut file = b"filch\xff\r\n".to_vec();
     file.extend(version.to_le_bytes());

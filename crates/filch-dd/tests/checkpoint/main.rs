@@ -1,6 +1,6 @@
-//! The file of a checkpoint: written so that it is always whole, and read with distrust.
+//! The file of a checkpoint: always whole when written, never trusted when read.
 //!
-//! The tests of this program run one at a time, because of the memory that they count.
+//! The tests of this program run one at a time, because they count memory.
 
 #[path = "../../../filch-graph/tests/counting/mod.rs"]
 mod counting;

@@ -1,4 +1,6 @@
-//! The reader on good files, damaged files, noise, and damage with the checksums made right again: it never panics, and never takes more memory than the bytes can ask for.
+//! The reader on good files, damaged files, noise, and damage with corrected checksums.
+//!
+//! It never panics, and never takes more memory than the bytes can ask for.
 
 use std::fs;
 use std::path::Path;
@@ -11,9 +13,12 @@ use crate::counting::{alone, most_held};
 use crate::damage::{damage, damages};
 use crate::made::{checkpoints, numbered, with_head, HEAD};
 
-/// What the reader may take for each byte of a file. A parcel has three bytes at least; it takes 40, and three times that while the list of them grows.
+/// The memory that the reader may take for each byte of a file.
+///
+/// A parcel has at least three bytes; it takes 40, and three times that while the list of parcels
+/// grows.
 const PER_BYTE: usize = 48;
-/// What lists may take in advance of which nothing is known but that they are long.
+/// The memory that lists may take in advance, if only their length is known.
 const AT_ALL: usize = 4 << 20;
 
 /// Runs a test on files in a folder of its own.
@@ -26,7 +31,10 @@ fn run<S: Strategy>(cases: u32, strategy: S, test: impl Fn(S::Value, &Path) -> R
     result.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-/// A new file: some file systems bring one that is overwritten to the disk at once, and thousands of cases would wait for it.
+/// Writes a new file.
+///
+/// Some file systems sync a file at once if it is overwritten, and thousands of cases would wait
+/// for that.
 fn put(path: &Path, bytes: &[u8]) {
     let _ = fs::remove_file(path);
     fs::write(path, bytes).unwrap();
@@ -54,14 +62,16 @@ fn check(bytes: &[u8], path: &Path) -> Result<Result<Checkpoint, CheckpointError
 
 const WORDS: [&str; 6] = ["\0", "\x01", "\x7f", "filch", "\u{10ffff}\u{10ffff}\u{10ffff}\u{10ffff}", "\n"];
 
-/// What is written, without the disk that thousands of cases would wait for.
+/// Returns the bytes of a file without writing it.
+///
+/// Thousands of cases would wait for the disk.
 fn file_of(checkpoint: &Checkpoint) -> Vec<u8> {
     with_head(VERSION, &postcard::to_stdvec(checkpoint).unwrap())
 }
 
 #[test]
 fn what_is_written_is_read() {
-    // Each waits for the disk.
+    // Each case waits for the disk.
     run(16, checkpoints(), |checkpoint, path| {
         checkpoint.write(path).unwrap();
         let bytes = fs::read(path).unwrap();
@@ -120,7 +130,7 @@ fn noise_is_refused() {
     });
 }
 
-/// Contents that promise more than there is: lists of lists, and as long as can be said.
+/// Contents that promise more than there is: lists of lists, with the greatest lengths.
 #[test]
 fn lengths_are_not_believed() {
     let _alone = alone();
@@ -152,7 +162,7 @@ fn another_version_is_told_by_its_number_before_anything_else_is_looked_at() {
     ] {
         let error = check(&with_head(version, b"what another version writes"), &path).unwrap().unwrap_err();
         assert!(error.to_string().contains(reason), "{error}");
-        // A version that was only damaged is no other version.
+        // A damaged version is not another version.
         let mut bytes = with_head(VERSION, b"");
         bytes[8..12].copy_from_slice(&version.to_le_bytes());
         let error = check(&bytes, &path).unwrap().unwrap_err();
@@ -160,7 +170,7 @@ fn another_version_is_told_by_its_number_before_anything_else_is_looked_at() {
     }
 }
 
-/// The test can fail: it catches a reader that believes a length.
+/// The test can fail: it catches a reader that trusts a length.
 #[test]
 fn a_reader_that_believes_a_length_is_caught() {
     let _alone = alone();

@@ -1,4 +1,4 @@
-//! Writing: what was there before is kept, and is there at every moment.
+//! Writing: the checkpoint before is kept, and one exists at every moment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ fn a_damaged_file_does_not_take_the_place_of_the_one_before() {
     let mut flipped = whole.clone();
     *flipped.last_mut().unwrap() ^= 1;
     for damaged in [&whole[..whole.len() - 1], &flipped, b"", b"something else", &with_head(9, b"newer")] {
-        // A file of its own: the other name of this one is the previous one's.
+        // A new file: the old one shares its contents with the previous one through a hard link.
         fs::remove_file(&path).unwrap();
         fs::write(&path, damaged).unwrap();
         let error = Checkpoint::read(&path).unwrap_err().to_string();
@@ -96,7 +96,7 @@ fn what_cannot_be_written_leaves_everything_as_it_was() {
         assert!(matches!(error.reason(), Reason::NotAFile | Reason::NoFolder), "{error}");
     }
     numbered(1).write(&path).unwrap();
-    // In the way of the previous one.
+    // This blocks the previous one.
     fs::create_dir(previous(&path)).unwrap();
     assert!(matches!(numbered(2).write(&path).unwrap_err().reason(), Reason::NotWritten(_)));
     assert_eq!(number(&path), 1);
@@ -156,7 +156,7 @@ fn what_is_of_something_else_is_refused_with_a_reason() {
         let refusal = Checkpoint::read_for(&path, &identity).unwrap_err().to_string();
         assert!(refusal.ends_with(reason), "{refusal}");
     }
-    // Gone between the two moves, on a file system without links.
+    // The file is missing between the two moves, on a file system without links.
     numbered(2).write(&path).unwrap();
     fs::remove_file(&path).unwrap();
     let missing = Checkpoint::read_for(&path, &identity).unwrap_err().to_string();

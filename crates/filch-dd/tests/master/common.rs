@@ -1,11 +1,11 @@
-//! Trees to work through, whose tasks are told apart and counted.
+//! Trees of tasks, in which each task is identified and counted.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Mutex;
 
 use filch_dd::master::{Batch, Region, Work, Worker};
 
-/// A number that depends on all of the seed and the index.
+/// Returns a number that depends on all of the seed and the index.
 pub(crate) fn scatter(seed: u64, index: u64) -> u64 {
     let mut x = seed ^ index.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     for _ in 0..2 {
@@ -15,25 +15,25 @@ pub(crate) fn scatter(seed: u64, index: u64) -> u64 {
     x ^ (x >> 32)
 }
 
-/// What the trees look like.
+/// The shape of a tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape {
     /// Nodes have up to four children.
     Bushy,
-    /// Nodes have one child, and a hundred more now and then.
+    /// Nodes have one child, and now and then a hundred more.
     Chain,
     /// Only the first child of a node has children.
     Skewed,
 }
 
-/// Works through a tree of at most `size` tasks, and remembers what it saw.
+/// Processes a tree of at most `size` tasks, and records them.
 pub(crate) struct Tree {
     pub(crate) seed: u64,
     pub(crate) shape: Shape,
     size: u64,
     made: AtomicU64,
     pub(crate) seen: Vec<AtomicUsize>,
-    /// Tasks that there are at the moment, queued or processed.
+    /// Tasks that exist at the moment, queued or being processed.
     pub(crate) alive: AtomicUsize,
 }
 
@@ -55,7 +55,7 @@ impl Tree {
         Tree { seed, shape, size: size as u64, made: AtomicU64::new(0), seen, alive: AtomicUsize::new(0) }
     }
 
-    /// Another task, as long as there may be more.
+    /// Returns another task, unless the limit is reached.
     pub(crate) fn node(&self, region: Region) -> Option<Node<'_>> {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         (number < self.size).then(|| {
@@ -68,7 +68,7 @@ impl Tree {
         (0..count).filter_map(|label| self.node(Region::ROOT.child(label))).collect()
     }
 
-    /// How many tasks were made.
+    /// Returns how many tasks were made.
     pub(crate) fn made(&self) -> u64 {
         self.made.load(Ordering::Relaxed).min(self.size)
     }
@@ -84,7 +84,7 @@ impl Tree {
         }
     }
 
-    /// Every task that was made was processed exactly once, and none is left.
+    /// Checks that every task was processed exactly once, and that none is left.
     pub(crate) fn check(&self) {
         for (number, seen) in self.seen.iter().enumerate() {
             let expected = usize::from((number as u64) < self.made());
@@ -126,7 +126,7 @@ impl<'t> Work for Climb<'t> {
     }
 }
 
-/// Work that is a closure on numbers, all in one place.
+/// Work that is a closure on numbers, all in one region.
 pub(crate) struct Closure<'a>(Box<dyn Fn(u64, &mut Worker<'_, Closure<'a>>) + Sync + 'a>);
 
 impl Work for Closure<'_> {
@@ -146,7 +146,7 @@ pub(crate) fn work<'a>(f: impl Fn(u64, &mut Worker<'_, Closure<'a>>) + Sync + 'a
     Closure(Box::new(f))
 }
 
-/// Runs that start pools of their own are not run side by side: the machine may have few cores.
+/// Keeps runs with their own pools apart: the machine may have few cores.
 pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 pub(crate) fn one_at_a_time() -> std::sync::MutexGuard<'static, ()> {

@@ -9,7 +9,7 @@ use filch_dd::master::{Ending, Master, Move, Picture, Policy, Region, Work, Work
 
 use crate::common::{one_at_a_time, work, Climb, Node, Shape, Tree};
 
-/// Climbs a tree until `last` tasks are begun, and then does something about it.
+/// Processes a tree until `last` tasks are begun, and then calls a function.
 struct Until<'t> {
     climb: Climb<'t>,
     left: AtomicUsize,
@@ -85,7 +85,7 @@ fn a_panic_goes_on_when_all_have_ended_and_no_task_leaks() {
     }
 }
 
-/// A policy that panics, or asks for the impossible.
+/// A policy that panics, or returns an impossible choice.
 struct Bad(Option<f64>);
 
 impl Policy for Bad {

@@ -1,10 +1,10 @@
-//! What was learnt goes with the tasks that it is about.
+//! Notes go with the tasks that they are about.
 
 use std::sync::Mutex;
 
 use filch_dd::master::{Master, Region, Work, Worker};
 
-/// Publishes where it was at every task, and notes what it finds known.
+/// Publishes its region at every task, and records the notes that it finds.
 struct Explore {
     found: Mutex<Vec<(Region, Vec<(Region, Region)>, usize)>>,
 }

@@ -1,4 +1,4 @@
-//! The master and its workers on real threads, and played by one.
+//! The master and its workers, on real threads and on a single one.
 
 mod common;
 mod ends;

@@ -68,7 +68,7 @@ fn a_task_may_use_the_pool_in_any_way() {
             worker.push(task + 10);
             worker.push(task + 20);
         }
-        // All threads of the pool have to answer, those that have nothing to do included.
+        // All threads of the pool have to answer, including those that have nothing to do.
         parts.fetch_add(filch::broadcast(|_| 1u64).into_iter().sum(), Ordering::Relaxed);
         let (a, b) = filch::join(|| task, || task + 1);
         assert_eq!(a + 1, b);

@@ -16,7 +16,7 @@ fn policy(number: u64) -> Box<dyn Policy> {
     }
 }
 
-/// The report says what happened.
+/// Checks that the report says what happened.
 fn check(tree: &Tree, report: &Report<Node<'_>>) {
     assert_eq!(report.ending, Ending::Complete);
     assert!(report.left.is_empty());

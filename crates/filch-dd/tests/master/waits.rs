@@ -1,4 +1,6 @@
-//! Tasks that wait for each other: they end only if somebody who has nothing to do is brought the other.
+//! Tasks that wait for each other.
+//!
+//! They end only if an idle worker is brought the other task.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -60,7 +62,8 @@ fn who_has_nothing_left_takes_from_owners_in_tasks_that_never_poll() {
     let _one = one_at_a_time();
     let pool = filch::Pool::builder().threads(3).build().expect("a pool");
     for _ in 0..ROUNDS {
-        // Each of the first two waits until all others are done; those can only be done by the third worker, who has to come for them.
+        // Each of the first two workers waits until all other tasks are done. Only the third worker
+        // can do them, and it has to take them.
         let (waiting, others) = (AtomicU64::new(0), AtomicU64::new(0));
         let waits = work(|task, worker| {
             if task == 0 {
@@ -92,7 +95,8 @@ fn mail_for_a_worker_in_a_long_task_is_taken_back_by_who_has_nothing() {
         let waits = work(|task, worker| match task {
             0 => worker.push_batch([1, 1].into_iter().collect()),
             1 if long.fetch_add(1, Ordering::Relaxed) == 0 => {
-                // By now others may have nothing and this one may be hungry: whoever gets these, all are done before this is.
+                // By now other workers may have nothing, and this one may be hungry. Whichever
+                // worker gets these tasks, all are done before this one is.
                 worker.push_batch((0..20).map(|_| 2).collect());
                 while small.load(Ordering::Acquire) < 20 {
                     std::thread::yield_now();
@@ -109,7 +113,8 @@ fn mail_for_a_worker_in_a_long_task_is_taken_back_by_who_has_nothing() {
 
 #[test]
 fn a_nearly_drained_worker_is_served_before_it_has_nothing() {
-    // Played, so that it is certain: worker 1 begins with the half that pushes nothing, and is brought more while it still has some.
+    // Deterministic: worker 1 begins with the half that pushes nothing, and is brought more while
+    // it still has some.
     let small = work(|task, worker| {
         for child in (0..task.min(3)).rev() {
             worker.push(child);
@@ -121,6 +126,7 @@ fn a_nearly_drained_worker_is_served_before_it_has_nothing() {
     let brought = report.transfers.iter().filter(|transfer| transfer.to == 1).count() as u64;
     let (first, second) = (report.workers[0], report.workers[1]);
     assert!(first.served > 1 && second.served == 0, "the master came to it: {report:?}");
-    // It sat at first and at last: those who sit are brought as many batches as they sit down.
+    // It waited at the beginning and at the end. A worker that waits is brought one batch each
+    // time.
     assert!(second.hungry > 0 && brought > second.waits, "and before it had nothing: {report:?}");
 }

@@ -1,4 +1,4 @@
-//! The best answer by trying all of them. Nothing here knows of states.
+//! The best answer by enumeration. Nothing here uses states.
 
 use filch_dd::problems::independent_set::Graph;
 use filch_dd::problems::knapsack::Knapsack;
@@ -16,7 +16,7 @@ pub(crate) fn knapsack(sack: &Knapsack) -> Cost {
     (0..1 << items.len()).filter_map(value).max().unwrap()
 }
 
-/// The heaviest set in which all pairs are joined, or none.
+/// Returns the weight of the heaviest set in which all pairs are joined, or none.
 fn set(graph: &Graph, joined: bool) -> Cost {
     let vertices = graph.vertices();
     let weight = |chosen: u32| {
@@ -37,7 +37,7 @@ pub(crate) fn clique(graph: &Graph) -> Cost {
     set(graph, true)
 }
 
-/// All orders of the places; `None` if each of them comes too late somewhere.
+/// Tries all orders of the places; `None` if each of them is too late somewhere.
 pub(crate) fn tsptw(tour: &Tsptw) -> Option<Cost> {
     fn go(tour: &Tsptw, here: usize, time: i64, left: &mut Vec<usize>) -> Option<Cost> {
         let arrive = |place: usize| {
@@ -62,7 +62,7 @@ pub(crate) fn tsptw(tour: &Tsptw) -> Option<Cost> {
     go(tour, 0, tour.window(0).opens, &mut (1..tour.places()).collect())
 }
 
-/// The length of the shortest ruler, by looking for one of each length.
+/// Returns the length of the shortest ruler, by looking for one of each length.
 pub(crate) fn golomb(marks: usize) -> Cost {
     fn fits(ruler: &mut Vec<usize>, marks: usize, length: usize) -> bool {
         let mut measured: Vec<usize> =
@@ -84,7 +84,7 @@ pub(crate) fn golomb(marks: usize) -> Cost {
     (0..).find(|&length| fits(&mut vec![0], marks, length)).unwrap() as Cost
 }
 
-/// All whole flows, one arc after the other.
+/// Tries all integer flows, one arc after the other.
 pub(crate) fn unsplittable_flow(network: &Network) -> Cost {
     fn go(network: &Network, flow: &mut Vec<u32>) -> Cost {
         let Some(arc) = network.arcs().get(flow.len()) else { return worth(network, flow).unwrap_or(0) };
@@ -99,7 +99,7 @@ pub(crate) fn unsplittable_flow(network: &Network) -> Cost {
     go(network, &mut Vec::new())
 }
 
-/// What a flow is worth, if it is one.
+/// Returns the value of a flow, if it is valid.
 fn worth(network: &Network, flow: &[u32]) -> Option<Cost> {
     let mut worth = 0;
     for (at, node) in network.nodes().iter().enumerate() {
@@ -120,7 +120,8 @@ fn worth(network: &Network, flow: &[u32]) -> Option<Cost> {
                 return None;
             }
         } else if arrives != leaves || node.chosen && into != out {
-            // At a chosen node the flows that arrive are the flows that leave, only in another order.
+            // At a chosen node the flows that arrive are the flows that leave, only in another
+            // order.
             return None;
         }
     }

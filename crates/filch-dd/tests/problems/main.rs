@@ -1,4 +1,4 @@
-//! The included problems against what their definitions say, tried out one possibility after the other.
+//! The included problems, compared with an enumeration by their definitions.
 
 mod brute;
 mod matrix;

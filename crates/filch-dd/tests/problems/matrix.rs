@@ -1,4 +1,4 @@
-//! Every problem through the solver, in every way that it can be told to search.
+//! Every problem through the solver, with every combination of settings.
 
 use std::sync::LazyLock;
 
@@ -13,20 +13,25 @@ use filch_dd::{Cost, Cutset, Dominance, Ending, Solver, Width};
 use super::brute;
 use super::models::{small_graph, small_network, small_sack, small_tour};
 
-/// Adds the dominance of a problem to a search; problems without one add nothing, and are not searched twice.
+/// Adds the dominance of a problem to a search.
+///
+/// Problems without dominance add nothing, and are not searched twice.
 type Also<'a, P> = Option<fn(Solver<'a, P>) -> Solver<'a, P>>;
 
 fn dominance<'a, P: Instance + Dominance>() -> Also<'a, P> {
     Some(|solver| solver.dominance())
 }
 
-/// Two threads for all the tests, which may well want them at the same time.
+/// A pool of two threads for all tests; they may share it.
 fn pool() -> &'static filch::Pool {
     static POOL: LazyLock<filch::Pool> = LazyLock::new(|| filch::Pool::builder().threads(2).build().unwrap());
     &POOL
 }
 
-/// All cutsets, widths, with thresholds and without, with dominance and without; with two threads three of eleven, and most of these on a pool that is there already, because threads are dear to start.
+/// Searches with all cutsets and widths, with and without thresholds and dominance.
+///
+/// Three of eleven searches use two threads, and most of these run on an existing pool, because
+/// threads are expensive to start.
 fn found_in_every_way<'a, P: Instance>(problem: &'a P, expected: Option<Cost>, also: Also<'a, P>, name: &str) {
     let widths = [1, 2, 3, 10].map(Width::Fixed).into_iter().chain([Width::default()]);
     for (at, width) in widths.enumerate() {
@@ -81,7 +86,9 @@ fn the_sack_of_the_paper() {
     assert_eq!(knapsack::paper().answer(&best.decisions).unwrap().to_string(), "1 3");
 }
 
-/// The best filling by the table of all capacities: for more items than can be tried.
+/// Returns the best profit by dynamic programming over all capacities.
+///
+/// It is for more items than can be tried.
 fn by_table(sack: &knapsack::Knapsack) -> Cost {
     let mut best = vec![0; sack.capacity() as usize + 1];
     for item in sack.items() {
@@ -150,7 +157,7 @@ fn flows() {
     }
 }
 
-/// Too large to try everything: all ways to search must agree.
+/// Too large for enumeration: all settings must agree.
 #[test]
 fn larger_flows_agree() {
     for seed in 0..4 {

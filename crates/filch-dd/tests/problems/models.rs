@@ -1,4 +1,4 @@
-//! Each model by itself: all its ways to the end, and the laws.
+//! Each model by itself: all its paths to the end, and the laws.
 
 use std::fmt::Debug;
 
@@ -15,7 +15,9 @@ use filch_dd::{Cost, Decision, Dominance, Sense};
 
 use super::brute;
 
-/// The best of all ways from the initial state to the end; each of them must be an answer, and cost what the answer costs.
+/// Returns the best cost of all paths from the initial state to the end.
+///
+/// Each path must be an answer, and cost what the answer costs.
 pub(crate) fn best_way<P: Instance>(problem: &P) -> Option<Cost> {
     fn go<P: Instance>(problem: &P, state: &P::State, cost: Cost, taken: &mut Vec<Decision>, best: &mut Option<Cost>) {
         let Some(variable) = problem.next_variable(taken.len(), std::iter::once(state)) else {
@@ -44,7 +46,7 @@ pub(crate) fn best_way<P: Instance>(problem: &P) -> Option<Cost> {
     best
 }
 
-/// The model finds what trying everything finds, and keeps the laws.
+/// Checks that the model finds what enumeration finds, and keeps the laws.
 fn holds<P: Instance>(problem: &P, expected: Option<Cost>, seed: u64)
 where
     P::State: Debug,
@@ -67,7 +69,7 @@ where
 pub(crate) fn small_sack(seed: u64) -> Knapsack {
     let kind = [Kind::Uncorrelated, Kind::Weakly, Kind::Strongly, Kind::SubsetSum][seed as usize % 4];
     let sack = knapsack::random(seed as usize % 11, 1 + seed as i64 % 30, kind, seed);
-    // Some with items that weigh nothing, are worth nothing, or do not fit at all.
+    // Some instances have items that weigh nothing, are worth nothing, or do not fit at all.
     let mut items = sack.items().to_vec();
     if seed % 3 == 0 {
         items.iter_mut().take(2).for_each(|item| item.weight = 0);
@@ -143,7 +145,7 @@ fn the_size_of_the_states_is_that_of_the_graph() {
 pub(crate) fn small_tour(seed: u64) -> Tsptw {
     let places = 1 + seed as usize % 6;
     let tour = tsptw::random(places, 20, 5 * (seed as i64 % 9), seed);
-    // Some whose distances break every rule, some that open late, some that nobody can do.
+    // Some instances have distances that break every rule, some open late, some have no tour.
     let mut distances: Vec<i64> = (0..places * places).map(|at| tour.distance(at / places, at % places)).collect();
     let mut windows: Vec<Window> = (0..places).map(|place| tour.window(place)).collect();
     if seed % 3 == 0 {
@@ -168,7 +170,7 @@ fn the_shortest_tour_is_found_or_there_is_none() {
         holds(&tour, expected, seed);
         dominance_holds(&tour, seed);
     }
-    // Both kinds are there.
+    // Both kinds occur.
     assert!((150..290).contains(&feasible), "{feasible}");
 }
 
@@ -188,7 +190,7 @@ fn the_shortest_ruler_is_found() {
 }
 
 pub(crate) fn small_network(seed: u64) -> Network {
-    // No more flows than can be tried: some arcs of the ordinary ones are taken away again.
+    // No more flows than can be enumerated: some arcs of the ordinary nodes are removed.
     let network = unsplittable_flow::random(3, 2 + seed as usize % 2, [0, 500, 1000][seed as usize % 3], 3, seed);
     let mut arcs = network.arcs().to_vec();
     let mut tries = arcs.iter().map(|arc| u64::from(arc.capacity) + 1).product::<u64>();
@@ -215,7 +217,7 @@ fn the_flow_that_is_worth_most_is_found() {
 
 #[test]
 fn chosen_nodes_make_a_difference() {
-    // Two arcs meet and two leave: put together and split again more arrives.
+    // Two arcs meet and two leave: if the flow is merged and split again, more arrives.
     let text =
         |chosen: &str| format!("p flow 5 4\ns 1 5\ns 2 1\n{chosen}t 4 1\nt 5 1\na 1 3 5\na 2 3 1\na 3 4 3\na 3 5 3\n");
     let best = |chosen: &str| best_way(&unsplittable_flow::read(text(chosen).as_bytes()).unwrap());

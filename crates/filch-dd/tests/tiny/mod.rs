@@ -1,9 +1,9 @@
-//! Tiny problems, and their solution by trying everything.
+//! Tiny problems, and their solution by enumeration.
 #![allow(dead_code)]
 
 use filch_dd::{Cost, Decision, Dominance, Problem, Relaxation, Sense, Value, Variable};
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers that are the same in every run.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -11,7 +11,7 @@ impl Dice {
         Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03)
     }
 
-    /// One of `0..sides`.
+    /// Returns a number in `0..sides`.
     pub(crate) fn roll(&mut self, sides: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -20,12 +20,12 @@ impl Dice {
     }
 }
 
-/// The best cost of all ways to decide, on nothing but the problem.
+/// Returns the best cost of all ways to decide, with nothing but the problem.
 pub(crate) fn brute_force<P: Problem>(problem: &P) -> Option<Cost> {
     best_below(problem, 0, &problem.initial_state(), problem.initial_cost())
 }
 
-/// The same after `depth` decisions that led to `state` and cost so much.
+/// Returns the best cost after `depth` decisions that led to `state` and cost `cost`.
 pub(crate) fn best_below<P: Problem>(problem: &P, depth: usize, state: &P::State, cost: Cost) -> Option<Cost> {
     let left = depth < problem.variables();
     let Some(variable) = left.then(|| problem.next_variable(depth, std::iter::once(state))).flatten() else {
@@ -117,7 +117,9 @@ impl Dominance for Knapsack {
     }
 }
 
-/// Vertices with a weight, of which no two may be neighbours. The order of variables follows the layer.
+/// Vertices with a weight, of which no two may be neighbours.
+///
+/// The order of variables depends on the layer.
 pub(crate) struct IndependentSet {
     pub(crate) weights: Vec<Cost>,
     pub(crate) neighbours: Vec<u32>,
@@ -199,7 +201,7 @@ impl Relaxation for IndependentSet {
     }
 }
 
-/// Jobs one after the other, each at least a while after its release and done before it is due; late ones cost.
+/// Jobs in sequence, each after its release and before its deadline; late jobs cost.
 pub(crate) struct Jobs {
     /// Length, release, hard deadline, due date, cost of a unit of delay.
     pub(crate) jobs: Vec<[u32; 5]>,
@@ -294,7 +296,7 @@ impl Dominance for Jobs {
     }
 }
 
-/// Items with two weights, of which those fit that fit in both.
+/// Items with two weights, limited by two capacities.
 pub(crate) struct TwoSacks {
     pub(crate) capacity: (u32, u32),
     pub(crate) items: Vec<(u32, u32, Cost)>,

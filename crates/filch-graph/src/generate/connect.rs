@@ -1,7 +1,8 @@
-//! Joins the components of a graph by as few edges as that takes.
+//! Joins the components of a graph by as few edges as possible.
 //!
-//! Each component but the first is joined, at its smallest vertex, to a vertex with a smaller number. That one is in a component whose smallest vertex is smaller still, so
-//! the components form a tree, whatever smaller vertex is chosen: nothing has to be looked up, and no edge is wasted.
+//! Each component but the first is joined, at its smallest vertex, to a vertex with a smaller
+//! number. That vertex is in a component whose smallest vertex is smaller still. So the components
+//! form a tree, for any choice of the smaller vertex: no lookup is needed, and no edge is wasted.
 
 use super::edges::{purpose, reserve, Edges};
 use super::stream::{self, Stream};
@@ -9,9 +10,11 @@ use super::GenerateError;
 use crate::traverse::Unions;
 use crate::{Graph, Vertex};
 
-/// Adds the fewest edges that make the graph connected, each from the smallest vertex of a component to a random vertex with a smaller number.
+/// Adds the fewest edges that make the graph connected.
 ///
-/// What is connected comes back as it was. In a directed graph, arcs count in both directions, and an added edge is two arcs.
+/// Each edge joins the smallest vertex of a component to a random vertex with a smaller number. A
+/// connected graph is returned unchanged. In a directed graph, arcs count in both directions, and
+/// an added edge is two arcs.
 ///
 /// # Errors
 ///
@@ -41,7 +44,7 @@ pub fn connect(graph: Graph, seed: u64) -> Result<Graph, GenerateError> {
     Ok(Graph::directed(vertices, &arcs)?)
 }
 
-/// The same before there is a graph.
+/// Adds such edges to a list, before the graph is built.
 pub(super) fn connect_edges(edges: &mut Edges, choose: impl Choose) {
     let unions = Unions::new(edges.vertices);
     stream::split(&mut edges.list, 0, 1 << 14, &|_, edges| {
@@ -57,12 +60,12 @@ fn missing(unions: &Unions, mut choose: impl Choose) -> Vec<(Vertex, Vertex)> {
     smallest.map(|vertex| (choose.below(vertex), vertex)).collect()
 }
 
-/// Which vertex below another one to join it to.
+/// Chooses the smaller vertex that a vertex is joined to.
 pub(super) trait Choose {
     fn below(&mut self, vertex: Vertex) -> Vertex;
 }
 
-/// The one before.
+/// Chooses the vertex before.
 pub(super) struct Nearby;
 
 impl Choose for Nearby {
@@ -71,7 +74,7 @@ impl Choose for Nearby {
     }
 }
 
-/// Any.
+/// Chooses any smaller vertex at random.
 pub(super) struct Anywhere(Stream);
 
 impl Anywhere {

@@ -1,4 +1,4 @@
-//! What all generators make first: a list of undirected edges.
+//! The list of undirected edges that all generators make first.
 
 use super::stream::{self, Stream};
 use super::GenerateError;
@@ -7,7 +7,7 @@ use crate::{Graph, Vertex};
 /// An undirected edge.
 pub(super) type Edge = (Vertex, Vertex);
 
-/// A graph to be: how many vertices, and the edges, each of them once.
+/// The vertices and edges of a graph to be built, each edge once.
 #[derive(Debug)]
 pub(super) struct Edges {
     pub(super) vertices: usize,
@@ -15,13 +15,14 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// The edges that `work` gives for ranges of the vertices, in the order of the vertices; about `expected` in all.
+    /// Collects the edges of `work` for ranges of vertices, in vertex order. `expected` is about
+    /// the total number.
     pub(super) fn by_vertex(
         vertices: usize,
         expected: u128,
         work: impl Fn(std::ops::Range<usize>, &mut Vec<Edge>) + Sync,
     ) -> Result<Edges, GenerateError> {
-        /// Enough vertices that a list of their edges costs nothing beside them.
+        /// Enough vertices that the overhead of a list per piece is negligible.
         const PIECE: usize = 1 << 14;
         let mut list = reserve(expected)?;
         let mut pieces = vec![Vec::new(); vertices.div_ceil(PIECE)];
@@ -41,7 +42,7 @@ impl Edges {
         Ok(Graph::undirected(self.vertices, &self.list)?)
     }
 
-    /// Gives the vertices other numbers, at random.
+    /// Renumbers the vertices at random.
     pub(super) fn shuffle(&mut self, seed: u64) {
         let mut numbers: Vec<Vertex> = (0..self.vertices as Vertex).collect();
         let mut stream = Stream::new(seed, purpose::SHUFFLE, 0);
@@ -56,7 +57,7 @@ impl Edges {
     }
 }
 
-/// What a stream is for, so that no two uses of one seed see the same numbers.
+/// The purposes of streams. They give each use of one seed different numbers.
 pub(super) mod purpose {
     pub(in super::super) const POINTS: u64 = 1;
     pub(in super::super) const PAIRS: u64 = 2;
@@ -65,14 +66,14 @@ pub(super) mod purpose {
     pub(in super::super) const SHUFFLE: u64 = 5;
 }
 
-/// An empty list with room for so many, or the error that says there is none.
+/// Returns an empty list with room for `items`, or `NoMemory`.
 pub(super) fn reserve<T>(items: u128) -> Result<Vec<T>, GenerateError> {
     let mut list = Vec::new();
     let room = usize::try_from(items).ok().and_then(|items| list.try_reserve_exact(items).ok());
     room.map(|()| list).ok_or(GenerateError::NoMemory { edges: items })
 }
 
-/// That there is a vertex, and none that has no number.
+/// Checks that there is at least one vertex, and that each has a number.
 pub(super) fn check_vertices(vertices: u128) -> Result<usize, GenerateError> {
     match vertices {
         0 => Err(GenerateError::NoVertices),

@@ -1,11 +1,11 @@
-//! Why a graph cannot be made.
+//! Errors from generating a graph.
 
 use std::fmt;
 
 use super::Recipe;
 use crate::{BuildError, Graph};
 
-/// Why a generator made no graph.
+/// Error from generating a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GenerateError {
@@ -13,38 +13,38 @@ pub enum GenerateError {
     NoVertices,
     /// More vertices than fit in 32 bits.
     TooManyVertices {
-        /// How many were asked for.
+        /// The number asked for.
         asked: u128,
     },
     /// Each vertex was to have at least as many neighbours as there are vertices.
     TooManyNeighbours {
-        /// How many neighbours.
+        /// The number of neighbours.
         neighbours: usize,
-        /// How many vertices.
+        /// The number of vertices.
         vertices: usize,
     },
     /// More unique edges than there are pairs of vertices.
     TooManyEdges {
-        /// How many edges were asked for.
+        /// The number of edges asked for.
         asked: usize,
-        /// How many vertices there are.
+        /// The number of vertices.
         vertices: usize,
-        /// How many edges so many vertices can have.
+        /// The number of edges that this many vertices can have.
         most: u128,
     },
     /// A part was asked for of a graph that can only be made whole.
     NotInParts {
-        /// What was asked for.
+        /// The recipe.
         recipe: Recipe,
         /// Why it can only be made whole.
         why: &'static str,
     },
     /// There is no memory for the edges.
     NoMemory {
-        /// How many edges were to be kept at the same time.
+        /// The number of edges to be kept at the same time.
         edges: u128,
     },
-    /// The edges were made, and no graph came of them.
+    /// The edges were generated, but the graph could not be built.
     Build(BuildError),
 }
 

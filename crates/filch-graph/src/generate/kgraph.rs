@@ -1,8 +1,10 @@
 //! The k-graphs of the paper: each vertex joined to its k nearest.
 //!
-//! The paper calls them geometric and k-regular and gives them k = 3. It does not say how their vertices are numbered. Here neighbours have numbers near each other, on the
-//! ring by nature and in the plane because the points are numbered cell by cell, row by row; so a visit finds most of its neighbours in the cache, which is where a cheap queue shows.
-//! A [`Recipe`](super::Recipe) with `shuffled` numbers them at random instead.
+//! The paper calls them geometric and k-regular and gives them k = 3. It does not say how their
+//! vertices are numbered. Here neighbours have numbers near each other: on the ring by
+//! construction, in the plane because the points are numbered cell by cell, row by row. So a visit
+//! finds most of its neighbours in the cache, where the cost of the queue shows most. A
+//! [`Recipe`](super::Recipe) with `shuffled` numbers them at random instead.
 
 use super::connect::{connect_edges, Nearby};
 use super::edges::{check_vertices, purpose, reserve, Edges};
@@ -12,8 +14,10 @@ use crate::{Graph, Vertex};
 
 /// Vertices on a ring, each joined to its `neighbours` nearest.
 ///
-/// With an even number those are as many on either side. With an odd one, the last is one of two that are equally far, ahead of half the vertices and behind the other half, so that
-/// each still has the same number; where the ring's length is no multiple of `neighbours + 1`, fewer than that many vertices at its end have one less.
+/// If `neighbours` is even, half of them are on either side. If it is odd, the last neighbour is
+/// one of two that are equally far: ahead for half the vertices and behind for the other half, so
+/// that each vertex still has the same number. If the length of the ring is no multiple of
+/// `neighbours + 1`, fewer than that many vertices at its end have one neighbour less.
 ///
 /// # Errors
 ///
@@ -41,8 +45,9 @@ pub(super) fn ring_edges(vertices: usize, neighbours: usize) -> Result<Edges, Ge
 
 /// Random points in a square, each joined to its `neighbours` nearest, and made connected.
 ///
-/// An edge is there if either of its ends has the other among its nearest, so most vertices have a few more neighbours than that. What is then not joined
-/// yet is joined by the fewest edges that do it, each to the vertex with the number before, which is near.
+/// An edge is there if either of its ends has the other among its nearest, so most vertices have a
+/// few more neighbours than that. Components that are not connected then are joined by the fewest
+/// edges, each to the vertex with the number before, which is near.
 ///
 /// # Errors
 ///
@@ -69,7 +74,7 @@ pub(super) fn plane_edges(vertices: usize, neighbours: usize, seed: u64) -> Resu
         let of = |vertex: Vertex| &nearest[vertex as usize * neighbours..][..neighbours];
         Edges::by_vertex(vertices, nearest.len() as u128, |range, edges| {
             for vertex in range.start as Vertex..range.end as Vertex {
-                // An edge that both ends found is the smaller one's.
+                // An edge that both ends found belongs to the smaller one.
                 let mine = of(vertex).iter().filter(|&&near| vertex < near || !of(near).contains(&vertex));
                 edges.extend(mine.map(|&near| (vertex, near)));
             }
@@ -87,18 +92,20 @@ pub(super) fn check(vertices: usize, neighbours: usize) -> Result<usize, Generat
     }
 }
 
-/// Coordinates are whole numbers of so many bits: the same on every machine, and squares of distances fit in 64.
+/// The bits of a coordinate. Coordinates are whole numbers: they are the same on every machine, and
+/// squares of distances fit in 64 bits.
 const BITS: u32 = 31;
 
 type Point = [u32; 2];
 
 /// Points in a square, sorted into cells.
 struct Plane {
-    /// Cells to a side, with two points each or so.
+    /// The number of cells per side, with about two points per cell.
     side: usize,
-    /// In the order of their cells, row by row: a point's place here is the number of its vertex.
+    /// The points in the order of their cells, row by row. The place of a point is the number of
+    /// its vertex.
     points: Vec<Point>,
-    /// One more than there are cells: where the points of each begin.
+    /// Where the points of each cell begin. One entry more than cells.
     cells: Vec<u32>,
 }
 
@@ -129,7 +136,8 @@ impl Plane {
             end += *cell;
             *cell = end;
         }
-        // From the last to the first, so that each cell keeps the order of the draw and its end becomes its beginning.
+        // From the last to the first, so that each cell keeps the order of the draw and its end
+        // becomes its beginning.
         for &point in drawn.iter().rev() {
             let cell = plane.cell(point);
             plane.cells[cell] -= 1;
@@ -142,17 +150,18 @@ impl Plane {
         self.line(y) * self.side + self.line(x)
     }
 
-    /// Which row or column of cells.
+    /// Returns the row or column of cells of a coordinate.
     fn line(&self, coordinate: u32) -> usize {
         ((u64::from(coordinate) * self.side as u64) >> BITS) as usize
     }
 
-    /// The first coordinate of a row or column.
+    /// Returns the first coordinate of a row or column.
     fn edge(&self, line: usize) -> u64 {
         ((line as u64) << BITS).div_ceil(self.side as u64)
     }
 
-    /// The `count` nearest of a vertex with the squares of their distances, nearest first. Of two equally far the one with the smaller number is nearer.
+    /// Finds the `count` nearest of a vertex with the squares of their distances, nearest first. Of
+    /// two equally far vertices, the one with the smaller number counts as nearer.
     fn nearest(&self, vertex: Vertex, count: usize, found: &mut Vec<(u64, Vertex)>) {
         found.clear();
         let [x, y] = self.points[vertex as usize];
@@ -161,7 +170,8 @@ impl Plane {
             let lines = |line: usize| line.saturating_sub(far)..(line + far + 1).min(self.side);
             let (columns, rows) = (lines(column), lines(row));
             for other in rows.clone() {
-                // What is new in this round: whole rows above and below, and otherwise the two ends.
+                // The new cells of this round: whole rows above and below, and otherwise the two
+                // ends.
                 if other.abs_diff(row) == far {
                     self.look(vertex, other, columns.clone(), count, found);
                 } else {
@@ -171,7 +181,8 @@ impl Plane {
                     }
                 }
             }
-            // Whoever was not looked at is beyond one of the four sides, unless that is the end of the square.
+            // Points not looked at are beyond one of the four sides, unless that is the end of the
+            // square.
             let gap = |at: u32, lines: &std::ops::Range<usize>| {
                 let before = (lines.start > 0).then(|| u64::from(at) - self.edge(lines.start) + 1);
                 let after = (lines.end < self.side).then(|| self.edge(lines.end) - u64::from(at));

@@ -1,13 +1,14 @@
-//! Graphs of one form: torus, grid, star and path.
+//! Graphs of a fixed form: torus, grid, star and path.
 
 use super::edges::{check_vertices, Edges};
 use super::GenerateError;
 use crate::{Graph, Vertex};
 
-/// A two-dimensional torus: a grid whose last column is joined to its first and whose last row is joined to its first, so that each vertex has four neighbours.
+/// A two-dimensional torus: a grid that wraps around in both directions.
 ///
-/// Row by row: the vertex in column `x` of row `y` is `y * width + x`, so two neighbours of four are beside it in memory. A width or height of 2 would give two edges between
-/// the same vertices, and 1 a loop; those are left out.
+/// Each vertex has four neighbours. Numbers go row by row: the vertex in column `x` of row `y` is
+/// `y * width + x`, so two neighbours of four are beside it in memory. A width or height of 2 would
+/// give two edges between the same vertices, and 1 a loop; those are left out.
 ///
 /// # Errors
 ///
@@ -16,7 +17,9 @@ pub fn torus(width: usize, height: usize) -> Result<Graph, GenerateError> {
     torus_edges(width, height)?.build()
 }
 
-/// A two-dimensional grid, row by row: each vertex is joined to those left, right, above and below it.
+/// A two-dimensional grid, numbered row by row.
+///
+/// Each vertex is joined to those left, right, above and below it.
 ///
 /// # Errors
 ///
@@ -25,7 +28,7 @@ pub fn grid(width: usize, height: usize) -> Result<Graph, GenerateError> {
     grid_edges(width, height)?.build()
 }
 
-/// Vertex 0 in the middle, joined to all others.
+/// A star: vertex 0 in the middle, joined to all others.
 ///
 /// # Errors
 ///
@@ -34,7 +37,7 @@ pub fn star(vertices: usize) -> Result<Graph, GenerateError> {
     star_edges(vertices)?.build()
 }
 
-/// Each vertex joined to the next.
+/// A path: each vertex joined to the next.
 ///
 /// # Errors
 ///

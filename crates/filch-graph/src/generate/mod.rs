@@ -1,7 +1,8 @@
-//! Graphs that are made, not read: those of the paper and a few others.
+//! Generated graphs: those of the paper and a few others.
 //!
-//! All are undirected, without loops and repeated edges. The same arguments and seed make the same graph, on every machine and whatever the number of threads; random numbers, sorting and
-//! the search for the nearest run on the pool of the calling thread.
+//! All are undirected, without loops and repeated edges. The same arguments and seed make the same
+//! graph, on every machine and with any number of threads. Random numbers, sorting and the
+//! nearest-neighbour search run on the pool of the calling thread.
 //!
 //! ```
 //! use filch_graph::generate;

@@ -1,9 +1,15 @@
-//! What one rank has of a generated graph, made on that rank alone: the same lists of neighbours, in the same order, as in the whole graph.
+//! One rank's part of a generated graph, made on that rank alone.
 //!
-//! - **Graphs of one form** (torus, grid, star, path, ring): the neighbours of a vertex follow from its number.
-//! - **Random graphs**: every rank draws all edges, from the same streams, and keeps those that touch its vertices: its memory is for its part alone, and drawing is what a processor does fastest. For `random`, where repeats are drawn
-//!   again until there are enough, the ranks tell each other how many they have, a number each a round.
-//! - **Not in parts**: points in the plane, components that are joined, and numbers that are shuffled take a look at the whole graph.
+//! It has the same lists of neighbours, in the same order, as the whole graph.
+//!
+//! - **Graphs of a fixed form** (torus, grid, star, path, ring): the neighbours of a vertex follow
+//!   from its number.
+//! - **Random graphs**: every rank draws all edges, from the same streams, and keeps those that
+//!   touch its vertices. So it needs memory for its part alone, and drawing is what a processor
+//!   does fastest. For `random`, repeats are drawn again until there are enough edges. In each
+//!   round the ranks exchange how many they have, one number each.
+//! - **Not in parts**: points in the plane, joined components and shuffled numbers need the whole
+//!   graph.
 
 use super::edges::{purpose, reserve};
 use super::stream::{self, Stream};
@@ -12,7 +18,7 @@ use crate::part::{Part, Partition};
 use crate::{Graph, Vertex};
 
 impl Recipe {
-    /// How many vertices the graph will have.
+    /// Returns the number of vertices of the graph.
     ///
     /// # Errors
     ///
@@ -29,7 +35,9 @@ impl Recipe {
         })
     }
 
-    /// How its vertices are best parted among so many ranks: in blocks where neighbours have near numbers, and hashed otherwise.
+    /// Returns the best partition of its vertices among `ranks` ranks.
+    ///
+    /// In blocks if neighbours have near numbers, and hashed otherwise.
     ///
     /// # Errors
     ///
@@ -42,13 +50,18 @@ impl Recipe {
         })
     }
 
-    /// What one rank has of the graph that [`build`](Recipe::build) makes, made without the rest of it: all ranks together have exactly that graph.
+    /// Makes one rank's part of the graph, without the rest of it.
     ///
-    /// All ranks call it, each with its number. `sum` adds up a number of each, and gives all the sum; it is called equally often on all ranks, and only for `random`. It runs on the pool of the calling thread or the global one.
+    /// All ranks together have exactly the graph that [`build`](Recipe::build) makes. All ranks
+    /// call it, each with its number. `sum` adds up a number of each rank, and returns the sum on
+    /// all ranks. It is called equally often on all ranks, and only for `random`. The work runs on
+    /// the pool of the calling thread or the global one.
     ///
     /// # Errors
     ///
-    /// As [`build`](Recipe::build); those of `sum`; and if such a graph cannot be made in parts: `kgraph-plane`, and what is `shuffled` or was to be made `connected` and is not by its form.
+    /// As [`build`](Recipe::build); those of `sum`; and if such a graph cannot be made in parts.
+    /// That is `kgraph-plane`, any `shuffled` recipe, and any `connected` one whose form is not
+    /// connected by itself.
     ///
     /// # Panics
     ///
@@ -76,11 +89,13 @@ impl Recipe {
         Ok(Part::new(partition, rank, rows))
     }
 
-    /// That it can be made, and in parts: the same on all ranks, before any of them begins.
+    /// Checks that the graph can be made, and in parts.
+    ///
+    /// The result is the same on all ranks. Call it before any of them starts.
     ///
     /// # Errors
     ///
-    /// All of [`part`](Recipe::part) but that there is no memory, or that a sum failed.
+    /// All of [`part`](Recipe::part), except that there is no memory or that a sum failed.
     pub fn check_parts(&self) -> Result<(), GenerateError> {
         self.vertices()?;
         if let Shape::KgraphRing { vertices, neighbours } = self.shape {
@@ -104,7 +119,7 @@ impl Recipe {
     }
 }
 
-/// Which vertices are this rank's.
+/// The vertices of this rank.
 #[derive(Clone, Copy)]
 struct Own {
     partition: Partition,
@@ -117,7 +132,8 @@ impl Own {
         self.partition.place_at(self.rank, vertex).map(|place| place as Vertex)
     }
 
-    /// Rows of neighbours that follow from the number of a vertex. `list` puts them into an empty list.
+    /// Builds rows of neighbours that follow from the number of a vertex. `list` adds them to an
+    /// empty list.
     fn by_rule(&self, list: impl Fn(usize, &mut Vec<Vertex>) + Sync) -> Result<Graph, GenerateError> {
         let rows = self.partition.own(self.rank);
         let row = |place: Vertex, list_of: &mut Vec<Vertex>| {
@@ -142,7 +158,7 @@ impl Own {
         Ok(Graph::from_rows(rows, columns, |place| degrees[place as usize] as usize, fill)?)
     }
 
-    /// Rows of those edges that touch own vertices, in the order of the edges.
+    /// Builds rows of the edges that touch own vertices, in the order of the edges.
     fn by_edges(&self, pairs: &[u64]) -> Result<Graph, GenerateError> {
         let mut arcs = reserve(2 * pairs.len() as u128)?;
         for &pair in pairs {
@@ -153,7 +169,8 @@ impl Own {
         Ok(Graph::rows_of_arcs(self.partition.own(self.rank), &arcs))
     }
 
-    /// Those of so many drawn edges that touch own vertices, sorted and each once. All ranks draw the same.
+    /// Draws `count` edges and returns those that touch own vertices, sorted and each once. All
+    /// ranks draw the same edges.
     fn draw(
         &self,
         count: usize,
@@ -186,13 +203,14 @@ impl Own {
     }
 }
 
-/// The two vertices of a word, the smaller one first.
+/// Returns the two vertices of a word, the smaller one first.
 #[inline]
 fn ends(pair: u64) -> (Vertex, Vertex) {
     ((pair >> 32) as Vertex, pair as Vertex)
 }
 
-/// Torus and grid, in the order of the edges: those of the vertices above and to the left come first, then its own, then those that lead around.
+/// Builds the rows of a torus or grid, in the order of the edges. First come the edges of the
+/// vertices above and to the left, then the vertex's own, then those that wrap around.
 fn lattice(own: Own, width: usize, height: usize, round: bool, over: bool) -> Result<Graph, GenerateError> {
     own.by_rule(|vertex, list| {
         let (x, y) = (vertex % width, vertex / width);
@@ -217,10 +235,10 @@ fn star(own: Own, vertices: usize) -> Result<Graph, GenerateError> {
 
 fn ring(own: Own, vertices: usize, neighbours: usize) -> Result<Graph, GenerateError> {
     let (half, far) = (neighbours / 2, neighbours / 2 + 1);
-    // Whether a vertex is joined to one that is one further ahead than half.
+    // Whether a vertex is joined to the one at distance `far` ahead.
     let reaches = |vertex: usize| neighbours % 2 == 1 && vertex % (2 * far) < far && vertex + far < vertices;
     own.by_rule(|vertex, list| {
-        // Each edge by the vertex that it is counted at, and then by how far it leads.
+        // Each edge, ordered by the vertex that it is counted at, and then by its length.
         let behind = |far: usize| (vertex + vertices - far) % vertices;
         let mut edges: Vec<(usize, usize, usize)> = (1..=half)
             .flat_map(|far| [(behind(far), far, behind(far)), (vertex, far, (vertex + far) % vertices)])
@@ -253,7 +271,7 @@ fn random_rows<E: From<GenerateError>>(
         let pairs = random_pairs(own, vertices, edges, seed, sum)?;
         return Ok(own.by_edges(&pairs)?);
     }
-    // Those that are not there were drawn.
+    // The pairs that are not edges were drawn.
     let missing = random_pairs(own, vertices, (most - edges as u128) as usize, seed, sum)?;
     Ok(own.by_rule(|vertex, list| {
         let vertex = vertex as Vertex;
@@ -262,7 +280,8 @@ fn random_rows<E: From<GenerateError>>(
     })?)
 }
 
-/// Those of so many different pairs that touch own vertices: as [`random::pairs`], with the repeats of all ranks counted together.
+/// Returns those of `count` different pairs that touch own vertices. As [`random::pairs`], with the
+/// repeats of all ranks counted together.
 fn random_pairs<E: From<GenerateError>>(
     own: Own,
     vertices: usize,
@@ -280,7 +299,7 @@ fn random_pairs<E: From<GenerateError>>(
         let purpose = purpose::PAIRS | round << 8;
         let drawn = own.draw(missing, seed, purpose, |stream| random::draw(stream, vertices as u64))?;
         have = if have.is_empty() { drawn } else { random::merge(have, drawn)? };
-        // Each pair counts where its smaller end is.
+        // Each pair counts on the rank of its smaller end.
         let mine = have.iter().filter(|&&pair| own.place(ends(pair).0).is_some()).count();
         all = sum(mine as u64)? as usize;
     }

@@ -1,13 +1,14 @@
-//! Random graphs: every set of so many edges is as likely as any other.
+//! Random graphs: every set of this many edges is equally likely.
 
 use super::edges::{check_vertices, purpose, reserve, Edges};
 use super::stream::{self, Stream};
 use super::GenerateError;
 use crate::{Graph, Vertex};
 
-/// `edges` different edges between `vertices` vertices, none of them a loop, drawn at random.
+/// Draws `edges` different edges between `vertices` vertices, without loops.
 ///
-/// Every such graph is equally likely. Neighbours are anywhere: nearly each look at one is a miss of the cache in a large graph, as in the paper.
+/// Every such graph is equally likely. Neighbours are anywhere: in a large graph nearly each access
+/// to one is a cache miss, as in the paper.
 ///
 /// # Errors
 ///
@@ -20,7 +21,8 @@ pub(super) fn random_edges(vertices: usize, edges: usize, seed: u64) -> Result<E
     let most = check(vertices, edges)?;
     let mut list = reserve(edges as u128)?;
     if edges as u128 > most / 2 {
-        // Most pairs are taken: those that are not are fewer to draw, and drawing never runs dry.
+        // Most pairs are edges. It is cheaper to draw the others, and enough new pairs remain to be
+        // drawn.
         let mut missing = pairs(vertices, (most - edges as u128) as usize, seed)?.into_iter().peekable();
         for a in 0..vertices as Vertex {
             list.extend(
@@ -33,7 +35,7 @@ pub(super) fn random_edges(vertices: usize, edges: usize, seed: u64) -> Result<E
     Ok(Edges { vertices, list })
 }
 
-/// That there can be so many edges; and how many there could be.
+/// Checks that there can be this many edges. Returns the largest possible number.
 pub(super) fn check(vertices: usize, edges: usize) -> Result<u128, GenerateError> {
     check_vertices(vertices as u128)?;
     let most = vertices as u128 * (vertices as u128 - 1) / 2;
@@ -43,15 +45,17 @@ pub(super) fn check(vertices: usize, edges: usize) -> Result<u128, GenerateError
     }
 }
 
-/// Two vertices in one word, which sorts by the smaller one first.
+/// Packs two vertices into one word, which sorts by the smaller one first.
 pub(super) fn pair(a: Vertex, b: Vertex) -> u64 {
     u64::from(a.min(b)) << 32 | u64::from(a.max(b))
 }
 
-/// So many different pairs, sorted; at most half of all.
+/// Returns `count` different pairs, sorted; at most half of all.
 ///
-/// Draws as many as are missing, drops what it has already, and does that again. It never draws more than are missing, so this is the same as drawing one after the other and
-/// putting back the repeats. At least every other draw is new, so the number of rounds is logarithmic; sparse graphs take two.
+/// Each round draws as many pairs as are missing and drops those it has already. It never draws
+/// more than are missing, so the result is the same as drawing one after the other and putting back
+/// the repeats. At least every other draw is new, so the number of rounds is logarithmic; sparse
+/// graphs take two.
 pub(super) fn pairs(vertices: usize, count: usize, seed: u64) -> Result<Vec<u64>, GenerateError> {
     let mut have: Vec<u64> = Vec::new();
     for round in 0.. {
@@ -72,16 +76,16 @@ pub(super) fn pairs(vertices: usize, count: usize, seed: u64) -> Result<Vec<u64>
     Ok(have)
 }
 
-/// Two different vertices.
+/// Draws two different vertices.
 #[inline]
 pub(super) fn draw(stream: &mut Stream, vertices: u64) -> u64 {
     let a = stream.below(vertices);
-    // One of the others: what lies at or above `a` moves up by one.
+    // One of the others: numbers from `a` on move up by one.
     let b = stream.below(vertices - 1);
     pair(a as Vertex, (b + u64::from(b >= a)) as Vertex)
 }
 
-/// What is in either of two sorted lists, once.
+/// Merges two sorted lists, each item once.
 pub(super) fn merge(many: Vec<u64>, few: Vec<u64>) -> Result<Vec<u64>, GenerateError> {
     let mut all = reserve(many.len() as u128 + few.len() as u128)?;
     let mut from = 0;

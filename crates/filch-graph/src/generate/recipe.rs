@@ -1,4 +1,4 @@
-//! Graphs by name: what a command line or a benchmark says.
+//! Graphs by name, for command lines and benchmarks.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use super::edges::Edges;
 use super::{kgraph, lattice, random, rmat, GenerateError};
 use crate::Graph;
 
-/// A graph to be made, with all that it depends on: the same recipe makes the same graph on every machine.
+/// A description of a graph to generate. The same recipe makes the same graph everywhere.
 ///
 /// | recipe | graph |
 /// |---|---|
@@ -20,8 +20,9 @@ use crate::Graph;
 /// | `rmat:SCALE,EDGES` | [`rmat`](super::rmat()) |
 /// | `star:N`, `path:N` | [`star`](super::star), [`path`](super::path) |
 ///
-/// Each may be followed by `,seed=S` (0 otherwise), by `,connected` (the fewest edges are added that make it so, as by [`connect`](super::connect())) and by `,shuffled` (the
-/// vertices are numbered at random). Numbers may have underscores.
+/// Each may be followed by `,seed=S` (0 otherwise), by `,connected` (the fewest edges are added
+/// that make it connected, as by [`connect`](super::connect())) and by `,shuffled` (the vertices
+/// are numbered at random). Numbers may have underscores.
 ///
 /// ```
 /// use filch_graph::generate::Recipe;
@@ -37,9 +38,9 @@ use crate::Graph;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Recipe {
-    /// Which kind, and how large.
+    /// The kind and the size.
     pub shape: Shape,
-    /// What its random numbers come from.
+    /// The seed of its random numbers.
     pub seed: u64,
     /// Whether its components are joined.
     pub connected: bool,
@@ -129,7 +130,7 @@ impl fmt::Display for Recipe {
     }
 }
 
-/// Why a text is no [`Recipe`].
+/// Error from parsing a [`Recipe`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecipeError {
     text: String,
@@ -154,7 +155,7 @@ impl FromStr for Recipe {
 
 fn parse(text: &str) -> Result<Recipe, String> {
     let (name, arguments) = text.split_once(':').unwrap_or((text, ""));
-    // How many of the arguments say what the graph is; the rest are options.
+    // How many arguments describe the graph; the rest are options.
     let (form, own) = match name {
         "kgraph" => ("a k-graph is written `kgraph:N,k=K`", 2),
         "kgraph-plane" => ("a k-graph in the plane is written `kgraph-plane:N,k=K`", 2),
@@ -206,7 +207,7 @@ fn parse(text: &str) -> Result<Recipe, String> {
     Ok(recipe)
 }
 
-/// A number, with or without underscores between its digits.
+/// Parses a number, with or without underscores between its digits.
 fn number<N: FromStr>(text: &str, form: &str) -> Result<N, String> {
     let digits = text.replace('_', "");
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,17 +1,19 @@
-//! R-MAT: graphs with a few vertices that are joined to very many.
+//! R-MAT: graphs with a few vertices that have very many neighbours.
 
 use super::edges::{check_vertices, purpose, reserve, Edges};
 use super::stream::{self, Stream};
 use super::GenerateError;
 use crate::{Graph, Vertex};
 
-/// The share of edges that go to each quarter of the matrix, of 2¹⁶: 0.57, 0.19, 0.19 and what is left.
+/// The shares of the quarters of the matrix, of 2¹⁶. They are 0.57, 0.19, 0.19 and the rest.
 const QUARTERS: [u64; 3] = [37_356, 12_452, 12_452];
 
-/// R-MAT with 2^`scale` vertices: each edge falls into a quarter of the adjacency matrix with the usual probabilities (0.57, 0.19, 0.19, 0.05), into a quarter of that, and so on.
+/// An R-MAT graph with 2^`scale` vertices.
 ///
-/// `edges` edges are drawn; loops and repeats are dropped, as is usual, so the graph has fewer. Low numbers have the most neighbours: vertices are not
-/// renumbered, unless a [`Recipe`](super::Recipe) says `shuffled`.
+/// Each edge falls into a quarter of the adjacency matrix with the usual probabilities (0.57, 0.19,
+/// 0.19, 0.05), into a quarter of that, and so on. `edges` edges are drawn. Loops and repeats are
+/// dropped, as is usual, so the graph has fewer. Low numbers have the most neighbours: vertices are
+/// not renumbered, unless a [`Recipe`](super::Recipe) says `shuffled`.
 ///
 /// # Errors
 ///

@@ -1,17 +1,18 @@
-//! Random numbers that depend on the seed and on the place in the work, never on which thread does it.
+//! Random numbers that depend on the seed and the item, never on the thread.
 //!
-//! Work is cut into runs of a fixed length, and each run has a stream of its own, so a graph is the same with one thread and with a hundred. The generator is
-//! SplitMix64, written out here because the numbers must stay the same for as long as a seed stands for a graph; no crate promises that across its versions.
+//! Work is cut into runs of a fixed length, and each run has a stream of its own. So a graph is the
+//! same with one thread and with a hundred. The generator is SplitMix64, written out here because a
+//! seed must give the same graph forever. No crate guarantees the same numbers across its versions.
 
-/// How many items one stream is for.
+/// The number of items of one stream.
 const RUN: usize = 1 << 13;
 
-/// How many runs so many items take.
+/// Returns the number of runs for `items` items.
 pub(crate) fn runs(items: usize) -> usize {
     items.div_ceil(RUN)
 }
 
-/// How many of so many items are in this run.
+/// Returns the number of items in this run.
 pub(crate) fn length_of_run(items: usize, run: usize) -> usize {
     (items - run * RUN).min(RUN)
 }
@@ -21,7 +22,7 @@ pub(crate) fn length_of_run(items: usize, run: usize) -> usize {
 pub(crate) struct Stream(u64);
 
 impl Stream {
-    /// The stream of a run of the work that this seed and purpose stand for.
+    /// Returns the stream of a run, for this seed and purpose.
     pub(crate) fn new(seed: u64, purpose: u64, run: usize) -> Stream {
         let mut stream = Stream(seed);
         for part in [purpose, run as u64] {
@@ -38,19 +39,22 @@ impl Stream {
         hash ^ (hash >> 31)
     }
 
-    /// A number below `limit`, which is not 0. Some are likelier than others by one part in 2⁶⁴ / `limit`.
+    /// Returns a number below `limit`, which is not 0. Some are likelier than others by one part in
+    /// 2⁶⁴ / `limit`.
     #[inline]
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
     }
 }
 
-/// Fills `items` in parallel, run by run. `work` gets the number of the run, the index of its first item, and the items.
+/// Fills `items` in parallel, run by run. `work` gets the number of the run, the index of its first
+/// item, and the items.
 pub(crate) fn in_runs<T: Send>(items: &mut [T], work: &(impl Fn(usize, usize, &mut [T]) + Sync)) {
     split(items, 0, RUN, &|first, items: &mut [T]| work(first / RUN, first, items));
 }
 
-/// Does `work` on `items` in parallel, in pieces of `piece` items that begin at multiples of it; `first` is the index of the first.
+/// Calls `work` on `items` in parallel, in pieces of `piece` items. Pieces begin at multiples of
+/// `piece`. `first` is the index of the first item.
 pub(crate) fn split<T: Send>(items: &mut [T], first: usize, piece: usize, work: &(impl Fn(usize, &mut [T]) + Sync)) {
     let pieces = items.len().div_ceil(piece);
     if pieces <= 1 {
@@ -67,7 +71,8 @@ pub(crate) fn sort<T: Ord + Send>(items: &mut [T]) {
     sort_down_to(items, enough);
 }
 
-/// Halves are cheap to find and then sort apart; below `enough` items it is done in place.
+/// Splits the items at the median and sorts the halves in parallel. At most `enough` items are
+/// sorted on one thread.
 fn sort_down_to<T: Ord + Send>(items: &mut [T], enough: usize) {
     if items.len() <= enough {
         return items.sort_unstable();

@@ -1,7 +1,9 @@
 //! From a list of edges to a graph, by counting sort.
 //!
-//! The array that counts the arcs of each vertex becomes, in place, the array of the offsets, so nothing is held but the edges that were given and the graph itself. In parallel, each
-//! share has a range of vertices to itself and reads all edges: no atomics, and the neighbours of a vertex stand in the order of the edges, however many threads there are.
+//! The array that counts the arcs of each vertex becomes, in place, the array of the offsets. So
+//! nothing is held but the given edges and the graph itself. In parallel, each share owns a range
+//! of vertices and reads all edges. So there are no atomics, and the neighbours of a vertex are in
+//! the order of the edges, for any number of threads.
 
 use std::error::Error;
 use std::fmt;
@@ -14,32 +16,32 @@ use super::{Graph, Vertex};
 
 /// Below this many edges a second thread does not pay.
 const WORTH_SHARING: usize = 1 << 16;
-/// Every share reads all edges: more shares than this would do little else.
+/// The most shares: every share reads all edges, so more shares would do little else.
 const MOST_SHARES: usize = 16;
 
 type Pair = (Vertex, Vertex);
 
-/// Why a graph could not be built.
+/// Error from building a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
     /// More than [`Graph::MOST_VERTICES`].
     TooManyVertices {
-        /// How many were asked for.
+        /// The number of vertices asked for.
         vertices: usize,
     },
-    /// More than the graph to be built can number. Only graphs of other crates have such a limit.
+    /// More arcs than the target graph can number. Only graphs of other crates have such a limit.
     TooManyArcs {
-        /// How many there are.
+        /// The number of arcs.
         arcs: usize,
     },
     /// An arc or edge has an end that is not among the vertices.
     NoSuchVertex {
-        /// Where it starts.
+        /// The vertex where it starts.
         from: Vertex,
-        /// Where it ends.
+        /// The vertex where it ends.
         to: Vertex,
-        /// How many vertices there are.
+        /// The number of vertices.
         vertices: usize,
     },
 }
@@ -68,9 +70,10 @@ impl fmt::Display for BuildError {
 impl Error for BuildError {}
 
 impl Graph {
-    /// A graph with these arcs, as they are: from the first vertex of each pair to the second.
+    /// Builds a graph with these arcs. Each goes from the first vertex to the second.
     ///
-    /// The neighbours of a vertex are in the order of its arcs. Needs no memory but the graph's own.
+    /// The neighbours of a vertex are in the order of its arcs. Needs no memory but the graph's
+    /// own.
     ///
     /// ```
     /// use filch_graph::Graph;
@@ -86,9 +89,10 @@ impl Graph {
         Graph::from_parts(vertices, &[arcs], false)
     }
 
-    /// A graph with both arcs of each of these edges; a loop is one arc.
+    /// Builds a graph with both arcs of each edge. A loop is one arc.
     ///
-    /// The neighbours of a vertex are in the order of its edges. Needs no memory but the graph's own.
+    /// The neighbours of a vertex are in the order of its edges. Needs no memory but the graph's
+    /// own.
     ///
     /// ```
     /// use filch_graph::Graph;
@@ -102,7 +106,8 @@ impl Graph {
         Graph::from_parts(vertices, &[edges], true)
     }
 
-    /// The same from edges that lie in several places: what was read in parts need not be copied together.
+    /// Builds a graph from edges in several slices. Parts of a file need not be concatenated. With
+    /// `both`, each pair is an edge, else an arc.
     pub(crate) fn from_parts<P>(vertices: usize, parts: &[P], both: bool) -> Result<Graph, BuildError>
     where
         P: AsRef<[Pair]> + Sync,
@@ -133,9 +138,11 @@ impl Graph {
         Ok(Graph::sorted(vertices, arcs, parts, both, shares))
     }
 
-    /// A graph whose lists of neighbours are written in place, in parallel: for graphs that follow a rule, which need no list of edges.
+    /// Builds a graph whose lists of neighbours are written in place, in parallel.
     ///
-    /// `degree` says how long the list of a vertex is, the same whenever it is asked, and `fill` writes it, on any thread and in any order; before that it is all zeros.
+    /// For graphs that follow a rule, which need no list of edges. `degree` returns the length of a
+    /// vertex's list, always the same for the same vertex. `fill` writes the list, on any thread
+    /// and in any order. Before that the list is all zeros.
     ///
     /// ```
     /// use filch_graph::Graph;
@@ -153,7 +160,7 @@ impl Graph {
         Graph::from_rows(vertices, vertices, degree, fill)
     }
 
-    /// The same for some of the vertices of a graph that has `columns` in all: the lists are of those.
+    /// Builds rows for some vertices of a graph. Their lists contain any of its `columns` vertices.
     pub(crate) fn from_rows(
         vertices: usize,
         columns: usize,
@@ -182,7 +189,7 @@ impl Graph {
         }
     }
 
-    /// Rows of arcs from some of the vertices of a graph, which are numbered anew, to any of them.
+    /// Builds rows of arcs from some vertices of a graph to any. The sources are renumbered.
     pub(crate) fn rows_of_arcs(rows: usize, arcs: &[Pair]) -> Graph {
         debug_assert!(arcs.iter().all(|&(from, _)| (from as usize) < rows));
         let shares = if arcs.len() < WORTH_SHARING { 1 } else { filch::threads().min(MOST_SHARES) };
@@ -221,7 +228,7 @@ fn running_sum<O: Index>(vertices: usize, degree: impl Fn(Vertex) -> usize) -> B
     offsets.into_boxed_slice()
 }
 
-/// What has to be known of the edges before memory is taken for them.
+/// The properties of the edges that must be known before memory is allocated for them.
 struct Survey {
     pairs: usize,
     loops: usize,
@@ -287,7 +294,7 @@ fn counting_sort<O: Index, P: AsRef<[Pair]> + Sync>(
 fn count<O: Index, P: AsRef<[Pair]> + Sync>(counts: &mut [O], parts: &[P], both: bool, shares: usize) {
     let share_of = |first: usize, counts: &mut [O]| {
         for_each_arc(parts, both, |from, _| {
-            // One test for "mine" and for the bounds.
+            // One test for "in this share" and for the bounds.
             if let Some(count) = counts.get_mut((from as usize).wrapping_sub(first)) {
                 *count = O::of(count.get() + 1);
             }
@@ -305,7 +312,7 @@ fn count<O: Index, P: AsRef<[Pair]> + Sync>(counts: &mut [O], parts: &[P], both:
     });
 }
 
-/// `starts` are where the lists begin; afterwards, where they end.
+/// On entry, `starts` are where the lists begin; on return, where they end.
 fn place<O: Index, P: AsRef<[Pair]> + Sync>(
     starts: &mut [O],
     targets: &mut [Vertex],
@@ -329,7 +336,7 @@ fn place<O: Index, P: AsRef<[Pair]> + Sync>(
         let (mut starts, mut targets) = (starts, targets);
         let (mut first, mut base) = (0, 0);
         for share in 1..=shares {
-            // About as many arcs for each share, though not as many vertices.
+            // Each share has about the same number of arcs, but not of vertices.
             let size = match share == shares {
                 true => starts.len(),
                 false => starts.partition_point(|start| start.get() < arcs / shares * share),

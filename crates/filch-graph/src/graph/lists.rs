@@ -1,4 +1,4 @@
-//! What is done to each list of neighbours by itself, in parallel.
+//! Operations on each list of neighbours by itself, in parallel.
 
 use std::mem;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::offsets::{Index, Offsets};
 use super::{Graph, Vertex};
 
-/// Arcs and vertices that one job works through.
+/// The number of arcs and vertices that one job processes.
 const GRAIN: usize = 1 << 14;
 
 /// Calls `work` with each vertex and its list of neighbours.
@@ -44,10 +44,13 @@ impl Graph {
         for_each_list(&self.offsets, &mut self.targets, &|_, list: &mut [Vertex]| list.sort_unstable());
     }
 
-    /// Puts the neighbours of each vertex in a random order, the same for the same seed and the same order before.
+    /// Shuffles the neighbours of each vertex.
+    ///
+    /// The result depends only on the seed and the order before.
     pub fn shuffle_neighbours(&mut self, seed: u64) {
         for_each_list(&self.offsets, &mut self.targets, &|vertex, list: &mut [Vertex]| {
-            // A generator for each vertex, so that the order does not depend on which thread comes first.
+            // Each vertex has its own generator, so that the result does not depend on the order of
+            // the threads.
             let mut random = SplitMix(SplitMix(seed).next() ^ u64::from(vertex));
             for last in (1..list.len()).rev() {
                 let chosen = (u128::from(random.next()) * (last as u128 + 1)) >> 64;
@@ -56,7 +59,7 @@ impl Graph {
         });
     }
 
-    /// The same graph with each arc once, and the neighbours of each vertex sorted.
+    /// Returns the same graph with each arc once, and the neighbours of each vertex sorted.
     ///
     /// ```
     /// use filch_graph::Graph;
@@ -84,7 +87,7 @@ impl Graph {
     }
 }
 
-/// Moves what is kept of each sorted list to the left, in place.
+/// Moves the kept entries of each sorted list to the left, in place.
 fn remove_repeats<O: Index>(offsets: &mut [O], targets: &mut Vec<Vertex>) {
     let (mut kept, mut start) = (0, 0);
     for offset in &mut offsets[1..] {
@@ -103,7 +106,8 @@ fn remove_repeats<O: Index>(offsets: &mut [O], targets: &mut Vec<Vertex>) {
     targets.truncate(kept);
 }
 
-/// Steele, Lea and Flood's SplitMix64: one word of state, which is what a generator for every vertex can afford.
+/// Steele, Lea and Flood's SplitMix64. Its state is one word, small enough for a generator per
+/// vertex.
 struct SplitMix(u64);
 
 impl SplitMix {

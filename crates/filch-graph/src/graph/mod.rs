@@ -1,6 +1,6 @@
-//! The graph itself: compressed rows, the neighbours of all vertices in one array and where each vertex's begin in another.
+//! The graph in compressed rows: one array of neighbours, and one of offsets.
 //!
-//! Four bytes an arc and four a vertex; eight a vertex once there are 2³² arcs or more.
+//! It takes four bytes per arc and four per vertex; eight per vertex from 2³² arcs on.
 
 #![forbid(unsafe_code)]
 
@@ -18,9 +18,10 @@ use offsets::Offsets;
 /// `Vertex::MAX` is never a vertex, so it is free to mean "none".
 pub type Vertex = u32;
 
-/// Which vertices each vertex has an arc to.
+/// A graph: for each vertex, the vertices that it has arcs to.
 ///
-/// An undirected edge is held as two arcs, one at each end; a loop (an edge from a vertex to itself) as one. Repeated arcs are kept until [`without_repeats`](Graph::without_repeats).
+/// An undirected edge is held as two arcs, one at each end; a loop (an edge from a vertex to
+/// itself) as one. Repeated arcs are kept until [`without_repeats`](Graph::without_repeats).
 ///
 /// ```
 /// use filch_graph::Graph;
@@ -32,28 +33,31 @@ pub type Vertex = u32;
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Graph {
-    /// One more than there are vertices: the neighbours of `v` are `targets[offsets[v]..offsets[v + 1]]`.
+    /// One entry more than vertices. The neighbours of `v` are
+    /// `targets[offsets[v]..offsets[v + 1]]`.
     offsets: Offsets,
     targets: Box<[Vertex]>,
 }
 
 impl Graph {
-    /// The most vertices a graph can have: 2³² − 1, which leaves one 32-bit number that is no vertex.
+    /// The maximum number of vertices: 2³² − 1.
+    ///
+    /// This leaves one 32-bit number that is no vertex.
     pub const MOST_VERTICES: usize = Vertex::MAX as usize;
 
-    /// How many vertices there are.
+    /// Returns the number of vertices.
     #[inline]
     pub fn vertices(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// How many arcs there are. An undirected edge counts as two.
+    /// Returns the number of arcs. An undirected edge counts as two.
     #[inline]
     pub fn arcs(&self) -> usize {
         self.targets.len()
     }
 
-    /// How many arcs leave this vertex.
+    /// Returns the number of arcs that leave this vertex.
     ///
     /// # Panics
     ///
@@ -63,7 +67,7 @@ impl Graph {
         self.offsets.range(vertex).len()
     }
 
-    /// The vertices that this one has arcs to.
+    /// Returns the vertices that this one has arcs to.
     ///
     /// # Panics
     ///
@@ -73,23 +77,23 @@ impl Graph {
         &self.targets[self.offsets.range(vertex)]
     }
 
-    /// The most arcs that leave any vertex; 0 where there are no vertices.
+    /// Returns the largest degree of all vertices; 0 if there are no vertices.
     pub fn largest_degree(&self) -> usize {
         self.iter().map(|(_, neighbours)| neighbours.len()).max().unwrap_or(0)
     }
 
-    /// Every vertex with its neighbours, in the order of the vertices.
+    /// Iterates over every vertex with its neighbours, in the order of the vertices.
     pub fn iter(&self) -> impl Iterator<Item = (Vertex, &[Vertex])> + '_ {
         (0..self.vertices() as Vertex).map(|vertex| (vertex, self.neighbours(vertex)))
     }
 
-    /// The bytes of memory held.
+    /// Returns the bytes of memory held.
     pub fn memory(&self) -> usize {
         self.offsets.memory() + size_of_val(&*self.targets)
     }
 }
 
-/// The sizes, and the neighbours too if they fit on a page.
+/// Prints the sizes, and the neighbours too if the graph is small.
 impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Graph");

@@ -1,14 +1,14 @@
-//! Where each vertex's neighbours begin: in 32 bits while that is enough.
+//! The start of each vertex's neighbours, in 32 bits while that is enough.
 
 use std::ops::Range;
 
 use super::Vertex;
 
-/// An index into the arcs, as wide as it needs to be.
+/// An index into the arcs, of 32 or 64 bits.
 pub(super) trait Index: Copy + Default + Ord + Send + Sync {
-    /// Of a number that is known to fit.
+    /// Converts a number that is known to fit.
     fn of(number: usize) -> Self;
-    /// The number.
+    /// Returns the number.
     fn get(self) -> usize;
 }
 
@@ -39,7 +39,7 @@ impl Index for u64 {
 
 #[derive(Clone, Debug)]
 pub(super) enum Offsets {
-    /// While there are fewer than 2³² arcs.
+    /// For fewer than 2³² arcs.
     Narrow(Box<[u32]>),
     Wide(Box<[u64]>),
 }
@@ -53,7 +53,7 @@ impl Offsets {
         }
     }
 
-    /// The offset with this index, of a vertex or of the end.
+    /// Returns the offset with this index, of a vertex or of the end.
     #[inline]
     pub(super) fn get(&self, index: usize) -> usize {
         match self {
@@ -62,7 +62,7 @@ impl Offsets {
         }
     }
 
-    /// Where the neighbours of this vertex are.
+    /// Returns the range of this vertex's neighbours.
     #[inline]
     pub(super) fn range(&self, vertex: Vertex) -> Range<usize> {
         match self {
@@ -78,8 +78,9 @@ impl Offsets {
         }
     }
 
-    /// Cuts a range of at least two vertices in two of about equal work: arcs and vertices together, so that neither a hub nor a
-    /// million vertices without arcs make a lopsided cut.
+    /// Returns where to cut a range of vertices into two of about equal work. The range has at
+    /// least two. Work counts arcs and vertices together, so that neither a hub nor a million
+    /// vertices without arcs make the cut unbalanced.
     pub(super) fn middle(&self, vertices: &Range<usize>) -> usize {
         let weight = |index: usize| self.get(index) + index;
         let half = weight(vertices.start).midpoint(weight(vertices.end));
@@ -96,7 +97,7 @@ impl Offsets {
     }
 }
 
-/// Equal if the offsets are, whatever their width.
+/// Equal if the offsets are equal, even if their widths differ.
 impl PartialEq for Offsets {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -112,7 +113,7 @@ impl Eq for Offsets {}
 #[inline]
 fn range<O: Index>(offsets: &[O], vertex: Vertex) -> Range<usize> {
     let vertex = vertex as usize;
-    // One check of bounds for both.
+    // One bounds check for both.
     let pair = &offsets[vertex..vertex + 2];
     pair[0].get()..pair[1].get()
 }

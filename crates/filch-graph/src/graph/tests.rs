@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::offsets::{Index, Offsets};
 use super::{BuildError, Graph, Vertex};
 
-/// What a graph should be, held the plain way.
+/// The expected graph, as plain lists.
 fn lists(vertices: usize, pairs: &[(Vertex, Vertex)], both: bool) -> Vec<Vec<Vertex>> {
     let mut lists = vec![Vec::new(); vertices];
     for &(from, to) in pairs {
@@ -21,7 +21,7 @@ fn lists_of(graph: &Graph) -> Vec<Vec<Vertex>> {
     graph.iter().map(|(_, neighbours)| neighbours.to_vec()).collect()
 }
 
-/// The same graph with offsets of 64 bits, which would otherwise take 16 GiB of arcs.
+/// The same graph with offsets of 64 bits. They would otherwise need 16 GiB of arcs.
 fn widened(graph: &Graph) -> Graph {
     let offsets = (0..=graph.vertices()).map(|index| graph.offsets.get(index) as u64).collect();
     Graph { offsets: Offsets::Wide(offsets), targets: graph.targets.clone() }
@@ -34,7 +34,8 @@ fn vertices_and_pairs() -> impl Strategy<Value = (usize, Vec<(Vertex, Vertex)>)>
     })
 }
 
-/// Enough edges for all paths that are taken in parallel, with a hub and a long stretch of vertices without arcs.
+/// Enough edges for all parallel code paths. There is a hub, and a long range of vertices without
+/// arcs.
 fn many_pairs() -> (usize, Vec<(Vertex, Vertex)>) {
     let vertices = 100_000;
     let mut random = 1u32;

@@ -1,6 +1,8 @@
-//! Graphs in parts: of each vertex's arcs, one rank of several has them, and nobody has all.
+//! Graphs in parts: each rank has the arcs of its own vertices only.
 //!
-//! A [`Partition`] says which rank has which vertex. A [`Part`] is what one of them has: the neighbours of its own vertices, by their numbers in the whole graph. [`Recipe::part`](crate::generate::Recipe::part) makes it, on each rank by itself.
+//! A [`Partition`] says which rank has which vertex. A [`Part`] is the share of one rank: the
+//! neighbours of its own vertices, by their numbers in the whole graph.
+//! [`Recipe::part`](crate::generate::Recipe::part) makes it, on each rank by itself.
 //!
 //! ```
 //! use filch_graph::generate::Recipe;
@@ -24,7 +26,7 @@ pub use partition::Partition;
 
 use crate::{Graph, Vertex};
 
-/// What one rank has of a graph. See [the module](self).
+/// The part of a graph that one rank has. See [the module](self).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Part {
     partition: Partition,
@@ -39,39 +41,41 @@ impl Part {
         Part { partition, rank, rows }
     }
 
-    /// Who has what.
+    /// Returns the partition that this part belongs to.
     pub fn partition(&self) -> &Partition {
         &self.partition
     }
 
-    /// Whose part this is.
+    /// Returns the rank that has this part.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// How many vertices it has.
+    /// Returns the number of vertices of this part.
     pub fn own(&self) -> usize {
         self.rows.vertices()
     }
 
-    /// How many arcs leave them.
+    /// Returns the number of arcs that leave these vertices.
     pub fn arcs(&self) -> usize {
         self.rows.arcs()
     }
 
-    /// The place of a vertex, from 0 to one less than [`own`](Part::own), if it is one of these.
+    /// Returns the place of a vertex, if it is in this part.
+    ///
+    /// Places go from 0 to one less than [`own`](Part::own).
     #[inline]
     pub fn place(&self, vertex: Vertex) -> Option<usize> {
         self.partition.place_at(self.rank, vertex)
     }
 
-    /// The vertex at a place.
+    /// Returns the vertex at a place.
     #[inline]
     pub fn vertex(&self, place: usize) -> Vertex {
         self.partition.vertex(self.rank, place)
     }
 
-    /// The vertices that the one at this place has arcs to, by their numbers in the whole graph.
+    /// Returns the neighbours of the vertex at this place.
     ///
     /// # Panics
     ///
@@ -81,12 +85,12 @@ impl Part {
         self.rows.neighbours(place as Vertex)
     }
 
-    /// Every own vertex with its neighbours, place by place.
+    /// Iterates over every own vertex with its neighbours, place by place.
     pub fn iter(&self) -> impl Iterator<Item = (Vertex, &[Vertex])> + '_ {
         (0..self.own()).map(|place| (self.vertex(place), self.neighbours(place)))
     }
 
-    /// The bytes of memory held.
+    /// Returns the bytes of memory held.
     pub fn memory(&self) -> usize {
         self.rows.memory()
     }

@@ -7,12 +7,15 @@ use crate::{Graph, Vertex};
 /// | | a rank has | good for |
 /// |---|---|---|
 /// | [`blocks`](Partition::blocks) | vertices with successive numbers | graphs whose neighbours have near numbers: torus, grid, path, ring. Only the edges at the ends of a block lead to other ranks |
-/// | [`hashed`](Partition::hashed) | vertices from everywhere | graphs whose low numbers have most edges, as R-MAT; where nothing is known of the numbers, as it does no harm then |
+/// | [`hashed`](Partition::hashed) | vertices from everywhere | graphs whose low numbers have most edges, as R-MAT; graphs of unknown numbering, as it does no harm there |
 ///
-/// Both are a formula: nobody holds a table. The hash is a multiplication: vertex `v` of `n` has the place `v · a mod n`, where `a` is the number nearest to the golden section of `n` that has no divisor in common with it. Each place is taken
-/// once, so a rank's vertices have numbers from 0 of its own without a gap, and the way back is a multiplication too; vertices that are near each other, however many, fall to all ranks alike.
+/// Both are a formula: no rank holds a table. The hash is a multiplication: vertex `v` of `n` has
+/// the place `v · a mod n`. Here `a` is the largest number up to the golden section of `n` that has
+/// no divisor in common with `n`. Each place is taken once, so the vertices of a rank have places
+/// from 0 without a gap, and the inverse is a multiplication too. Vertices that are near each other
+/// are spread evenly over all ranks.
 ///
-/// All ranks have as many vertices but the last ones, which may have fewer.
+/// All ranks have the same number of vertices, except the last ones, which may have fewer.
 ///
 /// ```
 /// use filch_graph::part::Partition;
@@ -26,14 +29,14 @@ use crate::{Graph, Vertex};
 pub struct Partition {
     vertices: usize,
     ranks: usize,
-    /// How many vertices a rank has.
+    /// The number of vertices of a rank.
     block: usize,
-    /// What a vertex is multiplied by, and what its place is multiplied by to get it back.
+    /// The factor from a vertex to its place, and the factor back.
     hash: Option<(u64, u64)>,
 }
 
 impl Partition {
-    /// Successive vertices for each rank.
+    /// Gives each rank a block of successive vertices.
     ///
     /// # Panics
     ///
@@ -44,7 +47,7 @@ impl Partition {
         Partition { vertices, ranks, block: vertices.div_ceil(ranks).max(1), hash: None }
     }
 
-    /// Vertices from everywhere for each rank.
+    /// Gives each rank vertices from everywhere.
     ///
     /// # Panics
     ///
@@ -54,46 +57,46 @@ impl Partition {
         Partition { hash: (all > 1).then(|| multiplier(all)), ..Partition::blocks(vertices, ranks) }
     }
 
-    /// Of how many vertices.
+    /// Returns the number of vertices.
     pub fn vertices(&self) -> usize {
         self.vertices
     }
 
-    /// Among how many ranks.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.ranks
     }
 
-    /// Whether ranks have vertices from everywhere.
+    /// Returns whether ranks have vertices from everywhere.
     pub fn is_hashed(&self) -> bool {
         self.hash.is_some()
     }
 
-    /// How many vertices this rank has.
+    /// Returns the number of vertices of this rank.
     pub fn own(&self, rank: usize) -> usize {
         self.vertices.saturating_sub(rank.saturating_mul(self.block)).min(self.block)
     }
 
-    /// Which rank has this vertex.
+    /// Returns the rank that has this vertex.
     #[inline]
     pub fn rank_of(&self, vertex: Vertex) -> usize {
         self.spot(vertex) / self.block
     }
 
-    /// Its place among those of the rank that has it, from 0.
+    /// Returns the place of a vertex on the rank that has it, from 0.
     #[inline]
     pub fn place_of(&self, vertex: Vertex) -> usize {
         self.spot(vertex) % self.block
     }
 
-    /// Its place among those of this rank, if that has it.
+    /// Returns the place of a vertex on this rank, if this rank has it.
     #[inline]
     pub fn place_at(&self, rank: usize, vertex: Vertex) -> Option<usize> {
         let place = self.spot(vertex).wrapping_sub(rank * self.block);
         (place < self.block).then_some(place)
     }
 
-    /// The vertex at a place of a rank.
+    /// Returns the vertex at a place of a rank.
     #[inline]
     pub fn vertex(&self, rank: usize, place: usize) -> Vertex {
         let spot = rank * self.block + place;
@@ -103,25 +106,26 @@ impl Partition {
         }
     }
 
-    /// Its place among all.
+    /// Returns the place of a vertex among all vertices.
     #[inline]
     fn spot(&self, vertex: Vertex) -> usize {
         match self.hash {
             None => vertex as usize,
-            // Both are below 2³²: the product fits.
+            // Both factors are below 2³², so the product fits.
             Some((by, _)) => (u64::from(vertex) * by % self.vertices as u64) as usize,
         }
     }
 }
 
-/// A number near the golden section of `all`, which is more than 1, that has no divisor in common with it; and its inverse.
+/// Returns a number coprime to `all`, near its golden section, and its inverse. `all` is more than
+/// 1.
 fn multiplier(all: u64) -> (u64, u64) {
     let golden = (all as f64 * 0.618_033_988_749_895) as u64;
-    // 1 is such a number, so it ends.
+    // The loop ends: 1 is such a number.
     (1..=golden.max(1)).rev().find_map(|by| inverse(by, all).map(|back| (by, back))).unwrap_or((1, 1))
 }
 
-/// What `number` must be multiplied by to get 1, modulo `all`; none if they have a divisor in common.
+/// Returns the inverse of `number` modulo `all`; none if they have a divisor in common.
 fn inverse(number: u64, all: u64) -> Option<u64> {
     let (mut divisor, mut rest) = (i128::from(all), i128::from(number));
     let (mut before, mut now) = (0, 1);

@@ -1,6 +1,7 @@
-//! Parses blocks of lines, in parallel once there is more than one.
+//! Parses blocks of lines, in parallel if there is more than one.
 //!
-//! The calling thread reads and hands each block to the pool. When the pool has enough of them it parses one itself, so that no more than a few blocks are in memory, and nobody waits.
+//! The calling thread reads and hands each block to the pool. When the pool has enough blocks, the
+//! calling thread parses one itself. So only a few blocks are in memory, and no thread waits.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -9,9 +10,9 @@ use super::cursor::Cursor;
 use super::error::At;
 use super::input::{at_line, Text};
 
-/// A vertex as a file has it.
+/// A vertex id as the file has it.
 pub(super) trait Id: Copy + Ord + Send + Sync {
-    /// `None` if it is too large.
+    /// Converts a number; `None` if it is too large.
     fn of(number: u64) -> Option<Self>;
     fn number(self) -> u64;
 }
@@ -32,7 +33,7 @@ impl Id for u32 {
 impl Id for u64 {
     #[inline]
     fn of(number: u64) -> Option<u64> {
-        // The largest stands for all that are larger.
+        // The largest number stands for all larger ones.
         (number < u64::MAX).then_some(number)
     }
 
@@ -46,7 +47,8 @@ impl Id for u64 {
 pub(super) trait Grammar: Sync {
     type Id: Id;
 
-    /// Reads one line to its end: the two ends of an edge, or `None` from a line that is to be passed over.
+    /// Reads one line to its end. Returns the two ends of an edge, or `None` for a line to be
+    /// skipped.
     fn line(&self, cursor: &mut Cursor<'_>) -> Result<Option<(Self::Id, Self::Id)>, Fault>;
 }
 
@@ -54,11 +56,11 @@ pub(super) trait Grammar: Sync {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fault {
     Expected(&'static str),
-    /// Beyond what an id can be without renumbering.
+    /// The id is too large without renumbering.
     Large,
-    /// Beyond what an id can be at all.
+    /// The id is too large even with renumbering.
     Huge,
-    /// Not from 1 to the number of vertices.
+    /// The id is not from 1 to the number of vertices.
     Outside {
         vertices: u64,
     },
@@ -86,7 +88,7 @@ pub(super) struct Edges<I> {
     pub(super) past: u64,
 }
 
-/// What is left of the text after its header.
+/// Parses the text after its header.
 pub(super) fn parse<G: Grammar>(text: Text<'_>, grammar: &G) -> Result<Edges<G::Id>, At> {
     let Text { mut input, mut block, mut start, lines } = text;
     let results = Mutex::new(Vec::new());
@@ -105,11 +107,12 @@ pub(super) fn parse<G: Grammar>(text: Text<'_>, grammar: &G) -> Result<Edges<G::
         run(0, block, start);
     } else {
         let most = 2 * filch::threads();
-        // Orders nothing: the end of the scope does.
+        // Relaxed is enough: the end of the scope provides the ordering.
         let waiting = AtomicUsize::new(0);
         filch::in_place_scope(|scope| {
             let mut index = 0;
-            // A fault makes all that comes after it needless; all that comes before it has been handed out already.
+            // After a fault the following blocks are not needed. All blocks before it are handed
+            // out already.
             while !block.is_empty() && !failed.load(Ordering::Relaxed) {
                 let (run, waiting) = (&run, &waiting);
                 if waiting.load(Ordering::Relaxed) < most {
@@ -157,13 +160,13 @@ struct Part<I> {
     pairs: Vec<(I, I)>,
     lines: u64,
     past: u64,
-    /// The line within the block, counted from 1, what is wrong with it, and its text.
+    /// The line within the block, from 1, its fault and its text.
     fault: Option<(u64, Fault, Vec<u8>)>,
 }
 
 fn parse_block<G: Grammar>(grammar: &G, text: &[u8]) -> Part<G::Id> {
     let lines = memchr::memchr_iter(b'\n', text).count();
-    // An entry has four bytes at least: two digits, a blank and the end of the line.
+    // An entry has at least four bytes: two digits, a blank and the end of the line.
     let mut pairs = Vec::with_capacity(lines.min(text.len() / 4));
     let mut past = 0;
     let mut cursor = Cursor::new(text);

@@ -1,6 +1,6 @@
-//! A place in a block of lines, and the few things that all formats are made of.
+//! A position in a block of lines, and the elements that all formats share.
 
-/// A place in a text that ends with a line feed.
+/// A position in a text that ends with a line feed.
 pub(super) struct Cursor<'a> {
     text: &'a [u8],
     at: usize,
@@ -21,13 +21,13 @@ impl<'a> Cursor<'a> {
         self.at >= self.text.len()
     }
 
-    /// The byte here. The end of the text looks like the end of a line.
+    /// Returns the byte here. The end of the text looks like the end of a line.
     #[inline]
     pub(super) fn peek(&self) -> u8 {
         self.text.get(self.at).copied().unwrap_or(b'\n')
     }
 
-    /// Passes over this byte, if it is here.
+    /// Skips this byte, if it is here.
     #[inline]
     pub(super) fn take(&mut self, byte: u8) -> bool {
         let here = self.peek() == byte;
@@ -35,7 +35,7 @@ impl<'a> Cursor<'a> {
         here
     }
 
-    /// Passes over spaces and tabs, and says whether there were any.
+    /// Skips spaces and tabs. Returns whether there were any.
     #[inline]
     pub(super) fn blanks(&mut self) -> bool {
         let start = self.at;
@@ -45,7 +45,8 @@ impl<'a> Cursor<'a> {
         self.at > start
     }
 
-    /// Passes over what stands between two columns: spaces, tabs, and one comma at most. Says whether there was any.
+    /// Skips the separator of two columns: spaces, tabs, and at most one comma. Returns whether
+    /// there was any.
     #[inline]
     pub(super) fn separator(&mut self) -> bool {
         let start = self.at;
@@ -56,7 +57,7 @@ impl<'a> Cursor<'a> {
         self.at > start
     }
 
-    /// Passes over the end of the line, if there is nothing before it but blanks.
+    /// Skips the end of the line, if only blanks come before it.
     #[inline]
     pub(super) fn end_of_line(&mut self) -> bool {
         let start = self.at;
@@ -70,13 +71,13 @@ impl<'a> Cursor<'a> {
         false
     }
 
-    /// Passes over the rest of the line.
+    /// Skips the rest of the line.
     pub(super) fn skip_line(&mut self) {
         let rest = &self.text[self.at.min(self.text.len())..];
         self.at += memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
     }
 
-    /// A whole number; `u64::MAX` stands for every number that is as large or larger.
+    /// Reads a whole number; `u64::MAX` stands for every number that is as large or larger.
     #[inline]
     pub(super) fn whole(&mut self) -> Option<u64> {
         let start = self.at;
@@ -97,7 +98,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes over a number of any kind, and says whether there was one.
+    /// Skips a number of any kind. Returns whether there was one.
     pub(super) fn number(&mut self) -> bool {
         let start = self.at;
         let _ = self.take(b'-') || self.take(b'+');
@@ -130,7 +131,7 @@ impl<'a> Cursor<'a> {
         self.at - start
     }
 
-    /// Programs do write these.
+    /// Skips infinities and NaN, which some programs write.
     #[cold]
     fn not_finite(&mut self, start: usize) -> bool {
         let rest = &self.text[self.at.min(self.text.len())..];
@@ -145,7 +146,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The value of more digits than are sure to fit.
+/// Returns the value of more digits than are sure to fit.
 #[cold]
 fn long(digits: &[u8]) -> u64 {
     digits.iter().fold(0, |value: u64, &digit| value.saturating_mul(10).saturating_add(u64::from(digit - b'0')))

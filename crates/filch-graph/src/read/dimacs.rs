@@ -1,4 +1,7 @@
-//! DIMACS: `p edge` (or `p col`) with lines `e u v`, and the shortest-path kind, `p sp` with lines `a u v length`.
+//! The DIMACS formats.
+//!
+//! `p edge` (or `p col`) with lines `e u v`, and the shortest-path format: `p sp` with lines
+//! `a u v length`.
 
 use super::blocks::{Fault, Grammar};
 use super::cursor::Cursor;
@@ -101,7 +104,7 @@ impl Header {
     fn other_line(&self, cursor: &mut Cursor<'_>, entry: Fault) -> Result<Option<(Vertex, Vertex)>, Fault> {
         match cursor.peek() {
             b'c' => {}
-            // Weights of vertices, and where and how a drawing of the graph would have them.
+            // Weights of vertices, and the layout for a drawing of the graph.
             b'n' | b'd' | b'v' | b'x' if self.kind == Kind::Edges => {}
             b'p' => return Err(Fault::Expected("only one `p` line")),
             _ => return if cursor.end_of_line() { Ok(None) } else { Err(entry) },

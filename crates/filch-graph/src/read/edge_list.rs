@@ -1,4 +1,4 @@
-//! Edge lists, as the SNAP collection and many others have them: a line an edge, two ids, and perhaps more columns.
+//! Edge lists, as in the SNAP collection. A line is an edge: two ids, and perhaps more columns.
 
 use std::marker::PhantomData;
 
@@ -39,7 +39,7 @@ impl<I: Id> Grammar for EdgeList<I> {
     }
 }
 
-/// Weights, times and the like, up to the end of the line.
+/// Skips weights, times and the like, up to the end of the line.
 pub(super) fn further_columns(cursor: &mut Cursor<'_>) -> Result<(), Fault> {
     const COLUMNS: Fault = Fault::Expected("nothing but numbers after the two vertices");
     loop {

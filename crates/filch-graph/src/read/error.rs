@@ -7,7 +7,7 @@ use std::io;
 use super::Format;
 use crate::BuildError;
 
-/// Why a graph could not be read: which file, which line, what was expected.
+/// Error from reading a graph: which file, which line, what was expected.
 ///
 /// ```
 /// use filch_graph::read;
@@ -28,17 +28,17 @@ impl ReadError {
         ReadError { name: printable(name), line: at.line, problem: at.problem }
     }
 
-    /// The name of the file, or what the caller called the input.
+    /// Returns the name of the file, or the caller's name for the input.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The line, counted from 1, where one is to blame.
+    /// Returns the line, counted from 1, if a line is the cause.
     pub fn line(&self) -> Option<u64> {
         self.line
     }
 
-    /// What is wrong.
+    /// Returns what is wrong.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -48,45 +48,46 @@ impl ReadError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Problem {
-    /// It cannot be opened.
+    /// The file cannot be opened.
     Open(io::Error),
-    /// It is a directory.
+    /// The file is a directory.
     Directory,
-    /// It cannot be read.
+    /// The file cannot be read.
     Read(io::Error),
-    /// It is compressed with gzip, and damaged or cut short.
+    /// The file is compressed with gzip, and damaged or truncated.
     Gzip(io::Error),
-    /// A line is not what it should be.
+    /// A line does not have the expected form.
     Line {
-        /// What was expected, or what is wrong with it.
+        /// What was expected, or what is wrong with the line.
         reason: String,
         /// The line itself, shortened and escaped.
         text: String,
     },
-    /// A line is longer than any line should be.
+    /// A line is too long.
     LongLine {
-        /// The most bytes that a line may have; see [`Options::block_size`](super::Options::block_size).
+        /// The most bytes that a line may have; see
+        /// [`Options::block_size`](super::Options::block_size).
         most: usize,
     },
-    /// It ends before its header does.
+    /// The file ends before its header does.
     NoHeader(Format),
     /// There are more or fewer entries than the header promises.
     Entries {
-        /// As the header says.
+        /// The number in the header.
         promised: u64,
-        /// As there are.
+        /// The number in the file.
         found: u64,
     },
     /// Nearly all vertices would have no edge; see [the rule](super#vertices-without-edges).
     Isolated {
-        /// How many vertices there would be.
+        /// The number of vertices that the graph would have.
         vertices: u64,
-        /// How many edges there are.
+        /// The number of edges.
         entries: u64,
-        /// Whether a header says so, rather than the largest id.
+        /// Whether the number comes from a header, rather than from the largest id.
         header: bool,
     },
-    /// It is read, but no graph can be made of it.
+    /// The file was read, but no graph can be built from it.
     Build(BuildError),
 }
 
@@ -172,7 +173,7 @@ impl At {
     }
 }
 
-/// The line in a form that can be shown in any terminal, and not longer than a person wants to read.
+/// Returns the line escaped for any terminal, and shortened.
 fn quoted(line: &[u8]) -> String {
     const MOST: usize = 60;
     let line = line.trim_ascii_end();
@@ -184,7 +185,8 @@ fn quoted(line: &[u8]) -> String {
     text
 }
 
-/// A name may hold anything but a zero byte: no line feeds or escape codes in an error.
+/// Escapes control characters. A name may hold anything but a zero byte, and an error must have no
+/// line feeds or escape codes.
 fn printable(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for character in name.chars() {

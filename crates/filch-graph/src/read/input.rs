@@ -1,4 +1,4 @@
-//! Bytes from a file or any reader, unpacked where they are gzip, in blocks of whole lines.
+//! Bytes from any reader, in blocks of whole lines. Gzip is decompressed.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -13,7 +13,7 @@ use super::{Options, Progress};
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Opens a file; also says how long it is, if it is of the kind that has a length.
+/// Opens a file. Also returns its length, if it is a regular file.
 pub(super) fn open(path: &Path) -> Result<(File, Option<u64>), Problem> {
     let file = File::open(path).map_err(Problem::Open)?;
     let about = file.metadata().map_err(Problem::Open)?;
@@ -23,11 +23,12 @@ pub(super) fn open(path: &Path) -> Result<(File, Option<u64>), Problem> {
     Ok((file, about.is_file().then_some(about.len())))
 }
 
-/// Blocks of whole lines: each ends with a line feed, the last one too, whether the file does or not.
+/// Blocks of whole lines. Each block ends with a line feed, the last one too, even if the file does
+/// not.
 pub(super) struct Input<'a> {
     bytes: Box<dyn Read + 'a>,
     gzip: bool,
-    /// Bytes taken from the file itself, packed or not.
+    /// The number of bytes taken from the file itself, compressed or not.
     taken: &'a Cell<u64>,
     total: Option<u64>,
     options: &'a Options<'a>,
@@ -52,12 +53,12 @@ impl<'a> Input<'a> {
         Ok(Input { bytes, gzip, taken, total, options, rest: Vec::new(), ended: false })
     }
 
-    /// Whether there are no more blocks.
+    /// Returns whether there are no more blocks.
     pub(super) fn ended(&self) -> bool {
         self.ended
     }
 
-    /// The next block, in the memory of an old one. A block without any line is the end.
+    /// Reads the next block into the memory of an old one. An empty block is the end.
     pub(super) fn next_block(&mut self, mut block: Vec<u8>) -> Result<Vec<u8>, Problem> {
         block.clear();
         if self.ended {
@@ -67,12 +68,12 @@ impl<'a> Input<'a> {
         block.append(&mut self.rest);
         let wanted = size - block.len();
         if let (Some(total), false) = (self.total, self.gzip) {
-            // What is known to be left, and a byte more to see the end.
+            // The known rest of the file, and a byte more to detect the end.
             let left = total.saturating_sub(self.taken.get()).saturating_add(GZIP.len() as u64 + 1);
             block.reserve(usize::try_from(left).unwrap_or(wanted).min(wanted));
         }
         let read = self.bytes.by_ref().take(wanted as u64).read_to_end(&mut block).map_err(|error| {
-            // What the system says of a file has a number; what the decoder says of gzip has none.
+            // An error of the system has a number. An error of the gzip decoder has none.
             let damaged = self.gzip && error.raw_os_error().is_none();
             if damaged {
                 Problem::Gzip(error)
@@ -97,14 +98,14 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Reads a header line by line; what comes after it is left for the parsers of blocks.
+/// Reads a header line by line. The rest is left for the parsers of blocks.
 pub(super) struct Text<'a> {
     pub(super) input: Input<'a>,
-    /// The first block, later the one that the header ends in.
+    /// The first block, later the block in which the header ends.
     pub(super) block: Vec<u8>,
     /// Where in the block the next line starts.
     pub(super) start: usize,
-    /// How many lines were read.
+    /// The number of lines read.
     pub(super) lines: u64,
 }
 
@@ -115,12 +116,13 @@ impl<'a> Text<'a> {
         Ok(Text { input, block, start, lines: 0 })
     }
 
-    /// What is there to see before anything is read.
+    /// Returns the lines of the first block, to detect the format.
     pub(super) fn first_lines(&self) -> impl Iterator<Item = &[u8]> {
         self.block[self.start..].split(|&byte| byte == b'\n')
     }
 
-    /// The next line with its line feed; `None` at the end. [`lines`](Text::lines) is its number.
+    /// Returns the next line with its line feed; `None` at the end. [`lines`](Text::lines) is its
+    /// number.
     pub(super) fn next_line(&mut self) -> Result<Option<&[u8]>, At> {
         if self.start == self.block.len() {
             let old = std::mem::take(&mut self.block);
@@ -138,7 +140,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Only a line that is too long has a place.
+/// Adds the line to the problem. Only a line that is too long has one.
 pub(super) fn at_line(problem: Problem, line: u64) -> At {
     let line = matches!(problem, Problem::LongLine { .. }).then_some(line);
     At { line, problem }

@@ -1,4 +1,7 @@
-//! Matrix Market, the coordinate kind: an entry in row i and column j is an arc from i to j, or an edge if the matrix is symmetric in any way.
+//! Matrix Market, the coordinate format.
+//!
+//! An entry in row i and column j is an arc from i to j, or an edge if the matrix is symmetric,
+//! skew-symmetric or hermitian.
 
 use super::blocks::{Fault, Grammar};
 use super::cursor::Cursor;
@@ -14,7 +17,7 @@ pub(super) struct Header {
     pub(super) vertices: u64,
     pub(super) entries: u64,
     pub(super) symmetric: bool,
-    /// How many numbers follow the row and the column.
+    /// The number of values after the row and the column.
     values: usize,
 }
 
@@ -36,7 +39,7 @@ pub(super) fn header(text: &mut Text<'_>) -> Result<Header, At> {
     }
 }
 
-/// How many values an entry has, and whether the matrix is symmetric.
+/// Returns the number of values per entry, and whether the matrix is symmetric.
 fn kind(banner: &[u8]) -> Result<(usize, bool), &'static str> {
     let mut words =
         banner.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(<[u8]>::to_ascii_lowercase);
@@ -71,7 +74,7 @@ fn kind(banner: &[u8]) -> Result<(usize, bool), &'static str> {
     Ok((values, symmetric))
 }
 
-/// The vertices and the entries.
+/// Returns the number of vertices and of entries.
 fn sizes(line: &[u8]) -> Result<(u64, u64), String> {
     let mut cursor = Cursor::new(line);
     let mut number = || {
@@ -93,7 +96,7 @@ fn sizes(line: &[u8]) -> Result<(u64, u64), String> {
     Ok((rows, entries))
 }
 
-/// Of a header that promises more than 32 bits can number.
+/// Returns the error for a header that promises more vertices than 32 bits can number.
 pub(super) fn too_many(vertices: u64) -> String {
     let more = if vertices == u64::MAX { "or more " } else { "" };
     format!(
@@ -138,10 +141,10 @@ impl Grammar for Header {
     }
 }
 
-/// Vertices that a file counts from 1.
+/// Converts vertices that a file counts from 1.
 #[inline]
 pub(super) fn from_one(from: u64, to: u64, vertices: u64) -> Result<(Vertex, Vertex), Fault> {
-    // Zero wraps to what is too large.
+    // Zero wraps to a number that is too large.
     let (from, to) = (from.wrapping_sub(1), to.wrapping_sub(1));
     if from.max(to) >= vertices {
         return Err(Fault::Outside { vertices });

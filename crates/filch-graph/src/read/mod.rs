@@ -10,30 +10,38 @@
 //!
 //! # The formats
 //!
-//! | [`Format`] | lines | vertices | direction, unless told | known by |
+//! | [`Format`] | lines | vertices | direction by default | detected by |
 //! |---|---|---|---|---|
-//! | [`EdgeList`](Format::EdgeList) | `17 42`, with spaces, tabs or a comma between; further columns of numbers are passed over; comments with `#` or `%` | any whole numbers, from 0 | undirected | being none of the others |
-//! | [`MatrixMarket`](Format::MatrixMarket) | `%%MatrixMarket matrix coordinate …`, the sizes, then `row column` and values, which are passed over | from 1, as many as the matrix has rows | `general`: directed, row to column; `symmetric`, `skew-symmetric`, `hermitian`: undirected | its first line, or `.mtx` |
+//! | [`EdgeList`](Format::EdgeList) | `17 42`, with spaces, tabs or a comma between; further columns of numbers are skipped; comments with `#` or `%` | any whole numbers, from 0 | undirected | being none of the others |
+//! | [`MatrixMarket`](Format::MatrixMarket) | `%%MatrixMarket matrix coordinate …`, the sizes, then `row column` and values, which are skipped | from 1, as many as the matrix has rows | `general`: directed, row to column; `symmetric`, `skew-symmetric`, `hermitian`: undirected | its first line, or `.mtx` |
 //! | [`Dimacs`](Format::Dimacs) | `p edge n m` or `p col n m`, then `e u v`; or `p sp n m`, then `a u v length`; comments with `c` | from 1 to n | `edge`, `col`: undirected; `sp`: directed | a first line with `c` or `p`, or `.col`, `.clq`, `.gr`, `.dimacs` |
 //!
-//! Lines end with a line feed, with or without a carriage return; the last one need not. Blank lines are passed over. Gzip is known by its first bytes, whatever the file is called, and may
-//! have several members. A matrix that is not square, and one that is an `array`, are refused. An entry of a matrix is an edge even if its value is zero.
+//! Lines end with a line feed, with or without a carriage return; the last one need not. Blank
+//! lines are skipped. Gzip is detected by its first bytes, under any file name, and may have
+//! several members. A matrix that is not square, or is an `array`, is refused. An entry of a matrix
+//! is an edge even if its value is zero.
 //!
-//! Edges are kept as they are written: one that is written twice, or once in each direction in an undirected graph, is there twice; [`Graph::without_repeats`] makes it one.
+//! Edges are kept as they are written. An edge that is written twice, or once in each direction in
+//! an undirected graph, is there twice; [`Graph::without_repeats`] makes it one.
 //!
 //! # What goes wrong
 //!
-//! A [`ReadError`] is a sentence with the name of the file and, where one is to blame, the number of the line; nothing is loaded then. A header that promises more or fewer entries than there are is an error.
+//! A [`ReadError`] is a sentence with the name of the file and, if a line is the cause, its number.
+//! Nothing is loaded then. A header that promises more or fewer entries than there are is an error.
 //!
 //! # Vertices without edges
 //!
-//! A file of twenty bytes can name vertex 4,000,000,000, and a graph with so many vertices takes 16 GB. So a file is refused if it would have more than
-//! four times as many vertices as edges and 65,536 more. Either ask for [renumbering](Options::renumber), or say that [it is meant](Options::allow_isolated).
+//! A file of twenty bytes can name vertex 4,000,000,000, and a graph with so many vertices takes 16
+//! GB. So a file is refused if it has more than four times as many vertices as edges and 65,536
+//! more. Either ask for [renumbering](Options::renumber), or
+//! [allow such files](Options::allow_isolated).
 //!
 //! # Memory and time
 //!
-//! The text is read in [blocks](Options::block_size), of which a few are in memory, and which are parsed in parallel. Until the graph is built, each edge takes 8 bytes (16 with renumbering) beside the graph itself. What a header says
-//! takes no memory before it is known to be true.
+//! The text is read in [blocks](Options::block_size), which are parsed in parallel. Only a few
+//! blocks are in memory. Until the graph is built, each edge takes 8 bytes (16 with renumbering)
+//! beside the graph itself. The numbers in a header take no memory before they are known to be
+//! true.
 
 #![forbid(unsafe_code)]
 
@@ -65,7 +73,8 @@ pub use names::Names;
 
 /// Reads the graph in a file.
 ///
-/// The format is that of the options, else it is found out from the first lines and the name. See the [module](self) for what can be read.
+/// The format is that of the options. Without one, it is detected from the first lines and the
+/// name. See the [module](self) for what can be read.
 ///
 /// ```
 /// use filch_graph::read;
@@ -81,7 +90,10 @@ pub fn file(path: impl AsRef<Path>, options: &Options<'_>) -> Result<Graph, Read
     load(path, options).map(|loaded| loaded.graph)
 }
 
-/// As [`file()`](file()), and tells what else is to know: the format, the direction, and the ids of the vertices if they were renumbered.
+/// Reads the graph in a file, and returns it with what else is known.
+///
+/// That is the format, the direction, and the ids of the vertices if they were renumbered.
+/// Otherwise as [`file()`](file()).
 ///
 /// ```
 /// use filch_graph::read::{self, Format};
@@ -104,7 +116,9 @@ pub fn load(path: impl AsRef<Path>, options: &Options<'_>) -> Result<Loaded, Rea
         .map_err(|at| ReadError::new(&name, at))
 }
 
-/// Reads a graph from anything that can be read; `name` is for the errors, and its extension can tell the format.
+/// Reads a graph from any reader.
+///
+/// `name` is for the errors, and its extension can determine the format.
 ///
 /// ```
 /// use filch_graph::read;
@@ -125,7 +139,7 @@ pub fn load_from(name: &str, bytes: impl Read, options: &Options<'_>) -> Result<
     load_bytes(bytes, None, Format::of_name(Path::new(name)), options).map_err(|at| ReadError::new(name, at))
 }
 
-/// A graph, and what is to know of the file it comes from.
+/// A graph, and what is known about its file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Loaded {
@@ -133,19 +147,19 @@ pub struct Loaded {
     pub graph: Graph,
     /// The ids of the vertices in the file, if they were renumbered.
     pub names: Option<Names>,
-    /// The format that was given or found.
+    /// The format that was given or detected.
     pub format: Format,
     /// Whether each entry is one arc, rather than both.
     pub directed: bool,
-    /// How many entries the file has: edges, or arcs if directed.
+    /// The number of entries in the file: edges, or arcs if directed.
     pub entries: u64,
 }
 
-/// How a file is written.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// Two ids a line, as in the SNAP collection.
+    /// Two ids per line, as in the SNAP collection.
     ///
     /// ```
     /// use filch_graph::read::{load_from, Options};
@@ -193,7 +207,7 @@ impl Format {
         }
     }
 
-    /// What an extension says, without the one that says gzip.
+    /// Returns the format of a file name's extension, without that of gzip.
     fn of_name(path: &Path) -> Option<Format> {
         let extension =
             |path: &Path| path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
@@ -208,7 +222,7 @@ impl Format {
         }
     }
 
-    /// What the first lines say.
+    /// Returns the format that the first lines show.
     fn of_lines<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Option<Format> {
         let line = lines.map(<[u8]>::trim_ascii).find(|line| !line.is_empty())?;
         let banner = matrix_market::BANNER;
@@ -231,7 +245,7 @@ impl fmt::Display for Format {
 impl FromStr for Format {
     type Err = String;
 
-    /// `edge-list`, `matrix-market` or `dimacs`.
+    /// Parses `edge-list`, `matrix-market` or `dimacs`.
     fn from_str(name: &str) -> Result<Format, String> {
         Format::ALL
             .into_iter()
@@ -240,16 +254,16 @@ impl FromStr for Format {
     }
 }
 
-/// How far the reading has come.
+/// The progress of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes of the file that have been read; of the compressed file, if it is compressed.
+    /// The bytes of the file read so far. Counts compressed bytes, if it is compressed.
     pub bytes: u64,
-    /// The bytes that the file has, if that is known.
+    /// The size of the file in bytes, if it is known.
     pub total: Option<u64>,
 }
 
-/// How to read.
+/// How to read a file.
 ///
 /// ```
 /// use filch_graph::read::{self, Options, Progress};
@@ -274,7 +288,7 @@ pub struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// The format is found out, the direction is what the format says, ids are kept.
+    /// Returns the defaults: format detected, direction from the format, ids kept.
     pub fn new() -> Self {
         Options {
             format: None,
@@ -286,37 +300,47 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// The format, whatever the file looks like.
+    /// Sets the format, instead of detecting it.
     pub fn format(mut self, format: Format) -> Self {
         self.format = Some(format);
         self
     }
 
-    /// Whether each entry is one arc, or an edge: both arcs. Unless told, edge lists are undirected, and the others are what their header says.
+    /// Sets whether each entry is one arc, or an edge with both arcs.
+    ///
+    /// By default, edge lists are undirected, and the other formats follow their header.
     pub fn directed(mut self, directed: bool) -> Self {
         self.directed = Some(directed);
         self
     }
 
-    /// Whether to number the ids of an edge list densely, in their order, so that they can be any numbers below 2⁶⁴ − 1; [`Loaded::names`] keeps them. The other formats are numbered densely anyway.
+    /// Sets whether to number the ids of an edge list densely, in their order.
+    ///
+    /// Then they can be any numbers below 2⁶⁴ − 1; [`Loaded::names`] keeps them. The other formats
+    /// are numbered densely anyway.
     pub fn renumber(mut self, renumber: bool) -> Self {
         self.renumber = renumber;
         self
     }
 
-    /// Whether to read files where [nearly all vertices have no edge](self#vertices-without-edges), at four bytes for each of them.
+    /// Sets whether to read files where
+    /// [nearly all vertices have no edge](self#vertices-without-edges).
+    ///
+    /// Each such vertex takes four bytes.
     pub fn allow_isolated(mut self, allow: bool) -> Self {
         self.allow_isolated = allow;
         self
     }
 
-    /// How many bytes are read at a time, and the most that a line may have: 1 MiB unless told, and not fewer than 64 bytes.
+    /// Sets how many bytes are read at a time, which is also the longest line.
+    ///
+    /// The default is 1 MiB, the minimum 64 bytes.
     pub fn block_size(mut self, bytes: usize) -> Self {
         self.block_size = bytes.max(64);
         self
     }
 
-    /// What to call after each block, on the calling thread, for a bar to be drawn.
+    /// Sets a callback after each block, on the calling thread, for a progress bar.
     pub fn progress(mut self, progress: &'a (dyn Fn(Progress) + Sync)) -> Self {
         self.progress = Some(progress);
         self
@@ -384,7 +408,7 @@ fn load_edge_list(text: Text<'_>, options: &Options<'_>) -> Result<Loaded, At> {
     Ok(Loaded { graph, names: None, format, directed, entries })
 }
 
-/// What a header says.
+/// The numbers in a header.
 struct Promise {
     vertices: u64,
     entries: u64,
@@ -402,7 +426,8 @@ fn load_promised(format: Format, promise: Promise, edges: Edges<Vertex>, options
     Ok(Loaded { graph, names: None, format, directed, entries })
 }
 
-/// Memory follows the bytes that were read, not the numbers in them.
+/// Refuses graphs with too many isolated vertices. So memory follows the bytes read, not the
+/// numbers in them.
 fn check_isolated(vertices: u64, entries: u64, header: bool, options: &Options<'_>) -> Result<(), Problem> {
     if vertices > 4 * entries + (1 << 16) && !options.allow_isolated {
         return Err(Problem::Isolated { vertices, entries, header });

@@ -1,8 +1,8 @@
-//! Ids that are far apart, numbered densely.
+//! Sparse ids, numbered densely.
 
 use crate::{BuildError, Graph, Vertex};
 
-/// The ids that the vertices have in the file, where they were renumbered.
+/// The ids of the vertices in the file, if they were renumbered.
 ///
 /// Vertices are numbered in the order of their ids.
 ///
@@ -22,7 +22,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The id of this vertex.
+    /// Returns the id of this vertex.
     ///
     /// # Panics
     ///
@@ -31,12 +31,12 @@ impl Names {
         self.ids[vertex as usize]
     }
 
-    /// The vertex with this id.
+    /// Returns the vertex with this id.
     pub fn vertex(&self, id: u64) -> Option<Vertex> {
         self.ids.binary_search(&id).ok().map(|vertex| vertex as Vertex)
     }
 
-    /// All ids, by vertex, smallest first.
+    /// Returns all ids, by vertex, smallest first.
     pub fn ids(&self) -> &[u64] {
         &self.ids
     }
@@ -65,7 +65,7 @@ pub(super) fn renumber(parts: Vec<Vec<(u64, u64)>>) -> Result<(Names, Vec<Vec<(V
     Ok((names, numbered))
 }
 
-/// Every id once, sorted.
+/// Returns every id once, sorted.
 fn ids(parts: &[Vec<(u64, u64)>]) -> Vec<u64> {
     match parts {
         [] => Vec::new(),

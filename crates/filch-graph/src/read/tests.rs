@@ -88,7 +88,7 @@ fn small_blocks_give_what_a_large_one_gives() {
         let options = Options::new().block_size(block);
         let pieces = load_from("it", text.as_bytes(), &options).unwrap();
         assert_eq!(pieces.graph, whole);
-        // A reader that gives a byte at a time, and one in the pool's own threads.
+        // A reader that returns a byte at a time, and a call on a thread of the pool.
         assert_eq!(load_from("it", Drops(text.as_bytes()), &options).unwrap().graph, whole);
         let within = filch::scope(|_| load_from("it", text.as_bytes(), &options).unwrap().graph);
         assert_eq!(within, whole);

@@ -1,14 +1,20 @@
-//! Reachability: which vertices can be reached from some, the transitive closure of the paper.
+//! Reachability: the vertices that can be reached from roots, the paper's transitive closure.
 //!
-//! A task is a vertex. To run it is to go over its neighbours, and to mark and push those that have no mark. This is when a vertex is marked: when it is pushed, so that few are
-//! pushed twice; and how, with [`Mark::Store`]: one look and one store, neither of them ordered with anything.
+//! A task is a vertex. A task visits the neighbours of its vertex, and marks and pushes those that
+//! have no mark. A vertex is marked when it is pushed, so that few are pushed twice. With
+//! [`Mark::Store`], marking is one load and one store, neither of them ordered with any other
+//! access.
 //!
-//! **Nothing is missed.** Whoever marks a vertex pushes it, and what was pushed is run at least once before the exploration ends. So each marked vertex is run, and then each of its
-//! neighbours has a mark: one that it saw, or its own. Only reachable vertices are marked. That is all that is asked for.
+//! **Nothing is missed.** A worker that marks a vertex pushes it, and each pushed vertex is run at
+//! least once before the exploration ends. So each marked vertex is run, and then each of its
+//! neighbours has a mark: an earlier one, or one that the task sets. Only reachable vertices are
+//! marked. So the marked vertices are exactly the reachable ones.
 //!
-//! **Repeats do no harm.** A vertex that is run again finds its neighbours marked and pushes nothing; one that is run twice at the same time shares its neighbours out, some of them twice.
-//! A worker sees its own marks, so it pushes a vertex at most once: the worklists hold at most one task for each vertex and worker, and hardly more than one for
-//! each vertex in practice.
+//! **Repeats do no harm.** A vertex that is run again finds its neighbours marked and pushes
+//! nothing. If a vertex is run twice at the same time, the two runs share its neighbours, and some
+//! are pushed twice. A worker sees its own marks, so it pushes a vertex at most once. So the
+//! worklists hold at most one task for each vertex and worker, and hardly more than one for each
+//! vertex in practice.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -21,14 +27,17 @@ use crate::{Graph, Vertex};
 /// How a vertex is marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mark {
-    /// By a look and then a store. Two workers may both find it unmarked and both push it.
+    /// By a load and then a store. Two workers may both find it unmarked and both push it.
     #[default]
     Store,
-    /// By a look and then an exchange, which one worker wins: each vertex is pushed once, at the price of a read-modify-write. On an exactly-once queue no task is then redundant.
+    /// By a load and then an exchange, which one worker wins.
+    ///
+    /// Each vertex is pushed once, at the price of a read-modify-write. On an exactly-once queue no
+    /// task is then redundant.
     Exchange,
 }
 
-/// Which vertices can be reached.
+/// The set of reachable vertices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closure {
     marks: Box<[u8]>,
@@ -37,36 +46,39 @@ pub struct Closure {
 }
 
 impl Closure {
-    /// How many vertices can be reached, the roots among them.
+    /// Returns the number of reachable vertices, including the roots.
     pub fn reached(&self) -> usize {
         self.reached
     }
 
-    /// Whether this one can be reached.
+    /// Returns whether this vertex is reachable.
     pub fn contains(&self, vertex: Vertex) -> bool {
         self.marks.get(vertex as usize).is_some_and(|&mark| mark != 0)
     }
 
-    /// The vertices that can be reached, in order.
+    /// Iterates over the reachable vertices, in order.
     pub fn iter(&self) -> impl Iterator<Item = Vertex> + '_ {
         (0..self.marks.len() as Vertex).filter(|&vertex| self.contains(vertex))
     }
 
-    /// What it took.
+    /// Returns the effort of the traversal.
     pub fn effort(&self) -> &Effort {
         &self.effort
     }
 
-    /// The bytes it held beside the graph: one a vertex. The worklists come on top: eight for each task that is queued, of which [`Effort::longest`] says
-    /// how many were seen; never more than one for each vertex and worker.
+    /// Returns the bytes held beside the graph: one per vertex.
+    ///
+    /// The worklists come on top: eight bytes for each queued task. [`Effort::longest`] says how
+    /// many tasks were seen; never more than one for each vertex and worker.
     pub fn memory(&self) -> usize {
         size_of_val(&*self.marks)
     }
 }
 
-/// Which vertices can be reached from these roots.
+/// Finds the vertices reachable from these roots.
 ///
-/// If it was stopped early, what it contains can be reached, and more may be; see [`Effort::ending`].
+/// If it was stopped early, every vertex in the result is reachable, but some reachable vertices
+/// may be missing; see [`Effort::ending`].
 ///
 /// ```
 /// use filch::explore::Explore;
@@ -89,7 +101,7 @@ pub fn closure<K: Kind<Vertex>>(
     closure_marking(graph, roots, Mark::Store, explore)
 }
 
-/// [`closure()`], with vertices marked in this way.
+/// [`closure()`] with this way of marking vertices.
 ///
 /// # Panics
 ///
@@ -104,10 +116,12 @@ pub fn closure_marking<K: Kind<Vertex>>(
     check_roots(graph, &starts);
     let marks: Box<[AtomicU8]> = (0..graph.vertices()).map(|_| AtomicU8::new(0)).collect();
     starts.retain(|&root| marks[root as usize].swap(1, Ordering::Relaxed) == 0);
-    // Relaxed throughout: a mark says nothing about other memory. Who has not seen one yet repeats a visit; the end of the exploration makes all of them visible.
+    // Relaxed throughout: a mark says nothing about other memory. A worker that does not see a mark
+    // yet repeats a visit. The end of the exploration makes all marks visible.
     let explored = match mark {
         Mark::Store => explore.run(starts, |vertex, worker| {
-            // Here and not before, so that it is read once a task and not again after every push.
+            // Here and not outside, so that it is read once per task and not again after every
+            // push.
             let marks = &*marks;
             for &next in graph.neighbours(vertex) {
                 let mark = &marks[next as usize];

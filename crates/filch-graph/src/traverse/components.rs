@@ -1,9 +1,10 @@
 //! Connected components.
 //!
-//! A task is a few hundred vertices side by side, each of which is united with all its neighbours; see [`Unions`]. All tasks are known from the start. It makes no
-//! difference whether there is one component or a million, and none whether it is wide or long: no task waits for another.
+//! A task is a few hundred successive vertices. Each of them is united with all its neighbours; see
+//! [`Unions`]. All tasks are known from the start. The number of components and their shape make no
+//! difference: no task waits for another.
 //!
-//! **Repeats do no harm**: what is united already stays as it is.
+//! **Repeats do no harm**: vertices that are already united stay united.
 
 use filch::explore::queue::Kind;
 use filch::explore::{AtLeast, Explore};
@@ -11,10 +12,10 @@ use filch::explore::{AtLeast, Explore};
 use super::{Effort, Unions};
 use crate::{Graph, Vertex};
 
-/// How many vertices a task is for: enough that a steal is worth it, few enough that there is something to steal.
+/// The number of vertices per task. Enough to be worth a steal, few enough to leave some to steal.
 const VERTICES_A_TASK: usize = 512;
 
-/// Which component each vertex belongs to.
+/// The component of each vertex.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Components {
     numbers: Box<[u32]>,
@@ -27,12 +28,14 @@ impl Components {
         Components { numbers, count, effort }
     }
 
-    /// How many there are.
+    /// Returns the number of components.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The component of a vertex, from 0. They are numbered by their smallest vertices.
+    /// Returns the component of a vertex, from 0.
+    ///
+    /// Components are numbered in the order of their smallest vertices.
     ///
     /// # Panics
     ///
@@ -41,27 +44,30 @@ impl Components {
         self.numbers[vertex as usize] as usize
     }
 
-    /// How many vertices each has.
+    /// Returns the number of vertices of each component.
     pub fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.count];
         self.numbers.iter().for_each(|&number| sizes[number as usize] += 1);
         sizes
     }
 
-    /// What it took.
+    /// Returns the effort of the traversal.
     pub fn effort(&self) -> &Effort {
         &self.effort
     }
 
-    /// The bytes it held beside the graph: four a vertex. The worklists are small: a task for every few hundred vertices.
+    /// Returns the bytes held beside the graph: four per vertex.
+    ///
+    /// The worklists are small: a task for every few hundred vertices.
     pub fn memory(&self) -> usize {
         size_of_val(&*self.numbers)
     }
 }
 
-/// Which vertices are connected. Arcs count in both directions.
+/// Finds the connected components. Arcs count in both directions.
 ///
-/// If it was stopped early, vertices with the same number are connected, and others may be; see [`Effort::ending`].
+/// If it was stopped early, vertices with the same number are connected, and others may be; see
+/// [`Effort::ending`].
 ///
 /// ```
 /// use filch::explore::Explore;
@@ -80,7 +86,7 @@ pub fn components<K: Kind<Vertex>>(graph: &Graph, explore: Explore<'_, AtLeast, 
     Components::new(numbers, count, effort)
 }
 
-/// Unites the vertices that are wanted with their neighbours.
+/// Unites the wanted vertices with their neighbours.
 pub(super) fn unite<K: Kind<Vertex>>(
     graph: &Graph,
     wanted: impl Fn(Vertex) -> bool + Sync,

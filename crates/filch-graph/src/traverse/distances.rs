@@ -1,16 +1,21 @@
 //! Breadth-first distances, level by level in one exploration.
 //!
-//! The vertices at one distance are a level. A task is a piece of the level at hand, by number; whoever finishes the last piece makes the next level of what was found, and pushes its
-//! pieces. A level that is too small to share is done at once by whoever made it, and so are those after it for a while: a path of a million vertices is a million
-//! levels, and none of them is worth a push.
+//! The vertices at one distance are a level. A task is the number of a piece of the current level.
+//! The worker that finishes the last piece makes the next level from the vertices found, and pushes
+//! its pieces. It processes a level that is too small to share itself, and so the levels after it
+//! for a while. A path of a million vertices is a million levels, and none of them is worth a push.
 //!
-//! **Each distance is right**: no piece of a level is begun before all of the one before are finished, so a vertex without a distance, found from a vertex at distance `d`, is at `d + 1`. All who
-//! find it write that number, so a look and a store will do; at worst it is in the next level once for each worker, and gone over as often.
+//! **Each distance is right.** No piece of a level starts before all pieces of the level before are
+//! finished. So a vertex without a distance, found from a vertex at distance `d`, is at `d + 1`.
+//! All workers that find it write that number, so a load and a store are enough. At worst the
+//! vertex is in the next level once for each worker, and is processed as often.
 //!
-//! **Repeats do no harm**, although levels are counted: a piece is claimed by an exchange before it is begun, and a task whose piece is claimed, or belongs to a level
-//! that is over, ends there.
+//! **Repeats do no harm**, although levels are counted. A task claims its piece by an exchange
+//! before it starts. If the piece is claimed already, or belongs to a level that is over, the task
+//! ends at once.
 //!
-//! The other way, to lower distances as shorter ways are found, needs no levels; but a worker that takes the youngest task goes deep first, and on a torus nearly every distance is then
+//! The alternative lowers distances as shorter paths are found, and needs no levels. But a worker
+//! that takes the youngest task goes deep first, and on a torus nearly every distance is then
 //! corrected many times.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -25,13 +30,14 @@ use crate::{Graph, Vertex};
 /// No distance.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// How many vertices of a level a task is for.
+/// The number of vertices of a level per task.
 const PIECE: usize = 512;
 
-/// How many vertices are done at once, in levels that are too small to share, before the exploration has a look whether it should stop.
+/// How many vertices of small levels a worker processes at once. Then the exploration checks
+/// whether to stop.
 const AT_ONCE: usize = 8 * PIECE;
 
-/// How far each vertex is from the nearest root.
+/// The distance of each vertex from the nearest root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distances {
     distances: Box<[u32]>,
@@ -43,37 +49,43 @@ impl Distances {
         Distances { distances, effort }
     }
 
-    /// How many arcs the shortest way to this vertex has; none if there is no way.
+    /// Returns the length of the shortest path to this vertex, in arcs. `None` if there is no path.
     pub fn of(&self, vertex: Vertex) -> Option<u32> {
         self.distances.get(vertex as usize).copied().filter(|&distance| distance != NONE)
     }
 
-    /// How many vertices can be reached.
+    /// Returns the number of reachable vertices.
     pub fn reached(&self) -> usize {
         self.distances.iter().filter(|&&distance| distance != NONE).count()
     }
 
-    /// The first of the vertices that are farthest away, and how far; none if there were no roots.
+    /// Returns the first of the farthest vertices and its distance.
+    ///
+    /// `None` if there were no roots.
     pub fn farthest(&self) -> Option<(Vertex, u32)> {
         let reached =
             (0..self.distances.len() as Vertex).filter_map(|vertex| self.of(vertex).map(|distance| (vertex, distance)));
         reached.reduce(|far, next| if next.1 > far.1 { next } else { far })
     }
 
-    /// What it took.
+    /// Returns the effort of the traversal.
     pub fn effort(&self) -> &Effort {
         &self.effort
     }
 
-    /// The bytes it holds beside the graph: four a vertex. While it was made, the two levels at hand came on top, at four for each of their vertices.
+    /// Returns the bytes held beside the graph: four per vertex.
+    ///
+    /// During the traversal, the current level and the next took four bytes more for each of their
+    /// vertices.
     pub fn memory(&self) -> usize {
         size_of_val(&*self.distances)
     }
 }
 
-/// How far each vertex is from the nearest of these roots, in arcs.
+/// Computes the distance of each vertex from the nearest of these roots, in arcs.
 ///
-/// If it was stopped early, the distances that are there are right, and others are missing; see [`Effort::ending`].
+/// If it was stopped early, the distances in the result are right, and others are missing; see
+/// [`Effort::ending`].
 ///
 /// ```
 /// use filch::explore::Explore;
@@ -122,9 +134,9 @@ pub fn distances<K: Kind<Vertex>>(
 struct Level {
     distance: u32,
     vertices: Vec<Vertex>,
-    /// The task of its first piece; tasks are numbered through all levels.
+    /// The task of its first piece. Tasks are numbered through all levels.
     first: u32,
-    /// Whether each piece has been begun.
+    /// Whether each piece has been claimed.
     claims: Vec<AtomicBool>,
 }
 
@@ -138,33 +150,33 @@ impl Level {
         self.first..self.first + self.claims.len() as u32
     }
 
-    /// The piece of a task, for who claims it first.
+    /// Returns the piece of a task to the first worker that claims it.
     fn claim(&self, task: u32) -> Option<&[Vertex]> {
         // A task of a level that is over has a smaller number.
         let piece = task.checked_sub(self.first)? as usize;
-        // Relaxed: one gets it, which is all.
+        // Relaxed: only one worker wins the swap, and nothing else is ordered by it.
         let claimed = self.claims[piece].swap(true, Ordering::Relaxed);
         (!claimed).then(|| &self.vertices[piece * PIECE..self.vertices.len().min((piece + 1) * PIECE)])
     }
 }
 
-/// What a task comes to.
+/// The result of a task.
 enum Step {
     Done,
-    /// Somebody else has it, or had.
+    /// The piece was claimed by another run of the task.
     Repeat,
-    /// It was the last of its level: the tasks of the next, if there are any.
+    /// The last piece of its level. Has the tasks of the next level, if there are any.
     Level(std::ops::Range<u32>),
 }
 
 struct Search<'a> {
     graph: &'a Graph,
     distances: &'a [AtomicU32],
-    /// Read for the length of a piece, written between two levels.
+    /// Locked for reading during a piece, and for writing between two levels.
     level: RwLock<Level>,
-    /// How many pieces of the level are not finished.
+    /// The number of unfinished pieces of the level.
     unfinished: AtomicUsize,
-    /// What the finished ones have found.
+    /// The vertices that the finished pieces have found.
     found: Mutex<Vec<Vec<Vertex>>>,
 }
 
@@ -180,19 +192,21 @@ impl Search<'_> {
         if !found.is_empty() {
             self.found.lock().unwrap_or_else(PoisonError::into_inner).push(found);
         }
-        // Acquire and release: who finishes last sees the distances that the others have written.
+        // Acquire and release: the last worker to finish sees the distances that the others have
+        // written.
         match self.unfinished.fetch_sub(1, Ordering::AcqRel) {
             1 => Step::Level(self.advance()),
             _ => Step::Done,
         }
     }
 
-    /// Gives the neighbours that have no distance this one.
+    /// Sets this distance for all neighbours that have none.
     fn look(&self, vertices: &[Vertex], distance: u32, found: &mut Vec<Vertex>) {
         for &vertex in vertices {
             for &next in self.graph.neighbours(vertex) {
                 let place = &self.distances[next as usize];
-                // Relaxed: all who write it in this level write the same, and between levels there is `unfinished`.
+                // Relaxed: all workers that write it in this level write the same value, and
+                // `unfinished` orders the levels.
                 if place.load(Ordering::Relaxed) == NONE {
                     place.store(distance, Ordering::Relaxed);
                     found.push(next);
@@ -201,7 +215,8 @@ impl Search<'_> {
         }
     }
 
-    /// Makes the next level that is worth sharing, or the next that is due. Nobody has a piece of this one any more.
+    /// Makes the next level that is worth sharing, or the next after the limit. No worker has a
+    /// piece of the current level any more.
     fn advance(&self) -> std::ops::Range<u32> {
         let mut level = self.level.write().unwrap_or_else(PoisonError::into_inner);
         let (mut distance, first) = (level.distance + 1, level.tasks().end);
@@ -215,7 +230,7 @@ impl Search<'_> {
             std::mem::swap(&mut vertices, &mut found);
         }
         *level = Level::new(distance, first, vertices);
-        // Relaxed: who counts it down has a task that is pushed after this.
+        // Relaxed: a worker that decrements it has a task that is pushed after this store.
         self.unfinished.store(level.claims.len(), Ordering::Relaxed);
         level.tasks()
     }

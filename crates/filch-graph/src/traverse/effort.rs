@@ -1,8 +1,8 @@
-//! What a traversal took.
+//! The effort of a traversal.
 
 use filch::explore::{Counts, Ending, Explored};
 
-/// What a traversal took: what its workers did, and how it ended.
+/// The effort of a traversal: what its workers did, and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effort {
     counts: Vec<Counts>,
@@ -11,26 +11,27 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// Of one exploration. `needed` is how many tasks would have done, known once it is complete.
+    /// Returns the effort of one exploration. `needed` is the number of tasks without repeats,
+    /// known once the exploration is complete.
     pub(super) fn of<S>(explored: &Explored<S>, needed: impl FnOnce() -> u64) -> Effort {
         let (counts, ending) = (explored.counts().to_vec(), explored.ending());
         Effort { counts, ending, needed: (ending == Ending::Complete).then(needed) }
     }
 
-    /// Of one thread that did all there was to do.
+    /// Returns the effort of one thread that ran all tasks.
     pub(crate) fn serial(tasks: u64) -> Effort {
         let mut counts = Counts::default();
         counts.tasks = tasks;
         Effort { counts: vec![counts], ending: Ending::Complete, needed: Some(tasks) }
     }
 
-    /// The same, now that it is known how many tasks would have done.
+    /// Adds to the number of needed tasks, once it is known.
     pub(super) fn needing(mut self, more: u64) -> Effort {
         self.needed = self.needed.map(|needed| needed + more);
         self
     }
 
-    /// Of this and then that.
+    /// Returns the sum of this exploration and the next.
     pub(super) fn then(mut self, next: Effort) -> Effort {
         self.ending = next.ending;
         self.needed = self.needed.zip(next.needed).map(|(mine, its)| mine + its);
@@ -50,40 +51,46 @@ impl Effort {
         self
     }
 
-    /// How it ended. Unless this is [`Ending::Complete`], what was found is true as far as it goes, and more may be missing.
+    /// Returns how the traversal ended.
+    ///
+    /// Unless this is [`Ending::Complete`], the result is right but may be incomplete.
     pub fn ending(&self) -> Ending {
         self.ending
     }
 
-    /// Whether nothing was left to do.
+    /// Returns whether no work was left.
     pub fn is_complete(&self) -> bool {
         self.ending == Ending::Complete
     }
 
-    /// What each worker did.
+    /// Returns what each worker did.
     pub fn counts(&self) -> &[Counts] {
         &self.counts
     }
 
-    /// How many tasks were run.
+    /// Returns the number of tasks that were run.
     pub fn tasks(&self) -> u64 {
         self.counts.iter().map(|counts| counts.tasks).sum()
     }
 
-    /// How many of them were stolen.
+    /// Returns the number of tasks that were stolen.
     pub fn steals(&self) -> u64 {
         self.counts.iter().map(|counts| counts.steals).sum()
     }
 
-    /// The tasks in the longest queue of each worker, added up: what the worklists took at most, at eight bytes a task. The workers look at their queues now and then, so it may be a
-    /// little more.
+    /// Returns the longest length of each worker's queue, summed over the workers.
+    ///
+    /// At eight bytes per task, this is the most memory that the worklists took. The workers check
+    /// their queues only now and then, so the true value may be a little larger.
     pub fn longest(&self) -> usize {
         self.counts.iter().map(|counts| counts.longest).sum()
     }
 
-    /// How many of them somebody had run already, or was running: those that the queue gave out twice and those that were pushed twice.
+    /// Returns the number of tasks whose work another task had done or was doing.
     ///
-    /// It is what is left of all tasks when one for each vertex (or piece of work) is taken off, so counting costs the traversal nothing. Unknown if it did not complete.
+    /// These are the tasks that the queue returned twice and those that were pushed twice. The
+    /// number is the count of all tasks minus one for each vertex (or piece of work), so counting
+    /// costs the traversal nothing. `None` if the traversal did not complete.
     pub fn redundant(&self) -> Option<u64> {
         self.needed.map(|needed| self.tasks().saturating_sub(needed))
     }

@@ -1,7 +1,9 @@
-//! Traversals on [`filch::explore`](mod@filch::explore): each takes an [`Explore`](filch::explore::Explore) that says which queue, how many workers and when to stop.
+//! Traversals on [`filch::explore`](mod@filch::explore).
 //!
-//! All of them tolerate tasks that run twice, and the module of each says why; so they take the at-least-once exploration, on any queue. What they allocate is said by
-//! their results' `memory`; the graph has four bytes an arc and four a vertex.
+//! Each takes an [`Explore`](filch::explore::Explore) that sets the queue, the number of workers
+//! and the limits. All of them tolerate tasks that run twice, and the module of each says why. So
+//! they take the at-least-once exploration, on any queue. The method `memory` of each result
+//! returns what the traversal allocates. The graph has four bytes per arc and four per vertex.
 //!
 //! | traversal | task | shared memory a vertex | read-modify-writes |
 //! |---|---|---|---|

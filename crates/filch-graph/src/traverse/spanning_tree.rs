@@ -1,21 +1,32 @@
 //! Spanning trees and forests, grown by exploration.
 //!
-//! A task is a vertex. To run it is to go over its neighbours; who has no mark is marked, by an exchange that one worker wins, and that worker writes down the parent and then pushes.
-//! The marks are bytes beside the parents, because most looks find one set, and more of them fit in the cache.
+//! A task is a vertex. A task visits the neighbours of its vertex. It marks a neighbour that has no
+//! mark, by an exchange that one worker wins. That worker stores the parent and then pushes the
+//! neighbour. The marks are bytes beside the parents: most loads find a mark set, and more marks
+//! fit in the cache.
 //!
-//! **It is a tree.** A vertex is marked once, so it gets one parent, and it is pushed after that. So if `v` is the parent of `w`, then `v` had its own parent before: the
-//! mark of `v` came before the push of `v`, that before the run of `v`, that before the mark of `w`; a queue hands on what was done before a push. What comes before
-//! cannot go round in a circle, so the parents lead to the root. And nothing is missed, for the same reason as in [a closure](super::closure()).
+//! **It is a tree.** A vertex is marked once, so it gets one parent, and it is pushed after that.
+//! So if `v` is the parent of `w`, `v` got its own parent before: the mark of `v` comes before the
+//! push of `v`, that before the run of `v`, and that before the mark of `w`. A queue makes what
+//! happened before a push visible after the pop. This order has no cycle, so the parents lead to
+//! the root. And nothing is missed, for the same reason as in [a closure](super::closure()).
 //!
-//! **Repeats do no harm**: a vertex that is run again finds no neighbour without a mark, and one that is run twice at the same time shares them out.
+//! **Repeats do no harm.** A vertex that is run again finds no neighbour without a mark. If a
+//! vertex is run twice at the same time, the two runs share its neighbours.
 //!
-//! **A look and a store would not do**, as they do for a closure, although each vertex would still have one parent, the last that was stored. Let one worker mark `a` and run it, and
-//! another mark `b` and run it, where `a` and `b` are neighbours, while the stores of both are still on their way. Then each finds the other vertex without a mark, and each is made the
-//! parent of the other. On x86 the store buffer allows that, however rarely, unless there is a fence between the store and the run, as in the pop of Chase-Lev; the queues that
-//! are worth having here are those without. The paper says as much: its spanning tree synchronises by itself.
+//! **A load and a store are not enough** here, although they are for a closure. Each vertex would
+//! still have one parent, the last that was stored. Let `a` and `b` be neighbours. One worker marks
+//! `a` and runs it. Another marks `b` and runs it, while the stores of both are still in their
+//! store buffers. Then each finds the other vertex without a mark, and each becomes the parent of
+//! the other. On x86 the store buffer allows that, however rarely, unless there is a fence between
+//! the store and the run, as in the pop of Chase-Lev. The queues of interest here are those without
+//! that fence. The paper agrees: its spanning tree synchronises by itself.
 //!
-//! **The forest** needs a root in each component, and two explorations however many components there are. The first grows a tree from a vertex with the most neighbours; in most graphs that is
-//! all, or nearly. The vertices that are left are then united with their neighbours, as for [components](super::components()), and the smallest of each set is a root of the second exploration.
+//! **The forest** needs a root in each component, and takes two explorations for any number of
+//! components. The first grows a tree from a vertex with the most neighbours; in most graphs that
+//! covers all vertices, or nearly all. The remaining vertices are then united with their
+//! neighbours, as for [components](super::components()), and the smallest vertex of each set is a
+//! root of the second exploration.
 
 use std::sync::atomic::{AtomicU32, AtomicU8, Ordering};
 
@@ -27,9 +38,10 @@ use super::tree::NONE;
 use super::{check_roots, Effort, Tree};
 use crate::{Graph, Vertex};
 
-/// A tree of all vertices that can be reached from this root.
+/// Returns a tree of all vertices that are reachable from this root.
 ///
-/// Which tree it is depends on who came first. If it was stopped early, it is a tree of part of them; see [`Effort::ending`].
+/// Which tree it is depends on the timing of the workers. If it was stopped early, it is a tree of
+/// some of them; see [`Effort::ending`].
 ///
 /// ```
 /// use filch::explore::Explore;
@@ -52,11 +64,12 @@ pub fn spanning_tree<K: Kind<Vertex>>(graph: &Graph, root: Vertex, explore: Expl
     growth.finish(vec![root], effort, usize::from(graph.degree(root) == 0))
 }
 
-/// A tree for each component.
+/// Returns a forest with a tree for each component.
 ///
 /// In a directed graph, every vertex is in one of the trees too, but a component may have several.
 ///
-/// If it was stopped early, some vertices are in no tree, or components have no root; see [`Effort::ending`].
+/// If it was stopped early, some vertices are in no tree, or components have no root; see
+/// [`Effort::ending`].
 ///
 /// ```
 /// use filch::explore::Explore;
@@ -90,15 +103,16 @@ pub fn spanning_forest<K: Kind<Vertex> + Clone>(graph: &Graph, explore: Explore<
     growth.finish(roots, effort, alone + added)
 }
 
-/// Trees that grow.
+/// A forest under construction.
 struct Growth<'g> {
     graph: &'g Graph,
     marks: Box<[AtomicU8]>,
-    /// Written by whoever set the mark, and read when all is done.
+    /// Written by the worker that set the mark, and read when the exploration has ended.
     parents: Box<[AtomicU32]>,
 }
 
-// Relaxed throughout: each mark is decided by itself, and what must come before what is seen to by the queue.
+// Relaxed throughout: each mark is decided by itself, and the queue provides the order between a
+// push and the run.
 impl<'g> Growth<'g> {
     fn new(graph: &'g Graph) -> Self {
         let marks = (0..graph.vertices()).map(|_| AtomicU8::new(0)).collect();
@@ -106,12 +120,12 @@ impl<'g> Growth<'g> {
         Growth { graph, marks, parents }
     }
 
-    /// Whether the vertex is in no tree yet.
+    /// Returns whether the vertex is in no tree yet.
     fn is_left(&self, vertex: Vertex) -> bool {
         self.marks[vertex as usize].load(Ordering::Relaxed) == 0
     }
 
-    /// Grows a tree from each of the roots, which are not in any yet.
+    /// Grows a tree from each of the roots, which are not in any tree yet.
     fn grow<K: Kind<Vertex>>(&self, mut roots: Vec<Vertex>, explore: Explore<'_, AtLeast, K>) -> Effort {
         for &root in &roots {
             adopt(&self.marks, &self.parents, root, root);
@@ -119,7 +133,8 @@ impl<'g> Growth<'g> {
         // Nothing grows from a vertex without neighbours.
         roots.retain(|&root| self.graph.degree(root) > 0);
         let explored = explore.run(roots, |vertex, worker| {
-            // Here and not before, so that they are read once a task and not again after every push.
+            // Here and not outside, so that they are read once per task and not again after every
+            // push.
             let (marks, parents) = (&*self.marks, &*self.parents);
             for &next in self.graph.neighbours(vertex) {
                 if adopt(marks, parents, next, vertex) {
@@ -127,11 +142,12 @@ impl<'g> Growth<'g> {
                 }
             }
         });
-        // How many tasks would have done is known when all trees are grown.
+        // The number of needed tasks is known when all trees are grown.
         Effort::of(&explored, || 0)
     }
 
-    /// Adds what no root has a way to, which is only there if arcs go one way: rare enough for one thread. Returns how many vertices that are.
+    /// Adds the vertices that no root reaches. They exist only if some arcs go one way, and are
+    /// rare enough for one thread. Returns their number.
     #[cold]
     fn grow_one_way(&self, roots: &mut Vec<Vertex>) -> usize {
         let adopt = |vertex, parent| adopt(&self.marks, &self.parents, vertex, parent);
@@ -149,14 +165,14 @@ impl<'g> Growth<'g> {
         added
     }
 
-    /// The tree, of which so many vertices were never a task.
+    /// Returns the tree. `without` is the number of vertices that were never a task.
     fn finish(self, roots: Vec<Vertex>, effort: Effort, without: usize) -> Tree {
         let parents: Box<[Vertex]> = self.parents.into_vec().into_iter().map(AtomicU32::into_inner).collect();
         Tree::new(parents, roots, |reached| effort.needing(reached.saturating_sub(without as u64)))
     }
 }
 
-/// Gives the vertex this parent, unless it is in a tree.
+/// Sets the parent of the vertex, unless it is in a tree. Returns whether it did.
 #[inline]
 fn adopt(marks: &[AtomicU8], parents: &[AtomicU32], vertex: Vertex, parent: Vertex) -> bool {
     let mark = &marks[vertex as usize];

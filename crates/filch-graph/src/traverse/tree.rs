@@ -1,4 +1,4 @@
-//! Spanning trees and forests: what they are, and what is wrong with one that is none.
+//! Spanning trees and forests, and the check of one.
 
 use std::fmt;
 
@@ -8,10 +8,12 @@ use crate::{Graph, Vertex};
 /// No parent: `Vertex::MAX` is never a vertex.
 pub(crate) const NONE: Vertex = Vertex::MAX;
 
-/// A tree or a forest: each vertex that is in it has one parent, but for the roots, which have none.
+/// A tree or a forest.
+///
+/// Each vertex in it has one parent, except the roots, which have none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// The parent of each vertex; of a root itself; [`NONE`] if it is not in the tree.
+    /// The parent of each vertex. A root has itself, and a vertex outside the tree [`NONE`].
     parents: Box<[Vertex]>,
     roots: Vec<Vertex>,
     reached: usize,
@@ -24,48 +26,53 @@ impl Tree {
         Tree { parents, roots, reached, effort: effort(reached as u64) }
     }
 
-    /// The parent of a vertex: none if it is a root, or not in the tree.
+    /// Returns the parent of a vertex. `None` if it is a root, or not in the tree.
     pub fn parent(&self, vertex: Vertex) -> Option<Vertex> {
         self.parents.get(vertex as usize).copied().filter(|&parent| parent != NONE && parent != vertex)
     }
 
-    /// Whether the vertex is in the tree.
+    /// Returns whether the vertex is in the tree.
     pub fn contains(&self, vertex: Vertex) -> bool {
         self.parents.get(vertex as usize).is_some_and(|&parent| parent != NONE)
     }
 
-    /// The vertices without a parent, one for each tree.
+    /// Returns the vertices without a parent, one for each tree.
     pub fn roots(&self) -> &[Vertex] {
         &self.roots
     }
 
-    /// How many vertices are in the tree.
+    /// Returns the number of vertices in the tree.
     pub fn reached(&self) -> usize {
         self.reached
     }
 
-    /// The edges, from parent to child.
+    /// Iterates over the edges, from parent to child.
     pub fn edges(&self) -> impl Iterator<Item = (Vertex, Vertex)> + '_ {
         (0..self.parents.len() as Vertex).filter_map(|vertex| self.parent(vertex).map(|parent| (parent, vertex)))
     }
 
-    /// What it took.
+    /// Returns the effort of the traversal.
     pub fn effort(&self) -> &Effort {
         &self.effort
     }
 
-    /// The bytes it holds beside the graph: four a vertex. While it grew, a mark of one byte a vertex came on top, and the worklists: eight for each vertex that was queued, each pushed
-    /// once. A forest of more than one tree also took four a vertex to tell the trees apart.
+    /// Returns the bytes held beside the graph: four per vertex.
+    ///
+    /// While the tree grew, a mark of one byte per vertex came on top, and the worklists: eight
+    /// bytes for each queued vertex, each pushed once. A forest of more than one tree also took
+    /// four bytes per vertex to tell the trees apart.
     pub fn memory(&self) -> usize {
         size_of_val(&*self.parents)
     }
 
-    /// Whether this is a tree or forest of the graph to which nothing is missing: each parent has an arc to its child, parents lead to a root, and whatever can be reached from
-    /// the roots is in it.
+    /// Checks that this is a complete tree or forest of the graph.
+    ///
+    /// Each parent has an arc to its child, parents lead to a root, and every vertex that is
+    /// reachable from the roots is in it.
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong.
+    /// The first flaw.
     pub fn check(&self, graph: &Graph) -> Result<(), TreeFlaw> {
         if graph.vertices() != self.parents.len() {
             return Err(TreeFlaw::OtherGraph { tree: self.parents.len(), graph: graph.vertices() });
@@ -77,7 +84,7 @@ impl Tree {
             }
             rooted[root as usize] = true;
         }
-        // An arc from each parent to its child, found by going over the arcs once.
+        // An arc from each parent to its child, found in one pass over the arcs.
         let mut joined = rooted.clone();
         for (vertex, neighbours) in graph.iter() {
             for &next in neighbours {
@@ -95,7 +102,8 @@ impl Tree {
                 None => TreeFlaw::UnknownRoot { vertex },
             });
         }
-        // Each vertex's way to a root, as far as it has not been gone yet. A way longer than all vertices goes round.
+        // Follows each vertex's path to a root, up to a vertex that is already known to have one. A
+        // path longer than the number of vertices is a cycle.
         for vertex in 0..self.parents.len() as Vertex {
             let mut way = vec![vertex];
             let mut at = vertex;
@@ -121,7 +129,7 @@ impl Tree {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the sentences say what the fields are")]
 pub enum TreeFlaw {
-    /// It has another number of vertices than the graph.
+    /// The tree has another number of vertices than the graph.
     OtherGraph { tree: usize, graph: usize },
     /// A root has a parent, or is not in the tree.
     RootWithParent { root: Vertex },
@@ -131,9 +139,9 @@ pub enum TreeFlaw {
     NoArc { parent: Vertex, child: Vertex },
     /// A parent is not in the tree itself.
     ParentOutside { vertex: Vertex, parent: Vertex },
-    /// The parents lead round in a circle.
+    /// The parents form a cycle.
     Cycle { vertex: Vertex },
-    /// A vertex that could be reached is not in the tree.
+    /// A reachable vertex is not in the tree.
     LeftOut { from: Vertex, vertex: Vertex },
 }
 
@@ -166,7 +174,7 @@ mod tests {
     use super::*;
     use crate::generate;
 
-    /// A path of six vertices and one beside it.
+    /// A path of six vertices with one chord, and one vertex beside it.
     fn graph() -> Graph {
         Graph::undirected(7, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (2, 4)]).unwrap()
     }

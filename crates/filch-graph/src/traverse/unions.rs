@@ -1,11 +1,15 @@
 //! Sets of vertices that many threads unite at the same time.
 //!
-//! Each vertex has a parent with a smaller number, or itself if it is the smallest of its set. To unite two sets, the larger of their two smallest vertices gets the smaller one as
-//! its parent, by a compare-exchange that succeeds only while it is still the smallest of its own set.
+//! Each vertex has a parent with a smaller number, or itself if it is the smallest of its set. To
+//! unite two sets, the larger of their two smallest vertices gets the smaller one as its parent.
+//! This is a compare-exchange that succeeds only while the larger one is still the smallest of its
+//! own set.
 //!
-//! **Invariant.** The parent of a vertex is never larger than it, so there is no cycle, whatever the order of the steps. A vertex that has once got a parent other than itself never
-//! becomes a smallest one again, and its parent is only ever replaced by another vertex of the chain from it to the smallest. So a set once united stays together,
-//! and to unite what is united already changes nothing: it may be done twice.
+//! **Invariant.** The parent of a vertex is never larger than the vertex, so there is no cycle, in
+//! any order of the steps. A vertex whose parent is another vertex never becomes a smallest one
+//! again, and its parent is only ever replaced by another vertex of the chain from it to the
+//! smallest. So a united set stays together, and to unite a set with itself changes nothing: a
+//! repeat does no harm.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -16,9 +20,10 @@ pub(crate) struct Unions {
     parents: Box<[AtomicU32]>,
 }
 
-// Relaxed throughout: the invariant holds for each word alone, and who reads the result has waited for those who made it.
+// Relaxed throughout: the invariant holds for each word alone, and the reader of the result has
+// waited for all workers.
 impl Unions {
-    /// Each vertex alone.
+    /// Puts each vertex into a set of its own.
     pub(crate) fn new(vertices: usize) -> Unions {
         Unions { parents: (0..vertices as Vertex).map(AtomicU32::new).collect() }
     }
@@ -30,7 +35,8 @@ impl Unions {
     /// Unites the sets of two vertices.
     #[inline]
     pub(crate) fn unite(&self, a: Vertex, b: Vertex) {
-        // Most edges of a large component join what is joined already, often directly.
+        // Most edges of a large component join vertices that are already united, often with the
+        // same parent.
         if self.parent(a) != self.parent(b) {
             self.link(a, b);
         }
@@ -51,7 +57,8 @@ impl Unions {
         }
     }
 
-    /// The smallest vertex of the set, as far as it is united; on the way there every other vertex gets a parent further on.
+    /// Returns the smallest vertex of the set, as far as it is united. On the way, every other
+    /// vertex gets a parent further along the chain.
     pub(crate) fn smallest(&self, mut vertex: Vertex) -> Vertex {
         loop {
             let parent = self.parent(vertex);
@@ -59,13 +66,13 @@ impl Unions {
             if next == parent {
                 return parent;
             }
-            // A store will do: at worst it puts back a vertex that is not as far along.
+            // A store is enough: at worst it restores a parent that is less far along the chain.
             self.parents[vertex as usize].store(next, Ordering::Relaxed);
             vertex = next;
         }
     }
 
-    /// Whether the vertex is the smallest of its set.
+    /// Returns whether the vertex is the smallest of its set.
     pub(crate) fn is_smallest(&self, vertex: Vertex) -> bool {
         self.parent(vertex) == vertex
     }
@@ -75,13 +82,14 @@ impl Unions {
         self.parents[vertex as usize].load(Ordering::Relaxed)
     }
 
-    /// The number of each vertex's set, and how many there are. Sets are numbered by their smallest vertices.
+    /// Returns the number of each vertex's set, and the number of sets. Sets are numbered in the
+    /// order of their smallest vertices.
     pub(crate) fn number(self) -> (Box<[u32]>, usize) {
         let mut sets: Box<[u32]> = self.parents.into_vec().into_iter().map(AtomicU32::into_inner).collect();
         let mut count = 0;
         for vertex in 0..sets.len() {
             let parent = sets[vertex] as usize;
-            // A parent is smaller, so it has its number already.
+            // The parent is smaller, so it has its number already.
             sets[vertex] = if parent == vertex { count } else { sets[parent] };
             count += u32::from(parent == vertex);
         }

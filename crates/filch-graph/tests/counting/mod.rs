@@ -1,10 +1,13 @@
-//! An allocator that counts what is held. It counts for the whole process, so the tests of a program that uses it must run one at a time.
+//! An allocator that counts the bytes held.
+//!
+//! It counts for the whole process, so the tests of a program that uses it must run one at a time.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// A request beyond this ends the program: what asks for it is wrong, and the machine need not suffer for it.
+/// The largest request that succeeds. A larger one is a bug: it ends the program, and must not
+/// exhaust the machine.
 const REFUSED: usize = 1 << 30;
 
 struct Counting;
@@ -17,14 +20,15 @@ fn hold(bytes: usize) {
     MOST_HELD.fetch_max(held, Ordering::Relaxed);
 }
 
-// SAFETY: everything is refused, or passed on to the system's allocator as it is. That `realloc` is the default one, which allocates, copies and frees, makes both pieces count.
+// SAFETY: each call returns null or goes unchanged to the system's allocator. `realloc` is the
+// default one, which allocates, copies and frees, so both pieces count.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.size() > REFUSED {
             return std::ptr::null_mut();
         }
         hold(layout.size());
-        // SAFETY: the caller's promise is the same as ours.
+        // SAFETY: the caller of this function guarantees it.
         unsafe { System.alloc(layout) }
     }
 
@@ -33,13 +37,13 @@ unsafe impl GlobalAlloc for Counting {
             return std::ptr::null_mut();
         }
         hold(layout.size());
-        // SAFETY: the caller's promise is the same as ours.
+        // SAFETY: the caller of this function guarantees it.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         HELD.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise is the same as ours.
+        // SAFETY: the caller of this function guarantees it.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -47,7 +51,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Until it is dropped, no other test of this program runs.
+/// Returns a lock. While it is held, no other test of this program runs.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     let alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -56,7 +60,7 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
     alone
 }
 
-/// The result, and the most memory that was held at once beyond what was held before.
+/// Returns the result, and the peak of the memory held beyond what was held before.
 pub(crate) fn most_held<R>(run: impl FnOnce() -> R) -> (R, usize) {
     let before = HELD.load(Ordering::Relaxed);
     MOST_HELD.store(before, Ordering::Relaxed);

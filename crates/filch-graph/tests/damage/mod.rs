@@ -15,7 +15,7 @@ pub(crate) enum Damage {
     Cut(Index),
 }
 
-/// Any damage; what is inserted is one of the words.
+/// Any damage; inserted text is one of the words.
 pub(crate) fn damages(words: &'static [&'static str]) -> impl Strategy<Value = Damage> {
     prop_oneof![
         (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| Damage::Flip(at, byte)),
@@ -27,7 +27,7 @@ pub(crate) fn damages(words: &'static [&'static str]) -> impl Strategy<Value = D
     ]
 }
 
-/// Does it.
+/// Applies the damage.
 pub(crate) fn damage(bytes: &mut Vec<u8>, damage: &Damage) {
     if bytes.is_empty() {
         return;

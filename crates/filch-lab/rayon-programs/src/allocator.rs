@@ -1,20 +1,22 @@
-//! The allocator of this program: that of the system, with a count that can be switched on.
+//! The allocator of this program: the system's, with a count that can be switched on.
 //!
-//! While the count is off, an allocation costs one load and one branch more. The flag has a cache
-//! line of its own, so that no thread waits for the line.
+//! While the count is off, an allocation costs one more load and one more branch. The flag has a
+//! cache line of its own, so that no thread waits for the line.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A value on a cache line of its own, and on a pair of lines that is fetched together.
+/// A value on a cache line of its own.
+///
+/// The alignment also covers a pair of lines that is fetched together.
 #[repr(align(128))]
 struct Line<T>(T);
 
 static IS_COUNTING: Line<AtomicBool> = Line(AtomicBool::new(false));
 static COUNT: Line<AtomicU64> = Line(AtomicU64::new(0));
 
-/// Held while the count is on: counts at the same time would be of each other's work.
+/// Held while the count is on. Two counts at the same time would include each other's work.
 static COUNTER: Mutex<()> = Mutex::new(());
 
 #[global_allocator]
@@ -22,6 +24,8 @@ static ALLOCATOR: Counting = Counting;
 
 struct Counting;
 
+/// Counts an allocation if the count is on.
+///
 /// Relaxed: the flag and the count are set before work starts and read after it ended, and the
 /// calls that start and end it synchronise the threads.
 #[inline]
@@ -31,13 +35,13 @@ fn note() {
     }
 }
 
-// SAFETY: every method is that of the system's allocator with the same arguments. `note` allocates
-// nothing and does not unwind.
+// SAFETY: every method calls that of the system's allocator with the same arguments. `note`
+// allocates nothing and does not unwind.
 unsafe impl GlobalAlloc for Counting {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note();
-        // SAFETY: the caller keeps the promises of this method, which are the same.
+        // SAFETY: the caller upholds the contract of this method, which is the same.
         unsafe { System.alloc(layout) }
     }
 
@@ -62,7 +66,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Runs `work`, and returns how many allocations all threads of the process made meanwhile.
+/// Runs `work`, and returns the number of allocations by all threads meanwhile.
 pub(crate) fn counting<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let _only = COUNTER.lock().unwrap_or_else(PoisonError::into_inner);
     COUNT.0.store(0, Ordering::Relaxed);

@@ -1,11 +1,11 @@
-//! Work that keeps a thread busy for a fixed number of steps, whatever the clock says.
+//! Work that keeps a thread busy for a number of steps, independent of the clock.
 
 use std::hint::black_box;
 
-/// About as many steps as a thread takes in a microsecond.
+/// The approximate number of steps that a thread takes in a microsecond.
 pub(crate) const STEPS_A_MICRO: u64 = 1_500;
 
-/// Takes so many steps, each of which needs the one before.
+/// Takes `count` steps, each of which needs the one before.
 ///
 /// The compiler finds no closed form for it. It is never inlined, so that the work is the same
 /// wherever it runs. A loop that watches the clock would end on time even if its thread is

@@ -1,4 +1,4 @@
-//! What a round took: time, and CPU time of all threads of this process.
+//! The measurements of a round: time, and CPU time of all threads of this process.
 
 use std::fmt;
 use std::thread;
@@ -13,13 +13,13 @@ pub(crate) struct Round {
     cpu: Duration,
     operations: u64,
     checksum: u64,
-    /// How long single calls took, if they were timed one by one.
+    /// The times of single calls, if they were timed one by one.
     calls: Option<Calls>,
-    /// How many allocations there were, if they were counted.
+    /// The number of allocations, if they were counted.
     allocations: Option<u64>,
 }
 
-/// How long single calls took.
+/// The times of single calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Calls {
     median: Duration,
@@ -27,23 +27,23 @@ struct Calls {
 }
 
 impl Calls {
-    /// Ranks the calls. `None` without any.
+    /// Ranks the calls. Returns `None` if there are none.
     fn of(mut times: Vec<Duration>) -> Option<Calls> {
         times.sort_unstable();
-        // The shortest call that is no shorter than so many of a hundred.
+        // The shortest time that at least `percent` of a hundred calls do not exceed.
         let ranked = |percent: usize| times.get((times.len() * percent).div_ceil(100).checked_sub(1)?).copied();
         Some(Calls { median: ranked(50)?, p99: ranked(99)? })
     }
 }
 
 impl Round {
-    /// What the round came to.
+    /// The checksum of the round's result.
     #[cfg(test)]
     pub(crate) fn checksum(&self) -> u64 {
         self.checksum
     }
 
-    /// How many allocations there were, if they were counted.
+    /// The number of allocations, if they were counted.
     #[cfg(test)]
     pub(crate) fn allocations(&self) -> Option<u64> {
         self.allocations
@@ -59,7 +59,9 @@ impl fmt::Display for Round {
     }
 }
 
-/// Times `work`, which is so many operations. Neither `check`, which makes a checksum of the result, nor its end is timed.
+/// Times `work`, which makes `operations` operations.
+///
+/// `check` makes a checksum of the result. Neither `check` nor dropping the result is timed.
 pub(crate) fn timed<T>(operations: u64, work: impl FnOnce() -> T, check: impl FnOnce(&T) -> u64) -> Round {
     let (start, cpu_before) = (Instant::now(), cpu_time());
     let result = work();
@@ -68,7 +70,7 @@ pub(crate) fn timed<T>(operations: u64, work: impl FnOnce() -> T, check: impl Fn
     Round { elapsed, cpu, operations, checksum: check(&result), calls: None, allocations: None }
 }
 
-/// As [`timed`], and counts the allocations of `work` on all threads. The count takes time.
+/// Like [`timed`], and counts the allocations of `work` on all threads. Counting takes time.
 pub(crate) fn counted<T>(operations: u64, work: impl FnOnce() -> T, check: impl FnOnce(&T) -> u64) -> Round {
     let mut allocations = None;
     let count = || {
@@ -80,7 +82,7 @@ pub(crate) fn counted<T>(operations: u64, work: impl FnOnce() -> T, check: impl 
     Round { allocations, ..round }
 }
 
-/// Times so many calls one by one. The pause before each is not timed.
+/// Times `calls` calls one by one. The pause before each is not timed.
 ///
 /// The CPU time is that of the whole process, from the first call to the end of the pause after the
 /// last. It includes what the pool does after a call until it sleeps, and what the caller needs to
@@ -106,7 +108,7 @@ pub(crate) fn timed_each(calls: u64, pause: Duration, call: impl Fn(u64) -> u64)
     Round { elapsed, cpu, operations: calls, checksum: sum, calls: Calls::of(times), allocations: None }
 }
 
-/// Order matters: each word changes what the words before it have come to.
+/// A checksum that depends on the order of the words.
 pub(crate) fn checksum(words: impl IntoIterator<Item = u64>) -> u64 {
     words.into_iter().fold(0, |sum: u64, word| (sum.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
@@ -114,14 +116,14 @@ pub(crate) fn checksum(words: impl IntoIterator<Item = u64>) -> u64 {
 #[cfg(target_os = "linux")]
 fn cpu_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a timespec of ours, which the call fills.
+    // SAFETY: the pointer is to a local timespec, which the call fills.
     match unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) } {
         0 => Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0)),
         _ => Duration::ZERO,
     }
 }
 
-/// Not known here; the lab asks for it only on Linux.
+/// Not known on this operating system; the lab asks for it only on Linux.
 #[cfg(not(target_os = "linux"))]
 fn cpu_time() -> Duration {
     Duration::ZERO

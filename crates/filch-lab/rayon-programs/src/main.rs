@@ -1,10 +1,11 @@
-//! Programs that use rayon as anybody would. filch's lab builds them twice, on rayon's own core and on ours, and has both run in
-//! turns.
+//! Programs that use rayon in the usual way.
 //!
-//! `rayon-programs NAME full|quick` makes its input, says `ready THREADS`, and then answers every line `run` with
-//! `done NANOS CPU_NANOS OPERATIONS CHECKSUM`. A program that times its calls one by one adds
-//! ` MEDIAN_NANOS P99_NANOS` of the calls, and one that counts allocations adds ` allocations COUNT`.
-//! It ends with its input. Every other command is an error.
+//! filch's lab builds them twice, on rayon's own core and on filch's, and runs both in turns.
+//!
+//! `rayon-programs NAME full|quick` makes its input, prints `ready THREADS`, and then answers every
+//! line `run` with `done NANOS CPU_NANOS OPERATIONS CHECKSUM`. A program that times its calls one
+//! by one adds ` MEDIAN_NANOS P99_NANOS` of the calls, and one that counts allocations adds
+//! ` allocations COUNT`. It ends with its input. Every other command is an error.
 
 mod allocator;
 mod busy;

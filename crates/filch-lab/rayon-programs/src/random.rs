@@ -1,11 +1,11 @@
-//! Numbers that look random and are the same each time.
+//! Pseudorandom numbers, the same in each run.
 
-/// SplitMix64.
+/// The SplitMix64 generator.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// A sequence of its own for each seed.
+    /// Starts a sequence. Each seed gives a different one.
     pub(crate) fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -16,7 +16,7 @@ impl Random {
         mix(self.0)
     }
 
-    /// The next number below `bound`, which is small.
+    /// The next number below `bound`, which must be small.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((self.next() >> 32) * bound) >> 32
     }
@@ -27,7 +27,7 @@ impl Random {
     }
 }
 
-/// Every bit of the result hangs on every bit of the number.
+/// Mixes a number: every bit of the result depends on every bit of the number.
 #[inline]
 pub(crate) fn mix(mut number: u64) -> u64 {
     number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

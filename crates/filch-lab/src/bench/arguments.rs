@@ -1,4 +1,4 @@
-//! What a user may say to each suite.
+//! Command-line arguments of each suite.
 
 use std::path::PathBuf;
 use std::time::Duration;

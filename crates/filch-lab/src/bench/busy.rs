@@ -1,21 +1,23 @@
-//! A task that costs a given time, without looking at the clock.
+//! Busy work that takes a given time without reading the clock.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// How long one step of [`spin`] takes on this machine.
+/// The time that one step of [`spin`] takes on this machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Calibration {
     nanos_per_step: f64,
 }
 
 impl Calibration {
-    /// Measures it where [`spin`] is inlined.
+    /// Measures a step of [`spin`], inlined.
     pub(crate) fn measure() -> Calibration {
         Calibration::of(spin)
     }
 
-    /// Measures a function that spins: the fastest of several runs, since whatever disturbs a run makes it slower.
+    /// Measures a function that spins.
+    ///
+    /// Takes the fastest of several runs, since every disturbance makes a run slower.
     pub(crate) fn of(spin: impl Fn(u64, u64) -> u64) -> Calibration {
         const RUNS: u32 = 20;
         const STEPS: u64 = 500_000;
@@ -32,24 +34,26 @@ impl Calibration {
     }
 
     fn from_run(steps: u64, elapsed: Duration) -> Calibration {
-        // A clock too coarse to see the run must not make a step free: dividing by it comes next.
+        // A clock too coarse to time the run must not make a step free: `steps` divides by the
+        // result.
         Calibration { nanos_per_step: (elapsed.as_nanos() as f64 / steps as f64).max(1e-3) }
     }
 
-    /// How many steps come closest to `nanos`.
+    /// The number of steps whose time is closest to `nanos`.
     pub(crate) fn steps(self, nanos: u64) -> u64 {
         (nanos as f64 / self.nanos_per_step).round() as u64
     }
 
-    /// What one step takes.
+    /// The nanoseconds that one step takes.
     pub(crate) fn nanos_per_step(self) -> f64 {
         self.nanos_per_step
     }
 }
 
-/// Takes `steps` steps, each of which needs the result of the one before.
+/// Takes `steps` steps, each of which needs the result of the step before.
 ///
-/// A rotation and an exclusive or have no closed form for the compiler to find, and take a cycle each.
+/// A rotation and an exclusive or have no closed form for the compiler to find, and take a cycle
+/// each.
 #[inline]
 pub(crate) fn spin(steps: u64, mut state: u64) -> u64 {
     for _ in 0..steps {

@@ -1,4 +1,4 @@
-//! What this process cost the machine: CPU time and context switches.
+//! What this process costs the machine: CPU time and context switches.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use anyhow::Result;
 use crate::figures::Series;
 use crate::stats;
 
-/// Whether this operating system tells.
+/// Whether this operating system reports these figures.
 pub(crate) const IS_KNOWN: bool = cfg!(target_os = "linux");
 
-/// CPU time that all threads of this process have used, those that ended included.
+/// The CPU time that all threads of this process have used, including threads that ended.
 #[cfg(target_os = "linux")]
 pub(crate) fn time() -> Result<Duration> {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// CPU time that the calling thread has used.
+/// The CPU time that the calling thread has used.
 #[cfg(target_os = "linux")]
 pub(crate) fn time_of_this_thread() -> Result<Duration> {
     clock(libc::CLOCK_THREAD_CPUTIME_ID)
@@ -25,15 +25,16 @@ pub(crate) fn time_of_this_thread() -> Result<Duration> {
 #[cfg(target_os = "linux")]
 fn clock(which: libc::clockid_t) -> Result<Duration> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a timespec of ours, which the call fills.
+    // SAFETY: the pointer is to a local timespec, which the call fills.
     if unsafe { libc::clock_gettime(which, &mut time) } != 0 {
         return Err(anyhow::Error::new(std::io::Error::last_os_error()).context("there is no clock for CPU time"));
     }
     Ok(Duration::new(u64::try_from(time.tv_sec)?, u32::try_from(time.tv_nsec)?))
 }
 
-/// How often the threads of this process were switched out, of their own will or not. The calling thread, which has to sleep
-/// while it watches the others, does not count.
+/// The number of context switches of this process, voluntary or not, without the calling thread's.
+///
+/// The calling thread does not count because it has to sleep while it watches the others.
 #[cfg(target_os = "linux")]
 pub(crate) fn switches_of_others() -> Result<u64> {
     let all = switches(libc::RUSAGE_SELF)?;
@@ -44,37 +45,38 @@ pub(crate) fn switches_of_others() -> Result<u64> {
 #[cfg(target_os = "linux")]
 fn switches(whose: libc::c_int) -> Result<u64> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to an rusage of ours, which the call fills.
+    // SAFETY: the pointer is to a local rusage, which the call fills.
     if unsafe { libc::getrusage(whose, usage.as_mut_ptr()) } != 0 {
         return Err(
             anyhow::Error::new(std::io::Error::last_os_error()).context("context switches are not counted here")
         );
     }
-    // SAFETY: it was filled, and all zeroes would be valid as well.
+    // SAFETY: the call filled it, and all zeroes would be valid as well.
     let usage = unsafe { usage.assume_init() };
     Ok(u64::try_from(usage.ru_nvcsw)? + u64::try_from(usage.ru_nivcsw)?)
 }
 
-/// Not known here.
+/// Fails: not known on this operating system.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn time() -> Result<Duration> {
     anyhow::bail!("the CPU time of a process is measured only on Linux")
 }
 
-/// Not known here.
+/// Fails: not known on this operating system.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn time_of_this_thread() -> Result<Duration> {
     time()
 }
 
-/// Not known here.
+/// Fails: not known on this operating system.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn switches_of_others() -> Result<u64> {
     anyhow::bail!("the context switches of other threads are counted only on Linux")
 }
 
-/// What each pool used beyond the work itself: beyond what the same ticks use, in the same round, without a pool:
-/// those of the name `serial`.
+/// What each pool used beyond the work itself, for every round.
+///
+/// The work itself is what the series named `serial` used in the same round, without a pool.
 pub(crate) fn beyond_the_work(ticks: &[Series], serial: &str, unit: &'static str) -> Vec<Series> {
     let Some(work) = ticks.iter().find(|series| series.name == serial) else { return Vec::new() };
     let pools = ticks.iter().filter(|series| series.name != serial);
@@ -131,7 +133,8 @@ mod linux_tests {
                 answer.send(()).unwrap();
             }
         });
-        // It may find the next question before it went to wait for it, but not a thousand times.
+        // The thread may receive the next question before it waits for it, but not a thousand
+        // times.
         for _ in 0..1000 {
             ask.send(()).unwrap();
             answered.recv().unwrap();

@@ -1,8 +1,8 @@
-//! How much memory this process has had.
+//! The peak memory use of this process.
 
 use std::fs;
 
-/// Has the kernel count the largest resident set anew. Returns whether it does.
+/// Makes the kernel reset the peak of the resident set. Returns whether it does.
 pub(crate) fn forget_peak() -> bool {
     fs::write("/proc/self/clear_refs", "5").is_ok()
 }

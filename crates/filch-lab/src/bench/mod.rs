@@ -1,5 +1,7 @@
-//! The suites, and what they have in common: where figures go, which cases are wanted, rounds, inputs, which core a thread runs on, what
-//! a task and what the process cost.
+//! The benchmark suites and what they share.
+//!
+//! The shared parts: where figures go, choice of cases, rounds, inputs, pinning, and the cost of a
+//! task and of the process.
 
 mod arguments;
 pub(crate) mod bulk;
@@ -32,39 +34,42 @@ use crate::{figures, interrupt, print, watch};
 pub(crate) use arguments::Suite;
 pub(crate) use rounds::Limit;
 
-/// How many threads a pool has, unless told otherwise.
+/// The default number of threads in a pool.
 pub(crate) const THREADS: usize = 2;
 
-/// What a user may choose of a suite that measures pools.
+/// Options of a suite that measures pools.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// A first look: fewer rounds, and only what is small.
+    /// Whether to measure with fewer rounds and only small inputs.
     pub(crate) quick: bool,
-    /// How many threads pools have, besides those of one thread.
+    /// The number of threads in a pool; pools of one thread are measured as well.
     pub(crate) threads: usize,
-    /// Where the figures go, besides being printed.
+    /// The file that the figures are written to, besides being printed.
     pub(crate) json: Option<PathBuf>,
-    /// How the names of the cases begin that are wanted; all, if there are none.
+    /// Prefixes of the names of the wanted cases. All cases are wanted if there are none.
     pub(crate) cases: Vec<String>,
-    /// The most that is left to the suite, if it is one of several.
+    /// The most that the suite may measure, if it is one of several.
     pub(crate) limit: Option<Limit>,
 }
 
-/// What a run found out.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Measured {
     /// The figures.
     pub(crate) series: Vec<Series>,
-    /// The same for people.
+    /// The same figures as text for people.
     pub(crate) text: String,
 }
 
-/// Measures, writes the figures of the suite where they are wanted, and prints them.
+/// Measures a suite, writes its figures to `json` if given, and prints them.
 fn publish(suite: &'static str, json: Option<&Path>, measure: impl FnOnce() -> Result<Measured>) -> Result<()> {
     publish_and(suite, json, measure, |_, _| Ok(()))
 }
 
-/// The same, and does something else with the figures. Ctrl-C ends it with what there is; and what was measured before something failed is written and printed all the same.
+/// Like [`publish`], but also passes the figures to `and`.
+///
+/// Ctrl-C ends it with the figures so far. Figures from before a failure are also written and
+/// printed.
 fn publish_and(
     suite: &'static str,
     json: Option<&Path>,
@@ -80,7 +85,8 @@ fn publish_and(
     )?;
     let (Measured { series, text }, failure) = or_kept(suite, measure())?;
 
-    // Before anything is printed: whoever closes the pipe early still has the file. A file that was there before is worth more than one without figures.
+    // Write before printing: a reader that closes the pipe early still gets the file. Keep an
+    // existing file rather than replace it with one without figures.
     if !(series.is_empty() && watch::is_over()) {
         if let Some(path) = json {
             figures::write_json(path, &figures::rows(suite, &series, &machine))?;
@@ -92,7 +98,9 @@ fn publish_and(
     failure.map_or(Ok(()), Err)
 }
 
-/// What was measured; or, if that failed, the cases that were over before, and the failure unless it is due to the end.
+/// Returns the result, or the cases that were complete before a failure.
+///
+/// The failure is returned as well, unless the end of the measurement caused it.
 fn or_kept(suite: &'static str, measured: Result<Measured>) -> Result<(Measured, Option<Error>)> {
     let kept = watch::kept(suite);
     match measured {
@@ -113,7 +121,7 @@ pub(crate) fn run_queues(options: &queues::Options) -> Result<()> {
     publish(queues::SUITE, options.json.as_deref(), || measure_queues(options))
 }
 
-/// Measures the `queues` suite on a thread of its own, since it pins it.
+/// Measures the `queues` suite on a new thread, because the suite pins its thread.
 pub(crate) fn measure_queues(options: &queues::Options) -> Result<Measured> {
     thread::scope(|scope| match scope.spawn(|| queues::run(options)).join() {
         Ok(measured) => measured,
@@ -121,7 +129,7 @@ pub(crate) fn measure_queues(options: &queues::Options) -> Result<Measured> {
     })
 }
 
-/// Runs the `fork-join` suite, writes its figures and draws them where that is wanted, and prints them.
+/// Runs the `fork-join` suite: writes, draws and prints its figures as the options ask.
 pub(crate) fn run_fork_join(options: &fork_join::Options) -> Result<()> {
     if let Some(path) = &options.plot {
         figures::check_writable(path)?;
@@ -163,7 +171,9 @@ pub(crate) fn run_mpi(options: &mpi::Options) -> Result<()> {
     publish(mpi::SUITE, options.common.json.as_deref(), || mpi::run(options))
 }
 
-/// The cases whose names begin as one of the names that were asked for. One that no case begins with is an error.
+/// The cases whose names start with one of `names`.
+///
+/// Returns an error if no case starts with one of the names.
 fn chosen<C: Display>(mut cases: Vec<C>, names: &[String]) -> Result<Vec<C>> {
     if let Some(unknown) = names.iter().find(|name| !cases.iter().any(|case| case.to_string().starts_with(*name))) {
         let known: Vec<String> = cases.iter().map(C::to_string).collect();
@@ -173,7 +183,7 @@ fn chosen<C: Display>(mut cases: Vec<C>, names: &[String]) -> Result<Vec<C>> {
     Ok(cases)
 }
 
-/// 1, and as many as are wanted.
+/// The thread counts to measure: 1 and `threads`.
 fn thread_counts(threads: usize) -> Vec<usize> {
     if threads == 1 {
         vec![1]

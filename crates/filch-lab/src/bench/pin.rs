@@ -1,4 +1,4 @@
-//! Which core a thread runs on. A thread that wanders between cores measures its own moves.
+//! Pins threads to cores. Without pinning, moves between cores are part of the measurement.
 
 use core_affinity::CoreId;
 
@@ -10,7 +10,9 @@ pub(crate) struct Cores {
 }
 
 impl Cores {
-    /// The first two cores that this thread may use. With only one, nothing is pinned: the threads have to share it anyway.
+    /// Chooses the first two cores that this thread may use.
+    ///
+    /// If there is only one, nothing is pinned: the threads have to share it anyway.
     pub(crate) fn choose() -> Cores {
         match core_affinity::get_core_ids().as_deref() {
             Some([owner, thief, ..]) => Cores { owner: Some(*owner), thief: Some(*thief) },
@@ -18,7 +20,7 @@ impl Cores {
         }
     }
 
-    /// Whether each has a core of its own.
+    /// Whether owner and thief each have a core of their own.
     pub(crate) fn are_two(&self) -> bool {
         self.owner.is_some() && self.thief.is_some()
     }

@@ -1,6 +1,6 @@
-//! Numbers that look random and are the same each time, for inputs.
+//! Pseudorandom numbers for inputs, the same in each run.
 
-/// SplitMix64: a number that looks random, made of any other.
+/// SplitMix64: maps a number to a pseudorandom one.
 pub(crate) fn scramble(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -8,28 +8,28 @@ pub(crate) fn scramble(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A fraction that looks random, from 0 up to but not including 1.
+/// A pseudorandom fraction, from 0 up to but not including 1.
 pub(crate) fn fraction(number: u64) -> f64 {
     (scramble(number) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A sequence of such numbers.
+/// A sequence of pseudorandom numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// Another sequence for each seed.
+    /// Starts a sequence. Each seed gives a different one.
     pub(crate) fn new(seed: u64) -> Random {
         Random(scramble(seed))
     }
 
-    /// The next number below `bound`, which is small.
+    /// The next number below `bound`, which must be small.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(1);
         ((scramble(self.0) >> 32) * bound) >> 32
     }
 
-    /// One of several, of which there is at least one.
+    /// Chooses from `choices`, which must not be empty.
     pub(crate) fn one_of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
         choices[self.below(choices.len() as u64) as usize]
     }

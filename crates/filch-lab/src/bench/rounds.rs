@@ -1,5 +1,7 @@
-//! Rounds. Each takes one sample of everybody, starting one further along the list each time, so that a noisy moment hurts all
-//! of them alike and none is always the first after it.
+//! Rounds of samples.
+//!
+//! Each round takes one sample of every runner. Each round starts one further along the list, so
+//! that noise affects all runners alike and no runner is always the first after it.
 
 use std::borrow::Borrow;
 use std::time::{Duration, Instant};
@@ -9,28 +11,28 @@ use anyhow::{ensure, Context, Result};
 use crate::figures::Series;
 use crate::watch;
 
-/// How much to measure: so many rounds, or as many as there is time for.
+/// How much to measure: a number of rounds, or fewer if time runs out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// How many rounds are wanted.
+    /// The number of rounds wanted.
     pub(crate) rounds: usize,
-    /// How many there are whatever they take.
+    /// The number of rounds that are made however long they take.
     pub(crate) at_least: usize,
-    /// What the others may take.
+    /// The time limit for the rounds after the first `at_least`.
     pub(crate) time: Duration,
 }
 
-/// The most that somebody leaves to a suite who has others to run as well.
+/// The limit of a suite that is run together with other suites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit {
-    /// How many rounds a case has at most.
+    /// The largest number of rounds of a case.
     pub(crate) rounds: usize,
-    /// What rounds beyond the fewest may take.
+    /// The time limit for rounds beyond the fewest.
     pub(crate) time: Duration,
 }
 
 impl Effort {
-    /// The same, but no more than the limit allows.
+    /// The same effort, cut down to the limit.
     pub(crate) fn within(self, limit: Option<Limit>) -> Effort {
         let Some(Limit { rounds, time }) = limit else { return self };
         Effort { rounds: self.rounds.min(rounds), at_least: self.at_least.min(rounds), time: self.time.min(time) }
@@ -43,18 +45,22 @@ impl Effort {
     }
 }
 
-/// Somebody to take samples of.
+/// A contender to take samples of.
 pub(crate) struct Runner<'a> {
-    /// The name that plots know it by.
+    /// Its name in plots.
     pub(crate) name: &'static str,
-    /// How many threads take part.
+    /// The number of threads.
     pub(crate) threads: usize,
     /// Takes a sample: one figure for each unit of the case.
     pub(crate) measure: Box<dyn Fn() -> Result<Vec<f64>> + 'a>,
 }
 
-/// All rounds of a case: a series for each runner and unit, all of the same length. A round in which it [was over](watch::is_over) does not count: who had had their
-/// turn would have a sample that nobody else has. If that was the first, there are no series.
+/// Measures all rounds of a case.
+///
+/// The result has a series for each runner and unit, all of equal length.
+///
+/// A round does not count if measuring [was over](watch::is_over) before its end: some runners
+/// would have a sample that the others lack. If that is the first round, there are no series.
 pub(crate) fn interleave<'a>(
     case: &str,
     units: &[&'static str],

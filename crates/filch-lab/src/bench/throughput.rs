@@ -1,6 +1,6 @@
-//! Runs one after the other, from inside the pool.
+//! Back-to-back runs from inside the pool.
 //!
-//! Every sample has a pool of its own: no other is there to burn CPU beside it.
+//! Every sample has a pool of its own, so that no other pool uses CPU time beside it.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -12,26 +12,28 @@ use anyhow::{anyhow, Result};
 use super::contenders::{Contender, Context, Fork, Runtime};
 use super::work::{Fib, Work};
 
-/// A little work of another kind, so that a pool's threads have started and its code is in the cache.
+/// Runs a little other work to start the pool's threads and cache its code.
 fn warm_up<F: Fork>(context: F::Context<'_>) -> Result<()> {
     let work = black_box(Fib(22));
     work.check(&work.run::<F>(context, ()))
 }
 
-/// A pool that has worked.
+/// Builds a pool and warms it up.
 pub(crate) fn warm_pool<C: Contender>(threads: usize) -> Result<C::Pool> {
     let pool = C::pool(threads)?;
     C::enter(&pool, |context| warm_up::<C::Fork>(context))?;
     Ok(pool)
 }
 
-/// Nanoseconds a run, of `calls` runs back to back.
+/// Nanoseconds per run, measured over `calls` runs back to back.
 pub(crate) fn back_to_back<C: Contender, W: Work>(work: &W, threads: usize, calls: usize) -> Result<f64> {
     let pool = warm_pool::<C>(threads)?;
     inside::<C, W>(&pool, work, calls, || ())
 }
 
-/// The same in a pool that is there. All that comes before the first run that counts is done when `on_your_marks` is called.
+/// Like [`back_to_back`], in an existing pool.
+///
+/// Calls `on_your_marks` right before the first run that counts; all preparation is done by then.
 pub(crate) fn inside<C: Runtime, W: Work>(
     pool: &C::Pool,
     work: &W,
@@ -42,7 +44,9 @@ pub(crate) fn inside<C: Runtime, W: Work>(
     Ok(timed.end.duration_since(timed.start).as_nanos() as f64 / calls as f64)
 }
 
-/// Nanoseconds a run, if `threads` threads make `calls` runs each and none has to do with another: what the machine has to give.
+/// Nanoseconds per run, if `threads` independent threads make `calls` runs each.
+///
+/// This is the most that the machine can do.
 pub(crate) fn side_by_side<C, W>(work: &W, threads: usize, calls: usize) -> Result<f64>
 where
     C: Contender<Pool = ()>,
@@ -73,14 +77,15 @@ struct Timed {
 }
 
 impl Timed {
-    /// Times `calls` runs, after a tenth as many, and checks all their answers.
+    /// Times `calls` runs, after a tenth as many to warm up, and checks all answers.
     fn take<C: Runtime, W: Work>(
         work: &W,
         mut context: Context<'_, C>,
         calls: usize,
         on_your_marks: impl FnOnce(),
     ) -> Result<Timed> {
-        // A failure before the start would leave the others waiting for it: it is told after the end.
+        // A failure before the start would leave the other threads waiting: report it after the
+        // end.
         let warm = warm_up::<C::Fork>(C::Fork::lend(&mut context));
         let mut answers = Vec::with_capacity(calls + calls / 10);
         run::<C, W>(work, &mut context, (0..calls / 10).map(|_| work.input()).collect(), &mut answers);
@@ -104,7 +109,7 @@ fn run<C: Runtime, W: Work>(
     answers: &mut Vec<W::Answer>,
 ) {
     for input in inputs {
-        // The compiler must neither know what is computed nor that it is the same each time.
+        // The compiler must not know what is computed, nor that it is the same each time.
         answers.push(black_box(work).run::<C::Fork>(C::Fork::lend(context), input));
     }
 }
@@ -114,7 +119,7 @@ mod tests {
     use super::*;
     use crate::bench::contenders::{Chili, Filch, FilchWorker, Rayon, Serial};
 
-    /// Computes what `Fib` computes, and expects something else.
+    /// Computes the number that `Fib` computes, but expects another.
     struct Wrong;
 
     impl Work for Wrong {

@@ -1,5 +1,7 @@
-//! Bars in groups. Few of them stand side by side under a legend; many lie in panels, one a group, each bar with its name:
-//! nobody tells fifteen colours apart.
+//! Bars in groups.
+//!
+//! A few bars stand side by side under a legend. Many bars lie in panels, a panel for each group,
+//! and each bar has its name: fifteen colours cannot be told apart.
 
 use anyhow::Result;
 
@@ -11,11 +13,11 @@ use crate::figures::number;
 
 const WIDTH: i32 = 960;
 
-/// Columns: the axis on the left, and how high they may be.
+/// Columns: the width of the axis on the left, and the height.
 const AXIS: i32 = 58;
 const HEIGHT: i32 = 300;
 const TITLE: i32 = 26;
-/// The narrowest column, and the least room between two groups.
+/// The narrowest column, and the smallest gap between two groups.
 const COLUMN: i32 = 11;
 const BETWEEN: i32 = 18;
 
@@ -23,16 +25,16 @@ const BETWEEN: i32 = 18;
 const HEADING: i32 = 28;
 const BAR: i32 = 17;
 const FOOT: i32 = 34;
-/// Room for the figure after a bar.
+/// The width of the figure after a bar.
 const FIGURE: i32 = 50;
 
 impl Bars {
-    /// The names of a series, in the order of the legend.
+    /// The names of the series, in the order of the legend.
     fn names(&self) -> impl Iterator<Item = &str> {
         self.series.iter().map(|series| &*series.name)
     }
 
-    /// What a group has: the series, and the figure.
+    /// The bars of a group: the index of the series, and the figure.
     fn group(&self, group: usize) -> impl Iterator<Item = (usize, Estimate)> + '_ {
         self.series.iter().enumerate().filter_map(move |(place, series)| {
             let estimate = series.bars.get(group).copied().flatten()?;
@@ -40,12 +42,13 @@ impl Bars {
         })
     }
 
-    /// The largest figure of a group, or where it may lie; 0 if there is none.
+    /// The largest figure or interval end of a group; 0 if there is none.
     fn largest(&self, group: usize) -> f64 {
         self.group(group).map(|(_, estimate)| estimate.value.max(finite(estimate.high))).fold(0.0, f64::max)
     }
 
-    /// Where the axis ends. A few bars far beyond all others are cut, rather than that the others cannot be told apart.
+    /// Returns the end of the axis. If a few bars are far longer than all others, it cuts them, so
+    /// that the others can be told apart.
     fn end(&self, groups: std::ops::Range<usize>) -> f64 {
         let mut all: Vec<f64> = groups
             .clone()
@@ -58,7 +61,9 @@ impl Bars {
         round_up(end.max(self.reference.unwrap_or(0.0)))
     }
 
-    /// Whether one axis does for all groups: it must where they are normalised, and otherwise it does if none is much smaller than another.
+    /// Whether all groups share an axis.
+    ///
+    /// Normalised groups must. Other groups do if none is much smaller than another.
     fn has_one_axis(&self) -> bool {
         let largest: Vec<f64> =
             (0..self.groups.len()).map(|group| self.largest(group)).filter(|largest| *largest > 0.0).collect();
@@ -105,7 +110,7 @@ fn columns(bars: &Bars, canvas: &Canvas<'_>) -> Result<()> {
         canvas.rectangle((x - 6, y - 6), (x + 6, y + 6), inks[place], 1.0, None)
     })?;
 
-    // Above the highest bar is room for its figure.
+    // The space above the highest bar is for its figure.
     let top = TITLE + legend.height() + 22;
     let bottom = top + HEIGHT - 22;
     let groups = 0..bars.groups.len();
@@ -152,14 +157,14 @@ fn columns(bars: &Bars, canvas: &Canvas<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A panel a group, in rows.
+/// A panel for each group, in rows.
 struct Panels<'a> {
     bars: &'a Bars,
-    /// How many are side by side.
+    /// The number of panels in a row.
     across: usize,
-    /// Of each row of panels.
+    /// The height of each row of panels.
     heights: Vec<i32>,
-    /// Room for the longest name before a bar.
+    /// The width of the longest name before a bar.
     name: i32,
 }
 
@@ -251,7 +256,7 @@ fn finite(figure: f64) -> f64 {
     }
 }
 
-/// A name in one line or two, if it fits.
+/// Splits a name into one line or two; `None` if it does not fit.
 fn name_lines(name: &str, room: i32) -> Option<Vec<&str>> {
     let fits = |words: &str| width(words, SIZE) <= room;
     if fits(name) {

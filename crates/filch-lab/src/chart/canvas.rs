@@ -1,4 +1,4 @@
-//! What charts are drawn with: a few shapes, in pixels, by purpose of their colour.
+//! The canvas of charts: a few shapes, in pixels, with colours by purpose.
 
 use std::cell::RefCell;
 
@@ -12,15 +12,15 @@ use plotters::style::{Color, FontStyle, FontTransform, IntoFont, RGBAColor, Shap
 
 use super::ink::Ink;
 
-/// The backend writes letters at 1/1.24 of the size that it is given.
+/// The factor by which the backend reduces font sizes.
 const LETTERS: f64 = 1.24;
 
-/// Usual letters.
+/// The normal font size.
 pub(super) const SIZE: f64 = 13.0;
-/// Those of axes.
+/// The font size of axes.
 pub(super) const SMALL: f64 = 12.0;
 
-/// Where a text is, from its point.
+/// The position of a text relative to its point.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Side {
     Left,
@@ -28,28 +28,28 @@ pub(super) enum Side {
     Right,
 }
 
-/// Something to draw on.
+/// A canvas to draw on.
 pub(super) struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
-    /// What is above: a heading.
+    /// The height of the heading above.
     top: i32,
     notes: RefCell<Vec<String>>,
 }
 
 impl<'a> Canvas<'a> {
-    /// A canvas of so many pixels, below so many others.
+    /// Makes a canvas of this size, below a heading of `top` pixels.
     pub(super) fn new(svg: &'a mut String, (width, height): (i32, i32), top: i32) -> Self {
         let size = (width.max(1) as u32, (height + top).max(1) as u32);
         Self { area: SVGBackend::with_string(svg, size).into_drawing_area(), top, notes: RefCell::default() }
     }
 
-    /// Ends the drawing, and returns what its shapes are to say.
+    /// Ends the drawing, and returns the notes of its shapes.
     pub(super) fn finish(self) -> Result<Vec<String>> {
         self.area.present().map_err(unusual)?;
         Ok(self.notes.into_inner())
     }
 
-    /// A filled rectangle; one with a note says it to whoever points to it.
+    /// Draws a filled rectangle. A note is shown when the pointer is over it.
     pub(super) fn rectangle(
         &self,
         (x0, y0): (i32, i32),
@@ -64,13 +64,13 @@ impl<'a> Canvas<'a> {
         self.area.draw(&Rectangle::new(corners, filled(ink, opacity, noted))).map_err(unusual)
     }
 
-    /// A line through points.
+    /// Draws a line through points.
     pub(super) fn path(&self, points: &[(i32, i32)], ink: Ink, width: u32) -> Result<()> {
         let points = self.below(points);
         self.area.draw(&PathElement::new(points, ink.stand_in(false).stroke_width(width))).map_err(unusual)
     }
 
-    /// From where to where a figure may lie: a line with a stroke at each end, apart from what it lies on.
+    /// Draws an error bar with a stroke at each end, outlined in the background colour.
     pub(super) fn whisker(&self, from: (i32, i32), to: (i32, i32), half: i32) -> Result<()> {
         let across = if from.0 == to.0 { (half, 0) } else { (0, half) };
         for (ink, width) in [(Ink::Paper, 3), (Ink::Text, 1)] {
@@ -82,7 +82,7 @@ impl<'a> Canvas<'a> {
         Ok(())
     }
 
-    /// A line from one point to another, in dashes.
+    /// Draws a dashed line from one point to another.
     pub(super) fn dashes(&self, from: (i32, i32), to: (i32, i32), ink: Ink) -> Result<()> {
         let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
         let length = dx.hypot(dy);
@@ -98,31 +98,31 @@ impl<'a> Canvas<'a> {
         Ok(())
     }
 
-    /// A filled shape.
+    /// Draws a filled polygon.
     pub(super) fn shape(&self, points: &[(i32, i32)], ink: Ink, opacity: f64, note: Option<String>) -> Result<()> {
         let noted = note.is_some();
         self.notes.borrow_mut().extend(note);
         self.area.draw(&Polygon::new(self.below(points), filled(ink, opacity, noted))).map_err(unusual)
     }
 
-    /// A filled circle.
+    /// Draws a filled circle.
     pub(super) fn circle(&self, (x, y): (i32, i32), radius: i32, ink: Ink, note: Option<String>) -> Result<()> {
         let noted = note.is_some();
         self.notes.borrow_mut().extend(note);
         self.area.draw(&Circle::new((x, y + self.top), radius, filled(ink, 1.0, noted))).map_err(unusual)
     }
 
-    /// Words in the middle of a line.
+    /// Draws text, vertically centred.
     pub(super) fn text(&self, at: (i32, i32), words: &str, size: f64, ink: Ink, side: Side) -> Result<()> {
         self.words(at, words, size, ink, side, FontStyle::Normal, FontTransform::None)
     }
 
-    /// The same, in bold.
+    /// Draws bold text.
     pub(super) fn heading(&self, at: (i32, i32), words: &str, size: f64) -> Result<()> {
         self.words(at, words, size, Ink::Text, Side::Left, FontStyle::Bold, FontTransform::None)
     }
 
-    /// Words that run upwards, for an axis.
+    /// Draws text that runs upwards, for an axis.
     pub(super) fn upwards(&self, at: (i32, i32), words: &str) -> Result<()> {
         self.words(at, words, SIZE, Ink::Faint, Side::Middle, FontStyle::Normal, FontTransform::Rotate270)
     }
@@ -159,14 +159,14 @@ fn filled(ink: Ink, opacity: f64, noted: bool) -> ShapeStyle {
     colour.filled()
 }
 
-/// About how wide words are, in pixels: no font is at hand to ask.
+/// Estimates the width of text in pixels: no font is available.
 pub(super) fn width(words: &str, size: f64) -> i32 {
     (words.chars().count() as f64 * size * 0.58).ceil() as i32
 }
 
 /// A legend: names with samples of their colour, in as many lines as they need.
 pub(super) struct Legend {
-    /// Each with where it is, from the left and from the top of the legend.
+    /// The position of each name, from the left and the top of the legend.
     places: Vec<(i32, i32)>,
     height: i32,
 }
@@ -175,7 +175,7 @@ impl Legend {
     const LINE: i32 = 22;
     const SAMPLE: i32 = 22;
 
-    /// Lays names out in lines of at most `room` pixels. One name needs no legend.
+    /// Lays names out in lines of at most `room` pixels. A single name needs no legend.
     pub(super) fn new<'a>(names: impl Iterator<Item = &'a str>, room: i32) -> Self {
         let (mut x, mut y) = (0, 0);
         let mut places = Vec::new();
@@ -191,12 +191,12 @@ impl Legend {
         Self { places, height }
     }
 
-    /// How much room it takes.
+    /// The height of the legend.
     pub(super) fn height(&self) -> i32 {
         self.height
     }
 
-    /// Draws it, with samples by `sample`, which is told the middle of the sample.
+    /// Draws the legend. `sample` draws each sample around the given centre.
     pub(super) fn draw<'a>(
         &self,
         canvas: &Canvas<'_>,
@@ -216,7 +216,7 @@ impl Legend {
     }
 }
 
-/// Drawing to a string fails only where a drawing makes no sense.
+/// Converts an error of the backend. Drawing to a string fails only if the drawing is invalid.
 fn unusual(error: impl std::fmt::Display) -> anyhow::Error {
     anyhow!("the chart could not be drawn: {error}")
 }

@@ -2,7 +2,7 @@
 
 use super::{Chart, Estimate};
 
-/// A line of comma-separated fields, quoted where they must be.
+/// Formats a line of comma-separated fields, quoted if necessary.
 pub(crate) fn line<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
     let mut line = String::new();
     for (place, field) in fields.into_iter().enumerate() {
@@ -19,7 +19,7 @@ pub(crate) fn line<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
     line
 }
 
-/// All figures of the chart, with a heading.
+/// Returns all figures of the chart, with a heading.
 pub(super) fn of(chart: &Chart) -> String {
     let mut rows = Vec::new();
     match chart {

@@ -1,7 +1,8 @@
-//! Right and wrong on a grid: wrong cells have a cross, for whoever does not see the colour.
+//! Correct and incorrect points on a grid.
 //!
-//! How many runs went wrong is told by how much of a cell is filled, never by a paler colour: one wrong run in a million is
-//! as much to be seen as any.
+//! Incorrect cells have a cross, for colour-blind readers. The share of incorrect runs is shown by
+//! how much of a cell is filled, never by a paler colour: one incorrect run in a million is as
+//! visible as any.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,9 @@ const FOOT: i32 = 54;
 
 const LEGEND: [&str; 4] = ["every run right", "up to 1 in 1,000 wrong", "up to 1 in 10 wrong", "more"];
 
-/// How a cell looks, by the share of runs that went wrong: what it is filled with, its edge, and its cross with how thick that is.
+/// Returns the look of a cell, by the share of incorrect runs.
+///
+/// It is the fill, the edge, and the cross with its width.
 fn look(share: f64) -> (Ink, Ink, Option<(Ink, u32)>) {
     match share {
         share if share <= 0.0 => (Ink::Right, Ink::Faint, None),
@@ -29,7 +32,7 @@ fn look(share: f64) -> (Ink, Ink, Option<(Ink, u32)>) {
     }
 }
 
-/// From where to where the axes run, and whether they are logarithmic.
+/// The ranges of the axes, and whether they are logarithmic.
 struct Axes {
     x: (f64, f64),
     y: (f64, f64),
@@ -37,7 +40,10 @@ struct Axes {
 }
 
 impl Axes {
-    /// Linear from 0, unless one axis is much longer than the other, where most cells would lie in a corner. On both, y = x is a straight line.
+    /// Chooses linear axes from 0, or logarithmic ones if their lengths differ much.
+    ///
+    /// On linear axes most cells would then lie in a corner. On both kinds of axes, y = x is a
+    /// straight line.
     fn of<'a>(cells: impl Iterator<Item = &'a (u32, u32)>, diagonal: bool) -> Self {
         let (widest, highest) = cells.fold((1, 1), |(widest, highest), &(x, y)| (widest.max(x), highest.max(y)));
         let (widest, highest) = (f64::from(widest), f64::from(highest));
@@ -45,7 +51,7 @@ impl Axes {
         if larger > 2.5 * widest.min(highest) && larger > 40.0 {
             return Self { x: (0.8, 1.25 * widest), y: (0.8, 1.25 * highest), log: true };
         }
-        // The same scale on both, where it costs little: the line then is one of 45 degrees.
+        // The same scale on both axes, if that wastes little space: then the line has 45 degrees.
         if diagonal && larger < 2.5 * widest.min(highest) {
             return Self { x: (0.0, larger + 1.0), y: (0.0, larger + 1.0), log: false };
         }
@@ -88,7 +94,7 @@ impl Drawing for HeatMap {
             }
         };
         let (half_x, half_y) = (half(along), half(upwards));
-        // Where cells lie close, none that is right hides one that is wrong.
+        // If cells overlap, no correct cell hides an incorrect one.
         let mut cells: Vec<(&(u32, u32), &f64)> = cells.iter().collect();
         cells.sort_by(|one, other| one.1.total_cmp(other.1));
         for (&(column, row), &share) in cells {

@@ -1,36 +1,39 @@
-//! Colours by what they are for. A drawing is made in stand-ins, one a purpose, which then become the page's colours or fixed ones.
+//! Colours by purpose.
+//!
+//! A drawing is made in placeholder colours, one for each purpose. They are then replaced by the
+//! page's colours or by fixed ones.
 
 use plotters::style::RGBColor;
 
-/// How many colours there are for series; what comes after begins again.
+/// The number of series colours. Further series start again.
 pub(super) const SERIES: usize = 8;
 
-/// What a colour is for.
+/// The purpose of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ink {
-    /// What is drawn on.
+    /// The background.
     Paper,
-    /// Words and axes.
+    /// Text and axes.
     Text,
-    /// Words that are not read first.
+    /// Secondary text.
     Faint,
-    /// Lines behind, and what is empty.
+    /// Grid lines, and empty areas.
     Grid,
     /// A series, from 0.
     Series(usize),
-    /// Went right.
+    /// Correct.
     Right,
-    /// Went wrong.
+    /// Incorrect.
     Wrong,
 }
 
-/// What a stand-in begins with; no other colour is drawn with.
+/// The first byte of a placeholder; no other colour is drawn.
 const FIRST: u8 = 0xFE;
-/// Added to the place of a stand-in whose shape has a note.
+/// The flag of a placeholder whose shape has a note.
 const NOTED: u8 = 0x80;
 
 impl Ink {
-    /// What it is drawn with. A shape that is drawn `noted` gets the next note of the drawing.
+    /// Returns the placeholder colour. A `noted` shape gets the next note of the drawing.
     pub(super) fn stand_in(self, noted: bool) -> RGBColor {
         RGBColor(FIRST, 0, self.place() | if noted { NOTED } else { 0 })
     }
@@ -48,9 +51,9 @@ impl Ink {
     }
 }
 
-/// For each place: a colour of the page, and the fixed one of a drawing that stands alone.
+/// For each index, the page's colour and the fixed colour of a standalone drawing.
 ///
-/// The series are told apart by most colour-blind readers: neighbours differ in lightness too.
+/// Most colour-blind readers can tell the series apart: neighbours also differ in lightness.
 const COLOURS: [(&str, &str); 6 + SERIES] = [
     ("var(--paper)", "#ffffff"),
     ("currentColor", "#1b1f27"),
@@ -77,13 +80,16 @@ pub(super) enum Palette {
     Fixed,
 }
 
-/// A colour a series. Those that are in many charts have the same in all of them, and others the first that is left.
+/// Returns a colour for each series.
+///
+/// Series that are in many charts have the same colour in all of them. Others get the first free
+/// colour.
 pub(super) fn of_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Ink> {
     let mut places: Vec<Option<usize>> = Vec::new();
     for name in names {
         places.push(known(name).filter(|place| !places.contains(&Some(*place))));
     }
-    // Grey looks like an afterthought, and is for what one compares with: last.
+    // Grey comes last: it looks unimportant, and is for baselines.
     let mut free = [0, 1, 2, 3, 5, 4, 7, 6].into_iter().filter(|place| !places.contains(&Some(*place)));
     let mut rest = Vec::new();
     for _ in places.iter().filter(|place| place.is_none()) {
@@ -108,7 +114,7 @@ fn known(name: &str) -> Option<usize> {
     }
 }
 
-/// Puts colours for the stand-ins, and the notes into the shapes that have one, as titles: a browser shows them.
+/// Replaces the placeholders by colours, and adds the notes as titles, which browsers show.
 ///
 /// Every element that plotters writes is a line, and no text has a bare quotation mark.
 pub(super) fn dress(svg: &str, palette: Palette, notes: &[String]) -> String {
@@ -128,7 +134,7 @@ pub(super) fn dress(svg: &str, palette: Palette, notes: &[String]) -> String {
     dressed
 }
 
-/// The line with its colours, and whether it has a note.
+/// Replaces the colours of a line, and returns whether it has a note.
 fn colour(line: &str, palette: Palette) -> (String, bool) {
     let mark = format!("\"#{FIRST:02X}00");
     let mut rest = line;
@@ -150,7 +156,7 @@ fn colour(line: &str, palette: Palette) -> (String, bool) {
     (coloured, noted)
 }
 
-/// Text, as XML needs it.
+/// Escapes text for XML.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -176,7 +182,7 @@ mod tests {
         assert_eq!(of_names(["filch", "filch, in place"].into_iter()), [Ink::Series(0), Ink::Series(4)]);
         let inks = of_names(["thep", "filch", "ff_the", "rayon"].into_iter());
         assert_eq!(inks, [Ink::Series(3), Ink::Series(0), Ink::Series(2), Ink::Series(1)]);
-        // Two that would have the same, in one chart.
+        // Two series of one chart that would have the same colour.
         assert_eq!(of_names(["rayon", "crossbeam-lifo"].into_iter()), [Ink::Series(1), Ink::Series(0)]);
         let many: Vec<String> = (0..15).map(|n| n.to_string()).collect();
         let inks = of_names(many.iter().map(String::as_str));

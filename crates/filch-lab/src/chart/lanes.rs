@@ -1,4 +1,4 @@
-//! Workers as lanes, and how much of the time each was busy.
+//! Workers as lanes, and the share of the time in which each was busy.
 
 use anyhow::Result;
 
@@ -11,7 +11,7 @@ const WIDTH: i32 = 900;
 const LANE: i32 = 24;
 const HEADING: i32 = 30;
 const FOOT: i32 = 50;
-/// Room for the share of the time at the end of a lane.
+/// The width of the share at the end of a lane.
 const SHARE: i32 = 64;
 
 const LEGEND: [&str; 3] = ["its own work", "stolen work", "nothing to do"];
@@ -68,7 +68,7 @@ fn draw_lane(
     canvas.text((left - 8, middle), name, SIZE, Ink::Text, Side::Right)?;
     let (high, low) = (top + 3, top + LANE - 3);
     canvas.rectangle((left, high), (scale.at(total), low), Ink::Grid, 1.0, None)?;
-    // Pieces that share a pixel are one rectangle: there may be many thousands.
+    // Pieces that share a pixel become one rectangle: there may be many thousands.
     let mut merged: Vec<(i32, i32, bool)> = Vec::new();
     for &(start, end, stolen) in pieces.iter().filter(|(start, end, _)| start.is_finite() && end.is_finite()) {
         let (start, end) = (scale.at(start), scale.at(end));
@@ -88,7 +88,7 @@ fn draw_lane(
     Ok(())
 }
 
-/// When the last of them ended.
+/// Returns the end of the last piece.
 fn last(lanes: &[Lane]) -> f64 {
     let ends = lanes.iter().flat_map(|(_, pieces)| pieces.iter().map(|(_, end, _)| *end));
     ends.filter(|end| end.is_finite()).fold(0.0, f64::max)

@@ -13,7 +13,7 @@ const HEIGHT: i32 = 340;
 const LEFT: i32 = 70;
 const RIGHT: i32 = 16;
 const FOOT: i32 = 54;
-/// A line with more points has a band instead of error bars, and no marks.
+/// The most points of a line with marks and error bars. A longer line has a band.
 const FEW: usize = 24;
 
 impl Lines {
@@ -21,7 +21,7 @@ impl Lines {
         self.lines.iter().map(|line| &*line.name)
     }
 
-    /// All that can be drawn: a logarithm has no place for 0.
+    /// Returns the points that can be drawn: a logarithmic axis has no place for 0.
     fn points<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = (f64, Estimate)> + 'a {
         line.points.iter().copied().filter(|(x, y)| {
             x.is_finite() && y.value.is_finite() && (!self.log_x || *x > 0.0) && (!self.log_y || y.value > 0.0)
@@ -33,7 +33,7 @@ impl Lines {
         let (low, high) = ends(self.lines.iter().flat_map(|line| self.points(line).map(|(x, _)| x)).chain(marker));
         match (low < high, self.log_x) {
             (true, _) => (low, high),
-            // A single place is in the middle.
+            // A single value is in the middle.
             (false, true) => (low / 2.0, low * 2.0),
             (false, false) => (low - 1.0, low + 1.0),
         }
@@ -46,7 +46,7 @@ impl Lines {
         if self.log_y {
             return (low / 1.15, high * 1.15);
         }
-        // From 0, unless all is so far above it that nothing would be seen.
+        // From 0, unless all values are so far above it that no difference would be visible.
         let low = if low > 0.6 * high { (low - (high - low) * 0.15).max(0.0) } else { low.min(0.0) };
         (low, if low > 0.0 { high + (high - low) * 0.08 } else { round_up(high) })
     }
@@ -138,7 +138,7 @@ impl Lines {
     }
 }
 
-/// A mark of a shape of its own, so that lines are told apart without their colours.
+/// Draws a mark. Each line has its own shape, so that lines differ without colours.
 fn mark(canvas: &Canvas<'_>, (x, y): (i32, i32), place: usize, ink: Ink, note: Option<String>) -> Result<()> {
     match place % 4 {
         0 => canvas.circle((x, y), 4, ink, note),
@@ -148,7 +148,7 @@ fn mark(canvas: &Canvas<'_>, (x, y): (i32, i32), place: usize, ink: Ink, note: O
     }
 }
 
-/// The least and the largest; 0 and 1 of nothing.
+/// Returns the smallest and the largest figure; 0 and 1 if there are none.
 fn ends(figures: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = figures.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
     if low <= high {

@@ -1,8 +1,8 @@
-//! From figures to pixels, and the figures that are written along an axis.
+//! Converts figures to pixels, and chooses the labels of an axis.
 
 use crate::figures::grouped;
 
-/// An axis: which figures are at which pixels.
+/// An axis: maps figures to pixels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     low: f64,
@@ -13,7 +13,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Figures from `low` to `high` between the pixels `first` and `last`.
+    /// Makes a scale that maps `low` to `high` onto the pixels `first` to `last`.
     pub(super) fn new((low, high): (f64, f64), (first, last): (i32, i32), log: bool) -> Self {
         let (low, high) = if log { (low.max(1e-12), high.max(1e-12)) } else { (low, high) };
         let high = match (low < high, log) {
@@ -24,7 +24,7 @@ impl Scale {
         Self { low, high, first, last, log }
     }
 
-    /// Where a figure is; at the end of the axis if it is beyond it.
+    /// Returns the pixel of a figure, limited to the ends of the axis.
     pub(super) fn at(&self, figure: f64) -> i32 {
         let part = if self.log {
             (figure.max(self.low) / self.low).ln() / (self.high / self.low).ln()
@@ -35,7 +35,7 @@ impl Scale {
         self.first + (part * f64::from(self.last - self.first)).round() as i32
     }
 
-    /// Round figures along the axis, about so many, each with what is written at it.
+    /// Returns about `about` round figures along the axis, with their labels.
     pub(super) fn ticks(&self, about: usize) -> Vec<(f64, String)> {
         let figures = if self.log { self.powers() } else { self.steps(about.max(1)) };
         figures.into_iter().map(|figure| (figure, label(figure))).collect()
@@ -45,7 +45,7 @@ impl Scale {
         let step = round_step((self.high - self.low) / about as f64);
         let first = (self.low / step - 1e-9).ceil();
         let last = (self.high / step + 1e-9).floor();
-        // What is a little off by a division is made round again; a step has two digits at most, as in 0.25.
+        // Removes the error of the division: a step has at most two digits, as in 0.25.
         let digits = (1.0 - step.log10().floor()).max(0.0) as i32;
         let unit = 10_f64.powi(digits);
         (0..=(last - first).max(0.0) as usize).map(|n| ((first + n as f64) * step * unit).round() / unit).collect()
@@ -66,13 +66,13 @@ impl Scale {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, at least `step`.
+/// Returns 1, 2 or 5 times a power of ten, at least `step`.
 fn round_step(step: f64) -> f64 {
     let power = 10_f64.powf(step.log10().floor());
     [1.0, 2.0, 2.5, 5.0, 10.0].iter().map(|times| times * power).find(|round| *round >= step * 0.999).unwrap_or(step)
 }
 
-/// The end of an axis for figures up to `highest`: a round one.
+/// Returns a round end of an axis for figures up to `highest`.
 pub(super) fn round_up(highest: f64) -> f64 {
     if !highest.is_finite() || highest <= 0.0 {
         return 1.0;
@@ -81,7 +81,7 @@ pub(super) fn round_up(highest: f64) -> f64 {
     (highest / step - 1e-9).ceil() * step
 }
 
-/// A figure of an axis.
+/// Formats a figure of an axis.
 fn label(figure: f64) -> String {
     let size = figure.abs();
     if size >= 1e9 {
@@ -95,7 +95,7 @@ fn label(figure: f64) -> String {
     }
 }
 
-/// Without the digits that a binary fraction leaves behind.
+/// Formats a figure without the digits of binary rounding errors.
 fn plain(figure: f64) -> String {
     if figure != 0.0 && figure.abs() < 1e-4 {
         return format!("{figure:.0e}");

@@ -1,4 +1,4 @@
-//! Charts of every kind, as they come from a run, and what must be in them.
+//! Charts of every kind, as a run produces them, and their required content.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn estimate(value: f64) -> Estimate {
     Estimate { value, low: value * 0.96, high: value * 1.05 }
 }
 
-/// So many groups with so many bars each.
+/// Returns `groups` groups with `series` bars each.
 pub(crate) fn bars(groups: usize, series: usize) -> Chart {
     let known = ["the", "thep", "ff_the", "filch", "rayon", "chase_lev", "asymmetric", "thep (delta 4)"];
     let name = |place: usize| known.get(place).map_or_else(|| format!("contender {place}"), ToString::to_string);
@@ -26,7 +26,7 @@ pub(crate) fn bars(groups: usize, series: usize) -> Chart {
     })
 }
 
-/// The knee of a store buffer, with a band.
+/// Returns the knee of a store buffer, with a band.
 pub(crate) fn knee() -> Chart {
     let point = |k: u32| {
         let value = if k <= 72 { 151.0 + f64::from(k) * 0.06 } else { 155.0 + 3.4 * f64::from(k - 72) };
@@ -42,7 +42,7 @@ pub(crate) fn knee() -> Chart {
     })
 }
 
-/// Both axes logarithmic, few points.
+/// Returns lines with two logarithmic axes and few points.
 pub(crate) fn logarithmic() -> Chart {
     let line = |name: &str, factor: f64| {
         let points = (0..7).map(|power| {
@@ -61,7 +61,7 @@ pub(crate) fn logarithmic() -> Chart {
     })
 }
 
-/// A sweep of the litmus test: wrong below the line.
+/// Returns a sweep of the litmus test: incorrect below the line.
 pub(crate) fn sweep() -> Chart {
     let mut cells = Vec::new();
     for hidden in (1..=37).step_by(2) {
@@ -79,7 +79,7 @@ pub(crate) fn sweep() -> Chart {
     })
 }
 
-/// Two workers, divided in advance and by stealing.
+/// Returns two workers, divided in advance and by stealing.
 pub(crate) fn balance() -> Chart {
     let pieces = |from: u32, to: u32, stolen: bool| {
         (from..to).map(move |n| (f64::from(n) * 2.0, f64::from(n) * 2.0 + 1.9, stolen)).collect::<Vec<_>>()
@@ -93,7 +93,7 @@ pub(crate) fn balance() -> Chart {
     })
 }
 
-/// One of each.
+/// Returns a chart of each kind.
 pub(crate) fn all() -> Vec<(&'static str, Chart)> {
     vec![
         ("columns", bars(4, 3)),
@@ -130,7 +130,7 @@ fn every_chart_is_drawn_in_the_colours_of_the_page() {
 fn a_bar_says_its_figure_to_who_points_to_it() {
     let svg = page_svg(&bars(4, 3));
     assert!(svg.contains("<title>fib, the: 0.85 (0.82 to 0.89)</title></rect>"), "{svg}");
-    // One a bar, of which one is missing, and that of the whole.
+    // A title for each bar, of which one is missing, and the title of the chart.
     assert_eq!(svg.matches("<title").count(), 4 * 3 - 1 + 1);
 }
 
@@ -151,7 +151,7 @@ fn a_file_stands_alone_and_replaces_what_was_there() {
 fn many_bars_have_their_names_beside_them_and_few_a_legend() {
     let names = |svg: &str| svg.matches("\nff_the\n").count();
     assert_eq!(names(&page_svg(&bars(4, 3))), 1);
-    // Each group but the one that has no such bar.
+    // Each group except the one without such a bar.
     assert_eq!(names(&page_svg(&bars(14, 15))), 13);
 }
 
@@ -249,7 +249,7 @@ fn the_figures_can_be_read_by_a_spreadsheet() {
     assert_eq!(super::csv(&knee()).lines().count(), 1 + 110);
 }
 
-/// `FILCH_LOOK=folder cargo test -p filch-lab chart` writes them for somebody to look at.
+/// `FILCH_LOOK=folder cargo test -p filch-lab chart` writes them for inspection.
 #[test]
 fn they_can_be_looked_at() {
     let Some(folder) = std::env::var_os("FILCH_LOOK") else { return };

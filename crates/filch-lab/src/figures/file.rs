@@ -1,4 +1,4 @@
-//! A file that is either whole or not there.
+//! Writes files whole or not at all.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -7,15 +7,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{bail, Context, Result};
 use tempfile::{Builder, NamedTempFile};
 
-/// Whether figures can be written to `path` once they are there: a benchmark that ran for minutes should not end in
-/// "permission denied". Leaves nothing behind.
+/// Checks that `path` is writable, and leaves nothing behind.
+///
+/// A benchmark that ran for minutes should not end in "permission denied".
 pub(crate) fn check_writable(path: &Path) -> Result<()> {
     draft(path).map(drop)
 }
 
-/// Writes what `contents` writes to `path`, in place of what is there.
+/// Writes what `contents` writes to `path`, replacing an existing file.
 ///
-/// It is written beside it and moved, so that no reader sees half of it and a failure leaves the old file as it was.
+/// It writes a file beside it and renames it, so that no reader sees half of it and a failure
+/// leaves the old file unchanged.
 pub(crate) fn write(path: &Path, contents: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let (target, file) = draft(path)?;
     let context = || format!("{} could not be written", path.display());
@@ -28,9 +30,9 @@ pub(crate) fn write(path: &Path, contents: impl FnOnce(&mut dyn Write) -> Result
     Ok(())
 }
 
-/// An empty file beside the target, and where it is to go.
+/// Creates an empty file beside the target, and returns the target.
 fn draft(path: &Path) -> Result<(PathBuf, NamedTempFile)> {
-    // A link stays a link: the file that it points to is replaced.
+    // A symbolic link stays: the file that it points to is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if target.is_dir() {
         bail!("{} cannot be written: it is a folder; give a file", path.display());
@@ -52,12 +54,13 @@ fn draft(path: &Path) -> Result<(PathBuf, NamedTempFile)> {
     prefix.push(name);
     let mut builder = Builder::new();
     builder.prefix(&prefix).suffix(".part");
-    // Figures are no secret: they get what any new file gets, where a temporary file would be for its owner only.
+    // Figures are not secret: they get the permissions of any new file. A temporary file would be
+    // readable only by its owner.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     match builder.tempfile_in(folder) {
         Ok(file) => Ok((target, file)),
-        // The kind alone: the whole error names a temporary file that the user never heard of.
+        // Only the kind: the whole error names a temporary file that the user does not know.
         Err(error) => bail!("{} cannot be written: {}", path.display(), error.kind()),
     }
 }

@@ -1,4 +1,4 @@
-//! Rows, or anything else that can be told, as JSON.
+//! Writes rows, or any serializable value, as JSON.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::file;
 
-/// Writes `value` to `path`, in place of what is there.
+/// Writes `value` to `path`, replacing an existing file.
 pub(crate) fn write_json<V: Serialize + ?Sized>(path: &Path, value: &V) -> Result<()> {
     file::write(path, |writer| {
         serde_json::to_writer_pretty(&mut *writer, value)?;

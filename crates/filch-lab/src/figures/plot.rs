@@ -1,4 +1,4 @@
-//! Bars: one panel a case and number of threads, one bar an implementation.
+//! Bars: a panel for each case and number of threads, a bar for each implementation.
 
 use std::path::Path;
 
@@ -17,26 +17,27 @@ const MARGIN: i32 = 16;
 const TITLE: i32 = 56;
 const HEADING: i32 = 30;
 const BAR: i32 = 18;
-/// Room for the name before a bar, and for the figure after the longest.
+/// The width of the name before a bar, and of the figure after the longest.
 const NAME: i32 = 126;
 const FIGURE: i32 = 56;
-/// The backend draws letters at 1/1.24 of the size it is given.
+/// The font. The backend draws letters at 1/1.24 of the given size.
 const FONT: &str = "sans-serif";
 
-/// Draws the medians of all series in `unit` to `path`, as SVG, in place of what is there.
+/// Draws the medians of all series in `unit` to `path`, as SVG. Replaces an existing file.
 pub(crate) fn write_plot(path: &Path, series: &[Series], unit: &str, machine: &Machine) -> Result<()> {
     let svg = draw(series, unit, machine)?;
     file::write(path, |writer| Ok(writer.write_all(svg.as_bytes())?))
 }
 
-/// A case with a number of threads. Serial runs are in every panel of their case, to compare with.
+/// A case with a number of threads. Serial runs are in every panel of their case, for comparison.
 struct Panel<'a> {
     case: &'a str,
     threads: usize,
     bars: Vec<&'a Series>,
 }
 
-/// A row of panels for each case, in the order of the series; a column for each number of threads.
+/// Returns a row of panels for each case, in the order of the series. Each number of threads has a
+/// column.
 fn panels<'a>(series: &[&'a Series]) -> Vec<Vec<Panel<'a>>> {
     let is_serial = |series: &Series| series.name.starts_with("serial");
     let mut cases: Vec<&str> = Vec::new();
@@ -56,7 +57,7 @@ fn panels<'a>(series: &[&'a Series]) -> Vec<Vec<Panel<'a>>> {
             series.case == case && (series.threads == threads || (is_serial(series) && series.threads == 1))
         };
         let mut bars: Vec<&Series> = series.iter().filter(belongs).copied().collect();
-        // Nothing but what one would compare with is no comparison.
+        // A panel with only serial runs compares nothing.
         if bars.iter().all(|series| is_serial(series)) {
             bars.clear();
         }
@@ -132,7 +133,7 @@ impl Canvas<'_> {
     }
 }
 
-/// Ours in blue, the peers each in a colour of its own, serial runs in grey.
+/// Returns the colour of a name. filch is blue, each peer has its own colour, serial runs are grey.
 fn colour(name: &str) -> RGBColor {
     match name {
         "filch" | "filch-worker" => RGBColor(31, 95, 168),
@@ -143,7 +144,7 @@ fn colour(name: &str) -> RGBColor {
     }
 }
 
-/// Drawing to a string fails only where a drawing makes no sense.
+/// Converts an error of the backend. Drawing to a string fails only if the drawing is invalid.
 fn unusual(error: impl std::fmt::Display) -> anyhow::Error {
     anyhow!("the figures could not be drawn: {error}")
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::Series;
 use crate::stats;
 
-/// A table for each unit and number of threads of a case. Serial runs are in all of them, to compare with.
-/// Ratios are to the names in `against`.
+/// Formats a table for each unit and number of threads of a case.
+///
+/// Serial runs are in all of them, for comparison. Ratios are to the names in `against`.
 pub(crate) fn tables(series: &[Series], against: &[&str]) -> String {
     let mut units: Vec<&str> = Vec::new();
     for series in series {
@@ -35,9 +36,10 @@ pub(crate) fn tables(series: &[Series], against: &[&str]) -> String {
     text
 }
 
-/// A case as a table: one line an implementation, with the ratio of its median to that of each name in `against`.
+/// Formats a case as a table: a line for each implementation.
 ///
-/// A name that is not among the series gets no column.
+/// It has the ratio of its median to that of each name in `against`. A name that is not among the
+/// series gets no column.
 pub(crate) fn comparison(series: &[&Series], against: &[&str]) -> String {
     let peers: Vec<&Series> =
         against.iter().filter_map(|name| series.iter().copied().find(|series| series.name == *name)).collect();
@@ -56,7 +58,7 @@ pub(crate) fn comparison(series: &[&Series], against: &[&str]) -> String {
     grid(&header, &lines.collect::<Vec<_>>())
 }
 
-/// Nothing divided by nothing, or by what has no figures, is not a number to show.
+/// Formats a ratio. A division by zero or by a missing figure has no number to show.
 fn ratio(value: f64) -> String {
     if value.is_finite() {
         format!("{value:.2}")
@@ -65,7 +67,8 @@ fn ratio(value: f64) -> String {
     }
 }
 
-/// Lines under a header, in columns: the first and the last to the left, all others to the right.
+/// Formats lines under a header, in columns. The first and the last are left-aligned, all others
+/// right-aligned.
 pub(crate) fn grid(header: &[String], lines: &[Vec<String>]) -> String {
     let last = header.len() - 1;
     let width = |column: usize| {
@@ -90,7 +93,7 @@ pub(crate) fn grid(header: &[String], lines: &[Vec<String>]) -> String {
     text
 }
 
-/// A figure with about three digits.
+/// Formats a figure with about three digits.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         size if size < 10.0 => format!("{value:.2}"),

@@ -1,8 +1,8 @@
-//! Numbers, amounts and times as people read them.
+//! Formats numbers, amounts and times for readers.
 
 use super::number;
 
-/// A number with a comma after every three digits.
+/// Formats a number with a comma after every three digits.
 pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -15,7 +15,7 @@ pub(crate) fn grouped(number: usize) -> String {
     text
 }
 
-/// An amount of memory.
+/// Formats an amount of memory.
 pub(crate) fn bytes(bytes: usize) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
@@ -25,7 +25,7 @@ pub(crate) fn bytes(bytes: usize) -> String {
     }
 }
 
-/// A time, which is given in seconds.
+/// Formats a time, given in seconds.
 pub(crate) fn time(seconds: f64) -> String {
     if seconds < 1.0 {
         format!("{} ms", number(1e3 * seconds))

@@ -1,4 +1,4 @@
-//! What is computed, on whichever queue, and how it is written down.
+//! Computes the result of a task on any queue, and writes it.
 
 use std::io::Write;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::arguments::Task;
 use super::Arguments;
 use crate::queue::{Kind, WithKind};
 
-/// What was computed.
+/// The result of a task.
 pub(super) enum Answer {
     Closure(Closure),
     Tree(Tree),
@@ -24,7 +24,7 @@ pub(super) enum Answer {
     Distances(Distances),
 }
 
-/// All that it takes but the queue.
+/// All parameters of a computation except the queue.
 struct Find<'a> {
     task: Task,
     graph: &'a Graph,
@@ -53,13 +53,13 @@ impl WithKind for Find<'_> {
 }
 
 impl Answer {
-    /// Computes it. Without roots a spanning tree is a forest of the whole graph.
+    /// Computes the result. Without roots, a spanning tree is a forest of the whole graph.
     pub(super) fn find(arguments: &Arguments, graph: &Graph, roots: &[Vertex], pool: &Pool) -> Result<Answer> {
         let Arguments { task, time_limit, .. } = *arguments;
         Ok(arguments.queue.with(Find { task, graph, roots, pool, time_limit })?)
     }
 
-    /// What it took.
+    /// The effort of the computation.
     pub(super) fn effort(&self) -> &Effort {
         match self {
             Answer::Closure(closure) => closure.effort(),
@@ -69,7 +69,7 @@ impl Answer {
         }
     }
 
-    /// The bytes it holds beside the graph.
+    /// The bytes that it holds besides the graph.
     pub(super) fn memory(&self) -> usize {
         match self {
             Answer::Closure(closure) => closure.memory(),
@@ -79,7 +79,8 @@ impl Answer {
         }
     }
 
-    /// A line for each of so many vertices that has something to tell, by its id where it has one.
+    /// Writes a line for each vertex that has a result. The line has the vertex's id, if it has
+    /// one.
     pub(super) fn write(&self, vertices: usize, names: Option<&Names>, file: &mut dyn Write) -> Result<()> {
         let id = |vertex: Vertex| names.map_or(u64::from(vertex), |names| names.id(vertex));
         for vertex in 0..vertices as Vertex {

@@ -1,4 +1,4 @@
-//! What `filch graph` can be told.
+//! Command-line arguments of `filch graph`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -99,7 +99,7 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    /// As on the command line.
+    /// The name on the command line.
     pub(super) fn name(self) -> &'static str {
         match self {
             Task::Closure => "closure",
@@ -111,7 +111,7 @@ impl Task {
 }
 
 impl Arguments {
-    /// What only makes sense together, or not together.
+    /// Returns an error if arguments contradict each other, or one requires another.
     pub(super) fn check(&self) -> Result<()> {
         let task = self.task.name();
         self.check_direction(self.directed)?;
@@ -132,7 +132,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// What can be had on several ranks.
+    /// Returns an error if the task cannot run on several ranks.
     fn check_mpi(&self) -> Result<()> {
         let Arguments { mpi, task, .. } = self;
         ensure!(!mpi || *task == Task::Closure, "--mpi is for closure, not for {}", task.name());
@@ -143,7 +143,7 @@ impl Arguments {
         Ok(recipe.check_parts()?)
     }
 
-    /// Whether the task can be had of a graph that is directed, or is not.
+    /// Returns an error if the task does not support the direction of the graph.
     pub(super) fn check_direction(&self, directed: bool) -> Result<()> {
         ensure!(
             !directed || self.task != Task::SpanningTree,
@@ -152,7 +152,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// Where to begin.
+    /// Returns the vertices to start from.
     pub(super) fn roots(&self, vertices: usize, names: Option<&Names>) -> Result<Vec<Vertex>> {
         if self.task == Task::Components || self.forest {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! The graph that a command is about.
+//! The graph of a command.
 
 use std::time::{Duration, Instant};
 
@@ -8,16 +8,16 @@ use filch_graph::Graph;
 
 use super::{progress, Arguments};
 
-/// A graph, and where it comes from.
+/// A graph and its source.
 pub(super) struct Input {
     pub(super) graph: Graph,
-    /// What to call it.
+    /// Its name to display.
     pub(super) name: String,
-    /// What it was read as, unless it was generated.
+    /// The format that it was read as; `None` if it was generated.
     pub(super) format: Option<String>,
-    /// Whether its arcs lead in one direction only.
+    /// Whether its arcs are directed.
     pub(super) directed: bool,
-    /// The ids of its vertices in the file, if they were numbered anew.
+    /// The ids of its vertices in the file, if they were renumbered.
     pub(super) names: Option<Names>,
     /// How long it took to read or generate it.
     pub(super) took: Duration,
@@ -46,7 +46,7 @@ pub(super) fn load(arguments: &Arguments) -> Result<Input> {
     };
     let loaded = read::load(path, &options(arguments).progress(&advance));
     bar.finish_and_clear();
-    // Its sentence has the cause in it already.
+    // Its message already contains the cause.
     let loaded = loaded.map_err(|error| anyhow!("{error}"))?;
     arguments.check_direction(loaded.directed).with_context(|| format!("{name} has directions"))?;
     Ok(Input {

@@ -1,4 +1,4 @@
-//! `filch graph`: reads or generates a graph, explores it, and tells what it found and what that took.
+//! `filch graph`: reads or generates a graph, explores it, and reports result and effort.
 
 mod answer;
 mod arguments;
@@ -18,7 +18,7 @@ use crate::{figures, print};
 use answer::Answer;
 use summary::Summary;
 
-/// Does what the arguments ask for.
+/// Runs `filch graph`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     arguments.check()?;
     if arguments.mpi {
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     spinner.finish_and_clear();
 
     let summary = Summary::new(arguments, &input, &answer, &roots, pool.threads(), elapsed);
-    // Before anything is printed: whoever closes the pipe early still has the files.
+    // Before anything is printed: if the reader closes the pipe early, the files still exist.
     if let Some(path) = &arguments.json {
         figures::write_json(path, &summary)?;
     }

@@ -1,20 +1,20 @@
-//! How far it is, for somebody who watches: on standard error, and only if that is a terminal.
+//! The progress display, on standard error, and only if that is a terminal.
 
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How often a spinner turns.
+/// The interval of a spinner.
 const TURN: Duration = Duration::from_millis(120);
 
-/// A bar for a file of so many bytes, or of a length that is not known.
+/// Returns a bar for reading a file, whose length may be unknown.
 pub(super) fn reading(name: &str) -> ProgressBar {
     let bar = ProgressBar::no_length().with_message(format!("reading {name}"));
     bar.set_style(style("{msg} {wide_bar} {bytes} of {total_bytes}, {eta} left"));
     bar
 }
 
-/// Something that turns while work goes on that nobody can foresee the end of.
+/// Returns a spinner for work of unknown length.
 pub(super) fn working(what: String) -> ProgressBar {
     let spinner = ProgressBar::new_spinner().with_message(what);
     spinner.set_style(style("{spinner} {msg}, {elapsed}"));
@@ -23,7 +23,7 @@ pub(super) fn working(what: String) -> ProgressBar {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    // A template that is not understood would be a mistake of ours, and no reason to stop.
+    // An invalid template would be a bug, but no reason to stop.
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 

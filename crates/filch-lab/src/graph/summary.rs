@@ -1,4 +1,4 @@
-//! What was found and what it took, for people and as JSON.
+//! The result and the statistics, as text and as JSON.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,24 +13,24 @@ use super::Arguments;
 use crate::figures::{bytes, grid, grouped, number, threads, time};
 use crate::machine::Machine;
 
-/// Everything but the result itself.
+/// The summary of a run, without the result itself.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
     task: &'static str,
     queue: &'static str,
     threads: usize,
     graph: GraphSummary,
-    /// As they are called in the file.
+    /// The roots, by their ids in the file.
     roots: Vec<u64>,
     result: ResultSummary,
     ending: &'static str,
     /// How long the traversal took.
     seconds: f64,
     tasks: u64,
-    /// Not known if it did not complete.
+    /// The number of redundant tasks; unknown if the traversal did not complete.
     redundant: Option<u64>,
     steals: u64,
-    /// Those that had something to do.
+    /// The workers that ran tasks.
     workers: Vec<WorkerSummary>,
     machine: Machine,
 }
@@ -38,7 +38,7 @@ pub(super) struct Summary {
 #[derive(Debug, Serialize)]
 struct GraphSummary {
     name: String,
-    /// What it was read as; none if it was generated.
+    /// The format that it was read as; `None` if it was generated.
     format: Option<String>,
     directed: bool,
     vertices: usize,
@@ -48,7 +48,7 @@ struct GraphSummary {
     seconds: f64,
 }
 
-/// What was found, in numbers.
+/// The result, in numbers.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum ResultSummary {
@@ -63,13 +63,13 @@ struct WorkerSummary {
     tasks: u64,
     steals: u64,
     aborts: u64,
-    /// The most tasks that its queue was seen to hold.
+    /// The most tasks that were observed in its queue.
     longest: usize,
     idle_seconds: f64,
 }
 
 impl Summary {
-    /// Of a traversal that took so long.
+    /// Makes the summary of a traversal.
     pub(super) fn new(
         arguments: &Arguments,
         input: &Input,

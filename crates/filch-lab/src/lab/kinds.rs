@@ -1,26 +1,31 @@
-//! The kinds of cores that the system tells of. Each has a store buffer of its own size, so that what was measured on one says nothing of another.
+//! The kinds of cores that the system reports.
+//!
+//! Each kind has a store buffer of its own size. A measurement on one kind says nothing about
+//! another.
 
 use std::fs;
 
 use anyhow::{bail, Result};
 
-/// The hardware threads of each kind, as Linux lists them on CPUs that have both. Nothing where all cores are alike, or nobody tells.
+/// The hardware threads of each kind of core, as Linux lists them on hybrid CPUs.
+///
+/// Both lists are empty if all cores are alike or the system does not tell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Kinds {
-    /// Those of fast cores.
+    /// The hardware threads of fast cores.
     pub(super) performance: Vec<usize>,
-    /// Those of small ones.
+    /// The hardware threads of small cores.
     pub(super) efficient: Vec<usize>,
 }
 
 impl Kinds {
-    /// Those of the machine at hand.
+    /// Reads the kinds of this machine.
     pub(super) fn here() -> Kinds {
         let list = |path: &str| fs::read_to_string(path).ok().and_then(|text| numbers(&text)).unwrap_or_default();
         Kinds { performance: list("/sys/devices/cpu_core/cpus"), efficient: list("/sys/devices/cpu_atom/cpus") }
     }
 
-    /// Why a process that may use these threads only cannot find out about all cores, if it cannot.
+    /// Returns why a process restricted to these hardware threads cannot measure all cores, if so.
     fn out_of_reach(&self, allowed: &[usize], is_hybrid: bool) -> Option<&'static str> {
         let lacks = |kind: &[usize]| !kind.is_empty() && !kind.iter().any(|thread| allowed.contains(thread));
         if lacks(&self.performance) {
@@ -35,12 +40,13 @@ impl Kinds {
     }
 }
 
-/// The hardware threads that this process may use, in order; none if nobody knows.
+/// The hardware threads that this process may use, in order; empty if unknown.
 pub(super) fn allowed() -> Vec<usize> {
     core_affinity::get_core_ids().unwrap_or_default().iter().map(|core| core.id).collect()
 }
 
-/// Refuses where what is measured would not be about all cores that a program may come to run on.
+/// Returns an error if a measurement would not cover all kinds of cores. A program may run on any
+/// of them.
 pub(super) fn ensure_all_in_reach() -> Result<()> {
     match Kinds::here().out_of_reach(&allowed(), is_hybrid()) {
         Some(reason) => bail!("{reason}: each kind has a store buffer of its own size, so there is no calibration"),
@@ -48,12 +54,13 @@ pub(super) fn ensure_all_in_reach() -> Result<()> {
     }
 }
 
-/// Whether the CPU says that it has several kinds of cores.
+/// Whether the CPU reports several kinds of cores.
 #[cfg(target_arch = "x86_64")]
 fn is_hybrid() -> bool {
     use std::arch::x86_64::{__cpuid, __cpuid_count};
 
-    // SAFETY: every x86-64 has the instruction. Newer compilers know that, and want no `unsafe`.
+    // SAFETY: every x86-64 CPU has the instruction. Newer compilers know that and require no
+    // `unsafe`.
     #[allow(unused_unsafe)]
     let (last, features) = unsafe { (__cpuid(0).eax, __cpuid_count(7, 0)) };
     last >= 7 && features.edx >> 15 & 1 == 1
@@ -64,7 +71,7 @@ fn is_hybrid() -> bool {
     false
 }
 
-/// The numbers of a list as the kernel writes it: `0-3,8`.
+/// Parses a list of numbers as the kernel writes it: `0-3,8`.
 pub(super) fn numbers(text: &str) -> Option<Vec<usize>> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

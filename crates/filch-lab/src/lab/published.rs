@@ -1,21 +1,27 @@
-//! What is known of CPUs, from their makers, from those who took them apart, and from measurements: less is not believed of such a CPU.
+//! Published sizes of store buffers, by CPU: a lower measurement is not accepted.
 //!
-//! The two hardware threads of a core share its store buffer while they are awake, half and half. Where the other one is busy all the time, perhaps with somebody else's work, half of a buffer is what shows; and a
-//! litmus test whose two threads share a core cannot object. So a bound that others rely on is never below the published one, and twice what was measured where none is known.
+//! The sources are the makers, independent analyses and measurements.
 //!
-//! What a CPU is, it says itself, or a hypervisor says it. One that gives a large core out as a small one, whose other hardware thread is busy besides, is not found out: whoever trusts a calibration there trusts the host as well.
+//! The two hardware threads of a core share its store buffer half and half while both are awake. If
+//! the other one is always busy, perhaps with another program, only half of the buffer shows. And a
+//! litmus test whose two threads share a core cannot detect that. So a bound that others rely on is
+//! never below the published one. If none is published, the bound is twice the measurement.
+//!
+//! The CPU identifies itself, or a hypervisor does it. If a hypervisor presents a large core as a
+//! small one, and the other hardware thread of that core is always busy, this is not detected. To
+//! trust a calibration there is to trust the host as well.
 
 use anyhow::{ensure, Result};
 use filch_queue::calibration::Cpu;
 
 use super::kinds;
 
-/// How many entries the store buffer of this CPU may have, of which so many were measured.
+/// Returns how many entries this CPU's store buffer may have, given the measured number.
 pub(crate) fn most_entries(cpu: &Cpu, measured: usize) -> usize {
     published(cpu).map_or(2 * measured, |entries| entries.max(measured))
 }
 
-/// An error if fewer entries were measured than such a CPU has.
+/// Returns an error if fewer entries were measured than such a CPU has.
 pub(crate) fn ensure_whole(cpu: &Cpu, measured: usize) -> Result<()> {
     let entries = published(cpu).unwrap_or(measured);
     ensure!(
@@ -25,10 +31,11 @@ pub(crate) fn ensure_whole(cpu: &Cpu, measured: usize) -> Result<()> {
     Ok(())
 }
 
-/// An error if on such a CPU stores are known to wait elsewhere than in the store buffer: then its entries, and one, are no bound.
+/// Returns an error if stores of this CPU also wait outside the store buffer.
 ///
-/// On AMD's Zen 3 the litmus test catches loads that overtake 73 stores, where the store buffer has 64 entries. That is as many as there would be with eight buffers for combining writes behind it, which
-/// other CPUs of this maker have as well.
+/// Then the number of entries plus one is no bound. On AMD's Zen 3 the litmus test catches loads
+/// that overtake 73 stores, but the store buffer has 64 entries. Eight write-combining buffers
+/// behind it would explain that number. Other CPUs of this maker have them as well.
 pub(crate) fn ensure_nothing_waits_elsewhere(cpu: &Cpu) -> Result<()> {
     ensure!(
         cpu.vendor != "AuthenticAMD",
@@ -37,13 +44,15 @@ pub(crate) fn ensure_nothing_waits_elsewhere(cpu: &Cpu) -> Result<()> {
     Ok(())
 }
 
-/// Whether so many entries, where they were measured, and one are all the stores that a load can overtake on a core which this process may run on, as far as is known.
+/// Whether a load can overtake at most `measured + 1` stores, as far as is known.
+///
+/// This is about the cores that this process may run on, where the entries were measured.
 pub(crate) fn are_all(measured: usize) -> bool {
     let is_whole = |cpu: Cpu| most_entries(&cpu, measured) == measured && ensure_nothing_waits_elsewhere(&cpu).is_ok();
     kinds::ensure_all_in_reach().is_ok() && Cpu::here().is_some_and(is_whole)
 }
 
-/// The published number; of cores of several kinds that of the largest.
+/// Returns the published number: for several kinds of cores, the number of the largest.
 fn published(cpu: &Cpu) -> Option<usize> {
     match (cpu.vendor.as_str(), cpu.family, cpu.model) {
         // Nehalem and Westmere.
@@ -52,7 +61,7 @@ fn published(cpu: &Cpu) -> Option<usize> {
         ("GenuineIntel", 6, 0x2a | 0x2d | 0x3a | 0x3e) => Some(36),
         // Haswell and Broadwell.
         ("GenuineIntel", 6, 0x3c | 0x3f | 0x45 | 0x46 | 0x3d | 0x47 | 0x4f | 0x56) => Some(42),
-        // Skylake and what was made of it.
+        // Skylake and its derivatives.
         ("GenuineIntel", 6, 0x4e | 0x5e | 0x55 | 0x8e | 0x9e | 0xa5 | 0xa6) => Some(56),
         // Ice Lake, Tiger Lake, Rocket Lake.
         ("GenuineIntel", 6, 0x7d | 0x7e | 0x6a | 0x6c | 0x8c | 0x8d | 0xa7) => Some(72),

@@ -1,4 +1,4 @@
-//! The folder that a report is written to, and the rows in it.
+//! The folder that a report is written to, and its data files.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,19 +10,19 @@ use super::collect::plan::PARTS;
 use super::collect::Results;
 use crate::figures;
 
-/// A folder that can be written to.
+/// A folder that is writable.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
-    /// Makes it, if it is not there, and sees whether it can be written to: nobody should measure for hours for nothing.
+    /// Creates the folder if necessary, and checks that it is writable before hours of measurement.
     pub(super) fn open(path: &Path) -> Result<Folder> {
         let folder = Folder { path: path.to_owned() };
         for folder in [&folder.path, &folder.data()] {
             if let Err(error) = fs::create_dir_all(folder) {
-                // The system's words for something on the way that is a file differ by how far it got.
+                // If a file is in the way, the kind of error depends on its place in the path.
                 let is_file = matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory);
                 let reason = if is_file { "there is a file in its place".to_owned() } else { error.kind().to_string() };
                 bail!("the folder {} cannot be made: {reason}", folder.display());
@@ -33,7 +33,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The page.
+    /// The path of the page.
     pub(super) fn index(&self) -> PathBuf {
         self.path.join("index.html")
     }
@@ -46,7 +46,7 @@ impl Folder {
         self.data().join(format!("{name}.json"))
     }
 
-    /// Writes what was found, as rows where there are some, and removes what an earlier report left of what this one has not.
+    /// Writes the results, as rows where possible, and removes outdated files of an earlier report.
     pub(super) fn write_data(&self, results: &Results) -> Result<()> {
         for part in PARTS {
             let path = self.rows(part.name);

@@ -1,16 +1,16 @@
-//! What a report says on the terminal: the verdicts, what to know before believing them, and where the page is.
+//! The terminal output of a report: the verdicts, the caveats, and the page's path.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use super::page::{Holds, Page, Verdict};
 
-/// As wide as most terminals are at least, and as lines of text should be at most.
+/// The line width. Most terminals are at least this wide, and longer lines are hard to read.
 const WIDTH: usize = 100;
-/// Where claims begin.
+/// The column where claims begin.
 const INDENT: usize = 11;
 
-/// All of it.
+/// Returns the whole summary.
 pub(super) fn text(page: &Page, index: &Path) -> String {
     let mut text = String::new();
     let is_measured = |verdict: &&Verdict| verdict.holds != Holds::NotMeasured;
@@ -49,7 +49,7 @@ fn word(holds: Holds) -> &'static str {
     }
 }
 
-/// In lines, each but the first with what stands before it.
+/// Wraps text into lines and indents all but the first.
 fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

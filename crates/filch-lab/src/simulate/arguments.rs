@@ -1,4 +1,4 @@
-//! What `filch simulate` is told.
+//! Command-line arguments of `filch simulate`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +9,10 @@ use filch_mpi::simulate::{Costs, Line, Plan, Scaling, Settings, Wire};
 
 use crate::problem::Kind;
 
-/// What a message takes Open MPI 4.1 between two processes of one machine, in nanoseconds: to look for it and receive it, and to send it.
+/// The cost of a message in Open MPI 4.1, in nanoseconds. It is between two processes of one
+/// machine.
+///
+/// The first is to poll for it and receive it, the second to send it.
 const RECEIVE: f64 = 400.0;
 const SEND: f64 = 150.0;
 
@@ -100,7 +103,7 @@ pub(crate) struct Arguments {
     plot: Option<PathBuf>,
 }
 
-/// A search to be recorded.
+/// A search to record.
 #[derive(Debug)]
 pub(super) struct Record<'a> {
     pub(super) problem: Kind,
@@ -110,7 +113,7 @@ pub(super) struct Record<'a> {
 }
 
 impl Arguments {
-    /// What is to be recorded, if anything.
+    /// Returns the search to record, if any.
     pub(super) fn record(&self) -> Result<Option<Record<'_>>> {
         let (Some([problem, file]), Some(out)) = (self.record.as_deref(), &self.out) else { return Ok(None) };
         let problem = Kind::from_str(problem, false).map_err(|_| {
@@ -143,7 +146,7 @@ impl Arguments {
         self.plot.as_deref()
     }
 
-    /// What is simulated.
+    /// Returns the simulations to run.
     pub(super) fn plan(&self) -> Plan {
         let mut ranks = match (&*self.ranks, self.quick) {
             ([], false) => vec![10, 30, 100, 300, 1_000, 3_000, 10_000],
@@ -165,7 +168,7 @@ impl Arguments {
             &[("InfiniBand", Wire::INFINIBAND), ("Ethernet", Wire::ETHERNET)]
         };
         for (place, &(name, wire)) in networks.iter().enumerate() {
-            // The second network is there to see what latency does: once will do.
+            // The second network only shows the effect of latency: one cost factor is enough.
             let factors = if place == 0 { &self.cost[..] } else { &self.cost[..1] };
             lines.extend(factors.iter().map(|&factor| line(Scaling::Weak, name, changed(wire), factor)));
         }

@@ -1,4 +1,6 @@
-//! `filch simulate`: the coordinator of a run across machines with thousands of simulated ranks, and where it saturates.
+//! `filch simulate`: the coordinator of a run across machines, with thousands of simulated ranks.
+//!
+//! It shows where the coordinator saturates.
 
 mod arguments;
 mod plot;
@@ -15,7 +17,7 @@ use crate::figures::{self, bytes, grouped, number, time};
 use crate::machine::Machine;
 use crate::{print, say};
 
-/// Does what the arguments ask for.
+/// Runs `filch simulate`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(wanted) = arguments.record()? {
         let recording = record::record(&wanted)?;
@@ -48,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What is written as JSON.
+/// The content of the JSON file.
 #[derive(Serialize)]
 struct Report<'a> {
     machine: Machine,

@@ -1,4 +1,4 @@
-//! Efficiency, and how busy the coordinator is, over the number of ranks.
+//! Draws the efficiency and the coordinator's utilisation over the number of ranks.
 
 use anyhow::{anyhow, Result};
 use filch_mpi::simulate::{saturation, Row, Scaling, SATURATED};
@@ -22,7 +22,7 @@ const LEGEND: u32 = 22;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// A drawing of the rows in which the work grows with the ranks, as SVG.
+/// Draws the rows with weak scaling, as SVG. In these rows the work grows with the ranks.
 pub(super) fn draw(title: &str, rows: &[Row]) -> Result<String> {
     let lines: Vec<Vec<&Row>> = lines(rows).into_iter().filter(|rows| rows[0].scaling == Scaling::Weak).collect();
     let mut svg = String::new();

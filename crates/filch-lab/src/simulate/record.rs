@@ -1,4 +1,4 @@
-//! Real searches, recorded.
+//! Records real searches.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::problem::{Kind, Loaded, Visit};
 /// How often a random instance is recorded.
 const ROUNDS: usize = 3;
 
-/// Solves a problem with one thread and writes down what its nodes cost.
+/// Solves a problem with one thread and records the cost of its nodes.
 pub(super) fn record(wanted: &Record<'_>) -> Result<Recording> {
     figures::check_writable(wanted.out)?;
     let problem = Loaded::read(wanted.problem, wanted.file)?;
@@ -26,19 +26,22 @@ pub(super) fn record(wanted: &Record<'_>) -> Result<Recording> {
     Ok(recording)
 }
 
-/// Reads what was recorded.
+/// Reads a recording.
 pub(super) fn read(path: &Path) -> Result<Recording> {
     let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
     Recording::from_bytes(&bytes).map_err(|error| anyhow!("{}: {error}", path.display()))
 }
 
-/// Records a random instance, for those who have none. To the end: of a search that is stopped, all but the youngest nodes near the root are missing, and a tree with few nodes there is hard to divide.
+/// Records a random instance, if the user has none.
+///
+/// The search runs to the end. If it were stopped, all but the youngest nodes near the root would
+/// be missing, and a tree with few nodes there is hard to divide.
 pub(super) fn record_generated(quick: bool) -> Result<Recording> {
     let vertices = if quick { 120 } else { 140 };
     let name = format!("{}, a random graph of {vertices} vertices", Kind::Misp.name());
     let graph = independent_set::random(vertices, 250, 1, 1);
     let mut recording = search(Loaded::Misp(graph.clone()), &name, None)?;
-    // A machine that has other things to do now has none a moment later.
+    // Other programs disturb each round at different moments.
     for _ in 1..ROUNDS {
         recording.calm(&search(Loaded::Misp(graph.clone()), &name, None)?);
     }

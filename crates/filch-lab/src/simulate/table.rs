@@ -1,10 +1,10 @@
-//! Simulated runs, for people.
+//! Simulated runs, as text.
 
 use filch_mpi::simulate::{saturation, Calibration, Row, Scaling, SATURATED};
 
 use crate::figures::{grid, grouped, number, time};
 
-/// What messages take the coordinator: a line for each number of ranks.
+/// Formats the cost of messages for the coordinator: a line for each number of ranks.
 pub(super) fn calibration(calibrations: &[Calibration]) -> String {
     let Some(first) = calibrations.first() else { return String::new() };
     let mut header = vec!["ranks".to_owned()];
@@ -29,12 +29,12 @@ pub(super) fn calibration(calibrations: &[Calibration]) -> String {
     )
 }
 
-/// All rows: a table for each line of the plot.
+/// Formats all rows: a table for each line of the plot.
 pub(super) fn tables(rows: &[Row]) -> String {
     lines(rows).iter().map(|rows| table(rows)).collect()
 }
 
-/// Rows that belong together.
+/// Groups the rows that belong to one line.
 pub(super) fn lines(rows: &[Row]) -> Vec<Vec<&Row>> {
     let mut lines: Vec<Vec<&Row>> = Vec::new();
     for row in rows {
@@ -50,7 +50,7 @@ pub(super) fn lines(rows: &[Row]) -> Vec<Vec<&Row>> {
     lines
 }
 
-/// What a line is called.
+/// Returns the name of a line.
 pub(super) fn name(rows: &[&Row]) -> String {
     let first = rows[0];
     let nodes = match first.factor {
@@ -112,12 +112,12 @@ fn table(rows: &[&Row]) -> String {
     format!("\n{scaling}: {}\n{}{verdict}", name(rows), grid(&header.map(str::to_owned), &lines))
 }
 
-/// A factor without digits that say nothing.
+/// Formats a factor without insignificant digits.
 fn short(factor: f64) -> String {
     format!("{factor:.1}").trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// With two digits: there is no more in it.
+/// Rounds to two digits, which is the accuracy of the estimate.
 pub(super) fn rounded(ranks: f64) -> usize {
     let step = 10f64.powi((ranks.max(1.0).log10().floor() as i32 - 1).max(0));
     ((ranks / step).round() * step) as usize

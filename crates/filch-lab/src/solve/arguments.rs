@@ -1,4 +1,4 @@
-//! What `filch solve` can be told.
+//! Command-line arguments of `filch solve`.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -126,7 +126,7 @@ impl From<CutsetName> for Cutset {
 }
 
 impl Arguments {
-    /// What makes no sense together.
+    /// Returns an error if arguments contradict each other.
     pub(super) fn check(&self) -> Result<()> {
         let files = self.files();
         for (index, (option, path)) in files.iter().enumerate() {
@@ -141,7 +141,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// What is written, and by which option.
+    /// The files to write, each with the name of its option.
     pub(super) fn files(&self) -> Vec<(&'static str, &Path)> {
         [
             ("json", self.json_file()),
@@ -156,27 +156,27 @@ impl Arguments {
         .collect()
     }
 
-    /// Where JSON goes, if that is a file.
+    /// The file for JSON, if it is not standard output.
     pub(super) fn json_file(&self) -> Option<&Path> {
         self.json.as_deref().filter(|path| *path != Path::new("-"))
     }
 
-    /// Whether JSON is printed in place of text.
+    /// Whether JSON is printed instead of text.
     pub(super) fn prints_json(&self) -> bool {
         self.json.is_some() && self.json_file().is_none()
     }
 
-    /// How many threads work, on each rank if there are several.
+    /// The number of threads, on each rank if there are several.
     pub(super) fn threads(&self) -> usize {
         self.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
     }
 
-    /// Whether something was said about the cache.
+    /// Whether the cache is enabled, if an option says so.
     pub(super) fn cache(&self) -> Option<bool> {
         (self.cache || self.no_cache).then_some(self.cache)
     }
 
-    /// Whether dominance is wanted where there is one.
+    /// Whether dominance is used, if the problem has any.
     pub(super) fn dominance(&self) -> bool {
         self.dominance || !self.no_dominance
     }

@@ -1,4 +1,4 @@
-//! `--checkpoint`, `--every` and `--resume`: what is left of a search in a file, and going on from there.
+//! `--checkpoint`, `--every` and `--resume`: saves the rest of a search, and resumes from it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,56 +15,56 @@ use super::Arguments;
 use crate::problem::Loaded;
 use crate::say;
 
-/// What was asked for.
+/// The requested checkpoints.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) identity: Identity,
-    /// Where checkpoints go, if they are wanted, and how often.
+    /// Where checkpoints go, if requested, and how often.
     pub(super) file: Option<PathBuf>,
     pub(super) every: Duration,
-    /// What to begin with, and where it comes from.
+    /// The checkpoint to resume from, and its file.
     pub(super) resumed: Option<(PathBuf, Checkpoint)>,
 }
 
-/// What is told of it in the end.
+/// The summary of a run's checkpoints.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Checkpoints {
-    /// Where checkpoints were written to.
+    /// The file that checkpoints were written to.
     pub(super) file: Option<String>,
-    /// How many.
+    /// How many were written.
     pub(super) written: u64,
-    /// What it began with.
+    /// What the search resumed from.
     pub(super) resumed: Option<Resumed>,
-    /// Why the last one is not there.
+    /// Why the last checkpoint was not written.
     #[serde(skip)]
     pub(super) trouble: Option<CheckpointError>,
 }
 
-/// What a search began with.
+/// The checkpoint that a search resumed from.
 #[derive(Debug, Serialize)]
 pub(super) struct Resumed {
     pub(super) file: String,
-    /// How long was searched before.
+    /// How long the search took before.
     pub(super) seconds: f64,
     /// How many nodes had been explored.
     pub(super) explored: u64,
-    /// How many were open.
+    /// How many nodes were open.
     pub(super) open: u64,
 }
 
-/// A plan, taken apart.
+/// The parts of a plan.
 #[cfg(feature = "mpi")]
 pub(super) struct Parts {
     pub(super) identity: Identity,
     pub(super) file: Option<PathBuf>,
     pub(super) every: Duration,
     pub(super) resumed: Option<Checkpoint>,
-    /// What there is to tell already.
+    /// The summary so far.
     pub(super) checkpoints: Checkpoints,
 }
 
 impl Plan {
-    /// Reads what is to be resumed, and refuses what would be lost.
+    /// Reads the checkpoint to resume from. Returns an error if another checkpoint would be lost.
     pub(super) fn read(arguments: &Arguments, problem: &Loaded) -> Result<Plan> {
         let Arguments { checkpoint, every, resume, .. } = arguments;
         if let Some(file) = checkpoint {
@@ -78,12 +78,12 @@ impl Plan {
         Ok(Plan { resumed: resumed.transpose()?, identity, file: checkpoint.clone(), every: *every })
     }
 
-    /// How long was searched before.
+    /// How long the search took before.
     pub(super) fn before(&self) -> Duration {
         self.resumed.as_ref().map_or(Duration::ZERO, |(_, checkpoint)| checkpoint.elapsed)
     }
 
-    /// Searches as planned.
+    /// Runs the search with this plan.
     pub(super) fn solve<P: Instance>(self, solver: Solver<'_, P>) -> Result<(Outcome, Checkpoints)> {
         match self.keeper()? {
             None => Ok((solver.solve()?, Checkpoints::default())),
@@ -95,14 +95,14 @@ impl Plan {
         }
     }
 
-    /// The same without what is to be resumed, for ranks that do not read it.
+    /// Makes a plan that resumes nothing, for ranks that do not read the checkpoint.
     #[cfg(feature = "mpi")]
     pub(super) fn of(arguments: &Arguments, problem: &Loaded) -> Plan {
         let identity = Identity::new(arguments.problem.name(), problem.text());
         Plan { identity, file: None, every: arguments.every, resumed: None }
     }
 
-    /// For ranks, whose checkpoints are kept in another way.
+    /// Takes the plan apart, for ranks, which save checkpoints in another way.
     #[cfg(feature = "mpi")]
     pub(super) fn into_parts(self) -> Parts {
         let checkpoints = self.checkpoints();
@@ -110,7 +110,7 @@ impl Plan {
         Parts { identity, file, every, resumed: resumed.map(|(_, checkpoint)| checkpoint), checkpoints }
     }
 
-    /// Who keeps them, if anything was asked for, and what there is to tell already.
+    /// Returns the keeper of the checkpoints, if any are requested, and the summary so far.
     fn keeper(self) -> Result<Option<(Keeper<'static>, Checkpoints)>> {
         let checkpoints = self.checkpoints();
         if checkpoints.is_nothing() {
@@ -126,7 +126,7 @@ impl Plan {
         Ok(Some((keeper, checkpoints)))
     }
 
-    /// What there is to tell already.
+    /// The summary so far.
     pub(super) fn checkpoints(&self) -> Checkpoints {
         let resumed = self.resumed.as_ref().map(|(file, checkpoint)| Resumed {
             file: file.display().to_string(),
@@ -139,18 +139,18 @@ impl Plan {
     }
 }
 
-/// Tells of a checkpoint that could not be written, while the search goes on.
+/// Reports a checkpoint that could not be written, while the search continues.
 pub(super) fn warn(error: &CheckpointError) {
     say(&format!("warning: {error}. The search goes on, and so do attempts to write"));
 }
 
 impl Checkpoints {
-    /// Whether there is nothing to tell.
+    /// Whether there is nothing to report.
     pub(super) fn is_nothing(&self) -> bool {
         self.file.is_none() && self.resumed.is_none()
     }
 
-    /// Says how to go on with what is left. What was promised and is not there is an error.
+    /// Prints how to resume. Returns an error if the last checkpoint was not written.
     pub(super) fn conclude(self, arguments: &Arguments, proven: bool) -> Result<()> {
         if let Some(trouble) = self.trouble {
             return Err(trouble).context("what is left of the search was not kept");
@@ -167,13 +167,13 @@ impl Checkpoints {
     }
 }
 
-/// Checkpoints that are not gone on from would be replaced by those of a search that begins.
+/// Returns an error if a search would replace checkpoints that it does not resume.
 fn refuse_to_replace(file: &Path, resume: Option<&Path>) -> Result<()> {
     let same = |one: &Path, other: &Path| match (fs::canonicalize(one), fs::canonicalize(other)) {
         (Ok(one), Ok(other)) => one == other,
         _ => one == other,
     };
-    // Who goes on from the one before has seen that this one is no good.
+    // A user that resumes from the previous checkpoint has seen that this one is unusable.
     if resume.is_some_and(|resume| same(resume, file) || same(resume, &previous(file))) {
         return Ok(());
     }
@@ -189,7 +189,7 @@ fn refuse_to_replace(file: &Path, resume: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// The command line that goes on from a file: the one that was given, but for what it began with.
+/// Returns the given command line, changed to resume from `file`.
 pub(super) fn to_go_on(given: impl IntoIterator<Item = OsString>, file: &Path) -> String {
     let mut words = Vec::new();
     let mut given = given.into_iter();
@@ -204,7 +204,7 @@ pub(super) fn to_go_on(given: impl IntoIterator<Item = OsString>, file: &Path) -
     words.join(" ")
 }
 
-/// As a shell takes it for one word.
+/// Quotes a word for a shell, if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! What happened, and when: for the trace and for the drawing.
+//! The events of a search with their times, for the trace and the drawing.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -6,47 +6,48 @@ use std::time::Duration;
 use filch_dd::Cost;
 use serde::Serialize;
 
-/// Something that happened.
+/// An event of a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub(super) enum Event {
     /// A better solution was found.
     Incumbent {
-        /// After so many seconds.
+        /// The time, in seconds.
         at: f64,
         cost: Cost,
     },
-    /// No solution is better than this.
+    /// A bound was proven: no solution is better than this.
     Bound {
         at: f64,
         bound: Cost,
         /// How many nodes were open then.
         open: u64,
-        /// How many had been explored.
+        /// How many nodes had been explored.
         explored: u64,
     },
-    /// Open nodes went from one worker to another. Of a long search the last thousand or so are known.
+    /// Open nodes moved from one worker to another. Of a long search, about the last thousand are
+    /// recorded.
     Transfer {
         at: f64,
         from: usize,
         to: usize,
-        /// How many.
+        /// How many nodes moved.
         nodes: usize,
-        /// How much of their way from the root they had in common with what the other worker was at.
+        /// The length of the path from the root that both workers' nodes share.
         nearness: u32,
     },
-    /// It was over.
+    /// The search ended.
     End {
         at: f64,
         ending: &'static str,
         explored: u64,
-        /// How often nodes went from one worker to another.
+        /// How often nodes moved from one worker to another.
         transfers: u64,
     },
 }
 
 impl Event {
-    /// After how many seconds it happened.
+    /// The time of the event, in seconds.
     pub(super) fn at(&self) -> f64 {
         match *self {
             Event::Incumbent { at, .. }
@@ -57,17 +58,17 @@ impl Event {
     }
 }
 
-/// All of it, while it goes on.
+/// All events of a running search.
 #[derive(Debug, Default)]
 pub(super) struct History(Mutex<Vec<Event>>);
 
 impl History {
-    /// A better solution was found.
+    /// Records a better solution.
     pub(super) fn incumbent(&self, after: Duration, cost: Cost) {
         self.add(Event::Incumbent { at: after.as_secs_f64(), cost });
     }
 
-    /// A bound was proven, which may be the one that is known already.
+    /// Records a bound, unless it is already known.
     pub(super) fn bound(&self, after: Duration, bound: Cost, open: u64, explored: u64) {
         let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = events.iter().rev().find_map(|event| match event {
@@ -79,12 +80,12 @@ impl History {
         }
     }
 
-    /// Something else happened.
+    /// Records another event.
     pub(super) fn add(&self, event: Event) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event);
     }
 
-    /// Everything, in order.
+    /// Returns all events, in order.
     pub(super) fn events(self) -> Vec<Event> {
         let mut events = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         events.sort_by(|a, b| a.at().total_cmp(&b.at()));

@@ -1,4 +1,7 @@
-//! Ctrl-C, or the system: the first time the search ends with what it has, the second time the program ends; not at once if there is a checkpoint to write.
+//! Handles Ctrl-C and the system's termination signals.
+//!
+//! The first signal ends the search with the best solution so far. The second ends the program, but
+//! not at once if there is a checkpoint to write.
 
 use std::time::Duration;
 
@@ -8,10 +11,16 @@ use filch::explore::Cancel;
 use crate::interrupt::{handle, leave};
 use crate::say;
 
-/// How soon after the first signal another is taken for the same one: a batch system may ask a program to end and then all of its group, or ranks and also `mpirun`, which asks them too. The second one must not cost the checkpoint.
+/// How long after the first signal another counts as the same one.
+///
+/// A batch system may signal a program and then its whole group, or ranks and also `mpirun`, which
+/// signals them too. The second signal must not cost the checkpoint.
 const ECHO: Duration = Duration::from_secs(10);
 
-/// Cancels when the user, or the system, asks the program to end; once more ends it at once, unless what is left is `kept` in a file: then a while later.
+/// Cancels the search when the user or the system asks the program to end.
+///
+/// A second signal ends the program at once. If the rest of the search is `kept` in a file, it does
+/// so only after a while.
 pub(super) fn listen(cancel: &Cancel, kept: bool) -> Result<()> {
     let cancel = cancel.clone();
     let echo = if kept { ECHO } else { Duration::ZERO };
@@ -29,7 +38,7 @@ pub(super) fn listen(cancel: &Cancel, kept: bool) -> Result<()> {
     })
 }
 
-/// The same on a rank, of which the first speaks for all.
+/// Cancels the search on a rank in the same way. The first rank prints for all.
 #[cfg(feature = "mpi")]
 pub(super) fn listen_on_rank(cancel: &Cancel, speaks: bool) -> Result<()> {
     let cancel = cancel.clone();

@@ -1,4 +1,4 @@
-//! `filch solve`: reads an instance, solves it, and tells what it found and what is proven.
+//! `filch solve`: reads an instance, solves it, and reports the solution and what is proven.
 
 mod arguments;
 mod checkpoint;
@@ -28,7 +28,7 @@ use ranks::Rank;
 use summary::{Solved, Summary};
 use watch::Watch;
 
-/// Does what the arguments ask for. The exit code says what is proven.
+/// Runs `filch solve`. The exit code says what is proven.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.check()?;
     if arguments.mpi {
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     tell(arguments, &title, found, history)
 }
 
-/// Writes and prints what came of it, and says by the exit code what is proven.
+/// Writes and prints the result, and returns the exit code, which says what is proven.
 fn tell(arguments: &Arguments, title: &str, found: Found, history: History) -> Result<ExitCode> {
     let Found { outcome, checkpoints, solution, solved, ranks } = found;
     let seconds = outcome.statistics.elapsed.as_secs_f64();
@@ -65,7 +65,7 @@ fn tell(arguments: &Arguments, title: &str, found: Found, history: History) -> R
     history.add(Event::End { at: seconds, ending, explored, transfers });
     let events = history.events();
     let summary = Summary::new(arguments, solved, &outcome, checkpoints, solution.clone(), ranks);
-    // Before anything is printed: whoever closes the pipe early still has the files.
+    // Before anything is printed: if the reader closes the pipe early, the files still exist.
     if let Some(path) = arguments.json_file() {
         figures::write_json(path, &summary)?;
     }
@@ -92,7 +92,7 @@ fn tell(arguments: &Arguments, title: &str, found: Found, history: History) -> R
     Ok(code(&outcome))
 }
 
-/// What a script is told; `--help` lists it.
+/// The exit code for scripts; `--help` lists them.
 fn code(outcome: &Outcome) -> ExitCode {
     ExitCode::from(match (outcome.ending, &outcome.best) {
         (Ending::Optimal, _) => 0,
@@ -110,34 +110,34 @@ fn write_trace(events: &[Event], file: &mut dyn std::io::Write) -> Result<()> {
     Ok(())
 }
 
-/// All that a search takes but the problem.
+/// All parameters of a search except the problem.
 struct Search<'a> {
     arguments: &'a Arguments,
     way: Way<'a>,
 }
 
-/// Alone, or with others.
+/// On one process, or on several ranks.
 enum Way<'a> {
-    /// The only one, with limits, and somebody who watches.
+    /// A single process, with limits and a progress display.
     Alone { plan: Plan, cancel: &'a Cancel, watch: &'a Watch },
-    /// One of several, each on its rank.
+    /// One of several processes, each on its rank.
     #[cfg(feature = "mpi")]
     Ranks(&'a mut filch_mpi::network::Mpi, filch_mpi::Options<'a>),
 }
 
-/// What came of it.
+/// The result of a search.
 struct Found {
     outcome: Outcome,
     checkpoints: Checkpoints,
     /// The best solution as text.
     solution: Option<String>,
     solved: Solved,
-    /// What each rank did, if there are any.
+    /// The statistics of each rank, if there are several.
     ranks: Vec<Rank>,
 }
 
 impl Visit for Search<'_> {
-    /// Nothing on ranks that leave it to the first.
+    /// The result; `None` on all ranks but the first.
     type Output = Result<Option<Found>>;
 
     fn plain<P: Instance>(self, problem: &P) -> Result<Option<Found>> {
@@ -195,7 +195,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// With all that the arguments say of how to search.
+/// Applies the search settings of the arguments to a solver.
 fn configured<'a, P: Instance>(arguments: &Arguments, mut solver: Solver<'a, P>) -> Solver<'a, P> {
     if let Some(width) = arguments.width {
         solver = solver.width(width);
@@ -209,7 +209,7 @@ fn configured<'a, P: Instance>(arguments: &Arguments, mut solver: Solver<'a, P>)
     solver
 }
 
-/// A solution as text, once it was seen to be one by the definition of the problem.
+/// Formats a solution, after checking it against the definition of the problem.
 fn answer<P: Instance>(problem: &P, best: &filch_dd::Solution) -> Result<String> {
     let answer = problem.answer(&best.decisions)?;
     let cost = problem.check(&answer)?;

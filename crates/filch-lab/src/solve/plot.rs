@@ -1,4 +1,4 @@
-//! The best solution and the bound over time.
+//! Draws the best solution and the bound over time.
 
 use anyhow::{anyhow, Result};
 use plotters::prelude::*;
@@ -10,7 +10,7 @@ const SIZE: (u32, u32) = (860, 460);
 const BEST: RGBColor = RGBColor(31, 95, 168);
 const BOUND: RGBColor = RGBColor(200, 80, 60);
 
-/// A drawing, as SVG. `end` is when the search ended, in seconds.
+/// Returns a drawing, as SVG. `end` is when the search ended, in seconds.
 pub(super) fn draw(title: &str, events: &[Event], end: f64) -> Result<String> {
     let best: Vec<(f64, i64)> = events
         .iter()
@@ -32,7 +32,7 @@ pub(super) fn draw(title: &str, events: &[Event], end: f64) -> Result<String> {
     Ok(svg)
 }
 
-/// A line with a corner wherever the value changes, up to the end.
+/// Returns a line with a corner wherever the value changes, up to the end.
 fn steps(points: &[(f64, i64)], end: f64) -> Vec<(f64, f64)> {
     let mut line: Vec<(f64, f64)> = Vec::new();
     for &(at, value) in points {
@@ -47,7 +47,7 @@ fn steps(points: &[(f64, i64)], end: f64) -> Vec<(f64, f64)> {
     line
 }
 
-/// What an axis must show: all of it, and a little room above and below.
+/// Returns the range of an axis: all values, and a little room above and below.
 fn range(lines: [&[(f64, f64)]; 2]) -> (f64, f64) {
     let values = || lines.into_iter().flatten().map(|(_, value)| *value);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
@@ -94,7 +94,8 @@ fn paint(
     for (name, line, colour) in [("bound", bound, BOUND), ("best", best, BEST)] {
         let Some(&last) = line.last() else { continue };
         chart.draw_series([PathElement::new(line.to_vec(), colour.stroke_width(2))])?;
-        // The name stands at the end of its line; where both lines end together, one above the other.
+        // The name stands at the end of its line. If both lines end together, one name is above the
+        // other.
         let anchor = match (close, name) {
             (false, _) => VPos::Center,
             (true, "bound") => VPos::Bottom,
@@ -108,7 +109,7 @@ fn paint(
     Ok(())
 }
 
-/// A number with as many digits as its axis needs.
+/// Formats a number with as many digits as its axis needs.
 fn short(value: f64, span: f64) -> String {
     match span {
         span if span >= 10.0 => format!("{value:.0}"),

@@ -1,4 +1,4 @@
-//! What was found and what it took, for people and as JSON.
+//! The result of a search and its statistics, as text and as JSON.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::Arguments;
 use crate::figures::{bytes, grouped, number, threads, time};
 use crate::machine::Machine;
 
-/// Everything.
+/// The summary of a search.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
     problem: &'static str,
@@ -22,28 +22,28 @@ pub(super) struct Summary {
     variables: usize,
     /// `optimal`, `infeasible`, `timed-out`, `cancelled` or `node-limit`.
     ending: &'static str,
-    /// What the best solution costs, if one was found.
+    /// The cost of the best solution, if any was found.
     cost: Option<Cost>,
-    /// No solution is better than this.
+    /// The proven bound: no solution is better than this.
     bound: Option<Cost>,
-    /// How far the best solution may be from the best there is: 0 if it is proven, 1 for 100 %.
+    /// The possible distance from the optimum: 0 if it is proven, 1 for 100 %.
     gap: Option<f64>,
-    /// The best solution as text, as it is written by `--solution`.
+    /// The best solution, in the format of `--solution`.
     solution: Option<String>,
     seconds: f64,
     threads: usize,
     settings: Settings,
     statistics: Statistics,
-    /// What each rank did, in a run on several.
+    /// The statistics of each rank, in a run on several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ranks: Vec<Rank>,
-    /// What the search began with and was kept in. Time and nodes are of all that was done, from the beginning.
+    /// The checkpoints of the search. Time and nodes include all that was done before them.
     #[serde(skip_serializing_if = "Checkpoints::is_nothing")]
     checkpoints: Checkpoints,
     machine: Machine,
 }
 
-/// How it was solved. What was not said is up to the solver, and left out.
+/// The settings of the search. Settings that were not given are up to the solver, and left out.
 #[derive(Debug, Serialize)]
 struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,23 +64,23 @@ struct Statistics {
     most_open: u64,
     bytes_of_an_open_node: usize,
     transfers: u64,
-    /// Nodes that each worker explored.
+    /// The number of nodes that each worker explored.
     workers: Vec<u64>,
 }
 
-/// What was solved, beside what came of it.
+/// The solved instance, apart from the result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Solved {
     pub(super) variables: usize,
     pub(super) sense: Sense,
     /// Whether dominance was used.
     pub(super) dominance: bool,
-    /// How many threads worked.
+    /// The number of threads.
     pub(super) threads: usize,
 }
 
 impl Summary {
-    /// Puts it together.
+    /// Makes the summary.
     pub(super) fn new(
         arguments: &Arguments,
         solved: Solved,
@@ -134,18 +134,18 @@ impl Summary {
 }
 
 impl Summary {
-    /// What each rank did.
+    /// The statistics of each rank.
     pub(super) fn ranks(&self) -> &[Rank] {
         &self.ranks
     }
 
-    /// What there is to say of checkpoints, once the rest is said.
+    /// Returns the checkpoints, after the rest of the summary was used.
     pub(super) fn into_checkpoints(self) -> Checkpoints {
         self.checkpoints
     }
 }
 
-/// As in JSON.
+/// Returns the name of an ending in JSON.
 pub(super) fn name(ending: Ending) -> &'static str {
     match ending {
         Ending::Optimal => "optimal",
@@ -193,7 +193,7 @@ impl fmt::Display for Summary {
             grouped(statistics.pruned as usize),
             grouped(statistics.diagram_nodes as usize),
         )?;
-        // Nobody knows what all ranks had open at the same time.
+        // The number of nodes open on all ranks at the same time is unknown.
         if self.ranks.is_empty() {
             let (most, each) = (grouped(statistics.most_open as usize), bytes(statistics.bytes_of_an_open_node));
             write!(f, ", {most} open at most, {each} each")?;

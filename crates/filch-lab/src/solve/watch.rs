@@ -1,4 +1,5 @@
-//! What goes on, for somebody who watches: a live line on a terminal, plain lines elsewhere. And what must be remembered of it.
+//! Displays a search: a live line on a terminal, plain lines elsewhere. It also records the
+//! history.
 
 use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
@@ -11,41 +12,41 @@ use super::history::History;
 use crate::figures::{grouped, number};
 use crate::say;
 
-/// How often to look how far it is.
+/// The interval between two looks at the progress.
 pub(super) const EVERY: Duration = Duration::from_millis(20);
-/// How often the line is drawn.
+/// The interval between two redraws of the line.
 const TURN: Duration = Duration::from_millis(100);
-/// How long plain lines are silent about bounds that get better.
+/// The shortest time between two plain lines about bounds.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// Somebody who watches a search.
+/// The display of a search.
 pub(super) struct Watch {
     history: History,
-    /// How long was searched before: times go on from there.
+    /// How long the search took before: times continue from there.
     before: Duration,
-    /// The live line; hidden where there is no terminal.
+    /// The live line; hidden if there is no terminal.
     line: ProgressBar,
-    /// Whether to say something where there is none.
+    /// Whether to print plain lines if there is no terminal.
     plain: bool,
     last: Mutex<Last>,
 }
 
-/// What was known when the line last changed.
+/// The values when the line last changed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
     elapsed: Duration,
     explored: u64,
     bound: Option<Cost>,
-    /// When a plain line last told of a bound, and which.
+    /// When a plain line last reported a bound, and which.
     told: Option<(Duration, Cost)>,
 }
 
 impl Watch {
-    /// Begins to watch.
+    /// Starts the display.
     pub(super) fn begin(what: &str, quiet: bool, before: Duration) -> Watch {
         let terminal = io::stderr().is_terminal();
         let line = if quiet || !terminal { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-        // A template that is not understood would be a mistake of ours, and no reason to stop.
+        // An invalid template would be a bug, but no reason to stop.
         let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_spinner());
         line.set_style(style);
         line.set_prefix(what.to_owned());
@@ -53,7 +54,7 @@ impl Watch {
         Watch { history: History::default(), before, line, plain: !quiet && !terminal, last: Mutex::default() }
     }
 
-    /// A better solution was found.
+    /// Shows and records a better solution.
     pub(super) fn incumbent(&self, incumbent: &Incumbent) {
         let after = incumbent.after.saturating_add(self.before);
         self.history.incumbent(after, incumbent.cost);
@@ -64,7 +65,7 @@ impl Watch {
         }
     }
 
-    /// Some time has passed.
+    /// Shows and records the progress.
     pub(super) fn progress(&self, progress: &Progress) {
         let elapsed = progress.elapsed.saturating_add(self.before);
         if let Some(bound) = progress.bound {
@@ -90,7 +91,7 @@ impl Watch {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It is over. What happened is returned.
+    /// Ends the display and returns the history.
     pub(super) fn end(self) -> History {
         self.line.finish_and_clear();
         self.history
@@ -99,7 +100,7 @@ impl Watch {
 
 const TEMPLATE: &str = "{spinner} {prefix} {elapsed}  {msg}";
 
-/// A number, which may be negative, with a comma after every three digits.
+/// Formats a number, which may be negative, with a comma after every three digits.
 pub(super) fn signed(number: Cost) -> String {
     let digits = grouped(number.unsigned_abs() as usize);
     if number < 0 {

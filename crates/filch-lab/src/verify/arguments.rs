@@ -1,15 +1,15 @@
-//! What `filch verify` can be told.
+//! Command-line arguments of `filch verify`.
 
 use anyhow::{bail, ensure, Result};
 use clap::{Args, ValueEnum};
 use filch_model::machine::Coalescing;
 use filch_model::models::{self, Case, Model};
 
-/// The largest store buffer that is worth the wait.
+/// The largest store buffer that can be searched in reasonable time.
 const LARGEST_BOUND: u8 = 8;
 /// The largest delta that a model has room for.
 const LARGEST_DELTA: i16 = 12;
-/// As many extra stores as a model has room for.
+/// The most extra stores that a model has room for.
 const MOST_EXTRA: i16 = 4;
 
 /// Search every state of the models, and say what holds and what is refuted.
@@ -90,7 +90,7 @@ enum Egress {
 }
 
 impl Arguments {
-    /// The models that are meant.
+    /// Returns the selected models.
     pub(super) fn models(&self) -> Result<Vec<Model>> {
         let all = models::all();
         let Some(name) = &self.name else {
@@ -114,7 +114,7 @@ impl Arguments {
         self.bound.unwrap_or(if self.quick { 2 } else { 4 })
     }
 
-    /// Whether a case is asked for that is not in the list.
+    /// Whether a case is requested that is not in the list.
     pub(super) fn is_custom(&self) -> bool {
         self.bound.is_some()
             || self.delta.is_some()
@@ -124,7 +124,7 @@ impl Arguments {
             || self.egress.is_some()
     }
 
-    /// The first case of a model with the numbers that were given.
+    /// Returns the first case of a model, with the given numbers.
     pub(super) fn case(&self, model: &Model) -> Result<Case> {
         let Some(mut case) = model.cases.first().cloned() else {
             bail!("`{}` has no cases", model.name);
@@ -193,7 +193,7 @@ mod tests {
         command_line::parse(words)
     }
 
-    /// What is refused, at the latest when the case is made.
+    /// Returns the error message, from parsing or at the latest from making the case.
     fn refusal(words: &[&str]) -> String {
         let arguments = match parse(words) {
             Ok(arguments) => arguments,

@@ -1,4 +1,4 @@
-//! `filch verify`: the models of filch-model, searched while you watch.
+//! `filch verify`: searches the models of filch-model, with a progress display.
 
 mod arguments;
 mod table;
@@ -21,7 +21,7 @@ use crate::{print, say, watch};
 struct Searched {
     model: &'static str,
     case: Case,
-    /// Whether what was to be found is known.
+    /// Whether the expected result is known.
     listed: bool,
     outcome: Outcome,
 }
@@ -33,7 +33,7 @@ impl Searched {
     }
 }
 
-/// Lists, searches, shows or serves what the arguments ask for.
+/// Lists, searches, shows or serves what the arguments select.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let models = arguments.models()?;
     if arguments.list {
@@ -77,18 +77,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What searches of a model came to.
+/// The results of the searches of a model.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Summary {
-    /// How many cases were searched.
+    /// The number of cases that were searched.
     pub(crate) searches: usize,
-    /// How many states they have.
+    /// The number of states of these cases.
     pub(crate) states: u64,
-    /// How many cases keep their claims.
+    /// The number of cases whose claims hold.
     pub(crate) hold: usize,
-    /// How many break one.
+    /// The number of cases that break a claim.
     pub(crate) refuted: usize,
-    /// How many came out other than listed.
+    /// The number of cases whose result differs from the list.
     pub(crate) surprises: usize,
 }
 
@@ -103,7 +103,9 @@ impl Summary {
     }
 }
 
-/// Searches every model silently, until there are no more or it [is over](watch::is_over): of its listed cases, or of the quick ones, no more than so many, spread evenly over the list.
+/// Searches every model silently, until all are done or it [is over](watch::is_over).
+///
+/// It searches at most `most` of a model's listed or quick cases, spread evenly over the list.
 pub(crate) fn summaries(models: &[Model], quick: bool, most: usize) -> Result<Vec<(&'static str, Summary)>> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let names: Vec<&str> = models.iter().map(|model| model.name).collect();
@@ -125,19 +127,19 @@ pub(crate) fn summaries(models: &[Model], quick: bool, most: usize) -> Result<Ve
     Ok(summaries)
 }
 
-/// The cases of a model, or those of a quick run.
+/// Returns the cases of a model, or only the cases of a quick run.
 fn listed_cases(model: &Model, quick: bool) -> Vec<Case> {
     model.cases.iter().filter(|case| case.quick || !quick).cloned().collect()
 }
 
-/// At most so many, from all over the list, the first among them.
+/// Returns at most `most` items, spread evenly over the list, including the first.
 fn spread<T>(list: Vec<T>, most: usize) -> Vec<T> {
     let (length, most) = (list.len(), most.min(list.len()));
     let is_wanted = |place: usize| (place * most) % length < most;
     list.into_iter().enumerate().filter(|(place, _)| is_wanted(*place)).map(|(_, item)| item).collect()
 }
 
-/// The machine of a case.
+/// Returns the machine of a case.
 fn machine(model: &Model, case: &Case) -> Result<Machine> {
     model.machine(case).with_context(|| too_large(model))
 }
@@ -146,7 +148,7 @@ fn too_large(model: &Model) -> String {
     format!("`{}` cannot be run with these numbers", model.name)
 }
 
-/// Searches one case on all cores, with a line on standard error that tells how far it is.
+/// Searches a case on all cores, with a progress line on standard error.
 fn search(model: &Model, case: &Case, machine: &Machine) -> Outcome {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let what = table::name(model.name, case);
@@ -186,7 +188,7 @@ fn run_litmus() -> Result<()> {
     Ok(())
 }
 
-/// Searches for the least delta that is safe, for each of the models that have one.
+/// Searches for the smallest safe delta of each model that has one.
 fn search_deltas(models: &[Model], largest: u8) -> Result<()> {
     let fewest = |model: &Model| delta::MODELS.iter().find(|(name, _)| *name == model.name).map(|(_, fewest)| *fewest);
     let with_delta: Vec<(&Model, i16)> = models.iter().filter_map(|model| Some((model, fewest(model)?))).collect();
@@ -207,7 +209,7 @@ fn search_deltas(models: &[Model], largest: u8) -> Result<()> {
 
 /// Prints the shortest run that refutes a model.
 fn show(model: &Model, arguments: &Arguments) -> Result<()> {
-    // Of the listed cases one that is known to be refuted, unless numbers were given.
+    // A listed case that is known to be refuted, unless numbers were given.
     let case = match model.cases.iter().find(|case| case.refuted.is_some()) {
         Some(case) if !arguments.is_custom() => case.clone(),
         _ => arguments.case(model)?,

@@ -1,4 +1,4 @@
-//! What was searched, as text.
+//! The results of searches, as text.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ A row is a step of one thread: the line of its program, and what came of it; `~`
 [...] is a store buffer, oldest store first; <...> an egress slot. Under memory: what changed in the step.
 ";
 
-/// The models, a line each.
+/// Formats a line for each model.
 pub(super) fn list(models: &[Model]) -> String {
     let header = ["model", "cases", "what it is (and what it mirrors)"].map(str::to_owned);
     let lines: Vec<Vec<String>> = models
@@ -30,7 +30,7 @@ pub(super) fn list(models: &[Model]) -> String {
     grid(&header, &lines) + "\n"
 }
 
-/// How many outcomes each litmus test has on each machine.
+/// Formats the number of outcomes of each litmus test on each machine.
 pub(super) fn litmus(tests: &[(Litmus, Vec<usize>)]) -> String {
     let machines = filch_model::litmus::buffers();
     let short = |buffer: &Buffer| match buffer {
@@ -56,7 +56,9 @@ pub(super) fn litmus(tests: &[(Litmus, Vec<usize>)]) -> String {
     )
 }
 
-/// The least safe deltas of a model: a line a machine, a column a number of extra stores.
+/// Formats the smallest safe deltas of a model.
+///
+/// It has a line for each machine and a column for each number of extra stores.
 pub(super) fn deltas(model: &str, entries: &[Entry]) -> String {
     let mut extras: Vec<i16> = entries.iter().map(|entry| entry.extra).collect();
     extras.sort_unstable();
@@ -84,7 +86,7 @@ pub(super) fn deltas(model: &str, entries: &[Entry]) -> String {
     grid(&header, &buffers.iter().map(line).collect::<Vec<_>>()) + "\n"
 }
 
-/// A case in a few words.
+/// Describes a case in a few words.
 pub(super) fn name(model: &str, case: &Case) -> String {
     format!("{model} on {}{}", case.parameters.buffer(), numbers(case))
 }
@@ -106,7 +108,7 @@ fn numbers(case: &Case) -> String {
     text
 }
 
-/// How far a search is.
+/// Formats the progress of a search.
 pub(super) fn progress(progress: &Progress) -> String {
     format!(
         "{} states, {} steps, depth {}, {:.2} million steps a second, {}",
@@ -126,7 +128,9 @@ fn clock(time: Duration) -> String {
     }
 }
 
-/// What holds and what is refuted: a line a search if they are of one model, otherwise a line a model.
+/// Formats what holds and what is refuted.
+///
+/// If there is one model, each search has a line; otherwise each model has one.
 pub(super) fn results(searched: &[Searched]) -> String {
     let models: Vec<&[Searched]> = searched.chunk_by(|a, b| a.model == b.model).collect();
     let table = match models[..] {
@@ -163,7 +167,7 @@ fn verdict(one: &Searched) -> String {
     }
 }
 
-/// A line a search.
+/// Formats a line for each search.
 fn cases(searched: &[Searched]) -> String {
     let header = ["model", "machine", "states", "depth", "time", "verdict"].map(str::to_owned);
     let line = |one: &Searched| {
@@ -180,7 +184,7 @@ fn cases(searched: &[Searched]) -> String {
     grid(&header, &searched.iter().map(line).collect::<Vec<_>>())
 }
 
-/// A line a model.
+/// Formats a line for each model.
 fn summaries(models: &[&[Searched]]) -> String {
     let header = ["model", "searches", "bounds", "states", "largest", "time", "verdict"].map(str::to_owned);
     let line = |searched: &&[Searched]| {
@@ -202,7 +206,7 @@ fn summaries(models: &[&[Searched]]) -> String {
     grid(&header, &models.iter().map(line).collect::<Vec<_>>())
 }
 
-/// How many hold, and what the others come to.
+/// Formats how many hold, and the results of the others.
 fn summary(searched: &[Searched]) -> String {
     let held = searched.iter().filter(|one| one.outcome.holds()).count();
     let broken = |claim: Claim| {

@@ -1,4 +1,4 @@
-//! The code of one routine: its statements, with the routines that it calls inlined and settings applied.
+//! Compiles one routine: its statements, with called routines inlined and settings applied.
 
 use super::code::{Binary, Instruction, Operation, Place, Value, FIELD_BITS};
 use super::compile::{
@@ -8,7 +8,8 @@ use super::live::in_value as reads;
 use super::syntax::{Action, Expression, Repeat, Statement, Target};
 use super::SyntaxError;
 
-/// Whether a ghost is read by this store, or read or written between it and the next step.
+/// Returns whether the specification observes a store. It does if this store reads a ghost, or if a
+/// ghost is read or written between this store and the next step.
 pub(super) fn is_observed(code: &[Instruction], at: usize) -> bool {
     let Operation::Store { at: place, value } = &code[at].operation else {
         return false;
@@ -52,7 +53,7 @@ fn has_ghost(value: &Value) -> bool {
     }
 }
 
-/// Whether a value runs a routine of the text.
+/// Returns whether a value calls a routine of the text.
 fn calls_routine(expression: &Expression) -> bool {
     match expression {
         Expression::Number(_) | Expression::Name(_) => false,
@@ -63,41 +64,42 @@ fn calls_routine(expression: &Expression) -> bool {
     }
 }
 
-/// A call that is being inlined: where its result goes, and the jumps to its end.
+/// A call that is being inlined. Holds the register of its result, and the jumps to its end.
 struct Call {
     name: String,
     result: u8,
     exits: Vec<usize>,
 }
 
-/// A loop that is being compiled: where it begins, and the jumps out of it.
+/// A loop that is being compiled: its start, and the jumps out of it.
 struct Around {
     start: usize,
     exits: Vec<usize>,
 }
 
-/// The code of one routine in the making.
+/// The code of a routine that is being compiled.
 pub(super) struct Body<'n, 'a> {
     names: &'n Names<'a>,
     pub(super) code: Vec<Instruction>,
     line: usize,
-    /// The routine they belong to, and their names.
+    /// The owning routine and the name of each register.
     pub(super) registers: Vec<(String, String)>,
     calls: Vec<Call>,
     loops: Vec<Around>,
-    /// The number of the thread, and then, in the routine at hand, parameters and copies that are numbers.
+    /// Names with a fixed number. First is the thread's number, then parameters and copies of the
+    /// current routine.
     fixed: Vec<(String, i16)>,
-    /// How many copies of blocks there are so far.
+    /// The number of copies of blocks so far.
     copies: usize,
-    /// How many registers the statement uses for what it has loaded.
+    /// The number of registers that the current statement uses for loaded values.
     held: usize,
-    /// Whether both sides of `&&` and `||` are always looked at.
+    /// Whether both sides of `&&` and `||` are always evaluated.
     pub(super) strict: bool,
 }
 
 impl<'n, 'a> Body<'n, 'a> {
     pub(super) fn new(names: &'n Names<'a>, number: i16, line: usize) -> Self {
-        // In every routine, so that a local has one number.
+        // The locals come first in every routine, so that a local has the same number everywhere.
         let registers = names.locals.iter().map(|(name, _)| (String::new(), name.clone())).collect();
         Body {
             names,
@@ -206,7 +208,8 @@ impl<'n, 'a> Body<'n, 'a> {
 
     fn assign(&mut self, names: &[String], value: &'a Expression) -> Result<()> {
         if let ([name], Expression::Name(word)) = (names, value) {
-            // Straight into the register, so that a trace shows no more steps than the text has.
+            // The load goes directly into the register, so that a trace shows no more steps than
+            // the text has.
             if let (Some(row), None) = (self.names.rows.get(word), self.names.ghosts.get(name)) {
                 self.may_be_set(name)?;
                 let at = self.row_place(word, *row, None)?;
@@ -301,7 +304,7 @@ impl<'n, 'a> Body<'n, 'a> {
         let (Value::Constant(first), Value::Constant(last)) = (first, last) else {
             return self.error("how often must be known before the program runs");
         };
-        // `break` would mean this copy or all of them.
+        // A `break` would be ambiguous: it could end this copy or all copies.
         let loops = std::mem::take(&mut self.loops);
         if let Some(name) = repeat.name.as_deref().filter(|name| self.names.is_word(name)) {
             return Err(twice(name, self.line));
@@ -401,11 +404,12 @@ impl<'n, 'a> Body<'n, 'a> {
         Ok((self.registers.len() - 1) as u8)
     }
 
-    /// A register for the rest of the statement.
+    /// Returns a register that is free for the rest of the statement.
     fn holder(&mut self) -> Result<u8> {
         let name = format!("#{}", self.held);
         self.held += 1;
-        // Of all routines alike: a call inside of a statement goes on counting.
+        // All routines share these registers, so that a call inside a statement continues the
+        // count.
         if let Some(index) = self.registers.iter().position(|(owner, known)| owner == "#" && *known == name) {
             return Ok(index as u8);
         }
@@ -422,7 +426,8 @@ impl<'n, 'a> Body<'n, 'a> {
         Ok(to)
     }
 
-    /// A value that what is computed after it cannot change: a copy, if a call comes that could set a local or a ghost it depends on.
+    /// Returns a value that later computations cannot change. Copies the value if a later call
+    /// could set a local or a ghost that it depends on.
     fn settled<'e>(&mut self, value: Value, later: impl IntoIterator<Item = &'e Expression>) -> Result<Value> {
         let locals = u64::MAX.checked_shr(64 - self.names.locals.len() as u32).unwrap_or(0);
         if (reads(&value) & locals == 0 && !has_ghost(&value)) || !later.into_iter().any(calls_routine) {
@@ -439,7 +444,7 @@ impl<'n, 'a> Body<'n, 'a> {
         Ok(())
     }
 
-    /// Values, the first of them first.
+    /// Compiles values in order.
     fn values(&mut self, expressions: &'a [Expression]) -> Result<Vec<Value>> {
         let mut values = Vec::new();
         for (index, expression) in expressions.iter().enumerate() {
@@ -449,7 +454,7 @@ impl<'n, 'a> Body<'n, 'a> {
         Ok(values)
     }
 
-    /// Whether a value takes a step or a call.
+    /// Returns whether a value takes a step or a call.
     fn takes_steps(&self, expression: &Expression) -> bool {
         match expression {
             Expression::Number(_) => false,
@@ -538,7 +543,7 @@ impl<'n, 'a> Body<'n, 'a> {
         }
         let lazy = matches!(operator, Binary::And | Binary::Or) && !self.strict;
         if lazy && self.takes_steps(right) && !matches!(left, Value::Constant(_)) {
-            // The right side takes steps: go there only if it is needed.
+            // The right side takes steps, so the code evaluates it only if it is needed.
             let to = self.hold(left)?;
             let needed = Value::Register(to);
             let needed = if operator == Binary::And { needed } else { Value::Not(Box::new(needed)) };
@@ -600,7 +605,7 @@ impl<'n, 'a> Body<'n, 'a> {
         let outside = self.fixed.split_off(1.min(self.fixed.len()));
         self.calls.push(Call { name: name.to_owned(), result, exits: Vec::new() });
         for (parameter, argument) in parameters.iter().zip(arguments) {
-            // A number stays one, so that what depends on it alone is decided now.
+            // A number stays a number, so that conditions on it alone are decided at compile time.
             if let Value::Constant(number) = argument {
                 self.fixed.push((parameter.clone(), number));
             } else {

@@ -1,11 +1,11 @@
-//! What a program is compiled to.
+//! The code that a program is compiled to.
 
 use std::ops::Range;
 
-/// A packed word has fields of so many bits.
+/// The number of bits of each field of a packed word.
 pub(crate) const FIELD_BITS: u32 = 5;
 
-/// A value that a thread can tell without a look at memory.
+/// A value that a thread computes without access to memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     Constant(i16),
@@ -13,7 +13,7 @@ pub(crate) enum Value {
     Ghost(u8),
     Not(Box<Value>),
     Binary(Binary, Box<(Value, Value)>),
-    /// Fields of a packed word, the first one lowest.
+    /// Fields of a packed word, lowest first.
     Pack(Vec<Value>),
     Field(u8, Box<Value>),
 }
@@ -34,7 +34,7 @@ pub(crate) enum Binary {
 }
 
 impl Binary {
-    /// The result, or nothing where there is none.
+    /// Returns the result, or `None` if the operation has no result.
     #[inline]
     pub(crate) fn apply(self, a: i16, b: i16) -> Option<i16> {
         match self {
@@ -53,19 +53,19 @@ impl Binary {
     }
 }
 
-/// A word of memory, or one of a row of them.
+/// A word of memory, or an element of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The address of the first.
+    /// The address of the first word.
     pub(crate) base: u8,
     pub(crate) length: u8,
-    /// Which one; the only one if there is none.
+    /// The index in the row. `None` for a single word.
     pub(crate) index: Option<Value>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
-    // These stay within the thread, or tell the specification something.
+    // These operations are local to the thread, or tell the specification something.
     Assign {
         to: u8,
         value: Value,
@@ -87,7 +87,7 @@ pub(crate) enum Operation {
     Assert {
         value: Value,
     },
-    // These are steps of the machine.
+    // These operations are steps of the machine.
     Load {
         to: u8,
         at: Place,
@@ -115,7 +115,7 @@ pub(crate) enum Operation {
     Acquire {
         at: Place,
     },
-    /// Loads into the register, and goes on only if the condition is then true.
+    /// Loads into the register, and continues only if the condition is then true.
     Await {
         to: u8,
         at: Place,
@@ -124,72 +124,74 @@ pub(crate) enum Operation {
     Fence,
     Lock,
     Unlock,
-    /// Asks every other thread whose store buffer is not empty for a fence.
+    /// Requests a fence from every other thread whose store buffer is not empty.
     Barrier,
-    /// Goes on once they have all had one.
+    /// Continues when all requested fences have happened.
     BarrierDone,
     End,
 }
 
-/// An operation and where it comes from.
+/// An operation and its source line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Instruction {
     pub(crate) operation: Operation,
     /// The line of the text, counted from 1.
     pub(crate) line: usize,
-    /// For a store: whether the specification is told something right after it, so that the moment of the store matters to more than memory.
+    /// For a store: whether the specification is told something right after it. Then the moment of
+    /// the store matters to more than memory.
     pub(crate) observed: bool,
 }
 
-/// What one thread runs, or `init`.
+/// The code of a thread, or of `init`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Routine {
     pub(crate) name: String,
     pub(crate) code: Vec<Instruction>,
-    /// Registers that hold something at the start.
+    /// Registers with a value at the start.
     pub(crate) start: Vec<(u8, i16)>,
     pub(crate) registers: usize,
-    /// For each instruction, a bit for each register whose value may still be read from there on.
+    /// For each instruction, a bit for each register that may be read later.
     pub(crate) live: Vec<u64>,
-    /// Names of the registers, for a reader; those without one are the compiler's.
+    /// Names of the registers, for traces. Registers of the compiler have no name.
     pub(crate) register_names: Vec<String>,
 }
 
-/// A program for the machine.
+/// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
-    /// What every word of memory holds at first.
+    /// The first value of every word of memory.
     pub(crate) memory: Vec<i16>,
-    /// Which cache line each is on.
+    /// The cache line of each word.
     pub(crate) lines: Vec<u8>,
-    /// What the words are called, and where they are.
+    /// The names of the words, and their addresses.
     pub(crate) words: Vec<(String, Range<usize>)>,
     pub(crate) ghosts: Vec<(String, i16)>,
     pub(crate) threads: Vec<Routine>,
     pub(crate) init: Option<Routine>,
-    /// What must be true at the end, over ghosts and, by address, memory.
+    /// The conditions on the last state, over ghosts and, by address, memory.
     pub(crate) finally: Vec<Final>,
-    /// Tasks are numbered from 1 to this.
+    /// The number of tasks. Tasks are numbered from 1.
     pub(crate) tasks: usize,
     /// The lines of the text.
     pub(crate) text: Vec<String>,
 }
 
 impl Program {
-    /// The program that has `init` for its only thread, if there is one.
+    /// The program that has `init` as its only thread, if the text has `init`.
     pub(crate) fn preparation(&self) -> Option<Program> {
         let init = self.init.clone()?;
         Some(Program { threads: vec![init], init: None, ..self.clone() })
     }
 
-    /// Whether a thread has a process-wide barrier.
+    /// Returns whether a thread uses the process-wide barrier.
     pub(crate) fn has_barrier(&self) -> bool {
         let mut instructions = self.threads.iter().flat_map(|thread| &thread.code);
         instructions.any(|instruction| instruction.operation == Operation::Barrier)
     }
 }
 
-/// A condition on the last state: loads into registers of nobody's, and then a value.
+/// A condition on the last state. It loads into registers that no thread has, and then computes a
+/// value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Final {
     pub(crate) loads: Vec<(u8, Place)>,

@@ -1,4 +1,4 @@
-//! From a tree to a program: what is declared, and the routines of its threads.
+//! Compiles a tree to a program: the declarations, and the routines of the threads.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,15 +8,15 @@ use super::live::{in_value as reads, live};
 use super::syntax::{Declared, Expression, File, Item, Statement};
 use super::{Settings, SyntaxError};
 
-/// As many registers as a thread may have: a bit each in a word.
+/// The most registers that a thread may have: each is a bit in a word.
 pub(super) const MOST_REGISTERS: usize = 64;
-/// As many words of memory as a program may have.
+/// The most words of memory that a program may have.
 const MOST_WORDS: usize = 120;
-/// As many threads as a program may have: a bit each in a word, for barriers.
+/// The most threads that a program may have. Each is a bit in a word, for barriers.
 const MOST_THREADS: usize = 15;
-/// As many operations as a thread may have, and as many copies of blocks.
+/// The most operations that a thread may have, and the most copies of blocks.
 pub(super) const MOST_OPERATIONS: usize = 10_000;
-/// As many fields as a packed word may have.
+/// The most fields that a packed word may have.
 pub(super) const MOST_FIELDS: usize = 15 / FIELD_BITS as usize;
 
 pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
@@ -48,7 +48,7 @@ pub(super) fn compile(file: &File, text: &str, settings: &Settings) -> Result<Pr
     for (item, line) in file {
         match item {
             Item::Init(_) if program.init.is_some() => return Err(twice("init", *line)),
-            // As the first thread.
+            // `init` runs as the first thread.
             Item::Init(body) => program.init = Some(names.init(body)?),
             Item::Thread { name, copies, body } => {
                 let copies = copies.as_ref().map_or(Ok(1), |copies| names.constant(copies, *line))?;
@@ -77,7 +77,7 @@ pub(super) fn twice(name: &str, line: usize) -> SyntaxError {
 pub(super) struct Row {
     pub(super) base: u8,
     pub(super) length: u8,
-    /// Whether it is used with an index.
+    /// Whether the name is used with an index.
     pub(super) indexed: bool,
 }
 
@@ -88,12 +88,12 @@ pub(super) struct Names<'a> {
     pub(super) ghosts: HashMap<String, u8>,
     pub(super) locals: Vec<(String, i16)>,
     pub(super) functions: HashMap<String, (&'a [String], &'a [Statement])>,
-    /// Everything that the text declares besides routines.
+    /// Everything that the text declares except routines.
     pub(super) declared: HashSet<&'a str>,
 }
 
 impl<'a> Names<'a> {
-    /// One name is one thing, so that nothing is hidden by a thing of the same name.
+    /// Checks that a name is new. A name has one meaning, so that no declaration hides another.
     fn is_new(&mut self, name: &'a str, line: usize) -> Result<()> {
         match self.declared.insert(name) && !is_built_in(name) {
             true => Ok(()),
@@ -101,7 +101,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Whether a name means something in every routine.
+    /// Returns whether a name has a meaning in every routine.
     pub(super) fn is_word(&self, name: &str) -> bool {
         let known = self.constants.contains_key(name) || self.rows.contains_key(name) || self.ghosts.contains_key(name);
         known || self.locals.iter().any(|(local, _)| local == name) || is_built_in(name)
@@ -115,7 +115,8 @@ impl<'a> Names<'a> {
                 }
             }
             Item::Function { name, parameters, .. } => {
-                // Routines are named only where they are called, so one may be called like a word.
+                // A routine is named only where it is called, so a routine and a word may share a
+                // name.
                 if self.functions.contains_key(name) || is_built_in(name) {
                     return Err(twice(name, line));
                 }
@@ -154,7 +155,7 @@ impl<'a> Names<'a> {
             Item::Constant(words) => {
                 for word in words {
                     let value = self.first_value(word, line)?;
-                    // A setting goes before what the text says.
+                    // A setting overrides the text.
                     self.constants.entry(word.name.clone()).or_insert(value);
                 }
             }
@@ -195,7 +196,7 @@ impl<'a> Names<'a> {
         word.value.as_ref().map_or(Ok(0), |value| self.constant(value, line))
     }
 
-    /// A number that is known without running anything.
+    /// Returns a number that is known without running the program.
     fn constant(&self, expression: &Expression, line: usize) -> Result<i16> {
         let mut body = Body::new(self, 0, line);
         match body.value(expression)? {
@@ -222,7 +223,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// `init` is the first thread's, and leaves its locals to it.
+    /// Compiles `init`. It runs as the first thread and passes its locals on to that thread.
     fn init(&self, body: &'a [Statement]) -> Result<Routine> {
         let mut routine = self.routine("init", 1, body)?;
         for live in &mut routine.live {
@@ -252,7 +253,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// What the language itself has under this name.
+/// Returns whether the language itself defines this name.
 pub(super) fn is_built_in(name: &str) -> bool {
     matches!(name, "cas" | "swap" | "add" | "ME")
 }

@@ -1,4 +1,4 @@
-//! From text to tokens.
+//! Splits a text into tokens.
 
 use std::fmt;
 
@@ -22,20 +22,20 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A token and the line it stands on.
+/// A token and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: Kind,
     pub(super) line: usize,
 }
 
-/// Longer ones first, so that `..=` is not read as `..`.
+/// Longer signs come first, so that `..=` is not read as `..`.
 const SIGNS: [&str; 29] = [
     "..=", "..", ":=", "==", "!=", "<=", ">=", "&&", "||", "{", "}", "(", ")", "[", "]", ",", ";", "=", "<", ">", "+",
     "-", "*", "/", "%", "!", ":", "&", "|",
 ];
 
-/// The tokens of a text. A comment goes from `//` to the end of its line.
+/// Returns the tokens of a text. A comment goes from `//` to the end of its line.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, SyntaxError> {
     let mut tokens = Vec::new();
     for (index, line) in text.lines().enumerate() {

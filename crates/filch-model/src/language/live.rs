@@ -1,8 +1,9 @@
-//! Which registers may still be read.
+//! Finds the registers that may still be read.
 
 use super::code::{Instruction, Operation, Place, Value};
 
-/// For each instruction, a bit for each register that is read there or later before it is set again.
+/// For each instruction, a bit for each register that is live there. A register is live if it is
+/// read there, or later before it is set again.
 pub(super) fn live(code: &[Instruction]) -> Vec<u64> {
     let mut live = vec![0u64; code.len()];
     loop {
@@ -25,7 +26,7 @@ pub(super) fn live(code: &[Instruction]) -> Vec<u64> {
     }
 }
 
-/// What an operation reads, and what it certainly writes.
+/// Returns the registers that an operation reads, and those that it certainly writes.
 fn effect(operation: &Operation) -> (u64, u64) {
     let bit = |register: &u8| 1u64 << register;
     match operation {
@@ -41,7 +42,7 @@ fn effect(operation: &Operation) -> (u64, u64) {
             (in_place(at) | in_value(value), bit(to))
         }
         Operation::Acquire { at } => (in_place(at), 0),
-        // The condition reads what the load wrote.
+        // The condition reads the register that the load wrote.
         Operation::Await { to, at, condition } => (in_place(at) | (in_value(condition) & !bit(to)), bit(to)),
         Operation::Jump { .. }
         | Operation::Fence

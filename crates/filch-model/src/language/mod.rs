@@ -1,6 +1,6 @@
-//! The small language that programs for the [machine](crate::machine) are written in.
+//! The small language for programs of the [machine](crate::machine).
 //!
-//! A program is a text that can be laid beside the figure of a paper:
+//! A program is a text that a reader can compare with the figure of a paper:
 //!
 //! ```text
 //! shared H = 0                          // a word of memory, on a cache line of its own
@@ -33,33 +33,45 @@
 //! | statement | what it does |
 //! |---|---|
 //! | `name = value` | sets a register of the routine, or a `local`, or a `ghost` |
-//! | `(s, h) = value` | takes a packed word apart; `(s, h)` as a value packs one, of two or three fields from 0 to 31 |
+//! | `(s, h) = value` | unpacks a packed word; `(s, h)` as a value packs one, of two or three fields from 0 to 31 |
 //! | `WORD := value`, `ROW[i] := value` | a store, rule 6 |
 //! | `fence` | rule 5 |
 //! | `lock`, `unlock` | the lock of the memory subsystem, rules 3 and 4 |
-//! | `acquire WORD` | waits until the word is 0 and makes it 1, as one locked instruction; a mutex is released by a store of 0, or a `swap` |
+//! | `acquire WORD` | waits until the word is 0 and sets it to 1, as one locked instruction; a store of 0 or a `swap` releases the mutex |
 //! | `await WORD == value` | waits until the comparison is true: one load of one word, blocked until then |
-//! | `barrier` | the process-wide barrier: goes on once every other thread's store buffer has been empty |
-//! | `took(task)` | the specification is told that a task was extracted; what is not a task is a fault |
+//! | `barrier` | the process-wide barrier: continues when every other thread's store buffer has been empty |
+//! | `took(task)` | tells the specification that a task was extracted; a value that is not a task is a fault |
 //! | `assert value` | a fault if it is 0 |
-//! | `if`, `else`, `while`, `loop`, `break`, `continue`, `return` | as one thinks |
-//! | `repeat n { … }`, `repeat i in 1..=n { … }` | copies of the block, `i` being a number in each |
+//! | `if`, `else`, `while`, `loop`, `break`, `continue`, `return` | the usual control flow |
+//! | `repeat n { … }`, `repeat i in 1..=n { … }` | copies of the block; `i` is a number in each |
 //!
-//! A fault (a false `assert`, a strange task, an index outside a row, a number or a field out of range, a loop without a step) is a state that no claim allows.
+//! A fault is a state that no claim allows. Faults are a false `assert`, a `took` of something that
+//! is not a task, an index outside a row, a number or a field out of range, and a loop without a
+//! step.
 //!
-//! A name that is declared means one thing in the whole text, but a routine may be called like a word. A routine sees what is declared, its parameters and its own registers, nothing of its caller's; a parameter whose argument is a number is
-//! a number too and cannot be set. A register is 0 until it is first set, and keeps its value from one call of the routine to the next.
+//! A declared name has one meaning in the whole text, but a routine and a word may share a name. A
+//! routine sees the declarations, its parameters and its own registers, but nothing of its caller.
+//! If the argument of a parameter is a number, the parameter is a number too and cannot be set. A
+//! register is 0 until it is first set. It keeps its value from one call of the routine to the
+//! next.
 //!
 //! # Values
 //!
-//! Numbers, names, `ME` (the number of the thread, from 1; `init` is 1 too), `+ - * / %` (the remainder is never negative), comparisons, `&& || !` (only as far as needed), calls, and the locked instructions
-//! `cas(WORD, old, new)`, which is 1 if it succeeded, `swap(WORD, value)` and `add(WORD, value)`, which are the old value. What stands first is computed first.
+//! - Numbers, names, calls, comparisons, and `ME` (the number of the thread, from 1; it is 1 in
+//!   `init` too).
+//! - `+ - * / %`. The remainder is never negative.
+//! - `&& || !`, with short-circuit evaluation.
+//! - The locked instructions `cas(WORD, old, new)`, which is 1 if it succeeded, and
+//!   `swap(WORD, value)` and `add(WORD, value)`, which are the old value.
+//!
+//! Values are computed from left to right.
 //!
 //! # Steps
 //!
-//! One step of a thread is one access to memory and all that follows of it in registers, up to the next access. What is said to the specification (`took`,
-//! `assert`, ghosts) is part of the step before it. Conditions made of settings alone are decided when the program is compiled, and registers whose
-//! values nobody will read again are 0, so that they do not tell states apart.
+//! A step of a thread is one access to memory, and everything that follows in registers up to the
+//! next access. Messages to the specification (`took`, `assert`, ghosts) are part of the step
+//! before them. Conditions made of settings alone are decided at compile time. Registers that will
+//! not be read again are set to 0, so that they do not distinguish states.
 
 mod body;
 mod code;
@@ -75,10 +87,10 @@ use std::fmt;
 
 pub(crate) use code::{Binary, Operation, Place, Program, Value, FIELD_BITS};
 
-/// The settings of a run, by name: `TASKS`, `DELTA` and the like.
+/// The settings of a run, by name, such as `TASKS` and `DELTA`.
 pub type Settings = BTreeMap<String, i16>;
 
-/// Why a text is not a program.
+/// Error from compiling a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     line: usize,
@@ -90,7 +102,7 @@ impl SyntaxError {
         SyntaxError { line, reason: reason.into() }
     }
 
-    /// A program whose states do not fit.
+    /// Error for a program whose states are too large.
     pub(crate) fn too_large(length: usize, most: usize) -> Self {
         SyntaxError::new(1, format!("a state of this program is {length} numbers, more than {most}"))
     }
@@ -104,11 +116,11 @@ impl fmt::Display for SyntaxError {
 
 impl std::error::Error for SyntaxError {}
 
-/// Makes a program of its text.
+/// Compiles a text to a program.
 ///
 /// # Errors
 ///
-/// If the text is not one, with the line.
+/// If the text is not a program. The error names the line.
 pub(crate) fn compile(text: &str, settings: &Settings) -> Result<Program, SyntaxError> {
     let file = syntax::parse(&lexer::tokens(text)?)?;
     compile::compile(&file, text, settings)

@@ -1,4 +1,4 @@
-//! From tokens to a tree.
+//! Parses tokens into a tree.
 
 use super::code::Binary;
 use super::lexer::{Kind, Token};
@@ -15,7 +15,7 @@ pub(super) enum Expression {
     Tuple(Vec<Expression>),
 }
 
-/// A word of memory, or one of a row.
+/// A word of memory, or an element of a row.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) name: String,
@@ -46,7 +46,7 @@ pub(super) enum Action {
 
 #[derive(Clone, Debug)]
 pub(super) struct Repeat {
-    /// The name of the number of the copy, if it has one.
+    /// The name of the copy's number, if it has a name.
     pub(super) name: Option<String>,
     pub(super) first: Expression,
     pub(super) last: Expression,
@@ -59,7 +59,7 @@ pub(super) struct Statement {
     pub(super) line: usize,
 }
 
-/// A name with a first value, and a length if it is a row.
+/// A name with its first value, and its length if it is a row.
 #[derive(Clone, Debug)]
 pub(super) struct Declared {
     pub(super) name: String,
@@ -88,10 +88,10 @@ pub(super) enum Item {
     Finally(Expression),
 }
 
-/// Items, and the lines they begin on.
+/// The items, with the lines where they begin.
 pub(super) type File = Vec<(Item, usize)>;
 
-/// The tree of a program.
+/// Parses the tree of a program.
 pub(super) fn parse(tokens: &[Token]) -> Result<File, SyntaxError> {
     let mut parser = Parser { tokens, at: 0, depth: 0 };
     let mut file = Vec::new();
@@ -102,7 +102,7 @@ pub(super) fn parse(tokens: &[Token]) -> Result<File, SyntaxError> {
     Ok(file)
 }
 
-/// As deep as values and blocks may be nested.
+/// The deepest nesting of values and blocks.
 const DEEPEST: usize = 100;
 
 struct Parser<'a> {
@@ -120,7 +120,7 @@ impl Parser<'_> {
         Err(SyntaxError::new(self.line(), reason))
     }
 
-    /// What was expected, and what stands there instead.
+    /// Error that says what was expected and what is there instead.
     fn unexpected<T>(&self, expected: &str) -> Result<T, SyntaxError> {
         match self.peek() {
             Some(found) => self.error(format!("expected {expected}, found `{found}`")),
@@ -128,7 +128,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses something that may contain its like.
+    /// Parses an item that may contain items of the same kind.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T, SyntaxError>) -> Result<T, SyntaxError> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -371,7 +371,7 @@ impl Parser<'_> {
     }
 
     fn binary(&mut self, level: usize) -> Result<Expression, SyntaxError> {
-        /// Signs that bind alike, loosest first. A sign of `>` is `<` with its sides exchanged.
+        /// Operators of equal precedence, loosest first. `>` is `<` with exchanged sides.
         const LEVELS: [&[(&str, Binary, bool)]; 5] = [
             &[("||", Binary::Or, false)],
             &[("&&", Binary::And, false)],
@@ -393,13 +393,13 @@ impl Parser<'_> {
         let mut length = 0;
         while let Some((sign, operator, exchanged)) = signs.iter().find(|(sign, ..)| self.is(sign)) {
             self.expect(sign)?;
-            // A chain is as deep a tree as it is long.
+            // A chain of operators makes a tree as deep as the chain is long.
             length += 1;
             if length > DEEPEST {
                 return self.error("this is nested too deeply");
             }
             let right = self.binary(level + 1)?;
-            // The side that stands first is read first, whichever way round they are compared.
+            // The left side is evaluated first, even if the comparison exchanges the sides.
             left = match (exchanged, operator) {
                 (false, _) => Expression::Binary(*operator, Box::new((left, right))),
                 (true, Binary::Less) => {
@@ -441,7 +441,7 @@ impl Parser<'_> {
             return self.unexpected("a name or a number");
         };
         self.at += 1;
-        // On the next line it begins a statement.
+        // A parenthesis on the next line begins a statement.
         if self.is("(") && self.line() == line {
             self.expect("(")?;
             return Ok(Expression::Call(name, self.list(")")?));

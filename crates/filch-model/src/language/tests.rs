@@ -1,4 +1,4 @@
-//! The language does what its manual says, and what is wrong with a text is said in a sentence.
+//! Tests that the language does what its manual says, and that errors are clear sentences.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,14 @@ fn machine_with(text: &str, buffer: Buffer) -> Machine {
     Machine::new(text, &Settings::new(), buffer, Claims::default()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// What the ghost `a` can be at the end.
+/// Returns the values that the ghost `a` can have at the end.
 fn results(text: &str) -> Vec<i16> {
     let machine = machine(text);
     assert_eq!(faults(&machine), BTreeSet::new(), "{text}");
     litmus::outcomes(&machine, &["a"]).into_iter().flatten().collect()
 }
 
-/// What a value is, in a thread with registers x = 2, y = 3 and z = 0 and a word W that holds 7.
+/// Evaluates a value in a thread. The thread has x = 2, y = 3 and z = 0, and a word W holds 7.
 fn value(of: &str) -> i16 {
     let text = format!("shared W = 7\nghost a\nthread t {{ x = 2; y = 3; z = 0; a = {of} }}");
     match results(&text)[..] {
@@ -48,7 +48,7 @@ fn faults(machine: &Machine) -> BTreeSet<&'static str> {
     found
 }
 
-/// The line and the sentence of what is wrong with a text.
+/// Returns the line and the sentence of the error in a text.
 fn wrong(text: &str) -> (usize, String) {
     match compile(text, &Settings::new()) {
         Ok(_) => panic!("it is a program:\n{text}"),
@@ -108,7 +108,7 @@ fn sides_that_take_no_step_are_looked_at_only_as_far_as_needed() {
     assert_eq!(value("z || z"), 0);
 }
 
-/// How many loads a thread makes on its way to the end.
+/// Returns the number of loads that a thread makes on its way to the end.
 fn loads(text: &str) -> usize {
     use crate::machine::Event;
     let machine = machine(text);
@@ -152,7 +152,8 @@ fn what_is_not_needed_is_not_loaded_in_conditions_either() {
 #[test]
 fn every_mention_of_a_word_is_one_load_from_left_to_right() {
     assert_eq!(loads("shared X\nthread t { x = X + X * X }"), 3);
-    // The second thread changes Y first and then X, so a load of X that sees it and then one of Y see both.
+    // The second thread changes Y first and then X. So if a load of X sees the change, a later load
+    // of Y sees the other change too.
     let text = "shared X, Y\nghost a\nthread t { a = X - Y }\nthread u { Y := 1; X := 1 }";
     assert_eq!(results(text), [-1, 0]);
     let text = "shared X, Y\nghost a\nthread t { a = X > Y }\nthread u { Y := 1; X := 1 }";
@@ -259,7 +260,7 @@ fn init_is_the_first_thread_and_leaves_its_locals_to_it() {
     assert_eq!(results(text), [823]);
     let machine = machine(text);
     assert!(Graph::of(&machine).over().iter().all(|state| machine.ends_well(state)));
-    // Also if the last thing that init does is not about them.
+    // This also holds if the last statement of `init` is about another word.
     assert_eq!(results("shared X\nlocal n\nghost a\ninit { n = 3; X := 1; fence }\nthread t { a = n }"), [3]);
 }
 
@@ -508,7 +509,7 @@ fn a_state_that_does_not_fit_is_an_error() {
         Machine::new("shared L[120]\nthread t * 15 { fence }", &Settings::new(), Buffer::Bounded(6), Claims::default());
     let error = error.unwrap_err().to_string();
     assert!(error.contains("more than 256"), "{error}");
-    // Also if it is only the one of `init`.
+    // The state of `init` alone can be too large, too.
     let sets: String = (0..64).map(|number| format!("x{number} = 1\n")).collect();
     let ghosts: Vec<String> = (0..70).map(|number| format!("g{number}")).collect();
     let ghosts = ghosts.join(", ");
@@ -538,7 +539,7 @@ fn conditions_within_conditions_are_compiled_once() {
     assert!(compile(&text, &Settings::new()).is_ok());
 }
 
-/// Programs that use everything the language has, and all litmus tests.
+/// Returns programs that use every feature of the language, and all litmus tests.
 fn programs() -> Vec<String> {
     let everything = "
 shared H = 0, T
@@ -617,7 +618,7 @@ fn no_text_makes_the_compiler_panic() {
     assert!(accepted > 1000);
 }
 
-/// Where the words, numbers and signs of a text are.
+/// Returns the positions of the words, numbers and signs of a text.
 fn token_ranges(text: &str) -> Vec<(usize, usize)> {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for (at, letter) in text.char_indices() {
@@ -633,7 +634,8 @@ fn token_ranges(text: &str) -> Vec<(usize, usize)> {
 
 #[test]
 fn what_is_accepted_can_be_run() {
-    // Programs that are a token away from a right one may mean anything, but no step of theirs panics.
+    // A program that is one token away from a correct one may mean anything, but none of its steps
+    // panics.
     let settings = Settings::from([("TASKS".to_owned(), 2)]);
     let program = &programs()[0];
     for (start, end) in token_ranges(program) {

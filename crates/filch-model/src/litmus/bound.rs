@@ -1,7 +1,9 @@
-//! What the bound S means: a load overtakes exactly so many stores of its own thread, and one more, or any number, with an egress slot.
+//! Tests of the bound S. A load overtakes at most S stores of its own thread. With an egress slot
+//! it overtakes one more, or any number.
 //!
-//! In all of them the first thread stores and then loads `Z`; the second makes `Z` 1, passes a fence, and looks. If the load saw 0 it was made before
-//! the second thread looked, so a store that the second does not see has been overtaken by it.
+//! In all tests the first thread stores and then loads `Z`. The second thread sets `Z` to 1, passes
+//! a fence, and then reads. If the load saw 0, it happened before the second thread read. So the
+//! load has overtaken every store that the second thread does not see.
 
 use super::{Litmus, Needs};
 

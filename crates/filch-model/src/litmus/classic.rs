@@ -1,7 +1,9 @@
-//! The classic shapes, by the names that everybody uses for them.
+//! The classic shapes, by their usual names.
 //!
-//! Only a load that overtakes an older store of its thread is new with a buffer: `SB`, `R`, `RWC` and those that contain one of them. The others are as under
-//! sequential consistency. The sets of outcomes were worked out from the axioms of SC and x86-TSO, not on this machine.
+//! A buffer adds one kind of outcome: a load overtakes an older store of its thread. `SB`, `R`,
+//! `RWC` and the tests that contain one of them have such outcomes. The others are the same as
+//! under sequential consistency. The sets of outcomes come from the axioms of SC and x86-TSO, not
+//! from this machine.
 
 use super::{Litmus, Needs};
 

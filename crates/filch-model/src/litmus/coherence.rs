@@ -1,4 +1,4 @@
-//! Coherence: what all agree on about a single word. No buffer changes any of it.
+//! Coherence: the order in which all threads see the values of a single word. No buffer changes it.
 
 use super::{Litmus, Needs};
 

@@ -1,7 +1,8 @@
-//! Locked instructions, the lock they stand for, and the process-wide barrier.
+//! Locked instructions, the lock that they stand for, and the process-wide barrier.
 //!
-//! A locked instruction and a section under the lock empty the buffer, and so forbid what a buffer allows. A barrier is a fence in every other thread: it does for a
-//! store of theirs what their own fence would, if the store came before it.
+//! A locked instruction empties the buffer, and so does a section under the lock. So both forbid
+//! what a buffer allows. A barrier is a fence in every other thread. For a store that came before
+//! the barrier, it has the effect of a fence in the storing thread.
 
 use super::{Litmus, Needs};
 

@@ -1,9 +1,11 @@
-//! Litmus tests: programs so small that all their outcomes are known, run to show that the [machine](crate::machine) is the right one.
+//! Litmus tests: small programs with known outcomes, which test the [machine](crate::machine).
 //!
-//! An outcome is what the loads of a run saw and what memory held at its end. Every test says which outcomes there are, and what each of them [needs](Needs): most are found on every
-//! machine, some only where a load can overtake so and so many stores of its own thread. What a test does not list is forbidden. [`all`] has
+//! An outcome is the values that the loads of a run saw, and the values in memory at its end. Every
+//! test lists its outcomes, and what each outcome [needs](Needs). Most outcomes occur on every
+//! machine; some occur only if a load can overtake a number of stores of its own thread. Outcomes
+//! that a test does not list are forbidden. [`all`] has
 //!
-//! - the classic shapes and those of the x86-TSO paper, which tell SC from TSO,
+//! - the classic shapes and those of the x86-TSO paper, which distinguish SC from TSO,
 //! - coherence, which no buffer changes,
 //! - what the bound S and the egress slot of section 7.3 add,
 //! - and the lock, the locked instructions and the process-wide barrier.
@@ -20,39 +22,42 @@ use crate::language::Settings;
 use crate::machine::{Buffer, Claims, Coalescing, Machine};
 use crate::search::graph::Graph;
 
-/// What was read and what was left, in the order of [`Litmus::shown`].
+/// The values of an outcome, in the order of [`Litmus::shown`].
 pub type Outcome = Vec<i16>;
 
 /// A small program and all its outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Litmus {
-    /// As the literature calls it.
+    /// The name in the literature.
     pub name: &'static str,
-    /// What it is about, and which outcome is allowed where.
+    /// What the test is about, and which outcome is allowed where.
     pub about: &'static str,
     /// The program.
     pub text: &'static str,
-    /// The ghosts and the words of memory that make an outcome.
+    /// The ghosts and the words of memory that form an outcome.
     pub shown: &'static [&'static str],
-    /// All outcomes, a digit for each that is shown, by what they need.
+    /// All outcomes, grouped by what they need. Each has a digit for each shown name.
     pub outcomes: &'static [(Needs, &'static str)],
 }
 
 /// What a machine must have for an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing: sequential consistency has it too.
+    /// Nothing. The outcome is possible under sequential consistency too.
     Nothing,
-    /// That a load can overtake so many stores to different lines: S is that large, or one less if there is an egress slot.
+    /// A load can overtake this many stores to different lines. S must be that large, or one less
+    /// if there is an egress slot.
     Overtakes(u8),
-    /// That a load can overtake so many stores to one word: S is that large, or there is an egress slot, in which they all become one.
+    /// A load can overtake this many stores to one word. S must be that large, or there must be an
+    /// egress slot, in which all the stores become one.
     OvertakesOneWord(u8),
-    /// That a load can overtake so many stores to different words of one line: as [`Needs::Overtakes`], or the egress slot holds a line.
+    /// A load can overtake this many stores to different words of one line. The requirement is as
+    /// for [`Needs::Overtakes`], or that the egress slot holds a line.
     OvertakesOneLine(u8),
 }
 
 impl Needs {
-    /// Whether a machine with these buffers has it.
+    /// Returns whether a machine with these buffers allows the outcome.
     pub fn are_met_by(self, buffer: Buffer) -> bool {
         let bound = buffer.capacity();
         let at_most = bound + usize::from(buffer.egress().is_some());
@@ -68,7 +73,7 @@ impl Needs {
 }
 
 impl Litmus {
-    /// The test on a machine with these buffers.
+    /// Returns the test as a machine with these buffers.
     pub fn machine(&self, buffer: Buffer) -> Machine {
         match Machine::new(self.text, &Settings::new(), buffer, Claims::default()) {
             Ok(machine) => machine,
@@ -76,31 +81,31 @@ impl Litmus {
         }
     }
 
-    /// The outcomes that a machine with these buffers must have, and no others.
+    /// Returns the exact set of outcomes that a machine with these buffers must have.
     pub fn expected(&self, buffer: Buffer) -> BTreeSet<Outcome> {
         let met = self.outcomes.iter().filter(|(needs, _)| needs.are_met_by(buffer));
         let digits = |outcome: &str| outcome.bytes().map(|digit| i16::from(digit - b'0')).collect();
         met.flat_map(|(_, outcomes)| outcomes.split_whitespace().map(digits)).collect()
     }
 
-    /// An outcome in words: `a=0 b=1`.
+    /// Describes an outcome in words: `a=0 b=1`.
     pub fn describe(&self, outcome: &Outcome) -> String {
         let shown = self.shown.iter().zip(outcome).map(|(name, value)| format!("{name}={value}"));
         shown.collect::<Vec<_>>().join(" ")
     }
 }
 
-/// All tests, in the order in which they are shown.
+/// Returns all tests, in display order.
 pub fn all() -> Vec<Litmus> {
     [classic::tests(), x86::tests(), coherence::tests(), bound::tests(), lock::tests()].concat()
 }
 
-/// The test with this name.
+/// Returns the test with this name.
 pub fn named(name: &str) -> Option<Litmus> {
     all().into_iter().find(|litmus| litmus.name == name)
 }
 
-/// Every kind of buffer that the tests are run on.
+/// Returns every kind of buffer that the tests run on.
 pub fn buffers() -> Vec<Buffer> {
     let bounds = 1..=4;
     let bounded = bounds.clone().map(Buffer::Bounded);
@@ -108,12 +113,12 @@ pub fn buffers() -> Vec<Buffer> {
     [Buffer::None].into_iter().chain(bounded).chain(egress(Coalescing::Word)).chain(egress(Coalescing::Line)).collect()
 }
 
-/// All outcomes of a test.
+/// Returns all outcomes of a test.
 pub fn run(litmus: &Litmus, buffer: Buffer) -> BTreeSet<Outcome> {
     outcomes(&litmus.machine(buffer), litmus.shown)
 }
 
-/// What these ghosts and words of memory can hold when a program is over.
+/// Returns the values that these ghosts and words can have when a program is over.
 pub fn outcomes(machine: &Machine, shown: &[&str]) -> BTreeSet<Outcome> {
     let graph = Graph::of(machine);
     let value = |state, name: &&str| machine.ghost(state, name).or_else(|| machine.word(state, name));

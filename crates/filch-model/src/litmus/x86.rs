@@ -1,7 +1,9 @@
-//! The tests of *A better x86 memory model: x86-TSO* (Owens, Sarkar, Sewell) that are not among the classic ones: those of Intel's white paper (`iwp`), of
-//! AMD's manual (`amd`), and the paper's own (`n`).
+//! The tests of the x86-TSO paper that are not among the classic tests. The paper is *A better x86
+//! memory model: x86-TSO* (Owens, Sarkar, Sewell). The tests come from Intel's white paper (`iwp`),
+//! from AMD's manual (`amd`), and from the paper itself (`n`).
 //!
-//! New with a buffer are `iwp2.4`, `n1`, `n6` and `n7`, each by one outcome, and `amd3`. The sets of outcomes were worked out from the axioms of SC and x86-TSO, not on this machine.
+//! A buffer adds one outcome each to `iwp2.4`, `n1`, `n6` and `n7`, and it adds outcomes to `amd3`.
+//! The sets of outcomes come from the axioms of SC and x86-TSO, not from this machine.
 
 use super::{Litmus, Needs};
 

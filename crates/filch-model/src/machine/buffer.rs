@@ -1,29 +1,30 @@
-//! Which store buffers a machine has.
+//! The kinds of store buffers.
 
 use std::fmt;
 
 /// The store buffers of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Buffer {
-    /// None: a store is in memory at once. Sequential consistency.
+    /// No buffer: a store is in memory at once. This is sequential consistency.
     None,
-    /// TSO with a buffer of so many stores: a load overtakes at most that many.
+    /// TSO with a buffer of this many stores. A load overtakes at most that many.
     Bounded(u8),
-    /// The same with an egress slot behind it, in which consecutive stores coalesce.
+    /// TSO with such a buffer and an egress slot behind it. Consecutive stores coalesce in the
+    /// slot.
     Egress(u8, Coalescing),
 }
 
-/// Which consecutive stores become one in the egress slot.
+/// Which consecutive stores coalesce in the egress slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Coalescing {
-    /// Those to the same word.
+    /// Stores to the same word.
     Word,
-    /// Those to the same cache line, which is then written as a whole.
+    /// Stores to the same cache line, which is then written as a whole.
     Line,
 }
 
 impl Buffer {
-    /// How many stores fit into the buffer, without the egress slot.
+    /// The number of stores that fit into the buffer, without the egress slot.
     pub fn capacity(self) -> usize {
         match self {
             Buffer::None => 0,
@@ -31,7 +32,7 @@ impl Buffer {
         }
     }
 
-    /// Whether there is an egress slot, and what coalesces in it.
+    /// What coalesces in the egress slot, or `None` if there is no egress slot.
     pub fn egress(self) -> Option<Coalescing> {
         match self {
             Buffer::Egress(_, coalescing) => Some(coalescing),

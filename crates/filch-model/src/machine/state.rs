@@ -1,4 +1,4 @@
-//! One state of a machine: a row of numbers, and where in it everything is.
+//! The state of a machine: an array of numbers, and its layout.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -6,10 +6,11 @@ use std::hash::{Hash, Hasher};
 use super::Buffer;
 use crate::language::{Program, SyntaxError};
 
-/// As many numbers as a state may have.
+/// The most numbers that a state may have.
 const MOST_NUMBERS: usize = 256;
 
-/// Everything that can change: memory, what the specification knows, and each thread with its store buffer.
+/// Everything that can change in a machine. This is memory, the data of the specification, and each
+/// thread with its store buffer.
 #[derive(Clone)]
 pub struct State {
     length: u16,
@@ -36,7 +37,7 @@ impl Eq for State {}
 
 impl Hash for State {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        // Four at a time; the last few are padded with zeroes by the array itself.
+        // Hashes four numbers at a time. The array itself pads the last few with zeroes.
         let (chunks, _) = self.words.as_chunks::<4>();
         for chunk in &chunks[..usize::from(self.length).div_ceil(4)] {
             let [a, b, c, d] = chunk.map(|word| u64::from(word as u16));
@@ -51,14 +52,14 @@ impl fmt::Debug for State {
     }
 }
 
-/// Where in a state everything is. Memory comes first, so an address is an index.
+/// The layout of a state. Memory comes first, so an address is an index.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) ghosts: usize,
-    /// How often each task was extracted; more than once is as good as twice.
+    /// How often each task was extracted. The count stops at two.
     pub(super) extracted: usize,
     pub(super) fault: usize,
-    /// Who holds the lock of the memory subsystem: 0, or the thread's index and 1.
+    /// The holder of the memory subsystem's lock: 0, or the thread's index plus 1.
     pub(super) lock: usize,
     pub(super) threads: Vec<ThreadLayout>,
     length: usize,
@@ -68,11 +69,11 @@ pub(super) struct Layout {
 pub(super) struct ThreadLayout {
     pub(super) counter: usize,
     pub(super) registers: usize,
-    /// A bit for each thread that its barrier waits for.
+    /// A bit for each thread that this thread's barrier waits for.
     pub(super) owed: usize,
-    /// How many stores are in the buffer; address and value of each follow, oldest first.
+    /// The number of stores in the buffer. The address and value of each follow, oldest first.
     pub(super) queue: usize,
-    /// The same for the egress slot.
+    /// The number of stores in the egress slot, followed by their addresses and values.
     pub(super) egress: usize,
 }
 
@@ -113,7 +114,7 @@ impl ThreadLayout {
         entries(state, self.queue)
     }
 
-    /// None if the machine has no egress slot.
+    /// The stores in the egress slot. Empty if the machine has no egress slot.
     pub(super) fn leaving<'a>(&self, state: &'a State) -> impl DoubleEndedIterator<Item = (u8, i16)> + 'a {
         entries(state, self.egress)
     }

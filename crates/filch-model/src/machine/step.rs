@@ -1,4 +1,4 @@
-//! What can happen next, and what comes of it.
+//! The possible next steps, and their effects.
 
 use std::ops::ControlFlow;
 
@@ -6,19 +6,20 @@ use super::state::{State, ThreadLayout};
 use super::{Buffer, Coalescing, Machine};
 use crate::language::{Binary, Operation, Place, Value, FIELD_BITS};
 
-/// One step of a machine. Threads are numbered from 0.
+/// A step of a machine. Threads are numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// A thread runs, up to its next access to memory.
     Run(u8),
-    /// The oldest store of a thread leaves its buffer: for memory, or for the egress slot if there is one.
+    /// The oldest store of a thread leaves its buffer. It goes to memory, or to the egress slot if
+    /// there is one.
     Drain(u8),
     /// A thread's egress slot is written to memory.
     Write(u8),
 }
 
 impl Action {
-    /// Whose step it is, or whose store's.
+    /// The thread that makes the step, or that made the store.
     pub fn thread(self) -> usize {
         match self {
             Action::Run(thread) | Action::Drain(thread) | Action::Write(thread) => usize::from(thread),
@@ -26,56 +27,57 @@ impl Action {
     }
 }
 
-/// Something that happened within a step.
+/// An event within a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A word was loaded, from the thread's own buffer or from memory.
     Loaded {
-        /// Which word.
+        /// The word.
         word: String,
-        /// What it held.
+        /// The value.
         value: i16,
-        /// Whether the value is a store of the thread's own that nobody else sees yet.
+        /// Whether the value is the thread's own store, which no other thread sees yet.
         forwarded: bool,
     },
     /// A store went into the buffer, or to memory if there is no buffer.
     Stored {
-        /// Which word.
+        /// The word.
         word: String,
-        /// What was stored.
+        /// The stored value.
         value: i16,
     },
-    /// A locked instruction found a value and left one; the same one if a comparison failed.
+    /// A locked instruction read a value and wrote a value. Both are the same if a comparison
+    /// failed.
     Exchanged {
-        /// Which word.
+        /// The word.
         word: String,
-        /// What it held.
+        /// The old value.
         old: i16,
-        /// What it holds now.
+        /// The new value.
         new: i16,
     },
-    /// The thread passed a fence, or took or gave back the lock, or had a barrier begin or end.
+    /// The thread passed a fence, or changed the lock, or began or ended a barrier.
     Passed(&'static str),
     /// The specification was told of an extracted task.
     Took(i16),
-    /// Something went wrong.
+    /// A fault occurred.
     Failed(Fault),
     /// The thread has ended.
     Ended,
 }
 
-/// What can go wrong within a thread.
+/// A fault within a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// An `assert` was false.
     Assertion,
-    /// What was extracted is not a task.
+    /// The extracted value is not a task.
     NoTask,
     /// An index was outside its row.
     OutOfBounds,
     /// A number did not fit, or a field of a packed word.
     Overflow,
-    /// A loop went on without a step.
+    /// A loop ran on without a step.
     Endless,
 }
 
@@ -86,7 +88,7 @@ impl Fault {
         Fault::ALL.into_iter().find(|fault| *fault as i16 + 1 == word)
     }
 
-    /// The same in words.
+    /// Describes the fault in words.
     pub fn sentence(self) -> &'static str {
         match self {
             Fault::Assertion => "an assertion is false",
@@ -104,12 +106,13 @@ const ENDLESS: usize = 10_000;
 type Attempt<T> = Result<T, Fault>;
 
 impl Machine {
-    /// Puts every thread before its first step.
+    /// Runs every thread up to its first step.
     pub(super) fn start(&mut self) {
         self.initial = self.begin(&mut |_, _, _| {});
     }
 
-    /// What the threads do before their first steps: the thread, the line of the program, and the event.
+    /// Returns the events before the threads' first steps. Each has its thread, its line of the
+    /// program and the event.
     pub fn opening(&self) -> Vec<(usize, usize, Event)> {
         let mut events = Vec::new();
         self.begin(&mut |thread, line, event| events.push((thread, line, event())));
@@ -134,7 +137,7 @@ impl Machine {
         state
     }
 
-    /// Runs `init`, as the first thread and straight on memory.
+    /// Runs `init` as the first thread, directly on memory.
     fn prepare(&self, state: &mut State) {
         let Some(program) = self.program.preparation() else {
             return;
@@ -163,7 +166,7 @@ impl Machine {
                 _ => return self.fail(state, Fault::Endless, 0, &mut |_, _| {}),
             }
         }
-        // Memory, ghosts, extracted tasks and a fault are where they are in the larger state too.
+        // Memory, ghosts, extracted tasks and a fault have the same places in the larger state.
         state.words[..=self.layout.fault].copy_from_slice(&at.words[..=alone.layout.fault]);
         if let Some(first) = self.layout.threads.first() {
             let from = alone.layout.threads[0].registers;
@@ -171,7 +174,7 @@ impl Machine {
         }
     }
 
-    /// Calls with every step that is possible.
+    /// Calls `with` for every possible step.
     #[inline]
     pub fn each_action(&self, state: &State, mut with: impl FnMut(Action)) {
         let _ = self.find_action(state, |action| {
@@ -180,12 +183,12 @@ impl Machine {
         });
     }
 
-    /// Whether any step is possible.
+    /// Returns whether any step is possible.
     pub(super) fn can_step(&self, state: &State) -> bool {
         self.find_action(state, |_| ControlFlow::Break(())).is_break()
     }
 
-    /// Calls with every step that is possible, until it has enough.
+    /// Calls `with` for every possible step, until `with` breaks.
     #[inline]
     fn find_action(&self, state: &State, mut with: impl FnMut(Action) -> ControlFlow<()>) -> ControlFlow<()> {
         if state.words[self.layout.fault] != 0 {
@@ -208,7 +211,7 @@ impl Machine {
         ControlFlow::Continue(())
     }
 
-    /// The state after a step that is possible.
+    /// Returns the state after a possible step.
     #[inline]
     pub fn after(&self, state: &State, action: Action) -> State {
         let mut next = state.clone();
@@ -216,7 +219,8 @@ impl Machine {
         next
     }
 
-    /// The state after a step, and what happened in it: the line of the program, and the event.
+    /// Returns the state after a step, and the events in it. Each event has its line of the
+    /// program.
     pub fn observe(&self, state: &State, action: Action) -> (State, Vec<(usize, Event)>) {
         let mut next = state.clone();
         let mut events = Vec::new();
@@ -234,7 +238,7 @@ impl Machine {
         state.words[thread.queue] == 0 && state.words[thread.egress] == 0
     }
 
-    /// Whether the conditions on the last state hold in it.
+    /// Returns whether the conditions on the last state hold in a state.
     pub fn ends_well(&self, state: &State) -> bool {
         self.program.finally.iter().all(|last| {
             let mut registers = [0; 64];
@@ -249,7 +253,8 @@ impl Machine {
         })
     }
 
-    /// Rule 1 with an egress slot: it must be empty, or hold what the oldest store coalesces with.
+    /// Rule 1 with an egress slot. The slot must be empty, or hold a store that the oldest store
+    /// coalesces with.
     fn may_leave(&self, state: &State, thread: &ThreadLayout) -> bool {
         let Some(coalescing) = self.buffer.egress() else {
             return true;
@@ -282,12 +287,12 @@ impl Machine {
                 free && drained
             }
             Operation::Acquire { at } => {
-                // What is outside its row is a fault, not something to wait for.
+                // An index outside its row is a fault, so the thread does not wait.
                 let address = self.locate(state, thread, at);
                 free && drained && address.map_or(true, |address| state.words[usize::from(address)] == 0)
             }
             Operation::BarrierDone => state.words[thread.owed] == 0,
-            // Threads rest before a step, never before one of these.
+            // A thread stops before a step, never before one of these.
             Operation::Assign { .. }
             | Operation::SetGhost { .. }
             | Operation::JumpUnless { .. }
@@ -331,7 +336,8 @@ impl Machine {
         }
     }
 
-    /// A thread whose buffer is empty has had its fence, for all barriers that wait for one.
+    /// Clears a thread with an empty buffer from all barriers that wait for it. Its fence has
+    /// happened.
     fn relieve(&self, state: &mut State, thread: usize) {
         if self.is_drained(state, thread) {
             for other in &self.layout.threads {
@@ -340,7 +346,7 @@ impl Machine {
         }
     }
 
-    /// One step of a thread, and what follows without another.
+    /// Runs a step of a thread, and everything that follows without another step.
     fn run(&self, state: &mut State, index: usize, note: &mut impl FnMut(usize, &dyn Fn() -> Event)) {
         let thread = self.layout.threads[index];
         let counter = state.words[thread.counter] as usize;
@@ -357,7 +363,7 @@ impl Machine {
         note(line, &|| Event::Failed(fault));
     }
 
-    /// Runs a thread up to where its next step begins, and forgets the registers that nobody will read.
+    /// Runs a thread up to its next step. Clears registers that will not be read.
     fn rest(&self, state: &mut State, index: usize, note: &mut impl FnMut(usize, &dyn Fn() -> Event)) {
         let thread = self.layout.threads[index];
         let routine = &self.program.threads[index];
@@ -506,7 +512,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Rule 2: the thread's newest store to the word, or what memory holds. And whether it was the former.
+    /// Rule 2: loads the thread's newest store to the word, or the value in memory. Also returns
+    /// whether the value is the thread's own store.
     fn load(&self, state: &State, thread: &ThreadLayout, address: u8) -> (i16, bool) {
         let own = |(stored, _): &(u8, i16)| *stored == address;
         match thread.queued(state).rev().find(own).or_else(|| thread.leaving(state).rev().find(own)) {
@@ -530,7 +537,7 @@ impl Machine {
             Value::Not(value) => i16::from(self.evaluate(state, registers, value)? == 0),
             Value::Binary(operator, sides) => {
                 let left = self.evaluate(state, registers, &sides.0)?;
-                // What is not needed may have no value.
+                // The side that is not needed may have no value.
                 match operator {
                     Binary::And if left == 0 => return Ok(0),
                     Binary::Or if left != 0 => return Ok(1),
@@ -565,7 +572,7 @@ fn address(place: &Place, index: i16) -> Attempt<u8> {
     }
 }
 
-/// Appends a store to a list of them.
+/// Appends a store to a list of stores.
 fn append(state: &mut State, list: usize, address: u8, value: i16) {
     let end = list + 1 + 2 * state.words[list] as usize;
     state.words[end] = i16::from(address);
@@ -573,7 +580,7 @@ fn append(state: &mut State, list: usize, address: u8, value: i16) {
     state.words[list] += 1;
 }
 
-/// Takes the oldest store from a list of them.
+/// Removes the oldest store from a list of stores.
 fn take_first(state: &mut State, list: usize) -> (u8, i16) {
     let end = list + 1 + 2 * state.words[list] as usize;
     let first = (state.words[list + 1] as u8, state.words[list + 2]);
@@ -583,7 +590,7 @@ fn take_first(state: &mut State, list: usize) -> (u8, i16) {
     first
 }
 
-/// Puts a store into the egress slot, over an older one to the same word.
+/// Puts a store into the egress slot. It replaces an older store to the same word.
 fn coalesce(state: &mut State, slot: usize, address: u8, value: i16) {
     let count = state.words[slot] as usize;
     for entry in 0..count {

@@ -1,15 +1,24 @@
-//! Chase-Lev with the fence on the thief's side: `crates/filch-queue/src/asymmetric.rs`, and `deque.rs` beside it.
+//! Chase-Lev with the fence on the thief's side. It mirrors `crates/filch-queue/src/asymmetric.rs`,
+//! and `deque.rs` beside it.
 //!
-//! An owner that pushes and pops, in several rhythms, in an array that grows and shrinks, and thieves that each try a few times. In the end the owner pops until the
-//! queue is empty, so that every task must have been given to somebody.
+//! An owner pushes and pops, in several rhythms, in an array that grows and shrinks. Each thief
+//! tries a few times. At the end the owner pops until the queue is empty, so that every task must
+//! have been extracted.
 //!
-//! Claimed: each task is given once, and none is lost, with buffers of any length that was tried, coalescing or not; a queue that was never empty is not called so; every fair
-//! run ends. Also where the kernel begins to refuse the barrier, to all thieves or to one, and the owner is asked for the fence; where the owner pays it from the start; and where
-//! the owner has gone.
+//! Claimed: each task is extracted once, and none is lost, with buffers of every length that was
+//! tried, coalescing or not. A steal never reports a queue as empty that was never empty. Every
+//! fair run ends. This also holds if the kernel begins to refuse the barrier, to all thieves or to
+//! one, and the thief requests the fence from the owner; if the owner makes the fence from the
+//! start; and if the owner has been dropped.
 //!
-//! What is broken: without the barrier a task is given twice on every machine with a store buffer, however short. A barrier behind the load of the tail is as good as none. A barrier before
-//! the load of the head is enough against one thief, and not against two: the head that the owner has missed is then another thief's. And a thief that was refused must wait
-//! until the owner has granted the fence.
+//! What is broken:
+//!
+//! - Without the barrier a task is extracted twice on every machine with a store buffer, however
+//!   short.
+//! - A barrier after the load of the tail has no effect.
+//! - A barrier before the load of the head is enough against one thief, but not against two: the
+//!   head that the owner has missed then comes from another thief.
+//! - A thief that was refused the barrier must wait until the owner has granted the fence.
 
 use crate::machine::{Claims, Coalescing};
 use crate::models::{Case, Model, Parameters, Takes};
@@ -27,11 +36,11 @@ const MODEL: Model = Model {
     cases: Vec::new(),
 };
 
-/// Pops and pushes in turn, in the same slot.
+/// The owner pops and pushes in turn, in the same slot.
 const REUSE: &[(&str, i16)] = &[("PREFILLED", 1), ("POPS", 1)];
-/// Pushes beyond an array of two slots, one of which is spare.
+/// The owner pushes beyond an array of two slots, one of which is spare.
 const GROWTH: &[(&str, i16)] = &[("PREFILLED", 1), ("SLOTS", 2)];
-/// With five tasks: to an array of 16 slots, and when few are left back to 4.
+/// The array grows to 16 slots, and shrinks to 4 when few tasks are left. Needs five tasks.
 const SHRINKING: &[(&str, i16)] = &[("PREFILLED", 3), ("FIRST", 1), ("POPS", 3), ("LOW_WATER", 2), ("STEALS", 2)];
 
 pub(in crate::models) fn models() -> Vec<Model> {

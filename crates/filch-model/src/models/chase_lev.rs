@@ -1,12 +1,20 @@
 //! Chase-Lev for weak memory: `crates/filch-queue/src/chase_lev.rs`.
 //!
-//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one, and takes a smaller one, while thieves hold the old array. Each task is had exactly
-//! once, every fair run ends, and no steal calls a queue empty that never was.
+//! The owner empties the queue while thieves steal. It also pushes, past the end of its array and
+//! into a larger array, and moves to a smaller array, while thieves hold the old array. Each task
+//! is extracted exactly once, every fair run ends, and no steal reports a queue as empty that was
+//! never empty.
 //!
-//! The owner's fence is needed at every bound from 1 on. The thief's is not, on this machine: it makes no store before its loads, and TSO keeps loads in their order. It is
-//! there for weaker machines and because entering the visit costs it anyway. Nor does TSO break the resize as first published, whose fault is an array
-//! published without release: stores reach memory in their order. What breaks on this machine is a thief that looks for the array before it looks at the indices. And a
-//! thief that does not ask whether its index is from before the array reads a slot that nobody has written, though its CAS then fails.
+//! The owner's fence is needed at every bound from 1 on. The thief's fence is not needed on this
+//! machine: the thief makes no store before its loads, and TSO keeps loads in order. It is there
+//! for weaker machines, and because entering the visit makes a fence anyway.
+//!
+//! TSO does not break the resize as first published either. Its fault is an array published without
+//! release, but under TSO stores reach memory in order.
+//!
+//! Two changes break the queue on this machine. A thief that loads the array before the indices is
+//! wrong. A thief that does not check whether its index is older than the array reads an unwritten
+//! slot, though its CAS then fails.
 
 use crate::machine::{Claims, Coalescing};
 use crate::models::scenario::{

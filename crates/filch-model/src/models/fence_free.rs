@@ -1,6 +1,6 @@
-//! The cases of the three fence-free queues, which are searched alike.
+//! The cases of the three fence-free queues, which have the same searches.
 //!
-//! `fewest` is how many extra stores a pop makes at least: THEP's echo is one.
+//! `fewest` is the minimum number of extra stores of a pop. It is 1 for THEP, because of its echo.
 
 use super::scenario::{
     DROPPED, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, NOBODY_POPS, ONE_STEAL, REUSES, REUSES_TWO,
@@ -11,7 +11,7 @@ use crate::delta::{enough_tasks, formula};
 use crate::machine::{Buffer, Coalescing};
 use crate::search::Claim;
 
-/// A machine, the delta that the paper gives for it, or so many less, and enough tasks to tell the difference.
+/// A machine with the delta of the paper minus `less`. It has enough tasks to show the difference.
 pub(super) fn exact(buffer: Buffer, extra: i16, less: i16) -> Parameters {
     let delta = formula(buffer, extra).expect("there is an extra store, or no egress slot") - less;
     let parameters = Parameters::new(buffer.capacity() as u8, enough_tasks(buffer, extra), 1).with_delta(delta, extra);
@@ -26,13 +26,13 @@ fn quick_if(small: bool, case: Case) -> Case {
     }
 }
 
-/// In the quick run if the store buffer is small.
+/// Adds a case to the quick run if its store buffer is small.
 fn quick_if_small(case: Case) -> Case {
     let most = if case.parameters.egress.is_some() { 1 } else { 2 };
     quick_if(case.parameters.bound <= most, case)
 }
 
-/// With the exact delta.
+/// Cases with the exact delta.
 pub(super) fn exactly_once(fewest: i16) -> Vec<Case> {
     let mut cases = vec![Case::holds(exact(Buffer::Bounded(4), 1, 0)).quick()];
     for bound in 1..=6 {
@@ -66,7 +66,7 @@ pub(super) fn exactly_once(fewest: i16) -> Vec<Case> {
     cases
 }
 
-/// With the exact delta, on a queue that is never empty.
+/// Cases with the exact delta, on a queue that is never empty.
 pub(super) fn never_empty() -> Vec<Case> {
     let mut cases = Vec::new();
     for bound in 1..=4 {
@@ -78,7 +78,7 @@ pub(super) fn never_empty() -> Vec<Case> {
     cases
 }
 
-/// With a delta one less.
+/// Cases with a delta of one less.
 pub(super) fn too_small(fewest: i16) -> Vec<Case> {
     let mut cases = Vec::new();
     for bound in 1..=6 {
@@ -93,14 +93,15 @@ pub(super) fn too_small(fewest: i16) -> Vec<Case> {
     cases
 }
 
-/// With the exact delta and several extra stores, where they may coalesce with each other.
+/// Cases with the exact delta and several extra stores, which may coalesce with each other.
 pub(super) fn coalescing_spacers() -> Vec<Case> {
     let each = (2..=6).flat_map(|bound| [(bound, 2), (bound, 3)]);
     let case = |(bound, extra)| Case::holds(exact(Buffer::Egress(bound, Coalescing::Word), extra, 0));
     each.map(case).map(|case| quick_if(case.parameters.bound <= 2, case)).collect()
 }
 
-/// With every delta that leaves a thief so many steals, for more and more tasks, where what the owner stores coalesces.
+/// Cases in which the owner's stores coalesce and no delta helps. They have every delta that leaves
+/// a thief `steals` steals, for more and more tasks.
 pub(super) fn hopeless(coalescing: Coalescing, extra: i16, steals: i16) -> Vec<Case> {
     let each = (steals..=6).flat_map(|tasks| (0..=tasks - steals).map(move |delta| (tasks, delta)));
     let case = |(tasks, delta)| {
@@ -110,7 +111,7 @@ pub(super) fn hopeless(coalescing: Coalescing, extra: i16, steals: i16) -> Vec<C
     each.map(case).collect()
 }
 
-/// With deltas that are too small, and a queue that settles.
+/// Cases with deltas that are too small, and a queue that settles.
 pub(super) fn untrusted(fewest: i16) -> Vec<Case> {
     let mut cases = Vec::new();
     for bound in 1..=4 {
@@ -133,7 +134,7 @@ pub(super) fn untrusted(fewest: i16) -> Vec<Case> {
     cases
 }
 
-/// The same with a queue that does not settle.
+/// Cases with deltas that are too small, and a queue that does not settle.
 pub(super) fn unsettled() -> Vec<Case> {
     let mut cases = Vec::new();
     for bound in 1..=4 {
@@ -147,7 +148,8 @@ pub(super) fn unsettled() -> Vec<Case> {
     cases
 }
 
-/// The same with a queue that settles, but not before it takes a smaller array.
+/// Cases with a delta that is too small. The queue settles, but not before it moves to a smaller
+/// array.
 pub(super) fn shrinks_unsettled() -> Vec<Case> {
     let parameters = |bound| Parameters::new(bound, 4, 1).with_delta(0, 1);
     (1..=4).map(|bound| Case::refutes(Claim::NoFault, parameters(bound)).with(SHRINKS).quick()).collect()

@@ -1,15 +1,21 @@
 //! FF-CL, the fence-free Chase-Lev: `crates/filch-queue/src/ff_cl.rs`.
 //!
-//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one, and takes a smaller one, while thieves hold the old array.
+//! The owner empties the queue while thieves steal. It also pushes, past the end of its array and
+//! into a larger array, and moves to a smaller array, while thieves hold the old array.
 //!
-//! With the delta of the paper each task is had exactly once, and with one less a task is had twice, for every bound and number of extra stores that was tried
-//! ([`delta`](crate::delta)). With coalescing and no extra store no delta helps, nor do extra stores to the line of the tail where whole lines coalesce. It takes two
-//! steals to go wrong, since the owner settles the last task by CAS: the first moves the head to a task that the owner has popped and not shown.
+//! With the delta of the paper each task is extracted exactly once, and with one less a task is
+//! extracted twice, for every bound and number of extra stores that was tried
+//! ([`delta`](crate::delta)). With coalescing and no extra store no delta helps. Extra stores to
+//! the line of the tail do not help if whole lines coalesce. A fault takes two steals, because the
+//! owner settles the last task by CAS. The first steal moves the head to a task whose pop is still
+//! hidden.
 //!
-//! Where nobody vouches for the bound, and delta is too small, a task may be had twice but none is lost, because the first push after a pop settles, and so
-//! does a pop before it takes a smaller array. Without the one a task is lost; without the other a thief takes what is in a slot that nobody wrote.
+//! If the bound is not guaranteed and delta is too small, a task may be extracted twice, but none
+//! is lost. The first push after a pop settles, and a pop settles before it moves to a smaller
+//! array. Without the settling push a task is lost. Without the settling pop a thief takes the
+//! contents of an unwritten slot.
 //!
-//! No steal calls a queue empty that never was.
+//! No steal reports a queue as empty that was never empty.
 
 use crate::machine::{Claims, Coalescing};
 use crate::models::fence_free;

@@ -1,15 +1,22 @@
 //! FF-THE, the fence-free THE: `crates/filch-queue/src/ff_the.rs`.
 //!
-//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one, and takes a smaller one.
+//! The owner empties the queue while thieves steal. It also pushes, past the end of its array and
+//! into a larger array, and moves to a smaller array.
 //!
-//! With the delta of the paper each task is had exactly once, and with one less a task is had twice, for every bound and number of extra stores that was tried
-//! ([`delta`](crate::delta)). With coalescing and no extra store no delta helps, nor do extra stores to the line of the tail where whole lines coalesce. Extra stores to one
-//! line do as well as to two in turn: what coalesces in the egress slot has had an entry of the buffer each.
+//! With the delta of the paper each task is extracted exactly once, and with one less a task is
+//! extracted twice, for every bound and number of extra stores that was tried
+//! ([`delta`](crate::delta)). With coalescing and no extra store no delta helps. Extra stores to
+//! the line of the tail do not help if whole lines coalesce. Extra stores to one line help as much
+//! as stores to two lines in turn: stores that coalesce in the egress slot have each used an entry
+//! of the buffer.
 //!
-//! Where nobody vouches for the bound, and delta is too small, a task may be had twice but none is lost, because the first push after a pop settles, and so
-//! does a pop before it takes a smaller array. Without the one a task is lost; without the other a thief takes what is in a slot that nobody wrote.
+//! If the bound is not guaranteed and delta is too small, a task may be extracted twice, but none
+//! is lost. The first push after a pop settles, and a pop settles before it moves to a smaller
+//! array. Without the settling push a task is lost. Without the settling pop a thief takes the
+//! contents of an unwritten slot.
 //!
-//! No steal calls a queue empty that never was; for that a thief that looks must ask whether another is inside, one that will withdraw.
+//! No steal reports a queue as empty that was never empty. For that, a thief must check whether
+//! another thief is inside that will withdraw.
 
 use crate::machine::{Claims, Coalescing};
 use crate::models::fence_free;

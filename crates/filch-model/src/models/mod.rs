@@ -1,7 +1,9 @@
-//! Every algorithm as a program for the machine, and what the search must find about it.
+//! Every algorithm as a program for the machine, and the expected results of its search.
 //!
-//! An algorithm is a text in the [language](crate::language), `NAME.tso`, which can be laid beside the file it mirrors, and a file of Rust, `NAME.rs`, that lists its models: the
-//! algorithm as it is, and as it is no longer right (without its fence, without its tag). Each has cases: a machine, a number of tasks and thieves, and what is to be found.
+//! An algorithm is a text in the [language](crate::language), `NAME.tso`, and a Rust file,
+//! `NAME.rs`. A reader can compare the text with the file that it mirrors. The Rust file lists the
+//! models: the algorithm as it is, and broken forms of it (without its fence, without its tag).
+//! Each model has cases: a machine, a number of tasks and thieves, and the expected result.
 
 mod asymmetric;
 pub mod bulk;
@@ -19,35 +21,35 @@ use crate::language::{Settings, SyntaxError};
 use crate::machine::{Buffer, Claims, Coalescing, Machine};
 use crate::search::{Claim, Effort};
 
-/// An algorithm, or a broken form of one, with the cases it is searched in.
+/// An algorithm, or a broken form of one, with the cases of its search.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// By the module's path, with what is different behind a slash: `ff_the`, `chase_lev/unfenced`.
+    /// The module's path, with the form after a slash: `ff_the`, `chase_lev/unfenced`.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A description of one line.
     pub about: &'static str,
-    /// The file it mirrors, from the root of the workspace, or the figure it is taken from.
+    /// The mirrored file, relative to the workspace root, or the figure of a paper.
     pub mirrors: &'static str,
-    /// Its program.
+    /// The program.
     pub text: &'static str,
-    /// What makes this form of the program: settings that no option changes.
+    /// The settings of this form of the program, which no option changes.
     pub form: &'static [(&'static str, i16)],
-    /// What is claimed of it, besides that it meets no fault and is never stuck.
+    /// The claims, besides that the program has no fault and never gets stuck.
     pub claims: Claims,
-    /// Whether it is also claimed that every fair run ends.
+    /// Whether the claims include that every fair run ends.
     pub ends: bool,
-    /// What it can be told.
+    /// The numbers that options can set.
     pub takes: Takes,
-    /// What is searched, and what is to be found. The first one is what options change.
+    /// The searches and their expected results. Options change the first case.
     pub cases: Vec<Case>,
 }
 
-/// Which numbers a model can be given, and how large they may be.
+/// The numbers that a model accepts, and their limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Takes {
-    /// From 1; most models have two.
+    /// The most tasks. The least is 1; most models have two.
     pub most_tasks: i16,
-    /// From 1; 0 if the model has no thieves to choose.
+    /// The most thieves. The least is 1; 0 means that the number is fixed.
     pub most_thieves: i16,
     /// Whether thieves allow for hidden pops.
     pub delta: bool,
@@ -68,22 +70,22 @@ pub struct Parameters {
     pub thieves: i16,
     /// `DELTA`.
     pub delta: i16,
-    /// `EXTRA`: the stores that the owner makes between two pops, beyond its own.
+    /// `EXTRA`: the stores that the owner makes between two pops, besides those of the pop.
     pub extra: i16,
 }
 
 impl Parameters {
-    /// A machine with this bound, and so many tasks and thieves.
+    /// Creates parameters with this bound, this many tasks and this many thieves.
     pub const fn new(bound: u8, tasks: i16, thieves: i16) -> Self {
         Parameters { bound, egress: None, tasks, thieves, delta: 0, extra: 0 }
     }
 
-    /// The same with this delta and so many extra stores.
+    /// Sets the delta and the number of extra stores.
     pub const fn with_delta(self, delta: i16, extra: i16) -> Self {
         Parameters { delta, extra, ..self }
     }
 
-    /// The same with an egress slot.
+    /// Adds an egress slot.
     pub const fn with_egress(self, coalescing: Coalescing) -> Self {
         Parameters { egress: Some(coalescing), ..self }
     }
@@ -98,16 +100,16 @@ impl Parameters {
     }
 }
 
-/// One search.
+/// One search of a model, with its expected result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// On which machine, with which numbers.
+    /// The machine and its numbers.
     pub parameters: Parameters,
     /// Settings of this case alone.
     pub settings: &'static [(&'static str, i16)],
-    /// What is to be found: a claim that is broken, or none.
+    /// The expected result: a claim that is broken, or none.
     pub refuted: Option<Claim>,
-    /// Whether it is small enough for the quick run.
+    /// Whether the case is small enough for the quick run.
     pub quick: bool,
 }
 
@@ -122,23 +124,23 @@ impl Case {
         Case { parameters, settings: &[], refuted: Some(claim), quick: false }
     }
 
-    /// The same with settings of its own.
+    /// Adds settings to the case.
     pub const fn with(self, settings: &'static [(&'static str, i16)]) -> Self {
         Case { settings, ..self }
     }
 
-    /// The same in the quick run too.
+    /// Adds the case to the quick run.
     pub const fn quick(self) -> Self {
         Case { quick: true, ..self }
     }
 }
 
 impl Model {
-    /// The machine of a case.
+    /// Returns the machine of a case.
     ///
     /// # Errors
     ///
-    /// If the program is not one with these numbers.
+    /// If the program does not compile with these numbers.
     pub fn machine(&self, case: &Case) -> Result<Machine, SyntaxError> {
         let Parameters { tasks, thieves, delta, extra, .. } = case.parameters;
         let numbers = [("TASKS", tasks), ("THIEVES", thieves), ("DELTA", delta), ("EXTRA", extra)];
@@ -147,13 +149,13 @@ impl Model {
         Machine::new(self.text, &settings, case.parameters.buffer(), self.claims)
     }
 
-    /// How hard to look.
+    /// The search effort for this model.
     pub fn effort(&self, threads: usize) -> Effort {
         Effort { threads, ends: self.ends }
     }
 }
 
-/// All models, in the order in which they are shown.
+/// Returns all models, in display order.
 pub fn all() -> Vec<Model> {
     let families = [
         chase_lev::models(),
@@ -176,12 +178,13 @@ pub fn all() -> Vec<Model> {
     families.concat()
 }
 
-/// The model with this name.
+/// Returns the model with this name.
 pub fn named(name: &str) -> Option<Model> {
     all().into_iter().find(|model| model.name == name)
 }
 
-/// Searches the quick cases of some models, and panics at the first that is not as listed. `filch verify` does the same with all of them.
+/// Searches the quick cases of some models. Panics at the first unexpected result. `filch verify`
+/// does the same with all models.
 #[cfg(test)]
 fn confirm(models: &[Model]) {
     for model in models {

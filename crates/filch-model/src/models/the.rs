@@ -1,11 +1,15 @@
 //! Cilk's THE: `crates/filch-queue/src/the.rs`.
 //!
-//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one, and takes a smaller one. Each task is had exactly once, every fair run
-//! ends, and no steal calls a queue empty that never was.
+//! The owner empties the queue while thieves steal. It also pushes, past the end of its array and
+//! into a larger array, and moves to a smaller array. Each task is extracted exactly once, every
+//! fair run ends, and no steal reports a queue as empty that was never empty.
 //!
-//! Both fences are needed on every machine with a store buffer, however small: without the owner's, or without the thief's, a task is had twice at each bound from 1 to 5.
-//! So are the spare slot, for the thief that is still reading what the head has passed, and the copy of the slot before the head, for the
-//! thief that finds the new array when it has announced a task of the old one.
+//! Both fences are needed on every machine with a store buffer, however small. Without the owner's
+//! fence, or without the thief's, a task is extracted twice at each bound from 1 to 5.
+//!
+//! The spare slot is needed for a thief that still reads a slot behind the head. The copy of the
+//! slot before the head is needed for a thief that finds the new array after it has announced a
+//! task of the old array.
 
 use crate::machine::{Claims, Coalescing};
 use crate::models::scenario::{

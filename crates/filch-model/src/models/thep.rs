@@ -1,18 +1,28 @@
 //! THEP, the fence-free THE whose owner answers: `crates/filch-queue/src/thep.rs`.
 //!
-//! The owner empties the queue while thieves steal; it also pushes, over the end of its array and into a larger one, and takes a smaller one.
+//! The owner empties the queue while thieves steal. It also pushes, past the end of its array and
+//! into a larger array, and moves to a smaller array.
 //!
-//! With the delta of the paper each task is had exactly once; with one less a task is had twice ([`delta`](crate::delta)). THEP needs the same delta as FF-THE: a thief that believes the tail
-//! is not helped by the echo, and one that does not believe it needs no bound. That a thief may abort instead of waiting changes nothing but that it ends. No steal calls a queue empty that never was.
+//! With the delta of the paper each task is extracted exactly once; with one less a task is
+//! extracted twice ([`delta`](crate::delta)). THEP needs the same delta as FF-THE. The echo does
+//! not help a thief that trusts the tail, and a thief that does not trust it needs no bound. A
+//! thief may abort instead of waiting; the only effect is that it ends. No steal reports a queue as
+//! empty that was never empty.
 //!
-//! If the owner pops until the queue is empty, or is dropped, every fair run ends. If it stops while tasks are left, a thief waits for ever. In figure 5 a thief also waits for ever for an owner
-//! that has meanwhile pushed more than delta tasks and then pops no more; ours looks at the tail again.
+//! If the owner pops until the queue is empty, or is dropped, every fair run ends. If it stops
+//! while tasks are left, a thief waits forever. In figure 5 a thief also waits forever if the owner
+//! has meanwhile pushed more than delta tasks and then pops no more. The thief of filch loads the
+//! tail again.
 //!
-//! The counter of steals must not come round while an echo is in the store buffer. With a counter of three values a thief takes the echo of a pop that came before it for an answer,
-//! although it skips the counter that it can see there. Ours has 2^32 values, and no store waits that long.
+//! The counter of steals must not wrap while an echo is in the store buffer. With a counter of
+//! three values a thief takes the echo of an earlier pop for an answer, although it skips the
+//! counter that it can see there. The counter of filch has 2^32 values, and no store waits that
+//! long.
 //!
-//! Where nobody vouches for the bound, and delta is too small, a task may be had twice but none is lost, because the first push after a pop settles, and so
-//! does a pop before it takes a smaller array. Without the one a task is lost; without the other a thief takes what is in a slot that nobody wrote.
+//! If the bound is not guaranteed and delta is too small, a task may be extracted twice, but none
+//! is lost. The first push after a pop settles, and a pop settles before it moves to a smaller
+//! array. Without the settling push a task is lost. Without the settling pop a thief takes the
+//! contents of an unwritten slot.
 
 use crate::machine::{Buffer, Claims};
 use crate::models::fence_free::{self, exact};
@@ -20,13 +30,13 @@ use crate::models::scenario::Scenario;
 use crate::models::{Case, Model, Parameters, Takes};
 use crate::search::Claim;
 
-/// The owner pops once and goes its way.
+/// The owner pops once and then stops.
 const OWNER_STOPS: Scenario = &[("DRAINS", 0), ("POPS", 1)];
 
-/// The owner never pops, but pushes two tasks to the one that is there.
+/// The owner never pops, but pushes two tasks after the first one.
 const OWNER_ONLY_PUSHES: Scenario = &[("PREFILLED", 1), ("DRAINS", 0), ("STEALS", 1)];
 
-/// Each thief steals as often as there are counters.
+/// Each thief steals as many times as the counter has values.
 const THREE_STEALS: Scenario = &[("STEALS", 3)];
 
 pub(in crate::models) fn models() -> Vec<Model> {

@@ -1,10 +1,14 @@
-//! Runs that go on for ever although every thread gets its turn.
+//! Finds runs that never end although every thread makes progress.
 //!
-//! stateright's `eventually` does not see a run that ends in a cycle. So the whole graph is built here, and its strongly connected parts are looked at. A run is
-//! fair (weakly) if no step is possible from some moment on and yet never made; a step here is a thread's next one, or the draining of its
-//! buffer, or the writing of its egress slot. A run that stays in a part for ever and visits all of it is fair if each step is made somewhere in the
-//! part, or is impossible somewhere in it. If the largest part that contains a cycle is not fair no smaller one within it is, since for a
-//! smaller one there is less of both. So it is enough to look at the parts.
+//! stateright's `eventually` does not see a run that ends in a cycle. So this module builds the
+//! whole graph and examines its strongly connected components. A run is (weakly) fair if no step
+//! stays possible forever without being made. A step here is a thread's next step, the draining of
+//! its buffer, or the writing of its egress slot.
+//!
+//! A run that stays in a component forever and visits all of it is fair if each step is made
+//! somewhere in the component, or is impossible somewhere in it. A smaller component inside has
+//! fewer of both. So if the largest component that contains a cycle is not fair, no smaller one
+//! within it is fair. It is enough to examine the strongly connected components.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,7 +16,7 @@ use super::graph::Graph;
 use super::{Claim, Counterexample};
 use crate::machine::{Action, Machine};
 
-/// A fair run that never ends, if there is one.
+/// Returns a fair run that never ends, if there is one.
 pub fn endless(machine: &Machine) -> Option<Counterexample> {
     let graph = Graph::of(machine);
     let mut member = vec![u32::MAX; graph.len()];
@@ -35,7 +39,8 @@ pub fn endless(machine: &Machine) -> Option<Counterexample> {
     })
 }
 
-/// The strongly connected parts that have a step inside, each as its states. Tarjan's algorithm, without recursion.
+/// Returns the strongly connected components that have a step inside, each as its states. Uses
+/// Tarjan's algorithm without recursion.
 fn parts(graph: &Graph) -> Vec<Vec<u32>> {
     const UNSEEN: u32 = u32::MAX;
     let count = graph.len();
@@ -84,7 +89,8 @@ fn parts(graph: &Graph) -> Vec<Vec<u32>> {
     parts
 }
 
-/// A way around the part, from its first state and back, that is fair when it is repeated; nothing if no such way is.
+/// Returns a cycle through the component that is fair when it repeats. The cycle starts and ends in
+/// the component's first state. Returns `None` if no such cycle exists.
 fn fair_round(machine: &Machine, graph: &Graph, part: &[u32], inside: &dyn Fn(u32) -> bool) -> Option<Vec<Action>> {
     let threads = machine.threads().len() as u8;
     let kinds: [fn(u8) -> Action; 3] = [Action::Run, Action::Drain, Action::Write];
@@ -112,7 +118,7 @@ fn fair_round(machine: &Machine, graph: &Graph, part: &[u32], inside: &dyn Fn(u3
     Some(round)
 }
 
-/// Walks inside a part to the nearest state that will do, and says where that is.
+/// Walks inside a component to the nearest matching state, and returns that state.
 fn walk(
     graph: &Graph,
     from: u32,

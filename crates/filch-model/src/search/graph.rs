@@ -1,4 +1,4 @@
-//! All states of a machine and the steps between them, nearest first.
+//! The graph of all states of a machine, in breadth-first order.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -6,12 +6,12 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use super::{Claim, Counterexample};
 use crate::machine::{Action, Machine, State};
 
-/// Every state that a machine can reach, by number, and the steps between them.
+/// Every reachable state of a machine, by number, and the steps between them.
 pub struct Graph {
-    /// Where in `steps` those of each state begin.
+    /// The index in `steps` where the steps of each state begin.
     begins: Vec<usize>,
     steps: Vec<(Action, u32)>,
-    /// The step that first led to a state, and from where.
+    /// The step that first led to each state, and its previous state.
     parents: Vec<Option<(u32, Action)>>,
     /// States in which all threads have ended.
     over: Vec<State>,
@@ -23,7 +23,8 @@ impl Graph {
         Graph::up_to(machine, |_| false).0
     }
 
-    /// Explores a machine, nearest states first, up to a state that is looked for. Gives its number if there is one.
+    /// Explores a machine breadth-first, up to the first matching state. Returns the number of that
+    /// state, if there is one.
     fn up_to(machine: &Machine, mut is_it: impl FnMut(&State) -> bool) -> (Self, Option<u32>) {
         let hasher = BuildHasherDefault::<DefaultHasher>::default();
         let initial = machine.initial().clone();
@@ -54,12 +55,12 @@ impl Graph {
         (graph, None)
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub fn len(&self) -> usize {
         self.parents.len()
     }
 
-    /// Whether there are none; there is always one.
+    /// Returns whether there are no states. There is always at least one.
     pub fn is_empty(&self) -> bool {
         self.parents.is_empty()
     }
@@ -73,7 +74,7 @@ impl Graph {
         &self.steps[self.begins[state as usize]..self.begins[state as usize + 1]]
     }
 
-    /// The shortest way to a state.
+    /// The shortest path to a state.
     pub(super) fn way_to(&self, mut state: u32) -> Vec<Action> {
         let mut way = Vec::new();
         while let Some((from, action)) = self.parents[state as usize] {

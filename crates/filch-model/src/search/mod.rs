@@ -1,7 +1,8 @@
-//! Looking at every state that a machine can reach.
+//! Exhaustive search of the states that a machine can reach.
 //!
-//! [`run`] hands a [`Machine`] to stateright, which visits every state on several threads and stops at the first that breaks a claim. What a visit to single
-//! states cannot tell, that every fair run comes to an end, is for [`fair`].
+//! [`run`] gives a [`Machine`] to stateright, which visits every state on several threads and stops
+//! at the first state that breaks a claim. A visit to single states cannot tell whether every fair
+//! run ends; [`fair`] checks that.
 
 pub mod fair;
 pub mod graph;
@@ -15,29 +16,29 @@ use stateright::{Checker, HasDiscoveries, Model};
 
 use crate::machine::{Action, Machine, State};
 
-/// What is claimed of every machine, in the order in which they are reported.
+/// A claim about a machine, in the order of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// No assertion is false, every extracted task is one, every index is inside its row.
+    /// No thread has a fault: assertions hold, extracted values are tasks, indices are in range.
     NoFault,
     /// No task is extracted twice.
     AtMostOnce,
-    /// At the end every task has been extracted.
+    /// Every task has been extracted at the end.
     NothingLost,
-    /// At the end what is said under `finally` is true.
+    /// The conditions under `finally` are true at the end.
     EndsWell,
-    /// Unless all threads have ended something can happen.
+    /// Some step is possible unless all threads have ended.
     NeverStuck,
-    /// Every fair run ends: one in which no step is possible for ever and yet never made.
+    /// Every fair run ends. In a fair run no step stays possible forever without being made.
     Ends,
 }
 
 impl Claim {
-    /// All of them.
+    /// All claims.
     pub const ALL: [Claim; 6] =
         [Claim::NoFault, Claim::AtMostOnce, Claim::NothingLost, Claim::EndsWell, Claim::NeverStuck, Claim::Ends];
 
-    /// What is the case when the claim is not.
+    /// Describes what happens if the claim is broken.
     pub fn refutation(self) -> &'static str {
         match self {
             Claim::NoFault => "a thread meets a fault",
@@ -51,7 +52,7 @@ impl Claim {
 }
 
 impl Claim {
-    /// The first claim that a state breaks. That a run ends is not for a single state to tell.
+    /// Returns the first claim that a state breaks. A single state cannot break [`Claim::Ends`].
     pub fn broken_in(machine: &Machine, state: &State) -> Option<Claim> {
         if machine.fault(state).is_some() {
             return Some(Claim::NoFault);
@@ -73,62 +74,64 @@ impl Claim {
 /// A run that breaks a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterexample {
-    /// The claim it breaks.
+    /// The broken claim.
     pub claim: Claim,
     /// The steps from the initial state.
     pub steps: Vec<Action>,
-    /// For a run that goes on for ever: the step at which what is repeated begins.
+    /// For an endless run: the step where the repeated part begins.
     pub repeats_from: Option<usize>,
 }
 
-/// How far a search has come, or came.
+/// The progress of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// States that were reached, each counted once.
+    /// The number of reached states, each counted once.
     pub states: usize,
-    /// Steps that were tried.
+    /// The number of tried steps.
     pub steps: usize,
-    /// Steps on the longest of the paths that were followed.
+    /// The number of steps on the longest followed path.
     pub depth: usize,
-    /// How long it took.
+    /// The elapsed time.
     pub time: Duration,
-    /// How much of that went into the search itself, and not into looking for endless runs or for the shortest of those that break a claim.
+    /// The part of the time that went into the search itself. It excludes the search for endless
+    /// runs and for the shortest run that breaks a claim.
     pub search_time: Duration,
 }
 
 impl Progress {
-    /// Steps tried in a second: each makes a state, which is then looked up.
+    /// The number of tried steps per second. Each step makes a state, which is then looked up.
     pub fn rate(&self) -> f64 {
         self.steps as f64 / self.search_time.as_secs_f64().max(1e-9)
     }
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The shortest run that breaks a claim, if there is one. For a run without end it is the way to where it repeats itself that is short.
+    /// The shortest run that breaks a claim, if there is one. For an endless run, only the path to
+    /// its repeated part is the shortest.
     pub counterexample: Option<Counterexample>,
-    /// How much was looked at.
+    /// The amount of work done.
     pub progress: Progress,
 }
 
 impl Outcome {
-    /// Whether every claim holds.
+    /// Returns whether every claim holds.
     pub fn holds(&self) -> bool {
         self.counterexample.is_none()
     }
 }
 
-/// How to search.
+/// Options of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// On how many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// Whether runs that go on for ever are looked for as well. That takes a second search, on one thread.
+    /// Whether to search for endless runs, too. That takes a second search, on one thread.
     pub ends: bool,
 }
 
-/// Searches all states, telling now and then how far it is.
+/// Searches all states, and reports progress from time to time.
 pub fn run(machine: &Machine, effort: Effort, tell: &mut dyn FnMut(Progress)) -> Outcome {
     let start = Instant::now();
     let checker =
@@ -148,13 +151,14 @@ pub fn run(machine: &Machine, effort: Effort, tell: &mut dyn FnMut(Progress)) ->
             told = Instant::now();
         }
     }
-    // A thread that panicked has ended too, and its panic goes on here.
+    // A thread that panicked has ended too, and `join` propagates its panic.
     let checker = checker.join();
     let progress = look(&checker);
     if let Some(path) = checker.discoveries().into_values().next() {
         let claim = Claim::broken_in(machine, path.last_state()).expect("this is why it was found");
         let found = Counterexample { claim, steps: path.into_actions(), repeats_from: None };
-        // stateright goes on for a while and keeps the last that it found. Which that is, and which claim it breaks, may differ from run to run.
+        // stateright continues for a while and keeps the last counterexample that it found. That
+        // counterexample, and the claim it breaks, may differ from run to run.
         let shortest = graph::shortest(machine).unwrap_or(found);
         return Outcome { counterexample: Some(shortest), progress: Progress { time: start.elapsed(), ..progress } };
     }

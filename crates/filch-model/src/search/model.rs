@@ -1,20 +1,20 @@
-//! A machine as stateright sees it.
+//! A machine as a model for stateright.
 
 use stateright::{Model, Property};
 
 use super::Claim;
 use crate::machine::{Action, Machine, State};
 
-/// A model that is a machine underneath.
+/// A model that wraps a machine.
 pub(crate) trait Watched: Model {
     fn machine(&self) -> &Machine;
 
     fn machine_state(state: &Self::State) -> &State;
 }
 
-/// That a state breaks no claim, as stateright asks about it.
+/// The property that a state breaks no claim, for stateright.
 ///
-/// One property for all claims: for each that it has, stateright hashes the name of every state.
+/// All claims are one property: for each property, stateright hashes its name at every state.
 pub(crate) fn properties<M: Watched>() -> Vec<Property<M>> {
     vec![Property::always("no claim is broken", |model, state| {
         Claim::broken_in(model.machine(), M::machine_state(state)).is_none()

@@ -1,7 +1,10 @@
-//! Tasks without homes: ranks that run dry are given some of those that have many.
+//! Tasks without homes: idle ranks get tasks from ranks that have many.
 //!
-//! Who gives to whom, and when it is over, is decided by the [protocol](crate::protocol) that the solver has: its nodes are tasks here, and have no bounds. A rank that is to give takes the oldest tasks out of its workers' queues (the
-//! youngest, if thieves take those there), which are the largest pieces of work where a tree is explored depth first; its workers do not notice.
+//! The [protocol](crate::protocol) of the solver decides which rank gives to which, and when the
+//! exploration is over. Its nodes are tasks here, and have no bounds. A rank that gives takes the
+//! oldest tasks out of its workers' queues (the youngest, if thieves of that queue take those). In
+//! a depth-first exploration of a tree, the oldest tasks are the largest pieces of work. The
+//! workers are not interrupted.
 
 use std::time::{Duration, Instant};
 
@@ -14,30 +17,31 @@ use super::ranks::{Garbled, Kind};
 use super::traffic::Traffic;
 use crate::protocol::{Coordinator, Effect, Member, Message, Policy, Status, ToCoordinator, ToMember};
 
-/// See the module.
+/// The state of `anywhere` on one rank; see the module.
 pub(super) struct Anywhere<'s> {
     member: Member,
-    /// On rank 0.
+    /// The coordinator, on rank 0.
     coordinator: Option<Coordinator>,
     steals: &'s dyn Steals,
     policy: Policy,
     rank: usize,
     ranks: usize,
-    /// How many workers there are.
+    /// The number of workers.
     threads: u64,
-    /// How often tasks were delivered.
+    /// The number of deliveries of tasks.
     delivered: u64,
     last_look: Instant,
     last_pulse: Instant,
     over: bool,
-    /// What the member has said and nobody has done yet.
+    /// Effects of the member that are not performed yet.
     effects: Vec<Effect>,
 }
 
-/// All ranks do the same thing, whatever it is: who does not has other messages.
+/// Constant: all ranks run the same exploration. A rank that does not sends other messages.
 const IDENTITY: u64 = 0;
 
-/// How often a rank that has tasks says so in any case. One that was asked for some and could not get hold of any is not asked again before it has spoken.
+/// How often a rank that has tasks reports its load even without a change. A rank that refused an
+/// order is not asked again before its next report.
 const PULSE: Duration = Duration::from_secs(1);
 
 impl<'s> Anywhere<'s> {
@@ -61,12 +65,12 @@ impl<'s> Anywhere<'s> {
     }
 
     fn status(&self, idle: bool) -> Status {
-        // Each worker has a task at hand, as long as any is at work.
+        // While any worker runs, each worker counts as having a task.
         let open = if idle { 0 } else { self.threads + self.steals.queued() };
         Status { open, explored: 0, bound: (!idle).then_some(0) }
     }
 
-    /// Says how much is here, if it is time to.
+    /// Reports how much is open, if a report is due.
     fn look(&mut self, now: Instant) {
         let pulse = now.duration_since(self.last_pulse) >= PULSE;
         if pulse || now.duration_since(self.last_look) >= self.policy.pace(self.ranks) {
@@ -78,11 +82,11 @@ impl<'s> Anywhere<'s> {
         }
     }
 
-    /// Does what the member wants done, and what follows from it here.
+    /// Performs the effects of the member, and those that follow on this rank.
     fn act<T: DeserializeOwned>(&mut self, post: &mut Post<'_, '_>, traffic: &Traffic<T>) -> Result<bool, ()> {
         let acted = !self.effects.is_empty();
         while !self.effects.is_empty() {
-            // The coordinator may answer at once: it hears of this rank when that has done all that it was about to.
+            // The coordinator may answer at once, so it gets the reports after all other effects.
             let mut reports = Vec::new();
             for effect in std::mem::take(&mut self.effects) {
                 match effect {
@@ -104,7 +108,8 @@ impl<'s> Anywhere<'s> {
                         self.member.given(parcel.into_iter().collect(), now, &mut self.effects);
                     }
                     Effect::End => self.over = true,
-                    // Nobody asks for these here, and a run that fails is stopped in another way.
+                    // The coordinator never asks for these here, and a failed run is stopped by
+                    // `Kind::Stop`.
                     Effect::Tell(_) | Effect::Snapshot | Effect::Stop => return Err(()),
                 }
             }
@@ -161,7 +166,7 @@ impl<T: DeserializeOwned> Way<T> for Anywhere<'_> {
         } else {
             self.look(Instant::now());
         }
-        // What is done here that was not sent here follows from what the coordinator says.
+        // Effects that no message from another rank caused come from the coordinator.
         self.act(post, traffic).map_err(|()| Garbled::of(0))
     }
 
@@ -179,7 +184,7 @@ mod tests {
     use crate::network::threads::{self, Delays};
     use crate::protocol::Share;
 
-    /// Queues with tasks of which none can be got hold of.
+    /// Queues that report tasks but from which no task can be stolen.
     struct Stubborn;
 
     impl Steals for Stubborn {
@@ -194,7 +199,7 @@ mod tests {
         fn forget(&self) {}
     }
 
-    /// Rank 1 of two, and what it does.
+    /// Runs `work` as rank 1 of two.
     fn on_rank_1(work: impl FnOnce(&mut Anywhere<'_>, &mut Post<'_, '_>, &Traffic<u32>)) {
         let mut network = threads::connect(2, Delays::NONE).remove(1);
         let mut ranks = Ranks::new(&mut network);

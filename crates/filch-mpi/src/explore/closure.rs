@@ -1,9 +1,17 @@
-//! Reachability in a graph of which each rank has a part: a vertex is visited, and remembered, where it lives.
+//! Reachability in a graph of which each rank has a part. A vertex is visited on its own rank.
 //!
-//! A task is a vertex, and its home is the rank that has it; so has the set of visited vertices a part on each rank, a byte for each of its vertices. Of its own vertices a rank pushes those that have no mark, and marks them; those of others
-//! it pushes without knowing, but not again: it remembers what it pushed, by a bit for each vertex of the graph with up to about thirty ranks, and beyond that the latest ones only, so that it never takes more than a number for each own vertex. A vertex that arrives may have been visited before, and is then dropped.
+//! A task is a vertex, and its home is the rank that has it. So each rank has a part of the visited
+//! set: one byte for each of its vertices. A rank pushes and marks those of its own vertices that
+//! have no mark.
 //!
-//! **Repeats do no harm**, as on [one machine](mod@filch_graph::traverse): what is run again finds nothing to push. So the queue may be one that is at least once.
+//! A rank does not know the marks of vertices of other ranks, so it pushes them without a check,
+//! but remembers them to avoid repeats. With up to about thirty ranks it remembers them by one bit
+//! for each vertex of the graph. With more ranks it remembers only the latest ones. So this memory
+//! never exceeds one number for each own vertex. A vertex that arrives may have been visited
+//! before; then it is dropped.
+//!
+//! **Repeats do no harm**, as on [one machine](mod@filch_graph::traverse): a repeated task finds
+//! nothing to push. So the queue may be an at-least-once queue.
 
 use std::iter;
 use std::panic::{self, AssertUnwindSafe};
@@ -17,17 +25,17 @@ use filch_graph::Vertex;
 use super::sent::Sent;
 use super::{by_home, Explored, Garbled, Ranks};
 
-/// Nobody has seen it.
+/// The vertex was not seen.
 const UNSEEN: u8 = 0;
-/// It was pushed here.
+/// The vertex was pushed on this rank.
 const PUSHED: u8 = 1;
-/// It was run, or is being run.
+/// The vertex was run, or is being run.
 const VISITED: u8 = 2;
 
-/// Which of a rank's vertices can be reached, and how many are on all ranks.
+/// The reachable vertices of a rank, and their number on all ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closure {
-    /// Of the own vertices, by place.
+    /// The marks of the own vertices, by place.
     marks: Box<[u8]>,
     own: u64,
     reached: u64,
@@ -36,35 +44,39 @@ pub struct Closure {
 }
 
 impl Closure {
-    /// How many vertices can be reached, on all ranks together.
+    /// Returns the number of reachable vertices on all ranks together.
     pub fn reached(&self) -> u64 {
         self.reached
     }
 
-    /// How many of this rank's own vertices can be.
+    /// Returns the number of reachable vertices of this rank.
     pub fn reached_here(&self) -> u64 {
         self.own
     }
 
-    /// Whether the own vertex at this place can be.
+    /// Returns whether the own vertex at `place` is reachable.
     pub fn contains(&self, place: usize) -> bool {
         self.marks.get(place).is_some_and(|&mark| mark != UNSEEN)
     }
 
-    /// What it took.
+    /// Returns what each rank did.
     pub fn explored(&self) -> &Explored {
         &self.explored
     }
 
-    /// The bytes it took on this rank: one for each own vertex, and what it took to remember those of others.
+    /// Returns the bytes used on this rank.
+    ///
+    /// One byte for each own vertex, and the memory for pushed vertices of other ranks.
     pub fn memory(&self) -> usize {
         self.memory
     }
 }
 
-/// Which vertices can be reached from these roots, of a graph of which each rank has a part.
+/// Finds the vertices reachable from `roots` in a graph in parts.
 ///
-/// All ranks call it, with the same roots. If it was stopped early, what it contains can be reached, and more may be; [`Closure::explored`] says so.
+/// Each rank has a part of the graph. All ranks call it, with the same roots. If the exploration
+/// was stopped early, every vertex in the result is reachable, but some reachable vertices may be
+/// missing; [`Closure::explored`] says so.
 ///
 /// ```
 /// use filch::explore::Explore;
@@ -104,7 +116,7 @@ where
     K: Kind<Vertex> + Clone,
 {
     let partition = part.partition();
-    // Checked with the roots, when all ranks are together and the others hear of it.
+    // Checked with the roots, inside `by_home`, so that the other ranks are told about a panic.
     let (here, all) = (ranks.rank(), ranks.ranks());
     let no_root = || {
         assert_eq!((part.rank(), partition.ranks()), (here, all), "this is the part of another rank");
@@ -118,7 +130,8 @@ where
     let roots = roots.inspect(check).filter(|&root| part.place(root).is_some());
     let marks: Box<[AtomicU8]> = (0..part.own()).map(|_| AtomicU8::new(UNSEEN)).collect();
     let sent = Sent::new(part.own(), if ranks.ranks() > 1 { partition.vertices() } else { 0 });
-    // Relaxed throughout: a mark says nothing about other memory. Who has not seen one yet repeats a visit; the end of the exploration makes all of them visible.
+    // Relaxed throughout: a mark says nothing about other memory. A worker that does not see a mark
+    // yet repeats a visit. The end of the exploration makes all marks visible.
     let find = || {
         by_home(
             &mut *ranks,
@@ -151,7 +164,7 @@ where
             },
         )
     };
-    // The others count whatever this rank has to say: they would wait for it for ever.
+    // This rank takes part in the sum in any case: the other ranks would wait for it forever.
     let explored = panic::catch_unwind(AssertUnwindSafe(find));
     let marks: Box<[u8]> = marks.into_vec().into_iter().map(AtomicU8::into_inner).collect();
     let own = marks.iter().filter(|&&mark| mark != UNSEEN).count() as u64;

@@ -1,84 +1,100 @@
-//! When an exploration of tasks with homes is over: exactly when every rank is idle and no message with tasks is on its way.
+//! Termination detection for tasks with homes.
 //!
-//! Every rank counts the messages with tasks that it has sent and those that it has received. Rank 0 asks all for their counts, wave after wave; each answers when it is idle, and says what its counts are then. It
-//! is over when as many messages were **received by the first** of two successive waves as were **sent by the second**.
+//! The exploration is over when every rank is idle and no message with tasks is in transit. Every
+//! rank counts the messages with tasks that it has sent and received. Rank 0 asks all ranks for
+//! their counts, wave after wave. Each rank answers when it is idle, with its counts at that
+//! moment. The exploration is over when the number of messages **received in the first** of two
+//! successive waves equals the number **sent in the second**.
 //!
-//! **Why that is right.** Let `t` be the moment at which the first wave is complete. Counts only grow, so what the first wave says was received is at most what was received at `t`; that is at most what was sent at `t`, as
-//! nothing is received that was not sent; and that is at most what the second wave says was sent, as each rank is asked again after `t`. If the two ends are equal, so is everything between. Nothing was on its way at `t`; and
-//! no rank received anything between its answer and `t`, so each of them was idle from its answer on, as only a message ends that. The second wave only confirms what was true when it began.
+//! **Why that is right.** Let `t` be the moment at which the first wave is complete.
 //!
-//! **Why one wave is not enough.** Its answers are of different moments. Rank 0 has nothing to do, has sent and received nothing, and asks. Rank 1 is busy: it sends a task to rank 0, which sends two back. One of them reaches
-//! rank 1, which does that too and then answers: one sent, one received. The sums are equal, and a message is on its way. The model beside this file finds that run.
+//! 1. Counts only grow. So the received count of the first wave is at most the number of messages
+//!    received at `t`.
+//! 2. Every received message was sent. So that number is at most the number sent at `t`.
+//! 3. Each rank is asked again after `t`. So that number is at most the sent count of the second
+//!    wave.
 //!
-//! It is a state machine without clock, thread or network. All that it assumes is that messages between two ranks arrive in order. While a rank is busy a wave waits for it, so an exploration that goes on
-//! everywhere costs one question a rank.
+//! If the first and the last of these numbers are equal, all of them are. So no message was in
+//! transit at `t`. No rank received anything between its answer and `t`, so each rank was idle from
+//! its answer on: only a message makes an idle rank busy. The second wave only confirms what was
+//! true when it began.
+//!
+//! **Why one wave is not enough.** Its answers are from different moments. Rank 0 is idle, has sent
+//! and received nothing, and asks. Rank 1 is busy: it sends a task to rank 0, which sends two back.
+//! One of them reaches rank 1, which runs it and then answers: one sent, one received. The sums are
+//! equal, but a message is in transit. The model beside this file finds that run.
+//!
+//! This is a state machine without clock, thread or network. It assumes only that messages between
+//! two ranks arrive in order. A wave waits for a busy rank, so an exploration that is busy
+//! everywhere costs one question per rank.
 
 use serde::{Deserialize, Serialize};
 
 #[cfg(test)]
 mod model;
 
-/// What ranks say about the end.
+/// A message about termination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Signal {
-    /// Rank 0: say what you have counted, when you are idle.
+    /// From rank 0: report the counts when idle.
     Ask {
-        /// Which wave this is.
+        /// The number of the wave.
         wave: u64,
     },
-    /// To rank 0: I am idle, and have counted this.
+    /// To rank 0: this rank is idle and has these counts.
     Counted {
-        /// The wave that it is for.
+        /// The wave that this answers.
         wave: u64,
-        /// Messages with tasks, ever.
+        /// The messages with tasks since the start.
         counts: Messages,
     },
-    /// Rank 0: it is over.
+    /// From rank 0: the exploration is over.
     Over,
 }
 
-/// Messages with tasks that were sent and received, ever.
+/// The numbers of messages with tasks that were sent and received since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Messages {
-    /// How many were sent.
+    /// The number sent.
     pub sent: u64,
-    /// How many were received.
+    /// The number received.
     pub received: u64,
 }
 
-/// A rank's part in finding out that it is over.
+/// One rank's state of the termination detection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Counting {
     counts: Messages,
     idle: bool,
-    /// The wave that it was asked for and has not answered yet.
+    /// The wave that rank 0 asked for and this rank has not answered yet.
     asked: Option<u64>,
     over: bool,
-    /// On rank 0.
+    /// The state of the waves, on rank 0.
     waves: Option<Waves>,
 }
 
-/// What rank 0 knows.
+/// The waves, as rank 0 sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Waves {
     ranks: usize,
-    /// How many there have been, with the one under way.
+    /// The number of waves so far, including the current one.
     wave: u64,
     /// How many ranks have not answered; 0 between two waves.
     missing: usize,
-    /// What those that have answered have counted together.
+    /// The sum of the answers so far.
     sum: Messages,
-    /// What the wave before says was received.
+    /// The received count of the previous wave.
     before: Option<u64>,
-    /// How many waves must agree: 2. The model also has a rank 0 that is content with 1.
+    /// Whether a second wave must confirm the first. Always true, except for a broken rank 0 in the
+    /// model.
     confirmed: bool,
 }
 
-/// What to send to whom.
+/// Signals to send, each with its receiver.
 pub type Letters = Vec<(usize, Signal)>;
 
 impl Counting {
-    /// Of one of so many ranks, busy until it says otherwise.
+    /// Returns the state of `rank`, one of `ranks`. It is busy at first.
     pub fn new(rank: usize, ranks: usize) -> Self {
         let waves = Waves { ranks, wave: 0, missing: 0, sum: Messages::default(), before: None, confirmed: true };
         Counting {
@@ -90,19 +106,19 @@ impl Counting {
         }
     }
 
-    /// A message with tasks was sent to another rank.
+    /// Counts a message with tasks sent to another rank.
     pub fn sent(&mut self) {
         debug_assert!(!self.idle, "who sends is not idle");
         self.counts.sent += 1;
     }
 
-    /// A message with tasks came from another rank: this one is busy.
+    /// Counts a message with tasks received from another rank. This rank is busy now.
     pub fn received(&mut self) {
         self.counts.received += 1;
         self.idle = false;
     }
 
-    /// This rank has no task, and has sent all that it had to send.
+    /// Marks this rank as idle: it has no task, and has sent all its messages.
     pub fn rest(&mut self) -> Letters {
         self.idle = true;
         let mut letters = Letters::new();
@@ -110,13 +126,14 @@ impl Counting {
         letters
     }
 
-    /// A rank has said something.
+    /// Handles a signal.
     pub fn hear(&mut self, signal: Signal) -> Letters {
         let mut letters = Letters::new();
         match signal {
             Signal::Ask { wave } => self.asked = Some(wave),
             Signal::Counted { wave, counts } => {
-                // More answers than were asked for are not of this program; they are not to end it, or to make it panic.
+                // Surplus answers cannot come from this program. They must not end the exploration
+                // or cause a panic.
                 if let Some(waves) = self.waves.as_mut().filter(|waves| waves.wave == wave && waves.missing > 0) {
                     waves.count(counts);
                 }
@@ -127,17 +144,17 @@ impl Counting {
         letters
     }
 
-    /// Whether it is over, everywhere.
+    /// Returns whether the exploration is over on all ranks.
     pub fn is_over(&self) -> bool {
         self.over
     }
 
-    /// How many waves there have been; known on rank 0.
+    /// Returns the number of waves so far. Known on rank 0 only.
     pub fn waves(&self) -> u64 {
         self.waves.as_ref().map_or(0, |waves| waves.wave)
     }
 
-    /// Does what can be done while it is idle.
+    /// Answers rank 0 and starts waves, while this rank is idle.
     fn go_on(&mut self, letters: &mut Letters) {
         if !self.idle || self.over {
             return;
@@ -145,7 +162,8 @@ impl Counting {
         if let Some(wave) = self.asked.take() {
             letters.push((0, Signal::Counted { wave, counts: self.counts }));
         }
-        // A wave begins when rank 0 has nothing better to do. Alone, it has its answers at once.
+        // A wave starts when rank 0 is idle. If rank 0 is the only rank, its wave is complete at
+        // once.
         while let Some(waves) = self.waves.as_mut().filter(|waves| waves.missing == 0) {
             if waves.is_confirmed() {
                 self.over = true;
@@ -174,7 +192,7 @@ impl Waves {
         self.sum.received = self.sum.received.saturating_add(counts.received);
     }
 
-    /// Whether the wave that is complete says that it is over.
+    /// Returns whether the complete wave shows that the exploration is over.
     fn is_confirmed(&self) -> bool {
         match self.confirmed {
             true => self.before == Some(self.sum.sent),

@@ -1,7 +1,10 @@
-//! The communicating thread's part: carries tasks between the workers of this rank and the network until it is over everywhere.
+//! The communicating thread: carries tasks between the workers of this rank and the network.
 //!
-//! **Stopping.** A rank whose exploration ends early, or that hears that another's has, lets its workers end, says so to all others as its last word, and leaves when it has heard that of all: nothing is on its way then. It cannot be over
-//! everywhere at the same time: a rank that stopped had a task, and never says again that it has none.
+//! **Stopping.** A rank stops if its exploration ends early or another rank's has. It lets its
+//! workers end, sends `Stop` to all other ranks as its last message, and leaves when it has
+//! received `Stop` from all. Then no message is in transit. The termination detection cannot
+//! succeed at the same time: a rank that stopped had a task, and never reports again that it is
+//! idle.
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
@@ -12,25 +15,25 @@ use super::ranks::{Garbled, Kind, Message, Pause, Ranks};
 use super::traffic::Traffic;
 use super::RankCounts;
 
-/// How many messages are taken in before this rank's own are sent.
+/// How many messages are received before this rank's own are sent.
 const MESSAGES: usize = 256;
 
-/// How tasks find their ranks, and how it is known that it is over.
+/// How tasks find their ranks, and how the end is detected.
 pub(super) trait Way<T> {
-    /// A message has come.
+    /// Handles a message.
     fn take(&mut self, message: &Message, post: &mut Post<'_, '_>, traffic: &Traffic<T>) -> Result<(), Garbled>;
 
-    /// Sends what is to be sent now; whether there was anything.
+    /// Sends what is due. Returns whether there was anything.
     fn go_on(&mut self, post: &mut Post<'_, '_>, traffic: &Traffic<T>) -> Result<bool, Garbled>;
 
-    /// Whether it is over, everywhere.
+    /// Returns whether the exploration is over on all ranks.
     fn is_over(&self) -> bool;
 }
 
-/// Sends, and counts.
+/// Sends messages and counts them.
 pub(super) struct Post<'r, 'n> {
     pub(super) ranks: &'r mut Ranks<'n>,
-    /// What concerns messages.
+    /// The counts of messages; the other fields stay 0.
     pub(super) counts: RankCounts,
 }
 
@@ -41,14 +44,15 @@ impl Post<'_, '_> {
     }
 }
 
-/// Why this thread could not go on.
+/// Why the communicating thread cannot go on.
 pub(super) enum Failure {
     Garbled(Garbled),
-    /// Something panicked, such as a task that was to be written as bytes.
+    /// A panic, for example while a task was encoded.
     Panic(Box<dyn Any + Send>),
 }
 
-/// Does a part of it. A panic is kept until all ranks have stopped: they would wait for this one for ever.
+/// Runs `part` and catches its panic. The panic is kept until all ranks have stopped: they would
+/// wait for this one forever.
 fn attempt<V>(part: impl FnOnce() -> Result<V, Garbled>) -> Result<V, Failure> {
     match panic::catch_unwind(AssertUnwindSafe(part)) {
         Ok(done) => done.map_err(Failure::Garbled),
@@ -56,7 +60,8 @@ fn attempt<V>(part: impl FnOnce() -> Result<V, Garbled>) -> Result<V, Failure> {
     }
 }
 
-/// Carries until it is over or stopped, everywhere. Of failures it tells the first.
+/// Carries messages until the exploration is over or stopped on all ranks. Returns the first
+/// failure.
 pub(super) fn carry<T>(post: &mut Post<'_, '_>, traffic: &Traffic<T>, way: &mut dyn Way<T>) -> Result<(), Failure> {
     let mut pause = Pause::default();
     let mut result = Ok(());
@@ -110,7 +115,7 @@ pub(super) fn carry<T>(post: &mut Post<'_, '_>, traffic: &Traffic<T>, way: &mut 
     }
 }
 
-/// So many tasks, and nothing else.
+/// Decodes exactly this number of tasks. Returns `None` if there are bytes left.
 pub(super) fn decode<T: DeserializeOwned>(tasks: u64, mut bytes: &[u8]) -> Option<Vec<T>> {
     let mut list = Vec::new();
     for _ in 0..tasks {
@@ -128,7 +133,7 @@ mod tests {
     use super::*;
     use crate::network::Network;
 
-    /// Rank 1 of two, which the other sends one message again and again.
+    /// Rank 1 of two, which receives the same message again and again.
     struct Flooded(usize);
 
     impl Network for Flooded {
@@ -144,7 +149,7 @@ mod tests {
 
         fn receive(&mut self) -> Option<(usize, Vec<u8>)> {
             self.0 = self.0.checked_sub(1)?;
-            // It belongs to the first thing that is done here, and is one of the protocol.
+            // It belongs to the first act, and its kind is `Protocol`.
             Some((0, vec![1, 2]))
         }
 
@@ -153,7 +158,7 @@ mod tests {
         }
     }
 
-    /// It is over when it has gone on once.
+    /// Is over after the first `go_on`.
     #[derive(Default)]
     struct Once {
         taken: usize,
@@ -184,7 +189,7 @@ mod tests {
         let mut post = Post { ranks: &mut ranks, counts: RankCounts::default() };
         let mut way = Once::default();
         assert!(carry(&mut post, &Traffic::new(Vec::new()), &mut way).is_ok());
-        // Before it went on, and until it was seen that it is over.
+        // One batch before `go_on`, and one until the end is noticed.
         assert_eq!(way.taken, 2 * MESSAGES);
     }
 

@@ -1,4 +1,4 @@
-//! What an exploration across ranks leaves.
+//! The result of an exploration across ranks.
 
 use std::time::Duration;
 
@@ -9,27 +9,28 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RankCounts {
-    /// Tasks that its workers ran.
+    /// The number of tasks that its workers ran.
     pub tasks: u64,
-    /// Tasks of those that were found to be done already, as far as [`Explorer::found_done`](super::Explorer::found_done) was told.
+    /// The number of those tasks that were already done, as reported by
+    /// [`Explorer::found_done`](super::Explorer::found_done).
     pub redundant: u64,
-    /// Tasks that its workers stole of each other.
+    /// The number of tasks that its workers stole from each other.
     pub steals: u64,
-    /// Tasks that it sent to other ranks.
+    /// The number of tasks that it sent to other ranks.
     pub sent: u64,
-    /// Tasks that it received from them.
+    /// The number of tasks that it received from other ranks.
     pub received: u64,
-    /// Messages that it sent, whatever they were about.
+    /// The number of messages of all kinds that it sent.
     pub messages: u64,
-    /// Their bytes.
+    /// The number of bytes of these messages.
     pub bytes: u64,
-    /// How often it began to explore: once, and once more whenever it had run dry and tasks came.
+    /// The number of rounds: one, and one more whenever tasks came while it was idle.
     pub rounds: u64,
     /// How long it had nothing to explore.
     pub idle: Duration,
 }
 
-/// What an exploration across ranks leaves, the same on all of them.
+/// The result of an exploration across ranks, the same on all of them.
 #[must_use = "it says whether the exploration was stopped early"]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explored {
@@ -38,12 +39,12 @@ pub struct Explored {
 }
 
 impl Explored {
-    /// What each rank did.
+    /// Returns what each rank did.
     pub fn ranks(&self) -> &[RankCounts] {
         &self.ranks
     }
 
-    /// What they did together.
+    /// Returns the sum over all ranks.
     pub fn total(&self) -> RankCounts {
         self.ranks.iter().fold(RankCounts::default(), |total, rank| RankCounts {
             tasks: total.tasks + rank.tasks,
@@ -58,24 +59,26 @@ impl Explored {
         })
     }
 
-    /// How it ended. Unless it is complete, this is how it ended on the first of the ranks that ended it.
+    /// Returns how the exploration ended.
+    ///
+    /// Unless it is complete, this is the ending of the lowest rank that stopped it.
     pub fn ending(&self) -> Ending {
         self.ending
     }
 
-    /// Whether no task was left, on any rank.
+    /// Returns whether no task was left on any rank.
     pub fn is_complete(&self) -> bool {
         self.ending == Ending::Complete
     }
 }
 
-/// An ending that travels.
+/// Encodes an ending.
 pub(super) fn to_byte(ending: Ending) -> u8 {
     match ending {
         Ending::Complete => 0,
         Ending::Cancelled => 2,
         Ending::TimedOut => 3,
-        // Also what may be added to it.
+        // Also any ending that `filch` adds later.
         _ => 1,
     }
 }

@@ -1,22 +1,24 @@
-//! What a task sees of the worker that runs it.
+//! A task's access to the worker that runs it.
 
 use std::fmt;
 
 use filch::explore::Owner;
 
-/// A worker's part in an exploration across ranks, as a task sees it: [`filch::explore::Explorer`], whose tasks may leave for other ranks.
+/// A worker's part in an exploration across ranks, as a task sees it.
+///
+/// As [`filch::explore::Explorer`], but tasks may go to other ranks.
 pub struct Explorer<'a, 'e, Q: Owner> {
     pub(super) local: &'a mut filch::explore::Explorer<'e, Q>,
     pub(super) away: &'a dyn Away<Q::Task>,
 }
 
-/// What takes tasks that are not for this rank.
+/// Takes tasks that are for other ranks.
 pub(super) trait Away<T>: Sync {
-    /// Gives the task back if it is for this rank.
+    /// Sends the task, or returns it if it is for this rank.
     fn take(&self, worker: usize, task: T) -> Option<T>;
 }
 
-/// All tasks stay.
+/// Keeps all tasks on this rank.
 pub(super) struct Here;
 
 impl<T> Away<T> for Here {
@@ -26,11 +28,12 @@ impl<T> Away<T> for Here {
 }
 
 impl<Q: Owner> Explorer<'_, '_, Q> {
-    /// Adds a task, here or on the rank that is its home.
+    /// Adds a task, on this rank or on the rank that is its home.
     ///
     /// # Panics
     ///
-    /// If the queue is at its limit or there is no memory left, if the task cannot be written as bytes for another rank, or if there is no such rank. The panic stops the exploration on all ranks.
+    /// If the queue is at its limit, the memory is exhausted, the task cannot be encoded for
+    /// another rank, or its home is no rank. The panic stops the exploration on all ranks.
     #[inline]
     pub fn push(&self, task: Q::Task) {
         if let Some(task) = self.away.take(self.local.index(), task) {
@@ -50,7 +53,7 @@ impl<Q: Owner> Explorer<'_, '_, Q> {
         }
     }
 
-    /// Adds a task that is known to be for this rank: one question less than [`push`](Explorer::push).
+    /// Adds a task that is for this rank. Skips the check that [`push`](Explorer::push) makes.
     ///
     /// # Panics
     ///
@@ -60,23 +63,27 @@ impl<Q: Owner> Explorer<'_, '_, Q> {
         self.local.push(task);
     }
 
-    /// Stops the exploration on all ranks. On this one no worker begins another task; the others go on until they hear of it.
+    /// Stops the exploration on all ranks.
+    ///
+    /// On this rank no worker starts another task. The other ranks go on until they receive the
+    /// message.
     pub fn stop(&self) {
         self.local.stop();
     }
 
-    /// Whether it was stopped on this rank, or its time is up.
+    /// Returns whether the exploration was stopped on this rank, or its time is up.
     pub fn is_stopped(&self) -> bool {
         self.local.is_stopped()
     }
 
-    /// Tells that the task at hand was done already, for the [counts](super::RankCounts::redundant).
+    /// Records that the current task was already done, for the
+    /// [counts](super::RankCounts::redundant).
     #[inline]
     pub fn found_done(&mut self) {
         self.local.found_done();
     }
 
-    /// Which of this rank's workers this is, from 0.
+    /// Returns the index of this worker on its rank, from 0.
     #[inline]
     pub fn index(&self) -> usize {
         self.local.index()

@@ -1,4 +1,4 @@
-//! Tasks with homes: each belongs to one rank, and goes there wherever it was pushed.
+//! Tasks with homes: each belongs to one rank, and goes there from any rank.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use super::explorer::Away;
 use super::ranks::{Garbled, Kind, Message};
 use super::traffic::Traffic;
 
-/// How long a task that is to leave waits for others to leave with it.
+/// How long a task for another rank waits for further tasks to the same rank.
 const LINGER: Duration = Duration::from_micros(300);
 
-/// Where tasks leave for home.
+/// Sends pushed tasks to their home ranks.
 pub(super) struct Homes<'a, T, H> {
     pub(super) traffic: &'a Traffic<T>,
     pub(super) home: H,
@@ -39,10 +39,10 @@ where
     }
 }
 
-/// Sends tasks home, and counts messages to know when it is over.
+/// Sends tasks to their homes, and counts messages to detect the end.
 pub(super) struct ByHome {
     counting: Counting,
-    /// Whether the rank has said that it rests since tasks last came.
+    /// Whether the rank has reported that it is idle since tasks last came.
     rests: bool,
     last_sweep: Instant,
 }
@@ -70,7 +70,8 @@ impl<T: DeserializeOwned> Way<T> for ByHome {
     }
 
     fn go_on(&mut self, post: &mut Post<'_, '_>, traffic: &Traffic<T>) -> Result<bool, Garbled> {
-        // In this order: who is idle now has put everything on the shelves before.
+        // In this order: if the rank is idle now, its workers have already put all tasks on the
+        // shelves.
         let idle = traffic.is_idle();
         let all = idle || self.last_sweep.elapsed() >= LINGER;
         if all {

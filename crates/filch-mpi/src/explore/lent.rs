@@ -1,4 +1,4 @@
-//! Queues that the communicating thread can steal from, too.
+//! Queues from which the communicating thread can steal, too.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -9,9 +9,10 @@ use serde::Serialize;
 
 use super::traffic::{lock, Parcel};
 
-/// A kind of queue whose tasks can be given away to other ranks: `K`, with a thief of each queue kept aside.
+/// A kind of queue whose tasks can be given to other ranks.
 ///
-/// A task that is stolen from outside is gone for the exploration that made it: that ends without it. So nothing else has to know.
+/// It is `K`, with a thief of each queue for the communicating thread. A task that this thread
+/// steals is gone for the local exploration, which ends without it. So no other code has to know.
 pub struct Lent<T, K: Kind<T>> {
     kind: K,
     thieves: Arc<Mutex<Vec<K::Thief>>>,
@@ -19,7 +20,7 @@ pub struct Lent<T, K: Kind<T>> {
 
 /// How many bytes of tasks are given away at once.
 const MOST: usize = 1 << 20;
-/// How often a steal is tried that another thief is in the way of.
+/// How often a steal is retried when another thief is in the way.
 const TRIES: usize = 64;
 
 impl<T, K: Kind<T>> Lent<T, K> {
@@ -59,16 +60,17 @@ impl<T, K: Kind<T>> Kind<T> for Lent<T, K> {
     }
 }
 
-/// The thieves of the queues of the exploration that runs.
+/// The thieves of the queues of the current exploration.
 pub(super) struct Thieves<T, K: Kind<T>>(Arc<Mutex<Vec<K::Thief>>>);
 
-/// What the communicating thread asks of them, whatever the queues are.
+/// The thieves as the communicating thread uses them, for any kind of queue.
 pub(super) trait Steals {
-    /// How many tasks are queued.
+    /// Returns the number of queued tasks.
     fn queued(&self) -> u64;
-    /// Takes about such a share of what is queued, at least one task if there is any; and at most a message full.
+    /// Takes about `share` of the queued tasks. At least one if there is any, and at most one
+    /// message.
     fn take(&self, share: f64) -> Parcel;
-    /// The exploration is over: its queues may go.
+    /// Drops the thieves when the exploration is over, so that its queues can be freed.
     fn forget(&self);
 }
 

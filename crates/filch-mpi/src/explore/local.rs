@@ -1,4 +1,6 @@
-//! The thread that explores on this rank, on the workers of a pool, again and again: whenever it has run dry and tasks have come.
+//! The thread that explores on this rank, on the workers of a pool.
+//!
+//! It starts a new round whenever tasks arrive after it has run out of them.
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
@@ -11,9 +13,9 @@ use super::explorer::{Away, Explorer};
 use super::traffic::Traffic;
 use super::RankCounts;
 
-/// What came of it.
+/// The result of the exploration on this rank.
 pub(super) struct Local {
-    /// What concerns the tasks of this rank.
+    /// The counts of tasks; the other fields stay 0.
     pub(super) counts: RankCounts,
     /// How it ended, unless other ranks ended it.
     pub(super) ending: Ending,
@@ -27,7 +29,7 @@ impl Local {
     }
 }
 
-/// Takes in the roots. If that panics, all ranks stop, and this is what came of it.
+/// Takes in the roots. If that panics, all ranks stop, and the result is returned.
 pub(super) fn begin<T>(traffic: &Traffic<T>, roots: impl FnOnce() -> Vec<T>) -> Option<Local> {
     match panic::catch_unwind(AssertUnwindSafe(roots)) {
         Ok(roots) => {
@@ -41,7 +43,8 @@ pub(super) fn begin<T>(traffic: &Traffic<T>, roots: impl FnOnce() -> Vec<T>) -> 
     }
 }
 
-/// Does what this thread has to. If that panics where no task runs, such as when one is dropped, all ranks stop, too.
+/// Runs `work`. If it panics outside of a task, for example while a task is dropped, all ranks
+/// stop.
 pub(super) fn guarded<T>(traffic: &Traffic<T>, work: impl FnOnce() -> Local) -> Local {
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         traffic.stop();
@@ -50,7 +53,7 @@ pub(super) fn guarded<T>(traffic: &Traffic<T>, work: impl FnOnce() -> Local) -> 
     })
 }
 
-/// Explores until nothing more can come, or it is stopped.
+/// Explores until no more tasks can come, or the exploration is stopped.
 pub(super) fn work<T, P, K, F>(
     traffic: &Traffic<T>,
     explore: &Explore<'_, P, K>,

@@ -1,4 +1,6 @@
-//! Worklists that grow while they are worked on, across ranks: what [`filch::explore`](mod@filch::explore) is on one machine.
+//! Worklists that grow during the run, across ranks.
+//!
+//! The counterpart of [`filch::explore`](mod@filch::explore), which runs on one machine.
 //!
 //! ```
 //! use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,29 +28,41 @@
 //! assert_eq!(found, [666, 666, 666]);
 //! ```
 //!
-//! Each rank runs `filch::explore` on its own cores; one thread more, the one that calls, communicates. Tasks are `Serialize` and `Deserialize`, and travel as [postcard](https://docs.rs/postcard). There are two ways for a task to find its rank:
+//! Each rank runs `filch::explore` on its own cores. One more thread, the caller's, communicates.
+//! Tasks are `Serialize` and `Deserialize`, and are sent as [postcard](https://docs.rs/postcard).
+//! There are two ways for a task to find its rank:
 //!
-//! | | a task runs | good for | when it is over |
+//! | | a task runs | good for | how the end is detected |
 //! |---|---|---|---|
-//! | [`by_home`] | on the rank that is its home, such as the one that has the vertex | what has to remember, or to have at hand, something of each task: visited sets, parts of a graph | two waves of [counts](counting) agree |
-//! | [`anywhere`] | where it was pushed, or on a rank that had nothing to do | trees: a task has all it needs | the [protocol](crate::protocol) of the solver |
+//! | [`by_home`] | on the rank that is its home, such as the one that has the vertex | tasks that need state of their own: visited sets, parts of a graph | two waves of [counts](counting) agree |
+//! | [`anywhere`] | where it was pushed, or on a rank that was idle | trees: a task has all it needs | the [protocol](crate::protocol) of the solver |
 //!
-//! [`closure`](closure()) is the first of them for graphs [in parts](filch_graph::part).
+//! [`closure`](closure()) is `by_home` for graphs [in parts](filch_graph::part).
 //!
 //! # What a visit must tolerate
 //!
-//! - A task runs **once** with [`Explore::exactly_once`] and **at least once** with [`Explore::at_least_once`], across ranks as on one machine: messages are neither lost nor doubled. With the second, a visit must find out that its task was done before, and
-//!   then push nothing.
-//! - A task that goes to another rank is a copy, made from bytes. Memory is not shared: what a visit marks, it marks on its own rank. So a task without a home that marks something marks it for the tasks of its rank alone.
-//! - Tasks run in no order; those from elsewhere come late. One that leaves waits up to some tenths of a millisecond for others to leave with it.
-//! - A rank that stops, by [`Explorer::stop`], by a limit of its `Explore` or by a panic, stops all. The others begin no task after they have heard of it.
-//! - Nobody is slowed down to wait for others: a rank that pushes faster than another can run fills the other's memory, as a worklist does on one machine.
+//! - A task runs **once** with [`Explore::exactly_once`] and **at least once** with
+//!   [`Explore::at_least_once`], across ranks as on one machine: messages are neither lost nor
+//!   duplicated. With at least once, a visit must detect that its task was done before, and then
+//!   push nothing.
+//! - A task that goes to another rank is a copy, made from bytes. Memory is not shared: a visit
+//!   marks only memory of its own rank. So a mark of a task without a home is visible only to tasks
+//!   on the same rank.
+//! - Tasks run in no order; those from other ranks come late. A task for another rank waits up to
+//!   some tenths of a millisecond, so that more tasks leave in the same message.
+//! - A rank that stops, by [`Explorer::stop`], by a limit of its `Explore` or by a panic, stops all
+//!   ranks. The others start no task after they receive the stop message.
+//! - There is no flow control: a rank that pushes faster than another can run fills the other's
+//!   memory, as a worklist does on one machine.
 //!
-//! No rank waits for a message while it has a task: what arrives is given to the workers that are at work, and if there are none, begins another round. Ranks that have nothing to do look for messages ten thousand times a second, and sleep in between; those that have look a thousand times.
+//! No rank waits for a message while it has a task. Tasks that arrive go to the running workers; if
+//! no worker runs, they start another round. Idle ranks check for messages ten thousand times a
+//! second, and sleep in between. Busy ranks check a thousand times a second.
 //!
-//! - [`Ranks`]: all ranks, seen from one; also gathers what each has found
+//! - [`Ranks`]: all ranks, seen from one; also gathers a value from each rank
 //! - [`Explored`], [`RankCounts`]: what each rank did
-//! - [`counting`]: when tasks with homes are over, as a state machine, which is model-checked
+//! - [`counting`]: termination detection for tasks with homes, as a state machine, which is
+//!   model-checked
 mod anywhere;
 mod closure;
 pub mod counting;
@@ -85,18 +99,23 @@ use lent::Steals;
 use local::Local;
 use traffic::Traffic;
 
-/// Runs `visit` on each root and on each task that it pushes, each on the rank that `home` says, until none is left on any rank.
+/// Runs `visit` on each root and each pushed task, on the task's home rank.
 ///
-/// All ranks call it, with the same `home`. The roots of all ranks together are what it begins with: give each on one rank. How many workers there are on this rank, which queue they have and when they give up, `explore` says; with
-/// [`Explore::exactly_once`] each task runs once. It returns on all ranks when it is over on all of them; see [the module](self).
+/// It ends when no task is left on any rank. All ranks call it, with the same `home`. It starts
+/// with the roots of all ranks together: give each root on one rank. `explore` sets the number of
+/// workers on this rank, their queue and the limits. With [`Explore::exactly_once`] each task runs
+/// once. The call returns on all ranks when the exploration is over on all of them; see
+/// [the module](self).
 ///
 /// # Errors
 ///
-/// If a message cannot be understood: all ranks stop, and this is what the one says that found it.
+/// If a message cannot be decoded. All ranks stop, and the rank that received the message returns
+/// the error.
 ///
 /// # Panics
 ///
-/// If a task panics, or a root or a task cannot be written as bytes for another rank, or has a home that is no rank: all ranks stop, and on this one the panic goes on.
+/// If a task panics, a root or a task cannot be encoded for another rank, or a home is no rank. All
+/// ranks stop, and the panic continues on this rank.
 pub fn by_home<T, P, K, H, F>(
     ranks: &mut Ranks<'_>,
     explore: Explore<'_, P, K>,
@@ -121,9 +140,11 @@ where
     })
 }
 
-/// Runs `visit` on each root and on each task that it pushes, on any rank, until none is left: ranks that have nothing to do are given tasks of those that have many.
+/// Runs `visit` on each root and each pushed task, on any rank.
 ///
-/// All ranks call it. The roots of all ranks together are what it begins with; they may all be on one. `explore` is as for [`by_home`].
+/// It ends when no task is left on any rank. Ranks that run out of tasks get some from ranks that
+/// have many. All ranks call it. It starts with the roots of all ranks together; they may all be on
+/// one rank. `explore` is as for [`by_home`].
 ///
 /// # Errors
 ///
@@ -160,7 +181,8 @@ where
     })
 }
 
-/// Stops the exploration here when this thread leaves it, by a panic of the network too: the other one would wait for ever.
+/// Stops the exploration on this rank when the communicating thread leaves it. This includes a
+/// panic of the network. Otherwise the exploring thread would wait forever.
 struct Leaving<'t, T>(&'t Traffic<T>);
 
 impl<T> Drop for Leaving<'_, T> {
@@ -169,7 +191,7 @@ impl<T> Drop for Leaving<'_, T> {
     }
 }
 
-/// One thread explores, and this one communicates, until it is over on all ranks.
+/// Explores on a new thread and communicates on this one, until all ranks are done.
 fn together<T: Send>(
     ranks: &mut Ranks<'_>,
     traffic: &Traffic<T>,
@@ -189,7 +211,7 @@ fn together<T: Send>(
     finish(ranks, local, counts, carried)
 }
 
-/// Tells all ranks what each did.
+/// Exchanges the counts and endings of all ranks.
 fn finish(
     ranks: &mut Ranks<'_>,
     local: Local,

@@ -1,7 +1,9 @@
-//! All ranks, as those who explore together see them: they do one thing after the other, and what belongs to the next does not get into this one.
+//! All ranks, for explorations and gathers that follow each other.
 //!
-//! A rank that has ended something may begin the next before others know that it is over, and its messages may overtake theirs. So each message says what it belongs to, by a number that counts on every rank alike: what comes too early
-//! is kept, and what comes too late is dropped.
+//! A rank that has finished one operation may start the next before other ranks know that the first
+//! is over, and its messages may overtake theirs. So each message carries the number of its
+//! operation, which all ranks count alike. A message that comes too early is kept. A message that
+//! comes too late is dropped.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -15,42 +17,43 @@ use serde::{Deserialize, Serialize};
 use super::counting::Signal;
 use crate::network::Network;
 
-/// All ranks, seen from one of them: what explorations across ranks run on.
+/// All ranks, seen from one of them. Explorations across ranks run on it.
 ///
-/// All ranks must do the same things in the same order: explorations, and [`gather`](Ranks::gather).
+/// All ranks must do the same operations in the same order: explorations, and
+/// [`gather`](Ranks::gather).
 pub struct Ranks<'n> {
     network: &'n mut dyn Network,
-    /// How many things have begun.
+    /// The number of operations started so far.
     act: u64,
-    /// What belongs to the next one.
+    /// Messages of later operations.
     early: VecDeque<(u64, Message)>,
 }
 
-/// What a message is about.
+/// The kind of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Kind {
-    /// So many tasks follow.
+    /// This number of tasks follows.
     Tasks { tasks: u64 },
-    /// About the end.
+    /// A signal of the termination detection.
     Signal(Signal),
     /// A message of the protocol follows.
     Protocol,
-    /// Stop, and expect no more tasks from me.
+    /// Stop, and expect no more tasks from the sender.
     Stop,
-    /// To rank 0: my value follows.
+    /// To rank 0: the sender's value follows.
     Value,
-    /// From rank 0: the values of all follow.
+    /// From rank 0: the values of all ranks follow.
     Values,
 }
 
-/// What every message begins with.
+/// The header of every message.
 #[derive(Serialize, Deserialize)]
 struct Header {
     act: u64,
     kind: Kind,
 }
 
-/// A message that belongs to what is being done.
+/// A message of the current operation.
 pub(super) struct Message {
     pub(super) from: usize,
     pub(super) kind: Kind,
@@ -59,7 +62,7 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// What follows the header.
+    /// Returns the bytes after the header.
     pub(super) fn rest(&self) -> &[u8] {
         &self.bytes[self.start..]
     }
@@ -69,7 +72,7 @@ impl Message {
     }
 }
 
-/// A message could not be understood.
+/// Error from a message that cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Garbled {
     from: usize,
@@ -80,7 +83,7 @@ impl Garbled {
         Garbled { from }
     }
 
-    /// Whose message it was.
+    /// Returns the rank that sent the message.
     pub fn from(&self) -> usize {
         self.from
     }
@@ -99,22 +102,24 @@ impl fmt::Display for Garbled {
 impl std::error::Error for Garbled {}
 
 impl<'n> Ranks<'n> {
-    /// On this network. Nothing else may use it meanwhile.
+    /// Creates the ranks of `network`, which must not be used otherwise meanwhile.
     pub fn new(network: &'n mut dyn Network) -> Self {
         Ranks { network, act: 0, early: VecDeque::new() }
     }
 
-    /// Which rank this is, from 0.
+    /// Returns this rank's number, from 0.
     pub fn rank(&self) -> usize {
         self.network.rank()
     }
 
-    /// How many there are.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.network.ranks()
     }
 
-    /// Everybody's value, in the order of the ranks, on every rank. It waits until all have given theirs.
+    /// Returns the values of all ranks, in rank order, on every rank.
+    ///
+    /// It waits until all ranks have given theirs.
     ///
     /// # Errors
     ///
@@ -122,14 +127,14 @@ impl<'n> Ranks<'n> {
     ///
     /// # Panics
     ///
-    /// If the value cannot be written as bytes.
+    /// If the value cannot be encoded.
     pub fn gather<V: Serialize + DeserializeOwned>(&mut self, value: &V) -> Result<Vec<V>, Garbled> {
         let own = postcard::to_allocvec(value).unwrap_or_else(|error| panic!("a value cannot be sent: {error}"));
         let (from, all) = self.gather_bytes(own)?;
         all.iter().map(|bytes| postcard::from_bytes(bytes).map_err(|_| Garbled { from })).collect()
     }
 
-    /// The sum of everybody's number, on every rank.
+    /// Returns the sum of the numbers of all ranks, on every rank.
     ///
     /// # Errors
     ///
@@ -138,7 +143,8 @@ impl<'n> Ranks<'n> {
         Ok(self.gather(&number)?.iter().sum())
     }
 
-    /// Rank 0 collects and tells all; also from whom this rank has them.
+    /// Rank 0 collects the values and sends them to all ranks. Also returns the rank that this rank
+    /// got them from.
     fn gather_bytes(&mut self, own: Vec<u8>) -> Result<(usize, Vec<Vec<u8>>), Garbled> {
         self.begin();
         let ranks = self.ranks();
@@ -169,12 +175,12 @@ impl<'n> Ranks<'n> {
         Ok((0, all))
     }
 
-    /// The next thing begins.
+    /// Starts the next operation.
     pub(super) fn begin(&mut self) {
         self.act += 1;
     }
 
-    /// Sends a message, and says how many bytes that are.
+    /// Sends a message and returns its size in bytes.
     pub(super) fn send(&mut self, to: usize, kind: Kind, rest: &[u8]) -> usize {
         let header = Header { act: self.act, kind };
         let mut message = postcard::to_allocvec(&header).unwrap_or_else(|error| panic!("no header: {error}"));
@@ -184,7 +190,7 @@ impl<'n> Ranks<'n> {
         bytes
     }
 
-    /// The next message of what is being done, if one has arrived.
+    /// Returns the next message of the current operation, if one has arrived.
     pub(super) fn receive(&mut self) -> Result<Option<Message>, Garbled> {
         if let Some(at) = self.early.iter().position(|(act, _)| *act == self.act) {
             return Ok(self.early.remove(at).map(|(_, message)| message));
@@ -212,7 +218,7 @@ impl<'n> Ranks<'n> {
         }
     }
 
-    /// Waits until everything that was sent has left.
+    /// Waits until all sent messages have left.
     fn flush(&mut self) {
         let mut pause = Pause::default();
         while !self.network.is_flushed() {
@@ -227,7 +233,7 @@ impl fmt::Debug for Ranks<'_> {
     }
 }
 
-/// How long to wait between two looks at the network: longer and longer while nothing comes.
+/// The time between two checks of the network. It grows while no message comes.
 #[derive(Debug)]
 pub(super) struct Pause(Duration);
 
@@ -239,19 +245,19 @@ impl Default for Pause {
 
 impl Pause {
     const SHORTEST: Duration = Duration::from_micros(10);
-    /// While there is work here, which the looks are taken from.
+    /// The longest pause while this rank has work, from which the checks take time.
     pub(super) const WHILE_BUSY: Duration = Duration::from_micros(640);
-    /// While there is none, and the next message may bring some.
+    /// The longest pause while this rank is idle, and the next message may bring work.
     pub(super) const WHILE_IDLE: Duration = Duration::from_micros(80);
 
-    /// Waits by this, which may end early, and not longer than `most`.
+    /// Waits by calling `by`, for at most `most`. `by` may return early.
     pub(super) fn wait(&mut self, most: Duration, by: impl FnOnce(Duration)) {
         self.0 = self.0.min(most);
         by(self.0);
         self.0 *= 2;
     }
 
-    /// Something came: the next may come soon.
+    /// Resets the pause after a message, as the next may come soon.
     pub(super) fn reset(&mut self) {
         *self = Pause::default();
     }

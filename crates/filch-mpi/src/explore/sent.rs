@@ -1,24 +1,28 @@
-//! Which vertices of other ranks this one has pushed, as far as it remembers.
+//! The vertices of other ranks that this rank has pushed, as far as it remembers.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use filch_graph::Vertex;
 
-/// How many vertices are remembered at least, where not all are.
+/// The minimum number of vertices to remember, if not all are.
 const FEWEST: usize = 1 << 16;
-/// How much more than one bit a vertex it takes to remember a vertex by its number.
+/// How many times more memory a vertex number takes than one bit.
 const DEARER: usize = 32;
 
-/// See the module. Relaxed throughout: who has not seen that another pushed a vertex pushes it again.
+/// The memory of pushed vertices; see the module.
+///
+/// Relaxed throughout: a worker that does not see another's push pushes the vertex again.
 pub(super) enum Sent {
-    /// A bit for each vertex of the graph: while that is no more than a number for each own vertex.
+    /// A bit for each vertex of the graph. Used if that takes no more than a number for each own
+    /// vertex.
     All(Box<[AtomicU64]>),
-    /// The last one pushed of those that share a place. It takes as much on each rank as its part of the graph, however many ranks there are.
+    /// The last vertex pushed of those that share a place. On each rank it takes as much memory as
+    /// the rank's part of the graph, for any number of ranks.
     Some(Box<[AtomicU32]>),
 }
 
 impl Sent {
-    /// Nothing yet, on a rank that has so many of so many vertices.
+    /// Returns an empty memory for a rank with `own` of `all` vertices.
     pub(super) fn new(own: usize, all: usize) -> Sent {
         if all / DEARER <= own.max(FEWEST) {
             return Sent::All((0..all.div_ceil(64)).map(|_| AtomicU64::new(0)).collect());
@@ -27,7 +31,8 @@ impl Sent {
         Sent::Some((0..places).map(|_| AtomicU32::new(Vertex::MAX)).collect())
     }
 
-    /// Whether it was not pushed yet, as far as is remembered. Then the caller pushes it, and that is remembered.
+    /// Remembers the vertex as pushed. Returns whether it was not remembered before; then the
+    /// caller pushes it.
     #[inline]
     pub(super) fn is_first(&self, vertex: Vertex) -> bool {
         match self {
@@ -36,7 +41,7 @@ impl Sent {
                 bits.load(Ordering::Relaxed) & bit == 0 && bits.fetch_or(bit, Ordering::Relaxed) & bit == 0
             }
             Sent::Some(places) => {
-                // A power of two of them.
+                // The number of places is a power of two.
                 let place = &places[vertex as usize & (places.len() - 1)];
                 let is_first = place.load(Ordering::Relaxed) != vertex;
                 if is_first {
@@ -47,7 +52,7 @@ impl Sent {
         }
     }
 
-    /// The bytes it holds.
+    /// Returns the bytes it holds.
     pub(super) fn memory(&self) -> usize {
         match self {
             Sent::All(bits) => size_of_val(&**bits),
@@ -69,7 +74,7 @@ mod tests {
         let some = Sent::new(1 << 20, vertices);
         assert_eq!(some.memory(), 4 << 20);
         assert!(some.is_first(7) && !some.is_first(7));
-        // Another that shares the place with it.
+        // Another vertex that shares the place.
         assert!(some.is_first(7 + (1 << 20)) && some.is_first(7));
         assert!(some.is_first(vertices as Vertex - 1));
     }

@@ -1,4 +1,6 @@
-//! What the workers of a rank and its communicating thread hand each other: tasks that have arrived, and tasks that are to leave.
+//! The exchange between the workers of a rank and its communicating thread.
+//!
+//! It holds tasks that have arrived, and tasks for other ranks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,38 +8,39 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-/// How many bytes of tasks for one rank are worth a message by themselves.
+/// How many bytes of tasks for one rank are worth a message of their own.
 const ENOUGH: usize = 32 << 10;
 
-/// On how many shelves the workers put what is to leave: more workers than this share some.
+/// The number of shelves for outgoing tasks. If there are more workers, some share a shelf.
 const SHELVES: usize = 64;
 
-/// See the module.
+/// The tasks between workers and the communicating thread; see the module.
 pub(super) struct Traffic<T> {
     inside: Mutex<Inside<T>>,
-    /// Tasks have arrived, or it is over.
+    /// Signalled when tasks have arrived or no more will come.
     arrived: Condvar,
-    /// Whether any have arrived that a worker can take: looked at for every task.
+    /// Whether tasks have arrived that a worker can take. Read for every task.
     fresh: AtomicBool,
-    /// Whether all is to end at once: looked at for every task.
+    /// Whether the exploration is stopped. Read for every task.
     stopped: AtomicBool,
-    /// What each worker has for each rank, until it is enough or the communicating thread comes for it.
+    /// Each worker's tasks for each rank. They stay until there are enough or the communicating
+    /// thread takes them.
     shelves: Vec<Mutex<Vec<Parcel>>>,
     outside: Mutex<Outside>,
-    /// Something is to leave, or there is nothing left to do here.
+    /// Signalled when there are tasks to send or this rank is idle.
     news: Condvar,
 }
 
-/// What is here.
+/// The incoming tasks.
 struct Inside<T> {
-    /// Tasks that have arrived and that nobody has taken.
+    /// Tasks that have arrived and that no worker has taken.
     tasks: Vec<T>,
     /// Whether a local exploration runs.
     exploring: bool,
     closed: bool,
 }
 
-/// What is for the communicating thread.
+/// The outgoing tasks, for the communicating thread.
 #[derive(Default)]
 struct Outside {
     full: Vec<(usize, Parcel)>,
@@ -52,7 +55,7 @@ pub(super) struct Parcel {
 }
 
 impl<T> Traffic<T> {
-    /// With these tasks here to begin with.
+    /// Creates the exchange with these tasks as the first.
     pub(super) fn new(tasks: Vec<T>) -> Self {
         Traffic {
             inside: Mutex::new(Inside { tasks, exploring: false, closed: false }),
@@ -65,14 +68,15 @@ impl<T> Traffic<T> {
         }
     }
 
-    /// Whether tasks have arrived that [`take_in`](Traffic::take_in) may give.
+    /// Returns whether tasks have arrived that [`take_in`](Traffic::take_in) may return.
     #[inline]
     pub(super) fn is_fresh(&self) -> bool {
-        // Relaxed: the lock orders what counts, and who misses it looks again after the next task.
+        // Relaxed: the lock orders the tasks, and a worker that misses the flag checks again after
+        // the next task.
         self.fresh.load(Ordering::Relaxed)
     }
 
-    /// The tasks that have arrived, for a worker of the exploration that runs.
+    /// Takes the tasks that have arrived, for a worker of the running exploration.
     #[cold]
     pub(super) fn take_in(&self) -> Vec<T> {
         let mut inside = lock(&self.inside);
@@ -80,7 +84,7 @@ impl<T> Traffic<T> {
         std::mem::take(&mut inside.tasks)
     }
 
-    /// Waits for tasks to begin a local exploration with. None if there will be no more.
+    /// Waits for tasks to start a local exploration with. Returns `None` if no more will come.
     pub(super) fn await_tasks(&self) -> Option<Vec<T>> {
         let mut inside = lock(&self.inside);
         loop {
@@ -96,19 +100,19 @@ impl<T> Traffic<T> {
         }
     }
 
-    /// The local exploration has ended.
+    /// Records that the local exploration has ended.
     pub(super) fn end_round(&self) {
         lock(&self.inside).exploring = false;
         self.tell();
     }
 
-    /// Nothing more will come: whoever waits for tasks waits no longer.
+    /// Ends all waits for tasks: no more will come.
     pub(super) fn close(&self) {
         lock(&self.inside).closed = true;
         self.arrived.notify_all();
     }
 
-    /// Tasks have arrived.
+    /// Adds tasks that have arrived.
     pub(super) fn deliver(&self, tasks: Vec<T>) {
         let mut inside = lock(&self.inside);
         inside.tasks.extend(tasks);
@@ -116,36 +120,38 @@ impl<T> Traffic<T> {
         self.arrived.notify_one();
     }
 
-    /// Whether nothing is here: no exploration runs, and nothing is there to begin one with. Then workers add nothing to the shelves, either.
+    /// Returns whether no exploration runs and no task is there to start one with. Then workers do
+    /// not add to the shelves, either.
     pub(super) fn is_idle(&self) -> bool {
         let inside = lock(&self.inside);
         !inside.exploring && inside.tasks.is_empty()
     }
 
-    /// Whether a local exploration runs. Once it is stopped or closed and this is false, none will.
+    /// Returns whether a local exploration runs. If it is false after a stop or close, it stays
+    /// false.
     pub(super) fn is_exploring(&self) -> bool {
         lock(&self.inside).exploring
     }
 
-    /// Ends everything at once: each worker sees it before its next task, and no exploration begins.
+    /// Stops everything: each worker sees it before its next task, and no exploration starts.
     pub(super) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
         self.close();
         self.tell();
     }
 
-    /// Whether all is to end at once.
+    /// Returns whether the exploration is stopped.
     #[inline]
     pub(super) fn is_stopped(&self) -> bool {
-        // Relaxed: nothing else is read because of it.
+        // Relaxed: no other data is read because of it.
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// A task is to leave for another rank.
+    /// Adds a task for another rank.
     ///
     /// # Panics
     ///
-    /// If it cannot be written as bytes.
+    /// If the task cannot be encoded.
     pub(super) fn post(&self, worker: usize, rank: usize, task: &T)
     where
         T: Serialize,
@@ -164,7 +170,7 @@ impl<T> Traffic<T> {
         }
     }
 
-    /// What is enough for a message; with `all`, also what is not.
+    /// Takes the parcels that are large enough for a message; with `all`, also the others.
     pub(super) fn take_out(&self, all: bool) -> Vec<(usize, Parcel)> {
         let mut leaving = std::mem::take(&mut lock(&self.outside).full);
         if all {
@@ -177,7 +183,7 @@ impl<T> Traffic<T> {
         join_small(leaving)
     }
 
-    /// The communicating thread waits until there is something for it to do, or so long.
+    /// Waits until the communicating thread has something to do, for at most `most`.
     pub(super) fn await_news(&self, most: Duration) {
         let start = Instant::now();
         let mut outside = lock(&self.outside);
@@ -199,9 +205,10 @@ impl Parcel {
     ///
     /// # Panics
     ///
-    /// If it cannot be written as bytes.
+    /// If the task cannot be encoded.
     pub(super) fn add<T: Serialize>(&mut self, task: &T) {
-        // Nothing is left of it if that fails, or panics: not a part of the bytes, and not the number.
+        // If encoding fails or panics, the parcel is left empty: it keeps neither a part of the
+        // bytes nor the count.
         let Parcel { tasks, bytes } = std::mem::take(self);
         match postcard::to_extend(task, bytes) {
             Ok(bytes) => *self = Parcel { tasks: tasks + 1, bytes },
@@ -210,7 +217,7 @@ impl Parcel {
     }
 }
 
-/// One message for each rank out of those that are small.
+/// Joins small parcels for the same rank into one message.
 fn join_small(mut leaving: Vec<(usize, Parcel)>) -> Vec<(usize, Parcel)> {
     leaving.sort_by_key(|(rank, _)| *rank);
     leaving.dedup_by(|(rank, parcel), (before, joined)| {
@@ -224,7 +231,8 @@ fn join_small(mut leaving: Vec<(usize, Parcel)>) -> Vec<(usize, Parcel)> {
     leaving
 }
 
-/// Whoever panicked while it held the lock left nothing half done that anybody relies on.
+/// Locks and ignores poison. A panic under the lock leaves no half-done state that other code
+/// relies on.
 pub(super) fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

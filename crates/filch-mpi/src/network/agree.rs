@@ -1,24 +1,25 @@
-//! Whether to begin at all.
+//! Agreement of all ranks on whether to start.
 
 use std::thread;
 use std::time::Duration;
 
 use super::Network;
 
-/// How long to rest between two looks at what has arrived.
+/// How long to sleep between two checks for messages.
 const REST: Duration = Duration::from_micros(200);
 
-/// Begins on all ranks, or on none. Each says why it cannot, such as that its file is not there, or that it can; all get the
-/// same answer, which is what the first that cannot has said. Waits for all.
+/// Starts on all ranks, or on none.
 ///
-/// It comes before anything else is sent.
+/// Each rank passes `Ok`, or the reason why it cannot start, such as a missing file. All ranks get
+/// the same answer: the reason of the lowest rank that cannot start. The call waits for all ranks,
+/// and comes before any other message.
 ///
 /// # Errors
 ///
-/// If some rank cannot begin: which, and why.
+/// If some rank cannot start: which rank, and why.
 pub fn agree(network: &mut dyn Network, mine: Result<(), String>) -> Result<(), String> {
     let (rank, ranks) = (network.rank(), network.ranks());
-    // Nothing to be said is that all is well.
+    // An empty message means `Ok`.
     let word = |words: Result<(), String>| words.err().unwrap_or_default().into_bytes();
     let understood = |words: Vec<u8>| match String::from_utf8_lossy(&words) {
         words if words.is_empty() => Ok(()),
@@ -38,7 +39,7 @@ pub fn agree(network: &mut dyn Network, mine: Result<(), String>) -> Result<(), 
     let first = all.iter().enumerate().find_map(|(rank, words)| Some((rank, words.clone().err()?)));
     let answer = match first {
         None => Ok(()),
-        // What all say is nobody's in particular.
+        // A reason that all ranks give does not name a rank.
         Some((_, words)) if all.iter().all(|other| *other == Err(words.clone())) => Err(words),
         Some((rank, words)) => Err(format!("rank {rank}: {words}")),
     };

@@ -1,16 +1,18 @@
 //! Ranks that are processes, started by `mpirun`.
 //!
-//! MPI promises that messages between two ranks that could match the same receive are matched in the order in which they
-//! were sent. There is one kind of receive here (a matched probe for anybody, one tag, a communicator of our own), so that
-//! they arrive in order.
+//! MPI guarantees that messages between two ranks that could match the same receive are matched in
+//! the order in which they were sent. This module has one kind of receive: a matched probe for any
+//! source, one tag, and its own communicator. So messages arrive in order.
 //!
-//! Nobody waits for anybody: a large send completes only when the other side takes the message in (rendezvous), and two
-//! ranks that waited for their sends would wait forever. So every send is immediate and owns its bytes until MPI has done
-//! with them, and every receive is immediate too: `receive` returns what has arrived whole. Each call lets MPI make progress.
+//! No call blocks on another rank. A large send completes only when the receiver takes the message
+//! in (rendezvous), so two ranks that wait for their sends would wait forever. Therefore every send
+//! is immediate and owns its bytes until it completes. Every receive is immediate too: `receive`
+//! returns only messages that have arrived whole. Each call lets MPI make progress.
 //!
-//! MPI counts bytes by a C `int`. A message is sent in pieces of [`PIECE`] bytes, the last of which is shorter: by that it
-//! is known to be the last, so a message of exactly so many bytes is followed by an empty piece. The pieces of one message
-//! follow each other, as every other two messages between the same ranks do.
+//! MPI counts bytes in a C `int`. A message is sent in pieces of [`PIECE`] bytes. The last piece is
+//! shorter, which marks it as the last, so an empty piece follows a message whose length is a
+//! multiple of [`PIECE`]. The pieces of a message arrive in order, as messages between two ranks
+//! do.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{c_char, c_int};
@@ -29,55 +31,58 @@ use mpi::Threading;
 
 use super::Network;
 
-/// The most bytes that are given to MPI at once. Far below what an `int` can count: there is no gain in more.
+/// The largest number of bytes in one MPI send. Far below the limit of `int`: more gains nothing.
 const PIECE: usize = 4 << 20;
-/// How many messages to one rank MPI has at a time; the others wait here, where that costs nothing.
+/// How many messages to one rank are posted to MPI at a time. The others wait in `sending`.
 const POSTED: usize = 16;
-/// How many pieces are received at a time. What is not taken in yet waits on the other side.
+/// How many pieces are received at a time. Further pieces wait on the sender's side.
 const RECEIVING: usize = 16;
-/// To how many ranks what is being sent is looked after for each message that is received, and when there is none. A rank that sends to thousands would look at all of them for each message otherwise.
+/// How many ranks' sends are advanced per received message, and when no message has arrived.
+/// Without a limit, a rank that sends to thousands of ranks would test all of them for each
+/// message.
 const LOOKED_AFTER: usize = 8;
 const LOOKED_AFTER_AT_REST: usize = 64;
-/// All messages have it.
+/// The tag of all messages.
 const TAG: c_int = 0;
-/// How long to rest between two looks at whether the others are done.
+/// How long to sleep between two checks whether the other ranks are done.
 const REST: Duration = Duration::from_micros(100);
 
-/// A network whose ranks are the processes that `mpirun` started. A program that was started without it is the only rank.
+/// A network whose ranks are the processes that `mpirun` started.
 ///
-/// It belongs to the thread that made it: MPI is told that no other will call it.
+/// A program that was started without `mpirun` is the only rank. The network stays on the thread
+/// that made it: MPI is told that no other thread will call it.
 ///
-/// The run ends in order by [`finish`](Mpi::finish). One that is dropped before that, by a panic or an early return, ends
-/// the run for all ranks: the others might wait for this one forever.
+/// [`finish`](Mpi::finish) ends the run in order. If the network is dropped before that, by a panic
+/// or an early return, the run ends for all ranks: the others might wait for this one forever.
 pub struct Mpi {
     rank: usize,
     ranks: usize,
-    /// For each rank that something is being sent to, what, in order. At most [`POSTED`] of them, the first, are with MPI.
+    /// The outgoing messages for each rank, in order. MPI has at most the first [`POSTED`] of them.
     sending: BTreeMap<usize, VecDeque<Outgoing>>,
-    /// From which rank on that is looked after next.
+    /// The rank at which `advance_sends` continues.
     next_sent: usize,
-    /// What is being received, in the order of arrival.
+    /// Pieces being received, in the order of arrival.
     receiving: Vec<Incoming>,
-    /// The first pieces of messages that have not arrived whole.
+    /// The first pieces of messages that have not arrived whole, by sender.
     begun: BTreeMap<usize, Vec<u8>>,
-    /// From this rank to itself.
+    /// Messages from this rank to itself.
     to_self: VecDeque<Vec<u8>>,
     finished: bool,
     communicator: SimpleCommunicator,
-    /// MPI ends when it is dropped. After `communicator`, which is of it.
+    /// Dropping it ends MPI. Declared after `communicator`, which must be dropped first.
     _universe: Universe,
-    /// Not `Send`, not `Sync`.
+    /// Makes the type neither `Send` nor `Sync`.
     here: PhantomData<*const ()>,
 }
 
-/// A message on its way out.
+/// An outgoing message.
 struct Outgoing {
     message: Vec<u8>,
-    /// Of its pieces; empty while it waits for its turn, or when it has left.
+    /// The requests of its pieces. Empty before the message is posted and after it has left.
     requests: Vec<ffi::MPI_Request>,
 }
 
-/// A piece on its way in.
+/// A piece being received.
 struct Incoming {
     from: usize,
     piece: Vec<u8>,
@@ -85,7 +90,7 @@ struct Incoming {
     arrived: bool,
 }
 
-/// Why there is no network.
+/// Error from starting MPI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartError(String);
 
@@ -98,7 +103,7 @@ impl fmt::Display for StartError {
 impl std::error::Error for StartError {}
 
 impl Mpi {
-    /// Starts MPI, which a process can do once.
+    /// Starts MPI. A process can do that once.
     pub fn start() -> Result<Mpi, StartError> {
         let Some((universe, threading)) = mpi::initialize_with_threading(Threading::Funneled) else {
             return Err(StartError("MPI was started in this process before, which can be done once".to_owned()));
@@ -112,11 +117,11 @@ impl Mpi {
         }
         let world = universe.world();
         let communicator = world.duplicate();
-        // SAFETY: MPI runs, and the communicator is ours; the handler is one of MPI's own.
+        // SAFETY: MPI runs, and this value owns the communicator. The handler is one of MPI's own.
         unsafe { ffi::MPI_Comm_set_errhandler(communicator.as_raw(), ffi::RSMPI_ERRORS_RETURN) };
         let (rank, ranks) = (communicator.rank(), communicator.size());
         Ok(Mpi {
-            // MPI counts from 0.
+            // Neither number is negative.
             rank: rank as usize,
             ranks: ranks as usize,
             sending: BTreeMap::new(),
@@ -131,33 +136,38 @@ impl Mpi {
         })
     }
 
-    /// Which MPI this is, in its own words.
+    /// Returns the name and version of the MPI library, as the library states them.
     pub fn library() -> String {
         let words = mpi::environment::library_version().unwrap_or_default();
-        // Open MPI says the name first, then where it was built; MPICH has a line for each.
+        // Open MPI puts its name before the first comma. MPICH puts it on the first line.
         let first = words.lines().next().unwrap_or("").split(',').next().unwrap_or("");
         first.trim_end_matches('\0').trim().to_owned()
     }
 
-    /// The name of the machine that this rank runs on.
+    /// Returns the name of the machine that this rank runs on.
     pub fn machine() -> String {
         mpi::environment::processor_name().unwrap_or_default()
     }
 
-    /// Waits until all ranks have come to this call. Between two uses of the network, neither of which leaves messages
-    /// behind, it keeps those of the second from those who are still in the first.
+    /// Waits until all ranks have reached this call.
+    ///
+    /// Use it between two uses of the network that each leave no message behind. It keeps the
+    /// messages of the second use from ranks that are still in the first.
     pub fn meet(&mut self) {
         self.barrier(None, |_| ());
     }
 
-    /// Ends in order: waits until all ranks have come to this call and everything was sent. What arrives meanwhile is
-    /// dropped.
+    /// Ends the run in order. Waits until all ranks have reached this call and everything was sent.
+    ///
+    /// Messages that arrive meanwhile are dropped.
     pub fn finish(self) {
         self.finish_by(None);
     }
 
-    /// Ends in order if the others come to it in this time, or else ends the run for all: when something went wrong, and
-    /// somebody may be missing.
+    /// Ends the run in order if the other ranks reach this call within `patience`.
+    ///
+    /// Otherwise it ends the run for all ranks. For runs after an error, where a rank may be
+    /// missing.
     pub fn finish_within(self, patience: Duration) {
         self.finish_by(Some(Instant::now() + patience));
     }
@@ -169,9 +179,10 @@ impl Mpi {
             self.rest(end);
             flushed = self.is_flushed();
         }
-        // The others may still send to this rank, and wait until it has taken that in.
+        // The other ranks may still send to this rank, and wait until it has received that.
         self.barrier(end, |network| while network.receive().is_some() {});
-        // What is still being received comes from sends that have completed: it arrives without anybody's doing.
+        // What is still being received comes from completed sends, so it arrives without further
+        // calls there.
         while !self.receiving.is_empty() {
             while self.receive().is_some() {}
             self.rest(end);
@@ -182,7 +193,7 @@ impl Mpi {
     fn barrier(&mut self, end: Option<Instant>, mut meanwhile: impl FnMut(&mut Mpi)) {
         let what = || "wait for the other ranks".to_owned();
         let mut request = MaybeUninit::uninit();
-        // SAFETY: the communicator is valid, and `request` is written where there is no error.
+        // SAFETY: the communicator is valid, and MPI writes `request` if there is no error.
         let mut request = unsafe {
             let result = ffi::MPI_Ibarrier(self.communicator.as_raw(), request.as_mut_ptr());
             self.check(result, what);
@@ -194,24 +205,26 @@ impl Mpi {
         }
     }
 
-    /// Between two looks at whether the others are done, unless that takes too long.
+    /// Sleeps between two checks whether the other ranks are done. Aborts the run after `end`.
     fn rest(&self, end: Option<Instant>) {
         if end.is_some_and(|end| Instant::now() > end) {
-            // Why it ends was said by who knows.
+            // The rank that failed has already printed the reason.
             self.communicator.abort(1);
         }
         thread::sleep(REST);
     }
 
-    /// Ends the run of all ranks at once, with a sentence that says why: for when it cannot end in order.
+    /// Ends the run of all ranks at once and prints `sentence` as the reason.
+    ///
+    /// For runs that cannot end in order.
     pub fn abort(&self, sentence: &str) -> ! {
-        // Whoever closed standard error does not want to know.
+        // An error is ignored: standard error may be closed.
         let _ = writeln!(io::stderr(), "{sentence}");
         let _ = io::stdout().flush();
         self.communicator.abort(1)
     }
 
-    /// Has MPI take as many messages to that rank as it may have.
+    /// Posts as many messages to rank `to` as the limit `POSTED` allows.
     fn post(&mut self, to: usize) {
         let Some(queue) = self.sending.get_mut(&to) else { return };
         let communicator = self.communicator.as_raw();
@@ -220,9 +233,10 @@ impl Mpi {
             for begin in (0..=outgoing.message.len()).step_by(PIECE) {
                 let length = PIECE.min(outgoing.message.len() - begin);
                 let mut request = MaybeUninit::uninit();
-                // SAFETY: the bytes are owned by `outgoing`, which is only dropped when all its requests have completed
-                // (or with the process), and they are not touched before: moving a vector leaves them where they are.
-                // A piece and a rank are within an int. `request` is written where there is no error.
+                // SAFETY: `outgoing` owns the bytes. It is dropped only when all its requests have
+                // completed (or with the process), and the bytes are not touched before. Moving a
+                // vector does not move its bytes. A piece and a rank fit in an `int`. MPI writes
+                // `request` if there is no error.
                 unsafe {
                     result = ffi::MPI_Isend(
                         outgoing.message.as_ptr().add(begin).cast(),
@@ -243,7 +257,8 @@ impl Mpi {
         self.check(result, || format!("send to rank {to}"));
     }
 
-    /// Frees what has left, and sends what waited for that: to so many ranks at most, all of them in turn.
+    /// Frees messages that have left and posts the next ones. It does so for at most `most` ranks,
+    /// all of them in turn.
     fn advance_sends(&mut self, most: usize) {
         for to in in_turn(&self.sending, self.next_sent, most) {
             self.next_sent = to + 1;
@@ -255,7 +270,7 @@ impl Mpi {
                     break;
                 }
                 left = true;
-                // One after the other: each test completes the oldest, and the window moves by one.
+                // Each test completes the oldest message, and the window moves by one.
                 self.post(to);
             }
             if left && self.sending.get(&to).is_some_and(VecDeque::is_empty) {
@@ -264,7 +279,7 @@ impl Mpi {
         }
     }
 
-    /// Takes in what has arrived, and begins to receive more.
+    /// Takes in pieces that have arrived, and starts to receive more.
     fn advance_receives(&mut self) {
         while self.receiving.len() < RECEIVING {
             let Some(incoming) = self.next_arrival() else { break };
@@ -279,10 +294,10 @@ impl Mpi {
         self.receiving = receiving;
     }
 
-    /// Begins to receive the next piece, if there is one.
+    /// Starts to receive the next piece, if there is one.
     fn next_arrival(&mut self) -> Option<Incoming> {
         let (mut found, mut message, mut status) = (0, MaybeUninit::uninit(), MaybeUninit::uninit());
-        // SAFETY: the communicator is valid; what is found is written to the rest.
+        // SAFETY: the communicator is valid. If MPI finds a message, it writes the other arguments.
         let result = unsafe {
             let communicator = self.communicator.as_raw();
             ffi::MPI_Improbe(
@@ -298,7 +313,7 @@ impl Mpi {
         if found == 0 {
             return None;
         }
-        // SAFETY: there is a message, so both were written.
+        // SAFETY: there is a message, so MPI wrote both.
         let (mut message, status): (ffi::MPI_Message, ffi::MPI_Status) =
             unsafe { (message.assume_init(), status.assume_init()) };
         let from = status.MPI_SOURCE as usize;
@@ -307,12 +322,12 @@ impl Mpi {
         // SAFETY: the status is that of a message of bytes.
         let result = unsafe { ffi::MPI_Get_count(&status, bytes.as_raw(), &mut length) };
         self.check(result, || format!("receive from rank {from}"));
-        // A number of bytes, not more than a piece has.
+        // The length is not negative and at most `PIECE`.
         let mut piece = vec![0; length as usize];
         let mut request = MaybeUninit::uninit();
-        // SAFETY: the bytes are owned by the `Incoming` below, which is only dropped, and its bytes only touched, when the
-        // request has completed (or the process ends). There are as many as the message has. `request` is written where
-        // there is no error, and `message` is used once.
+        // SAFETY: the `Incoming` below owns the bytes. It is dropped, and its bytes are touched,
+        // only when the request has completed (or the process ends). There are as many bytes as the
+        // message has. MPI writes `request` if there is no error, and `message` is used once.
         let request = unsafe {
             let bytes = bytes.as_raw();
             let result = ffi::MPI_Imrecv(piece.as_mut_ptr().cast(), length, bytes, &mut message, request.as_mut_ptr());
@@ -322,7 +337,8 @@ impl Mpi {
         Some(Incoming { from, piece, request, arrived: false })
     }
 
-    /// Of the pieces that have arrived, one that may be taken: those of one rank in the order in which they were sent.
+    /// Returns the index of an arrived piece that may be taken. The pieces of one rank are taken in
+    /// the order in which they were sent.
     fn next_arrived(&self) -> Option<usize> {
         (0..self.receiving.len()).find(|&index| {
             let Incoming { from, arrived, .. } = self.receiving[index];
@@ -330,11 +346,12 @@ impl Mpi {
         })
     }
 
-    /// Whether all these requests have completed.
+    /// Returns whether all these requests have completed.
     fn test(&self, requests: &mut [ffi::MPI_Request], what: impl FnOnce() -> String) -> bool {
         let mut done = 0;
-        // SAFETY: the requests are of this communicator, and either not completed or, all of them, what MPI has in place
-        // of completed ones. There are fewer than an int can count: each stands for megabytes, or there is one.
+        // SAFETY: the requests are of this communicator. Either they are pending, or all of them
+        // are the null requests that MPI leaves for completed ones. Their number fits in an `int`:
+        // each stands for megabytes, or there is only one.
         let result = unsafe {
             ffi::MPI_Testall(requests.len() as c_int, requests.as_mut_ptr(), &mut done, ffi::RSMPI_STATUSES_IGNORE)
         };
@@ -342,7 +359,7 @@ impl Mpi {
         done != 0
     }
 
-    /// Ends the run if MPI could not do something. There is no going on: its state is undefined then.
+    /// Ends the run if an MPI call failed. The state of MPI is undefined after an error.
     fn check(&self, result: c_int, what: impl FnOnce() -> String) {
         if result != SUCCESS {
             self.abort(&format!("error: rank {} cannot {}: {}", self.rank, what(), reason(result)));
@@ -350,22 +367,22 @@ impl Mpi {
     }
 }
 
-/// The keys from `first` on, at most so many, and after the last of them the others.
+/// Returns at most `most` keys, in order from `first`, then from the smallest key.
 fn in_turn<V>(map: &BTreeMap<usize, V>, first: usize, most: usize) -> Vec<usize> {
     let (from_first, before) = (map.range(first..), map.range(..first));
     from_first.chain(before).map(|(&key, _)| key).take(most).collect()
 }
 
-/// What MPI returns when all is well; the standard says that it is 0.
+/// The return code of a successful MPI call. The standard defines it as 0.
 const SUCCESS: c_int = 0;
 
-/// What MPI says about an error.
+/// Returns MPI's description of an error.
 #[cold]
 fn reason(error: c_int) -> String {
     // Both MPICH and Open MPI need less.
     let mut words = [0u8; 4096];
     let mut length = 0;
-    // SAFETY: there is room for the longest message that an MPI may have, which it ends with a zero.
+    // SAFETY: the buffer has room for the longest message of any MPI, with its final zero.
     unsafe { ffi::MPI_Error_string(error, words.as_mut_ptr().cast::<c_char>(), &mut length) };
     let length = usize::try_from(length).unwrap_or(0).min(words.len());
     String::from_utf8_lossy(&words[..length]).trim().to_owned()

@@ -1,4 +1,4 @@
-//! Ranks that are threads of one process, for tests: with messages that are late.
+//! Ranks that are threads of one process, for tests, with delayed messages.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{channel, Receiver, Sender};
@@ -6,20 +6,22 @@ use std::sync::mpsc::{channel, Receiver, Sender};
 use super::Network;
 use crate::random::{mix, STEP};
 
-/// How late messages are, counted in how often the receiver looks for one: no clock is involved.
+/// How long messages are delayed, counted in calls of `receive` by the receiver.
+///
+/// No clock is involved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
-    /// What the lateness of each message follows from.
+    /// The seed of the random delays.
     pub seed: u64,
-    /// The latest that a message may be.
+    /// The longest delay.
     pub most: u64,
 }
 
 impl Delays {
-    /// Messages arrive as soon as they were sent.
+    /// No delay: messages arrive as soon as they are sent.
     pub const NONE: Delays = Delays { seed: 0, most: 0 };
 
-    /// Each message is held back for up to `most` looks of its receiver, by a die that falls as `seed` says.
+    /// Delays each message by up to `most` calls of `receive`, at random from `seed`.
     pub fn up_to(most: u64, seed: u64) -> Delays {
         Delays { seed, most }
     }
@@ -31,15 +33,15 @@ pub struct Threads {
     rank: usize,
     others: Vec<Sender<(usize, Vec<u8>)>>,
     arrived: Receiver<(usize, Vec<u8>)>,
-    /// From each rank, what is held back: until which look, and what it is.
+    /// The delayed messages from each rank: until which call of `receive`, and the message.
     held: Vec<VecDeque<(u64, Vec<u8>)>>,
-    /// How often this rank looked for a message.
+    /// How often this rank has called `receive`.
     looks: u64,
     most: u64,
     dice: u64,
 }
 
-/// Ranks that can send each other messages, each to be taken to a thread of its own.
+/// Returns `ranks` connected ranks. Move each to a thread of its own.
 pub fn connect(ranks: usize, delays: Delays) -> Vec<Threads> {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..ranks).map(|_| channel()).unzip();
     let connected = receivers.into_iter().enumerate().map(|(rank, arrived)| Threads {
@@ -54,7 +56,9 @@ pub fn connect(ranks: usize, delays: Delays) -> Vec<Threads> {
     connected.collect()
 }
 
-/// Runs `work` on a thread for each of so many ranks, and gives what they gave, in their order. Who panics passes that on.
+/// Runs `work` on one thread per rank and returns the results in rank order.
+///
+/// A panic in `work` is passed on.
 ///
 /// ```
 /// use filch_mpi::network::threads::{self, Delays};
@@ -75,7 +79,7 @@ pub fn run<R: Send>(ranks: usize, delays: Delays, work: impl Fn(&mut dyn Network
 }
 
 impl Threads {
-    /// From 0 to `most`.
+    /// Returns a random number from 0 to `most`.
     fn roll(&mut self) -> u64 {
         let roll = mix(self.dice);
         self.dice = self.dice.wrapping_add(STEP);
@@ -93,7 +97,7 @@ impl Network for Threads {
     }
 
     fn send(&mut self, to: usize, message: Vec<u8>) {
-        // Who has left reads nothing any more.
+        // A rank that has left does not read its messages.
         let _ = self.others[to].send((self.rank, message));
     }
 
@@ -101,12 +105,12 @@ impl Network for Threads {
         self.looks += 1;
         while let Ok((from, message)) = self.arrived.try_recv() {
             let late = self.roll();
-            // No sooner than what was sent before it.
+            // No sooner than the message that was sent before it.
             let before = self.held[from].back().map_or(0, |&(until, _)| until);
             self.held[from].push_back((before.max(self.looks) + late, message));
         }
         let looks = self.looks;
-        // From any of them that has something, so that nobody is always first.
+        // The first rank to be looked at rotates, so that no rank always comes first.
         let ranks = self.held.len();
         let first = (looks % ranks as u64) as usize;
         let from = (first..first + ranks)

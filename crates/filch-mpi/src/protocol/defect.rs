@@ -1,41 +1,42 @@
-//! Deliberate defects, for the model alone: each must be refuted by it, or the model proves nothing.
+//! Deliberate defects for the model checker. It must refute each of them, or it proves nothing.
 
-/// A way to be wrong.
+/// A deliberate defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(not(test), allow(dead_code))]
 pub(crate) enum Defect {
-    /// The end is believed when all are idle, whatever orders are outstanding.
+    /// The coordinator declares the end when all ranks are idle, even if orders are outstanding.
     OutstandingOrdersAreForgotten,
-    /// Who receives nodes does not say so.
+    /// The receiver of nodes does not report them.
     ReceiptIsNotTold,
-    /// Who receives nodes says so, but is still believed to be idle.
+    /// The receiver of nodes reports them, but the coordinator still believes that it is idle.
     ReceiptLeavesIdle,
-    /// An idle word of the search from before the last nodes were delivered is passed on.
+    /// A member passes on an idle report from before the last delivery of nodes.
     StaleIdleIsBelieved,
-    /// Orders are given while a checkpoint is gathered.
+    /// The coordinator sends orders while it gathers a checkpoint.
     OrdersWhileGathering,
-    /// Frontiers are asked for while orders are outstanding.
+    /// The coordinator asks for frontiers while orders are outstanding.
     GatherWithoutDraining,
-    /// A solution is told of after the frontier that was made with it.
+    /// A member reports a solution after the frontier that was made with it.
     FoundAfterFrontier,
     /// The coordinator passes a solution on and does not keep it.
     FoundIsNotKept,
-    /// The bound forgets what is on its way.
+    /// The bound ignores nodes in transit.
     BoundForgetsOrders,
-    /// The bound forgets what was received since the last status.
+    /// The bound ignores nodes received since the last status.
     BoundForgetsReceipts,
-    /// Who has nothing to spare says nothing.
+    /// A member with nothing to spare does not report that.
     RefusalIsNotTold,
-    /// The coordinator answers its own rank before that has done all that it was about to: it may be asked for its frontier before it has what it said that it received.
+    /// The coordinator answers its own rank before the rank has performed all its effects. The rank
+    /// may be asked for its frontier before its search has the nodes that it reported as received.
     AnsweredInTheMiddle,
 }
 
-/// What is wrong with a state machine: nothing, but under test.
+/// The defect of a state machine. Always none outside of tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Flaw(#[cfg(test)] pub(crate) Option<Defect>);
 
 impl Flaw {
-    /// Whether this is.
+    /// Returns whether this defect is `how`.
     pub(crate) fn is(self, how: Defect) -> bool {
         #[cfg(test)]
         return self.0 == Some(how);

@@ -1,4 +1,4 @@
-//! What one rank does with what it is told, and what it says of its search.
+//! The state machine of one rank, between the coordinator and the search.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,27 +10,29 @@ use super::message::{
 };
 use super::policy::Policy;
 
-/// What a member wants done, in order: something said, or something of its search.
+/// An action that a member requests: a message, or a call of its search. Performed in order.
 ///
-/// All that one call wants is done before anything else is taken in. On rank 0 that goes for the coordinator too: reports to it are handed over when the other effects are done, as it may answer at once, and ask for a frontier
-/// before the search has what was received.
+/// All effects of one call are performed before the next message is handled. On rank 0 this
+/// includes messages to the coordinator: they are handed over after the other effects. The
+/// coordinator may answer at once, and ask for a frontier before the search has what was received.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// Say this to the coordinator.
+    /// Send this to the coordinator.
     Report(ToCoordinator),
     /// Send this to another member.
     Send(usize, ToMember),
-    /// The search gets these. It says when it is idle, and how many deliveries it had taken in by then.
+    /// Give these nodes to the search. Its idle report says how many deliveries it has taken in.
     Deliver(Vec<Parcel>),
-    /// The search is asked for a share of what it has open. It answers once: [`Member::given`].
+    /// Ask the search for a share of its open nodes. It answers once: [`Member::given`].
     Ask(Share),
-    /// The search is told of a solution.
+    /// Tell the search about a solution.
     Tell(Answer),
-    /// The search is asked for all that it has open, and goes on. It answers once: [`Member::snapshot`].
+    /// Ask the search for all its open nodes while it goes on. It answers once:
+    /// [`Member::snapshot`].
     Snapshot,
-    /// The search stops at once: [`Member::ended`].
+    /// Stop the search at once: [`Member::ended`].
     Stop,
-    /// The search ends, having nothing left: [`Member::ended`].
+    /// End the search, which has nothing left: [`Member::ended`].
     End,
 }
 
@@ -43,25 +45,25 @@ enum Phase {
     Ending,
     /// The search has ended, and the coordinator knows.
     Left,
-    /// The run is over, and why.
+    /// The run failed, and why.
     Failed(String),
 }
 
-/// What one rank does with what it is told, and what it says of its search: see [the protocol](super).
+/// The state machine of one rank: see [the protocol](super).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
     threads: u64,
     policy: Policy,
     phase: Phase,
-    /// What the coordinator believes to be open here.
+    /// The number of open nodes that the coordinator believes this rank to have.
     told: u64,
-    /// Whether the last word was that nothing is.
+    /// Whether the last report was that nothing is open.
     idle: bool,
-    /// How often the search was delivered something.
+    /// The number of deliveries to the search.
     delivered: u64,
     /// Orders for which the search was asked, in order.
     asked: VecDeque<(u64, usize)>,
-    /// Nodes and the greatest bound of orders of which a part has arrived.
+    /// The nodes and the greatest bound so far, for orders that have arrived in part.
     arriving: BTreeMap<u64, (u64, Option<Cost>)>,
     /// The checkpoint for which the search was asked.
     round: Option<u64>,
@@ -70,7 +72,9 @@ pub struct Member {
 }
 
 impl Member {
-    /// A rank with so many threads, that is to solve what `identity` stands for. It says hello.
+    /// Returns a member with `threads` threads and requests its `Hello` message.
+    ///
+    /// `identity` stands for the problem to be solved.
     pub fn new(identity: u64, threads: u64, policy: Policy, out: &mut Vec<Effect>) -> Self {
         out.push(Effect::Report(ToCoordinator::Hello(Hello { version: VERSION, identity, threads })));
         Member {
@@ -88,7 +92,7 @@ impl Member {
         }
     }
 
-    /// Takes a message in.
+    /// Handles a message.
     pub fn handle(&mut self, message: ToMember, out: &mut Vec<Effect>) {
         if self.is_over() {
             return;
@@ -120,7 +124,9 @@ impl Member {
         }
     }
 
-    /// Looks at how much is open here, now and then, and says so if the coordinator should know. With `pulse` it says so in any case: a sign of life.
+    /// Reports how much is open if the coordinator should know. The caller calls it regularly.
+    ///
+    /// With `pulse` it always reports something, as a sign of life.
     pub fn look(&mut self, now: Status, pulse: bool, out: &mut Vec<Effect>) {
         if self.is_over() {
         } else if self.idle {
@@ -128,7 +134,7 @@ impl Member {
                 out.push(Effect::Report(ToCoordinator::Idle { explored: now.explored }));
             }
         } else if now.open == 0 {
-            // The search has not begun, or is about to say that it is idle.
+            // The search has not started, or is about to report that it is idle.
             if pulse {
                 out.push(Effect::Report(ToCoordinator::Alive));
             }
@@ -137,7 +143,7 @@ impl Member {
         }
     }
 
-    /// The search gives these, as it was asked to; and has so much left.
+    /// Handles the nodes that the search gives when asked. `now` is what it has left.
     pub fn given(&mut self, parcels: Vec<Parcel>, now: Status, out: &mut Vec<Effect>) {
         let Some((order, to)) = self.asked.pop_front() else { return };
         if parcels.is_empty() {
@@ -145,7 +151,8 @@ impl Member {
             if !self.flaw.is(Defect::RefusalIsNotTold) {
                 out.push(Effect::Report(ToCoordinator::Refused { order }));
             }
-            // It is asked again when it has spoken again, which is when there is something to say.
+            // The coordinator asks again after the next status, which comes when the load has
+            // changed.
             if !self.idle {
                 self.told = now.open;
             }
@@ -163,21 +170,21 @@ impl Member {
         }
     }
 
-    /// The search has all these open, as it was asked to say.
+    /// Handles the open nodes that the search reports when asked.
     pub fn snapshot(&mut self, parcels: Vec<Parcel>, totals: Totals, out: &mut Vec<Effect>) {
         if let Some(round) = self.round.take() {
             self.frontier(round, parcels, totals, out);
         }
     }
 
-    /// The search found something better than all it knew.
+    /// Reports a solution of the search that is better than all it knew.
     pub fn found(&mut self, answer: Answer, out: &mut Vec<Effect>) {
         if !self.is_over() {
             out.push(Effect::Report(ToCoordinator::Found(answer)));
         }
     }
 
-    /// The search has nothing left, having taken in so many deliveries.
+    /// Handles the search's report that it has nothing left, after `delivered` deliveries.
     pub fn searched_all(&mut self, delivered: u64, explored: u64, out: &mut Vec<Effect>) {
         let is_current = delivered == self.delivered || self.flaw.is(Defect::StaleIdleIsBelieved);
         if is_current && !self.idle && !self.is_over() {
@@ -187,7 +194,9 @@ impl Member {
         }
     }
 
-    /// The search has ended and left this open. `rest` is what else is to be said of this rank: what is counted here is filled in.
+    /// Handles the end of the search, which left these nodes open.
+    ///
+    /// `rest` has the other statistics of this rank. The member fills in what it has counted.
     pub fn ended(&mut self, left: Vec<Parcel>, totals: Totals, rest: RankStatistics, out: &mut Vec<Effect>) {
         match self.phase {
             Phase::Stopping(round) => self.frontier(round, left, totals, out),
@@ -215,14 +224,14 @@ impl Member {
         out.push(Effect::Report(ToCoordinator::Finished(self.statistics.clone())));
     }
 
-    /// Somebody wants this rank to stop: all will.
+    /// Asks the coordinator to stop the run on all ranks.
     pub fn quit(&mut self, out: &mut Vec<Effect>) {
         if self.phase == Phase::Working {
             out.push(Effect::Report(ToCoordinator::Quit));
         }
     }
 
-    /// This rank cannot go on.
+    /// Reports that this rank cannot go on.
     pub fn fail(&mut self, why: String, out: &mut Vec<Effect>) {
         if !self.is_over() {
             out.push(Effect::Report(ToCoordinator::Failed(why.clone())));
@@ -231,22 +240,22 @@ impl Member {
         }
     }
 
-    /// Whether nothing more is to be said: this rank has left, or the run failed.
+    /// Returns whether this rank has left or the run failed. Then it has nothing more to send.
     pub fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Left | Phase::Failed(_))
     }
 
-    /// Whether the last word of this rank was that it has nothing to do.
+    /// Returns whether the last report of this rank was that it is idle.
     pub fn is_idle(&self) -> bool {
         self.idle
     }
 
-    /// Whether the search was told to go on no longer.
+    /// Returns whether the search was told to stop or to end.
     pub fn is_leaving(&self) -> bool {
         self.phase != Phase::Working
     }
 
-    /// Why the run failed.
+    /// Returns why the run failed.
     pub fn failure(&self) -> Option<&str> {
         match &self.phase {
             Phase::Failed(why) => Some(why),
@@ -254,7 +263,7 @@ impl Member {
         }
     }
 
-    /// What was done here; whole when the search has ended.
+    /// Returns the statistics of this rank. They are complete when the search has ended.
     pub fn statistics(&self) -> &RankStatistics {
         &self.statistics
     }
@@ -269,7 +278,7 @@ impl Member {
         if last {
             let (nodes, bound) = self.arriving.remove(&order).unwrap_or_default();
             self.statistics.receipts += 1;
-            // Before the search has them, and so before it can be idle again.
+            // Reported before the search has the nodes, and so before it can be idle again.
             if !self.flaw.is(Defect::ReceiptIsNotTold) {
                 out.push(Effect::Report(ToCoordinator::Received { order, nodes, bound }));
             }
@@ -294,7 +303,7 @@ impl Member {
     }
 }
 
-/// As many as they say, which may be anything.
+/// Sums what the parcels claim, which may be any number, so the sum saturates.
 fn nodes(parcels: &[Parcel]) -> u64 {
     parcels.iter().fold(0, |nodes, parcel| parcel.nodes().saturating_add(nodes))
 }

@@ -1,4 +1,4 @@
-//! What is said. Messages travel as [postcard](https://docs.rs/postcard).
+//! The messages. They are encoded with [postcard](https://docs.rs/postcard).
 
 use core::fmt;
 
@@ -6,27 +6,27 @@ pub use filch_dd::port::{Parcel, Totals};
 use filch_dd::Cost;
 use serde::{Deserialize, Serialize};
 
-/// The version of all that is said here. Ranks of different versions do not work together.
+/// The version of the protocol. Ranks of different versions do not work together.
 pub const VERSION: u32 = 1;
 
-/// A solution as bytes, and what it is worth.
+/// A solution as bytes, and its worth.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Answer {
-    /// More is better, whatever the user calls its cost.
+    /// The worth: more is better, even if the user minimises a cost.
     pub worth: Cost,
-    /// The solution.
+    /// The encoded solution.
     pub bytes: Vec<u8>,
 }
 
-/// A share of what is open, in thousandths.
+/// A share of the open nodes, in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Share(pub u16);
 
 impl Share {
-    /// One of two equal parts.
+    /// One half.
     pub const HALF: Share = Share(500);
 
-    /// More than 0, at most 1.
+    /// Returns the share as a fraction: more than 0, at most 1.
     pub fn fraction(self) -> f64 {
         f64::from(self.0.clamp(1, 1000)) / 1000.0
     }
@@ -35,120 +35,121 @@ impl Share {
 /// How much a rank has open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Status {
-    /// Open nodes, with those that are being looked at.
+    /// The number of open nodes, including those being processed.
     pub open: u64,
-    /// Nodes looked at since the rank started.
+    /// The number of nodes processed since the rank started.
     pub explored: u64,
-    /// A bound on all that is open; more is better. `None`: nothing is open. The greatest cost: it is not known yet.
+    /// A bound on all open nodes; more is better. `None` if nothing is open. The greatest cost if
+    /// the bound is not known yet.
     pub bound: Option<Cost>,
 }
 
-/// What a rank did, told when it leaves. Durations are in nanoseconds.
+/// What a rank did, sent when it leaves. Durations are in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RankStatistics {
-    /// Where it ran.
+    /// The host that it ran on.
     pub host: String,
-    /// How many threads worked.
+    /// The number of working threads.
     pub threads: u64,
-    /// What its search did.
+    /// The totals of its search.
     pub totals: Totals,
-    /// Times that it gave open nodes away.
+    /// How often it gave open nodes away.
     pub gifts: u64,
-    /// Nodes that it gave away.
+    /// The number of nodes that it gave away.
     pub nodes_given: u64,
-    /// Their bytes.
+    /// The number of bytes of the nodes that it gave away.
     pub bytes_given: u64,
-    /// Times that it was asked for nodes and had none to spare.
+    /// How often it was asked for nodes and had none to spare.
     pub refusals: u64,
-    /// Times that it received open nodes.
+    /// How often it received open nodes.
     pub receipts: u64,
-    /// Nodes that it received.
+    /// The number of nodes that it received.
     pub nodes_received: u64,
-    /// Their bytes.
+    /// The number of bytes of the nodes that it received.
     pub bytes_received: u64,
-    /// Messages that it sent.
+    /// The number of messages that it sent.
     pub messages_sent: u64,
-    /// Messages that it received.
+    /// The number of messages that it received.
     pub messages_received: u64,
-    /// How long it had nothing to do.
+    /// How long it was idle.
     pub idle: u64,
     /// How long the communicating thread was at work, rather than asleep.
     pub communicating: u64,
-    /// How long it took from its start to its end.
+    /// The time from its start to its end.
     pub elapsed: u64,
 }
 
-/// The first word of every rank. What comes first in it is the same in all versions.
+/// The first message of every rank. Its first field is the same in all versions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Hello {
-    /// The version of the protocol that it was built with.
+    /// The version of the protocol that the rank was built with.
     pub version: u32,
-    /// A hash of what is to be solved and how; the same on all ranks.
+    /// A hash of the problem and the options. It must be the same on all ranks.
     pub identity: u64,
-    /// How many threads work there.
+    /// The number of working threads of the rank.
     pub threads: u64,
 }
 
-/// What is said to the coordinator.
+/// A message to the coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ToCoordinator {
-    /// I am here.
+    /// The rank has started.
     Hello(Hello),
-    /// So much is open here.
+    /// The rank has this much open.
     Status(Status),
-    /// Nothing has changed, or nothing is known for sure just now, but I am alive.
+    /// The rank is alive. Nothing has changed, or its status is not known just now.
     Alive,
-    /// Nothing is open here.
+    /// Nothing is open on the rank.
     Idle {
-        /// Nodes looked at since the rank started.
+        /// The number of nodes processed since the rank started.
         explored: u64,
     },
-    /// I had nothing to spare for this order.
+    /// The rank had nothing to spare for this order.
     Refused {
-        /// Which one.
+        /// The number of the order.
         order: u64,
     },
-    /// What this order was about has arrived here.
+    /// The nodes of this order have arrived at the rank.
     Received {
-        /// Which one.
+        /// The number of the order.
         order: u64,
-        /// How many nodes there were.
+        /// The number of nodes.
         nodes: u64,
         /// The greatest bound among them.
         bound: Option<Cost>,
     },
-    /// I found this.
+    /// The rank found this solution.
     Found(Answer),
-    /// These are open here.
+    /// The open nodes of the rank.
     Frontier {
         /// The number of the checkpoint that this is for.
         round: u64,
         /// All open nodes, or some of them: a frontier may take several messages.
         parcels: Vec<Parcel>,
-        /// With the last of these, what was done until then.
+        /// The totals of the search so far. Only in the last message of a frontier.
         last: Option<Totals>,
     },
-    /// Somebody wants the run to stop.
+    /// The rank was asked to stop the run.
     Quit,
-    /// I cannot go on, and why.
+    /// The rank cannot go on, and why.
     Failed(String),
-    /// I have ended, and did so much.
+    /// The rank has ended, with these statistics.
     Finished(RankStatistics),
 }
 
-/// What is said to a member: by the coordinator, and nodes by other members.
+/// A message to a member from the coordinator. Nodes also come from other members.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ToMember {
-    /// Give a share of what you have open to somebody else.
+    /// Give a share of the open nodes to another rank.
     Give {
         /// The number of this order.
         order: u64,
-        /// Who gets it.
+        /// The rank that receives the nodes.
         to: usize,
-        /// How much.
+        /// The share to give.
         share: Share,
     },
-    /// Here are nodes.
+    /// Nodes for this member.
     Nodes {
         /// The order that they are given for.
         order: u64,
@@ -157,39 +158,39 @@ pub enum ToMember {
         /// Whether there are no more for this order.
         last: bool,
     },
-    /// Somebody found this.
+    /// Another rank found this solution.
     Found(Answer),
-    /// Say what you have open, and work on.
+    /// Report the open nodes, and work on.
     Snapshot {
         /// The number of the checkpoint.
         round: u64,
     },
-    /// Stop, and say what you have open.
+    /// Stop, and report the open nodes.
     Stop {
         /// The number of the checkpoint.
         round: u64,
     },
-    /// All is done.
+    /// All work is done.
     End,
-    /// The run is over, and why.
+    /// The run failed, and why.
     Failed(String),
-    /// There is nothing to say, but I am alive.
+    /// The coordinator is alive.
     Alive,
 }
 
-/// Whom a message is for.
+/// The receivers of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum To {
     /// One rank.
     Rank(usize),
-    /// All, rank 0 as well.
+    /// All ranks, including rank 0.
     All,
-    /// All but this one.
+    /// All ranks except this one.
     AllBut(usize),
 }
 
 impl To {
-    /// Which ranks these are, of so many.
+    /// Returns the receiving ranks, out of `ranks`.
     pub fn ranks(self, ranks: usize) -> impl Iterator<Item = usize> {
         let (range, but) = match self {
             To::Rank(rank) => (rank..rank + 1, None),
@@ -200,16 +201,16 @@ impl To {
     }
 }
 
-/// What travels.
+/// A message between ranks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
-    /// Something for the coordinator.
+    /// A message to the coordinator.
     ToCoordinator(ToCoordinator),
-    /// Something for a member.
+    /// A message to a member.
     ToMember(ToMember),
 }
 
-/// Bytes that are no message.
+/// Error from decoding bytes that are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotUnderstood;
 
@@ -222,12 +223,12 @@ impl fmt::Display for NotUnderstood {
 impl std::error::Error for NotUnderstood {}
 
 impl Message {
-    /// As bytes.
+    /// Encodes the message.
     pub fn encode(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("a message has nothing in it that postcard cannot write")
     }
 
-    /// From bytes.
+    /// Decodes a message.
     ///
     /// # Errors
     ///
@@ -240,10 +241,10 @@ impl Message {
     }
 }
 
-/// Messages with more bytes than this are sent in parts, so that nothing waits long behind them.
+/// The size above which nodes are sent in parts. So other messages do not wait long.
 const PART: usize = 4 << 20;
 
-/// Parcels, in parts that are not too large to send; at least one part.
+/// Splits parcels into parts that are not too large to send; at least one part.
 pub(crate) fn parts(parcels: Vec<Parcel>) -> impl Iterator<Item = Vec<Parcel>> {
     let mut parcels = parcels.into_iter().peekable();
     let mut first = true;

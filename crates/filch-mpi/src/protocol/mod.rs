@@ -1,30 +1,49 @@
-//! What ranks say to each other, as state machines without clock, thread or network.
+//! The protocol between ranks, as state machines without clock, thread or network.
 //!
-//! Rank 0 [coordinates](Coordinator), and works as well; every rank is a [`Member`]. Between two ranks messages arrive in the order in which they were sent; nothing else is assumed, however late they are.
+//! Rank 0 [coordinates](Coordinator), and works as well; every rank is a [`Member`]. Between two
+//! ranks messages arrive in the order in which they were sent. Nothing else is assumed: a message
+//! may be arbitrarily late.
 //!
-//! **Transfers.** A member says how much it has open ([`ToCoordinator::Status`], when that has changed notably), and when it has nothing left ([`ToCoordinator::Idle`]). Who gives to whom is decided by a [policy](Policy).
-//! The coordinator orders it ([`ToMember::Give`]); the giver sends its open nodes straight to the receiver ([`ToMember::Nodes`]), or tells the coordinator that it has none to spare ([`ToCoordinator::Refused`]); the receiver
-//! tells the coordinator that it has them ([`ToCoordinator::Received`]). An order is outstanding until it was received or refused.
+//! **Transfers.** A member reports how much it has open ([`ToCoordinator::Status`], if that has
+//! changed notably), and when it has nothing left ([`ToCoordinator::Idle`]). A [policy](Policy)
+//! decides which rank gives to which.
 //!
-//! **The end.** It is over when no order is outstanding and the last word of every rank is that it is idle. A rank that is idle becomes busy by an order alone, which is outstanding until that rank's `Received`, and that comes
-//! before its next `Idle`. So there is no moment at which work is somewhere and the coordinator believes that there is none.
+//! - The coordinator sends an order to the giver ([`ToMember::Give`]).
+//! - The giver sends open nodes straight to the receiver ([`ToMember::Nodes`]), or tells the
+//!   coordinator that it has none to spare ([`ToCoordinator::Refused`]).
+//! - The receiver tells the coordinator that it has the nodes ([`ToCoordinator::Received`]).
 //!
-//! **Solutions.** Who finds one tells the coordinator, which passes each better one on to all others at once. So the coordinator knows every solution that anybody but its finder knows.
+//! An order is outstanding until it is received or refused.
 //!
-//! **The bound** on all that is open, at any moment: the greatest of the last status of each rank, of all that it received since, and, for each order that is outstanding, of the bound when it was given. What an order moves was open
-//! somewhere when the order was given, or comes from what was.
+//! **The end.** The run is over when no order is outstanding and the last report of every rank is
+//! that it is idle. An idle rank becomes busy only by an order. That order is outstanding until the
+//! rank's `Received`, which comes before its next `Idle`. So at no moment does work exist somewhere
+//! while the coordinator believes that there is none.
 //!
-//! **A checkpoint.** The coordinator gives no more orders, waits until none is outstanding, and asks every rank for its open nodes ([`ToMember::Snapshot`], [`ToCoordinator::Frontier`]); ranks work on meanwhile. As nothing moves
-//! between ranks before all have answered, what they answer is all that was not done: each node was looked at before its rank answered, so that its children are in there, or is in there itself. And as a finder tells of a
-//! solution before it answers, the coordinator knows every solution that anything was dropped for.
+//! **Solutions.** A member that finds a solution tells the coordinator. The coordinator passes each
+//! better solution on to all other members at once. So the coordinator knows every solution that
+//! any rank other than its finder knows.
 //!
-//! **Stopping** is a checkpoint after which nobody works on ([`ToMember::Stop`]).
+//! **The bound** on all open nodes, at any moment, is the greatest of: the last status of each
+//! rank, all that the rank received since, and, for each outstanding order, the bound at the time
+//! of the order. The nodes that an order moves were open somewhere at that time, or descend from
+//! nodes that were.
 //!
-//! **Signs of life** go both ways ([`ToCoordinator::Alive`], [`ToMember::Alive`]); who listens for them has a clock, and is not here.
+//! **A checkpoint.** The coordinator sends no more orders, waits until none is outstanding, and
+//! asks every rank for its open nodes ([`ToMember::Snapshot`], [`ToCoordinator::Frontier`]). Ranks
+//! keep working meanwhile. Nothing moves between ranks before all have answered, so the answers are
+//! exactly the work that is not done: a node either was processed before its rank answered, and
+//! then its children are in the answer, or is in the answer itself. A finder reports a solution
+//! before it answers, so the coordinator knows every solution for which a node was dropped.
 //!
-//! - [`message`]: what is said
-//! - [`coordinator`], [`member`]: who says what when
-//! - [`policy`]: who gives to whom
+//! **Stopping** is a checkpoint after which no rank works on ([`ToMember::Stop`]).
+//!
+//! **Signs of life** go both ways ([`ToCoordinator::Alive`], [`ToMember::Alive`]). The code that
+//! listens for them has a clock, and is not in this module.
+//!
+//! - [`message`]: the messages
+//! - [`coordinator`], [`member`]: the two state machines
+//! - [`policy`]: which rank gives to which
 
 pub mod coordinator;
 mod defect;

@@ -1,25 +1,27 @@
-//! Who gives to whom, and when a rank says how much it has.
+//! Load balancing: which rank gives to which, and when a rank reports its load.
 //!
-//! A rank that has few open nodes for its threads is hungry, and is served before it has none. Whoever has most gives; one order at a time for each giver and each receiver. As those who
-//! received can give in turn, one rank's nodes reach n ranks in about log2(n) steps.
+//! A rank with few open nodes per thread is hungry, and gets nodes before it has none left. The
+//! rank with the most open nodes gives. Each giver and each receiver has one order at a time. A
+//! receiver can give in turn, so one rank's nodes reach n ranks in about log2(n) steps.
 //!
-//! What the coordinator knows of a rank is what it said last, so it may be wrong by a factor. Who is asked in vain is not asked again before it has spoken.
+//! The coordinator knows only the last report of a rank, which may be off by a factor. A rank that
+//! refuses is not asked again before its next report.
 //!
-//! Nothing here looks at all ranks: with thousands of them, each message would.
+//! No function here iterates over all ranks: with thousands of ranks, each message would cost that.
 
 use core::time::Duration;
 use std::collections::BTreeSet;
 
 use super::message::Share;
 
-/// How work is balanced. The same on all ranks.
+/// The settings of load balancing. The same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
-    /// A rank with fewer open nodes than this for each of its threads is hungry.
+    /// A rank with fewer open nodes than this per thread is hungry.
     pub hungry: u64,
-    /// How much of what it has a giver gives.
+    /// The share of its open nodes that a giver gives.
     pub share: Share,
-    /// A rank speaks if it has this many times more or less open than it said.
+    /// A rank reports if its open nodes have changed by this factor.
     pub factor: u64,
 }
 
@@ -33,7 +35,7 @@ impl Default for Policy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Class {
     Nothing,
-    /// All that is open is being looked at.
+    /// All open nodes are being processed.
     NothingToSpare,
     Hungry,
     Enough,
@@ -52,43 +54,48 @@ impl Policy {
         }
     }
 
-    /// Whether a rank that has so much open, and is believed to have `told`, should say so.
+    /// Returns whether a rank should report that it has `open` nodes open.
+    ///
+    /// `told` is what the coordinator believes.
     pub fn is_worth_telling(self, told: u64, open: u64, threads: u64) -> bool {
         self.class(told, threads) != self.class(open, threads)
             || open > told.saturating_mul(self.factor)
             || open.saturating_mul(self.factor) < told
     }
 
-    /// How long a rank should at least be silent between two statuses, so that one coordinator can listen to so many ranks.
+    /// Returns the shortest time between two statuses of a rank.
+    ///
+    /// It grows with the number of ranks, so that one coordinator can handle the messages.
     pub fn pace(self, ranks: usize) -> Duration {
         Duration::from_micros((ranks as u64).saturating_mul(5).max(1000))
     }
 }
 
-/// What the coordinator knows of a rank's work.
+/// What the coordinator knows of a rank's load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Load {
     threads: u64,
-    /// What it said last, and what it received since.
+    /// The open nodes of its last report, and all that it received since.
     open: u64,
-    /// Whether anything is known of it.
+    /// Whether the rank has reported or received anything.
     heard: bool,
     giving: bool,
     receiving: bool,
-    /// It was asked in vain since it last spoke.
+    /// Whether the rank has refused since its last report.
     refused: bool,
 }
 
-/// Who may give, and who should get.
+/// The ranks that can give, and the ranks that need nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Balance {
     policy: Policy,
     loads: Vec<Load>,
-    /// Who has something to spare and is not giving, the richest last.
+    /// Ranks that have nodes to spare and are not giving, the richest last.
     givers: BTreeSet<(u64, usize)>,
-    /// Who is hungry and not receiving, with what it has in thousandths for each thread, the hungriest first.
+    /// Hungry ranks that are not receiving, the hungriest first. The number is the open nodes per
+    /// thread, in thousandths.
     takers: BTreeSet<(u64, usize)>,
-    /// What all have. Wider than what each says, so that no sum is too large.
+    /// The open nodes of all ranks. Wider than each report, so that the sum cannot overflow.
     open: u128,
 }
 
@@ -106,7 +113,7 @@ impl Balance {
         self.change(rank, |load| load.threads = threads.max(1));
     }
 
-    /// A rank says how much it has.
+    /// Records a rank's report of how much it has open.
     pub(crate) fn told(&mut self, rank: usize, open: u64) {
         self.change(rank, |load| {
             load.open = open;
@@ -129,7 +136,8 @@ impl Balance {
         self.change(to, |load| {
             load.receiving = false;
             load.open = load.open.saturating_add(nodes);
-            // As good as its word: who was dealt nodes may have nothing to add to that for a while.
+            // A receipt counts as a report: a rank that was dealt nodes may have nothing to report
+            // for a while.
             load.heard = true;
             load.refused = false;
         });
@@ -143,12 +151,13 @@ impl Balance {
         self.change(to, |load| load.receiving = false);
     }
 
-    /// Who should give to whom now, if anybody.
+    /// Returns the next giver and receiver, if there is a pair.
     pub(crate) fn next(&self) -> Option<(usize, usize)> {
         let &(_, taker) = self.takers.first()?;
         let &(has, giver) = self.givers.iter().rev().find(|&&(_, giver)| giver != taker)?;
         let wants = self.loads[taker].open;
-        // Who has nothing gets what can be spared. Who has something gets it only from somebody who is not hungry soon after.
+        // A receiver with nothing gets what can be spared. A receiver with some nodes gets more
+        // only from a rank that does not become hungry by giving.
         let threads = self.loads[giver].threads;
         let pays = wants == 0 || has >= threads.saturating_mul(self.policy.hungry).max(wants).saturating_mul(2);
         pays.then_some((giver, taker))
@@ -180,7 +189,8 @@ impl Balance {
 
     fn taker(policy: Policy, load: &Load) -> Option<u64> {
         let may = load.heard && !load.receiving;
-        // Who has given is not hungry by that: it had twice as much. So nothing goes to and fro.
+        // Giving does not make a rank hungry: it had twice as much. So nodes do not move back and
+        // forth.
         let hungry = load.open == 0 || load.open < load.threads.saturating_mul(policy.hungry);
         (may && hungry).then(|| load.open.saturating_mul(1000) / load.threads)
     }

@@ -1,10 +1,10 @@
-//! The greatest of many bounds, each of which changes now and then.
+//! The greatest of many bounds that change now and then.
 
 use std::collections::BTreeMap;
 
 use filch_dd::Cost;
 
-/// Bounds, each counted.
+/// A multiset of bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Spread {
     counts: BTreeMap<Cost, usize>,

@@ -1,4 +1,6 @@
-//! What messages take the coordinator on the machine that the simulation runs on: the real code on the real state, measured.
+//! Measures the time that messages take the coordinator on this machine.
+//!
+//! It runs the real code on the real state.
 
 use std::time::Instant;
 
@@ -8,9 +10,9 @@ use crate::protocol::{Coordinator, Message, To, ToCoordinator, ToMember};
 /// Measures each message: from its bytes to the bytes of the answers.
 #[derive(Clone, Debug)]
 pub(super) struct Stopwatch {
-    /// For each kind, in nanoseconds.
+    /// The samples for each kind, in nanoseconds.
     samples: Vec<Vec<u32>>,
-    /// What looking at the clock takes.
+    /// The cost of reading the clock.
     overhead: u32,
 }
 
@@ -48,7 +50,10 @@ impl Stopwatch {
         self.samples[kind as usize].push(taken.saturating_sub(self.overhead));
     }
 
-    /// The mean of each kind, without the hundredth that took longest: then somebody else had the processor. Kinds that were not seen cost what all do in the mean.
+    /// Returns the mean cost of each kind, without the slowest hundredth.
+    ///
+    /// The slowest samples are taken to include time of other processes on this core. A kind
+    /// without samples costs the mean of all kinds.
     pub(super) fn costs(&self, receive: f64, send: f64) -> Costs {
         let mean =
             |samples: &[u32]| samples.iter().map(|&sample| f64::from(sample)).sum::<f64>() / samples.len() as f64;

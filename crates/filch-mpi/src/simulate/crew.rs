@@ -1,23 +1,24 @@
 //! The threads of one rank, and the open nodes that they share.
 //!
-//! A thread takes the youngest open node, works for as long as it costs, and then leaves its children open. What the threads of a rank cost each other is not part of the simulation.
+//! A thread takes the youngest open node, works for as long as it costs, and then leaves its
+//! children open. Contention between the threads of a rank is not simulated.
 
 use std::collections::VecDeque;
 
 use super::queue::Time;
 use super::tree::{Node, Size, Tree};
 
-/// The threads of a rank at work.
+/// The threads of a rank.
 #[derive(Clone, Debug)]
 pub(super) struct Crew {
     /// Open nodes, the oldest first.
     open: VecDeque<Node>,
-    /// What is being worked on, and when it will be done.
+    /// The nodes being processed, and when each will be done.
     working: Vec<(Time, Node)>,
     threads: usize,
     /// When a thread was last between two nodes.
     paused_at: Option<Time>,
-    /// What has been done.
+    /// The work done so far.
     done: Size,
 }
 
@@ -32,17 +33,17 @@ impl Crew {
         }
     }
 
-    /// How many nodes are open or being worked on.
+    /// Returns the number of nodes that are open or being processed.
     pub(super) fn load(&self) -> usize {
         self.open.len() + self.working.len()
     }
 
-    /// How many nodes have been done, and what they cost.
+    /// Returns the number of processed nodes, and their cost.
     pub(super) fn done(&self) -> Size {
         self.done
     }
 
-    /// Takes nodes in, the oldest first, older than those that are there.
+    /// Adds nodes, the oldest first, as older than the present ones.
     pub(super) fn take_in(&mut self, now: Time, nodes: Vec<Node>, tree: &Tree) {
         for node in nodes.into_iter().rev() {
             self.open.push_front(node);
@@ -50,24 +51,24 @@ impl Crew {
         self.begin(now, tree);
     }
 
-    /// Gives a share of the open nodes away, the oldest, and never all that it has.
+    /// Gives a share of the open nodes away, the oldest. Never all nodes of the rank.
     pub(super) fn give(&mut self, share: f64) -> Vec<Node> {
         let most = if self.working.is_empty() { self.open.len().saturating_sub(1) } else { self.open.len() };
         let wanted = (self.open.len() as f64 * share).ceil() as usize;
         self.open.drain(..wanted.min(most)).collect()
     }
 
-    /// Whether a thread is between two nodes, or all are without.
+    /// Returns whether a thread is between two nodes, or no thread has a node.
     pub(super) fn is_between_nodes(&self, now: Time) -> bool {
         self.paused_at == Some(now) || self.working.is_empty()
     }
 
-    /// When the first thread is between two nodes.
+    /// Returns when the next thread finishes its node.
     pub(super) fn next_pause(&self) -> Option<Time> {
         self.working.iter().map(|(until, _)| *until).min()
     }
 
-    /// Works up to and including `limit`. If everything is done by then: when it was.
+    /// Works up to and including `limit`. Returns when all nodes were done, if that is by then.
     pub(super) fn work_until(&mut self, limit: Time, tree: &Tree) -> Option<Time> {
         let mut last = None;
         while let Some((place, until)) = self.first_done() {
@@ -85,7 +86,7 @@ impl Crew {
         last
     }
 
-    /// Each thread that has nothing to do takes the youngest open node.
+    /// Each thread without a node takes the youngest open node.
     fn begin(&mut self, now: Time, tree: &Tree) {
         while self.working.len() < self.threads {
             let Some(node) = self.open.pop_back() else { return };

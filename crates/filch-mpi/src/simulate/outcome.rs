@@ -1,83 +1,83 @@
-//! What came of a simulated run.
+//! The result of a simulated run.
 
 use core::fmt;
 use core::time::Duration;
 
 use super::tree::Size;
 
-/// What came of a simulated run.
+/// The result of a simulated run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// From the beginning until the coordinator knew that all is over.
+    /// The time from the start until the coordinator knew that all work is done.
     pub elapsed: Duration,
-    /// What the ranks did together.
+    /// The nodes and the work of all ranks together.
     pub done: Size,
-    /// How many threads there were in all.
+    /// The number of threads of all ranks.
     pub threads: usize,
-    /// Messages that the coordinator handled.
+    /// The number of messages that the coordinator handled.
     pub messages: u64,
-    /// Of these, how many were of each kind, in the order of [`Kind::ALL`](super::Kind::ALL).
+    /// The number of these messages of each kind, in the order of [`Kind::ALL`](super::Kind::ALL).
     pub kinds: Vec<u64>,
     /// How long the coordinator was busy with them.
     pub busy: Duration,
-    /// How long they waited for it.
+    /// How long they waited for the coordinator.
     pub queueing: Spread,
-    /// How long ranks that had nothing waited for nodes.
+    /// How long ranks without nodes waited for nodes.
     pub hunger: Spread,
-    /// Orders to give nodes away.
+    /// The number of orders to give nodes away.
     pub orders: u64,
-    /// Of these, those that found nothing to give.
+    /// The number of orders that were refused.
     pub refused: u64,
-    /// Nodes that were moved.
+    /// The number of nodes that were moved.
     pub moved: u64,
 }
 
 impl Outcome {
-    /// How many threads' work it is worth.
+    /// Returns the speed-up over one thread.
     #[must_use]
     pub fn speed_up(&self) -> f64 {
         self.done.work as f64 / (self.elapsed.as_nanos() as f64).max(1.0)
     }
 
-    /// Which share of all threads' time went into nodes.
+    /// Returns the share of all threads' time that went into nodes.
     #[must_use]
     pub fn efficiency(&self) -> f64 {
         self.speed_up() / self.threads as f64
     }
 
-    /// Which share of the time the coordinator was busy.
+    /// Returns the share of the time for which the coordinator was busy.
     #[must_use]
     pub fn utilisation(&self) -> f64 {
         self.busy.as_secs_f64() / self.elapsed.as_secs_f64().max(1e-9)
     }
 
-    /// How many messages the coordinator handled in a second.
+    /// Returns the number of messages that the coordinator handled per second.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.messages as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
 }
 
-/// Why a simulated run is not to be believed.
+/// Error from a simulated run whose result is invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
-    /// Nothing will happen any more, and it is not over.
+    /// No event is left, and the run is not over.
     Stuck {
-        /// When the last thing happened.
+        /// The time of the last event.
         at: Duration,
-        /// Nodes that were done by then.
+        /// The number of nodes processed by then.
         done: u64,
-        /// Nodes that there are.
+        /// The number of nodes of the tree.
         nodes: u64,
     },
-    /// It was over, but what was done is not the tree.
+    /// The run ended, but the processed nodes are not those of the tree.
     Lost {
-        /// Nodes that were done.
+        /// The number of processed nodes.
         done: u64,
-        /// Nodes that there are.
+        /// The number of nodes of the tree.
         nodes: u64,
     },
-    /// The protocol says that something went wrong.
+    /// The protocol reported a failure.
     Refused(String),
 }
 
@@ -99,20 +99,20 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Times, of which the mean and the tail are told.
+/// The mean and the tail of many times.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
-    /// How many there were.
+    /// The number of times.
     pub count: u64,
     /// Their mean, in nanoseconds.
     pub mean: f64,
-    /// What nine of ten are below, up to a few parts of a hundred, in nanoseconds.
+    /// Their ninth decile, accurate to a few percent, in nanoseconds.
     pub ninth: f64,
     /// The greatest, in nanoseconds.
     pub most: u64,
 }
 
-/// Times that are being collected: in classes of a sixteenth of their size, so that millions of them take no room.
+/// A histogram of times. Its classes are a sixteenth of their size wide, so it stays small.
 #[derive(Clone, Debug)]
 pub(super) struct Times {
     classes: Vec<u64>,
@@ -144,7 +144,7 @@ impl Times {
         (((below + 1) << STEPS) as u64 + ((time >> below) & ((1 << STEPS) - 1))) as usize
     }
 
-    /// The middle of a class.
+    /// Returns the middle of a class.
     fn middle(class: usize) -> f64 {
         let (high, low) = (class >> STEPS, class & ((1 << STEPS) - 1));
         if high == 0 {

@@ -1,4 +1,6 @@
-//! How long a communicating thread waits before it looks for messages again: ever longer, while nothing happens.
+//! The waits of a communicating thread between two checks for messages.
+//!
+//! They grow while nothing happens.
 
 use super::queue::Time;
 
@@ -8,7 +10,7 @@ pub(super) struct Patience {
     shortest: Time,
     longest: Time,
     wait: Time,
-    /// When it last looked.
+    /// When it last checked.
     looked: Time,
 }
 
@@ -18,14 +20,14 @@ impl Patience {
         Patience { shortest, longest: longest.max(shortest), wait: shortest, looked: 0 }
     }
 
-    /// It has looked, and something had happened or not. Returns when it will look next.
+    /// Records a check and whether something had happened. Returns the time of the next check.
     pub(super) fn look(&mut self, now: Time, happened: bool) -> Time {
         self.looked = now;
         self.wait = if happened { self.shortest } else { (2 * self.wait).min(self.longest) };
         now + self.wait
     }
 
-    /// When it will look at something that arrives now, if nothing happens before.
+    /// Returns when the thread notices a message that arrives now, if nothing happens before.
     pub(super) fn notice(&mut self, arrival: Time) -> Time {
         let mut at = self.looked + self.wait;
         while at < arrival && self.wait < self.longest {

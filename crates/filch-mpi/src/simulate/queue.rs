@@ -1,4 +1,4 @@
-//! What happens next, in virtual time.
+//! The queue of events, in virtual time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 /// A time in a simulation, in nanoseconds since it began.
 pub(super) type Time = u64;
 
-/// Things that will happen, each at its time; those of one time in the order in which they were put in.
+/// Events by time. Events of the same time keep the order of insertion.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     heap: BinaryHeap<Reverse<(Time, u64, T)>>,

@@ -1,4 +1,6 @@
-//! One simulated rank: its member of the protocol, its threads, and its communicating thread, which looks for messages now and then.
+//! One simulated rank: its member of the protocol, its threads and its communicating thread.
+//!
+//! The communicating thread checks for messages now and then.
 
 use std::collections::VecDeque;
 
@@ -12,33 +14,33 @@ use super::wire::Outlet;
 use crate::protocol::{Answer, Effect, Member, Parcel, RankStatistics, Status, ToCoordinator, ToMember, Totals};
 use crate::random::{below, mix, mix_two};
 
-/// A message that leaves a rank.
+/// An outgoing message of a rank.
 #[derive(Debug)]
 pub(super) enum Leaving {
-    /// For the coordinator.
+    /// A message for the coordinator.
     Report(ToCoordinator),
-    /// For another member. The nodes are not in the parcels, which have no bytes, but beside the message.
+    /// A message for another member. The parcels have no bytes: the nodes are beside the message.
     Send(usize, ToMember, Vec<Node>),
 }
 
-/// A rank.
+/// A simulated rank.
 #[derive(Debug)]
 pub(super) struct Rank {
     member: Member,
     crew: Crew,
     pub(super) outlet: Outlet,
     inbox: VecDeque<(ToMember, Vec<Node>)>,
-    /// When its communicating thread will be awake next; `None` if only a message will wake it.
+    /// When its communicating thread wakes next; `None` if only a message will wake it.
     pub(super) next_look: Option<Time>,
     patience: Patience,
     /// Shares that the search was asked for and has not given.
     asked: VecDeque<f64>,
     deliveries: u64,
-    /// Whether the search has said that it has nothing left, since it last got something.
+    /// Whether the search has reported that it is idle, since it last got nodes.
     dry: bool,
-    /// Since when it has nothing.
+    /// Since when it has had no nodes.
     hungry: Option<Time>,
-    /// When it last looked whether it should say how much it has, and when it last said so in any case.
+    /// When it last considered a status, and when it last sent a sign of life.
     considered: Time,
     pulsed: Time,
     bound_seed: u64,
@@ -61,7 +63,7 @@ impl Rank {
             dry: false,
             hungry: None,
             considered: 0,
-            // Not all at the same time.
+            // Spread over the interval, so that not all ranks report at the same time.
             pulsed: below(mix(random), (settings.pulse.as_nanos() as u64).max(1)),
             bound_seed: random,
         };
@@ -72,7 +74,7 @@ impl Rank {
         rank
     }
 
-    /// Begins with the whole tree.
+    /// Starts with the whole tree.
     pub(super) fn begin_with(&mut self, tree: &Tree) {
         self.crew.take_in(0, vec![tree.root()], tree);
     }
@@ -85,7 +87,8 @@ impl Rank {
         self.member.failure()
     }
 
-    /// A message has arrived. If nothing else wakes the rank: when it will see it.
+    /// Adds a message that has arrived. Returns when the rank sees it, if nothing else wakes it
+    /// before.
     pub(super) fn arrive(&mut self, now: Time, message: ToMember, nodes: Vec<Node>) -> Option<Time> {
         self.inbox.push_back((message, nodes));
         if self.next_look.is_some() {
@@ -95,7 +98,7 @@ impl Rank {
         self.next_look
     }
 
-    /// A better solution is found here.
+    /// Reports a better solution of this rank.
     pub(super) fn find(&mut self, worth: i64, out: &mut Vec<Leaving>) {
         let mut effects = Vec::new();
         self.member.found(Answer { worth, bytes: vec![0; 200] }, &mut effects);
@@ -106,7 +109,7 @@ impl Rank {
         }
     }
 
-    /// The communicating thread is awake. Returns when it will be next, if no message wakes it.
+    /// Runs the communicating thread. Returns when it wakes next, if no message wakes it.
     pub(super) fn look(
         &mut self,
         now: Time,
@@ -158,7 +161,8 @@ impl Rank {
         self.next_look
     }
 
-    /// The threads work until the communicating thread is awake again. Nothing that arrives meanwhile is seen before, so that this may be computed ahead.
+    /// Lets the threads work until the communicating thread wakes again. A message that arrives
+    /// meanwhile is not seen before, so this may be computed ahead.
     fn work_on(&mut self, now: Time, next: Time, tree: &Tree) -> Option<Time> {
         if !self.asked.is_empty() && self.crew.load() == 0 {
             return Some(now);
@@ -205,13 +209,13 @@ impl Rank {
         Status { open, explored: self.crew.done().nodes, bound: (open > 0).then(|| self.bound(now)) }
     }
 
-    /// Some bound or other, so that the coordinator has many to keep in order.
+    /// Returns an arbitrary bound, so that the coordinator has many bounds to keep in order.
     fn bound(&self, now: Time) -> i64 {
         below(mix_two(self.bound_seed, now), 64) as i64
     }
 }
 
-/// Nodes that travel beside their message.
+/// Makes a parcel without bytes for nodes that travel beside their message.
 fn parcels(nodes: u64, bound: i64) -> Vec<Parcel> {
     if nodes == 0 {
         Vec::new()

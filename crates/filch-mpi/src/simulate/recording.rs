@@ -1,45 +1,47 @@
-//! What the nodes of a real search cost, as a file.
+//! The node costs of a real search, as a file.
 //!
-//! A recording is the list of the nodes of a search by one thread, in the order in which it took them, youngest first: for each how long it took and how many nodes it left open. That is enough to
-//! rebuild the tree. In the file each is a few bytes.
+//! A recording lists the nodes of a search by one thread, in the order in which it took them,
+//! youngest first. For each node it has the time and the number of nodes that it left open. That is
+//! enough to rebuild the tree. A node takes a few bytes in the file.
 
 use core::fmt;
 use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How every recording begins; the digit is the version of what follows.
+/// The first bytes of every recording. The version follows.
 const MAGIC: &[u8; 8] = b"filchrec";
 const VERSION: u8 = 1;
-/// The version and the checksum of the rest.
+/// The length of the magic bytes, the version and the checksum of the rest.
 const HEADER: usize = MAGIC.len() + 1 + 4;
 
-/// A node that was recorded.
+/// A recorded node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// What it cost, in nanoseconds.
+    /// Its cost, in nanoseconds.
     pub cost: u32,
-    /// How many nodes it left open.
+    /// The number of nodes that it left open.
     pub children: u32,
 }
 
-/// The nodes of a search by one thread, in the order in which it took them.
+/// The nodes of a search by one thread, in the order of processing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
     name: String,
     nodes: Vec<Taken>,
 }
 
-/// What is wrong with a file that should be a recording.
+/// Error from reading a file that should be a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordingError {
-    /// It begins like nothing of ours.
+    /// The file does not start with the magic bytes.
     Foreign,
-    /// It is of a version that this program does not know.
+    /// The file has a version that this program does not know.
     Version(u8),
-    /// It ends too early, or has changed since it was written.
+    /// The file is too short, or has changed since it was written.
     Damaged,
-    /// Its nodes are no tree: this many nodes in, nothing is left open, or something is left open at the end.
+    /// The nodes are no tree. At this node nothing is left open, or something is left open at the
+    /// end.
     NoTree(usize),
 }
 
@@ -67,7 +69,7 @@ impl fmt::Display for RecordingError {
 
 impl std::error::Error for RecordingError {}
 
-/// What the checksum is of.
+/// The part that the checksum covers.
 #[derive(Serialize, Deserialize)]
 struct Body {
     name: String,
@@ -75,7 +77,7 @@ struct Body {
 }
 
 impl Recording {
-    /// A recording of a search that is about to begin; the name is for people.
+    /// Creates an empty recording. The name is for people.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Recording { name: name.to_owned(), nodes: Vec::new() }
@@ -87,9 +89,11 @@ impl Recording {
         self.nodes.push(Taken { cost, children: u32::try_from(left_open).unwrap_or(u32::MAX) });
     }
 
-    /// Makes a tree of what was recorded: a search that was stopped left nodes open that it never took, and they are left out here.
+    /// Completes the recording to a tree.
+    ///
+    /// A search that was stopped left nodes open that it never took. They are left out.
     pub fn finish(&mut self) {
-        // Nodes that still have children to come, the youngest last.
+        // Nodes that still miss children, the youngest last.
         let mut waiting: Vec<(usize, u32)> = Vec::new();
         for (index, taken) in self.nodes.iter().enumerate() {
             if let Some((_, missing)) = waiting.last_mut() {
@@ -107,7 +111,10 @@ impl Recording {
         }
     }
 
-    /// Takes in another recording of the same search, and of each node the lesser cost: what it took more was somebody else's who had the processor. Returns whether it is the same search.
+    /// Merges another recording of the same search and keeps the smaller cost of each node.
+    ///
+    /// Higher costs are taken to include time of other processes on the core. Returns whether it is
+    /// the same search.
     pub fn calm(&mut self, other: &Recording) -> bool {
         let is_same = self.nodes.len() == other.nodes.len()
             && self.nodes.iter().zip(&other.nodes).all(|(ours, theirs)| ours.children == theirs.children);
@@ -119,25 +126,25 @@ impl Recording {
         is_same
     }
 
-    /// What was searched.
+    /// Returns the name of the search.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The nodes, in the order in which they were taken.
+    /// Returns the nodes, in the order in which they were taken.
     #[must_use]
     pub fn nodes(&self) -> &[Taken] {
         &self.nodes
     }
 
-    /// What all of them cost together.
+    /// Returns the cost of all nodes together.
     #[must_use]
     pub fn work(&self) -> Duration {
         Duration::from_nanos(self.nodes.iter().map(|taken| u64::from(taken.cost)).sum())
     }
 
-    /// The recording as a file.
+    /// Encodes the recording as a file.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
@@ -150,7 +157,7 @@ impl Recording {
         bytes
     }
 
-    /// Reads a file.
+    /// Decodes a file.
     ///
     /// # Errors
     ///
@@ -171,7 +178,7 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Whether the nodes are one tree.
+    /// Checks that the nodes are one tree.
     fn check(&self) -> Result<(), RecordingError> {
         let mut open = 1u64;
         for (index, taken) in self.nodes.iter().enumerate() {

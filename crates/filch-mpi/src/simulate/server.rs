@@ -1,4 +1,4 @@
-//! The coordinator as a server: one message at a time, each takes it a while.
+//! The coordinator as a server that handles one message at a time.
 
 use std::collections::VecDeque;
 
@@ -9,26 +9,26 @@ use super::queue::Time;
 use super::settings::{Costs, Kind};
 use crate::protocol::{Coordinator, Policy, To, ToCoordinator, ToMember};
 
-/// The coordinator with what waits for it.
+/// The coordinator with its queue of messages.
 #[derive(Debug)]
 pub(super) struct Server {
     coordinator: Coordinator,
     costs: Costs,
-    /// What has arrived, when and from whom.
+    /// The messages that have arrived, with their times and senders.
     inbox: VecDeque<(Time, usize, ToCoordinator)>,
-    /// Whether it has had nothing to do since it last looked.
+    /// Whether its queue has been empty since it last checked.
     asleep: bool,
     patience: Patience,
     ranks: usize,
-    /// How long it was busy.
+    /// How long it was busy, in nanoseconds.
     pub(super) busy: f64,
     pub(super) kinds: [u64; Kind::ALL.len()],
     pub(super) queueing: Times,
-    /// Measures what messages take on this machine.
+    /// Measures the cost of messages on this machine.
     pub(super) stopwatch: Option<Stopwatch>,
 }
 
-/// A message that leaves the coordinator, and when.
+/// An outgoing message of the coordinator: the time, the receiver, the message.
 pub(super) type Leaving = (Time, usize, ToMember);
 
 impl Server {
@@ -51,13 +51,14 @@ impl Server {
         &self.coordinator
     }
 
-    /// A message has arrived. If the coordinator is asleep: when it will see it.
+    /// Adds a message that has arrived. Returns when the coordinator sees it, if it is asleep.
     pub(super) fn arrive(&mut self, now: Time, from: usize, message: ToCoordinator) -> Option<Time> {
         self.inbox.push_back((now, from, message));
         core::mem::take(&mut self.asleep).then(|| self.patience.notice(now))
     }
 
-    /// Handles the next message. What leaves because of it is put into `out`; returns when it is done, or `None` if there was nothing, and it sleeps.
+    /// Handles the next message and adds the answers to `out`. Returns when it is done, or `None`
+    /// if there was no message and it sleeps.
     pub(super) fn serve(&mut self, now: Time, out: &mut Vec<Leaving>) -> Option<Time> {
         let Some((arrived, from, message)) = self.inbox.pop_front() else {
             self.asleep = true;

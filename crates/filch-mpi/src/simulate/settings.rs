@@ -1,4 +1,4 @@
-//! What is simulated.
+//! The settings of a simulation.
 
 use core::time::Duration;
 
@@ -7,38 +7,38 @@ use super::wire::Wire;
 use crate::protocol::{Policy, ToCoordinator};
 use crate::solve::driver::{LONGEST_WAIT, SHORTEST_WAIT};
 
-/// What is simulated.
+/// The settings of a simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// How many ranks.
+    /// The number of ranks.
     pub ranks: usize,
-    /// How many threads each has.
+    /// The number of threads of each rank.
     pub threads: usize,
-    /// What is between them.
+    /// The network between the ranks.
     pub wire: Wire,
-    /// How long a rank waits, after something happened, before it looks for messages again.
+    /// How long a rank waits, after something happened, before it checks for messages again.
     pub shortest_wait: Duration,
-    /// While nothing happens it waits twice as long each time, up to this.
+    /// The longest wait. While nothing happens, each wait is twice the one before, up to this.
     pub longest_wait: Duration,
-    /// How often a rank that works says how much it has, whether or not that has changed.
+    /// How often a working rank reports how much it has, even without a change.
     pub pulse: Duration,
-    /// How work is balanced.
+    /// The settings of load balancing.
     pub policy: Policy,
-    /// What an open node is in a message, in bytes.
+    /// The size of an open node in a message, in bytes.
     pub node_bytes: u64,
-    /// How often a better solution is found somewhere, and told to all.
+    /// The number of better solutions that are found and sent to all ranks.
     pub solutions: u32,
-    /// How long the coordinator takes for a message.
+    /// The time that a message takes the coordinator.
     pub costs: Costs,
-    /// Where all that is random comes from.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// Which message is lost, counted from the first: a defect, to see that it is noticed.
+    /// The number of the message to lose, from 1: a defect that tests must notice.
     #[cfg(test)]
     pub(super) lose: Option<u64>,
 }
 
 impl Settings {
-    /// So many ranks of one thread, on InfiniBand, with a coordinator that takes no time.
+    /// Returns settings for ranks of one thread, on InfiniBand, with a coordinator of no cost.
     #[must_use]
     pub fn new(ranks: usize) -> Settings {
         Settings {
@@ -65,18 +65,19 @@ impl Settings {
     }
 }
 
-/// How long the coordinator takes for a message, in nanoseconds.
+/// The time that a message takes the coordinator, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
-    /// To read it, to handle it and to write the answers, for each kind in the order of [`Kind::ALL`].
+    /// The time to decode and handle a message and to encode the answers. One entry for each kind,
+    /// in the order of [`Kind::ALL`].
     pub handle: [f64; Kind::ALL.len()],
-    /// For the network's library to receive it.
+    /// The time for the network library to receive it.
     pub receive: f64,
-    /// For the network's library to send one answer.
+    /// The time for the network library to send one answer.
     pub send: f64,
 }
 
-/// What the coordinator is told, by kind.
+/// The kind of a message to the coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Kind {
@@ -91,7 +92,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All there are.
+    /// All kinds.
     pub const ALL: [Kind; 8] = [
         Kind::Hello,
         Kind::Status,
@@ -103,7 +104,7 @@ impl Kind {
         Kind::Other,
     ];
 
-    /// As in tables.
+    /// Returns the name used in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

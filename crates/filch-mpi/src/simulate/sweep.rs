@@ -1,4 +1,4 @@
-//! Many simulated runs: the same work for a rank, or the same work in all, for more and more ranks.
+//! Many simulated runs with growing numbers of ranks, for weak and strong scaling.
 
 use serde::Serialize;
 
@@ -13,9 +13,9 @@ use super::world::{calibrate, run};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scaling {
-    /// Nothing: all have the recorded tree.
+    /// Nothing: all numbers of ranks get the recorded tree.
     Strong,
-    /// The tree: each rank has as much work, in trees that are grown like the recorded one.
+    /// The tree: each rank gets the same work. The trees are grown like the recorded one.
     Weak,
 }
 
@@ -24,39 +24,42 @@ pub enum Scaling {
 pub struct Line {
     /// What grows with the ranks.
     pub scaling: Scaling,
-    /// What the network is called.
+    /// The name of the network.
     pub network: String,
-    /// What it is like.
+    /// The properties of the network.
     pub wire: Wire,
     /// Nodes cost this many times as much as recorded.
     pub factor: f64,
 }
 
-/// What is simulated.
+/// The runs of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Numbers of ranks.
+    /// The numbers of ranks.
     pub ranks: Vec<usize>,
-    /// For each of them, one run a line.
+    /// The lines. Each has one run for each number of ranks.
     pub lines: Vec<Line>,
-    /// How many nodes there are for each thread where that is the same for all, if they cost what all cost in the mean: what is the same is the work.
+    /// The number of nodes per thread for weak scaling, at the mean cost. The work per thread is
+    /// fixed; the number of nodes may differ.
     pub nodes: u32,
-    /// All else. What the library takes for a message is taken from its costs; what handling takes is measured, unless `handle` says what it is.
+    /// All other settings. The receive and send costs are used as given. The handling cost is
+    /// measured, unless `handle` gives it.
     pub settings: Settings,
-    /// What handling a message takes the coordinator, in nanoseconds.
+    /// The time that handling a message takes the coordinator, in nanoseconds.
     pub handle: Option<f64>,
 }
 
-/// What the coordinator takes for a message among so many ranks.
+/// The cost of messages for a coordinator of this number of ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
-    /// How many ranks.
+    /// The number of ranks.
     pub ranks: usize,
-    /// From the bytes of a message to the bytes of the answers, in nanoseconds, for each kind.
+    /// The time from the bytes of a message to the bytes of the answers. In nanoseconds, for each
+    /// kind.
     pub handle_ns: Vec<(&'static str, f64)>,
-    /// For the library to receive a message.
+    /// The time for the library to receive a message, in nanoseconds.
     pub receive_ns: f64,
-    /// For the library to send an answer.
+    /// The time for the library to send an answer, in nanoseconds.
     pub send_ns: f64,
     #[serde(skip)]
     costs: Costs,
@@ -67,66 +70,66 @@ pub struct Calibration {
 pub struct Row {
     /// What grows with the ranks.
     pub scaling: Scaling,
-    /// What the network is called.
+    /// The name of the network.
     pub network: String,
-    /// From one rank to another, in microseconds.
+    /// The latency from one rank to another, in microseconds.
     pub latency_us: f64,
     /// Nodes cost this many times as much as recorded.
     pub factor: f64,
     /// The mean cost of a node, in microseconds.
     pub node_us: f64,
-    /// How many ranks.
+    /// The number of ranks.
     pub ranks: usize,
-    /// Threads of each.
+    /// The number of threads of each rank.
     pub threads: usize,
-    /// Nodes of the tree.
+    /// The number of nodes of the tree.
     pub nodes: u64,
-    /// What they cost together, in seconds.
+    /// The cost of all nodes together, in seconds.
     pub work_s: f64,
     /// How long the ranks took, in seconds.
     pub elapsed_s: f64,
-    /// How many times faster than one thread.
+    /// The speed-up over one thread.
     pub speed_up: f64,
     /// The share of the threads' time that went into nodes.
     pub efficiency: f64,
-    /// Messages that the coordinator handled.
+    /// The number of messages that the coordinator handled.
     pub messages: u64,
-    /// In a second.
+    /// The number of messages per second.
     pub messages_per_s: f64,
-    /// What one took it in the mean, in microseconds, with what it sent because of it.
+    /// The mean time for a message and its answers, in microseconds.
     pub message_us: f64,
     /// The share of the time for which the coordinator was busy.
     pub utilisation: f64,
-    /// How long a message waited for the coordinator: the mean, in microseconds.
+    /// The mean time that a message waited for the coordinator, in microseconds.
     pub queueing_us: f64,
-    /// The longest that one waited.
+    /// The longest time that a message waited, in microseconds.
     pub queueing_most_us: f64,
-    /// How long a rank that had nothing waited for nodes: the mean, in microseconds.
+    /// The mean time that a rank without nodes waited for nodes, in microseconds.
     pub hunger_us: f64,
-    /// What nine of ten waited at most.
+    /// The ninth decile of that time, in microseconds.
     pub hunger_ninth_us: f64,
-    /// Orders to give nodes away.
+    /// The number of orders to give nodes away.
     pub orders: u64,
-    /// Of these, those that found nothing to give.
+    /// The number of orders that were refused.
     pub refused: u64,
-    /// Nodes that were moved.
+    /// The number of nodes that were moved.
     pub moved: u64,
 }
 
-/// Something that was learnt.
+/// A result of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Learnt {
-    /// What messages take.
+    /// The measured cost of messages.
     Calibrated(Calibration),
-    /// What came of a run.
+    /// The result of a run.
     Simulated(Row),
 }
 
-/// Does all that is planned, and tells of each thing that is learnt.
+/// Runs all simulations of a plan and passes each result to `tell`.
 ///
 /// # Errors
 ///
-/// If a simulated run loses nodes or does not end: then the protocol is wrong, or the simulation.
+/// If a simulated run loses nodes or does not end. Then the protocol or the simulation is wrong.
 pub fn sweep(recording: &Recording, plan: &Plan, tell: &mut dyn FnMut(&Learnt)) -> Result<(), Failure> {
     let recorded = Tree::recorded(recording);
     let work = recording.work() / u32::try_from(recording.nodes().len()).unwrap_or(u32::MAX) * plan.nodes;
@@ -136,7 +139,7 @@ pub fn sweep(recording: &Recording, plan: &Plan, tell: &mut dyn FnMut(&Learnt)) 
         let calibration = match plan.handle {
             Some(handle) => Calibration::new(ranks, Costs { handle: [handle; Kind::ALL.len()], ..plan.settings.costs }),
             None => {
-                // A shorter run will do, but it begins and ends as others do.
+                // A shorter run is enough, but it starts and ends as others do.
                 let tree = Tree::grown(recording, work * threads / 8, plan.settings.seed);
                 Calibration::new(ranks, calibrate(&tree, &settings)?)
             }
@@ -154,7 +157,7 @@ pub fn sweep(recording: &Recording, plan: &Plan, tell: &mut dyn FnMut(&Learnt)) 
             let settings = Settings { wire: line.wire, costs, ..settings.clone() };
             run(&tree, &settings).map(|outcome| Row::new(line, &settings, &outcome))
         };
-        // Runs have nothing to do with each other, but for memory: as many at a time as there are processors.
+        // Runs are independent but need memory: as many at a time as there are processors.
         let at_once = std::thread::available_parallelism().map_or(1, usize::from);
         for lines in plan.lines.chunks(at_once) {
             let rows: Vec<Result<Row, Failure>> = std::thread::scope(|scope| {
@@ -210,10 +213,13 @@ impl Row {
     }
 }
 
-/// From which number of ranks on the coordinator is busy for more than this share of the time.
+/// The share of busy time from which the coordinator counts as saturated.
 pub const SATURATED: f64 = 0.8;
 
-/// Where a line of rows saturates the coordinator: between which two the utilisation passes [`SATURATED`], interpolated on a logarithmic scale. `None` if it does not.
+/// Returns the number of ranks at which a line of rows saturates the coordinator.
+///
+/// It is interpolated, on a logarithmic scale, between the two rows where the utilisation passes
+/// [`SATURATED`]. `None` if it does not.
 #[must_use]
 pub fn saturation(rows: &[&Row]) -> Option<f64> {
     let first = rows.iter().position(|row| row.utilisation >= SATURATED)?;

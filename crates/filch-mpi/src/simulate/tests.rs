@@ -1,11 +1,11 @@
-//! What holds of every simulated run.
+//! Invariants of every simulated run.
 
 use core::time::Duration;
 
 use super::{calibrate, run, Costs, Failure, Kind, Recording, Settings, Tree, Wire};
 use crate::random::{below, mix_two};
 
-/// A tree as a search might have, of about so many nodes.
+/// A made-up search tree of about this number of nodes.
 pub(super) fn a_recording(nodes: usize, seed: u64) -> Recording {
     let mut recording = Recording::new("made up");
     let mut open = vec![0u32];
@@ -21,7 +21,7 @@ pub(super) fn a_recording(nodes: usize, seed: u64) -> Recording {
     recording
 }
 
-/// A tree of equal nodes under one that costs nothing.
+/// A tree of equal nodes under a root that costs nothing.
 fn broom(nodes: usize, cost: Duration) -> Tree {
     let mut recording = Recording::new("broom");
     recording.add(Duration::ZERO, nodes);
@@ -29,14 +29,14 @@ fn broom(nodes: usize, cost: Duration) -> Tree {
     Tree::recorded(&recording)
 }
 
-/// A coordinator for which each message is so much work.
+/// A coordinator that needs this time for each message.
 fn costs(nanoseconds: f64) -> Costs {
     Costs { handle: [nanoseconds; Kind::ALL.len()], receive: 0.0, send: 0.0 }
 }
 
 #[test]
 fn every_node_is_done_once_whatever_the_ranks_threads_and_delays() {
-    // `run` compares the nodes that were done with those of the tree.
+    // `run` compares the processed nodes with those of the tree.
     let recording = a_recording(4_000, 3);
     for (ranks, threads) in [(1, 1), (1, 3), (2, 1), (3, 2), (17, 1), (100, 4)] {
         for latency in [0, 1_500, 30_000, 5_000_000] {
@@ -69,7 +69,8 @@ fn a_rank_alone_takes_as_long_as_its_nodes() {
 
 #[test]
 fn work_that_can_be_divided_at_will_is_divided_in_equal_parts() {
-    // Two seconds of work in nodes of a tenth of a millisecond; what it takes to divide it is some thousandths of a second.
+    // Two seconds of work in nodes of a tenth of a millisecond; dividing it takes some
+    // milliseconds.
     for ranks in [2, 4, 8] {
         let tree = broom(20_000 * ranks, Duration::from_micros(100));
         let outcome = run(&tree, &Settings::new(ranks)).unwrap();
@@ -84,7 +85,7 @@ fn a_coordinator_that_takes_no_time_never_saturates() {
         let tree = Tree::grown(&recording, Duration::from_millis(20 * ranks as u64), 5);
         let outcome = run(&tree, &Settings::new(ranks)).unwrap();
         assert_eq!((outcome.busy, outcome.utilisation()), (Duration::ZERO, 0.0));
-        // All that a message waits for is that the coordinator looks.
+        // A message waits only until the coordinator checks.
         assert!(outcome.queueing.most <= Settings::new(ranks).longest_wait.as_nanos() as u64, "{outcome:?}");
     }
 }
@@ -115,14 +116,14 @@ fn what_the_coordinator_does_adds_up() {
 fn a_message_that_is_lost_is_noticed_or_harmless() {
     let tree = Tree::recorded(&a_recording(500, 3));
     let lose = |lose| run(&tree, &Settings { lose: Some(lose), solutions: 0, ..Settings::new(3) });
-    // The first are the greetings of the three ranks, without which nobody is listened to.
+    // The first messages are the hellos of the three ranks. Without its hello a rank is refused.
     for first in 1..=3 {
         assert!(matches!(lose(first), Err(Failure::Refused(_) | Failure::Stuck { .. })), "{:?}", lose(first));
     }
     let outcomes: Vec<_> = (4..60).map(lose).collect();
     let stuck = outcomes.iter().filter(|outcome| matches!(outcome, Err(Failure::Stuck { .. }))).count();
     assert!(stuck > 5, "nodes, orders and receipts were lost: {outcomes:?}");
-    // Who believes that all is well has done all of the tree.
+    // A run that reports success has processed the whole tree.
     assert!(outcomes.iter().flatten().all(|outcome| outcome.done == tree.size()));
 }
 
@@ -132,6 +133,6 @@ fn what_messages_take_is_measured() {
     let costs = calibrate(&tree, &Settings { costs: Costs { receive: 7.0, ..Costs::default() }, ..Settings::new(50) });
     let costs = costs.unwrap();
     assert_eq!((costs.receive, costs.send), (7.0, 0.0));
-    // Not how much: that is the machine's affair, and of what else it does.
+    // The values are not checked: they depend on the machine and its load.
     assert!(costs.handle.iter().all(|&cost| cost > 0.0 && cost.is_finite()), "{costs:?}");
 }

@@ -1,4 +1,4 @@
-//! The trees that simulated ranks work on: one that was recorded, and larger ones that are grown like it.
+//! The trees of simulated runs: recorded, or grown like a recorded one.
 
 use core::time::Duration;
 
@@ -8,29 +8,30 @@ use crate::random::{below, fraction, mix, mix_two};
 /// An open node of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Node {
-    /// In a recorded tree its place in the recording; in one that is grown, a random number of its own.
+    /// The place in the recording; in a grown tree, a random number of its own.
     key: u64,
-    /// How far it is from the root.
+    /// Its distance from the root.
     level: u32,
 }
 
-/// A tree of which each node is made when it is looked at, the same whenever that is.
+/// A tree whose nodes are computed on demand, always with the same result.
 #[derive(Clone, Debug)]
 pub struct Tree {
     shape: Shape,
-    /// What a node costs is multiplied by this.
+    /// The factor on the cost of each node.
     factor: f64,
     size: Size,
 }
 
-/// What is in a tree.
+/// The size of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
-    /// How many nodes it has.
+    /// The number of nodes.
     pub nodes: u64,
-    /// What they cost together, in nanoseconds.
+    /// The cost of all nodes together, in nanoseconds.
     pub work: u64,
-    /// A sum of the nodes, each as a random number of its own: two of the same size with the same sum are the same nodes.
+    /// A sum over the nodes, each hashed to a random number. Two sets of the same size and sum are
+    /// the same.
     pub(super) sum: u64,
 }
 
@@ -41,12 +42,12 @@ impl Size {
         self.sum = self.sum.wrapping_add(mix_two(node.key, u64::from(node.level)));
     }
 
-    /// Both together.
+    /// Adds two sizes.
     pub(super) fn and(self, other: Size) -> Size {
         Size { nodes: self.nodes + other.nodes, work: self.work + other.work, sum: self.sum.wrapping_add(other.sum) }
     }
 
-    /// The work, as a time.
+    /// Returns the work as a time.
     #[must_use]
     pub fn time(&self) -> Duration {
         Duration::from_nanos(self.work)
@@ -55,14 +56,14 @@ impl Size {
 
 #[derive(Clone, Debug)]
 enum Shape {
-    /// As it was recorded. The children of a node are a part of `children`, the oldest first.
+    /// As recorded. The children of a node are a range of `children`, the oldest first.
     Recorded { nodes: Vec<Taken>, firsts: Vec<u32>, children: Vec<u32> },
     /// Grown by drawing from the nodes that were recorded at the same level.
     Grown { levels: Vec<Vec<Taken>>, growth: f64, seed: u64 },
 }
 
 impl Tree {
-    /// The tree of a recording.
+    /// Returns the tree of a recording.
     ///
     /// # Panics
     ///
@@ -78,7 +79,7 @@ impl Tree {
             total += taken.children;
         }
         firsts.push(total);
-        // The first child that was taken is the youngest, so it is the last here.
+        // The child that was taken first is the youngest, so it comes last.
         let mut ends: Vec<u32> = firsts[1..].to_vec();
         let mut children = vec![0; total as usize];
         for (index, parent) in parents.iter().enumerate().skip(1) {
@@ -88,8 +89,11 @@ impl Tree {
         Tree { shape: Shape::Recorded { nodes, firsts, children }, factor: 1.0, size: Size::default() }.measured()
     }
 
-    /// A tree that is like that of a recording but has about so much work: the nodes of each level are drawn from those of the same level, with more or fewer children than they had, by the same factor
-    /// for all. Of a few seeds it takes the one whose tree is nearest to what is wanted.
+    /// Returns a tree that resembles a recording and has about this much work.
+    ///
+    /// The nodes of each level are drawn from the recorded nodes of the same level. One factor
+    /// scales the number of children of all nodes. Of a few seeds it takes the one whose tree is
+    /// nearest to `work`.
     ///
     /// # Panics
     ///
@@ -114,7 +118,9 @@ impl Tree {
         nearest.expect("there was at least one attempt")
     }
 
-    /// The same tree with nodes that cost `factor` times as much, and at least a nanosecond if they cost anything.
+    /// Returns the same tree with nodes that cost `factor` times as much as recorded.
+    ///
+    /// A node that costs anything costs at least a nanosecond.
     #[must_use]
     pub fn scaled(mut self, factor: f64) -> Tree {
         if factor == self.factor {
@@ -124,7 +130,7 @@ impl Tree {
         self.measured()
     }
 
-    /// What is in it.
+    /// Returns the size of the tree.
     #[must_use]
     pub fn size(&self) -> Size {
         self.size
@@ -137,7 +143,7 @@ impl Tree {
         }
     }
 
-    /// What a node costs, in nanoseconds.
+    /// Returns the cost of a node, in nanoseconds.
     pub(super) fn cost(&self, node: Node) -> u64 {
         match self.taken(node).cost {
             0 => 0,
@@ -145,7 +151,7 @@ impl Tree {
         }
     }
 
-    /// Hands out the children of a node, the oldest first.
+    /// Calls `each` with the children of a node, the oldest first.
     pub(super) fn children(&self, node: Node, mut each: impl FnMut(Node)) {
         let level = node.level + 1;
         match &self.shape {
@@ -157,7 +163,7 @@ impl Tree {
             }
             Shape::Grown { growth, .. } => {
                 let wanted = f64::from(self.taken(node).children) * growth;
-                // Rounded up so often that the mean is what is wanted.
+                // Rounded up at random, so that the mean is `wanted`.
                 let count = (wanted + fraction(mix(node.key ^ 0x5EED))).floor() as u64;
                 for child in 0..count {
                     each(Node { key: mix_two(node.key, child + 1), level });
@@ -176,7 +182,7 @@ impl Tree {
         }
     }
 
-    /// Walks over all of it.
+    /// Computes the size by visiting all nodes.
     fn measured(mut self) -> Tree {
         let mut size = Size::default();
         let mut open = vec![self.root()];
@@ -189,7 +195,7 @@ impl Tree {
     }
 }
 
-/// The parent of every node, 0 for the root.
+/// Returns the parent of every node, 0 for the root.
 fn parents(nodes: &[Taken]) -> Vec<u32> {
     let mut waiting: Vec<(u32, u32)> = Vec::new();
     let mut parents = Vec::with_capacity(nodes.len());
@@ -208,7 +214,7 @@ fn parents(nodes: &[Taken]) -> Vec<u32> {
     parents
 }
 
-/// The nodes by how far they are from the root.
+/// Groups the nodes by their distance from the root.
 fn by_level(recording: &Recording) -> Vec<Vec<Taken>> {
     let nodes = recording.nodes();
     let parents = parents(nodes);
@@ -227,7 +233,8 @@ fn by_level(recording: &Recording) -> Vec<Vec<Taken>> {
     levels
 }
 
-/// By how much more children each node must have for a tree of so much work to be expected. With as many as recorded, the recorded tree is what is expected at every level.
+/// Returns the factor on the number of children for which the expected work is `wanted`. With a
+/// factor of 1, the expected tree has the recorded work at every level.
 fn growth(levels: &[Vec<Taken>], wanted: f64) -> f64 {
     let work: Vec<f64> = levels.iter().map(|level| level.iter().map(|taken| f64::from(taken.cost)).sum()).collect();
     let expected = |growth: f64| work.iter().rev().fold(0.0, |sum, work| sum * growth + work);

@@ -1,15 +1,15 @@
-//! How long messages are on their way.
+//! How long messages are in transit.
 
 use core::time::Duration;
 
 use super::queue::Time;
 
-/// What a network is like.
+/// The properties of a network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wire {
-    /// From one rank to another, whatever the size.
+    /// The time from one rank to another, for any size.
     pub latency: Duration,
-    /// What a rank sends in a second, in bytes.
+    /// The number of bytes that a rank sends per second.
     pub bandwidth: f64,
 }
 
@@ -20,14 +20,15 @@ impl Wire {
     pub const ETHERNET: Wire = Wire { latency: Duration::from_micros(30), bandwidth: 1.1e9 };
 }
 
-/// All that leaves one rank: one message after the other. The latency being the same for all, messages between two ranks arrive in the order in which they were sent.
+/// The outgoing side of a rank, which sends one message after the other. The latency is the same
+/// for all messages, so messages between two ranks arrive in the order in which they were sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outlet {
     free_at: Time,
 }
 
 impl Outlet {
-    /// When a message arrives that is sent now.
+    /// Returns when a message arrives that is sent now.
     pub(super) fn send(&mut self, now: Time, bytes: u64, wire: &Wire) -> Time {
         let taken = (bytes as f64 / wire.bandwidth * 1e9) as Time;
         self.free_at = self.free_at.max(now) + taken;

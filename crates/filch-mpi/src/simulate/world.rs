@@ -12,19 +12,19 @@ use super::tree::{Node, Size, Tree};
 use crate::protocol::{ToCoordinator, ToMember};
 use crate::random::{below, mix_two};
 
-/// What a message is in bytes, but for nodes: what the protocol writes, and what the library adds.
+/// The size of a message without nodes. It counts the bytes of the protocol and of the library.
 const MESSAGE: u64 = 64;
 
-/// Something that happens.
+/// An event.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
-    /// A message arrives; its place among those that are on their way.
+    /// The message at this place of `letters` arrives.
     Arrive(usize),
-    /// The communicating thread of a rank is awake.
+    /// The communicating thread of a rank wakes.
     Look(usize),
     /// The coordinator is free for the next message.
     Serve,
-    /// A better solution is found: how good it is.
+    /// A better solution of this worth is found.
     Find(i64),
 }
 
@@ -40,7 +40,7 @@ struct World<'a> {
     queue: Queue<What>,
     ranks: Vec<Rank>,
     server: Server,
-    /// Messages on their way, and places that are free.
+    /// Messages in transit, and the free places.
     letters: Vec<Option<Letter>>,
     free: Vec<usize>,
     sent: u64,
@@ -48,17 +48,19 @@ struct World<'a> {
     moved: u64,
 }
 
-/// Simulates a run of all of the tree.
+/// Simulates a run of the whole tree.
 ///
 /// # Errors
 ///
-/// If nodes were lost or doubled, or it does not come to an end.
+/// If nodes were lost or duplicated, or the run does not end.
 pub fn run(tree: &Tree, settings: &Settings) -> Result<Outcome, Failure> {
     let mut world = World::new(tree, settings);
     world.run()
 }
 
-/// Simulates a run and measures what messages take the coordinator on this machine; receiving and sending are the library's and are taken as given.
+/// Simulates a run and measures the cost of messages for the coordinator on this machine.
+///
+/// The costs to receive and to send are those of the library, and are taken from the settings.
 ///
 /// # Errors
 ///
@@ -97,7 +99,7 @@ impl<'a> World<'a> {
             world.queue.push(0, What::Look(rank));
             world.ranks[rank].next_look = Some(0);
         }
-        // Better solutions are found ever more seldom: each takes twice as long as the one before.
+        // Better solutions become rarer: each takes twice as long as the one before.
         let ideal = tree.size().work as f64 / (settings.ranks * settings.threads) as f64;
         for number in 0..settings.solutions {
             let at = ideal / 2f64.powi((settings.solutions - number) as i32);
@@ -163,7 +165,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Sends what leaves a rank.
+    /// Sends the outgoing messages of a rank.
     fn send(&mut self, now: Time, from: usize, out: &mut Vec<rank::Leaving>) {
         for leaving in out.drain(..) {
             match leaving {

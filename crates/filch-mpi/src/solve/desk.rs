@@ -1,4 +1,4 @@
-//! What rank 0 does besides: it coordinates, keeps the time, and tells the user.
+//! The additional work of rank 0: it coordinates, checks limits, and calls the user's callbacks.
 
 use core::time::Duration;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,10 +15,11 @@ use super::options::{Left, Options, Progress, Solved};
 use super::silence::{sentence, Silence};
 use crate::protocol::{Answer, Coordinator, Gathered, RankStatistics, To, ToCoordinator, ToMember};
 
-/// How often to look whether somebody has fallen silent.
+/// How often to check whether a rank has fallen silent.
 const LISTEN: Duration = Duration::from_millis(250);
 
-/// How often the others hear of rank 0 at least, whatever their patience: so seldom that it is nothing, with thousands of them.
+/// The longest time between two signs of life of rank 0, for any patience. Rare enough to cost
+/// nothing even with thousands of ranks.
 const PULSE: Duration = Duration::from_secs(10);
 
 pub(super) struct Desk<'t, 'h> {
@@ -30,15 +31,15 @@ pub(super) struct Desk<'t, 'h> {
     patience: Duration,
     silence: Silence,
     listened: Instant,
-    /// When the others were last given a sign of life.
+    /// When the last sign of life was sent to the other ranks.
     pulsed: Instant,
-    /// Why all are to stop.
+    /// Why all ranks stop.
     reason: Ending,
     checkpoints: Option<Checkpoints>,
     gathered: u64,
-    /// The last: of a run that was stopped.
+    /// The last checkpoint, of a stopped run.
     left: Option<Gathered>,
-    /// The worth of the best solution that the user was told of.
+    /// The worth of the best solution that the user was told.
     told: Option<Cost>,
     on_solution: Option<Box<dyn FnMut(&Solution, Duration) + 'h>>,
     on_progress: Option<(Duration, Box<dyn FnMut(&Progress) + 'h>)>,
@@ -48,9 +49,9 @@ pub(super) struct Desk<'t, 'h> {
 struct Checkpoints {
     every: Option<Duration>,
     due: Instant,
-    /// To the thread that has them written down.
+    /// Sends to the thread that runs the checkpoint callback.
     sender: Sender<Left>,
-    /// How many it has not done yet.
+    /// How many checkpoints the callback has not finished.
     unwritten: Arc<AtomicUsize>,
 }
 
@@ -83,7 +84,7 @@ impl<'t, 'h> Desk<'t, 'h> {
                 }
             });
             let every = options.checkpoint_every;
-            // The first at once, so that there always is one.
+            // The first is due at once, so that there always is one.
             Checkpoints { every, due: now, sender, unwritten }
         });
         Desk {
@@ -135,7 +136,7 @@ impl<'t, 'h> Desk<'t, 'h> {
         }
     }
 
-    /// Does what it is time for.
+    /// Performs the actions that are due.
     pub(super) fn look(&mut self, now: Instant, elapsed: Duration, out: &mut Vec<(To, ToMember)>) {
         if self.coordinator.is_over() {
             return;
@@ -152,7 +153,7 @@ impl<'t, 'h> Desk<'t, 'h> {
             self.coordinator.stop(out);
         }
         if let Some(Checkpoints { every: Some(every), due, unwritten, .. }) = &mut self.checkpoints {
-            // Relaxed: a count. None is gathered while one waits to be written.
+            // Relaxed: a count. No checkpoint is gathered while another waits to be written.
             if now >= *due && unwritten.load(Ordering::Relaxed) == 0 {
                 *due = now + *every;
                 self.coordinator.checkpoint(out);
@@ -163,7 +164,7 @@ impl<'t, 'h> Desk<'t, 'h> {
             self.listened = now;
             self.listen(now, out);
         }
-        // Who was told to stop or to end waits for nobody, and may have left already.
+        // Ranks that were told to stop or to end wait for no message, and may have left already.
         let awaited = !self.coordinator.is_done() && !self.coordinator.has_stopped();
         if awaited && now.duration_since(self.pulsed) >= PULSE.min(self.patience / 4) {
             self.pulsed = now;
@@ -187,7 +188,7 @@ impl<'t, 'h> Desk<'t, 'h> {
         }
     }
 
-    /// Gives up who has been silent for too long. Rank 0 itself is here.
+    /// Fails the run if another rank has been silent for too long.
     fn listen(&mut self, now: Instant, out: &mut Vec<(To, ToMember)>) {
         let silent = (1..self.ranks)
             .find(|&rank| !self.coordinator.has_finished(rank) && self.silence.of(rank, now) > self.patience);
@@ -200,19 +201,19 @@ impl<'t, 'h> Desk<'t, 'h> {
         if let Some(checkpoints) = &self.checkpoints {
             // Relaxed: a count.
             checkpoints.unwritten.fetch_add(1, Ordering::Relaxed);
-            // It is there until the sender is gone.
+            // The receiver lives until the sender is dropped.
             let _ = checkpoints.sender.send(left);
         }
     }
 
-    /// What a run came to that did not fail. All ranks have left.
+    /// Returns the result of a run that did not fail. All ranks have left.
     pub(super) fn finish(mut self, elapsed: Duration) -> Solved {
         let ranks: Vec<RankStatistics> = self.coordinator.statistics().into_iter().flatten().collect();
         let totals = ranks.iter().fold(Totals::default(), |totals, rank| totals + rank.totals);
         let worth = self.coordinator.best().map(|best| best.worth);
         let best = self.coordinator.best().and_then(solution);
         let mut parcels = self.left.take().map_or(Vec::new(), |left| left.parcels);
-        // What can be no better is as good as done.
+        // Nodes that cannot improve on the best solution count as done.
         parcels.retain(|parcel| worth.is_none_or(|worth| parcel.bound() > worth));
         let left = parcels.iter().map(|parcel| parcel.bound()).max();
         let (ending, bound) = match (left, worth) {

@@ -1,6 +1,7 @@
 //! A rank's loop between the network, the protocol and its search.
 //!
-//! The thread sleeps in the port's wait, for a millisecond at most, and looks for messages between two waits: it takes next to nothing of its core.
+//! The thread sleeps in the port's wait, for a millisecond at most, and checks for messages between
+//! two waits. So it takes almost nothing of its core.
 
 use core::time::Duration;
 use std::sync::{Mutex, PoisonError};
@@ -20,13 +21,13 @@ use crate::protocol::{Answer, Effect, Member, Message, Policy, RankStatistics, S
 pub(crate) const SHORTEST_WAIT: Duration = Duration::from_micros(50);
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_millis(1);
 
-/// How often a rank gives a sign of life.
+/// How often a rank sends a sign of life.
 const PULSE: Duration = Duration::from_secs(1);
 
-/// How many messages are taken before the search is heard again.
+/// How many messages are handled before the events of the search.
 const MESSAGES: usize = 256;
 
-/// How long to wait for the last messages of a run that failed to leave.
+/// How long to wait until the last messages of a failed run have left.
 const FLUSH: Duration = Duration::from_secs(5);
 
 /// The search of this rank.
@@ -34,14 +35,14 @@ const FLUSH: Duration = Duration::from_secs(5);
 pub(super) struct Task<'t> {
     pub(super) port: &'t Port,
     pub(super) minimise: bool,
-    /// Whether its thread has ended.
+    /// Returns whether its thread has ended.
     pub(super) is_gone: &'t dyn Fn() -> bool,
     /// Why it failed.
     pub(super) failure: &'t Mutex<Option<String>>,
 }
 
 impl Task<'_> {
-    /// A cost as the protocol counts it, more being better, and back.
+    /// Converts a cost to the protocol's worth, where more is better, and back.
     pub(super) fn turn(&self, cost: Cost) -> Cost {
         if self.minimise {
             cost.saturating_neg()
@@ -103,18 +104,19 @@ struct Driver<'t, 'n, 'h> {
     policy: Policy,
     cancel: Option<Cancel>,
     member: Member,
-    /// Rank 0's.
+    /// The coordinator's desk, on rank 0.
     desk: Option<Desk<'t, 'h>>,
     statistics: RankStatistics,
     patience: Duration,
-    /// Of rank 0, since its first word: it may have much to read before that. Rank 0 needs none.
+    /// How long rank 0 has been silent. Counted from its first message, as it may read its input
+    /// for long before that. `None` on rank 0.
     silence: Option<Silence>,
     start: Instant,
     pulsed: Instant,
     looked: Instant,
-    /// Whether the search has.
+    /// Whether the search has ended.
     ended: bool,
-    /// Whether the others know that somebody here wants to stop.
+    /// Whether the coordinator was told that this rank was cancelled.
     quit: bool,
 }
 
@@ -133,7 +135,7 @@ impl Driver<'_, '_, '_> {
             for event in events {
                 self.happened(event);
             }
-            // Without a word: it panicked before it began.
+            // The thread ended without an event: it panicked before the search began.
             if gone && !self.ended {
                 self.failed();
             }
@@ -169,7 +171,7 @@ impl Driver<'_, '_, '_> {
         failure.or(self.member.failure()).map(str::to_owned)
     }
 
-    /// Takes in messages that have arrived. Whether there were any.
+    /// Handles messages that have arrived. Returns whether there were any.
     fn hear(&mut self) -> bool {
         for heard in 0..MESSAGES {
             let Some((from, bytes)) = self.network.receive() else { return heard > 0 };
@@ -223,7 +225,8 @@ impl Driver<'_, '_, '_> {
 
     fn failed(&mut self) {
         self.ended = true;
-        // It said so as the last thing that it did: the thread is about to be gone, and then it is known why.
+        // The search sends the event as its last action. Its thread ends soon, and then the reason
+        // is known.
         while !(self.task.is_gone)() {
             std::thread::sleep(SHORTEST_WAIT);
         }
@@ -231,14 +234,14 @@ impl Driver<'_, '_, '_> {
         self.give_up(failure.unwrap_or_else(|| "its search panicked".to_owned()));
     }
 
-    /// This rank cannot go on.
+    /// Reports that this rank cannot go on.
     fn give_up(&mut self, why: String) {
         let mut effects = Vec::new();
         self.member.fail(why, &mut effects);
         self.perform(effects);
     }
 
-    /// Does what is to be done now and then.
+    /// Performs the periodic actions.
     fn look(&mut self, now: Instant) {
         let mut effects = Vec::new();
         let pulse = now.duration_since(self.pulsed) >= PULSE;
@@ -257,7 +260,8 @@ impl Driver<'_, '_, '_> {
         self.perform(effects);
         if let Some(silence) = &mut self.silence {
             silence.look(now);
-            // Where whoever started the ranks does not end all of them with one, they would wait for it for ever.
+            // Some launchers do not end all ranks when one dies. Without this check the ranks would
+            // wait for rank 0 forever.
             if silence.of(0, now) > self.patience && !self.member.is_leaving() {
                 self.give_up(sentence(0, self.patience));
             }
@@ -281,7 +285,7 @@ impl Driver<'_, '_, '_> {
         self.post(out);
     }
 
-    /// Sends what the coordinator has to say; to this rank at once.
+    /// Sends the coordinator's messages. Those to this rank are handled at once.
     fn post(&mut self, out: Vec<(To, ToMember)>) {
         for (to, message) in out {
             let message = Message::ToMember(message);
@@ -299,7 +303,7 @@ impl Driver<'_, '_, '_> {
 
     fn perform(&mut self, effects: Vec<Effect>) {
         let port = self.task.port;
-        // For the coordinator here: it may answer at once, and does so when all this is done.
+        // Reports to the coordinator on this rank come last: it may answer at once.
         let mut reports = Vec::new();
         for effect in effects {
             match effect {

@@ -1,6 +1,7 @@
-//! A problem solved by ranks, each with a search of its own on its threads.
+//! Solves a problem on many ranks, each with its own search and threads.
 //!
-//! One thread of each rank communicates (`driver.rs`), the others search. On rank 0 the same thread coordinates (`desk.rs`).
+//! One thread of each rank communicates (`driver.rs`), the others search. On rank 0 the same thread
+//! coordinates (`desk.rs`).
 
 mod desk;
 pub(crate) mod driver;
@@ -19,9 +20,12 @@ pub use options::{Failure, Left, Options, Progress, Solved};
 use crate::network::Network;
 use driver::{drive, Task};
 
-/// Solves a problem together with other ranks: to be called on each, with the same problem. Rank 0 returns what it came to, the others nothing.
+/// Solves a problem together with other ranks.
 ///
-/// `configure` sets how this rank searches: width, cutset, cache, dominance; limits and callbacks are the [`Options`]'.
+/// All ranks call it, with the same problem. Rank 0 returns the result, the others `None`.
+///
+/// `configure` sets how this rank searches: width, cutset, cache, dominance. Limits and callbacks
+/// are in [`Options`].
 ///
 /// ```
 /// use filch_dd::problems::knapsack;
@@ -46,7 +50,8 @@ use driver::{drive, Task};
 ///
 /// # Errors
 ///
-/// If any rank cannot go on, on all ranks with the same sentence; but for those that had been told to stop and had left by then.
+/// If any rank cannot go on. All ranks return the same sentence, except ranks that were told to
+/// stop and had already left.
 pub fn solve<'a, P>(
     network: &mut dyn Network,
     problem: &'a P,
@@ -74,7 +79,7 @@ where
         let run = drive(network, Task { port: &port, minimise, is_gone: &is_gone, failure: &failure }, options);
         match search.join() {
             Ok(()) => run,
-            // The run failed by it; the user's panic goes on here, on their thread.
+            // It made the run fail. The user's panic continues on the calling thread.
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })

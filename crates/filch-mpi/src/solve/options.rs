@@ -1,4 +1,4 @@
-//! What a user wants of a run, and what they get.
+//! The options and the result of a run.
 
 use core::fmt;
 use core::time::Duration;
@@ -11,38 +11,46 @@ use crate::protocol::{Policy, RankStatistics};
 
 /// How a problem is solved across ranks.
 ///
-/// What is to be the same on all ranks is said there. The rest is for rank 0; the others need not be told.
+/// Fields that must be the same on all ranks say so. Fields marked "Rank 0" are read on rank 0
+/// only.
 pub struct Options<'a> {
-    /// A hash of the instance and of all that must be the same on all ranks. Ranks with another one are refused.
+    /// A hash of the instance and of all that ranks must share. Ranks that differ are refused.
     pub identity: u64,
-    /// How many threads work on this rank; ranks may differ.
+    /// The number of working threads of this rank; ranks may differ.
     pub threads: usize,
-    /// How work is balanced. The same on all ranks.
+    /// The settings of load balancing. The same on all ranks.
     pub policy: Policy,
-    /// Lets somebody on this rank end the run, on all: what is open is gathered before it ends.
+    /// Cancels the run on all ranks, from this rank. The open nodes are gathered before it ends.
     pub cancel: Option<Cancel>,
-    /// Where this rank runs, for the statistics.
+    /// The host of this rank, for the statistics.
     pub host: String,
-    /// What an earlier run left. Rank 0.
+    /// The state that an earlier run left. Rank 0.
     pub resume: Option<Left>,
-    /// Ends the run after so long. Rank 0.
+    /// Ends the run after this time. Rank 0.
     pub time_limit: Option<Duration>,
-    /// Ends the run after so many nodes, as soon as rank 0 hears of it: others speak at least once a second. Rank 0.
+    /// Ends the run after this number of nodes. Rank 0.
+    ///
+    /// Rank 0 notices it when the other ranks report, at least once a second.
     pub node_limit: Option<u64>,
-    /// How often what is open is gathered. Rank 0.
+    /// How often the open nodes are gathered. Rank 0.
     pub checkpoint_every: Option<Duration>,
-    /// Gets what was gathered, on a thread of its own: to write it down. It gets a last one at the end of every run that does not fail. Rank 0.
+    /// Called with each checkpoint, on a thread of its own, to save it. Rank 0.
+    ///
+    /// The last call comes at the end of every run that does not fail.
     pub on_checkpoint: Option<Box<dyn FnMut(Left) + Send + 'a>>,
-    /// Is told of each better solution, from wherever. Rank 0.
+    /// Called for each better solution, from any rank. Rank 0.
     pub on_solution: Option<Box<dyn FnMut(&Solution, Duration) + 'a>>,
-    /// Is told how far the run is, about so often. Rank 0.
+    /// Called with the progress, about once per given interval. Rank 0.
     pub on_progress: Option<(Duration, Box<dyn FnMut(&Progress) + 'a>)>,
-    /// A rank of which nothing is heard for so long is given up, and the run with it: rank 0 listens to all, and all to rank 0. The same on all ranks.
+    /// How long a rank may be silent before the run fails. The same on all ranks.
+    ///
+    /// Rank 0 checks all ranks, and all ranks check rank 0.
     pub patience: Duration,
 }
 
 impl Options<'_> {
-    /// For ranks that solve what this hash stands for: one thread each, no limits.
+    /// Returns options with one thread per rank and no limits. `identity` is a hash of the
+    /// instance.
     pub fn new(identity: u64) -> Self {
         Options {
             identity,
@@ -62,62 +70,63 @@ impl Options<'_> {
     }
 }
 
-/// What is left of a run.
+/// The open nodes and the best solution of a run, for a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Left {
-    /// All that is open. Nothing: the best solution is proven to be one, or that there is none.
+    /// All open nodes. If there are none, the best solution is proven optimal, or there is no
+    /// solution.
     pub parcels: Vec<Parcel>,
     /// The best solution.
     pub best: Option<Solution>,
-    /// What was done by all ranks, in this run. Of one that is resumed, nothing is made of this.
+    /// The totals of all ranks in this run. Not used by a run that resumes from it.
     pub totals: Totals,
-    /// How long this run took so far.
+    /// How long this run has taken so far.
     pub elapsed: Duration,
-    /// Whether the run has ended, so that no other follows.
+    /// Whether the run has ended, so that no other checkpoint follows.
     pub last: bool,
 }
 
-/// How far a run is, as far as rank 0 knows.
+/// The progress of a run, as far as rank 0 knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Open nodes.
+    /// The number of open nodes.
     pub open: u64,
-    /// Nodes looked at.
+    /// The number of processed nodes.
     pub explored: u64,
     /// The cost of the best solution.
     pub best: Option<Cost>,
     /// No solution is better than this.
     pub bound: Option<Cost>,
-    /// How many ranks have nothing to do.
+    /// The number of idle ranks.
     pub idle: usize,
-    /// How often open nodes were ordered to move.
+    /// The number of orders to move open nodes.
     pub transfers: u64,
     /// How long the run has been going on.
     pub elapsed: Duration,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solved {
     /// Why it ended.
     pub ending: Ending,
     /// The best solution found.
     pub best: Option<Solution>,
-    /// No solution is better than this. `None` if there is none, or nothing is known.
+    /// No solution is better than this. `None` if there is no solution, or nothing is known.
     pub bound: Option<Cost>,
-    /// What was done by all.
+    /// The totals of all ranks.
     pub totals: Totals,
     /// What each rank did.
     pub ranks: Vec<RankStatistics>,
-    /// How often open nodes were ordered to move.
+    /// The number of orders to move open nodes.
     pub transfers: u64,
-    /// How many checkpoints were gathered.
+    /// The number of checkpoints gathered.
     pub checkpoints: u64,
     /// How long it took.
     pub elapsed: Duration,
 }
 
-/// Why a run failed, on all ranks alike: a sentence.
+/// Error from a failed run: a sentence, the same on all ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure(pub String);
 

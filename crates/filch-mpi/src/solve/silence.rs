@@ -1,17 +1,18 @@
-//! How long nothing was heard of others.
+//! How long other ranks have been silent.
 
 use core::time::Duration;
 use std::time::Instant;
 
-/// Two looks are never so far apart, unless this process did not get to run. Then perhaps nobody did, as when a job is suspended, and nothing follows from what was not heard.
+/// The longest normal time between two calls of `look`. A longer gap means that this process did
+/// not run. Then perhaps no process did, as when a job is suspended, so the silence proves nothing.
 const ASLEEP: Duration = Duration::from_secs(1);
 
-/// When something was last heard of each of some ranks.
+/// When each rank was last heard.
 #[derive(Clone, Debug)]
 pub(super) struct Silence {
     heard: Vec<Instant>,
     looked: Instant,
-    /// Since when this process has been listening without a break.
+    /// Since when this process has been listening without a gap.
     awake: Instant,
 }
 
@@ -24,7 +25,7 @@ impl Silence {
         self.heard[rank] = now;
     }
 
-    /// To be told all the time.
+    /// Records that this process runs. Must be called often.
     pub(super) fn look(&mut self, now: Instant) {
         if now.saturating_duration_since(self.looked) > ASLEEP {
             self.awake = now;
@@ -32,13 +33,13 @@ impl Silence {
         self.looked = now;
     }
 
-    /// How long this process has been listening to a rank in vain.
+    /// Returns how long this process has been listening without a message from `rank`.
     pub(super) fn of(&self, rank: usize, now: Instant) -> Duration {
         now.saturating_duration_since(self.heard[rank].max(self.awake))
     }
 }
 
-/// What is said of a rank that is given up.
+/// Returns the error for a silent rank.
 pub(super) fn sentence(rank: usize, patience: Duration) -> String {
     let seconds = patience.as_secs_f64();
     format!("nothing was heard of rank {rank} for {seconds} seconds: its process or its machine is gone, or does not get to run")
@@ -69,7 +70,7 @@ mod tests {
         let mut silence = Silence::new(2, start);
         let at = |seconds| start + Duration::from_secs(seconds);
         silence.look(at(1));
-        // Suspended for an hour. What rank 1 had said before is found first.
+        // Suspended for an hour. The earlier message of rank 1 is found first.
         silence.heard(1, at(3601));
         silence.look(at(3602));
         assert_eq!(silence.of(0, at(3602)), Duration::ZERO);

@@ -8,15 +8,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long `mpirun` may take to end its ranks when it is told to.
+/// How long `mpirun` may take to end its ranks after a signal.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// `mpirun` for so many ranks.
+/// Returns an `mpirun` command for `ranks` ranks.
 pub(crate) fn mpirun(ranks: usize) -> Result<Command, String> {
     let mut command = filch_mpi::launch::mpirun(ranks)
         .map_err(|error| format!("mpirun cannot be started, which comes with Open MPI or MPICH: {error}"))?;
-    // Open MPI: ranks of one machine read each other's memory otherwise, which containers may forbid. Also, a large message then
-    // arrives at once, as it does not from another machine: what comes after it could not overtake it.
+    // For Open MPI. Otherwise ranks of one machine read each other's memory, which containers may
+    // forbid. Also, a large message would arrive at once, as it does not from another machine: no
+    // later message could overtake it.
     command
         .env("OMPI_MCA_btl_vader_single_copy_mechanism", "none")
         .env("OMPI_MCA_btl_sm_single_copy_mechanism", "none");
@@ -25,8 +26,8 @@ pub(crate) fn mpirun(ranks: usize) -> Result<Command, String> {
     Ok(command)
 }
 
-/// A new folder for what Open MPI keeps of a run. Two runs that begin at the same time may both
-/// create the usual one, and then one of them fails.
+/// Creates a new folder for the session files of Open MPI. Two runs that start at the same time may
+/// both create the usual one, and then one of them fails.
 fn session_folder() -> io::Result<PathBuf> {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let run = RUNS.fetch_add(1, Ordering::Relaxed);
@@ -35,27 +36,27 @@ fn session_folder() -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// What came of a program.
+/// The output and the exit status of a program.
 pub(crate) struct Ended {
     pub(crate) printed: String,
     pub(crate) said: String,
-    /// `None` if it had to be ended.
+    /// `None` if the program was killed at the deadline.
     pub(crate) status: Option<ExitStatus>,
 }
 
-/// Runs a program, but no longer than this.
+/// Runs a program, for at most this time.
 pub(crate) fn watched(command: &mut Command, deadline: Duration) -> Result<Ended, String> {
     let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let child = spawned.map_err(|error| format!("mpirun cannot be started: {error}"))?;
     Ok(end_of(child, deadline))
 }
 
-/// Waits for a program whose output is piped, but no longer than this.
+/// Waits for a program whose output is piped, for at most this time.
 pub(crate) fn end_of(mut child: Child, deadline: Duration) -> Ended {
     let printed = reader(child.stdout.take());
     let said = reader(child.stderr.take());
     let status = wait(&mut child, deadline).or_else(|| {
-        // Asked to end, it ends its ranks as well; killed, it might leave them behind.
+        // After SIGTERM it ends its ranks as well. If killed, it might leave them behind.
         let _ = Command::new("kill").arg(child.id().to_string()).status();
         if wait(&mut child, GRACE).is_none() {
             let _ = child.kill();
@@ -76,7 +77,7 @@ fn reader(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Stri
     })
 }
 
-/// How it ended; `None` if it goes on.
+/// Returns the exit status; `None` if the program still runs after this time.
 fn wait(child: &mut Child, time: Duration) -> Option<ExitStatus> {
     let end = Instant::now() + time;
     loop {

@@ -28,7 +28,7 @@ fn closures(network: &mut Mpi) {
     for recipe in ["random:5000,6000,seed=2", "torus:90x40", "rmat:11,9000", "star:300"] {
         let recipe: Recipe = recipe.parse().unwrap();
         let roots = [0, 77];
-        // Small enough that each rank can have all of it, to compare with.
+        // Small enough that each rank can have the whole graph, to compare with.
         let whole = serial::closure(&recipe.build().unwrap(), roots);
         let sum = |number| ranks.sum(number).map_err(Box::<dyn Error>::from);
         let part = recipe.part(recipe.partition(count).unwrap(), rank, sum).unwrap();
@@ -43,7 +43,7 @@ fn closures(network: &mut Mpi) {
     }
 }
 
-/// How many children a node has, its name says.
+/// Returns the number of children of a node, from its name.
 fn children(name: u64, depth: u32) -> u64 {
     let hash = (name ^ u64::from(depth) << 40).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     if depth == 0 {
@@ -84,7 +84,7 @@ fn tree(network: &mut Mpi) {
 fn stop(network: &mut Mpi) {
     let mut ranks = Ranks::new(network);
     let (rank, count) = (ranks.rank() as u64, ranks.ranks());
-    // It would never end by itself.
+    // It would not end otherwise.
     let home = |n: &u64| *n as usize % count;
     let explored = by_home(&mut ranks, Explore::exactly_once().pool(&pool()), [rank], home, |n, worker| {
         if n > 300 {
@@ -93,7 +93,7 @@ fn stop(network: &mut Mpi) {
         worker.push(n + 1);
     });
     assert_eq!(explored.unwrap().ending(), Ending::Stopped);
-    // And the next one is not disturbed by what was left of it.
+    // The next exploration is not disturbed by leftover messages.
     let explored = by_home(&mut ranks, Explore::exactly_once().pool(&pool()), [rank], home, |n, worker| {
         worker.push_all((n < 100).then_some(n + count as u64 + 1));
     });

@@ -1,34 +1,35 @@
-//! A network on which messages are late.
+//! A network with delayed messages.
 
 use std::collections::VecDeque;
 
 use filch_mpi::network::Network;
 
-/// Holds back what arrives, for a number of looks that differs from message to message. Those of one rank stay in order;
-/// those of different ranks overtake each other.
+/// Delays each message by a random number of calls of `receive`.
+///
+/// Messages of one rank stay in order. Messages of different ranks overtake each other.
 pub(super) struct Late<'a> {
     network: &'a mut dyn Network,
-    /// From each rank: how many looks the first message still waits, and all of them.
+    /// For each rank: how many calls the first message still waits, and all its messages.
     held: Vec<(u64, VecDeque<Vec<u8>>)>,
-    /// Up to so many looks, or none.
+    /// The longest delay, in calls of `receive`.
     longest: u64,
     state: u64,
 }
 
 impl<'a> Late<'a> {
-    /// Messages wait for up to so many looks, which depends on the seed and the rank.
+    /// Delays messages by up to `longest` calls. The delays depend on the seed and the rank.
     pub(super) fn new(network: &'a mut dyn Network, longest: u64, seed: u64) -> Self {
         let held = vec![(0, VecDeque::new()); network.ranks()];
         let state = (seed << 8 | network.rank() as u64) + 1;
         Late { network, held, longest, state }
     }
 
-    /// Xorshift.
+    /// Returns a random delay, by xorshift.
     fn looks(&mut self) -> u64 {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
         self.state ^= self.state << 17;
-        // Most are on time: it is the few that are not that are overtaken.
+        // Most messages are on time, so that they overtake the few late ones.
         let late = self.state >> 33;
         if late % 3 == 0 {
             late / 3 % (self.longest + 1)

@@ -1,4 +1,4 @@
-//! What cargo starts: every group of cases, with every number of ranks.
+//! The part that cargo starts: runs every group of cases with every number of ranks.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 use super::mpirun::{mpirun, watched, Ended};
 use super::{GROUPS, INSIDE};
 
-/// What rank 0 prints before the name of a case that is done.
+/// The prefix that rank 0 prints before the name of each finished case.
 pub(super) const DONE: &str = "done: ";
 
 /// A group that takes longer hangs.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Runs everything whose name has that in it, as often as `FILCH_MPI_ROUNDS` says, or else once; says what failed.
+/// Runs every group that `wanted` matches and prints the failures. `FILCH_MPI_ROUNDS` is the number
+/// of rounds; without it there is one.
 pub(super) fn all(wanted: &str) -> ExitCode {
     let rounds = std::env::var("FILCH_MPI_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1);
     let (mut passed, mut failed) = (0, 0);
@@ -32,7 +33,7 @@ pub(super) fn all(wanted: &str) -> ExitCode {
             passed += done.len();
             failed += missed.len();
             println!("{group}, {ranks} ranks: {} passed in {:.1?}", done.len(), began.elapsed());
-            // All cases done and yet not well: the end failed.
+            // All cases are done, but the run did not end well.
             if !is_well && missed.is_empty() {
                 failed += 1;
             }
@@ -45,7 +46,7 @@ pub(super) fn all(wanted: &str) -> ExitCode {
     ExitCode::from(u8::from(failed > 0))
 }
 
-/// What all ranks print; an error if they do not end well, or not in time.
+/// Returns the output of all ranks; an error if they fail or take too long.
 fn under_mpirun(ranks: usize, group: &str) -> Result<String, String> {
     let program = std::env::current_exe().map_err(|error| format!("this program is not found: {error}"))?;
     let mut command = mpirun(ranks)?;

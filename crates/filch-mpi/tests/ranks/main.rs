@@ -1,5 +1,7 @@
-//! Everything that needs ranks that are processes: started by cargo, this program runs itself under `mpirun` with 1 to 4
-//! ranks; there, it runs its cases.
+//! Tests that need ranks that are processes.
+//!
+//! Started by cargo, this program runs itself under `mpirun` with 1 to 4 ranks. There it runs its
+//! cases.
 
 #[path = "../mpirun/mod.rs"]
 mod mpirun;
@@ -17,14 +19,14 @@ use filch_mpi::network::{Mpi, Network};
 #[global_allocator]
 static ALLOCATOR: network::Counting = network::Counting;
 
-/// A claim, and how it is checked, by all ranks at the same time. Whoever panics ends the run.
+/// A claim, and its check, which all ranks run at the same time. A panic ends the run.
 type Case = (&'static str, fn(&mut Mpi));
 
-/// Cases that run one after the other in one start of `mpirun`, which takes longer than most of them.
+/// Groups of cases. A group runs in one start of `mpirun`, which takes longer than most cases.
 const GROUPS: [(&str, &[Case]); 3] =
     [("network", network::CASES), ("problems", problems::CASES), ("explore", explore::CASES)];
 
-/// Says to this program that it is a rank, and of which group.
+/// The argument that makes this program a rank. The group follows.
 const INSIDE: &str = "--as-rank-of";
 
 fn main() -> ExitCode {
@@ -34,12 +36,12 @@ fn main() -> ExitCode {
             run(group);
             ExitCode::SUCCESS
         }
-        // What cargo passes on for other tests, and perhaps a part of a name.
+        // The arguments that cargo passes to all tests, and perhaps a part of a name.
         _ => launch::all(arguments.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str)),
     }
 }
 
-/// All cases of a group. Rank 0 tells how far it is, for whoever started it.
+/// Runs all cases of a group. Rank 0 prints the progress for the parent process.
 fn run(group: &str) {
     let (_, cases) = GROUPS.iter().find(|(name, _)| *name == group).expect("a group that there is");
     let mut network = Mpi::start().unwrap();

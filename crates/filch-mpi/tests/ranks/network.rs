@@ -17,18 +17,18 @@ pub(super) const CASES: &[Case] = &[
     ("all_begin_or_none", all_begin_or_none),
 ];
 
-/// The greatest piece that is given to MPI; sizes around it, and multiples, are where pieces could be mistaken.
+/// The largest piece passed to MPI. Errors are likely at sizes around it and its multiples.
 const PIECE: usize = 4 << 20;
 const LARGE: [usize; 6] = [PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 8_000_000, 100_000];
 
-/// How many messages go from each to each.
+/// The number of messages from each rank to each rank.
 const MESSAGES: usize = 300;
 
-/// A message whose length and bytes say who sent it, to whom, and as which of all.
+/// A message whose length and bytes depend on the sender, the receiver and the index.
 fn message(from: usize, to: usize, index: usize) -> Vec<u8> {
     let mixed = (from * 31 + to * 17 + index).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize) >> 32;
     let length = match index % 50 {
-        // Each pair has all the large sizes, in another order.
+        // Each pair of ranks has all the large sizes, in another order.
         7 => LARGE[(index / 50 + from + 2 * to) % LARGE.len()],
         8 | 9 => 0,
         10..=14 => mixed % 100_000,
@@ -42,7 +42,7 @@ fn message(from: usize, to: usize, index: usize) -> Vec<u8> {
     message
 }
 
-/// The next message, however long that takes. The one who started us has an eye on the clock.
+/// Waits for the next message. The parent process enforces the time limit.
 fn wait(network: &mut Mpi) -> (usize, Vec<u8>) {
     loop {
         match network.receive() {
@@ -70,7 +70,7 @@ fn storm(network: &mut Mpi) {
     while arrived.iter().sum::<usize>() < MESSAGES * ranks {
         let (from, bytes) = wait(network);
         let index = arrived[from];
-        // No `assert_eq`: nobody wants to read megabytes.
+        // No `assert_eq`: it would print megabytes.
         assert!(
             bytes == message(from, rank, index),
             "message {index} from {from} to {rank} is not the one that was sent"
@@ -87,20 +87,21 @@ fn to_oneself(network: &mut Mpi) {
     }
     assert!(!network.is_flushed());
     for index in 0..100 {
-        // At once: nobody else is needed.
+        // At once: no other rank is needed.
         assert_eq!(network.receive(), Some((rank, message(rank, rank, index))));
     }
     assert_eq!(network.receive(), None);
     assert!(network.is_flushed());
 }
 
-/// Two ranks send each other megabytes before either receives; this hangs where a send waits for the other side.
+/// Two ranks send each other megabytes before either receives. This hangs if a send waits for the
+/// receiver.
 fn nobody_waits_in_a_send(network: &mut Mpi) {
     let (rank, ranks) = (network.rank(), network.ranks());
     for to in (0..ranks).filter(|to| *to != rank) {
         network.send(to, vec![rank as u8; 2 * PIECE + 1]);
     }
-    // Everybody has sent before anybody receives.
+    // All ranks have sent before any receives.
     network.meet();
     for _ in 1..ranks {
         let (from, bytes) = wait(network);
@@ -120,7 +121,7 @@ fn buffers_are_freed(network: &mut Mpi) {
         drop(bytes);
         flush(network);
         network.meet();
-        // Relaxed: this thread allocates all that is of interest.
+        // Relaxed: this thread makes all relevant allocations.
         let live = LIVE.load(Ordering::Relaxed);
         let before = *before.get_or_insert(live);
         assert!(
@@ -148,17 +149,17 @@ pub(super) struct Counting;
 
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
-// SAFETY: all of it is left to the system's allocator; counting has no effect on that.
+// SAFETY: all calls go to the system's allocator; counting has no effect on them.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE.fetch_add(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: as promised to this function.
+        // SAFETY: the caller of this function guarantees it.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: as promised to this function.
+        // SAFETY: the caller of this function guarantees it.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -1,4 +1,4 @@
-//! Whatever the number of ranks and however late their messages, they find what one search finds.
+//! Any number of ranks, with messages of any delay, finds what one search finds.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -33,13 +33,13 @@ pub(super) const CASES: &[Case] = &[
     ("a_rank_with_another_instance_is_named", another_instance),
 ];
 
-/// What one search finds.
+/// Returns what one search finds.
 fn alone<P: Relaxation>(problem: &P, width: usize) -> (Ending, Option<Cost>) {
     let outcome = Solver::new(problem).width(Width::Fixed(width)).solve().expect("one search finds it");
     (outcome.ending, outcome.best.map(|best| best.cost))
 }
 
-/// What rank 0 returns; nothing on other ranks. All meet again at the end.
+/// Returns the result of rank 0, and `None` on other ranks. All ranks meet again at the end.
 fn run<P>(network: &mut Mpi, problem: &P, width: usize, late: (u64, u64), options: Options<'_>) -> Option<Solved>
 where
     P: Relaxation,
@@ -54,7 +54,7 @@ where
     solved
 }
 
-/// With messages that are on time, and with some that are late.
+/// Runs with messages on time, and with some that are late.
 fn finds_what_one_search_finds<P: Instance>(network: &mut Mpi, problem: &P, width: usize) {
     for seed in 0..3 {
         let threads = 1 + (network.rank() + seed as usize) % 2;
@@ -73,7 +73,7 @@ fn finds_what_one_search_finds<P: Instance>(network: &mut Mpi, problem: &P, widt
     }
 }
 
-/// Hard enough that all ranks get something to do.
+/// Hard enough that all ranks get some work.
 fn graph() -> IndependentSet<Words<1>> {
     IndependentSet::new(independent_set::random(40, 200, 1, 3))
 }
@@ -104,10 +104,10 @@ fn flows(network: &mut Mpi) {
 fn over_at_once(network: &mut Mpi) {
     finds_what_one_search_finds(network, &Golomb::new(1).unwrap(), 10);
     finds_what_one_search_finds(network, &knapsack::paper(), 100);
-    // Nobody can be at two places at once.
+    // No tour can meet these time windows.
     let tour = tsptw::read(b"3\n0 9 9\n9 0 9\n9 9 0\n0 100\n0 1\n0 1\n").expect("a tour that cannot be made");
     finds_what_one_search_finds(network, &tour, 3);
-    // What was over when it was left is over at once.
+    // A run that was complete when it was left ends at once.
     let best = Solver::new(&knapsack::paper()).solve().unwrap().best;
     let options = Options { resume: Some(Left { best: best.clone(), ..Left::default() }), ..Options::new(7) };
     if let Some(solved) = run(network, &knapsack::paper(), 100, (5, 1), options) {
@@ -115,7 +115,7 @@ fn over_at_once(network: &mut Mpi) {
     }
 }
 
-/// The root of a problem, as a parcel.
+/// Returns the root of a problem, as a parcel.
 fn root(problem: &IndependentSet<Words<1>>) -> Vec<Parcel> {
     let port = Port::new();
     port.stop();
@@ -127,7 +127,7 @@ fn root(problem: &IndependentSet<Words<1>>) -> Vec<Parcel> {
     left.expect("it says what it leaves")
 }
 
-/// Every rank begins with the root, so that all find the same solutions at about the same time.
+/// Every rank starts with the root. So all find the same solutions at about the same time.
 fn found_everywhere(network: &mut Mpi) {
     let problem = graph();
     let parcels: Vec<Parcel> = (0..network.ranks()).flat_map(|_| root(&problem)).collect();
@@ -146,7 +146,7 @@ fn found_everywhere(network: &mut Mpi) {
     }
 }
 
-/// Every rank gets the root, so that each has something to do, however quick the others are.
+/// Every rank gets the root. So each has work, even if the others are faster.
 fn statistics(network: &mut Mpi) {
     let host = format!("host {}", network.rank());
     let problem = graph();
@@ -162,17 +162,18 @@ fn statistics(network: &mut Mpi) {
     }
 }
 
-/// Stopped in the middle, by one rank after the other: when it has looked at some nodes. Then resumed.
+/// Each rank in turn stops the run after it has processed some nodes. Then the run is resumed.
 fn stopped_and_resumed(network: &mut Mpi) {
     let (rank, ranks) = (network.rank(), network.ranks());
-    // Harder than the others: all messages that lead to a stop are late, and it is not to be over by then.
+    // Harder than the others: all messages that lead to a stop are late, and the run must not be
+    // over by then.
     let problem = IndependentSet::<Words<1>>::new(independent_set::random(64, 200, 1, 3));
     let mut left: Option<Left> = None;
     let mut stops = 0;
     loop {
         let cancel = Cancel::new();
         let written = Mutex::new(None);
-        // One rank after the other; in the end it is let go on.
+        // Each rank stops the run in turn; the last run is not stopped.
         let stopper = stops % ranks;
         let stops_here = rank == stopper && stops < 4;
         let mut explored = 0;
@@ -201,7 +202,7 @@ fn stopped_and_resumed(network: &mut Mpi) {
             assert_eq!(last.parcels.is_empty(), solved.ending.is_proven());
             left = Some(last);
         }
-        // Counted, as ranks other than 0 do not know what came of it.
+        // Counted on every rank, as ranks other than 0 do not know the result.
         if stops > 4 {
             if let Some(solved) = solved {
                 assert_eq!((solved.ending, solved.best.map(|best| best.cost)), alone(&problem, 3));

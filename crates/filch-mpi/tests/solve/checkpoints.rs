@@ -1,4 +1,4 @@
-//! Runs that are written down, stopped, and taken up by other ranks.
+//! Runs that are written to checkpoints, stopped, and resumed by other ranks.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use filch_mpi::{Left, Options};
 use crate::common::run;
 use crate::optima::graph;
 
-/// All the time, and each is as good as the run itself.
+/// Checkpoints are taken all the time, and each is as good as the run itself.
 #[test]
 fn every_checkpoint_of_a_run_leads_to_the_same_optimum_on_any_number_of_ranks() {
     let problem = graph();
@@ -44,7 +44,7 @@ fn every_checkpoint_of_a_run_leads_to_the_same_optimum_on_any_number_of_ranks() 
     }
 }
 
-/// Stopped by any rank as soon as something was written down, again and again.
+/// Any rank stops the run as soon as a checkpoint was written, again and again.
 #[test]
 fn a_run_that_is_stopped_again_and_again_comes_to_the_same_optimum() {
     let problem = graph();
@@ -62,7 +62,7 @@ fn a_run_that_is_stopped_again_and_again_comes_to_the_same_optimum() {
                 checkpoint_every: Some(Duration::ZERO),
                 cancel: (rank == stopper).then(|| cancel.clone()),
                 on_checkpoint: Some(Box::new(|left| {
-                    // In the end it is let go on.
+                    // The last run is not stopped.
                     if stops < 6 {
                         cancel.cancel();
                     }

@@ -8,7 +8,7 @@ use filch_mpi::{solve, Failure, Options, Solved};
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 
-/// What every rank returns; `options` says what each wants.
+/// Returns the result of every rank; `options` returns the options of each.
 pub(crate) fn all<'a, P>(
     problem: &'a P,
     ranks: usize,
@@ -34,7 +34,7 @@ where
     })
 }
 
-/// What rank 0 returns, of a run that does not fail.
+/// Returns the result of rank 0, for a run that does not fail.
 pub(crate) fn run<'a, P>(
     problem: &'a P,
     ranks: usize,

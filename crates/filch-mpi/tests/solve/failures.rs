@@ -40,7 +40,7 @@ fn nodes_of_another_problem_are_refused() {
 #[test]
 fn a_rank_of_which_nothing_is_heard_is_named() {
     let mut ranks = connect(3, Delays::NONE);
-    // Ranks 1 and 2 never begin.
+    // Ranks 1 and 2 never start.
     let options = Options { patience: Duration::from_millis(20), ..Options::new(7) };
     let Err(Failure(why)) = solve(&mut ranks[0], &graph(), options, |solver| solver) else {
         panic!("nobody else is there");
@@ -48,7 +48,7 @@ fn a_rank_of_which_nothing_is_heard_is_named() {
     assert!(why.contains("nothing was heard of rank 1 for 0.02 seconds"), "{why}");
 }
 
-/// What rank 1 ends with, of which rank 0 says this alone.
+/// Returns the error of rank 1 if rank 0 sends this message only.
 fn hears_alone(message: ToMember) -> String {
     let mut ranks = connect(2, Delays::NONE);
     ranks[0].send(1, Message::ToMember(message).encode());

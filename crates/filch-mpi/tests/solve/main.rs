@@ -1,4 +1,4 @@
-//! Real searches on ranks that are threads, with messages that are late.
+//! Real searches on ranks that are threads, with delayed messages.
 
 mod checkpoints;
 mod common;

@@ -1,4 +1,6 @@
-//! One leaf of a tree is worth something, and nothing tells where it is: a node that is lost, or a solution, shows in what is found.
+//! One leaf of a tree is worth something, and no bound tells where it is.
+//!
+//! So a lost node or a lost solution changes the result.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
@@ -12,27 +14,28 @@ use filch_mpi::{Left, Options};
 
 use crate::common::run;
 
-/// Deep enough that all ranks get something to do, and have some of it when they are asked.
+/// Deep enough that all ranks get work, and have some left when asked.
 const DEPTH: usize = 10;
 
 const SEEDS: u64 = 60;
 
-/// The tree of all decisions between two, so many times. A state is the way to it, after a one; 0 is any.
+/// The tree of all sequences of binary decisions of this depth. A state is the path to it, after a
+/// leading one; 0 is any.
 pub(crate) struct Needle {
     depth: usize,
     place: u64,
-    /// Which leaves somebody has been at.
+    /// The leaves that were visited.
     seen: Vec<AtomicBool>,
 }
 
 impl Needle {
-    /// At a place that follows from a seed.
+    /// Puts the needle at a place that depends on the seed.
     pub(crate) fn new(depth: usize, seed: u64) -> Needle {
         let place = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - depth);
         Needle { depth, place: 1 << depth | place, seen: (0..1 << depth).map(|_| AtomicBool::new(false)).collect() }
     }
 
-    /// There is none: all leaves have to be seen.
+    /// A tree without a needle: all leaves must be visited.
     fn nowhere(depth: usize) -> Needle {
         Needle { place: u64::MAX, ..Needle::new(depth, 0) }
     }
@@ -68,7 +71,7 @@ impl Problem for Needle {
 
     fn cost(&self, _: &u64, next: &u64, _: Decision) -> Cost {
         if let Some(leaf) = next.checked_sub(1 << self.depth) {
-            // Relaxed: looked at when all have been joined.
+            // Relaxed: read when all threads have been joined.
             self.seen[leaf as usize].store(true, Ordering::Relaxed);
         }
         Cost::from(*next == self.place)
@@ -80,18 +83,19 @@ impl Relaxation for Needle {
         0
     }
 
-    /// It may be below any state of which some are one, so that nothing is dropped for a leaf that is worth nothing.
+    /// The needle may be below any state that stands for several. So no node is dropped for a leaf
+    /// that is worth nothing.
     fn relaxed_cost(&self, _: &u64, _: &u64, _: &u64, _: Decision, cost: Cost) -> Cost {
         cost + 1
     }
 }
 
-/// As many transfers as there can be.
+/// As many transfers as possible.
 fn busy() -> Policy {
     Policy { hungry: 8, factor: 1, ..Policy::default() }
 }
 
-/// Whether what was left leads to the needle, on so many ranks.
+/// Checks that the checkpoint leads to the needle, on this number of ranks.
 fn leads_to_it(needle: &Needle, left: &Left, ranks: usize, seed: u64) {
     let solved = run(needle, ranks, Delays::up_to(seed % 3, seed), 2, |rank| Options {
         resume: (rank == 0).then(|| left.clone()),
@@ -115,7 +119,7 @@ fn every_checkpoint_on_the_way_leads_to_the_needle() {
             ..Options::new(7)
         });
         assert_eq!((solved.ending, solved.best.map(|best| best.cost)), (Ending::Optimal, Some(1)), "seed {seed}");
-        // Those after it was found have it, whatever they lost.
+        // Checkpoints after the needle was found contain it, even if they lost nodes.
         let before = |left: &Left| left.best.as_ref().is_none_or(|best| best.cost == 0);
         let written: Vec<Left> = written.into_inner().unwrap();
         for (index, left) in written.into_iter().filter(before).enumerate() {
@@ -126,7 +130,7 @@ fn every_checkpoint_on_the_way_leads_to_the_needle() {
     assert!(hidden > 0, "all checkpoints were taken before anything was done, or with the needle");
 }
 
-/// Nothing is dropped, as nothing is found: so each leaf is seen before the stop or after.
+/// Nothing is dropped, as nothing is found. So each leaf is visited before the stop or after it.
 #[test]
 fn a_run_that_is_stopped_in_the_middle_leaves_all_that_it_has_not_seen() {
     let mut stopped = 0;

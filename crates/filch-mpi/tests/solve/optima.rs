@@ -1,4 +1,4 @@
-//! Whatever the number of ranks and however late their messages, they find what one search finds.
+//! Any number of ranks, with messages of any delay, finds what one search finds.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(crate) fn graph() -> IndependentSet<Words<1>> {
     IndependentSet::new(independent_set::random(30, 200, 1, 3))
 }
 
-/// With one to four ranks.
+/// Runs with one to four ranks.
 fn found_by_any_number_of_ranks<P>(problem: &P, width: usize, name: &str)
 where
     P: Relaxation,
@@ -74,12 +74,12 @@ fn tours_rulers_and_flows() {
 fn instances_that_end_at_once() {
     found_by_any_number_of_ranks(&Golomb::new(1).unwrap(), 10, "one mark");
     found_by_any_number_of_ranks(&knapsack::paper(), 100, "the sack of the paper");
-    // Nobody can be at two places at once.
+    // No tour can meet these time windows.
     let tour = tsptw::read(b"3\n0 9 9\n9 0 9\n9 9 0\n0 100\n0 1\n0 1\n").expect("a tour that cannot be made");
     found_by_any_number_of_ranks(&tour, 3, "an impossible tour");
 }
 
-/// The root of a problem, as a parcel.
+/// Returns the root of a problem, as a parcel.
 pub(crate) fn root<P>(problem: &P) -> Vec<Parcel>
 where
     P: Relaxation,
@@ -95,7 +95,7 @@ where
     left.expect("it says what it leaves")
 }
 
-/// Every rank begins with the root, so that all find the same solutions at about the same time.
+/// Every rank starts with the root. So all find the same solutions at about the same time.
 #[test]
 fn a_solution_found_on_several_ranks_at_the_same_time_is_told_once() {
     let problem = graph();
@@ -116,7 +116,7 @@ fn a_solution_found_on_several_ranks_at_the_same_time_is_told_once() {
     }
 }
 
-/// Every rank gets the root, so that each has something to do, however quick the others are.
+/// Every rank gets the root. So each has work, even if the others are faster.
 #[test]
 fn all_ranks_work_and_their_statistics_say_so() {
     let problem = IndependentSet::<Words<1>>::new(independent_set::random(40, 200, 1, 3));

@@ -1,4 +1,6 @@
-//! A search that panics while its rank is asked for what it has open: what it had is not to be had, and nothing is to be written down without it.
+//! A search that panics while its rank is asked for its open nodes.
+//!
+//! Its open nodes are lost, and no checkpoint may be written without them.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,16 +18,17 @@ use filch_mpi::{solve, Left, Options};
 
 use crate::optima::root;
 
-/// What a search and the network of its rank know of each other.
+/// The state shared by a search and the network of its rank.
 #[derive(Default)]
 struct Moment {
     /// The search is at its first node.
     began: AtomicBool,
-    /// It was asked for what it has open, and could not answer yet.
+    /// The search was asked for its open nodes, and could not answer yet.
     asked: AtomicBool,
 }
 
-/// A knapsack; with a moment, it panics at its first node as soon as it was asked for what it has open.
+/// A knapsack. With a moment, it panics at its first node as soon as it is asked for its open
+/// nodes.
 struct Broken<'m>(Knapsack, Option<&'m Moment>);
 
 impl Problem for Broken<'_> {
@@ -72,11 +75,12 @@ impl Relaxation for Broken<'_> {
     }
 }
 
-/// The network of the rank that panics. Its question waits for the search to have begun, and the search for the question.
+/// The network of the rank that panics. The question waits until the search has begun, and the
+/// search waits for the question.
 struct Watched<'m> {
     network: Threads,
     moment: &'m Moment,
-    /// The question was passed on.
+    /// Whether the question was passed on.
     passed: bool,
     held: Option<(usize, Vec<u8>)>,
 }
@@ -104,14 +108,14 @@ impl Network for Watched<'_> {
     }
 
     fn receive(&mut self) -> Option<(usize, Vec<u8>)> {
-        // What was passed on before is done by now.
+        // The question that was passed on before is handled by now.
         if self.passed {
             self.moment.asked.store(true, Ordering::Release);
         }
         self.held = self.held.take().or_else(|| self.network.receive());
         let (_, message) = self.held.as_ref()?;
         let is_question = Self::is_question(message);
-        // Rank 0 asks when it has heard of the others.
+        // Rank 0 asks when it has received messages from the others.
         let waits = (is_question || self.rank() == 0) && !self.moment.began.load(Ordering::Acquire);
         if waits {
             return None;
@@ -125,12 +129,12 @@ impl Network for Watched<'_> {
     }
 }
 
-/// Of three ranks, this one panics when it is asked to stop, or for a checkpoint.
+/// Rank `broken` of three panics when asked to stop, or for a checkpoint.
 fn panics(broken: usize, stop: bool) {
     let problem = || knapsack::random(18, 60, knapsack::Kind::Weakly, 1);
     let moment = Moment::default();
     let problems: Vec<Broken> = (0..3).map(|rank| Broken(problem(), (rank == broken).then_some(&moment))).collect();
-    // Each has something to do.
+    // Each rank has work.
     let parcels = (0..3).flat_map(|_| root(&problem())).collect();
     let left = Left { parcels, ..Left::default() };
     let written: Mutex<Vec<Left>> = Mutex::default();
@@ -162,7 +166,7 @@ fn panics(broken: usize, stop: bool) {
     });
     for (rank, end) in ends.into_iter().enumerate() {
         match end {
-            // Who had stopped and said what it had open has left, and does not hear of it.
+            // A rank that had stopped and reported its open nodes has left, and is not told.
             Ok(Ok(None)) if stop && rank > 0 => assert_ne!(rank, broken, "the panic goes on"),
             Ok(end) => {
                 assert_ne!(rank, broken, "the panic goes on");

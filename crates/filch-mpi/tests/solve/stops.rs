@@ -1,4 +1,4 @@
-//! Runs of a problem that would take years: they end because they are told to.
+//! Runs of a problem that would take years. They end because they are told to.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
@@ -49,7 +49,8 @@ fn a_run_ends_at_its_limits_of_time_and_of_nodes() {
     }
 }
 
-/// Stopped once all ranks have something to do and some checkpoints were gathered, and taken up by others.
+/// The run is stopped once all ranks have work and some checkpoints were gathered. Other ranks
+/// resume it.
 #[test]
 fn checkpoints_progress_and_solutions_of_a_long_run_fit_together() {
     let problem = hard();

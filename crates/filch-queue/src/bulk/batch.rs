@@ -1,4 +1,4 @@
-//! What is pushed and stolen in one operation.
+//! Batches: tasks that are pushed or stolen in a single operation.
 
 use alloc::vec::{self, Vec};
 use core::fmt;
@@ -8,7 +8,7 @@ use core::ptr;
 
 use super::segment::{Run, Segment, MOST_SLOTS};
 
-/// The fewest slots that a batch asks for when it grows task by task.
+/// The minimum number of slots that a batch allocates when it grows task by task.
 const fn fewest_slots<T>() -> u32 {
     if size_of::<T>() <= 1024 {
         8
@@ -17,10 +17,11 @@ const fn fewest_slots<T>() -> u32 {
     }
 }
 
-/// Tasks in order, to be pushed in one operation; or those that were stolen in one.
+/// Tasks in order, pushed or stolen in a single operation.
 ///
-/// What is pushed last onto a batch is what the owner of a queue pops first, once the batch is pushed there. A batch gives out its tasks, oldest first, as an
-/// iterator. Its tasks do not move when it grows, nor when it is pushed into a queue, nor when it was stolen from one, unless there are only a few.
+/// The task that is pushed last onto a batch is the task that the owner pops first after the batch
+/// is pushed into its queue. Iteration returns the tasks oldest first. The tasks do not move when
+/// the batch grows, is pushed into a queue or is stolen, unless there are only a few.
 ///
 /// ```
 /// use filch_queue::bulk::Batch;
@@ -32,26 +33,30 @@ const fn fewest_slots<T>() -> u32 {
 /// assert!(batch.into_iter().eq(["oldest", "middle"]));
 /// ```
 pub struct Batch<T> {
-    /// All but the youngest, oldest first. None is empty.
+    /// All runs but the youngest, oldest first. No run is empty.
     older: Vec<Run<T>>,
     youngest: Run<T>,
-    /// The slots of the youngest run's segment from its end up to here are the batch's to fill.
+    /// The end of the batch's free slots in the youngest run's segment.
+    ///
+    /// The batch may fill the slots from the end of the run up to here.
     limit: u32,
-    /// Of all runs.
+    /// The number of tasks in all runs.
     len: usize,
 }
 
 impl<T> Batch<T> {
-    /// A batch without tasks; it allocates nothing yet.
+    /// Creates a batch without tasks. It does not allocate.
     pub const fn new() -> Self {
         Batch { older: Vec::new(), youngest: Run::empty(), limit: 0, len: 0 }
     }
 
-    /// A batch with room for so many tasks, in one piece if they are fewer than 2^31.
+    /// Creates a batch with room for `capacity` tasks.
+    ///
+    /// The room is in a single piece if it is for fewer than 2^31 tasks.
     ///
     /// # Panics
     ///
-    /// If there is no memory for so many.
+    /// If there is not enough memory.
     pub fn with_capacity(capacity: usize) -> Self {
         let mut batch = Batch::new();
         if capacity > 0 {
@@ -60,13 +65,13 @@ impl<T> Batch<T> {
         batch
     }
 
-    /// A batch of these runs, oldest first, none of them empty.
+    /// Creates a batch of these runs, oldest first, none of them empty.
     pub(super) fn of_runs(older: Vec<Run<T>>, youngest: Run<T>, len: usize) -> Self {
         let limit = youngest.end();
         Batch { older, youngest, limit, len }
     }
 
-    /// Adds a task: the youngest.
+    /// Adds a task as the youngest.
     ///
     /// # Panics
     ///
@@ -76,17 +81,22 @@ impl<T> Batch<T> {
         if self.youngest.end() == self.limit {
             self.open(1);
         }
-        // SAFETY: a limit beyond the end means that there is a segment and that the next slot is the batch's.
+        // SAFETY: if the limit is beyond the end, there is a segment and the next slot belongs to
+        // the batch.
         unsafe { self.youngest.push(task) };
         self.len += 1;
     }
 
-    /// Makes room for `more` tasks, or as many as fit in a segment, behind the youngest. There is a segment afterwards.
+    /// Makes room for `more` tasks after the youngest.
+    ///
+    /// It makes room for fewer if a segment cannot hold so many. There is a segment afterwards.
     #[cold]
     #[inline(never)]
     fn open(&mut self, more: usize) {
         let more = more.min(MOST_SLOTS as usize) as u32;
-        // As many as there are, so that a batch of any length is a few runs. Not by the size of the segment, which may be that of the queue it was stolen from.
+        // At least as many slots as the batch has tasks, so that a batch of any length has few
+        // runs. The size of the segment is no measure: it may be that of the queue that the batch
+        // was stolen from.
         let capacity = if self.len == 0 {
             if more == 1 {
                 fewest_slots::<T>()
@@ -119,19 +129,19 @@ impl<T> Batch<T> {
         task
     }
 
-    /// How many tasks there are.
+    /// Returns the number of tasks.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether the batch has no tasks.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Adds the tasks of another batch, which are younger than those here, without moving them.
+    /// Adds the tasks of another batch as the youngest, without moving them.
     ///
     /// ```
     /// use filch_queue::bulk::Batch;
@@ -153,18 +163,18 @@ impl<T> Batch<T> {
         self.len += mem::take(&mut other.len);
     }
 
-    /// The tasks, oldest first.
+    /// Returns an iterator over the tasks, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &T> + '_ {
         let runs = self.older.iter().chain(Some(&self.youngest));
         runs.flat_map(|run| (0..run.len()).filter_map(|n| run.get(n)))
     }
 
-    /// In how many runs the tasks lie.
+    /// Returns the number of runs.
     pub(super) fn runs(&self) -> usize {
         self.older.len() + usize::from(self.youngest.len() > 0)
     }
 
-    /// The older runs, oldest first, then the youngest and up to which slot it may be filled.
+    /// Returns the older runs, oldest first, the youngest run, and its limit.
     pub(super) fn into_runs(self) -> (Vec<Run<T>>, Run<T>, u32) {
         (self.older, self.youngest, self.limit)
     }
@@ -196,17 +206,21 @@ impl<T> FromIterator<T> for Batch<T> {
 }
 
 impl<T> From<Vec<T>> for Batch<T> {
-    /// Moves the tasks over, all at once; the allocation of a `Vec` has no room for what a batch notes beside its tasks.
+    /// Moves the tasks in bulk.
+    ///
+    /// The allocation of a `Vec` cannot be reused: it has no room for the header of a segment.
     fn from(mut tasks: Vec<T>) -> Self {
         let count = tasks.len();
-        // SAFETY: fewer than there were. From now on the tasks are moved one stretch at a time; if there is no memory, the rest is forgotten rather than dropped twice.
+        // SAFETY: fewer than there were. From now on the tasks are moved one segment at a time. If
+        // memory runs out, the rest is leaked and not dropped twice.
         unsafe { tasks.set_len(0) };
         let mut batch = Batch::new();
         while batch.len < count {
             let from = batch.len;
             batch.open(count - from);
             let moved = (count - from).min(batch.limit as usize);
-            // SAFETY: the run is empty and has room for so many, and so many were not moved yet.
+            // SAFETY: the run is empty and has room for `moved` tasks, and that many were not moved
+            // yet.
             unsafe {
                 #[cfg(not(loom))]
                 ptr::copy_nonoverlapping(tasks.as_ptr().add(from), batch.youngest.slot(0).cast_mut().cast(), moved);
@@ -240,7 +254,7 @@ impl<T> fmt::Debug for Batch<T> {
     }
 }
 
-/// The tasks of a batch, oldest first.
+/// An iterator over the tasks of a batch, oldest first.
 pub struct IntoIter<T> {
     oldest: Run<T>,
     older: vec::IntoIter<Run<T>>,
@@ -279,9 +293,9 @@ impl<T> fmt::Debug for IntoIter<T> {
     }
 }
 
-// SAFETY: tasks move between threads; a run's slots are its own, and a segment's count is atomic.
+// SAFETY: tasks move between threads. A run's slots are its own, and a segment's count is atomic.
 unsafe impl<T: Send> Send for Batch<T> {}
-// SAFETY: a shared batch only shows its tasks.
+// SAFETY: a shared batch only gives shared access to its tasks.
 unsafe impl<T: Sync> Sync for Batch<T> {}
 // SAFETY: as a batch.
 unsafe impl<T: Send> Send for IntoIter<T> {}

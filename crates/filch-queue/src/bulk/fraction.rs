@@ -1,15 +1,15 @@
-//! Which share of a queue is to be stolen.
+//! The share of a queue that a steal takes.
 
 use core::fmt;
 
-/// A share that is no share: not a number, negative, or above 1.
+/// Error from an invalid share: not a number, negative, or above 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FractionError {
     fraction: f64,
 }
 
 impl FractionError {
-    /// What was given.
+    /// Returns the invalid share.
     pub fn fraction(&self) -> f64 {
         self.fraction
     }
@@ -29,7 +29,7 @@ pub(super) struct Fraction(f64);
 
 impl Fraction {
     pub(super) fn new(fraction: f64) -> Result<Self, FractionError> {
-        // A comparison with what is not a number is false.
+        // A comparison with NaN is false.
         if (0.0..=1.0).contains(&fraction) {
             Ok(Fraction(fraction))
         } else {
@@ -41,7 +41,9 @@ impl Fraction {
         self.0 == 0.0
     }
 
-    /// The share of so many, rounded up; at least one, given that the fraction is not nothing.
+    /// Returns this share of `length`, rounded up.
+    ///
+    /// It is at least 1, given that the fraction is not 0.
     #[inline]
     pub(super) fn of(self, length: u32) -> u32 {
         let exact = self.0 * f64::from(length);

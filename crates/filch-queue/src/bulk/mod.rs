@@ -1,8 +1,15 @@
-//! A queue for batches, exactly once: a push or a steal of a thousand tasks takes the time of one.
+//! A queue for batches, exactly once.
 //!
-//! Source: the promise of "A Lock-Free Work-Stealing Algorithm for Bulk Operations" (listings 1 to 4), though not its algorithm. One owner pushes batches and single tasks
-//! and pops the youngest; one thief at a time steals a share of the oldest. A push costs the same whatever the size of the batch, a steal whatever the share, and what was stolen can be pushed elsewhere as it is. To be exact, both cost a
-//! few nanoseconds for each piece of memory that the tasks lie in: a batch that was built with its size known is one piece, and short ones are put together. The queue grows without moving tasks.
+//! A push or a steal of a thousand tasks takes as long as that of a single task.
+//!
+//! Source: the interface of "A Lock-Free Work-Stealing Algorithm for Bulk Operations" (listings 1
+//! to 4), but not its algorithm. The owner pushes batches and single tasks, and pops the youngest
+//! task. One thief at a time steals a share of the oldest tasks. The cost of a push does not depend
+//! on the size of the batch, and the cost of a steal does not depend on the share. A stolen batch
+//! can be pushed into another queue as it is. To be exact, a push and a steal cost a few
+//! nanoseconds for each piece of memory that holds the tasks. A batch that was built with a known
+//! size is a single piece, and short batches are put together. The queue grows without moving
+//! tasks.
 //!
 //! ```
 //! use filch_queue::bulk;
@@ -20,55 +27,82 @@
 //! assert_eq!(sum + helper.join().unwrap(), (0..=1000).sum());
 //! ```
 //!
-//! # What is different from the listings
+//! # Differences from the listings
 //!
-//! Listing 4 checks the size, then cuts the list, and between the two the owner may pop past the cut: both then own what is behind it. Its thief also walks links that the owner pops and frees meanwhile. No
-//! order of its steps repairs that, since nothing that the thief writes shows it what the owner has done since. Here a steal is a claim by one CAS, on a word that every pop changes too, so
-//! that a claim succeeds only if none of its tasks was popped; and tasks are not nodes of a list, so that nobody walks them. Pushes are free of read-modify-writes, where the listings have one; a pop has
-//! one, as theirs.
+//! Listing 4 checks the size, then cuts the list. Between the two the owner may pop past the cut,
+//! and then both own the tasks behind it. Its thief also follows links that the owner pops and
+//! frees meanwhile. No order of its steps repairs this, since no write of the thief shows it what
+//! the owner has done since. In this queue a steal is a claim by a single CAS, on a word that every
+//! pop changes too. So a claim succeeds only if none of its tasks was popped. Tasks are not nodes
+//! of a list, so there are no links to follow. Pushes have no read-modify-write, where the listings
+//! have one. A pop has one, as in the listings.
 //!
 //! # Shared words
 //!
-//! A task has a position: its height in the stack. Positions and counts are of 32 bits and wrap.
+//! A task has a position: its height in the stack. Positions and counts have 32 bits and wrap.
 //!
-//! - `pushed`, P: how many tasks were ever pushed. Only the owner writes it, by a plain store, when the tasks are in their slots.
-//! - `anchor`: how many were stolen, T, and how many the owner popped, O, in one word that is changed by CAS alone. A pop adds one to O, a steal of k tasks adds k to T.
-//! - `ring`, `last`: the directory, which says in which slots of which segments the positions lie, and its youngest entry. Only the owner writes them.
+//! - `pushed`, P: the number of tasks pushed so far. Only the owner writes it, by a plain store,
+//!   after the tasks are in their slots.
+//! - `anchor`: the number of stolen tasks, T, and the number of tasks popped by the owner, O, in a
+//!   single word. It is changed only by CAS. A pop adds 1 to O, a steal of k tasks adds k to T.
+//! - `ring`, `last`: the directory, which maps positions to slots of segments, and its youngest
+//!   entry. Only the owner writes them.
 //! - `first`: the directory's oldest entry. Only the thief writes it.
 //!
-//! The next free position, the bottom, is P - O; the oldest task is at the top, T; there are P - O - T tasks.
+//! The next free position, the bottom, is P - O. The oldest task is at the top, T. The queue holds
+//! P - O - T tasks.
 //!
 //! # Invariant
 //!
-//! T <= P - O. The slots of the positions from T up to P - O hold tasks, the directory's entries from `first` to `last` cover them without gaps, and no position below T is written to again.
+//! T <= P - O. The slots of the positions from T up to P - O hold tasks. The directory's entries
+//! from `first` to `last` cover them without gaps. No position below T is written again.
 //!
-//! A pop's CAS expects the T that the owner knows, which leaves at least one task, so that the position P - O - 1 is the owner's. A steal loads the anchor, then P, and its CAS expects that
-//! anchor: if it succeeds, nothing was popped or stolen in between, P only grew, and the positions from T to T + k were in the queue, the oldest of it. That moment is when the steal takes effect, and k is the share of
-//! what the queue held when P was loaded. The tasks are read after the CAS, when nobody else may touch them: plain memory, tasks of any type, no read that may turn out to be void.
+//! A pop's CAS expects the T that the owner knows. With that T there is at least one task, so
+//! position P - O - 1 belongs to the owner. A steal loads the anchor, then P, and its CAS expects
+//! that anchor. If the CAS succeeds, no task was popped or stolen in between and P only grew. So
+//! the positions from T to T + k were in the queue and were its oldest. The steal takes effect at
+//! that moment, and k is the share of the tasks in the queue when P was loaded. The thief reads the
+//! tasks after the CAS, when no other thread may access them. So slots are plain memory, tasks can
+//! be of any type, and no read has to be discarded.
 //!
-//! An empty queue is found empty by the owner without looking, for T only grows and cannot grow beyond the bottom; by a thief, when P is loaded and equals the T + O that it loaded before.
+//! The owner detects an empty queue without a load: T only grows and cannot grow beyond the bottom.
+//! A thief detects it if the loaded P equals the T + O that it loaded before.
 //!
 //! # The directory
 //!
-//! Tasks lie in segments, each one allocation, which batches bring along; single tasks, and batches of up to 32 tasks and 4 KiB, go into blocks of up to 4,096 slots that the owner makes, so that there is never a list of ones. One entry
-//! of the directory stands for a run of slots. A thief searches the end of its claim among the entries by bisection, and copies the entries, not the tasks.
+//! Tasks are stored in segments. Each segment is a single allocation, which a batch brings along.
+//! Single tasks, and batches of up to 32 tasks and 4 KiB, go into blocks of up to 4,096 slots that
+//! the owner allocates, so that the directory never becomes a list of single tasks. An entry of the
+//! directory stands for a run of slots. A thief finds the end of its claim among the entries by
+//! bisection, and copies the entries, not the tasks.
 //!
-//! A segment is shared by all the runs of it that are in queues and batches; each is a party, and the last one frees it. A thief that takes a part of an entry makes its run another party. Once its claim goes
-//! beyond the entry, the entry's own party is the thief's. The owner takes an entry back when it has popped a position below it: then no thief was ever in it.
+//! All runs of a segment, in queues and in batches, share the segment. Each run is a party, that
+//! is, a counted reference, and the last party frees the segment. If a thief takes a part of an
+//! entry, its run becomes another party. Once its claim goes beyond the entry, the entry's own
+//! party passes to the thief. The owner takes an entry back when it has popped a position below it:
+//! then no thief ever claimed a task of it.
 //!
 //! # Progress and limits
 //!
-//! Lock-free: a CAS fails only because the other side's has succeeded, and the second try nearly always does. A push never fails or waits, but for memory. A [`SharedThief`] that finds another one at work says so.
+//! Lock-free: a CAS fails only if the other side's CAS has succeeded, and the second try nearly
+//! always succeeds. A push never waits, and below the size limit it fails only for lack of memory.
+//! A [`SharedThief`] returns an error if another thief is stealing.
 //!
-//! Fewer than 2^31 tasks at a time; a push beyond that is refused and gives the tasks back.
+//! The queue holds fewer than 2^31 tasks at a time. A push beyond that fails and returns the tasks.
 //!
-//! A steal could be deceived only by an anchor that has come back to its old value: if between its load and its CAS the owner pops 2^32 tasks, or a multiple, and not one more. At 5 ns for a push and a
-//! pop the thief would have to be suspended at that place for 20 seconds, and then wake up in a certain 5 ns.
+//! A steal could be wrong only if the anchor returns to its old value: if between its load and its
+//! CAS the owner pops 2^32 tasks, or a multiple, and not one more. At 5 ns for a push and a pop the
+//! thief would have to be suspended at that place for 20 seconds, and then resume within a certain
+//! 5 ns.
 //!
-//! Memory: segments live as long as any run of theirs, and one from which all was stolen until a steal or a pop leaves it behind, or the queue ends: an empty queue may keep one segment; a block has at most 4,096 slots or 64 KiB, though never fewer than 16 slots. The owner keeps one spare block, and so crosses the edge of a block without the allocator. The
-//! directory has 16 bytes for each run, and its rings are kept until the queue ends.
+//! Memory: a segment lives as long as any of its runs. If all of its tasks were stolen, it lives
+//! until a steal or a pop moves past it, or the queue is dropped. So an empty queue may keep a
+//! segment. A block has at most 4,096 slots or 64 KiB, but never fewer than 16 slots. The owner
+//! keeps a spare block, and so crosses the edge of a block without the allocator. The directory has
+//! 16 bytes for each run. Its rings are kept until the queue is dropped.
 //!
-//! Model-checked on bounded TSO: `crates/filch-model/src/models/bulk/queue.tso`. What is wrong with the listings is [told apart](published).
+//! Model-checked on bounded TSO: `crates/filch-model/src/models/bulk/queue.tso`. The errors of the
+//! listings are described [separately](published).
 
 mod batch;
 mod directory;
@@ -102,11 +136,13 @@ pub use self::shared::{SharedThief, StealError};
 /// The owner's side: pushes tasks and batches, and pops the youngest task.
 pub struct Owner<T> {
     words: Handle<Words<T>>,
-    /// The owner's own copy of how many were pushed, which nobody else writes.
+    /// The owner's copy of the number of pushed tasks. Only the owner writes that number.
     pushed: Cell<u32>,
-    /// The anchor when the owner last knew it. Its count of popped tasks is right, and that of stolen tasks is right or too low.
+    /// The anchor as the owner last saw it.
+    ///
+    /// Its count of popped tasks is exact. Its count of stolen tasks is exact or too low.
     anchor: Cell<Anchor>,
-    /// Where the owner is in the youngest entry of the directory: see [`Place`].
+    /// The owner's place in the youngest entry of the directory: see [`Place`].
     slots: Cell<*const TaskCell<T>>,
     used: Cell<u32>,
     room: Cell<u32>,
@@ -114,8 +150,9 @@ pub struct Owner<T> {
 
 /// The thief's side: steals a share of the oldest tasks.
 ///
-/// There is one for each queue, and it is not `Clone`: the algorithm is for one stealer at a time. It may move from thread to thread, and a master that feeds many workers holds
-/// one for each of their queues. [`share`](Thief::share) turns it into one for many threads.
+/// Each queue has a single thief, and it is not `Clone`: the algorithm supports one stealer at a
+/// time. It can move from thread to thread. A master that feeds many workers holds a thief for each
+/// of their queues. [`share`](Thief::share) turns it into a thief for many threads.
 ///
 /// ```compile_fail
 /// let (_owner, thief) = filch_queue::bulk::new::<u32>();
@@ -125,7 +162,7 @@ pub struct Thief<T> {
     words: Handle<Words<T>>,
 }
 
-/// A new queue.
+/// Creates a queue.
 ///
 /// ```
 /// use filch_queue::bulk;
@@ -141,16 +178,16 @@ pub struct Thief<T> {
 ///
 /// # Panics
 ///
-/// If there is no memory.
+/// If there is not enough memory.
 pub fn new<T: Send>() -> (Owner<T>, Thief<T>) {
     starting_at(0, 0).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A new queue with counts as if so many tasks had been stolen and popped.
+/// Creates a queue with counts as if so many tasks had been stolen and popped.
 #[doc(hidden)]
 pub fn starting_at<T: Send>(stolen: u32, popped: u32) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     let words = Words::new(stolen, popped)?;
-    // Relaxed: nobody else has it yet.
+    // Relaxed: no other thread has it yet.
     let anchor = Anchor(words.anchor.load(Ordering::Relaxed));
     let words = Handle::new(words);
     let thief = Thief { words: words.clone() };
@@ -164,7 +201,8 @@ impl<T> Owner<T> {
     ///
     /// # Panics
     ///
-    /// If the queue is at its size limit or there is no memory left to grow. [`try_push`](Owner::try_push) gives the task back instead.
+    /// If the queue is at its size limit or there is no memory left to grow.
+    /// [`try_push`](Owner::try_push) returns the task instead.
     #[inline]
     pub fn push(&self, task: T) {
         if let Err(error) = self.try_push(task) {
@@ -172,31 +210,37 @@ impl<T> Owner<T> {
         }
     }
 
-    /// Adds a task, or gives it back if the queue is at its size limit or there is no memory left to grow.
+    /// Adds a task, or returns it in an error if it cannot be added.
+    ///
+    /// This happens if the queue is at its size limit or there is no memory left to grow.
     #[inline]
     pub fn try_push(&self, task: T) -> Result<(), PushError<T>> {
         if self.used.get() == self.room.get() {
-            // SAFETY: the owner asks.
+            // SAFETY: the caller is the owner.
             match unsafe { self.words.make_room(self.fill(), self.anchor.get(), self.pushed.get()) } {
                 Ok(place) => self.go_to(place),
                 Err(cause) => return Err(PushError::new(task, cause)),
             }
         }
         let used = self.used.get();
-        // SAFETY: there is room, and slots from the bottom on are the owner's.
+        // SAFETY: there is room, and the slots from the bottom on belong to the owner.
         unsafe { (*self.slots.get().add(used as usize)).write(task) };
         self.used.set(used + 1);
         self.publish(1);
         Ok(())
     }
 
-    /// Adds the tasks of a batch, in one operation: the youngest of the batch is the youngest of the queue.
+    /// Adds the tasks of a batch, in a single operation.
     ///
-    /// The tasks stay where they are, unless they are so few that moving them is cheaper; the batch may have been stolen from another queue.
+    /// The youngest task of the batch becomes the youngest task of the queue.
+    ///
+    /// The tasks stay in place, unless they are so few that moving them is cheaper. The batch may
+    /// have been stolen from another queue.
     ///
     /// # Panics
     ///
-    /// If the queue is at its size limit or there is no memory left to grow. [`try_push_batch`](Owner::try_push_batch) gives the batch back instead.
+    /// If the queue is at its size limit or there is no memory left to grow.
+    /// [`try_push_batch`](Owner::try_push_batch) returns the batch instead.
     #[inline]
     pub fn push_batch(&self, batch: Batch<T>) {
         if let Err(error) = self.try_push_batch(batch) {
@@ -204,11 +248,13 @@ impl<T> Owner<T> {
         }
     }
 
-    /// Adds the tasks of a batch, in one operation, or gives all of them back if the queue is at its size limit or there is no memory left to grow.
+    /// Adds the tasks of a batch, in a single operation, or returns all of them.
+    ///
+    /// It returns them if the queue is at its size limit or there is no memory left to grow.
     #[inline]
     pub fn try_push_batch(&self, batch: Batch<T>) -> Result<(), PushError<Batch<T>>> {
         let anchor = self.anchor.get();
-        // SAFETY: the owner asks.
+        // SAFETY: the caller is the owner.
         let count = match unsafe { self.words.admit(anchor, self.pushed.get(), &batch) } {
             Ok(count) => count,
             Err(cause) => return Err(PushError::new(batch, cause)),
@@ -217,7 +263,7 @@ impl<T> Owner<T> {
         let mut place = Place { slots: self.slots.get(), fill: self.fill() };
         let (mut bottom, top) = (anchor.bottom(self.pushed.get()), anchor.top());
         if !older.is_empty() {
-            // SAFETY: the owner asks, and the batch was admitted.
+            // SAFETY: the caller is the owner, and the batch was admitted.
             (place, bottom) = unsafe { self.words.put_all(place, bottom, older, top) };
         }
         if youngest.len() > 0 {
@@ -241,12 +287,13 @@ impl<T> Owner<T> {
         self.room.set(place.fill.room);
     }
 
-    /// So many more tasks are in their slots.
+    /// Publishes that `count` more tasks are in their slots.
     #[inline(always)]
     fn publish(&self, count: u32) {
         let pushed = self.pushed.get().wrapping_add(count);
         self.pushed.set(pushed);
-        // Release: a thief that sees the count sees the tasks, and the directory that leads to them.
+        // Release: a thief that sees the count sees the tasks, and the directory that leads to
+        // them.
         self.words.young.pushed.store(pushed, Ordering::Release);
     }
 
@@ -265,7 +312,9 @@ impl<T> Owner<T> {
                 self.words.anchor.store(popped.0, Ordering::Release);
                 break;
             }
-            // Release: a thief that sees the pop sees the push of what was popped, and so counts at least as many pushed tasks as taken ones. Relaxed, if a thief was faster: the owner reads nothing that it wrote.
+            // Release: a thief that sees the pop sees the push of the popped task. So it counts at
+            // least as many pushed tasks as taken tasks. Relaxed, if a thief was faster: the owner
+            // reads no data that the thief wrote.
             match self.words.anchor.compare_exchange(anchor.0, popped.0, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(now) => anchor = Anchor(now),
@@ -273,23 +322,23 @@ impl<T> Owner<T> {
         }
         self.anchor.set(anchor.after_pop());
         if self.used.get() == 0 {
-            // SAFETY: the owner asks, and has just taken the position below the entry.
+            // SAFETY: the caller is the owner, and has just taken the position below the entry.
             self.go_to(unsafe { self.words.step_back(self.room.get(), anchor.bottom(pushed).wrapping_sub(1)) });
         }
         let used = self.used.get() - 1;
         self.used.set(used);
-        // SAFETY: the position was pushed, and the CAS has made it the owner's.
+        // SAFETY: the position was pushed, and by the CAS it belongs to the owner.
         Some(unsafe { (*self.slots.get().add(used as usize)).take() })
     }
 
-    /// How many tasks there were a moment ago.
+    /// Returns the number of tasks in the queue a moment ago.
     #[inline]
     pub fn len(&self) -> usize {
         // Relaxed: a hint. The owner's own part of it is exact.
         Anchor(self.words.anchor.load(Ordering::Relaxed)).length(self.pushed.get()) as usize
     }
 
-    /// Whether there was no task a moment ago.
+    /// Returns whether the queue was empty a moment ago.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -297,13 +346,16 @@ impl<T> Owner<T> {
 }
 
 impl<T> Thief<T> {
-    /// Takes this share of the tasks, the oldest, in one operation; rounded up, so that there is at least one unless the queue is empty or the share is 0.
+    /// Takes this share of the tasks, the oldest, in a single operation.
     ///
-    /// The tasks stay where they are, and can be pushed into another queue as they are.
+    /// The number of tasks is rounded up: it is at least 1 unless the queue is empty or the share
+    /// is 0.
+    ///
+    /// The tasks stay in place. The batch can be pushed into another queue as it is.
     ///
     /// # Errors
     ///
-    /// If the share is not a number from 0 to 1. Nothing is stolen then.
+    /// If the share is not a number from 0 to 1. No task is stolen then.
     ///
     /// ```
     /// let (owner, mut thief) = filch_queue::bulk::new();
@@ -316,7 +368,7 @@ impl<T> Thief<T> {
     #[inline]
     pub fn steal(&mut self, fraction: f64) -> Result<Batch<T>, FractionError> {
         let fraction = Fraction::new(fraction)?;
-        // SAFETY: the only thief, and it is borrowed for as long as this takes.
+        // SAFETY: this is the only thief, and it is borrowed during the call.
         Ok(unsafe { steal(&self.words, fraction) })
     }
 
@@ -327,19 +379,19 @@ impl<T> Thief<T> {
         unsafe { steal_one(&self.words) }
     }
 
-    /// How many tasks there were a moment ago.
+    /// Returns the number of tasks in the queue a moment ago.
     #[inline]
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether there was no task a moment ago.
+    /// Returns whether the queue was empty a moment ago.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A thief's side that several threads may hold, of which one at a time steals.
+    /// Converts to a thief for several threads, of which one at a time steals.
     pub fn share(self) -> SharedThief<T> {
         SharedThief::new(self.words)
     }
@@ -347,13 +399,13 @@ impl<T> Thief<T> {
 
 /// # Safety
 ///
-/// Nobody else steals meanwhile.
+/// No other thread steals meanwhile.
 #[inline]
 unsafe fn steal<T>(words: &Words<T>, fraction: Fraction) -> Batch<T> {
     if fraction.is_nothing() {
         return Batch::new();
     }
-    // SAFETY: promised.
+    // SAFETY: the caller guarantees it.
     match unsafe { words.claim(|length| fraction.of(length)) } {
         // SAFETY: the claim was just made.
         Some(claim) => unsafe { words.fetch(claim) },
@@ -363,10 +415,10 @@ unsafe fn steal<T>(words: &Words<T>, fraction: Fraction) -> Batch<T> {
 
 /// # Safety
 ///
-/// Nobody else steals meanwhile.
+/// No other thread steals meanwhile.
 #[inline]
 unsafe fn steal_one<T>(words: &Words<T>) -> Option<T> {
-    // SAFETY: promised, and the claim was just made.
+    // SAFETY: the caller guarantees it, and the claim was just made.
     unsafe { words.claim(|_| 1).map(|claim| words.fetch_one(claim)) }
 }
 
@@ -410,9 +462,10 @@ impl<T> fmt::Debug for Thief<T> {
     }
 }
 
-// SAFETY: tasks move between threads; all else that the two sides share is atomic, or belongs to the owner, of which there is one and which is not `Sync`.
+// SAFETY: tasks move between threads. All other shared data is atomic or belongs to the owner,
+// which is unique and not `Sync`.
 unsafe impl<T: Send> Send for Owner<T> {}
-// SAFETY: as above; there is one thief.
+// SAFETY: as above. There is a single thief.
 unsafe impl<T: Send> Send for Thief<T> {}
-// SAFETY: a shared reference shows only how many tasks there are.
+// SAFETY: a shared reference gives access only to the number of tasks.
 unsafe impl<T: Send> Sync for Thief<T> {}

@@ -1,6 +1,7 @@
-//! The owner's slow paths: to open an entry of the directory, and to step back into the one before.
+//! The owner's slow paths: opening an entry of the directory, and stepping back.
 //!
-//! They take the owner's place by value and give it back, so that an owner in a local variable stays in registers.
+//! They take the owner's place by value and return it, so that an owner in a local variable stays
+//! in registers.
 
 use alloc::vec::Vec;
 
@@ -11,18 +12,21 @@ use super::words::{Anchor, Words};
 use crate::sync::{has_flaw, Ordering, TaskCell};
 use crate::CapacityError;
 
-/// A queue holds no more tasks than this.
+/// The maximum number of tasks in a queue.
 const LIMIT: u32 = MOST_SLOTS;
 
-/// How many slots the first block has that the owner makes for itself.
+/// The number of slots of the first block that the owner allocates.
 const FIRST_BLOCK: u32 = if cfg!(loom) { 2 } else { 32 };
-/// Fewer free slots than this are not worth an entry of the directory.
+/// The minimum number of free slots for which an entry of the directory pays off.
 const LEAST_SPARE: u32 = if cfg!(loom) { 1 } else { 8 };
-/// Runs of more tasks, or more bytes, than this are linked; the others are copied, so that many small batches are few entries.
+/// The maximum number of tasks in a run that is copied.
+///
+/// Runs of more tasks, or of more bytes than `FEW_BYTES`, are linked. Copying makes few entries of
+/// many small batches.
 const FEW_TASKS: u32 = if cfg!(loom) { 1 } else { 32 };
 const FEW_BYTES: usize = 4096;
 
-/// How many slots the owner's blocks have at most.
+/// Returns the maximum number of slots of the owner's blocks.
 const fn largest_block<T>() -> u32 {
     const LARGEST: usize = if cfg!(loom) { 4 } else { 4096 };
     const LARGEST_BYTES: usize = 1 << 16;
@@ -37,19 +41,22 @@ const fn largest_block<T>() -> u32 {
     }
 }
 
-/// Whether a run is so short that its tasks are moved rather than linked.
+/// Returns whether a run is so short that its tasks are moved, not linked.
 fn is_short<T>(len: u32) -> bool {
     len <= FEW_TASKS && len as usize * size_of::<T>() <= FEW_BYTES
 }
 
-/// Where the owner is: in the youngest entry.
+/// The owner's place in the youngest entry.
 pub(super) struct Place<T> {
     /// The entry's first slot.
     pub(super) slots: *const TaskCell<T>,
     pub(super) fill: Fill,
 }
 
-/// How far the youngest entry is filled: it has `room` slots of its own, of which `used` are below the bottom. Passed in registers, as a place would not be.
+/// The fill level of the youngest entry.
+///
+/// The entry has `room` slots of its own, of which `used` are below the bottom. A `Fill` is passed
+/// in registers; a `Place` would not be.
 #[derive(Clone, Copy)]
 pub(super) struct Fill {
     pub(super) used: u32,
@@ -72,7 +79,7 @@ impl<T> Place<T> {
     }
 }
 
-/// Free slots of a segment that are the owner's alone, and a party of it.
+/// Free slots that belong to the owner alone, with a party of their segment.
 struct Spare<T> {
     segment: Segment<T>,
     from: u32,
@@ -92,15 +99,15 @@ impl<T> Drop for Spare<T> {
     }
 }
 
-/// What the owner knows and needs only now and then.
+/// State that the owner needs only in its slow paths.
 pub(super) struct Books<T> {
     pub(super) ring: Directory,
     /// The number of the youngest entry.
     pub(super) last: u32,
-    /// The thief's number, when the owner last asked.
+    /// The thief's `first`, when the owner last loaded it.
     first: u32,
     spare: Option<Spare<T>>,
-    /// How many slots the next block will have.
+    /// The number of slots of the next block.
     next_block: u32,
 }
 
@@ -109,35 +116,40 @@ impl<T> Books<T> {
         Books { ring, last, first: last, spare: None, next_block: FIRST_BLOCK.min(largest_block::<T>()) }
     }
 
-    /// Gives up what is not in the directory.
+    /// Drops the spare slots, which are not in the directory.
     pub(super) fn spend(&mut self) {
         self.spare = None;
     }
 
-    /// Whether so many slots of a segment are worth keeping. A large segment is not kept for a few slots of it.
+    /// Returns whether so many slots of a segment are worth keeping.
+    ///
+    /// A large segment is not kept for a few of its slots.
     fn wants(&self, segment: Segment<T>, len: u32) -> bool {
         let kept = self.spare.as_ref().map_or(LEAST_SPARE - 1, Spare::len);
         // SAFETY: the caller knows a party.
         len > kept && unsafe { segment.capacity() } <= largest_block::<T>()
     }
 
-    /// Takes over slots that are no longer used, and the party.
+    /// Takes over slots that are no longer used, and their party.
     fn offer(&mut self, spare: Spare<T>) {
         if self.wants(spare.segment, spare.len()) {
             self.spare = Some(spare);
         }
     }
 
-    /// Leaves the youngest entry for another, which is to come in its stead if nothing is in it, or else behind it. Gives the other's number.
+    /// Leaves the youngest entry and returns the number of the next entry.
+    ///
+    /// If the youngest entry is empty, the next entry replaces it. Otherwise it comes after it.
     fn leave(&mut self, fill: Fill) -> u32 {
-        // SAFETY: the owner's own entry.
+        // SAFETY: the entry belongs to the owner.
         let Stretch { base, segment, .. } = unsafe { self.ring.get::<T>(self.last) };
         let Some(segment) = segment else {
             return self.last;
         };
         let spare = Spare { segment, from: base + fill.used, limit: base + fill.room };
         if fill.used == 0 {
-            // No thief was in it: the bottom is back at its start, or never left it, and the top is no higher than the bottom. Its party becomes the spare's.
+            // No thief claimed a task of this entry: the bottom is back at its start, or never left
+            // it, and the top is no higher than the bottom. Its party passes to the spare.
             self.offer(spare);
             return self.last;
         }
@@ -155,40 +167,44 @@ impl<T> Books<T> {
 impl<T> Words<T> {
     /// # Safety
     ///
-    /// Only the owner asks, and does not keep it.
+    /// Only the owner calls it, and does not keep the reference.
     #[allow(clippy::mut_from_ref)]
     unsafe fn books(&self) -> &mut Books<T> {
-        // SAFETY: promised.
+        // SAFETY: the caller guarantees it.
         unsafe { &mut *self.books.get() }
     }
 
-    /// How many more tasks fit at least, given where the bottom is and an anchor that may be old.
+    /// Returns a lower bound on how many more tasks fit.
+    ///
+    /// It depends on the bottom and on an anchor that may be outdated.
     fn headroom(&self, anchor: Anchor, bottom: u32, needed: u32) -> u32 {
         let room = LIMIT.saturating_sub(bottom.wrapping_sub(anchor.top()));
         if room >= needed {
             return room;
         }
-        // Relaxed: the top only rises, so that any value of it is safe.
+        // Relaxed: the top only rises, so any of its values is safe.
         LIMIT.saturating_sub(bottom.wrapping_sub(Anchor(self.anchor.load(Ordering::Relaxed)).top()))
     }
 
-    /// Sees to it that the ring has room for so many more entries.
+    /// Makes sure that the ring has room for `more` more entries.
     fn make_room_in_ring(&self, books: &mut Books<T>, more: u32, bottom: u32) -> Result<(), CapacityError> {
         let in_use = |books: &Books<T>| books.last.wrapping_sub(books.first).saturating_add(1).saturating_add(more);
         if in_use(books) <= books.ring.capacity() || has_flaw("bulk: cells that are used again unasked") {
             return Ok(());
         }
-        // Acquire: pairs with the thief's release; it has read the entries below.
+        // Acquire: pairs with the thief's release. The thief has read the entries below.
         books.first = self.old.first.load(Ordering::Acquire);
         if in_use(books) > books.ring.capacity() {
             books.ring = books.ring.grown::<T>(in_use(books), books.first, books.last, bottom)?;
-            // Release: a thief that finds the ring finds the entries in it.
+            // Release: a thief that loads the ring sees its entries.
             self.young.ring.store(books.ring.as_ptr(), Ordering::Release);
         }
         Ok(())
     }
 
-    /// Opens an entry for positions from `bottom` on, in slots of this segment from `base` on; its party is now the entry's.
+    /// Opens an entry for positions from `bottom` on.
+    ///
+    /// They are in slots of `segment` from `base` on. The caller's party passes to the entry.
     fn open(&self, books: &mut Books<T>, fill: Fill, bottom: u32, base: u32, segment: Segment<T>) {
         let number = books.leave(fill);
         books.ring.set(number, Stretch { start: bottom, base, segment: Some(segment) });
@@ -197,11 +213,13 @@ impl<T> Words<T> {
         self.young.last.store(number, Ordering::Release);
     }
 
-    /// Opens an entry with at least `needed` free slots: those of the spare, or of a new block. The ring has room for it.
+    /// Opens an entry with at least `needed` free slots. They come from the spare or a new block.
+    ///
+    /// The ring has room for it.
     ///
     /// # Safety
     ///
-    /// Only the owner calls it. No more than the headroom is needed.
+    /// Only the owner calls it. `needed` is at most `headroom`.
     unsafe fn open_block(
         &self,
         fill: Fill,
@@ -209,12 +227,12 @@ impl<T> Words<T> {
         needed: u32,
         headroom: u32,
     ) -> Result<Place<T>, CapacityError> {
-        // SAFETY: the owner asks.
+        // SAFETY: the caller is the owner.
         let books = unsafe { self.books() };
         let (segment, base, limit) = match books.spare.take_if(|spare| spare.len() >= needed) {
             Some(spare) => {
                 let parts = (spare.segment, spare.from, spare.limit);
-                // Its party becomes the entry's.
+                // Its party passes to the entry.
                 core::mem::forget(spare);
                 parts
             }
@@ -230,11 +248,11 @@ impl<T> Words<T> {
         Ok(Place::new(unsafe { segment.slot(base) }, 0, (limit - base).min(headroom)))
     }
 
-    /// Room for a task where there is none left.
+    /// Makes room for a task when the youngest entry is full.
     ///
     /// # Safety
     ///
-    /// Only the owner calls it, with what it knows.
+    /// Only the owner calls it, with its own state.
     #[cold]
     #[inline(never)]
     pub(super) unsafe fn make_room(&self, fill: Fill, anchor: Anchor, pushed: u32) -> Result<Place<T>, CapacityError> {
@@ -243,30 +261,33 @@ impl<T> Words<T> {
         if headroom == 0 {
             return Err(CapacityError::TooLarge { requested: LIMIT as usize + 1, limit: LIMIT as usize });
         }
-        // SAFETY: the owner asks.
+        // SAFETY: the caller is the owner.
         self.make_room_in_ring(unsafe { self.books() }, 1, bottom)?;
-        // SAFETY: the owner asks.
+        // SAFETY: the caller is the owner.
         unsafe { self.open_block(fill, bottom, 1, headroom) }
     }
 
-    /// Steps back into the entry that ends with this position, which the owner has popped, from the one behind it.
+    /// Steps back into the entry that ends with `position`, which the owner has popped.
     ///
     /// # Safety
     ///
-    /// Only the owner calls it, when nothing is in the youngest entry, which has so much room, and it has just taken the position below. It counts as used still.
+    /// Only the owner calls it. The youngest entry is empty and has `left_room` slots. The owner
+    /// has just taken the position below it, which still counts as used.
     #[cold]
     #[inline(never)]
     pub(super) unsafe fn step_back(&self, left_room: u32, position: u32) -> Place<T> {
-        // SAFETY: the owner asks.
+        // SAFETY: the caller is the owner.
         let books = unsafe { self.books() };
-        // SAFETY: the owner's own entry.
+        // SAFETY: the entry belongs to the owner.
         let left = unsafe { books.ring.get::<T>(books.last) };
         books.last = books.last.wrapping_sub(1);
-        // Release: for a thief that sees what is pushed from now on, the entry is gone. Until then it does no harm: it starts at the bottom or above.
+        // Release: a thief that sees later pushes also sees that the entry is gone. Until then the
+        // entry is harmless: it starts at the bottom or above.
         if !has_flaw("bulk: an entry that is left and still counted") {
             self.young.last.store(books.last, Ordering::Release);
         }
-        // SAFETY: the position was the owner's to pop, so that the thief has not passed this entry, and it has a segment.
+        // SAFETY: the owner could pop the position, so the thief has not passed this entry, and it
+        // has a segment.
         let (Stretch { start, base, segment }, left_segment) = unsafe {
             let stretch = books.ring.get::<T>(books.last);
             (stretch, left.segment.unwrap_unchecked())
@@ -275,21 +296,24 @@ impl<T> Words<T> {
         let segment = unsafe { segment.unwrap_unchecked() };
         let used = position.wrapping_sub(start) + 1;
         let mut room = used;
-        // The slots behind are somebody else's, unless they are the owner's spare.
+        // The slots after it belong to another party, unless they are the owner's spare.
         if let Some(spare) = books.spare.take_if(|spare| spare.segment == segment && spare.from == base + used) {
             room = spare.limit - base;
         }
-        // No thief was in the entry that is left, for the top has not reached it. Its party becomes the spare's.
+        // No thief claimed a task of the entry that is left: the top has not reached it. Its party
+        // passes to the spare.
         books.offer(Spare { segment: left_segment, from: left.base, limit: left.base + left_room });
         // SAFETY: the entry is a party, and the segment has such a slot.
         Place::new(unsafe { segment.slot(base) }, used, room)
     }
 
-    /// Whether a batch can be pushed; if so, there is room in the directory for each of its runs.
+    /// Checks that a batch can be pushed. Makes room in the directory for its runs.
+    ///
+    /// Returns the number of its tasks.
     ///
     /// # Safety
     ///
-    /// Only the owner calls it, with what it knows.
+    /// Only the owner calls it, with its own state.
     #[inline]
     pub(super) unsafe fn admit(&self, anchor: Anchor, pushed: u32, batch: &Batch<T>) -> Result<u32, CapacityError> {
         let bottom = anchor.bottom(pushed);
@@ -301,16 +325,18 @@ impl<T> Words<T> {
         if count > LIMIT || self.headroom(anchor, bottom, count) < count {
             return Err(too_large());
         }
-        // SAFETY: the owner asks. A batch of so few tasks has no more runs.
+        // SAFETY: the caller is the owner. A batch of so few tasks has no more runs.
         self.make_room_in_ring(unsafe { self.books() }, batch.runs() as u32, bottom)?;
         Ok(count)
     }
 
-    /// Puts runs where the owner is, oldest first; see [`put`](Words::put). Gives the bottom too.
+    /// Puts runs at the owner's place, oldest first; see [`put`](Words::put).
+    ///
+    /// Also returns the bottom.
     ///
     /// # Safety
     ///
-    /// As there, with runs of which only what is in them may be used.
+    /// As for [`put`](Words::put). Only the filled slots of the runs may be used.
     #[cold]
     #[inline(never)]
     pub(super) unsafe fn put_all(
@@ -322,25 +348,29 @@ impl<T> Words<T> {
     ) -> (Place<T>, u32) {
         for run in runs {
             let (len, limit) = (run.len(), run.end());
-            // SAFETY: promised.
+            // SAFETY: the caller guarantees it.
             place = unsafe { self.put(place, bottom, run, limit, top) };
             bottom = bottom.wrapping_add(len);
         }
         (place, bottom)
     }
 
-    /// Puts the tasks of a run where the owner is: by an entry for it, or, if they are few, by moving them. Nobody sees them yet.
+    /// Puts the tasks of a run at the owner's place.
+    ///
+    /// It opens an entry for the run or, if the tasks are few, moves them. They are not published
+    /// yet.
     ///
     /// # Safety
     ///
-    /// Only the owner calls it, with a run that is not empty, that was admitted and for which there is room in the directory. The segment's slots up to `limit` are the run's to
-    /// fill. The top is that or higher.
+    /// Only the owner calls it. The run is not empty, it was admitted, and the directory has room
+    /// for it. The segment's slots up to `limit` belong to the run. The current top is `top` or
+    /// higher.
     #[inline]
     pub(super) unsafe fn put(&self, place: Place<T>, bottom: u32, run: Run<T>, limit: u32, top: u32) -> Place<T> {
-        // There is at least room for the run, whatever an old top says.
+        // There is room at least for the run, even if the top is outdated.
         let headroom = LIMIT.saturating_sub(bottom.wrapping_sub(top)).max(run.len());
         let run = if is_short::<T>(run.len()) {
-            // SAFETY: the owner asks, and there is room.
+            // SAFETY: the caller is the owner, and there is room.
             match unsafe { self.put_short(place, bottom, run, headroom) } {
                 Ok(place) => return place,
                 Err(run) => run,
@@ -350,17 +380,17 @@ impl<T> Words<T> {
         };
         // SAFETY: the run is not empty, so it has a segment.
         let (segment, first, len) = unsafe { run.into_parts().unwrap_unchecked() };
-        // SAFETY: the owner asks.
+        // SAFETY: the caller is the owner.
         self.open(unsafe { self.books() }, place.fill, bottom, first, segment);
         // SAFETY: the entry is a party, and the segment has such a slot.
         Place::new(unsafe { segment.slot(first) }, len, (limit - first).min(headroom))
     }
 
-    /// Gives the run back if there is no memory for its tasks elsewhere.
+    /// Moves the tasks of a short run, or returns the run if memory is exhausted.
     ///
     /// # Safety
     ///
-    /// As [`put`](Words::put).
+    /// As for [`put`](Words::put).
     #[inline]
     unsafe fn put_short(
         &self,
@@ -371,13 +401,15 @@ impl<T> Words<T> {
     ) -> Result<Place<T>, Run<T>> {
         let len = run.len();
         if place.fill.room - place.fill.used < len {
-            // SAFETY: the owner asks, and there is room in the directory. The run is within the headroom.
+            // SAFETY: the caller is the owner, and the directory has room. The run is within the
+            // headroom.
             match unsafe { self.open_block(place.fill, bottom, len, headroom) } {
                 Ok(opened) => place = opened,
                 Err(_) => return Err(run),
             }
         }
-        // SAFETY: there is room for all of them, and slots from the bottom on are the owner's.
+        // SAFETY: there is room for all tasks, and the slots from the bottom on belong to the
+        // owner.
         unsafe { run.move_to(place.slots.add(place.fill.used as usize)) };
         place.fill.used += len;
         Ok(place)

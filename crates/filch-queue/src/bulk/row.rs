@@ -1,4 +1,4 @@
-//! A header and a row of cells behind it, in one allocation.
+//! A header followed by a row of cells, in a single allocation.
 
 #[cfg(not(loom))]
 use alloc::alloc::dealloc;
@@ -8,16 +8,18 @@ use core::ptr::NonNull;
 
 use crate::CapacityError;
 
-/// A pointer to a row. Whoever holds one knows why it is still allocated.
+/// A pointer to a row. Its holder knows why the row is still allocated.
 pub(super) struct Row<H, C> {
     whole: NonNull<Whole<H>>,
     cells: PhantomData<C>,
 }
 
-/// What the allocation begins with.
+/// The start of the allocation.
 struct Whole<H> {
     header: H,
-    /// Every use of the row reads it and the end of the row writes it, so that loom sees a use that is not before the end.
+    /// Lets loom detect a use after free.
+    ///
+    /// Every use of the row reads it, and freeing the row writes it.
     #[cfg(loom)]
     alive: loom::cell::UnsafeCell<()>,
 }
@@ -38,7 +40,7 @@ impl<H, C> PartialEq for Row<H, C> {
 }
 
 impl<H, C> Row<H, C> {
-    /// Where the cells begin.
+    /// The offset of the first cell.
     const OFFSET: usize = size_of::<Whole<H>>().next_multiple_of(align_of::<C>());
 
     fn layout(cells: u32) -> Option<Layout> {
@@ -46,15 +48,15 @@ impl<H, C> Row<H, C> {
         Layout::new::<Whole<H>>().extend(cells).ok().map(|(whole, _)| whole)
     }
 
-    /// A row of so many cells.
+    /// Allocates a row of `cells` cells.
     pub(super) fn allocate(header: H, cells: u32, cell: impl Fn(u32) -> C) -> Result<Self, CapacityError> {
         let requested = cells as usize;
         let limit = isize::MAX as usize / size_of::<C>().max(1);
         let layout = Self::layout(cells).ok_or(CapacityError::TooLarge { requested, limit })?;
-        // SAFETY: the layout is not of zero size, it has a header.
+        // SAFETY: the layout contains a header, so its size is not zero.
         let memory = unsafe { alloc(layout) };
         let whole = NonNull::new(memory.cast::<Whole<H>>()).ok_or(CapacityError::OutOfMemory { requested })?;
-        // SAFETY: freshly allocated, and its layout begins with a header.
+        // SAFETY: the memory was just allocated, and its layout starts with a header.
         unsafe {
             whole.write(Whole {
                 header,
@@ -64,17 +66,17 @@ impl<H, C> Row<H, C> {
         }
         let row = Row { whole, cells: PhantomData::<C> };
         for n in 0..cells {
-            // SAFETY: the layout has so many cells.
+            // SAFETY: the layout has `cells` cells.
             unsafe { row.first_cell().cast_mut().add(n as usize).write(cell(n)) };
         }
         Ok(row)
     }
 
-    /// The row that begins here.
+    /// Returns the row that starts at this address.
     ///
     /// # Safety
     ///
-    /// It came from [`as_ptr`](Row::as_ptr) of a row with the same types.
+    /// The pointer came from [`as_ptr`](Row::as_ptr) of a row with the same types.
     #[inline(always)]
     pub(super) unsafe fn from_ptr(row: *mut ()) -> Self {
         // SAFETY: rows are never null.
@@ -86,54 +88,54 @@ impl<H, C> Row<H, C> {
         self.whole.as_ptr().cast()
     }
 
-    /// What stands before the cells.
+    /// Returns the header before the cells.
     ///
     /// # Safety
     ///
-    /// The row stays allocated for as long as the header is used.
+    /// The row stays allocated while the header is used.
     #[inline(always)]
     pub(super) unsafe fn header<'a>(self) -> &'a H {
         #[cfg(loom)]
-        // SAFETY: promised.
+        // SAFETY: the caller guarantees it.
         unsafe {
             (*self.whole.as_ptr()).alive.with(|_| ())
         };
-        // SAFETY: promised.
+        // SAFETY: the caller guarantees it.
         unsafe { &(*self.whole.as_ptr()).header }
     }
 
     #[inline(always)]
     fn first_cell(self) -> *const C {
-        // SAFETY: the cells begin there, in the same allocation.
+        // SAFETY: the cells start there, in the same allocation.
         unsafe { self.whole.as_ptr().cast::<u8>().add(Self::OFFSET).cast_const().cast() }
     }
 
-    /// The n-th cell.
+    /// Returns the n-th cell.
     ///
     /// # Safety
     ///
-    /// The row is still allocated, and has so many cells or one fewer.
+    /// The row is still allocated, and `n` is at most the number of cells.
     #[inline(always)]
     pub(super) unsafe fn cell(self, n: u32) -> *const C {
-        // SAFETY: promised.
+        // SAFETY: the caller guarantees it.
         unsafe { self.first_cell().add(n as usize) }
     }
 
-    /// Gives the memory back. Whatever is in the cells is forgotten.
+    /// Frees the memory. The contents of the cells are not dropped.
     ///
     /// # Safety
     ///
-    /// Nobody uses the row any more, and it has so many cells.
+    /// No thread uses the row any more, and it has `cells` cells.
     pub(super) unsafe fn free(self, cells: u32) {
-        // Under loom the memory is kept, for a use that should not be and that loom then reports.
+        // Under loom the memory is kept, so that loom can report a use after free.
         #[cfg(loom)]
-        // SAFETY: still allocated.
+        // SAFETY: the row is still allocated.
         unsafe {
             let _ = cells;
             (*self.whole.as_ptr()).alive.with_mut(|_| ());
         }
         #[cfg(not(loom))]
-        // SAFETY: allocated with this layout, and nobody uses it any more.
+        // SAFETY: allocated with this layout, and no thread uses it any more.
         unsafe {
             self.whole.drop_in_place();
             dealloc(self.whole.as_ptr().cast(), Self::layout(cells).expect("it was allocated with this layout"));

@@ -1,7 +1,10 @@
-//! Where tasks lie: segments, which have several parties, and runs, which are a party's share of a segment.
+//! Storage for tasks: segments, and runs, which are a party's share of a segment.
 //!
-//! A segment never moves its tasks. Each run of it, whether in a batch or in the directory of a queue, is a party, and the last party to
-//! go frees it. Which slots hold tasks, and who may touch them, the parties know; the segment does not.
+//! A segment has one or more parties.
+//!
+//! A segment never moves its tasks. Each run of it, in a batch or in the directory of a queue, is a
+//! party, that is, a counted reference. The last party that leaves frees the segment. The parties
+//! know which slots hold tasks and which party may access them; the segment does not.
 
 use core::mem::{forget, needs_drop};
 #[cfg(not(loom))]
@@ -11,16 +14,16 @@ use super::row::Row;
 use crate::sync::{AtomicU32, Ordering, TaskCell};
 use crate::CapacityError;
 
-/// The most slots of a segment: as many as a queue holds tasks at most.
+/// The maximum number of slots of a segment, and of tasks in a queue.
 pub(super) const MOST_SLOTS: u32 = (1 << 31) - 1;
 
-/// What stands before the slots.
+/// The header before the slots.
 pub(super) struct Header {
     parties: AtomicU32,
     capacity: u32,
 }
 
-/// A pointer to a segment; it is a party, or knows one that stays.
+/// A pointer to a segment. Its holder is a party, or knows a party that stays.
 pub(super) struct Segment<T>(Row<Header, TaskCell<T>>);
 
 impl<T> Clone for Segment<T> {
@@ -39,20 +42,20 @@ impl<T> PartialEq for Segment<T> {
 }
 
 impl<T> Segment<T> {
-    /// A segment with one party, the caller.
+    /// Allocates a segment with a single party, the caller.
     pub(super) fn allocate(capacity: u32) -> Result<Self, CapacityError> {
         let header = Header { parties: AtomicU32::new(1), capacity };
         Row::allocate(header, capacity, |_| TaskCell::empty()).map(Segment)
     }
 
-    /// The segment that begins here, if there is one.
+    /// Returns the segment that starts at this address, or `None` for null.
     ///
     /// # Safety
     ///
-    /// It is null or came from [`as_ptr`](Segment::as_ptr) of a segment of such tasks.
+    /// The pointer is null or came from [`as_ptr`](Segment::as_ptr) of a segment of such tasks.
     #[inline(always)]
     pub(super) unsafe fn from_ptr(segment: *mut ()) -> Option<Self> {
-        // SAFETY: promised.
+        // SAFETY: the caller guarantees it.
         (!segment.is_null()).then(|| unsafe { Segment(Row::from_ptr(segment)) })
     }
 
@@ -65,52 +68,55 @@ impl<T> Segment<T> {
     ///
     /// The segment has a party that stays.
     pub(super) unsafe fn capacity(self) -> u32 {
-        // SAFETY: promised.
+        // SAFETY: the caller guarantees it.
         unsafe { self.0.header() }.capacity
     }
 
-    /// The n-th slot.
+    /// Returns the n-th slot.
     ///
     /// # Safety
     ///
-    /// The segment has a party that stays, and so many slots or one fewer.
+    /// The segment has a party that stays, and `n` is at most the number of slots.
     #[inline(always)]
     pub(super) unsafe fn slot(self, n: u32) -> *const TaskCell<T> {
         #[cfg(loom)]
-        // SAFETY: promised. loom is told of the use.
+        // SAFETY: the caller guarantees it. This reports the use to loom.
         unsafe {
             self.0.header()
         };
-        // SAFETY: promised.
+        // SAFETY: the caller guarantees it.
         unsafe { self.0.cell(n) }
     }
 
-    /// One more party.
+    /// Adds a party.
     ///
     /// # Safety
     ///
-    /// The segment has a party that stays until this is done.
+    /// The segment has a party that stays until the call returns.
     #[inline]
     pub(super) unsafe fn join(self) {
-        // Relaxed: who joins knows of the segment through a party, and gives up what it knows by the release in `leave`.
-        // SAFETY: promised.
+        // Relaxed: the caller knows the segment through a party. Its accesses are ordered by the
+        // release in `leave`.
+        // SAFETY: the caller guarantees it.
         unsafe { self.0.header() }.parties.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One party fewer; the last one frees the segment.
+    /// Removes the caller's party. The last party frees the segment.
     ///
     /// # Safety
     ///
-    /// The caller is a party, and is none afterwards. Its slots hold no task any more.
+    /// The caller is a party, and is not a party afterwards. Its slots hold no task any more.
     #[inline]
     pub(super) unsafe fn leave(self) {
         // SAFETY: the caller is a party.
         let Header { parties, capacity } = unsafe { self.0.header() };
         let capacity = *capacity;
-        // Acquire: the last party sees all that the others did with their slots, by the release with which they left. A party that is alone stays alone, since
-        // only parties let others join.
+        // Acquire: the last party sees all accesses of the others to their slots, by the release
+        // with which they left. A party that is alone stays alone, since only a party can add
+        // another.
         let alone = parties.load(Ordering::Acquire) == 1;
-        // Release: what this party did with its slots is before the end of the segment. Acquire: as above.
+        // Release: this party's accesses to its slots come before the segment is freed. Acquire: as
+        // above.
         if alone || parties.fetch_sub(1, Ordering::AcqRel) == 1 {
             // SAFETY: the last party has left.
             unsafe { self.0.free(capacity) };
@@ -120,7 +126,7 @@ impl<T> Segment<T> {
 
 /// Consecutive slots of a segment that all hold tasks, and a party of that segment.
 pub(super) struct Run<T> {
-    /// None if there never was one.
+    /// `None` if the run never had a segment.
     segment: Option<Segment<T>>,
     first: u32,
     len: u32,
@@ -133,7 +139,8 @@ impl<T> Run<T> {
 
     /// # Safety
     ///
-    /// The slots hold tasks that are nobody else's, and the caller's party of the segment is handed over.
+    /// The slots hold tasks that belong to no other party, and the caller passes its party of the
+    /// segment on.
     pub(super) unsafe fn new(segment: Segment<T>, first: u32, len: u32) -> Self {
         Run { segment: Some(segment), first, len }
     }
@@ -143,7 +150,7 @@ impl<T> Run<T> {
         self.len
     }
 
-    /// The slot behind the last task.
+    /// Returns the index of the slot after the last task.
     #[inline]
     pub(super) fn end(&self) -> u32 {
         self.first + self.len
@@ -154,14 +161,14 @@ impl<T> Run<T> {
         self.segment.map_or(0, |segment| unsafe { segment.capacity() })
     }
 
-    /// The n-th task's slot; if there is none, that of the next one.
+    /// Returns the n-th task's slot, or the slot after the last task.
     ///
     /// # Safety
     ///
     /// There is a segment, and it has such a slot.
     #[inline(always)]
     pub(super) unsafe fn slot(&self, n: u32) -> *const TaskCell<T> {
-        // SAFETY: promised.
+        // SAFETY: the caller guarantees it.
         unsafe { self.segment.unwrap_unchecked().slot(self.first + n) }
     }
 
@@ -169,33 +176,34 @@ impl<T> Run<T> {
     ///
     /// # Safety
     ///
-    /// There is a segment, and the slot behind the last task is the run's to use.
+    /// There is a segment, and the slot after the last task belongs to the run.
     #[inline]
     pub(super) unsafe fn push(&mut self, task: T) {
-        // SAFETY: promised.
+        // SAFETY: the caller guarantees it.
         unsafe { (*self.slot(self.len)).write(task) };
         self.len += 1;
     }
 
-    /// So many more slots hold tasks.
+    /// Adds `more` slots to the run.
     ///
     /// # Safety
     ///
-    /// They were written.
+    /// The slots were written.
     pub(super) unsafe fn lengthen(&mut self, more: u32) {
         self.len += more;
     }
 
-    /// Moves all tasks to other slots, from this one on.
+    /// Moves all tasks to other slots, from `slots` on.
     ///
     /// # Safety
     ///
-    /// There are so many, and they are the caller's to fill.
+    /// There are enough slots, and they belong to the caller.
     #[inline]
     pub(super) unsafe fn move_to(mut self, slots: *const TaskCell<T>) {
         #[cfg(not(loom))]
         if self.len > 0 {
-            // SAFETY: promised; the tasks are the run's, and no longer counted.
+            // SAFETY: the caller guarantees it. The tasks belong to the run, and are no longer
+            // counted.
             unsafe {
                 ptr::copy_nonoverlapping(self.slot(0).cast::<T>(), slots.cast_mut().cast(), self.len as usize);
             }
@@ -204,7 +212,7 @@ impl<T> Run<T> {
         #[cfg(loom)]
         for n in 0.. {
             let Some(task) = self.pop_oldest() else { break };
-            // SAFETY: promised.
+            // SAFETY: the caller guarantees it.
             unsafe { (*slots.add(n)).write(task) };
         }
     }
@@ -222,17 +230,20 @@ impl<T> Run<T> {
     pub(super) fn pop_oldest(&mut self) -> Option<T> {
         self.len = self.len.checked_sub(1)?;
         self.first += 1;
-        // SAFETY: the slot before the first one held a task of the run, and is no longer counted. There is one, so this does not underflow.
+        // SAFETY: the slot before the new first slot held a task of the run, and is no longer
+        // counted. The run had a task, so this does not underflow.
         Some(unsafe { (*self.segment.unwrap_unchecked().slot(self.first - 1)).take() })
     }
 
-    /// The task at this place, oldest first.
+    /// Returns the n-th task, oldest first.
     pub(super) fn get(&self, n: u32) -> Option<&T> {
-        // SAFETY: the slot holds a task of the run, which nobody changes while it is borrowed.
+        // SAFETY: the slot holds a task of the run, which no thread changes while it is borrowed.
         (n < self.len).then(|| unsafe { &*(*self.slot(n)).place() })
     }
 
-    /// The segment, the first slot, and how many tasks: whoever takes them is the party now.
+    /// Returns the segment, the first slot, and the number of tasks.
+    ///
+    /// The party passes to the caller.
     pub(super) fn into_parts(self) -> Option<(Segment<T>, u32, u32)> {
         let parts = self.segment.map(|segment| (segment, self.first, self.len));
         forget(self);
@@ -242,7 +253,7 @@ impl<T> Run<T> {
 
 impl<T> Drop for Run<T> {
     fn drop(&mut self) {
-        /// Goes on where a panic left off, and leaves in the end.
+        /// Continues after a panic, and leaves the segment at the end.
         struct Rest<'a, T>(&'a mut Run<T>);
 
         impl<T> Drop for Rest<'_, T> {
@@ -254,7 +265,7 @@ impl<T> Drop for Run<T> {
                     }
                 }
                 if let Some(segment) = self.0.segment.take() {
-                    // SAFETY: the run is a party, and has no task left that wants dropping.
+                    // SAFETY: the run is a party, and has no task left that needs drop.
                     unsafe { segment.leave() };
                 }
             }

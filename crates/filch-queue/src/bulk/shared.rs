@@ -1,4 +1,4 @@
-//! The thief's side for several threads: a lock that nobody waits for.
+//! The thief's side for several threads: a lock without waiting.
 
 use core::fmt;
 
@@ -8,9 +8,12 @@ use super::Batch;
 use crate::handle::Handle;
 use crate::Steal;
 
-/// A thief's side that any number of threads may hold; one at a time steals, and the others are told so at once.
+/// A thief's side for any number of threads, of which one at a time steals.
 ///
-/// It comes from [`Thief::share`](super::Thief::share). Generic code has it as a [`Thief`](crate::Thief) that takes one task at a time.
+/// While a thread steals, a steal on another thread fails at once.
+///
+/// It comes from [`Thief::share`](super::Thief::share). For generic code it is a
+/// [`Thief`](crate::Thief) that takes a single task at a time.
 ///
 /// ```
 /// use filch_queue::bulk::{self, StealError};
@@ -37,15 +40,19 @@ impl<T> SharedThief<T> {
         SharedThief { words }
     }
 
-    /// Takes this share of the tasks, the oldest, in one operation; see [`Thief::steal`](super::Thief::steal).
+    /// Takes this share of the tasks, the oldest, in a single operation.
+    ///
+    /// See [`Thief::steal`](super::Thief::steal).
     ///
     /// # Errors
     ///
-    /// If another thread is stealing at this moment, or the share is not a number from 0 to 1. Nothing is stolen then.
+    /// If another thread is stealing at this moment, or the share is not a number from 0 to 1. No
+    /// task is stolen then.
     pub fn steal(&self, fraction: f64) -> Result<Batch<T>, StealError> {
         let fraction = Fraction::new(fraction).map_err(StealError::Fraction)?;
         let _visit = self.words.old.turnstile.try_enter().ok_or(StealError::Busy)?;
-        // SAFETY: nobody else is inside the turnstile, and the one thief that was not shared is gone.
+        // SAFETY: no other thread is inside the turnstile, and the thief that was not shared no
+        // longer exists.
         Ok(unsafe { super::steal(&self.words, fraction) })
     }
 
@@ -62,13 +69,13 @@ impl<T> SharedThief<T> {
         }
     }
 
-    /// How many tasks there were a moment ago.
+    /// Returns the number of tasks in the queue a moment ago.
     #[inline]
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether there was no task a moment ago.
+    /// Returns whether the queue was empty a moment ago.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -96,7 +103,7 @@ impl<T> crate::Thief for SharedThief<T> {
 }
 
 impl<T> crate::AtLeastOnce for SharedThief<T> {}
-// SAFETY: see the module `bulk`; the turnstile lets one thread at a time steal.
+// SAFETY: see the module `bulk`. The turnstile lets one thread at a time steal.
 unsafe impl<T> crate::ExactlyOnce for SharedThief<T> {}
 
 impl<T> fmt::Debug for SharedThief<T> {
@@ -105,12 +112,13 @@ impl<T> fmt::Debug for SharedThief<T> {
     }
 }
 
-// SAFETY: tasks move between threads; all else is atomic, or belongs to who is inside the turnstile.
+// SAFETY: tasks move between threads. All other data is atomic, or belongs to the thread inside the
+// turnstile.
 unsafe impl<T: Send> Send for SharedThief<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for SharedThief<T> {}
 
-/// Why a shared thief stole nothing.
+/// Error from a steal by a shared thief.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StealError {

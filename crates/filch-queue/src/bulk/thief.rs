@@ -1,4 +1,4 @@
-//! What a thief does once it knows how many tasks it wants: it claims them, and then fetches them.
+//! The two steps of a steal: claim the tasks, then fetch them.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -9,32 +9,36 @@ use super::segment::Run;
 use super::words::{Anchor, Words};
 use crate::sync::{has_flaw, Ordering};
 
-/// Positions that are the thief's, and where to look for them.
+/// Claimed positions, and the directory that leads to them.
 pub(super) struct Claim {
     top: u32,
     count: u32,
-    /// The youngest entry when the claim was made.
+    /// The number of the youngest entry when the claim was made.
     last: u32,
     ring: Directory,
 }
 
 impl<T> Words<T> {
-    /// Claims as many of the oldest tasks as `share` says, given how many there are: one or more. None if there are none.
+    /// Claims the oldest tasks, or returns `None` if the queue is empty.
+    ///
+    /// `share` computes the number of tasks, at least 1, from the length of the queue.
     ///
     /// # Safety
     ///
-    /// Nobody else steals meanwhile, and the claim is fetched before the next.
+    /// No other thread steals meanwhile, and the claim is fetched before the next claim.
     #[inline]
     pub(super) unsafe fn claim(&self, share: impl Fn(u32) -> u32) -> Option<Claim> {
-        // Acquire: pairs with the owner's release in `pop`; all that was pushed before that pop is counted in what is loaded next.
+        // Acquire: pairs with the owner's release in `pop`. The next load counts all tasks pushed
+        // before that pop.
         let mut anchor = Anchor(self.anchor.load(Ordering::Acquire));
         loop {
-            // Acquire: pairs with the release in a push; what it counts is in its slots, and in the directory.
+            // Acquire: pairs with the release in a push. The tasks that it counts are in their
+            // slots, and in the directory.
             let length = anchor.length(self.young.pushed.load(Ordering::Acquire));
             if length == 0 {
                 return None;
             }
-            // Acquire, in this order: a ring that is found has the entries up to the number that was found.
+            // Acquire, in this order: the loaded ring has the entries up to the loaded number.
             let last = self.young.last.load(Ordering::Acquire);
             let ring = self.young.ring.load(Ordering::Acquire);
             let count = share(length);
@@ -42,11 +46,12 @@ impl<T> Words<T> {
                 anchor = Anchor(self.anchor.load(Ordering::Acquire));
             }
             let claimed = anchor.after_steal(count);
-            // Relaxed: it proves that the owner has popped nothing since the anchor was loaded. What the thief reads afterwards it knows by the loads above, and it has written nothing.
-            // Acquire, if the owner has popped: as the first load.
+            // Relaxed: success proves that the owner has popped no task since the anchor was
+            // loaded. The loads above order the thief's later reads, and the thief has written
+            // nothing. Acquire, if the owner has popped: as in the first load.
             match self.anchor.compare_exchange(anchor.0, claimed.0, Ordering::Relaxed, Ordering::Acquire) {
                 Ok(_) => {
-                    // SAFETY: rings are only stored from rings.
+                    // SAFETY: the word only ever holds rings.
                     let ring = unsafe { Directory::from_ptr(ring) };
                     return Some(Claim { top: anchor.top(), count, last, ring });
                 }
@@ -55,11 +60,11 @@ impl<T> Words<T> {
         }
     }
 
-    /// The claimed tasks as a batch, where they lie.
+    /// Returns the claimed tasks as a batch, without moving them.
     ///
     /// # Safety
     ///
-    /// The claim is this queue's, and the thief's.
+    /// The claim belongs to this queue and to the calling thief.
     pub(super) unsafe fn fetch(&self, claim: Claim) -> Batch<T> {
         let Claim { top, count, last, ring } = claim;
         // Relaxed: only thieves write it.
@@ -67,23 +72,26 @@ impl<T> Words<T> {
         let youngest = ring.find(first, last, top, count);
         let passed = youngest.wrapping_sub(first);
         let mut older = Vec::with_capacity(passed as usize);
-        // SAFETY: the entry before the claim, or its first.
+        // SAFETY: this is the entry before the claim, or its first entry.
         let mut stretch = unsafe { ring.get::<T>(first) };
         let mut at = top;
         let mut pass = |n: u32| {
-            // SAFETY: an entry of the claim.
+            // SAFETY: the entry belongs to the claim.
             let next = unsafe { ring.get::<T>(first.wrapping_add(n)) };
             let Stretch { start, base, segment } = mem::replace(&mut stretch, next);
             let from = mem::replace(&mut at, stretch.start);
-            // SAFETY: it is not the queue's very first entry any more, so it has a segment. The tasks up to its end are claimed, and it is passed for good, so its party is the run's now.
+            // SAFETY: it is no longer the queue's initial entry, so it has a segment. The tasks up
+            // to its end are claimed, and no thief returns to it. So its party passes to the run.
             unsafe { Run::new(segment.unwrap_unchecked(), base + from.wrapping_sub(start), at.wrapping_sub(from)) }
         };
         if passed > 0 {
-            // All of it may have been taken before, and then it goes.
+            // All tasks of the first entry may have been taken before. Then its run is empty and is
+            // dropped.
             older.extend(Some(pass(1)).filter(|run| run.len() > 0));
             older.extend((2..=passed).map(pass));
         }
-        // SAFETY: the entry holds the last task of the claim, so it has a segment, and stays until a thief passes it: a party that lets the run join.
+        // SAFETY: the entry holds the last task of the claim, so it has a segment. It stays until a
+        // thief passes it, so it is a party while the run joins.
         let run = unsafe {
             let Stretch { start, base, segment } = stretch;
             let segment = segment.unwrap_unchecked();
@@ -96,11 +104,11 @@ impl<T> Words<T> {
         Batch::of_runs(older, run, count as usize)
     }
 
-    /// The one task that was claimed.
+    /// Returns the claimed task, for a claim of a single task.
     ///
     /// # Safety
     ///
-    /// As [`fetch`](Words::fetch).
+    /// As for [`fetch`](Words::fetch).
     #[inline]
     pub(super) unsafe fn fetch_one(&self, claim: Claim) -> T {
         let Claim { top, last, ring, .. } = claim;
@@ -114,7 +122,7 @@ impl<T> Words<T> {
         };
         let mut number = first;
         while number != holder {
-            // SAFETY: an entry from which all was taken, and which is passed: its party leaves.
+            // SAFETY: all tasks of the entry were taken, and the thief passes it: its party leaves.
             unsafe { ring.get::<T>(number).segment.map(|segment| segment.leave()) };
             number = number.wrapping_add(1);
         }
@@ -122,11 +130,12 @@ impl<T> Words<T> {
         task
     }
 
-    /// Tells the owner that the entries before `to` are done with.
+    /// Publishes that the entries before `to` are no longer used.
     #[inline]
     fn pass(&self, from: u32, to: u32) {
         if from != to {
-            // Release: they were read before. Pairs with the owner's acquire before it uses their cells again.
+            // Release: the thief has read the entries. Pairs with the owner's acquire before it
+            // reuses their cells.
             self.old.first.store(to, Ordering::Release);
         }
     }

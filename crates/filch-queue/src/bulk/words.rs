@@ -1,4 +1,4 @@
-//! What the two sides share: the words, and how a queue ends.
+//! The shared words of the two sides, and the drop of a queue.
 
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
@@ -12,12 +12,14 @@ use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::turnstile::Turnstile;
 use crate::CapacityError;
 
-/// How many tasks were stolen, in the lower half, and how many the owner popped, in the upper half. Both wrap.
+/// The numbers of stolen tasks (lower half) and of popped tasks (upper half).
+///
+/// Both wrap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Anchor(pub(super) u64);
 
 impl Anchor {
-    /// The position of the oldest task.
+    /// Returns the position of the oldest task.
     #[inline(always)]
     pub(super) fn top(self) -> u32 {
         self.0 as u32
@@ -28,44 +30,44 @@ impl Anchor {
         (self.0 >> 32) as u32
     }
 
-    /// The position of the next task to be pushed, given how many were.
+    /// Returns the position of the next pushed task, given the number of pushed tasks.
     #[inline(always)]
     pub(super) fn bottom(self, pushed: u32) -> u32 {
         pushed.wrapping_sub(self.popped())
     }
 
-    /// How many tasks there are, given how many were pushed.
+    /// Returns the number of tasks in the queue, given the number of pushed tasks.
     #[inline(always)]
     pub(super) fn length(self, pushed: u32) -> u32 {
         self.bottom(pushed).wrapping_sub(self.top())
     }
 
-    /// One more popped.
+    /// Returns the anchor after a pop.
     #[inline(always)]
     pub(super) fn after_pop(self) -> Self {
         Anchor(self.0.wrapping_add(1 << 32))
     }
 
-    /// So many more stolen.
+    /// Returns the anchor after a steal of `count` tasks.
     #[inline(always)]
     pub(super) fn after_steal(self, count: u32) -> Self {
         Anchor(self.0 & (u64::from(u32::MAX) << 32) | u64::from(self.top().wrapping_add(count)))
     }
 }
 
-/// See the module [`bulk`](super).
+/// The shared words; see the module [`bulk`](super).
 pub(super) struct Words<T> {
     pub(super) anchor: CachePadded<AtomicU64>,
     pub(super) young: CachePadded<Young>,
     pub(super) old: CachePadded<Old>,
-    /// Only the owner touches them, and whoever ends the queue.
+    /// Accessed only by the owner, and by the drop of the queue.
     pub(super) books: CachePadded<UnsafeCell<Books<T>>>,
     tasks: PhantomData<T>,
 }
 
-/// What only the owner writes.
+/// Words that only the owner writes.
 pub(super) struct Young {
-    /// How many tasks were ever pushed; it wraps.
+    /// The number of tasks pushed so far; it wraps.
     pub(super) pushed: AtomicU32,
     /// The number of the youngest entry of the directory.
     pub(super) last: AtomicU32,
@@ -73,16 +75,21 @@ pub(super) struct Young {
     pub(super) ring: AtomicPtr<()>,
 }
 
-/// What only the thief writes.
+/// Words that only the thief writes.
 pub(super) struct Old {
-    /// The number of the entry that holds the youngest task that was stolen; those before it are gone, and their cells may be used again.
+    /// The number of the entry that holds the youngest stolen task.
+    ///
+    /// The entries before it are no longer used, and their cells may be reused.
     pub(super) first: AtomicU32,
-    /// For thieves that share their side.
+    /// The lock of thieves that share their side.
     pub(super) turnstile: Turnstile,
 }
 
 impl<T> Words<T> {
-    /// The words of an empty queue from which so many tasks were stolen and popped already. Its first entry has the number `stolen`.
+    /// Creates the words of an empty queue.
+    ///
+    /// `stolen` and `popped` tasks were already taken from it. Its first entry has the number
+    /// `stolen`.
     pub(super) fn new(stolen: u32, popped: u32) -> Result<Self, CapacityError> {
         let ring = Directory::new()?;
         ring.set(stolen, Stretch::<T> { start: stolen, base: 0, segment: None });
@@ -99,11 +106,13 @@ impl<T> Words<T> {
         })
     }
 
-    /// How many tasks there were a moment ago, for whoever is not the owner.
+    /// Returns the number of tasks a moment ago, for callers other than the owner.
     pub(super) fn len(&self) -> usize {
-        // Acquire: the count of pushed tasks is not older than the anchor, so that there are never fewer than none.
+        // Acquire: the count of pushed tasks is not older than the anchor, so the length is never
+        // negative.
         let mut anchor = Anchor(self.anchor.load(Ordering::Acquire));
-        // What the owner pushes and pops between the two loads would all be counted. It seldom happens twice.
+        // Tasks that the owner pushes and pops between the two loads would all be counted. This
+        // rarely happens twice.
         for _ in 0..4 {
             // Acquire: the anchor is not older than the count.
             let length = anchor.length(self.young.pushed.load(Ordering::Acquire));
@@ -131,12 +140,12 @@ impl<T> Drop for Words<T> {
     }
 }
 
-/// The entries that are left, and what is in them.
+/// The entries that are left, and their tasks.
 struct Remains<T> {
     ring: Directory,
     next: Option<u32>,
     last: u32,
-    /// The position of the next task to be dropped.
+    /// The position of the next task to drop.
     from: u32,
     bottom: u32,
     tasks: PhantomData<T>,
@@ -147,25 +156,26 @@ impl<T> Remains<T> {
         while let Some(number) = self.next {
             self.next = (number != self.last).then(|| number.wrapping_add(1));
             let end = self.next.map_or(self.bottom, |next| self.ring.start(next));
-            // SAFETY: nobody else is left.
+            // SAFETY: no other handle is left.
             let Stretch { start, base, segment } = unsafe { self.ring.get::<T>(number) };
             let skipped = self.from.wrapping_sub(start);
             let count = end.wrapping_sub(self.from);
             self.from = end;
-            // SAFETY: the tasks from the top to the bottom are nobody else's, and each entry has a party, which ends with the run.
+            // SAFETY: the tasks from the top to the bottom belong to no other party. Each entry has
+            // a party, which passes to the run and ends with it.
             drop(segment.map(|segment| unsafe { Run::new(segment, base + skipped, count) }));
         }
     }
 }
 
 impl<T> Drop for Remains<T> {
-    /// Goes on where a panic left off.
+    /// Continues after a panic.
     fn drop(&mut self) {
         struct Ring(Directory);
 
         impl Drop for Ring {
             fn drop(&mut self) {
-                // SAFETY: nobody else is left, and no entry is looked at any more.
+                // SAFETY: no other handle is left, and no entry is read any more.
                 unsafe { self.0.free() };
             }
         }

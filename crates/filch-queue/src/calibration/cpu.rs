@@ -1,29 +1,30 @@
-//! Which CPU this is, as it says itself.
+//! The CPU model, as the CPU reports it.
 
 use alloc::string::String;
 use core::fmt;
 
-/// A model of CPU: what it has to be the same as for a measurement to be about it.
+/// A CPU model: a measurement applies to all CPUs of the same model.
 ///
-/// Two are equal if vendor, family, model and stepping are. The name is for people: firmware and hypervisors change it.
+/// Two models are equal if vendor, family, model and stepping are equal. The brand is only for
+/// display: firmware and hypervisors change it.
 #[derive(Clone, Debug)]
 pub struct Cpu {
-    /// Who made it: `GenuineIntel`, `AuthenticAMD`.
+    /// The vendor: `GenuineIntel`, `AuthenticAMD`.
     pub vendor: String,
-    /// Its family, the extended one included.
+    /// The family, including the extended family.
     pub family: u32,
-    /// Its model, the extended one included.
+    /// The model, including the extended model.
     pub model: u32,
-    /// Its stepping.
+    /// The stepping.
     pub stepping: u32,
-    /// What it calls itself.
+    /// The brand string of the CPU.
     pub brand: String,
 }
 
 impl Cpu {
-    /// The CPU at hand, or none if it is not an x86-64.
+    /// Returns the model of this CPU, or `None` if it is not an x86-64.
     ///
-    /// The cores of a hybrid CPU all give the same answer.
+    /// All cores of a hybrid CPU return the same model.
     pub fn here() -> Option<Cpu> {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         return Some(asked::cpu());
@@ -31,7 +32,10 @@ impl Cpu {
         None
     }
 
-    /// Whether a hypervisor says that it is there. What [`here`](Cpu::here) gives is then what the hypervisor lets the CPU say: hosts that differ may say the same.
+    /// Returns whether a hypervisor reports its presence.
+    ///
+    /// [`here`](Cpu::here) then returns what the hypervisor lets the CPU report: different hosts
+    /// may report the same.
     pub fn is_under_hypervisor() -> bool {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         return asked::hypervisor();
@@ -63,11 +67,12 @@ mod asked {
 
     use super::Cpu;
 
-    /// The last leaf that has a part of the name.
+    /// The last leaf that has a part of the brand string.
     const END_OF_NAME: u32 = 0x8000_0004;
 
     fn leaf(number: u32) -> CpuidResult {
-        // SAFETY: every x86-64 has the instruction. Newer compilers know that, and want no `unsafe`.
+        // SAFETY: every x86-64 has the instruction. Newer compilers know that, and require no
+        // `unsafe`.
         #[allow(unused_unsafe)]
         unsafe {
             __cpuid(number)
@@ -87,12 +92,14 @@ mod asked {
         Cpu { vendor: text([first.ebx, first.edx, first.ecx]), family, model, stepping, brand }
     }
 
-    /// The bit that no CPU sets itself.
+    /// Returns the bit that no CPU sets itself.
     pub(super) fn hypervisor() -> bool {
         leaf(1).ecx >> 31 == 1
     }
 
-    /// Family, model and stepping, of which the first two are in two parts.
+    /// Returns family, model and stepping.
+    ///
+    /// Family and model are each stored in two parts.
     pub(super) fn signature(word: u32) -> (u32, u32, u32) {
         let (base, model) = (word >> 8 & 0xf, word >> 4 & 0xf);
         let family = if base == 0xf { base + (word >> 20 & 0xff) } else { base };
@@ -100,7 +107,7 @@ mod asked {
         (family, model, word & 0xf)
     }
 
-    /// What the words spell, in one line.
+    /// Returns the text in the words, as a single line.
     pub(super) fn text(words: impl IntoIterator<Item = u32>) -> String {
         let bytes = words.into_iter().flat_map(u32::to_le_bytes).filter(|&byte| byte != 0);
         let spelt: String =

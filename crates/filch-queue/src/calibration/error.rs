@@ -1,4 +1,4 @@
-//! Why a calibration is refused.
+//! Errors from reading or creating a calibration.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -6,46 +6,46 @@ use core::fmt;
 
 use super::{Calibration, Cpu, VERSION};
 
-/// Why a calibration is refused.
+/// Error from reading or creating a calibration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CalibrationError {
-    /// The text is something else.
+    /// The text is not a calibration.
     NotACalibration,
-    /// The text was written by a program that knows more, or less.
+    /// A newer or older program wrote the text.
     UnknownVersion {
-        /// The version it has.
+        /// The version in the text.
         found: String,
     },
-    /// A line is missing, out of place, or says what cannot be.
+    /// A line is missing, out of place, or has an invalid value.
     Malformed {
-        /// The line, counted from 1.
+        /// The number of the line, counted from 1.
         line: usize,
-        /// What it should have said.
+        /// The expected key.
         key: &'static str,
     },
-    /// The text is not what was written.
+    /// The text was changed after it was written.
     Damaged,
-    /// No store buffer is that small, or that large.
+    /// The bound is smaller or larger than any store buffer gives.
     AbsurdBound {
         /// The bound.
         bound: usize,
     },
-    /// The bound is not above what was found.
+    /// The bound is not above the measured numbers.
     Contradiction {
         /// The bound.
         bound: usize,
-        /// How many stores a load was seen to overtake, or may overtake as far as the store buffer goes.
+        /// The measured number: entries of the store buffer, or stores that a load overtook.
         seen: usize,
     },
-    /// The text is about another CPU.
+    /// The text is for another CPU model.
     OtherCpu {
-        /// The one it is about.
+        /// The CPU model of the measurement.
         measured: Box<Cpu>,
-        /// The one at hand.
+        /// The model of this CPU.
         here: Box<Cpu>,
     },
-    /// The CPU at hand is not an x86-64: nothing bounds it, and the queues keep their fence.
+    /// This CPU is not an x86-64. It has no bound, and the queues keep their fence.
     NoBoundHere,
 }
 

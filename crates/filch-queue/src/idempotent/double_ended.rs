@@ -5,34 +5,40 @@
 //!
 //! # Shared words
 //!
-//! - anchor: a tag (10 bits), the number of tasks (27 bits) and the index of the oldest (27 bits), in one word, at the start of the array that
-//!   it belongs to. The owner stores it, thieves exchange it.
+//! - anchor: a tag (10 bits), the number of tasks (27 bits) and the index of the oldest task (27
+//!   bits), in a single word, at the start of the array that it belongs to. The owner stores it,
+//!   thieves exchange it.
 //! - the array in use.
 //!
 //! # Invariant
 //!
-//! A push writes a slot and then stores an anchor with a new tag; pops and steals keep the tag. So if a thief's CAS finds the anchor that it
-//! loaded, no slot was written since, and what it read from the oldest slot is the task there. A pop or push that loaded the anchor before such
-//! a CAS and stores it after undoes the steal: the task is given again, and none is lost. The tag has to change at every push, not only when the queue was empty:
-//! because the head can fall back, the owner may write to any slot without the queue having been empty.
+//! A push writes a slot and then stores an anchor with a new tag. Pops and steals keep the tag. So
+//! if a thief's CAS finds the anchor that it loaded, no slot was written since, and the thief has
+//! read the task in the oldest slot. If a pop or push loads the anchor before such a CAS and stores
+//! it after, it undoes the steal: the task is returned again, and none is lost. The tag has to
+//! change at every push, not only when the queue was empty: because the head can fall back, the
+//! owner may write to any slot without the queue having been empty.
 //!
 //! # Widths
 //!
-//! A queue holds fewer than 2^27 tasks; a push beyond that is refused. The tag wraps after 1,024 pushes, far too soon to trust to luck, and a word of 128 bits would
-//! cost the owner more than all the rest. Instead the owner watches: every quarter of a round of tags it looks who is inside a steal. If a
-//! thief is seen twice in the same steal, at this array, then the owner moves the tasks into a new array with an anchor of its own, and the old
-//! anchor can be exchanged without harm. So less than half a round of tags passes between a thief's load and its CAS, and **however long a
-//! thief is suspended, a wrapped tag loses no task**. The look costs a fence every 256 pushes; the move, a copy of the queue, happens only when a
-//! thief is held up in the few nanoseconds that a steal takes.
+//! A queue holds fewer than 2^27 tasks; a push beyond that fails. The tag wraps after 1,024 pushes,
+//! which is too few to be safe, and a word of 128 bits would cost the owner more than all the rest.
+//! Instead the owner watches: every quarter of a round of tags it looks which thieves are inside a
+//! steal. If it sees a thief twice in the same steal, at this array, it moves the tasks into a new
+//! array with a new anchor. A CAS on the old anchor is then harmless. So less than half a round of
+//! tags passes between a thief's load and its CAS, and **however long a thief is suspended, a
+//! wrapped tag loses no task**. The watch costs a fence every 256 pushes. The move, a copy of the
+//! queue, happens only if a thief is suspended in the few nanoseconds that a steal takes.
 //!
 //! # Difference from the figure
 //!
-//! The anchor lives and dies with its array. A thief that found an old array may take a task that was copied to the new one, which gives it twice.
+//! Each array has its own anchor. A thief that loaded an old array may take a task that was copied
+//! to the new array; then the task is returned twice.
 //!
 //! # Memory
 //!
-//! As in [`chase_lev`](crate::chase_lev), except that an owner that only pushes, and leaves it to thieves to drain the queue, keeps a large array until
-//! its next pop.
+//! The same as in [`chase_lev`](crate::chase_lev), with one exception: an owner that only pushes,
+//! while thieves drain the queue, keeps a large array until its next pop.
 
 use alloc::vec::Vec;
 use core::cell::{Cell, UnsafeCell};
@@ -57,31 +63,37 @@ use crate::{CapacityError, PushError, Steal};
 const HEAD_BITS: u32 = 27;
 const COUNT_BITS: u32 = 27;
 
-/// The most slots, one of which is spare, so that a count fits its field. Indices are counted modulo at least as many.
+/// The maximum number of slots. One slot is spare, so that a count fits its field.
+///
+/// Indices are counted modulo at least as many.
 const LIMIT: usize = 1 << COUNT_BITS;
 
 const ONE_TASK: u64 = 1 << HEAD_BITS;
 const HEAD: u64 = (1 << HEAD_BITS) - 1;
 
-/// The index of the oldest task.
+/// Returns the index of the oldest task.
 #[inline(always)]
 fn head(anchor: u64) -> usize {
     (anchor & HEAD) as usize
 }
 
-/// How many tasks an anchor counts.
+/// Returns the number of tasks in an anchor.
 #[inline(always)]
 fn count(anchor: u64) -> usize {
     (anchor >> HEAD_BITS & ((1 << COUNT_BITS) - 1)) as usize
 }
 
-/// The index behind the youngest task, in its low 27 bits. An array's mask drops the rest.
+/// Returns the index after the youngest task, in the low 27 bits.
+///
+/// An array's mask removes the other bits.
 #[inline(always)]
 fn tail(anchor: u64) -> usize {
     anchor.wrapping_add(anchor >> HEAD_BITS) as usize
 }
 
-/// The lowest bit of the tag, which is in the highest bits and wraps by falling off.
+/// Returns the lowest bit of the tag.
+///
+/// The tag is in the highest bits, and its overflow is discarded.
 #[inline(always)]
 fn one_tag<W: Width>() -> u64 {
     match W::DOUBLE_ENDED_TAG_BITS {
@@ -90,26 +102,28 @@ fn one_tag<W: Width>() -> u64 {
     }
 }
 
-/// The anchor after a push: one more task, and the next tag.
+/// Returns the anchor after a push: one more task, and the next tag.
 #[inline(always)]
 fn pushed<W: Width>(anchor: u64) -> u64 {
     anchor.wrapping_add(ONE_TASK + one_tag::<W>())
 }
 
-/// Whether a quarter of a round of tags begins with this anchor.
+/// Returns whether a quarter of a round of tags starts with this anchor.
 #[inline(always)]
 fn is_watch<W: Width>(anchor: u64) -> bool {
     let quarter = one_tag::<W>() << (W::DOUBLE_ENDED_TAG_BITS.saturating_sub(2));
     W::WATCHED && anchor & (quarter - one_tag::<W>()) == 0
 }
 
-/// The anchor after a pop: one task fewer, and the same tag.
+/// Returns the anchor after a pop: one task fewer, and the same tag.
 #[inline(always)]
 fn popped(anchor: u64) -> u64 {
     anchor - ONE_TASK
 }
 
-/// The anchor after a steal: one task fewer, from the front, and the same tag.
+/// Returns the anchor after a steal.
+///
+/// It has one task fewer, from the front, and the same tag.
 #[inline(always)]
 fn stolen(anchor: u64) -> u64 {
     let head = anchor.wrapping_add(1) & HEAD;
@@ -118,21 +132,21 @@ fn stolen(anchor: u64) -> u64 {
 
 impl ring::Anchor for ContestedU64 {
     fn successor(&self) -> Self {
-        // Relaxed: the owner continues from what it reads here itself.
+        // Relaxed: the owner itself continues from this value.
         ContestedU64::new(self.load(Ordering::Relaxed))
     }
 }
 
-/// A visit that was under way when the owner last looked.
+/// A visit that was under way at the owner's last watch.
 type Seen = (NonNull<Turnstile>, usize);
 
 struct Shared<T> {
     storage: CachePadded<Storage<T, ContestedU64, Visitors>>,
-    /// Only the owner touches it.
+    /// Accessed only by the owner.
     seen: UnsafeCell<Vec<Seen>>,
 }
 
-/// The owner's side: pushes, and pops the youngest task.
+/// The owner's side: pushes tasks, and pops the youngest task.
 pub struct Owner<T: Copy, W: Width = Wide> {
     shared: Handle<Shared<T>>,
     /// The anchor as the owner last stored or loaded it.
@@ -147,7 +161,7 @@ pub struct Thief<T: Copy, W: Width = Wide> {
     kind: PhantomData<W>,
 }
 
-/// A new queue.
+/// Creates a queue.
 ///
 /// ```
 /// use filch_queue::{idempotent::double_ended, Steal};
@@ -164,22 +178,24 @@ pub fn new<T: Copy + Send>() -> (Owner<T>, Thief<T>) {
     with_capacity(ring::DEFAULT_CAPACITY).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A new queue with room for `capacity` tasks before it first grows; 0 is as good as 1.
+/// Creates a queue with room for `capacity` tasks before it first grows.
+///
+/// A capacity of 0 means 1.
 ///
 /// # Errors
 ///
-/// If there is no memory for so many, or they are 2^27 or more.
+/// If memory does not suffice for `capacity` tasks, or `capacity` is 2^27 or more.
 pub fn with_capacity<T: Copy + Send>(capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     starting_at(0, capacity)
 }
 
-/// A new queue whose first task has this index, modulo 2^27.
+/// Creates a queue whose first task has index `index`, modulo 2^27.
 #[doc(hidden)]
 pub fn starting_at<T: Copy + Send>(index: usize, capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     make(index, capacity, LIMIT)
 }
 
-/// A new queue that is refused more than `limit` slots, a power of two.
+/// Creates a queue with at most `limit` slots, a power of two.
 #[doc(hidden)]
 pub fn limited_to<T: Copy + Send>(limit: usize, capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     make(0, capacity, limit)
@@ -199,10 +215,12 @@ fn make<T: Copy + Send, W: Width>(
 }
 
 impl<T: Copy, W: Width> Owner<T, W> {
-    /// Adds a task, or gives it back if the queue holds 2^27 - 1 already or there is no memory left to grow.
+    /// Adds a task, or returns it in an error if it cannot be added.
+    ///
+    /// This happens if the queue already holds 2^27 - 1 tasks or there is no memory left to grow.
     #[inline]
     pub fn try_push(&self, task: T) -> Result<(), PushError<T>> {
-        // Acquire: pairs with the thieves' CAS; they have read the slots that they have emptied.
+        // Acquire: pairs with the thieves' CAS. They have read the slots that they emptied.
         let mut anchor = expect::word(self.ring.get().anchor().load(Ordering::Acquire), self.anchor.get());
         if count(anchor) == self.ring.get().mask() || is_watch::<W>(pushed::<W>(anchor)) {
             match self.shared.look_after(self.ring.get(), anchor, is_watch::<W>(pushed::<W>(anchor))) {
@@ -212,7 +230,8 @@ impl<T: Copy, W: Width> Owner<T, W> {
             // Acquire: as above.
             anchor = self.ring.get().anchor().load(Ordering::Acquire);
         }
-        // Release: the anchor that a pop stored is seen by a thief that reads anything of this task (see the parent module).
+        // Release: a thief that reads any word of this task sees the anchor that a pop stored (see
+        // the parent module).
         fence(Ordering::Release);
         self.ring.get().slot(tail(anchor)).write(task);
         let next = pushed::<W>(anchor);
@@ -230,9 +249,10 @@ impl<T: Copy, W: Width> Owner<T, W> {
         if count(anchor) as isize > self.ring.get().low_water() {
             let task = self.ring.get().slot(tail(anchor).wrapping_sub(1)).read();
             self.anchor.set(popped(anchor));
-            // Release: a thief may read the anchor from here, and then expects the slots that it counts to be written.
+            // Release: a thief may read the anchor from here, and then expects the slots that it
+            // counts to be written.
             self.ring.get().anchor().store(popped(anchor), Ordering::Release);
-            // SAFETY: what the anchor counts was pushed, and tasks are `Copy`.
+            // SAFETY: tasks that the anchor counts were pushed, and tasks are `Copy`.
             return Some(unsafe { task.assume_init() });
         }
         let (task, anchor, ring) = self.shared.pop_near_empty(self.ring.get(), anchor);
@@ -252,15 +272,16 @@ impl<T: Copy, W: Width> Thief<T, W> {
         }
     }
 
-    /// The first half of a steal: reads what lies at the head.
+    /// Reads the task at the head: the first half of a steal.
     #[inline(always)]
     fn look(&self) -> Result<Glimpse<'_, T>, Steal<T>> {
         let mut visit = self.shared.enter();
         let array = self.shared.storage.current();
         visit.look_at(array.as_ptr().cast());
-        // SAFETY: inside a visit, to the end of which the glimpse holds on.
+        // SAFETY: inside a visit, which the glimpse keeps open.
         let word = unsafe { array.anchor() };
-        // Acquire: pairs with the release in `try_push`; what the anchor counts is in its slots.
+        // Acquire: pairs with the release in `try_push`. Tasks that the anchor counts are in their
+        // slots.
         let anchor = word.load(Ordering::Acquire);
         if count(anchor) == 0 {
             return Err(Steal::Empty);
@@ -270,23 +291,24 @@ impl<T: Copy, W: Width> Thief<T, W> {
         Ok(Glimpse { task, anchor, word, _visit: visit })
     }
 
-    /// The second half: takes it, if the anchor is what it was.
+    /// Takes the task if the anchor is unchanged: the second half of a steal.
     #[inline(always)]
     fn claim(&self, glimpse: Glimpse<'_, T>) -> Steal<T> {
         // Acquire: pairs with the release fence in `try_push` (see the parent module).
         fence(Ordering::Acquire);
         let next = stolen(glimpse.anchor);
-        // AcqRel: the release half keeps the read of the slot before it, for the owner that reuses the slot; the acquire half passes on what
-        // the anchor was stored with.
+        // AcqRel: the release half keeps the read of the slot before it, for the owner that reuses
+        // the slot. The acquire half passes on the writes before the store of the anchor.
         match glimpse.word.compare_exchange(glimpse.anchor, next, Ordering::AcqRel, Ordering::Relaxed) {
-            // SAFETY: the anchor says that no slot was written meanwhile, and tasks are `Copy`.
+            // SAFETY: the unchanged anchor proves that no slot was written meanwhile, and tasks are
+            // `Copy`.
             Ok(_) => Steal::Success(unsafe { glimpse.task.assume_init() }),
             Err(_) => Steal::Retry,
         }
     }
 }
 
-/// What a thief saw.
+/// The state of a steal between its two halves.
 struct Glimpse<'a, T> {
     task: MaybeUninit<T>,
     anchor: u64,
@@ -295,7 +317,9 @@ struct Glimpse<'a, T> {
 }
 
 impl<T: Copy> Shared<T> {
-    /// What a push does now and then: grows, and watches for thieves that tags could wrap around behind.
+    /// Grows the array, and watches for suspended thieves: the slow path of a push.
+    ///
+    /// A suspended thief is a thief during whose steal a tag could wrap.
     #[cold]
     #[inline(never)]
     fn look_after(
@@ -306,7 +330,7 @@ impl<T: Copy> Shared<T> {
     ) -> Result<Ring<T, ContestedU64>, CapacityError> {
         let (head, tail) = (head(anchor), head(anchor) + count(anchor));
         if count(anchor) == ring.mask() {
-            // A new array has a new anchor, so what was seen at the old one does not matter.
+            // A new array has a new anchor, so the visits seen at the old anchor do not matter.
             return ring.make_room(&self.storage, head, tail);
         }
         if watch && self.is_somebody_held_up(ring.array()) {
@@ -315,11 +339,15 @@ impl<T: Copy> Shared<T> {
         Ok(ring)
     }
 
-    /// Whether a thief has been in one steal, from this array, since the last call; remembers who is in one now.
+    /// Returns whether a thief is in the same steal as at the last call. Only steals from this
+    /// array count.
+    ///
+    /// Records the visits that are under way now.
     fn is_somebody_held_up(&self, array: Array<T, ContestedU64>) -> bool {
-        // Pairs with the barriers in `Visiting::enter` and `look_at`: a thief whose visit or view is not seen below will see the anchors stored so far.
+        // Pairs with the barriers in `Visiting::enter` and `look_at`: a thief whose visit or view
+        // is not seen below will see the anchors stored so far.
         fence(Ordering::SeqCst);
-        // SAFETY: only the owner, who pushes, touches it.
+        // SAFETY: only the owner, which calls it in a push, accesses it.
         let seen = unsafe { &mut *self.seen.get() };
         let mut now = Vec::new();
         let mut held_up = false;
@@ -327,7 +355,7 @@ impl<T: Copy> Shared<T> {
             let Some(visit) = turnstile.visit_under_way() else { return };
             let view = turnstile.view();
             let this: Seen = (NonNull::from(turnstile), visit);
-            // Who has nothing in view has loaded no anchor yet, or needs none any more.
+            // A thief without a view has not loaded an anchor yet, or needs it no longer.
             held_up |= seen.contains(&this) && view == array.as_ptr().cast();
             now.push(this);
         });
@@ -335,7 +363,9 @@ impl<T: Copy> Shared<T> {
         held_up
     }
 
-    /// Pops from a queue in which few tasks are left, or none. Gives back the task, and the anchor and the view as they are now.
+    /// Pops from a queue with few tasks left, or none.
+    ///
+    /// Returns the task, and the current anchor and view.
     #[cold]
     #[inline(never)]
     fn pop_near_empty(&self, ring: Ring<T, ContestedU64>, anchor: u64) -> (Option<T>, u64, Ring<T, ContestedU64>) {
@@ -346,7 +376,7 @@ impl<T: Copy> Shared<T> {
         let task = ring.slot(head + count - 1).read();
         // Release: as in `pop`.
         ring.anchor().store(popped(anchor), Ordering::Release);
-        // SAFETY: what the anchor counts was pushed, and tasks are `Copy`.
+        // SAFETY: tasks that the anchor counts were pushed, and tasks are `Copy`.
         (Some(unsafe { task.assume_init() }), popped(anchor), ring.relieve(&self.storage, head, head + count - 1))
     }
 }
@@ -373,8 +403,11 @@ mod tests {
     use super::super::width::{Narrow, NarrowWatched, Untagged};
     use super::*;
 
-    /// A thief looks; the owner pops the task and pushes others until `pushes` were pushed, one being in the queue again; the
-    /// thief claims. Gives what the thief got, and what is left.
+    /// Suspends a thief in the middle of a steal while the owner makes `pushes` pushes.
+    ///
+    /// The thief looks. The owner alternates between a pop and a push, so that a single task is in
+    /// the queue again. Then the thief claims. Returns the thief's outcome, and the task that is
+    /// left.
     fn stall_a_thief<W: Width>(pushes: usize) -> (Steal<usize>, Option<usize>) {
         let (owner, thief) = make::<usize, W>(0, 4, LIMIT).unwrap();
         owner.push(0);
@@ -390,7 +423,7 @@ mod tests {
     #[test]
     fn a_narrow_tag_that_wraps_unwatched_loses_a_task() {
         assert_eq!(stall_a_thief::<Narrow>(3), (Steal::Retry, Some(3)));
-        // Four pushes bring a tag of two bits back: the thief gets the old task 0, and task 4 is gone.
+        // Four pushes wrap a tag of two bits: the thief gets the old task 0, and task 4 is lost.
         assert_eq!(stall_a_thief::<Narrow>(4), (Steal::Success(0), None));
     }
 
@@ -435,9 +468,9 @@ mod tests {
         let full = (u64::MAX >> 10) & !HEAD | HEAD;
         assert_eq!((head(full), count(full)), ((1 << 27) - 1, (1 << 27) - 1));
         assert_eq!(tail(full) & ((1 << 27) - 1), (head(full) + count(full)) & ((1 << 27) - 1));
-        // A steal at the last index goes on at the first.
+        // A steal at the last index continues at the first.
         assert_eq!((head(stolen(full)), count(stolen(full))), (0, (1 << 27) - 2));
-        // The highest tag is followed by the first, and count and head stay as they are.
+        // The highest tag is followed by the first. The overflow does not affect count and head.
         let highest = (1023 << 54) | ONE_TASK | 5;
         assert_eq!(pushed::<Wide>(highest), (2 * ONE_TASK) | 5);
     }

@@ -5,21 +5,23 @@
 //!
 //! # Shared words
 //!
-//! - head: index of the oldest task. The owner stores it, thieves exchange it, so it may fall back: a pop overwrites the steals that
-//!   happened since it loaded the head, and their tasks are given again.
+//! - head: index of the oldest task. The owner stores it and thieves exchange it, so it may fall
+//!   back: a pop overwrites the steals since it loaded the head, and their tasks are returned
+//!   again.
 //! - tail: index of the first free slot. Only the owner writes it, and it only grows.
 //! - the array in use.
 //!
 //! # Invariant
 //!
-//! The head never falls below a value that the owner has loaded or stored: the owner stores one more than it loaded, and a
-//! thief one more than there is. The owner overwrites a slot only when it has seen the head past it. So if a thief's CAS finds the head at i
-//! again, slot i still holds the task with index i, in whichever array it was read; no tag is needed. Indices have 64 bits: with a push a
-//! nanosecond they wrap after 584 years.
+//! The head never falls below a value that the owner has loaded or stored: the owner stores one
+//! more than it loaded, and a thief adds one to the current value. The owner overwrites a slot only
+//! after it has seen the head past it. So if a thief's CAS finds the head at i again, slot i still
+//! holds the task with index i, in every array that the thief may have read. No tag is needed.
+//! Indices have 64 bits: at a push per nanosecond they wrap after 584 years.
 //!
 //! # Memory
 //!
-//! As in [`chase_lev`](crate::chase_lev).
+//! The same as in [`chase_lev`](crate::chase_lev).
 
 use core::cell::Cell;
 
@@ -34,7 +36,7 @@ use crate::traits::queue_shape;
 use crate::visitors::{Visited, Visiting, Visitors};
 use crate::{CapacityError, PushError, Steal};
 
-/// The most slots: indices are compared by signed differences.
+/// The maximum number of slots: indices are compared by signed differences.
 const LIMIT: usize = isize::MAX as usize / 2 + 1;
 
 struct Shared<T> {
@@ -43,12 +45,12 @@ struct Shared<T> {
     storage: CachePadded<Storage<T, (), Visitors>>,
 }
 
-/// The owner's side: pushes, and pops the oldest task.
+/// The owner's side: pushes tasks, and pops the oldest task.
 pub struct Owner<T: Copy> {
     shared: Handle<Shared<T>>,
     /// The head as the owner last stored or loaded it.
     head: Cell<usize>,
-    /// The owner's own copy of the tail, which nobody else writes.
+    /// The owner's copy of the tail. Only the owner writes the tail.
     tail: Cell<usize>,
     ring: Cell<Ring<T>>,
 }
@@ -58,7 +60,7 @@ pub struct Thief<T: Copy> {
     shared: Visiting<Shared<T>>,
 }
 
-/// A new queue.
+/// Creates a queue.
 ///
 /// ```
 /// use filch_queue::{idempotent::fifo, Steal};
@@ -75,16 +77,18 @@ pub fn new<T: Copy + Send>() -> (Owner<T>, Thief<T>) {
     with_capacity(ring::DEFAULT_CAPACITY).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A new queue with room for `capacity` tasks before it first grows; 0 is as good as 1.
+/// Creates a queue with room for `capacity` tasks before it first grows.
+///
+/// A capacity of 0 means 1.
 ///
 /// # Errors
 ///
-/// If there is no memory or no address space for so many.
+/// If memory or address space does not suffice for `capacity` tasks.
 pub fn with_capacity<T: Copy + Send>(capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     starting_at(0, capacity)
 }
 
-/// A new queue whose first task has this index.
+/// Creates a queue whose first task has index `index`.
 #[doc(hidden)]
 pub fn starting_at<T: Copy + Send>(index: usize, capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     let storage = Storage::new(index, capacity, LIMIT, (), Visitors::new())?;
@@ -99,7 +103,7 @@ pub fn starting_at<T: Copy + Send>(index: usize, capacity: usize) -> Result<(Own
 }
 
 impl<T: Copy> Owner<T> {
-    /// Adds a task, or gives it back if there is no memory left to grow.
+    /// Adds a task, or returns it if there is no memory left to grow.
     #[inline]
     pub fn try_push(&self, task: T) -> Result<(), PushError<T>> {
         let tail = self.tail.get();
@@ -109,11 +113,12 @@ impl<T: Copy> Owner<T> {
                 Err(cause) => return Err(PushError::new(task, cause)),
             }
         }
-        // Release: the head that a pop stored is seen by a thief that reads anything of this task (see the parent module).
+        // Release: a thief that reads any word of this task sees the head that a pop stored (see
+        // the parent module).
         fence(Ordering::Release);
         self.ring.get().slot(tail).write(task);
         self.tail.set(tail.wrapping_add(1));
-        // Release: a thief that sees the tail sees the task, and the array it is in.
+        // Release: a thief that sees the tail sees the task and its array.
         self.shared.tail.store(tail.wrapping_add(1), Ordering::Release);
         Ok(())
     }
@@ -121,16 +126,18 @@ impl<T: Copy> Owner<T> {
     /// Takes the oldest task.
     #[inline]
     pub fn pop(&self) -> Option<T> {
-        // Acquire: pairs with the thieves' CAS; they have read the slots before the head, which a push may now overwrite.
+        // Acquire: pairs with the thieves' CAS. They have read the slots before the head, which a
+        // push may now overwrite.
         let head = expect::index(self.shared.head.load(Ordering::Acquire), self.head.get());
         let tail = self.tail.get();
         if distance(head, tail) > self.ring.get().low_water() {
             let task = self.ring.get().slot(head).read();
             let next = head.wrapping_add(1);
             self.head.set(next);
-            // Release: pairs with a thief's acquire load of the head, after which it looks for the array.
+            // Release: pairs with a thief's acquire load of the head, after which it loads the
+            // array.
             self.shared.head.store(next, Ordering::Release);
-            // SAFETY: what lies between head and tail was pushed, and tasks are `Copy`.
+            // SAFETY: tasks between head and tail were pushed, and tasks are `Copy`.
             return Some(unsafe { task.assume_init() });
         }
         let (task, head, ring) = self.shared.pop_near_empty(self.ring.get(), head, tail);
@@ -150,17 +157,18 @@ impl<T: Copy> Thief<T> {
         }
     }
 
-    /// The first half of a steal: reads what lies at the head.
+    /// Reads the task at the head: the first half of a steal.
     #[inline(always)]
     fn look(&self) -> Result<Glimpse<'_, T>, Steal<T>> {
-        // A look that spares an empty queue the visit.
+        // This check only lets a thief skip the visit on an empty queue.
         if self.is_empty() {
             return Err(Steal::Empty);
         }
         let visit = self.shared.enter();
-        // Acquire: the tail and the array are loaded after it. Tail first, a queue that was never empty could look empty.
+        // Acquire: the tail and the array are loaded after it. If the tail were loaded first, a
+        // queue that was never empty could look empty.
         let head = self.shared.head.load(Ordering::Acquire);
-        // Acquire: pairs with the release in `try_push`; what is below the tail is in its slot.
+        // Acquire: pairs with the release in `try_push`. Tasks below the tail are in their slots.
         if distance(head, self.shared.tail.load(Ordering::Acquire)) <= 0 {
             return Err(Steal::Empty);
         }
@@ -169,28 +177,29 @@ impl<T: Copy> Thief<T> {
         if unsafe { array.is_past(head) } {
             return Err(Steal::Retry);
         }
-        // SAFETY: inside a visit. The slot was written: the task is below the tail and not past.
+        // SAFETY: inside a visit. The slot was written: the index is below the tail and not past.
         let task = unsafe { array.slot(head) }.read();
         Ok(Glimpse { task, head, _visit: visit })
     }
 
-    /// The second half: takes it, if the head is where it was.
+    /// Takes the task if the head is unchanged: the second half of a steal.
     #[inline(always)]
     fn claim(&self, glimpse: Glimpse<'_, T>) -> Steal<T> {
         // Acquire: pairs with the release fence in `try_push` (see the parent module).
         fence(Ordering::Acquire);
         let next = glimpse.head.wrapping_add(1);
-        // AcqRel: the release half keeps the read of the slot before it, for the owner that reuses the slot; the acquire half passes on
-        // what the head was stored with.
+        // AcqRel: the release half keeps the read of the slot before it, for the owner that reuses
+        // the slot. The acquire half passes on the writes before the store of the head.
         match self.shared.head.compare_exchange(glimpse.head, next, Ordering::AcqRel, Ordering::Relaxed) {
-            // SAFETY: the head says that the slot was not overwritten (see the invariant), and tasks are `Copy`.
+            // SAFETY: the unchanged head proves that the slot was not overwritten (see the
+            // invariant), and tasks are `Copy`.
             Ok(_) => Steal::Success(unsafe { glimpse.task.assume_init() }),
             Err(_) => Steal::Retry,
         }
     }
 }
 
-/// What a thief saw.
+/// The state of a steal between its two halves.
 struct Glimpse<'a, T> {
     task: core::mem::MaybeUninit<T>,
     head: usize,
@@ -198,7 +207,9 @@ struct Glimpse<'a, T> {
 }
 
 impl<T: Copy> Shared<T> {
-    /// Pops from a queue in which few tasks are left, or none. Gives back the task, and the head and the view as they are now.
+    /// Pops from a queue with few tasks left, or none.
+    ///
+    /// Returns the task, and the current head and view.
     #[cold]
     #[inline(never)]
     fn pop_near_empty(&self, ring: Ring<T>, head: usize, tail: usize) -> (Option<T>, usize, Ring<T>) {
@@ -209,7 +220,7 @@ impl<T: Copy> Shared<T> {
         let next = head.wrapping_add(1);
         // Release: as in `pop`.
         self.head.store(next, Ordering::Release);
-        // SAFETY: what lies between head and tail was pushed, and tasks are `Copy`.
+        // SAFETY: tasks between head and tail were pushed, and tasks are `Copy`.
         (Some(unsafe { task.assume_init() }), next, ring.relieve(&self.storage, next, tail))
     }
 
@@ -221,7 +232,7 @@ impl<T: Copy> Shared<T> {
     }
 
     fn len(&self) -> usize {
-        // Acquire, relaxed: a hint, but the tail is not older than the head.
+        // Acquire, then relaxed: a hint, but the tail is not older than the head.
         length(self.head.load(Ordering::Acquire), self.tail.load(Ordering::Relaxed))
     }
 }

@@ -5,25 +5,28 @@
 //!
 //! # Shared words
 //!
-//! - anchor: the number of tasks (30 bits) and a tag (34 bits), in one word. The owner stores it, thieves exchange it. Task i lies in slot i.
+//! - anchor: the number of tasks (30 bits) and a tag (34 bits), in a single word. The owner stores
+//!   it, thieves exchange it. Task i is in slot i.
 //! - the array in use.
 //!
 //! # Invariant
 //!
-//! A push writes a slot and then stores an anchor with a new tag; pops and steals keep the tag. So if a thief's CAS finds the anchor that it
-//! loaded, no slot was written since, and what it read from the last slot is the task there. A pop that loaded the anchor before such a
-//! CAS and stores it after undoes the steal: the task is given again, and none is lost.
+//! A push writes a slot and then stores an anchor with a new tag. Pops and steals keep the tag. So
+//! if a thief's CAS finds the anchor that it loaded, no slot was written since, and the thief has
+//! read the task in the last slot. If a pop loads the anchor before such a CAS and stores it after,
+//! the pop undoes the steal: the task is returned again, and none is lost.
 //!
 //! # Widths
 //!
-//! A queue holds fewer than 2^30 tasks; a push beyond that is refused. The tag wraps after 2^34 pushes. A thief loses a task to that only if it is
-//! suspended between its load and its CAS while a multiple of 2^34 tasks is pushed and the number of tasks comes out the same: with a push a
-//! cycle on a 5 GHz CPU that is 3.4 seconds at the least, and with a push in a nanosecond, 17.
+//! A queue holds fewer than 2^30 tasks; a push beyond that fails. The tag wraps after 2^34 pushes.
+//! A wrapped tag loses a task only if a thief is suspended between its load and its CAS while a
+//! multiple of 2^34 tasks is pushed and the number of tasks ends up the same. At a push per cycle
+//! on a 5 GHz CPU this takes at least 3.4 seconds, and at a push per nanosecond 17.
 //!
 //! # Memory
 //!
-//! As in [`chase_lev`](crate::chase_lev), except that an owner that only pushes, and leaves it to thieves to drain the queue, keeps a large array until
-//! its next pop.
+//! The same as in [`chase_lev`](crate::chase_lev), with one exception: an owner that only pushes,
+//! while thieves drain the queue, keeps a large array until its next pop.
 
 use core::cell::Cell;
 use core::marker::PhantomData;
@@ -44,23 +47,27 @@ use crate::{CapacityError, PushError, Steal};
 
 const COUNT_BITS: u32 = 30;
 
-/// The most slots, one of which is spare, so that a count fits its field.
+/// The maximum number of slots. One slot is spare, so that a count fits its field.
 const LIMIT: usize = 1 << COUNT_BITS;
 
-/// How many tasks an anchor counts.
+/// Returns the number of tasks in an anchor.
 #[inline(always)]
 fn count(anchor: u64) -> usize {
     (anchor & ((1 << COUNT_BITS) - 1)) as usize
 }
 
-/// The anchor after a push: one more task, and the next tag. The tag is in the highest bits and wraps by falling off.
+/// Returns the anchor after a push: one more task, and the next tag.
+///
+/// The tag is in the highest bits, and its overflow is discarded.
 #[inline(always)]
 fn pushed<W: Width>(anchor: u64) -> u64 {
     let next_tag = if W::LIFO_TAG_BITS == 0 { 0 } else { 1 << ((u64::BITS - W::LIFO_TAG_BITS) % u64::BITS) };
     anchor.wrapping_add(1 + next_tag)
 }
 
-/// The anchor after a pop or a steal: one task fewer, and the same tag.
+/// Returns the anchor after a pop or a steal.
+///
+/// It has one task fewer, and the same tag.
 #[inline(always)]
 fn taken(anchor: u64) -> u64 {
     anchor - 1
@@ -71,7 +78,7 @@ struct Shared<T> {
     storage: CachePadded<Storage<T, (), Visitors>>,
 }
 
-/// The owner's side: pushes, and pops the youngest task.
+/// The owner's side: pushes tasks, and pops the youngest task.
 pub struct Owner<T: Copy, W: Width = Wide> {
     shared: Handle<Shared<T>>,
     /// The anchor as the owner last stored or loaded it.
@@ -86,7 +93,7 @@ pub struct Thief<T: Copy, W: Width = Wide> {
     kind: PhantomData<W>,
 }
 
-/// A new queue.
+/// Creates a queue.
 ///
 /// ```
 /// use filch_queue::{idempotent::lifo, Steal};
@@ -103,16 +110,18 @@ pub fn new<T: Copy + Send>() -> (Owner<T>, Thief<T>) {
     with_capacity(ring::DEFAULT_CAPACITY).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A new queue with room for `capacity` tasks before it first grows; 0 is as good as 1.
+/// Creates a queue with room for `capacity` tasks before it first grows.
+///
+/// A capacity of 0 means 1.
 ///
 /// # Errors
 ///
-/// If there is no memory for so many, or they are 2^30 or more.
+/// If memory does not suffice for `capacity` tasks, or `capacity` is 2^30 or more.
 pub fn with_capacity<T: Copy + Send>(capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     make(capacity, LIMIT)
 }
 
-/// A new queue that is refused more than `limit` slots, a power of two.
+/// Creates a queue with at most `limit` slots, a power of two.
 #[doc(hidden)]
 pub fn limited_to<T: Copy + Send>(limit: usize, capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     make(capacity, limit)
@@ -128,10 +137,12 @@ fn make<T: Copy + Send, W: Width>(capacity: usize, limit: usize) -> Result<(Owne
 }
 
 impl<T: Copy, W: Width> Owner<T, W> {
-    /// Adds a task, or gives it back if the queue holds 2^30 - 1 already or there is no memory left to grow.
+    /// Adds a task, or returns it in an error if it cannot be added.
+    ///
+    /// This happens if the queue already holds 2^30 - 1 tasks or there is no memory left to grow.
     #[inline]
     pub fn try_push(&self, task: T) -> Result<(), PushError<T>> {
-        // Acquire: pairs with the thieves' CAS; they have read the slots that they have emptied.
+        // Acquire: pairs with the thieves' CAS. They have read the slots that they emptied.
         let anchor = expect::word(self.shared.anchor.load(Ordering::Acquire), self.anchor.get());
         let tail = count(anchor);
         if !self.ring.get().has_room(tail) {
@@ -140,12 +151,13 @@ impl<T: Copy, W: Width> Owner<T, W> {
                 Err(cause) => return Err(PushError::new(task, cause)),
             }
         }
-        // Release: the anchor that a pop stored is seen by a thief that reads anything of this task (see the parent module).
+        // Release: a thief that reads any word of this task sees the anchor that a pop stored (see
+        // the parent module).
         fence(Ordering::Release);
         self.ring.get().slot(tail).write(task);
         let next = pushed::<W>(anchor);
         self.anchor.set(next);
-        // Release: a thief that sees the anchor sees the task, and the array it is in.
+        // Release: a thief that sees the anchor sees the task and its array.
         self.shared.anchor.store(next, Ordering::Release);
         Ok(())
     }
@@ -159,9 +171,10 @@ impl<T: Copy, W: Width> Owner<T, W> {
         if tail as isize > self.ring.get().low_water() {
             let task = self.ring.get().slot(tail - 1).read();
             self.anchor.set(taken(anchor));
-            // Release: a thief may read the anchor from here, and then expects the slots below it to be written.
+            // Release: a thief may read the anchor from here, and then expects the slots below it
+            // to be written.
             self.shared.anchor.store(taken(anchor), Ordering::Release);
-            // SAFETY: what is below the tail was pushed, and tasks are `Copy`.
+            // SAFETY: tasks below the tail were pushed, and tasks are `Copy`.
             return Some(unsafe { task.assume_init() });
         }
         let (task, anchor, ring) = self.shared.pop_near_empty(self.ring.get(), anchor);
@@ -181,42 +194,43 @@ impl<T: Copy, W: Width> Thief<T, W> {
         }
     }
 
-    /// The first half of a steal: reads what lies in the last slot.
+    /// Reads the task in the last slot: the first half of a steal.
     #[inline(always)]
     fn look(&self) -> Result<Glimpse<'_, T>, Steal<T>> {
-        // A look that spares an empty queue the visit.
+        // This check only lets a thief skip the visit on an empty queue.
         if self.is_empty() {
             return Err(Steal::Empty);
         }
         let visit = self.shared.enter();
-        // Acquire: pairs with the release in `try_push`; the array is looked for after it.
+        // Acquire: pairs with the release in `try_push`. The array is loaded after it.
         let anchor = self.shared.anchor.load(Ordering::Acquire);
         if count(anchor) == 0 {
             return Err(Steal::Empty);
         }
-        // SAFETY: inside a visit. An index that is too high for an array that has shrunk meanwhile is brought into it by its own mask, and the
-        // CAS will fail.
+        // SAFETY: inside a visit. If the array has shrunk meanwhile, the index may be too high. The
+        // array's own mask brings it into range, and the CAS will fail.
         let task = unsafe { self.shared.storage.current().slot(count(anchor) - 1) }.read();
         Ok(Glimpse { task, anchor, _visit: visit })
     }
 
-    /// The second half: takes it, if the anchor is what it was.
+    /// Takes the task if the anchor is unchanged: the second half of a steal.
     #[inline(always)]
     fn claim(&self, glimpse: Glimpse<'_, T>) -> Steal<T> {
         // Acquire: pairs with the release fence in `try_push` (see the parent module).
         fence(Ordering::Acquire);
         let next = taken(glimpse.anchor);
-        // AcqRel: the release half keeps the read of the slot before it, for the owner that reuses the slot; the acquire half passes on what
-        // the anchor was stored with.
+        // AcqRel: the release half keeps the read of the slot before it, for the owner that reuses
+        // the slot. The acquire half passes on the writes before the store of the anchor.
         match self.shared.anchor.compare_exchange(glimpse.anchor, next, Ordering::AcqRel, Ordering::Relaxed) {
-            // SAFETY: the anchor says that no slot was written meanwhile, and tasks are `Copy`.
+            // SAFETY: the unchanged anchor proves that no slot was written meanwhile, and tasks are
+            // `Copy`.
             Ok(_) => Steal::Success(unsafe { glimpse.task.assume_init() }),
             Err(_) => Steal::Retry,
         }
     }
 }
 
-/// What a thief saw.
+/// The state of a steal between its two halves.
 struct Glimpse<'a, T> {
     task: MaybeUninit<T>,
     anchor: u64,
@@ -224,7 +238,9 @@ struct Glimpse<'a, T> {
 }
 
 impl<T: Copy> Shared<T> {
-    /// Pops from a queue in which few tasks are left, or none. Gives back the task, and the anchor and the view as they are now.
+    /// Pops from a queue with few tasks left, or none.
+    ///
+    /// Returns the task, and the current anchor and view.
     #[cold]
     #[inline(never)]
     fn pop_near_empty(&self, ring: Ring<T>, anchor: u64) -> (Option<T>, u64, Ring<T>) {
@@ -235,7 +251,7 @@ impl<T: Copy> Shared<T> {
         let task = ring.slot(tail - 1).read();
         // Release: as in `pop`.
         self.anchor.store(taken(anchor), Ordering::Release);
-        // SAFETY: what is below the tail was pushed, and tasks are `Copy`.
+        // SAFETY: tasks below the tail were pushed, and tasks are `Copy`.
         (Some(unsafe { task.assume_init() }), taken(anchor), ring.relieve(&self.storage, 0, tail - 1))
     }
 
@@ -258,8 +274,11 @@ mod tests {
     use super::super::width::{Narrow, Untagged};
     use super::*;
 
-    /// A thief looks; the owner pops the task and pushes others until `pushes` were pushed, one being in the queue again; the
-    /// thief claims. Gives what the thief got, and what is left.
+    /// Suspends a thief in the middle of a steal while the owner makes `pushes` pushes.
+    ///
+    /// The thief looks. The owner alternates between a pop and a push, so that a single task is in
+    /// the queue again. Then the thief claims. Returns the thief's outcome, and the task that is
+    /// left.
     fn stall_a_thief<W: Width>(pushes: usize) -> (Steal<usize>, Option<usize>) {
         let (owner, thief) = make::<usize, W>(4, LIMIT).unwrap();
         owner.push(0);
@@ -275,7 +294,7 @@ mod tests {
     #[test]
     fn a_narrow_tag_that_wraps_loses_a_task() {
         assert_eq!(stall_a_thief::<Narrow>(3), (Steal::Retry, Some(3)));
-        // Four pushes bring a tag of two bits back: the thief gets the old task 0, and task 4 is gone.
+        // Four pushes wrap a tag of two bits: the thief gets the old task 0, and task 4 is lost.
         assert_eq!(stall_a_thief::<Narrow>(4), (Steal::Success(0), None));
     }
 
@@ -296,7 +315,7 @@ mod tests {
         let tag = |anchor: u64| anchor >> COUNT_BITS;
         anchor = pushed::<Wide>(anchor);
         assert_eq!(tag(anchor), 1);
-        // A push and a pop that bring the highest tag back to the first leave the count alone.
+        // A push and a pop that wrap the highest tag to the first do not change the count.
         let highest = u64::MAX << COUNT_BITS | start;
         assert_eq!(tag(highest), (1 << 34) - 1);
         assert_eq!(taken(pushed::<Wide>(highest)), start);

@@ -1,16 +1,18 @@
-//! How many bits of an anchor are tag.
+//! The number of tag bits in an anchor.
 
 mod sealed {
     pub trait Sealed {}
 }
 
-/// The width of the tag: [`Wide`] in every queue that can be made; narrower ones exist to show what goes wrong.
+/// The width of the tag: [`Wide`] in every queue that can be constructed.
+///
+/// Narrower widths exist for tests that show what goes wrong.
 pub trait Width: sealed::Sealed + 'static {
     #[doc(hidden)]
     const LIFO_TAG_BITS: u32;
     #[doc(hidden)]
     const DOUBLE_ENDED_TAG_BITS: u32;
-    /// Whether the owner looks out for thieves that a tag could wrap around behind.
+    /// Whether the owner watches for thieves during whose steal a tag could wrap.
     #[doc(hidden)]
     const WATCHED: bool;
 }
@@ -27,7 +29,7 @@ impl Width for Wide {
     const WATCHED: bool = true;
 }
 
-/// Tags that wrap after four pushes, unguarded: a broken variant for the tests.
+/// Tags that wrap after four pushes, without the watch: a broken variant for the tests.
 #[cfg(all(test, not(loom)))]
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Narrow {}
@@ -42,7 +44,7 @@ impl Width for Narrow {
     const WATCHED: bool = false;
 }
 
-/// The same tags, guarded.
+/// Tags that wrap after four pushes, with the watch.
 #[cfg(all(test, not(loom)))]
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NarrowWatched {}
@@ -57,7 +59,7 @@ impl Width for NarrowWatched {
     const WATCHED: bool = true;
 }
 
-/// No tag at all: a broken variant for the tests.
+/// No tag: a broken variant for the tests.
 #[cfg(all(test, not(loom)))]
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Untagged {}

@@ -1,12 +1,17 @@
-//! loom's atomics with every ordering under test: each call site can be weakened to `Relaxed`, or its fence dropped.
+//! loom's atomics with every ordering under test.
 //!
-//! loom (its issue 254) forgets which came last, of a plain store by one thread and an exchange by another. A store to a contested word, one that
-//! has both, is therefore made by an exchange here. It orders no more than the store would, except that it continues a release sequence.
+//! Each call site can be weakened to `Relaxed`, or its fence removed.
 //!
-//! An algorithm may name flaws too, steps that it could be tempted to leave out: those are sites as well, and the crate that is weakened there has the flaw.
+//! loom (its issue 254) loses the order of a plain store by one thread and an exchange by another.
+//! So a store to a contested word, which has both, is an exchange here. It orders no more than the
+//! store would, except that it continues a release sequence.
 //!
-//! A site is a place in the source, found by `#[track_caller]`, so that the algorithms carry no marks. A run first records
-//! the sites it meets; the mutation test then weakens them in turn and expects the models to fail.
+//! An algorithm may also name flaws: steps that an implementation might leave out. These are sites
+//! too, and the crate that is weakened there has the flaw.
+//!
+//! A site is a place in the source, found by `#[track_caller]`, so that the algorithms carry no
+//! marks. A run first records the sites that it meets. The mutation test then weakens them in turn
+//! and expects the models to fail.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,12 +39,12 @@ std::thread_local! {
     static WEAKENED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Weakens the site at this place, on this thread's models, from now on.
+/// Weakens the site at `place`, on this thread's models, from now on.
 pub fn weaken(place: &str) {
     WEAKENED.with(|weakened| *weakened.borrow_mut() = Some(place.to_string()));
 }
 
-/// The sites that this thread's models have met since the last call.
+/// Returns the sites that this thread's models have met since the last call.
 pub fn take_sites() -> Vec<Site> {
     let sites = SITES.with(RefCell::take);
     let orderings = sites.iter().map(|(place, what)| Site { place: place.to_string(), what: what.clone() });
@@ -48,16 +53,16 @@ pub fn take_sites() -> Vec<Site> {
     orderings.chain(flaws).collect()
 }
 
-/// What is said of a site that is a flaw and no ordering.
+/// The description of a site that is a flaw and not an ordering.
 pub const FLAW: &str = "a flaw";
 
-/// Records the flaw as a site; says whether this crate has it.
+/// Records the flaw as a site. Returns whether this crate has it.
 pub(crate) fn has_flaw(flaw: &'static str) -> bool {
     FLAWS.with(|flaws| flaws.borrow_mut().insert(flaw));
     WEAKENED.with(|weakened| weakened.borrow().as_deref() == Some(flaw))
 }
 
-/// Records the site; says whether it is the weakened one.
+/// Records the site. Returns whether it is the weakened site.
 fn visit(place: &'static Location<'static>, operation: &str, ordering: Ordering) -> bool {
     if ordering == Ordering::Relaxed {
         return false;
@@ -83,11 +88,13 @@ pub(crate) fn fence(ordering: Ordering) {
     }
 }
 
-/// A compiler fence is for the hardware's memory model, which loom does not speak.
+/// Does nothing: loom does not model what a compiler fence is for.
 pub(crate) fn compiler_fence(_: Ordering) {}
 
-/// Waits a turn. Who has waited twice has shown all that waiting can; after that the search of this branch ends, because it would have no
-/// end.
+/// Waits a turn.
+///
+/// Two turns show all effects of waiting. After that the search skips this branch, because it would
+/// not end.
 pub(crate) fn pause(turn: u32) {
     if turn >= 2 {
         loom::skip_branch();
@@ -155,7 +162,9 @@ impl AtomicU32 {
     }
 }
 
-/// Room for one task. loom reports a read or write that another thread's is not ordered with.
+/// Storage for a single task.
+///
+/// loom reports a read or write that is not ordered with another thread's.
 pub(crate) struct TaskCell<T>(loom::cell::UnsafeCell<MaybeUninit<T>>);
 
 impl<T> TaskCell<T> {
@@ -166,19 +175,20 @@ impl<T> TaskCell<T> {
 
     /// # Safety
     ///
-    /// Nobody else reads or writes meanwhile.
+    /// No other thread reads or writes the cell meanwhile.
     #[track_caller]
     pub(crate) unsafe fn write(&self, task: T) {
-        // SAFETY: promised.
+        // SAFETY: the caller guarantees it.
         self.0.with_mut(|cell| unsafe { (*cell).write(task) });
     }
 
     /// # Safety
     ///
-    /// There is a task, nobody writes meanwhile, and nobody takes it again.
+    /// The cell holds a task, no other thread writes it meanwhile, and it is not taken again.
     #[track_caller]
     pub(crate) unsafe fn take(&self) -> T {
-        // SAFETY: promised. A taken task leaves nothing behind, hence a change.
+        // SAFETY: the caller guarantees it. Taking the task leaves the cell empty, hence a mutable
+        // access.
         self.0.with_mut(|cell| unsafe { (*cell).assume_init_read() })
     }
 

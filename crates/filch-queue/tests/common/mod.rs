@@ -1,4 +1,6 @@
-//! Every queue behind one trait, so that a claim is written once and checked for each, and the tasks that the tests push.
+//! A common trait for all queues, and the tasks that the tests push.
+//!
+//! A claim is written once and checked for each queue.
 
 // Each test file uses a part of it.
 #![allow(dead_code, unused_macros, unused_imports)]
@@ -17,19 +19,19 @@ pub(crate) enum End {
     Youngest,
 }
 
-/// What a thief does about the last tasks if it cannot know whether the owner has them already.
+/// A thief's reaction if it cannot know whether the owner has taken the last tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doubt {
-    /// It always knows.
+    /// The thief always knows.
     Never,
-    /// It gives `Steal::Abort`.
+    /// The thief returns `Steal::Abort`.
     Aborts,
-    /// It waits for the owner's next pop.
+    /// The thief waits for the owner's next pop.
     Waits,
 }
 
 impl Doubt {
-    /// With how many tasks left a thief begins to doubt; 0 for never.
+    /// Returns the largest number of tasks at which a thief is in doubt. It is 0 for never.
     pub(crate) fn reach(self, delta: Delta) -> usize {
         match self {
             Doubt::Aborts | Doubt::Waits if FENCE_FREE => delta.get(),
@@ -38,34 +40,38 @@ impl Doubt {
     }
 }
 
-/// How a queue is made.
+/// The parameters of a new queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup {
-    /// The index of the first task, in queues that can be told.
+    /// The index of the first task, in queues with a configurable index.
     pub(crate) index: usize,
     pub(crate) capacity: usize,
-    /// For the queues that take one.
+    /// The delta, for queues that take one.
     pub(crate) delta: Delta,
 }
 
 impl Setup {
-    /// A queue that is made too small.
+    /// Returns a setup with a capacity that is too small.
     pub(crate) fn small() -> Setup {
         Setup { index: 0, capacity: 2, delta: delta(1) }
     }
 
-    /// One whose indices wrap after this many tasks; those of 27 and 32 bits wrap there as well.
+    /// Returns a setup in which indices wrap after `tasks` tasks.
+    ///
+    /// Indices of 27 and 32 bits wrap there as well.
     pub(crate) fn wrapping_after(tasks: usize) -> Setup {
         Setup { index: 0_usize.wrapping_sub(tasks), ..Setup::small() }
     }
 }
 
-/// A delta that is right for every CPU, if each pop makes this many extra stores: 64 for 1 of them, 2 for 63.
+/// Returns a delta that is right for every CPU. Each pop makes `extra_stores` extra stores.
+///
+/// It is 64 for 1 extra store and 2 for 63.
 pub(crate) fn delta(extra_stores: usize) -> Delta {
     Delta::new(Bound::GENEROUS, extra_stores).unwrap()
 }
 
-/// How a queue behaves.
+/// The behaviour of a queue.
 pub(crate) trait Shape {
     const NAME: &'static str;
     const POP: End;
@@ -76,10 +82,10 @@ pub(crate) trait Shape {
     const EXACT: bool;
 }
 
-/// The two sides of a new queue, if there was room for it.
+/// The two sides of a new queue, or the error from creating it.
 pub(crate) type Made<O, W> = Result<(O, W), CapacityError>;
 
-/// A queue of tasks that may be copied: at least once, or better.
+/// A queue of `Copy` tasks: at least once, or better.
 pub(crate) trait Queue: Shape {
     type Owner<T: Copy + Send>: Owner<Task = T> + AtLeastOnce + Send + Debug;
     type Thief<T: Copy + Send>: Thief<Task = T> + AtLeastOnce + Send + Sync + Debug;
@@ -153,13 +159,14 @@ exact_queue!(Asymmetric, asymmetric::Owner<T>, asymmetric::Thief<T>, |setup| {
 
 shape!(Bulk, "bulk", pop Youngest, steal Oldest, doubt Never, false, true);
 exact_queue!(Bulk, bulk::Owner<T>, bulk::SharedThief<T>, |setup| {
-    // It has no capacity, and its counts have 32 bits.
+    // The queue has no capacity, and its counts have 32 bits.
     bulk::starting_at(setup.index as u32, 0).map(|(owner, thief)| (owner, thief.share()))
 });
 
 shape!(FfClTrusted, "ff_cl, trusted", pop Youngest, steal Oldest, doubt Aborts, false, true);
 exact_queue!(FfClTrusted, ff_cl::Owner<T, Trusted>, ff_cl::Thief<T, Trusted>, |setup| {
-    // SAFETY: all tests make their deltas by `delta`, from a bound above the store buffer of every known CPU.
+    // SAFETY: all tests make their deltas with `delta`, from a bound above the store buffer of
+    // every known CPU.
     unsafe { ff_cl::starting_at_trusted(setup.index, setup.delta, setup.capacity) }
 });
 
@@ -197,7 +204,7 @@ queue!(DoubleEnded, double_ended::Owner<T>, double_ended::Thief<T>, |setup| {
     double_ended::starting_at(setup.index, setup.capacity)
 });
 
-/// A claim about some queues: a module of this name, with a test for each queue.
+/// Defines a claim about some queues. It is a module of this name, with a test for each queue.
 macro_rules! claim {
     ($claim:ident, $check:path, $($name:ident $kind:ident),+) => {
         mod $claim {
@@ -216,7 +223,7 @@ macro_rules! claim {
 }
 pub(crate) use claim;
 
-/// A claim about every queue that is exactly once.
+/// Defines a claim about every exactly-once queue.
 macro_rules! for_every_exact_queue {
     ($claim:ident, $check:path) => {
         $crate::common::claim!($claim, $check, chase_lev ChaseLev, the The, asymmetric Asymmetric, bulk Bulk,
@@ -225,7 +232,7 @@ macro_rules! for_every_exact_queue {
 }
 pub(crate) use for_every_exact_queue;
 
-/// A claim about every queue that is only at least once.
+/// Defines a claim about every queue that is only at least once.
 macro_rules! for_every_relaxed_queue {
     ($claim:ident, $check:path) => {
         $crate::common::claim!($claim, $check, ff_cl FfCl, ff_the FfThe, thep Thep, lifo Lifo, fifo Fifo,
@@ -234,7 +241,7 @@ macro_rules! for_every_relaxed_queue {
 }
 pub(crate) use for_every_relaxed_queue;
 
-/// A claim about every queue that keeps its tasks in an array and is made with a capacity.
+/// Defines a claim about every queue with an array and a capacity.
 macro_rules! for_every_array_queue {
     ($claim:ident, $check:path) => {
         $crate::common::claim!($claim, $check, chase_lev ChaseLev, the The, asymmetric Asymmetric, ff_cl_trusted FfClTrusted,
@@ -244,7 +251,7 @@ macro_rules! for_every_array_queue {
 }
 pub(crate) use for_every_array_queue;
 
-/// A claim about every queue.
+/// Defines a claim about every queue.
 macro_rules! for_every_queue {
     ($claim:ident, $check:path) => {
         $crate::common::claim!($claim, $check, chase_lev ChaseLev, the The, asymmetric Asymmetric, bulk Bulk,
@@ -254,7 +261,7 @@ macro_rules! for_every_queue {
 }
 pub(crate) use for_every_queue;
 
-/// A task that can be told from any other, as far as its type has room.
+/// A task that differs from all others, as far as its type has room.
 pub(crate) trait Sample: PartialEq + Debug + Send {
     fn sample(n: usize) -> Self;
 }
@@ -292,7 +299,7 @@ impl Sample for Padded {
     }
 }
 
-/// A word and a part of one.
+/// A word and a part of a word.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Uneven([u8; 11]);
 
@@ -303,7 +310,7 @@ impl Sample for Uneven {
     }
 }
 
-/// Steals once more for as long as another thread is in the way.
+/// Steals, and retries while another thread interferes.
 pub(crate) fn steal<Q: Thief>(thief: &Q) -> Steal<Q::Task> {
     loop {
         let outcome = thief.steal();

@@ -1,5 +1,6 @@
-//! Worlds for the bulk queue: batches, shares, and the owner at the edges of blocks and of its directory, which are small under loom: blocks of 2
-//! slots and then 4, a ring of 2 entries at first.
+//! Worlds for the bulk queue: batches, shares, and the edges of blocks and directory.
+//!
+//! Both are small under loom: blocks of 2 slots and then 4, and a first ring of 2 entries.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -9,7 +10,9 @@ use loom::thread;
 
 use super::{search, Own};
 
-/// A task that is missed if it is not dropped, and freed twice if it is dropped twice.
+/// A task whose drops are counted.
+///
+/// A lost task is missing from the count, and a task that is dropped twice is freed twice.
 struct Task {
     id: Box<usize>,
     dropped: Arc<AtomicUsize>,
@@ -17,23 +20,23 @@ struct Task {
 
 impl Drop for Task {
     fn drop(&mut self) {
-        // A number that tells which tasks were dropped, as long as none was dropped 8 times.
+        // The sum tells which tasks were dropped, as long as none was dropped 8 times.
         self.dropped.fetch_add(1 << (3 * *self.id), Ordering::Relaxed);
     }
 }
 
-/// What the owner does.
+/// A step of the owner.
 #[derive(Clone, Copy)]
 enum Do {
     Push,
     Batch(usize),
-    /// Two batches joined into one, each of two tasks.
+    /// Two batches of two tasks each, appended.
     Joined,
     Pop,
 }
 use Do::{Batch as Several, Joined, Pop, Push};
 
-/// What the thief does.
+/// A step of the thief.
 #[derive(Clone, Copy)]
 enum Take {
     One,
@@ -44,7 +47,9 @@ use Take::{One, Share};
 const HALF: Take = Share(0.5);
 const ALL: Take = Share(1.0);
 
-/// What there is from the start, what the owner does while the thief steals, and what becomes of the rest.
+/// A world: the initial steps, the steps of owner and thief, and the end.
+///
+/// The owner makes `steps` while the thief makes `takes`.
 struct World {
     before: &'static [Do],
     steps: &'static [Do],
@@ -54,11 +59,13 @@ struct World {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Rest {
-    /// The owner pops until nothing is left.
+    /// The owner pops until the queue is empty.
     Popped,
-    /// Owner and thief go at the same time, and the last one drops what is left.
+    /// Owner and thief are dropped at the same time. The last of them drops the tasks that are
+    /// left.
     Dropped,
-    /// The thief pushes what it stole into a queue of its own, and pops it there; the owner pops the rest.
+    /// The thief moves its stolen tasks into its own queue. It pops them there. The owner pops the
+    /// rest.
     Moved,
 }
 use Rest::{Dropped, Moved, Popped};
@@ -82,7 +89,8 @@ pub(super) const WORLDS: [Own; 14] = [
     own("a larger ring", |bound| {
         run(bound, World { before: &[Several(2)], steps: &[Several(2), Several(2)], takes: &[HALF, ALL], rest: Popped })
     }),
-    // The thief may know of the pop that leaves the second entry, and look for that entry in the ring made after it: which takes three preemptions.
+    // The thief may know of the pop that leaves the second entry, and look for that entry in the
+    // ring made after it. This takes three preemptions.
     own("a larger ring after an entry was left", |bound| {
         let before = &[Several(2), Several(2), Pop, Pop];
         run(bound + 1, World { before, steps: &[Pop, Joined], takes: &[ALL], rest: Dropped })
@@ -94,7 +102,8 @@ pub(super) const WORLDS: [Own; 14] = [
     own("the edge of a block", |bound| {
         run(bound, World { before: &[Push, Push, Push], steps: &[Pop, Pop, Push, Push], takes: &[HALF], rest: Popped })
     }),
-    // The owner goes back into its second block, which has slots left, and past where the entry behind it started.
+    // The owner steps back into its second block, which has slots left, and past the start of the
+    // entry behind it.
     own("an entry left and another made", |bound| {
         let before = &[Push, Push, Push, Push, Several(2), Pop, Pop, Pop, Push, Push];
         run(bound, World { before, steps: &[Push, Several(2)], takes: &[ALL], rest: Popped })
@@ -119,7 +128,7 @@ fn run(bound: usize, world: World) {
     search(bound, move || live(&world));
 }
 
-/// What one side has got.
+/// The tasks that one side has taken.
 #[derive(Default)]
 struct Got(Vec<usize>);
 
@@ -196,7 +205,9 @@ fn live(world: &World) {
     assert_eq!(dropped.load(Ordering::Relaxed), each_once, "not each task was dropped once (octal digits)");
 }
 
-/// Two batches that were stolen from the same segment are dropped on two threads, and the later one frees it.
+/// Drops two batches that were stolen from the same segment on two threads.
+///
+/// The later drop frees the segment.
 fn two_parties(bound: usize) {
     search(bound, || {
         let dropped = Arc::new(AtomicUsize::new(0));

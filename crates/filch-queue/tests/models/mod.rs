@@ -1,6 +1,8 @@
-//! Small worlds for loom: an owner and two thieves on every queue, each world small enough to be searched.
+//! Small worlds for loom: an owner and two thieves on every queue.
+//!
+//! Each world is small enough for an exhaustive search.
 
-// Each of the two test programs uses a part.
+// Each of the two test programs uses a part of it.
 #![allow(dead_code)]
 
 mod batches;
@@ -11,7 +13,7 @@ use filch_queue::bound::{Bound, Delta};
 use filch_queue::{asymmetric, bulk, chase_lev, ff_cl, ff_the, idempotent, the, thep, Owner, Steal, Thief};
 use loom::thread;
 
-/// A task of two words, so that a torn one shows.
+/// A task of two words, so that a torn read is detected.
 pub(crate) type Task = (usize, usize);
 
 fn task(id: usize) -> Task {
@@ -23,7 +25,7 @@ fn id_of((id, check): Task) -> usize {
     id
 }
 
-/// What the owner does while the thieves steal.
+/// A step of the owner while the thieves steal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     Push,
@@ -31,7 +33,7 @@ pub(crate) enum Step {
 }
 use Step::{Pop, Push};
 
-/// A world: tasks that are there from the start, what the owner does, how often each of the two thieves steals.
+/// A world: the initial tasks, the owner's steps, and each thief's number of steals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct World {
     pub(crate) name: &'static str,
@@ -39,35 +41,39 @@ pub(crate) struct World {
     pub(crate) capacity: usize,
     pub(crate) steps: &'static [Step],
     pub(crate) steals: [usize; 2],
-    /// Whether the owner is gone before the thieves are done.
+    /// Whether the owner is dropped before the thieves are done.
     pub(crate) leaves: bool,
 }
 
-/// All are after the last tasks.
+/// All threads want the last tasks.
 const LAST: World = World { name: "last", start: 2, capacity: 3, steps: &[Pop, Pop], steals: [1, 1], leaves: false };
 /// The array is replaced while thieves read it.
 const GROW: World =
     World { name: "grow", start: 1, capacity: 1, steps: &[Push, Push, Pop], steals: [1, 1], leaves: false };
-/// The index of a popped task is used again.
+/// The index of a popped task is reused.
 const REUSE: World =
     World { name: "reuse", start: 2, capacity: 3, steps: &[Pop, Push, Pop], steals: [1, 1], leaves: false };
-/// Slots are used again after a whole round.
+/// Slots are reused after a whole round.
 const ROUND: World =
     World { name: "round", start: 1, capacity: 1, steps: &[Pop, Push, Pop, Push], steals: [2, 0], leaves: false };
-/// The same, when a thief may have seen the tail before several pops.
+/// Slots are reused, while a thief may have seen the tail before several pops.
 const DEEP: World =
     World { name: "deep", start: 3, capacity: 3, steps: &[Pop, Pop, Push], steals: [2, 0], leaves: false };
-/// The owner goes and the thieves stay.
+/// The owner is dropped and the thieves stay.
 const LEAVE: World = World { name: "leave", start: 2, capacity: 3, steps: &[Pop], steals: [1, 1], leaves: true };
 
 const WORLDS: [World; 6] = [LAST, GROW, REUSE, ROUND, DEEP, LEAVE];
 
-/// The same with one thief in the longer ones, for queues whose threads wait for each other in so many ways that two would take minutes.
+/// The same worlds, with a single thief in the longer ones.
+///
+/// For queues whose threads wait for each other in so many ways that two thieves would take
+/// minutes.
 const WAITING: [World; 6] =
     [LAST, World { steals: [1, 0], ..GROW }, World { steals: [1, 0], ..REUSE }, ROUND, DEEP, LEAVE];
 
-/// Small worlds with a sharp eye, for a crate that is broken on purpose: tasks are handed over, into a new array, at an index used before, and
-/// so on.
+/// Small worlds that detect errors well, for a deliberately broken crate.
+///
+/// Tasks are passed to a thief, moved into a new array, pushed at a reused index, and so on.
 pub(crate) const SHARP: [World; 7] = [
     World { name: "hand over", start: 0, capacity: 3, steps: &[Push, Push], steals: [2, 0], leaves: false },
     World { name: "grow for one", start: 1, capacity: 1, steps: &[Push, Push], steals: [1, 0], leaves: false },
@@ -78,25 +84,27 @@ pub(crate) const SHARP: [World; 7] = [
     LAST,
 ];
 
-/// A queue to be checked: its name, and how to search a world on it.
+/// A queue under test: its name, and the function that searches a world on it.
 pub(crate) struct Subject {
     pub(crate) name: &'static str,
-    /// How many preemptions an order may have so that all orders take seconds: fewer where threads wait for each other.
+    /// The maximum number of preemptions, so that all orders take seconds.
+    ///
+    /// It is smaller if threads wait for each other.
     pub(crate) preemptions: usize,
-    /// The worlds to be searched.
+    /// The worlds to search.
     pub(crate) worlds: &'static [World],
     pub(crate) search: fn(World, usize),
-    /// Worlds that only this queue can live in.
+    /// Worlds that only this queue supports.
     pub(crate) own: &'static [Own],
 }
 
-/// A world of a queue's own: its name, and how to search it.
+/// A world for a single queue: its name, and the function that searches it.
 pub(crate) struct Own {
     pub(crate) name: &'static str,
     pub(crate) search: fn(usize),
 }
 
-/// Every queue, each with the promise it makes.
+/// All queues, each with its guarantee.
 pub(crate) const SUBJECTS: [Subject; 13] = [
     Subject {
         name: "chase_lev",
@@ -131,12 +139,12 @@ pub(crate) const SUBJECTS: [Subject; 13] = [
         },
         own: &batches::WORLDS,
     },
-    // Where loom runs there is no bound to trust, so the trusted queues keep their fence.
+    // Under loom there is no bound to trust, so the trusted queues keep their fence.
     Subject {
         name: "ff_cl",
         preemptions: 2,
         worlds: &WORLDS,
-        // SAFETY: the owner is fenced, so that any delta is right.
+        // SAFETY: the owner has a fence, so any delta is right.
         search: |world, bound| exactly(world, bound, |n| unsafe { ff_cl::with_capacity_trusted(delta(), n).unwrap() }),
         own: &[],
     },
@@ -200,7 +208,9 @@ pub(crate) const SUBJECTS: [Subject; 13] = [
     },
 ];
 
-/// One pop may be hidden, however many there are: the least that can be said, so that thieves dare most.
+/// Returns the smallest delta: a single pop may be hidden.
+///
+/// With it, thieves abort least often.
 fn delta() -> Delta {
     Delta::new(Bound::new(1).unwrap(), 1).unwrap()
 }
@@ -238,8 +248,10 @@ pub(crate) fn search(bound: usize, world: impl Fn() + Sync + Send + UnwindSafe +
     builder.check(world);
 }
 
-/// Lives through the world once; says how often each task was extracted, and how many tasks were left when the owner had found the queue empty
-/// and the thieves were done.
+/// Runs the world once.
+///
+/// Returns how often each task was extracted. Also returns how many tasks were left after the owner
+/// had found the queue empty and the thieves were done.
 fn run<O, T>(world: World, make: fn(usize) -> (O, T)) -> (Vec<usize>, usize)
 where
     O: Owner<Task = Task> + 'static,
@@ -274,7 +286,8 @@ where
         drop(owner);
         None
     } else {
-        // A thief of THEP may wait for the owner to pop, so the owner goes on until the queue is empty.
+        // A thief of THEP may wait for the owner to pop, so the owner pops until the queue is
+        // empty.
         extracted.extend(std::iter::from_fn(|| owner.pop()).map(id_of));
         Some(owner)
     };
@@ -282,7 +295,7 @@ where
         extracted.extend(thief.join().unwrap());
     }
     let before = extracted.len();
-    // A steal that was undone by a pop leaves its task behind.
+    // A steal that was undone by a pop leaves its task in the queue.
     match owner {
         Some(owner) => extracted.extend(std::iter::from_fn(|| owner.pop()).map(id_of)),
         None => loop {

@@ -1,4 +1,4 @@
-//! What the tests on real threads have in common.
+//! Helpers for the tests on real threads.
 
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::ScopedJoinHandle;
 
-/// One test at a time: an owner and a thief should have a core each.
+/// Runs one test at a time. An owner and a thief should have a core each.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -19,13 +19,16 @@ pub(crate) fn tasks_per_queue() -> usize {
     }
 }
 
-/// What comes of carrying so many tasks, of which some must be stolen. More than once only if no thief was there in time: another machine may have the core that it is on.
+/// Calls `carry` until a task was stolen, and returns its result.
+///
+/// It calls it more than once only if no thief was there in time: another virtual machine may use
+/// the thief's core.
 pub(crate) fn until_stolen<R>(tasks: usize, mut carry: impl FnMut() -> (R, usize)) -> R {
     let tested = (0..20).map(|_| carry()).find(|&(_, stolen)| stolen > 0 || tasks < 100_000);
     tested.expect("the thieves got nothing, so nothing was tested").0
 }
 
-/// xorshift64*.
+/// The random number generator xorshift64*.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -33,7 +36,7 @@ impl Dice {
         Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// A number in the range.
+    /// Returns a number in the range.
     pub(crate) fn roll(&mut self, range: Range<usize>) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -43,7 +46,7 @@ impl Dice {
     }
 }
 
-/// Says that the owner is done, even if it panics.
+/// Sets the flag when the owner is done, even if the owner panics.
 pub(crate) struct Done<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for Done<'_> {

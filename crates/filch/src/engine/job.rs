@@ -1,4 +1,4 @@
-//! Jobs: a closure in the frame of whoever waits for it, and the reference that a queue carries.
+//! Jobs: a closure in the frame of its waiter, and the reference in a queue.
 
 use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -12,7 +12,8 @@ use crate::latch::Gate;
 use crate::sync::{AtomicU32, Ordering};
 use crate::unwind::{self, Payload};
 
-/// What a queue carries. Not `Copy`: who has it runs it, and nobody else does.
+/// A reference to a job, which a queue carries. Not `Copy`: the worker that has it runs it, and no
+/// other worker does.
 pub(super) struct Job<Q: Queue> {
     data: *const (),
     execute: unsafe fn(*const (), &Worker<Q>),
@@ -22,22 +23,23 @@ pub(super) struct Job<Q: Queue> {
 unsafe impl<Q: Queue> Send for Job<Q> {}
 
 impl<Q: Queue> Job<Q> {
-    /// Whether this is the job that lies at `data`.
+    /// Returns whether this is the job at `data`.
     #[inline(always)]
     pub(super) fn is_at(&self, data: *const ()) -> bool {
         ptr::eq(self.data, data)
     }
 
     pub(super) fn run(self, worker: &Worker<Q>) {
-        // SAFETY: whoever made the job waits for it, and there is one `Job` of each, because queues that are exactly once give out each once.
+        // SAFETY: the thread that made the job waits for it. There is one `Job` of each, because
+        // exactly-once queues give out each job once.
         unsafe { (self.execute)(self.data, worker) }
     }
 }
 
-/// A closure, and room for what it comes to elsewhere.
+/// A closure, and room for its result if it runs elsewhere.
 struct Closure<F, R> {
     closure: UnsafeCell<ManuallyDrop<F>>,
-    /// Not initialised: nobody reads it unless [`run`](Closure::run) has written it.
+    /// Not initialised: it is read only if [`run`](Closure::run) has written it.
     result: UnsafeCell<MaybeUninit<Result<R, Payload>>>,
 }
 
@@ -48,16 +50,18 @@ impl<F, R> Closure<F, R> {
         Closure { closure: UnsafeCell::new(ManuallyDrop::new(closure)), result }
     }
 
+    /// Takes the closure.
+    ///
     /// # Safety
     ///
-    /// Once, by one thread.
+    /// Called once, by one thread.
     #[inline(always)]
     unsafe fn take(&self) -> F {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { ManuallyDrop::take(&mut *self.closure.get()) }
     }
 
-    /// Runs it and keeps the result.
+    /// Runs the closure and stores the result.
     ///
     /// # Safety
     ///
@@ -66,31 +70,33 @@ impl<F, R> Closure<F, R> {
     where
         F: FnOnce(&Worker<Q>) -> R,
     {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         let closure = unsafe { self.take() };
         let result = unwind::catch(|| closure(worker));
-        // SAFETY: whoever reads it waits until it is said to be there.
+        // SAFETY: the reader of the result waits until it is announced.
         unsafe { (*self.result.get()).write(result) };
     }
 
+    /// Takes the result.
+    ///
     /// # Safety
     ///
-    /// Once, after [`run`](Closure::run).
+    /// Called once, after [`run`](Closure::run).
     unsafe fn take_result(&self) -> Result<R, Payload> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { (*self.result.get()).assume_init_read() }
     }
 }
 
 /// The result, or the panic, is there.
 const DONE: u32 = 1;
-/// The job's owner sleeps until it is.
+/// The job's owner sleeps until the job is done.
 const SLEEPING: u32 = 2;
 
 /// The second closure of a join, in the frame of that join.
 pub(super) struct Forked<Q: Queue, B, R> {
     closure: Closure<B, R>,
-    /// [`DONE`] and [`SLEEPING`], of a job that was stolen.
+    /// [`DONE`] and [`SLEEPING`], for a job that was stolen.
     state: AtomicU32,
     owner: *const Seat<Q>,
 }
@@ -109,60 +115,65 @@ where
         ptr::from_ref(self).cast()
     }
 
-    /// For the queue.
+    /// Returns the job for the queue.
     ///
     /// # Safety
     ///
-    /// Once; and the frame stays until the job was taken back or [is done](Forked::is_done).
+    /// Called once; and the frame stays until the job was taken back or [is done](Forked::is_done).
     #[inline(always)]
     pub(super) unsafe fn job(&self) -> Job<Q> {
         Job { data: self.data(), execute: Self::execute }
     }
 
+    /// Runs the job.
+    ///
     /// # Safety
     ///
-    /// `data` points to a `Forked` of this type in a frame that waits, and nobody else runs it.
+    /// `data` points to a `Forked` of this type in a frame that waits, and no other worker runs it.
     unsafe fn execute(data: *const (), worker: &Worker<Q>) {
-        // SAFETY: the caller's word, until the state says that it is done.
+        // SAFETY: the caller guarantees it until the state says that the job is done.
         let this = unsafe { &*data.cast::<Self>() };
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { this.closure.run(worker) };
-        // SAFETY: memory of the pool, which this worker is one of.
+        // SAFETY: memory of the pool that this worker belongs to.
         let owner = unsafe { &*this.owner };
-        // Release for the result; acquire to see that the owner was asleep before this. The last access: from here on the frame may be gone.
+        // Release for the result; acquire to see that the owner was asleep before this. This is the
+        // last access: from here on the frame may be gone.
         if this.state.swap(DONE, Ordering::AcqRel) & SLEEPING != 0 {
             owner.sleep.call();
         }
     }
 
-    /// Whether the result is there.
+    /// Returns whether the result is there.
     pub(super) fn is_done(&self) -> bool {
         // Acquire: pairs with the swap in `execute`.
         self.state.load(Ordering::Acquire) & DONE != 0
     }
 
-    /// The owner wants to be called when the job is done. Returns false if it is.
+    /// Requests that the owner is woken when the job is done. Returns false if it is done already.
     pub(super) fn call_me(&self) -> bool {
         // AcqRel: as in `execute`, from the other side.
         self.state.fetch_or(SLEEPING, Ordering::AcqRel) & DONE == 0
     }
 
-    /// The closure, to be run in place.
+    /// Takes the closure, to run it in place.
     ///
     /// # Safety
     ///
     /// The job was taken back from the queue.
     #[inline(always)]
     pub(super) unsafe fn take(&self) -> B {
-        // SAFETY: so nobody else has it.
+        // SAFETY: the job was taken back, so no other worker has it.
         unsafe { self.closure.take() }
     }
 
+    /// Takes the result.
+    ///
     /// # Safety
     ///
-    /// Once, and only if the job is done.
+    /// Called once, and only if the job is done.
     pub(super) unsafe fn take_result(&self) -> Result<R, Payload> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { self.closure.take_result() }
     }
 }
@@ -178,11 +189,11 @@ impl<F, R> Installed<F, R> {
         Installed { closure: Closure::new(closure), gate: Arc::new(Gate::new()) }
     }
 
-    /// For the injector.
+    /// Returns the job for the injector.
     ///
     /// # Safety
     ///
-    /// Once; and the caller [waits](Installed::wait).
+    /// Called once; and the caller [waits](Installed::wait).
     pub(super) unsafe fn job<Q: Queue>(&self) -> Job<Q>
     where
         F: FnOnce(&Worker<Q>) -> R,
@@ -199,14 +210,14 @@ impl<F, R> Installed<F, R> {
         Job { data: ptr::from_ref(self).cast(), execute: execute::<Q, F, R> }
     }
 
-    /// Waits for the closure.
+    /// Waits for the closure, and returns its result.
     ///
     /// # Safety
     ///
-    /// Once, and a [job](Installed::job) was made and given to a pool.
+    /// Called once, and a [job](Installed::job) was made and given to a pool.
     pub(super) unsafe fn wait(&self) -> R {
         self.gate.pass();
-        // SAFETY: the gate was opened after the closure had run; asked once.
+        // SAFETY: the gate was opened after the closure had run; the result is taken once.
         match unsafe { self.closure.take_result() } {
             Ok(result) => result,
             Err(panic) => unwind::resume(panic),

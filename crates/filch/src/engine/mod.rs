@@ -1,8 +1,9 @@
 //! The same fork and join on any exactly-once queue of [`filch_queue`], chosen by type.
 //!
-//! [`filch::Pool`](crate::Pool) has a queue of its own, which is part of its `join`. Here the queue is a parameter and everything else is the same: jobs in the
-//! frames of their joins, random victims, the sleep protocol. So what differs between two pools of this module is the queue alone, and the comparison
-//! of the fence-free paper can be repeated in a runtime that is not a simulation.
+//! [`filch::Pool`](crate::Pool) has a queue of its own, which is part of its `join`. Here the queue
+//! is a parameter and everything else is the same: jobs in the frames of their joins, random
+//! victims, the sleep protocol. So two pools of this module differ in the queue alone, and the
+//! comparison of the fence-free paper can be repeated in a runtime that is not a simulation.
 //!
 //! ```
 //! use filch::engine::{ChaseLev, Pool, Queue, Worker};
@@ -33,19 +34,24 @@
 //! | [`FfCl`], [`FfThe`] | none on x86-64 | **no**: a steal aborts while at most delta jobs are queued | given the CPU's bound |
 //! | [`Thep`] | none on x86-64 | **no**: a thief waits for the owner's next pop while at most delta jobs are queued | given the CPU's bound |
 //!
-//! The default is the fastest one that is safe on every CPU. The last three rest on a number that only a person can vouch for, so their values are made by an `unsafe`
-//! function; with a number that is too small a job may run twice, in a frame that is gone.
+//! The default is the fastest queue that is safe on every CPU. The last three queues rest on a
+//! bound that only the user can guarantee, so an `unsafe` function creates them. If the bound is
+//! too small, a job may run twice, in a frame that is gone.
 //!
-//! *Always stealable* means that a forked job can be taken whatever its owner does, so that two closures of a join may wait for each other. On a queue
-//! whose steal may abort or wait nobody can promise that: closures that wait for each other can wait for ever, and a program that never has more than delta jobs
-//! queued on one worker runs on that worker alone. A worker that is refused does not sleep as long as there is a job that it cannot have; it yields its
-//! time slice and tries again. A thief of [`Thep`] that waits does nothing else meanwhile, not even start what is [installed](Pool::install).
+//! *Always stealable* means that a forked job can be stolen whatever its owner does, so that two
+//! closures of a join may wait for each other. A queue whose steal may abort or wait cannot promise
+//! that. Closures that wait for each other can wait forever, and a program that never has more than
+//! delta jobs queued on one worker runs on that worker alone. A worker whose steal aborts does not
+//! sleep as long as there is a job that it cannot take. It yields its time slice and tries again. A
+//! thief of [`Thep`] that waits does nothing else meanwhile, not even start what is
+//! [installed](Pool::install).
 //!
 //! # What it lacks
 //!
-//! It is for measuring and studying, and has what that takes: [`install`](Pool::install) and [`join`](Worker::join). While it waits for a stolen job a worker
-//! runs whatever it finds ([`Waiting::Any`](crate::Waiting::Any) and nothing else), with all that this can lead to. A thread that installs blocks, be it a worker of another
-//! pool. A pool does not survive `fork(2)`.
+//! This module is for measuring and studying, and has only [`install`](Pool::install) and
+//! [`join`](Worker::join). While it waits for a stolen job, a worker runs whatever it finds
+//! ([`Waiting::Any`](crate::Waiting::Any) and nothing else), with all the consequences. A thread
+//! that installs blocks, even if it is a worker of another pool. A pool does not survive `fork(2)`.
 
 mod job;
 mod pool;

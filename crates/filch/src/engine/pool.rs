@@ -1,4 +1,4 @@
-//! A pool of workers that have one kind of queue, and what they share.
+//! A pool of workers with one kind of queue, and the state that they share.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -26,18 +26,19 @@ pub struct Pool<Q: Queue = Asymmetric> {
 }
 
 impl<Q: Queue + Default> Pool<Q> {
-    /// A pool of so many workers.
+    /// Creates a pool of `threads` workers.
     ///
     /// # Errors
     ///
-    /// If there are to be none, or too many, or a thread cannot be started; then those that were have ended again.
+    /// If `threads` is 0 or too large, or a thread cannot be started. The threads that were started
+    /// have ended then.
     pub fn new(threads: usize) -> Result<Pool<Q>, BuildError> {
         Pool::with_queue(threads, Q::default())
     }
 }
 
 impl<Q: Queue> Pool<Q> {
-    /// A pool of so many workers, with queues that `queue` makes.
+    /// Creates a pool of `threads` workers, whose queues `queue` makes.
     ///
     /// # Errors
     ///
@@ -46,7 +47,10 @@ impl<Q: Queue> Pool<Q> {
         Pool::start(threads, queue, None)
     }
 
-    /// The same, with a stack of so many bytes for each worker: one that waits runs whatever it finds, on top of what it waits for, and recursion that is deep gets deeper by that.
+    /// Creates a pool whose workers have stacks of `bytes` bytes.
+    ///
+    /// A worker that waits runs whatever it finds, on top of what it waits for. So a deep recursion
+    /// gets deeper.
     ///
     /// # Errors
     ///
@@ -73,7 +77,7 @@ impl<Q: Queue> Pool<Q> {
             fenced: !barrier::register(),
             leaving: AtomicBool::new(false),
         });
-        // From here on, dropping the pool ends what has been started.
+        // From here on, dropping the pool ends the threads that have been started.
         let mut pool = Pool { shared, threads: Vec::new() };
         for (index, owner) in owners.into_iter().enumerate() {
             let shared = pool.shared.clone();
@@ -89,12 +93,12 @@ impl<Q: Queue> Pool<Q> {
         Ok(pool)
     }
 
-    /// How many workers it has.
+    /// Returns the number of workers.
     pub fn threads(&self) -> usize {
         self.shared.seats.len()
     }
 
-    /// How often its workers have stolen so far, and how often they were refused.
+    /// Returns the numbers of steals so far, and of steals that a queue refused.
     pub fn thefts(&self) -> Thefts {
         let seats = &self.shared.seats;
         Thefts {
@@ -103,11 +107,13 @@ impl<Q: Queue> Pool<Q> {
         }
     }
 
-    /// Runs a closure on one of the workers, hands it that worker, and waits for it. On a worker of this pool the closure runs in place; any other thread blocks.
+    /// Runs a closure on a worker, passes it that worker, and waits for it.
+    ///
+    /// On a worker of this pool the closure runs in place. Any other thread blocks.
     ///
     /// # Panics
     ///
-    /// If the closure does.
+    /// If the closure panics.
     pub fn install<F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Worker<Q>) -> R + Send,
@@ -118,7 +124,7 @@ impl<Q: Queue> Pool<Q> {
             return f(worker);
         }
         let installed = Installed::new(f);
-        // SAFETY: waited for below.
+        // SAFETY: this function waits for it below.
         self.shared.inject(unsafe { installed.job() });
         // SAFETY: injected above, and waited for once.
         unsafe { installed.wait() }
@@ -126,12 +132,13 @@ impl<Q: Queue> Pool<Q> {
 }
 
 impl<Q: Queue> Drop for Pool<Q> {
-    /// Ends the threads and waits for them. Nothing is queued any more: whoever has installed something borrows the pool until it is done.
+    /// Ends the threads and waits for them. Nothing is queued any more: a caller that has installed
+    /// something borrows the pool until it is done.
     fn drop(&mut self) {
         self.shared.leave();
         for thread in self.threads.drain(..) {
-            // A worker that unwinds ends the process. Only the drop of its queue may panic, and that
-            // panic is discarded.
+            // A worker that unwinds aborts the process. Only the drop of its queue may panic, and
+            // that panic is discarded.
             unwind::discard(thread.join());
         }
     }
@@ -143,7 +150,7 @@ impl<Q: Queue> fmt::Debug for Pool<Q> {
     }
 }
 
-/// What became of a pool's attempts to steal; see [`Pool::thefts`].
+/// Counts of a pool's attempts to steal; see [`Pool::thefts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Thefts {
@@ -153,16 +160,16 @@ pub struct Thefts {
     pub aborts: u64,
 }
 
-/// What the others see of a worker.
+/// The part of a worker that other workers see.
 pub(super) struct Seat<Q: Queue> {
     pub(super) thief: Q::Thief<Job<Q>>,
     pub(super) sleep: SleepCell,
     pub(super) patience: Patience,
-    /// On a line of its own: the worker writes it at each attempt while others read the rest.
+    /// On its own cache line. The worker writes it at each attempt while others read the rest.
     pub(super) tally: CachePadded<Tally>,
 }
 
-/// What came of the worker's attempts to steal.
+/// Counts of a worker's attempts to steal.
 pub(super) struct Tally {
     pub(super) steals: Count,
     pub(super) aborts: Count,
@@ -179,18 +186,18 @@ impl<Q: Queue> Seat<Q> {
     }
 }
 
-/// What the workers of a pool have in common.
+/// The state that the workers of a pool share.
 pub(super) struct Shared<Q: Queue> {
     pub(super) seats: Vec<Seat<Q>>,
     pub(super) injector: Injector<Q>,
     pub(super) sleep: Sleep,
-    /// Whether forks have a fence of their own, because the kernel makes none for them.
+    /// Whether forks have a fence. They have if the kernel provides no barrier for them.
     pub(super) fenced: bool,
     leaving: AtomicBool,
 }
 
 impl<Q: Queue> Shared<Q> {
-    /// Every worker passes a full barrier before this returns true.
+    /// Makes every worker pass a full barrier. Returns false if the kernel refuses.
     pub(super) fn barrier(&self) -> bool {
         if self.fenced {
             // SeqCst: pairs with the fence of a fork.
@@ -200,7 +207,7 @@ impl<Q: Queue> Shared<Q> {
         barrier::heavy().is_ok()
     }
 
-    /// Whether there is a job in some queue, whether it can be stolen or not.
+    /// Returns whether there is a job in some queue, stealable or not.
     pub(super) fn has_work(&self) -> bool {
         !self.injector.is_empty() || self.seats.iter().any(|seat| !seat.thief.is_empty())
     }
@@ -210,7 +217,8 @@ impl<Q: Queue> Shared<Q> {
         self.seats.iter().any(|seat| seat.sleep.is_asleep() && self.sleep.wake(&seat.sleep, SleepState::Idle));
     }
 
-    /// A job was forked and somebody sleeps. Who searches will find it, or sees to it when it stops.
+    /// Wakes a worker after a fork, unless a worker searches. A searching worker will find the job,
+    /// or looks for it when it stops.
     #[cold]
     #[inline(never)]
     pub(super) fn wake_if_nobody_searches(&self) {
@@ -219,7 +227,9 @@ impl<Q: Queue> Shared<Q> {
         }
     }
 
-    /// The last searcher has stopped while others sleep. A fork may have relied on it: that fork's push is before the barrier, or it sees that nobody searches now.
+    /// Wakes a worker for unclaimed work, when the last searcher has stopped while others sleep. A
+    /// fork may have relied on the searcher: either that fork's push is before the barrier, or the
+    /// fork sees that no worker searches now.
     #[cold]
     pub(super) fn wake_for_unclaimed_work(&self) {
         if self.has_work() || !self.barrier() || self.has_work() {
@@ -236,7 +246,7 @@ impl<Q: Queue> Shared<Q> {
     }
 
     fn leave(&self) {
-        // SeqCst: before the calls; a worker that lies down looks at it afterwards.
+        // SeqCst: before the calls; a worker that goes to sleep looks at it afterwards.
         self.leaving.store(true, Ordering::SeqCst);
         self.seats.iter().for_each(|seat| seat.sleep.call());
     }
@@ -249,7 +259,7 @@ impl<Q: Queue> Shared<Q> {
 
 /// Jobs from outside, first in, first out.
 pub(super) struct Injector<Q: Queue> {
-    /// So that nobody locks for nothing.
+    /// Lets callers skip the lock when the queue is empty.
     len: AtomicUsize,
     jobs: Mutex<VecDeque<Job<Q>>>,
 }

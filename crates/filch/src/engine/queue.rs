@@ -1,28 +1,30 @@
-//! Which queue a pool's workers have.
+//! The kinds of queues that a pool's workers can have.
 
 use filch_queue::bound::{Delta, Trusted};
 use filch_queue::{asymmetric, chase_lev, ff_cl, ff_the, the, thep};
 use filch_queue::{ExactlyOnce, Owner, Thief};
 
-/// A kind of queue: makes one for each worker of a [`Pool`](super::Pool).
+/// A kind of queue. Makes a queue for each worker of a [`Pool`](super::Pool).
 ///
-/// Nothing here is unsafe: that no job runs twice rests on [`ExactlyOnce`], which is. A queue whose `pop` says that it is empty when it is not, or that loses a job,
-/// makes a join wait for ever. An owner should pop the youngest job; a join that gets another one runs it first.
+/// Nothing here is unsafe: [`ExactlyOnce`], which is unsafe, guarantees that no job runs twice. If
+/// the `pop` of a queue says that it is empty when it is not, or loses a job, a join waits forever.
+/// An owner should pop the youngest job; a join that gets another job runs that first.
 ///
 /// A queue refuses a job by an error of [`try_push`](Owner::try_push), and the join that forked the
-/// job panics. A queue that panics instead, in any method, ends the process: the job may be in the
-/// queue, and its join must not unwind then.
+/// job panics. A queue that panics instead, in any method, aborts the process: the job may be in
+/// the queue, and its join must not unwind then.
 pub trait Queue: 'static {
     /// The side that pushes and pops.
     type Owner<T: Send>: Owner<Task = T> + ExactlyOnce + Send;
     /// The side that steals.
     type Thief<T: Send>: Thief<Task = T> + ExactlyOnce + Send + Sync;
 
-    /// A new queue.
+    /// Creates a queue.
     fn make<T: Send>(&self) -> (Self::Owner<T>, Self::Thief<T>);
 }
 
-/// [`filch_queue::asymmetric`]: no fence for the owner, a system call for the thief. Where there is no such call the owner has a fence.
+/// [`filch_queue::asymmetric`]: no fence for the owner, a system call for the thief. On systems
+/// without such a call the owner has a fence.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asymmetric;
 
@@ -61,7 +63,7 @@ impl Queue for The {
     }
 }
 
-/// A kind that rests on a bound of the CPU.
+/// Declares a kind of queue that rests on a bound of the CPU.
 macro_rules! bounded {
     ($(#[$doc:meta])* $name:ident, $module:ident) => {
         $(#[$doc])*
@@ -82,23 +84,24 @@ macro_rules! bounded {
         /// ```
         #[derive(Clone, Copy, Debug)]
         pub struct $name {
-            /// Vouched for by whoever called `trusting`.
+            /// The caller of `trusting` guarantees it.
             delta: Delta,
         }
 
         impl $name {
-            /// Queues that take `delta` on trust.
+            /// Creates queues that take `delta` on trust.
             ///
             /// # Safety
             ///
-            /// On every CPU that the pool's workers run on, a load overtakes at most as many of its thread's stores as the
-            /// [`Bound`](filch_queue::bound::Bound) that `delta` was made from says. Otherwise a job may run twice, the second time after
-            /// its join has returned and its closure is gone.
+            /// On every CPU that the pool's workers run on, a load overtakes at most as many of its
+            /// thread's stores as the [`Bound`](filch_queue::bound::Bound) that `delta` was made
+            /// from says. Otherwise a job may run twice, the second time after its join has
+            /// returned and its closure is gone.
             pub unsafe fn trusting(delta: Delta) -> $name {
                 $name { delta }
             }
 
-            /// What was vouched for.
+            /// Returns the delta that the caller of `trusting` guarantees.
             pub fn delta(&self) -> Delta {
                 self.delta
             }
@@ -109,7 +112,7 @@ macro_rules! bounded {
             type Thief<T: Send> = $module::Thief<T, Trusted>;
 
             fn make<T: Send>(&self) -> (Self::Owner<T>, Self::Thief<T>) {
-                // SAFETY: whoever made this kind has vouched for the same.
+                // SAFETY: the caller of `trusting` guarantees the same.
                 unsafe { $module::new_trusted(self.delta) }
             }
         }
@@ -117,14 +120,17 @@ macro_rules! bounded {
 }
 
 bounded! {
-    /// [`filch_queue::ff_the`]: [`The`] whose owner has no fence. A steal aborts while at most delta jobs are queued, so a job is *not* always stealable.
+    /// [`filch_queue::ff_the`]: [`The`] whose owner has no fence. A steal aborts while at most
+    /// delta jobs are queued, so a job is *not* always stealable.
     FfThe, ff_the
 }
 bounded! {
-    /// [`filch_queue::ff_cl`]: [`ChaseLev`] whose owner has no fence. A steal aborts while at most delta jobs are queued, so a job is *not* always stealable.
+    /// [`filch_queue::ff_cl`]: [`ChaseLev`] whose owner has no fence. A steal aborts while at most
+    /// delta jobs are queued, so a job is *not* always stealable.
     FfCl, ff_cl
 }
 bounded! {
-    /// [`filch_queue::thep`]: [`FfThe`] whose thieves wait for the owner's next pop where those would abort, so a job is *not* always stealable.
+    /// [`filch_queue::thep`]: [`FfThe`] whose thieves wait for the owner's next pop instead of
+    /// aborting. So a job is *not* always stealable.
     Thep, thep
 }

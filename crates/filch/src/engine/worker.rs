@@ -1,4 +1,4 @@
-//! A worker: forks, joins, looks for work, sleeps.
+//! A worker: forks, joins, searches for work, sleeps.
 
 use std::cell::Cell;
 use std::fmt;
@@ -16,7 +16,8 @@ use crate::sleep::SleepState;
 use crate::sync::{fence, thread_local, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
 
-/// Which pool this thread is a worker of, and the worker; their types are known to who knows the pool.
+/// The pool of which this thread is a worker, and the worker. Code that knows the pool knows their
+/// types.
 type Current = Cell<(*const (), *const ())>;
 
 fn nobody() -> Current {
@@ -27,25 +28,27 @@ thread_local! {
     static CURRENT: Current = nobody();
 }
 
-/// What a join says whose queue panics.
+/// The message of a join whose queue panics.
 const JOB_IN_QUEUE: &str = "the queue of a worker panicked while it may have held the job of a join";
 
 /// The thread that runs this code, as a worker of its pool.
 ///
-/// There is no way to own one or to send it to another thread; a closure gets that of the thread it runs on.
+/// A worker cannot be owned or sent to another thread. A closure gets the worker of the thread that
+/// it runs on.
 pub struct Worker<Q: Queue = Asymmetric> {
     owner: Q::Owner<Job<Q>>,
     shared: Arc<Shared<Q>>,
     index: usize,
-    /// Whether a fork has a fence, because the kernel makes no barrier for those that go to sleep.
+    /// Whether a fork has a fence. It has if the kernel provides no barrier for workers that go to
+    /// sleep.
     fenced: bool,
     random: Cell<Random>,
 }
 
 impl<Q: Queue> Worker<Q> {
-    /// The life of a worker.
+    /// Runs the main loop of a worker.
     pub(super) fn work(shared: Arc<Shared<Q>>, index: usize, owner: Q::Owner<Job<Q>>) {
-        // Any odd constant: no two workers start alike.
+        // Any odd constant, so that no two workers start with the same state.
         let random = Cell::new(Random::new(index));
         let worker = Worker { owner, fenced: shared.fenced, shared, index, random };
         let pool: *const Shared<Q> = &*worker.shared;
@@ -56,23 +59,24 @@ impl<Q: Queue> Worker<Q> {
         CURRENT.with(|current| current.set((ptr::null(), ptr::null())));
     }
 
-    /// The worker that the calling thread is in this pool, if it is.
+    /// Returns the worker that the calling thread is in this pool, if any.
     ///
     /// # Safety
     ///
     /// The reference is not kept beyond what runs on that worker now.
     pub(super) unsafe fn current<'a>(pool: &Shared<Q>) -> Option<&'a Worker<Q>> {
         let (own, worker) = CURRENT.with(Cell::get);
-        // SAFETY: set by `work` for this pool, so of this type, and the thread is still inside of it.
+        // SAFETY: set by `work` for this pool, so of this type, and the thread is still inside of
+        // it.
         ptr::eq(own, ptr::from_ref(pool).cast()).then(|| unsafe { &*worker.cast() })
     }
 
-    /// Which worker of its pool this is, counted from 0.
+    /// Returns the index of this worker in its pool, counted from 0.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// How many workers the pool has.
+    /// Returns the number of workers of the pool.
     pub fn threads(&self) -> usize {
         self.shared.seats.len()
     }
@@ -81,12 +85,12 @@ impl<Q: Queue> Worker<Q> {
         &self.shared.seats[self.index]
     }
 
-    /// Runs two closures, at once if another worker takes the second, and returns both results.
+    /// Runs two closures, in parallel if another worker takes the second, and returns both results.
     ///
     /// # Panics
     ///
-    /// If a closure panics. The other closure is run or waited for, and then the panic goes on; if
-    /// both closures panic, that of the first goes on.
+    /// If a closure panics. The other closure is run or waited for, and then the panic resumes. If
+    /// both closures panic, the panic of the first resumes.
     ///
     /// If the queue refuses the job, for example because memory is exhausted. Neither closure runs
     /// then.
@@ -140,11 +144,11 @@ impl<Q: Queue> Worker<Q> {
     #[inline(always)]
     fn fork(&self, job: Job<Q>) -> Result<(), PushError<Job<Q>>> {
         self.owner.try_push(job)?;
-        // A worker that goes to sleep announces it, makes this thread pass a barrier, and looks at the
-        // queues again. If the load below is too early to see the sleeper, the push is before that
-        // barrier and the sleeper sees it.
+        // A worker that goes to sleep announces it, makes this thread pass a barrier, and looks at
+        // the queues again. If the load below is too early to see the sleeper, the push is before
+        // that barrier and the sleeper sees it.
         if self.fenced {
-            // SeqCst: the kernel makes no such barrier, so it is here.
+            // SeqCst: the kernel provides no such barrier, so it is here.
             fence(Ordering::SeqCst);
         } else {
             barrier::light();
@@ -155,7 +159,8 @@ impl<Q: Queue> Worker<Q> {
         Ok(())
     }
 
-    /// Whether the job at `data`, the youngest that this worker has forked, is its own again. If not, it was stolen.
+    /// Takes back the job at `data`, the youngest that this worker has forked. Returns whether it
+    /// is the worker's own again; if not, it was stolen.
     #[inline(always)]
     fn take_back(&self, data: *const ()) -> bool {
         match self.owner.pop() {
@@ -165,7 +170,8 @@ impl<Q: Queue> Worker<Q> {
         }
     }
 
-    /// Joins are nested, so an owner that pops its youngest job never comes here; in another order nothing must be lost either.
+    /// Runs `other` first. Joins are nested, so an owner that pops its youngest job never comes
+    /// here; but with another order nothing must be lost either.
     #[cold]
     #[inline(never)]
     fn take_back_from_below(&self, other: Job<Q>, data: *const ()) -> bool {
@@ -173,7 +179,7 @@ impl<Q: Queue> Worker<Q> {
         self.take_back(data)
     }
 
-    /// The result of a job that was stolen. Runs whatever there is until then.
+    /// Returns the result of a job that was stolen. Runs any work until then.
     #[cold]
     #[inline(never)]
     fn wait_for<B, RB>(&self, job: &Forked<Q, B, RB>) -> Result<RB, Payload>
@@ -181,7 +187,7 @@ impl<Q: Queue> Worker<Q> {
         B: FnOnce(&Worker<Q>) -> RB,
     {
         self.until(&|| job.is_done(), &|| job.call_me());
-        // SAFETY: done, and asked once.
+        // SAFETY: the job is done, and the result is taken once.
         unsafe { job.take_result() }
     }
 
@@ -206,15 +212,17 @@ impl<Q: Queue> Worker<Q> {
             guard.disarm();
             second
         };
-        // The first panic goes on, whatever the second closure returned or panicked with.
+        // The first panic resumes, whatever the second closure returned or panicked with.
         unwind::discard(second);
         unwind::resume(panic)
     }
 
-    /// Runs whatever there is until `has_come`. `announce` says that this worker is to be called then, or returns false if it has come already.
+    /// Runs any work until `has_come` returns true. `announce` requests that this worker is woken
+    /// then. It returns false if that is done already.
     ///
-    /// The worker's own queue is empty here and whenever this goes on: either nothing was forked, or a job was stolen, and with it all older ones. That is why
-    /// no two thieves of a queue that makes them wait can wait for each other's owners.
+    /// The worker's own queue is empty here and whenever this goes on: either nothing was forked,
+    /// or a job was stolen, and with it all older ones. That is why no two thieves of a queue that
+    /// makes them wait can wait for each other's owners.
     fn until(&self, has_come: &dyn Fn() -> bool, announce: &dyn Fn() -> bool) {
         while !has_come() {
             self.shared.sleep.start_searching();
@@ -241,7 +249,8 @@ impl<Q: Queue> Worker<Q> {
         }
     }
 
-    /// A job of another worker: a random one's, or that of the next who has one.
+    /// Steals a job of another worker. Starts with a random victim, and tries the next ones in
+    /// turn.
     fn steal(&self) -> Option<Job<Q>> {
         let seats = &self.shared.seats;
         let start = self.random(seats.len());
@@ -255,12 +264,12 @@ impl<Q: Queue> Worker<Q> {
                 self.seat().tally.aborts.add(1);
                 None
             }
-            // One who has to come back does so in the next round.
+            // A thief that has to retry does so in the next round.
             Steal::Empty | Steal::Retry => None,
         })
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a random number below `bound`, which is not 0.
     fn random(&self, bound: usize) -> usize {
         let mut random = self.random.get();
         let number = random.below(bound);
@@ -268,22 +277,21 @@ impl<Q: Queue> Worker<Q> {
         number
     }
 
-    /// Puts a searching worker to sleep, if there is still nothing to do after all precautions.
-    /// Returns whether it slept.
+    /// Puts a searching worker to sleep, if there is still nothing to do. Returns whether it slept.
     fn sleep(&self, has_come: &dyn Fn() -> bool, announce: &dyn Fn() -> bool) -> bool {
         let (shared, cell) = (&*self.shared, &self.seat().sleep);
         if shared.has_work() || !announce() {
             return false;
         }
         shared.sleep.lie_down(cell, SleepState::Idle);
-        // The fork that did not see the sleeper is before the barrier: then it is seen now.
+        // A fork that did not see the sleeper is before the barrier. Then it is seen now.
         let certain = shared.barrier();
         let sleeps = !(has_come() || shared.has_work());
         if sleeps {
             if certain {
                 cell.park(None);
             } else {
-                // The kernel has broken its word about barriers: look again soon.
+                // The kernel has refused a barrier that it had promised: look again soon.
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
         }
@@ -292,7 +300,7 @@ impl<Q: Queue> Worker<Q> {
     }
 }
 
-/// Ends a join whose job the queue has refused: drops the second closure unrun, and panics.
+/// Ends a join whose job the queue has refused. Drops the second closure unrun, and panics.
 #[cold]
 #[inline(never)]
 fn refuse<Q: Queue, B, RB>(refused: PushError<Job<Q>>, job: &Forked<Q, B, RB>) -> !

@@ -1,56 +1,65 @@
-//! Where explorers are that have found nothing to steal, so that no thread waits with them.
+//! The bench: the list of idle explorers, so that no thread waits for tasks.
 //!
-//! An explorer whose queue is empty *searches* for a while: it is awake and looks at the queues of others. Then it says that it is coming, searches no longer, has everybody pass a barrier, and
-//! looks once more; only then it sits down, and its thread goes back to the pool. A push makes the task visible, passes the light half of the barrier, and looks: if nobody searches, and
-//! somebody sits here or is coming, it calls one, who searches from that moment. The last of those who search calls another when it has found a task.
+//! An explorer whose queue is empty *searches* for a while: it is awake and looks at the queues of
+//! others. Then it announces that it is *coming* to the bench, stops searching, makes all threads
+//! pass a barrier, and looks once more. Only then it joins the bench (`sit`), and its thread goes
+//! back to the pool. A push makes the task visible, passes the light half of the barrier, and
+//! looks. If no explorer searches, and an explorer is on the bench or coming, the push *calls* one,
+//! which searches from that moment. The last searching explorer calls another when it has found a
+//! task.
 //!
-//! **No task is left alone** that a thief could take. A push that calls nobody saw somebody who searched, or nobody to call. The one that searched goes to the bench, and then the push is before its
-//! barrier and the last look finds the task; or it finds a task, and leaves it to another one who searches, or calls one, and so on. One that is called while it is coming does
-//! not sit down. Where the kernel makes no such barrier, both sides have a fence.
+//! **No task is left alone** that a thief could take. A push that calls no explorer saw an explorer
+//! that searched, or none to call. An explorer that searched can go to the bench. Then the push is
+//! before its barrier, and the last look finds the task. Or it finds a task. Then it leaves the
+//! task of the push to another searching explorer, or calls one, and so on. An explorer that is
+//! called while it is coming does not join the bench. If the kernel provides no such barrier, both
+//! sides have a fence.
 
 use crossbeam_utils::CachePadded;
 
 use crate::sync::{lock, AtomicUsize, Mutex, Ordering};
 
-/// See the module. `X` is an explorer.
+/// The list of idle explorers; see the module. `X` is an explorer.
 #[derive(Debug)]
 pub(crate) struct Bench<X> {
     callable: CachePadded<Callable>,
     places: Mutex<Places<X>>,
 }
 
-/// Whether a push is to call anybody. Read with every push, written seldom.
+/// The counters that tell a push whether to call an explorer. Read at every push, seldom written.
 #[derive(Debug)]
 pub(crate) struct Callable {
-    /// How many sit here or are coming, less those that were called.
+    /// The number of explorers on the bench or coming, less those that were called.
     idle: AtomicUsize,
-    /// How many are awake and look for tasks.
+    /// The number of explorers that are awake and search for tasks.
     searching: AtomicUsize,
 }
 
 impl Callable {
     #[inline]
     pub(crate) fn is_anybody(&self) -> bool {
-        // Relaxed: the barrier before it is the caller's.
+        // Relaxed: the caller passes the barrier before it.
         self.idle.load(Ordering::Relaxed) != 0 && self.searching.load(Ordering::Relaxed) == 0
     }
 
-    /// How many search.
+    /// Returns the number of searching explorers.
     #[cfg(all(loom, test))]
     pub(crate) fn searching(&self) -> usize {
         self.searching.load(Ordering::Relaxed)
     }
 
-    /// The caller looks for tasks from now on.
+    /// Counts the calling explorer as searching.
     pub(crate) fn begin_search(&self) {
-        // Relaxed: who does not see it yet calls one too many.
+        // Relaxed: a thread that does not see it yet calls one explorer too many.
         self.searching.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The caller has found a task. Whether there is somebody to call now, since nobody else searches.
+    /// Ends the search of the calling explorer, which has found a task. Returns whether it must
+    /// call another explorer: one is idle, and no other searches.
     #[must_use]
     pub(crate) fn end_search(&self) -> bool {
-        // Acquire: those that searched before and come to the bench now are seen there. Release: as the others' in this.
+        // Acquire: explorers that searched before and come to the bench now are seen there.
+        // Release: the counterpart of the same acquire in other explorers.
         self.searching.fetch_sub(1, Ordering::AcqRel) == 1 && self.idle.load(Ordering::Relaxed) != 0
     }
 }
@@ -59,12 +68,12 @@ impl Callable {
 struct Places<X> {
     sitting: Vec<X>,
     coming: usize,
-    /// How many of those that come were called.
+    /// The number of coming explorers that were called.
     called: usize,
 }
 
 impl<X> Bench<X> {
-    /// With these sitting on it.
+    /// Creates a bench with these explorers on it.
     pub(crate) fn new(sitting: Vec<X>) -> Self {
         let callable = Callable { idle: AtomicUsize::new(sitting.len()), searching: AtomicUsize::new(0) };
         let places = Mutex::new(Places { sitting, coming: 0, called: 0 });
@@ -75,7 +84,8 @@ impl<X> Bench<X> {
         &self.callable
     }
 
-    /// Calls one back, who searches from now on: gives one that sat here, or lets one turn back that is coming.
+    /// Calls an explorer, which searches from now on. Returns an explorer from the bench, or makes
+    /// a coming one turn back.
     #[cold]
     pub(crate) fn call(&self) -> Option<X> {
         let mut places = lock(&self.places);
@@ -89,22 +99,24 @@ impl<X> Bench<X> {
         found
     }
 
-    /// The caller, which searched, comes. It passes a barrier, looks once more, and then [turns back](Self::turn_back) or [sits down](Self::sit).
+    /// Announces that the calling explorer, which searched, is coming. It then passes a barrier,
+    /// looks once more, and [turns back](Self::turn_back) or [sits down](Self::sit).
     pub(crate) fn come(&self) {
         let mut places = lock(&self.places);
         places.coming += 1;
         self.count(&places);
         drop(places);
-        // Release: who is the last to search, and sees that it is, sees this one here.
+        // Release: an explorer that sees that it is the last to search sees this one here.
         self.callable.searching.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// The caller, which was coming, has found something. It searches until it [has said so](Callable::end_search).
+    /// Withdraws a coming explorer, which has found a task. It searches until it [ends the
+    /// search](Callable::end_search).
     pub(crate) fn turn_back(&self) {
         let mut places = lock(&self.places);
         places.coming -= 1;
         if places.called > places.coming {
-            // The call was for this one, and has counted it.
+            // The call was for this explorer, and has counted it.
             places.called -= 1;
         } else {
             self.callable.begin_search();
@@ -112,7 +124,8 @@ impl<X> Bench<X> {
         self.count(&places);
     }
 
-    /// The caller, which was coming, sits down; or is given back, because it was called, and searches.
+    /// Puts a coming explorer on the bench. Returns the explorer if it was called meanwhile; then
+    /// it searches.
     pub(crate) fn sit(&self, explorer: X) -> Option<X> {
         let mut places = lock(&self.places);
         places.coming -= 1;
@@ -127,7 +140,7 @@ impl<X> Bench<X> {
         back
     }
 
-    /// Those that sit here.
+    /// Returns the explorers on the bench.
     pub(crate) fn into_sitting(self) -> Vec<X> {
         std::mem::take(&mut lock(&self.places).sitting)
     }

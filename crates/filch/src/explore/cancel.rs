@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-/// Cancels explorations from outside. Clones cancel the same.
+/// A token that cancels explorations from outside. Clones cancel the same explorations.
 ///
 /// ```
 /// use filch::explore::{Cancel, Ending, Explore};
@@ -17,18 +17,18 @@ use std::sync::Arc;
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Not cancelled yet.
+    /// Creates a token that is not cancelled.
     pub fn new() -> Self {
         Cancel::default()
     }
 
-    /// Stops every exploration that was given this.
+    /// Stops every exploration that has this token.
     pub fn cancel(&self) {
         // Release: pairs with the look of the workers, which then see what came before.
         self.0.store(true, Ordering::Release);
     }
 
-    /// Whether it was cancelled.
+    /// Returns whether the token was cancelled.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Acquire)

@@ -1,4 +1,4 @@
-//! What the explorers of one exploration share.
+//! The state that the explorers of one exploration share.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -17,15 +17,17 @@ use crate::sync::{fence, lock, Mutex, Ordering};
 use crate::unwind::{self, Payload};
 use crate::Scope;
 
-/// See the module.
+/// The state that the explorers of one exploration share.
 pub(super) struct Crew<T, K: Kind<T>, S, M, F> {
     pub(super) kind: K,
-    /// Of the explorers' queues, which they make when they first live.
+    /// The thieves' sides of the explorers' queues. An explorer creates its queue when it first
+    /// runs.
     pub(super) thieves: Vec<OnceLock<K::Thief>>,
     pub(super) roots: Roots<T>,
     pub(super) muster: Muster,
     pub(super) bench: Bench<Member<K::Owner, S>>,
-    /// Whether a push has a fence, because the kernel makes no barrier for those that go to the bench.
+    /// Whether a push has a fence. It has if the kernel provides no barrier for explorers that go
+    /// to the bench.
     pub(super) fenced: bool,
     pub(super) limits: Limits,
     pub(super) ending: Mutex<Option<Ending>>,
@@ -35,7 +37,7 @@ pub(super) struct Crew<T, K: Kind<T>, S, M, F> {
     pub(super) visit: F,
 }
 
-/// What can stop an exploration from outside.
+/// The limits that can stop an exploration from outside.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Limits {
     pub(super) cancel: Option<Cancel>,
@@ -47,7 +49,8 @@ impl Limits {
         self.cancel.is_none() && self.deadline.is_none()
     }
 
-    /// How it ends if it ends now. The time is asked for only if there is a deadline.
+    /// Returns how the exploration ends if it ends now. Asks for the time only if there is a
+    /// deadline.
     fn reached(&self, now: impl FnOnce() -> Instant) -> Option<Ending> {
         if self.cancel.as_ref().is_some_and(Cancel::is_cancelled) {
             return Some(Ending::Cancelled);
@@ -56,7 +59,7 @@ impl Limits {
     }
 }
 
-/// What is left of an explorer: its state, if it ever had a task.
+/// The rest of an explorer that has ended. It has a state if it ever had a task.
 pub(super) struct Ended<S> {
     index: usize,
     state: Option<S>,
@@ -64,7 +67,8 @@ pub(super) struct Ended<S> {
 }
 
 impl<S> Ended<S> {
-    /// The queue goes: thieves of some kinds wait for its owner as long as that is there.
+    /// Ends an explorer. Drops its queue: thieves of some kinds wait for its owner as long as that
+    /// exists.
     fn of<Q>(mut member: Member<Q, S>) -> Self {
         member.end_idleness();
         // First, so that nothing leaks if that panics.
@@ -75,42 +79,44 @@ impl<S> Ended<S> {
 }
 
 impl<T, K: Kind<T>, S, M, F> Crew<T, K, S, M, F> {
-    /// Ends it early. The first reason counts.
+    /// Ends the exploration early. The first reason counts.
     #[cold]
     pub(super) fn stop(&self, why: Ending) {
         lock(&self.ending).get_or_insert(why);
         self.muster.stop();
     }
 
-    /// Stops it if it has reached a limit.
+    /// Stops the exploration if it has reached a limit.
     pub(super) fn mind_limits(&self, now: impl FnOnce() -> Instant) {
         if let Some(why) = self.limits.reached(now) {
             self.stop(why);
         }
     }
 
-    /// Everybody passes a full barrier before this returns true.
+    /// Makes every explorer pass a full barrier. Returns false if the kernel refuses.
     pub(super) fn barrier(&self) -> bool {
         if self.fenced {
-            // SeqCst: pairs with the one in every push.
+            // SeqCst: pairs with the fence in every push.
             fence(Ordering::SeqCst);
             return true;
         }
         barrier::heavy().is_ok()
     }
 
-    /// An explorer has ended, and will not be called again.
+    /// Records an explorer that has ended, and will not be called again.
     pub(super) fn retire(&self, member: Member<K::Owner, S>) {
         let ended = Ended::of(member);
         lock(&self.ended).push(ended);
     }
 
-    /// When all explorers have left. What nobody took is dropped, and a panic goes on.
+    /// Returns the result, when all explorers have left. Drops the tasks that no explorer took, and
+    /// resumes a panic.
     pub(super) fn into_explored(self) -> Explored<S> {
         let Crew { thieves, roots, bench, ending, panic, ended, .. } = self;
         let keep = |again| unwind::keep_first(&panic, again);
         let mut ended = std::mem::take(&mut *lock(&ended));
-        // The drop of an owner, which may be a user's, and that of a task may panic. Each queue drops its tasks with its last handle, which are these.
+        // The drop of an owner, which may be a user's, and that of a task may panic. Each queue
+        // drops its tasks with its last handle, which are these.
         for member in bench.into_sitting() {
             unwind::catch(|| Ended::of(member)).map_or_else(keep, |explorer| ended.push(explorer));
         }
@@ -119,7 +125,7 @@ impl<T, K: Kind<T>, S, M, F> Crew<T, K, S, M, F> {
         }
         unwind::catch(|| drop(roots)).unwrap_or_else(keep);
         if let Some(panic) = lock(&panic).take() {
-            // One by one: a second panic inside the drop of a `Vec` would end the process.
+            // One by one: a second panic inside the drop of a `Vec` would abort the process.
             ended.into_iter().for_each(unwind::discard);
             unwind::resume(panic);
         }
@@ -131,7 +137,7 @@ impl<T, K: Kind<T>, S, M, F> Crew<T, K, S, M, F> {
     }
 }
 
-/// The crew, and where an explorer that is called lives.
+/// The crew, and the scope in which an explorer that is called runs.
 pub(super) struct Summoner<'s, 'scope, T, K: Kind<T>, S, M, F> {
     pub(super) crew: &'scope Crew<T, K, S, M, F>,
     pub(super) scope: &'s Scope<'scope>,

@@ -1,4 +1,4 @@
-//! What an exploration leaves.
+//! The result of an exploration.
 
 use std::time::Duration;
 
@@ -12,25 +12,29 @@ pub enum Ending {
     Stopped,
     /// It was cancelled.
     Cancelled,
-    /// Its time was up.
+    /// Its deadline has passed.
     TimedOut,
 }
 
-/// What one explorer did, or several together.
+/// Counts of what one explorer did, or of several together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
     /// Tasks that it ran.
     pub tasks: u64,
-    /// Tasks of those that were found to be done already, as far as [`Explorer::found_done`](super::Explorer::found_done) was told.
+    /// Those of its tasks that were done already, as reported to
+    /// [`Explorer::found_done`](super::Explorer::found_done).
     pub redundant: u64,
     /// Tasks that it stole.
     pub steals: u64,
-    /// Attempts to steal at which it could not be told whether the owner had the task.
+    /// Failed steals: the thief could not tell whether the owner had the task.
     pub aborts: u64,
-    /// The most tasks that its queue was seen to hold. It is looked at after its first task and then less and less often, at least after every 1,024.
+    /// The most tasks that its queue was seen to hold.
+    ///
+    /// The length is read after the first task and then less and less often, at least after every
+    /// 1,024 tasks.
     pub longest: usize,
-    /// How long it had nothing to do.
+    /// The time without a task.
     pub idle: Duration,
 }
 
@@ -45,7 +49,7 @@ impl Counts {
     }
 }
 
-/// What an exploration leaves: the workers' states, what they did, and how it ended.
+/// The result of an exploration: the workers' states, their counts, and how it ended.
 #[must_use = "it says whether the exploration was stopped early"]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explored<S = ()> {
@@ -55,22 +59,26 @@ pub struct Explored<S = ()> {
 }
 
 impl<S> Explored<S> {
-    /// The states of those that ran a task, in the order of [`index`](super::Explorer::index).
+    /// Returns the states of the workers that ran a task, in the order of
+    /// [`index`](super::Explorer::index).
     pub fn states(&self) -> &[S] {
         &self.states
     }
 
-    /// The same, to keep.
+    /// Returns the states of the workers that ran a task, by value.
     pub fn into_states(self) -> Vec<S> {
         self.states
     }
 
-    /// What each worker did, by [`index`](super::Explorer::index), also those that found nothing to do.
+    /// Returns the counts of each worker, by [`index`](super::Explorer::index). Includes workers
+    /// that found nothing to do.
     pub fn counts(&self) -> &[Counts] {
         &self.counts
     }
 
-    /// What they did together. The longest queues are added up, though they need not have been so long at the same time.
+    /// Returns the sums of all counts.
+    ///
+    /// The longest queues are added up, though they need not have been so long at the same time.
     pub fn total(&self) -> Counts {
         self.counts.iter().fold(Counts::default(), |mut total, counts| {
             total.add(counts);
@@ -78,7 +86,7 @@ impl<S> Explored<S> {
         })
     }
 
-    /// How it ended.
+    /// Returns how the exploration ended.
     pub fn ending(&self) -> Ending {
         self.ending
     }

@@ -1,4 +1,4 @@
-//! What a task sees of the worker that runs it.
+//! The worker of an exploration, as a task sees it.
 
 use std::fmt;
 
@@ -9,28 +9,29 @@ use super::explored::Counts;
 use crate::sync::{fence, Ordering};
 use crate::unwind;
 
-/// A worker's part in an exploration, as a task sees it: pushes new tasks, stops everything, has a state of its own.
+/// The worker that runs a task. Pushes new tasks, stops the exploration, has a state.
 pub struct Explorer<'a, Q, S = ()> {
     /// Not behind a reference, so that a compiler can hold it in registers.
     pub(super) owner: Q,
-    /// Behind one: a task that takes its address does not take the owner's.
+    /// Behind a reference: a task that takes its address does not take the owner's.
     pub(super) state: &'a mut S,
     pub(super) index: usize,
     pub(super) counts: Counts,
     pub(super) others: Others<'a>,
 }
 
-/// How an explorer that has pushed a task makes sure that somebody comes for it.
+/// How an explorer that has pushed a task calls another explorer for it.
 #[derive(Clone, Copy)]
 pub(super) struct Others<'a> {
     pub(super) callable: &'a Callable,
-    /// Whether a push has a fence, because the kernel makes no barrier for those that go to the bench.
+    /// Whether a push has a fence. It has if the kernel provides no barrier for explorers that go
+    /// to the bench.
     pub(super) fenced: bool,
     pub(super) crew: &'a dyn Summon,
 }
 
 impl Others<'_> {
-    /// Calls one of those that have nothing to do, if there is one.
+    /// Calls an idle explorer, if there is one and none searches.
     #[inline(always)]
     pub(super) fn call(self) {
         if self.callable.is_anybody() {
@@ -41,16 +42,16 @@ impl Others<'_> {
 
 /// What an explorer asks of the others, whatever their queues are.
 pub(super) trait Summon {
-    /// Calls one of those that have nothing to do.
+    /// Calls an idle explorer.
     fn call(&self);
     /// Ends the exploration.
     fn stop(&self);
-    /// Whether it was stopped or has reached a limit.
+    /// Returns whether the exploration was stopped or has reached a limit.
     fn is_stopped(&self) -> bool;
 }
 
 impl<Q: Owner, S> Explorer<'_, Q, S> {
-    /// Adds a task.
+    /// Pushes a task.
     ///
     /// # Panics
     ///
@@ -60,11 +61,11 @@ impl<Q: Owner, S> Explorer<'_, Q, S> {
         push(&self.owner, self.others, task);
     }
 
-    /// Adds many tasks.
+    /// Pushes many tasks.
     ///
     /// # Panics
     ///
-    /// As [`push`](Explorer::push).
+    /// As for [`push`](Explorer::push).
     #[inline]
     pub fn push_all(&self, tasks: impl IntoIterator<Item = Q::Task>) {
         for task in tasks {
@@ -72,7 +73,7 @@ impl<Q: Owner, S> Explorer<'_, Q, S> {
         }
     }
 
-    /// The worker's own state, and what pushes, for when both are needed at once.
+    /// Returns the worker's own state, and a handle that pushes, to use both at once.
     ///
     /// ```
     /// use filch::explore::Explore;
@@ -93,29 +94,32 @@ impl<Q: Owner, S> Explorer<'_, Q, S> {
 }
 
 impl<Q, S> Explorer<'_, Q, S> {
-    /// Stops the exploration: no worker begins another task once it has seen it, and each looks before every task.
+    /// Stops the exploration. No worker begins another task once it has seen the stop, and each
+    /// worker looks before every task.
     pub fn stop(&self) {
         self.others.crew.stop();
     }
 
-    /// Whether it was stopped or cancelled, or its time is up: for tasks that take long. Costs a look at the clock if there is a deadline.
+    /// Returns whether the exploration was stopped or cancelled, or its deadline has passed.
+    ///
+    /// For tasks that take long. Reads the clock if there is a deadline.
     pub fn is_stopped(&self) -> bool {
         self.others.crew.is_stopped()
     }
 
-    /// Tells that the task at hand was done already, for the [counts](Counts::redundant).
+    /// Records that this task was done already, for the [counts](Counts::redundant).
     #[inline]
     pub fn found_done(&mut self) {
         self.counts.redundant += 1;
     }
 
-    /// Which of the explorers this is, from 0. At most one task runs under an index at a time.
+    /// Returns the index of this explorer, from 0. At most one task runs under an index at a time.
     #[inline]
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// The worker's own state.
+    /// Returns the worker's own state.
     #[inline]
     pub fn state(&mut self) -> &mut S {
         self.state
@@ -128,28 +132,28 @@ impl<Q, S> fmt::Debug for Explorer<'_, Q, S> {
     }
 }
 
-/// Pushes while the state is in use; see [`Explorer::split`].
+/// A handle that pushes while the state is in use; see [`Explorer::split`].
 pub struct Pusher<'a, Q> {
     owner: &'a Q,
     others: Others<'a>,
 }
 
 impl<Q: Owner> Pusher<'_, Q> {
-    /// As [`Explorer::push`].
+    /// Pushes a task, like [`Explorer::push`].
     ///
     /// # Panics
     ///
-    /// As that.
+    /// As for [`Explorer::push`].
     #[inline]
     pub fn push(&self, task: Q::Task) {
         push(self.owner, self.others, task);
     }
 
-    /// As [`Explorer::push_all`].
+    /// Pushes many tasks, like [`Explorer::push_all`].
     ///
     /// # Panics
     ///
-    /// As that.
+    /// As for [`Explorer::push_all`].
     #[inline]
     pub fn push_all(&self, tasks: impl IntoIterator<Item = Q::Task>) {
         for task in tasks {
@@ -164,7 +168,7 @@ impl<Q> fmt::Debug for Pusher<'_, Q> {
     }
 }
 
-/// Adds a task to a queue, and makes sure that somebody comes for it who has nothing to do.
+/// Pushes a task, and makes sure that an idle explorer comes for it.
 #[inline(always)]
 pub(super) fn push<Q: Owner>(owner: &Q, others: Others<'_>, task: Q::Task) {
     if let Err(error) = owner.try_push(task) {
@@ -173,12 +177,13 @@ pub(super) fn push<Q: Owner>(owner: &Q, others: Others<'_>, task: Q::Task) {
     announce(others);
 }
 
-/// Makes sure that somebody who has nothing to do comes for what was just pushed.
+/// Makes sure that an idle explorer comes for what was pushed last.
 #[inline(always)]
 pub(super) fn announce(others: Others<'_>) {
-    // Who goes to the bench says so, has a barrier made here, and looks once more.
+    // An explorer that goes to the bench announces it, makes this thread pass a barrier, and looks
+    // once more.
     if others.fenced {
-        // SeqCst: nobody makes that barrier, so it is here.
+        // SeqCst: the kernel provides no such barrier, so it is here.
         fence(Ordering::SeqCst);
     } else {
         barrier::light();
@@ -190,7 +195,7 @@ pub(super) fn announce(others: Others<'_>) {
 #[inline(never)]
 pub(super) fn refuse<T>(error: PushError<T>) -> ! {
     let cause = error.cause();
-    // Its drop might panic too.
+    // The drop of the task might panic too.
     unwind::discard(error);
     match cause {
         CapacityError::TooLarge { limit, .. } => panic!(

@@ -1,4 +1,5 @@
-//! An explorer's life on a thread of the pool: from its first task until it finds none, and goes to the bench.
+//! The loop of an explorer on a thread of the pool. It lasts from the first task until the explorer
+//! goes to the bench.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -13,38 +14,44 @@ use crate::random::Random;
 use crate::sync::{spin_loop, thread};
 use crate::{unwind, Scope};
 
-/// The most tasks that an explorer runs between two looks at the cancel token and the clock,
+/// The most tasks between two looks at the cancel token and the clock. It applies if the tasks
+/// before took no longer than `SHORT`; otherwise it is one task.
 const TASKS_A_LOOK: u32 = 16;
-/// if those before took no longer than this.
+/// A limit of time. If the tasks between two looks took longer, the next look comes after one task.
 const SHORT: Duration = Duration::from_micros(100);
-/// The most tasks that it runs between two looks at the length of its queue, if nothing else is to be looked at.
+/// The most tasks between two looks at the length of the queue. It applies if there is nothing else
+/// to look at.
 const TASKS_A_GLANCE: u32 = 1024;
-/// How often it looks at the queues of others without a pause for others to run, and then with one, before it goes to the bench.
+/// The number of looks at other queues before an explorer goes to the bench. It makes so many looks
+/// without a yield, and then so many with a yield.
 const LOOKS: u32 = 32;
-/// How many times that, after calls for nothing: each doubles it. A chain of tasks, each pushed by the one before it, calls somebody in vain all the time.
+/// The largest factor of the looks with a yield. Each call in vain doubles the factor. A chain of
+/// tasks, each pushed by the one before it, calls an explorer in vain all the time.
 const MOST_PATIENCE: u32 = 8;
-/// How many looks a round of steals counts for in which all aborted: a queue that nobody can steal from does not look empty.
+/// The number of looks that a round of aborted steals counts for. A queue from which no thief can
+/// steal does not look empty.
 const LOOKS_A_REFUSAL: u32 = 8;
-/// How often it tries to steal from one queue before it lets others run in between.
+/// The number of attempts to steal from one queue before the explorer yields between attempts.
 const TRIES: u32 = 32;
 
-/// An explorer of the crew: its queue, its state, and what it keeps while it is on no thread.
+/// An explorer of the crew. This holds its queue, its state, and what it keeps while it is on no
+/// thread.
 pub(super) struct Member<Q, S> {
-    /// None before its first life.
+    /// `None` before it first runs.
     owner: Option<Q>,
     pub(super) index: usize,
-    /// None before its first task.
+    /// `None` before its first task.
     pub(super) state: Option<S>,
     pub(super) counts: Counts,
-    /// Since when it has had nothing to do.
+    /// The time since when it has had no task.
     idle_since: Option<Instant>,
     random: Random,
-    /// How many times the usual it looks before it goes to the bench.
+    /// The factor of the looks with a yield before it goes to the bench.
     patience: u32,
 }
 
 impl<Q, S> Member<Q, S> {
-    /// Returns an explorer that has not lived yet.
+    /// Returns an explorer that has not run yet.
     pub(super) fn new(index: usize) -> Self {
         let (random, idle_since) = (Random::new(index), Some(Instant::now()));
         Member { owner: None, index, state: None, counts: Counts::default(), idle_since, random, patience: 1 }
@@ -55,7 +62,7 @@ impl<Q, S> Member<Q, S> {
         self.owner = None;
     }
 
-    /// It has had nothing to do until now.
+    /// Ends the time without a task, and counts it.
     pub(super) fn end_idleness(&mut self) {
         if let Some(since) = self.idle_since.take() {
             self.counts.idle += since.elapsed();
@@ -63,7 +70,8 @@ impl<Q, S> Member<Q, S> {
     }
 }
 
-/// Lives on this thread. It counts, and has been called and searches, or is the first.
+/// Runs an explorer on this thread. It is active, and has been called and searches, or is the
+/// first.
 pub(super) fn live<'scope, T, K, S, M, F>(
     crew: &'scope Crew<T, K, S, M, F>,
     scope: &Scope<'scope>,
@@ -93,7 +101,8 @@ pub(super) fn live<'scope, T, K, S, M, F>(
     }
 }
 
-/// Runs a task, and those that are in the explorer's own queue, until that is empty or all is over.
+/// Runs a task, and then those in the explorer's own queue. Returns when that is empty or the
+/// exploration is over.
 #[inline(never)]
 fn work<T, K, S, M, F>(
     crew: &Crew<T, K, S, M, F>,
@@ -106,7 +115,8 @@ where
     M: Fn(usize) -> S,
     F: Fn(T, &mut Explorer<'_, K::Owner, S>),
 {
-    // The tasks until the next look. What is granted is counted, and what is left of it taken off in the end.
+    // The tasks until the next look. Granted tasks are counted, and those that are left are
+    // subtracted in the end.
     let mut granted = 1;
     let mut last_look = look(crew);
     if crew.muster.is_over() {
@@ -142,7 +152,7 @@ where
     Member { owner: Some(owner), state: Some(state), counts, ..member }
 }
 
-/// Looks whether anything from outside stops the exploration. Gives the time, if anything can.
+/// Checks whether a limit stops the exploration. Returns the time, if there is a limit.
 fn look<T, K: Kind<T>, S, M, F>(crew: &Crew<T, K, S, M, F>) -> Option<Instant> {
     if crew.limits.are_none() {
         return None;
@@ -152,7 +162,8 @@ fn look<T, K: Kind<T>, S, M, F>(crew: &Crew<T, K, S, M, F>) -> Option<Instant> {
     Some(now)
 }
 
-/// Looks, and gives how many tasks it is until the next look, given how many there were since the one before.
+/// Checks the limits, and returns the number of tasks until the next look. `granted` is that number
+/// at the look before.
 #[cold]
 #[inline(never)]
 fn grant<T, K: Kind<T>, S, M, F>(
@@ -170,15 +181,16 @@ fn grant<T, K: Kind<T>, S, M, F>(
 
 /// What an explorer has found whose own queue is empty.
 enum Found<T, Q, S> {
-    /// A task. It counts.
+    /// A task. The explorer is active.
     Task(Member<Q, S>, T),
-    /// That it is over.
+    /// The exploration is over.
     End(Member<Q, S>),
-    /// A place on the bench.
+    /// The explorer is on the bench.
     Bench,
 }
 
-/// Looks for a task until there is one, or it has looked often enough and goes to the bench. It counts, and its own queue is empty.
+/// Searches for a task until it finds one or goes to the bench. The explorer is active, and its own
+/// queue is empty.
 fn find<T, K, S, M, F>(
     crew: &Crew<T, K, S, M, F>,
     others: Others<'_>,
@@ -230,7 +242,7 @@ where
     }
 }
 
-/// It searches no longer, if it did.
+/// Ends the search with a task, if the explorer searched.
 fn found<T, Q, S>(others: Others<'_>, mut member: Member<Q, S>, task: T, searched: bool) -> Found<T, Q, S> {
     if searched && others.callable.end_search() {
         others.crew.call();
@@ -240,16 +252,16 @@ fn found<T, Q, S>(others: Others<'_>, mut member: Member<Q, S>, task: T, searche
     Found::Task(member, task)
 }
 
-/// What comes of one who goes to the bench.
+/// The result of going to the bench.
 enum Coming<T, Q, S> {
-    /// A last look finds a task. It counts and searches.
+    /// A last look finds a task. The explorer is active and searches.
     Found(Member<Q, S>, T),
-    /// It is called, and searches.
+    /// The explorer was called, and searches.
     Called(Member<Q, S>),
     Benched,
 }
 
-/// It searches, and does not count.
+/// Puts an explorer on the bench that searches and is not active.
 #[cold]
 fn go_to_bench<T, K, S, M, F>(
     crew: &Crew<T, K, S, M, F>,
@@ -261,7 +273,7 @@ where
 {
     crew.bench.come();
     if !crew.barrier() {
-        // The kernel has broken its word about barriers: look again soon.
+        // The kernel has refused a barrier that it had promised: look again soon.
         crew.bench.turn_back();
         return Coming::Called(member);
     }
@@ -278,7 +290,8 @@ where
     }
 }
 
-/// Takes a share of the roots, and puts all but one into the explorer's own queue, which is made if there is none.
+/// Takes a share of the roots, and puts all but one into the own queue. Creates the queue if there
+/// is none.
 fn take_root<T, K, S, M, F>(
     crew: &Crew<T, K, S, M, F>,
     others: Others<'_>,
@@ -305,7 +318,8 @@ where
     Some(first)
 }
 
-/// Takes a task of another explorer's, looking at each queue until it has an answer; and perhaps more tasks, which it puts into the explorer's own queue, which is empty. It counts.
+/// Steals a task of another explorer, trying each queue until it gives a definite result. May steal
+/// more tasks, and puts them into the explorer's own queue, which is empty. The explorer is active.
 fn steal<T, K, S, M, F>(crew: &Crew<T, K, S, M, F>, others: Others<'_>, member: &mut Member<K::Owner, S>) -> Option<T>
 where
     K: Kind<T>,
@@ -321,7 +335,8 @@ where
                 Steal::Success(task) => {
                     member.counts.steals += 1 + pushed as u64;
                     if pushed > 0 {
-                        // Who looked for them while they were on their way found them nowhere.
+                        // An explorer that looked for them while they were on their way did not
+                        // find them.
                         announce(others);
                     }
                     return Some(task);

@@ -13,15 +13,21 @@
 //! assert!(seen[4].load(Ordering::Relaxed) && !seen[3].load(Ordering::Relaxed));
 //! ```
 //!
-//! Each worker has a queue of its own; one that has nothing left steals. [`explore`](crate::explore()) runs each task once. Where a task does no harm if it runs twice,
-//! [`explore_at_least_once`] spares the owner of a queue its fence. [`Explore`] has the rest: which queue, how many workers, a state for each, and what stops it early. The
+//! Each worker has a queue of its own. A worker with an empty queue steals.
+//! [`explore`](crate::explore()) runs each task once. If a task does no harm when it runs twice,
+//! [`explore_at_least_once`] saves the owner of a queue its fence. [`Explore`] has the other
+//! options: the queue, the number of workers, a state for each, and early stops. The
 //! [guide](mod@crate::guide::explore) says which problems tolerate repeats.
 //!
 //! - The roots are collected before the first task runs.
-//! - A worker that explores serves nothing else of its pool until it finds no task: a broadcast, or a job from outside, waits for that. A visit may use the pool in any way.
-//! - No thread waits for tasks: a worker that has looked for ten microseconds, or up to some hundred if it was called for nothing before, goes back to its pool, and a push calls one back. One at a time is called, and calls the next.
-//! - An exploration costs one to three microseconds, and wakes another worker with its second task; for a handful of small tasks a plain loop is faster.
-//! - How large the worklist may get: see [`queue`].
+//! - A worker that explores runs nothing else of its pool until it finds no task. A broadcast, or a
+//!   job from outside, waits for that. A visit may use the pool in any way.
+//! - No thread waits for tasks. A worker that has searched for ten microseconds goes back to its
+//!   pool, and a push calls one back. If it was called in vain before, it searches for up to some
+//!   hundred microseconds. One worker at a time is called, and calls the next.
+//! - An exploration costs one to three microseconds, and wakes another worker with its second task.
+//!   For a handful of small tasks a plain loop is faster.
+//! - For the largest size of the worklist, see [`queue`].
 
 mod bench;
 mod cancel;
@@ -55,25 +61,29 @@ use life::Member;
 use queue::{ChaseLev, Kind};
 use roots::Roots;
 
-/// Runs `visit` once on each root, and once on each task that it pushes; returns when no task is left. See [the module](self).
+/// Runs `visit` once on each root and on each task that it pushes.
 ///
-/// The tasks may borrow what outlives the call. It runs on the pool of the calling thread, or the global one.
+/// Returns when no task is left. See [the module](self). The tasks may borrow what outlives the
+/// call. It runs on the pool of the calling thread, or the global one.
 ///
 /// # Panics
 ///
-/// If a task panics: no worker begins another task, and when all have left the panic goes on.
+/// If a task panics. No worker begins another task, and when all have left the panic resumes.
 pub fn explore<T, F>(roots: impl IntoIterator<Item = T>, visit: F)
 where
     T: Send,
     F: Fn(T, &mut Explorer<'_, <ChaseLev as Kind<T>>::Owner>) + Sync,
 {
-    // Nobody can have stopped it: what it leaves says nothing.
+    // No task can have stopped it, so the result says nothing.
     let _ = Explore::exactly_once().run(roots, visit);
 }
 
-/// As [`explore`](crate::explore()), but a task may run **more than once**, also at the same time on two workers. Never less than once.
+/// Like [`explore`](crate::explore()), but a task may run **more than once**.
 ///
-/// **A visit must find out that its task was done before, and then push nothing.** One that pushes all the same repeats everything that follows from it.
+/// It may also run at the same time on two workers. It never runs less than once.
+///
+/// **A visit must check whether its task was done before, and then push nothing.** A visit that
+/// still pushes repeats everything that follows from its task.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
@@ -91,7 +101,7 @@ where
 ///
 /// # Panics
 ///
-/// As [`explore`](crate::explore()).
+/// As for [`explore`](crate::explore()).
 pub fn explore_at_least_once<T, F>(roots: impl IntoIterator<Item = T>, visit: F)
 where
     T: Copy + Send,
@@ -108,7 +118,8 @@ pub struct Exactly;
 #[derive(Clone, Copy, Debug)]
 pub struct AtLeast;
 
-/// Which promise can be kept with which queue: [`Exactly`] with those that are [`ExactlyOnce`], [`AtLeast`] with all.
+/// The queues with which a promise can be kept. [`Exactly`] needs a queue that is [`ExactlyOnce`],
+/// [`AtLeast`] takes any.
 #[diagnostic::on_unimplemented(
     message = "the queue `{K}` may give a task twice, and `Explore::exactly_once` promises that it does not",
     note = "use `Explore::at_least_once`, or a queue that is `ExactlyOnce`"
@@ -130,7 +141,9 @@ mod sealed {
     impl Promise for super::AtLeast {}
 }
 
-/// An exploration to be: which promise, which queue, how many workers, when to stop, which state.
+/// Builder for an exploration.
+///
+/// Sets the promise, the queue, the number of workers, the limits and the state.
 ///
 /// ```
 /// use filch::explore::Explore;
@@ -144,7 +157,8 @@ mod sealed {
 /// assert_eq!(found.states().iter().sum::<u64>(), 45 + 510);
 /// ```
 ///
-/// A clone is the same again, for work that takes several explorations; they share the cancel token and the deadline.
+/// A clone has the same settings, for work that takes several explorations. Clones share the cancel
+/// token and the deadline.
 #[derive(Clone)]
 #[must_use = "nothing is explored until `run` is called"]
 pub struct Explore<'p, P, K, M = fn(usize)> {
@@ -157,14 +171,16 @@ pub struct Explore<'p, P, K, M = fn(usize)> {
 }
 
 impl Explore<'static, Exactly, ChaseLev> {
-    /// Each task runs once. The queue is [`ChaseLev`] unless another is chosen.
+    /// Creates a builder for an exploration that runs each task once. The default queue is
+    /// [`ChaseLev`].
     pub fn exactly_once() -> Self {
         Explore::new(Exactly, ChaseLev)
     }
 }
 
 impl Explore<'static, AtLeast, queue::Lifo> {
-    /// Each task runs once or more often. The queue is [`Lifo`](queue::Lifo) unless another is chosen.
+    /// Creates a builder for an exploration that runs each task at least once. The default queue is
+    /// [`Lifo`](queue::Lifo).
     pub fn at_least_once() -> Self {
         Explore::new(AtLeast, queue::Lifo)
     }
@@ -178,53 +194,66 @@ impl<P, K> Explore<'static, P, K> {
 }
 
 impl<'p, P, K, M> Explore<'p, P, K, M> {
-    /// With queues of this kind.
+    /// Sets the kind of the queues.
     pub fn queue<L>(self, queue: L) -> Explore<'p, P, L, M> {
         let Explore { promise, pool, workers, limits, state, .. } = self;
         Explore { promise, queue, pool, workers, limits, state }
     }
 
-    /// With queues of a kind that is made of the one there was: one that watches it, for instance.
+    /// Replaces the kind of the queues by one made from it. For example, the new kind can watch the
+    /// old one.
     pub fn map_queue<L>(self, change: impl FnOnce(K) -> L) -> Explore<'p, P, L, M> {
         let Explore { promise, queue, pool, workers, limits, state } = self;
         Explore { promise, queue: change(queue), pool, workers, limits, state }
     }
 
-    /// On this pool, and not on that of the calling thread or the global one.
+    /// Sets the pool. Default: the pool of the calling thread, or the global one.
     pub fn pool<'q>(self, pool: &'q Pool) -> Explore<'q, P, K, M> {
         let Explore { promise, queue, workers, limits, state, .. } = self;
         Explore { promise, queue, pool: Some(pool), workers, limits, state }
     }
 
-    /// With at most so many workers, and at least one. Without this, as many as the pool has threads.
+    /// Sets the most workers, at least one. Default: as many as the pool has threads.
     pub fn workers(self, workers: usize) -> Self {
         Explore { workers: workers.max(1), ..self }
     }
 
-    /// How many workers there may be: as many as the pool has threads, unless [fewer](Explore::workers) were asked for.
+    /// Returns the most workers of the exploration.
+    ///
+    /// That is the number of threads of the pool, unless [fewer](Explore::workers) were asked for.
     pub fn most_workers(&self) -> usize {
         self.workers.min(self.pool.map_or_else(crate::threads, Pool::threads))
     }
 
-    /// No worker begins another task once it has seen that this was cancelled: each looks before its first task, and begins at most sixteen others until it looks again; fewer if they take long.
+    /// Stops the exploration when `cancel` is cancelled.
     ///
-    /// Call it from a task, or from a thread that is not of the pool: a worker that explores runs nothing else.
+    /// No worker begins another task once it has seen that. Each worker looks before its first
+    /// task, and begins at most sixteen others until it looks again; fewer if they take long.
+    ///
+    /// Cancel from a task, or from a thread that is not of the pool: a worker that explores runs
+    /// nothing else.
     pub fn cancel(self, cancel: &Cancel) -> Self {
         Explore { limits: Limits { cancel: Some(cancel.clone()), ..self.limits }, ..self }
     }
 
-    /// No worker begins another task once it has seen that this moment has passed. Each looks as often as for [`cancel`](Explore::cancel).
+    /// Stops the exploration at `deadline`.
+    ///
+    /// No worker begins another task once it has seen that the deadline has passed. Each worker
+    /// looks as often as for [`cancel`](Explore::cancel).
     pub fn deadline(self, deadline: Instant) -> Self {
         Explore { limits: Limits { deadline: Some(deadline), ..self.limits }, ..self }
     }
 
-    /// As [`deadline`](Explore::deadline), so long from now.
+    /// Stops the exploration after `limit`, like [`deadline`](Explore::deadline).
     pub fn time_limit(self, limit: Duration) -> Self {
-        // What is too far to be a moment is never.
+        // A deadline that overflows `Instant` means no deadline.
         Explore { limits: Limits { deadline: Instant::now().checked_add(limit), ..self.limits }, ..self }
     }
 
-    /// With a state for each worker, which is made before the worker's first task, and handed back at the end. It is given the worker's [`index`](Explorer::index).
+    /// Sets a function that creates a state for each worker.
+    ///
+    /// It is called before the worker's first task, with the worker's [`index`](Explorer::index).
+    /// The states are returned at the end.
     pub fn state<N, S>(self, state: N) -> Explore<'p, P, K, N>
     where
         N: Fn(usize) -> S + Sync,
@@ -233,11 +262,13 @@ impl<'p, P, K, M> Explore<'p, P, K, M> {
         Explore { promise, queue, pool, workers, limits, state }
     }
 
-    /// Runs `visit` on each root and on each task that it pushes, once or at least once, until none is left or it is stopped.
+    /// Runs `visit` on each root and on each task that it pushes.
+    ///
+    /// Each task runs once or at least once, until no task is left or the exploration is stopped.
     ///
     /// # Panics
     ///
-    /// As [`explore`](crate::explore()).
+    /// As for [`explore`](crate::explore()).
     pub fn run<T, S, F>(self, roots: impl IntoIterator<Item = T>, visit: F) -> Explored<S>
     where
         T: Send,
@@ -270,7 +301,9 @@ impl<'p, P, K, M> Explore<'p, P, K, M> {
         crew.into_explored()
     }
 
-    /// As [`run`](Explore::run), until a visit gives a result, which stops it. If several do at the same time, one of them counts.
+    /// Runs like [`run`](Explore::run), until a visit returns a result, which stops it.
+    ///
+    /// If several visits do at the same time, one of the results is returned.
     ///
     /// ```
     /// use filch::explore::{Ending, Explore};
@@ -285,7 +318,7 @@ impl<'p, P, K, M> Explore<'p, P, K, M> {
     ///
     /// # Panics
     ///
-    /// As [`explore`](crate::explore()).
+    /// As for [`explore`](crate::explore()).
     pub fn find<T, S, R, F>(self, roots: impl IntoIterator<Item = T>, visit: F) -> (Option<R>, Explored<S>)
     where
         T: Send,

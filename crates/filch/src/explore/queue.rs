@@ -1,4 +1,4 @@
-//! Which queue the workers of an exploration have.
+//! The kinds of queues that the workers of an exploration can have.
 //!
 //! | kind | a task runs | pop / steal takes | an owner pays | good for |
 //! |---|---|---|---|---|
@@ -12,13 +12,20 @@
 //! | [`DoubleEnded`] | at least once | youngest / oldest | nothing | the same, where thieves should take what is far from the owner |
 //! | [`UntrustedFfCl`], [`UntrustedFfThe`], [`UntrustedThep`] | at least once | youngest / oldest | a spare store; a fence for the first push after a pop | comparison |
 //!
-//! Thieves of `FfCl` and `FfThe`, and those of `Thep` while the owner does not pop, leave up to delta tasks alone: with so few tasks in a queue nobody helps its owner.
+//! Thieves of `FfCl` and `FfThe`, and those of `Thep` while the owner does not pop, leave up to
+//! delta tasks alone. With so few tasks in a queue no worker helps its owner.
 //!
 //! # Memory
 //!
-//! A queue takes 8 bytes for a task of up to 8, in a power of two of slots, and grows when it is full, holding the old and the new array for a moment; as it drains it gives memory back. How many tasks there are at once is up to
-//! the visits: a traversal that marks a vertex before it pushes it has at most one task a vertex, and a few more where two workers mark at the same time. [`Lifo`] and [`Thep`] hold fewer than 2^30 tasks a worker, [`DoubleEnded`]
-//! fewer than 2^27; a push beyond that panics with a sentence that names [`ChaseLev`], and that stops the exploration. [`Bulk`] keeps tasks in blocks that grow to 64 KiB and holds fewer than 2^31.
+//! A queue takes 8 bytes for a task of up to 8 bytes, in a power of two of slots. It grows when it
+//! is full, and then holds the old and the new array for a moment. As it drains it gives memory
+//! back. The visits determine how many tasks there are at once. A traversal that marks a vertex
+//! before it pushes it has at most one task a vertex, and a few more if two workers mark at the
+//! same time.
+//!
+//! [`Lifo`] and [`Thep`] hold fewer than 2^30 tasks a worker, [`DoubleEnded`] fewer than 2^27. A
+//! push beyond that panics with a message that names [`ChaseLev`], and that stops the exploration.
+//! [`Bulk`] keeps tasks in blocks that grow to 64 KiB and holds fewer than 2^31.
 
 use filch_queue::bound::Untrusted;
 use filch_queue::idempotent;
@@ -30,41 +37,50 @@ pub use filch_queue::bound::{Bound, Delta};
 use super::explorer::refuse;
 use crate::engine;
 
-/// A kind of queue for tasks of type `T`: makes one for each worker of an exploration.
+/// A kind of queue for tasks of type `T`. Makes a queue for each worker of an exploration.
 ///
-/// The kinds of [`engine`] are kinds here too, and keep their promise of exactly once. Those of this module are at least once, and want tasks that
-/// are `Copy`.
+/// The kinds of [`engine`] are kinds here too, and keep their promise of exactly once. Those of
+/// this module are at least once, and need tasks that are `Copy`.
 ///
-/// Anybody can implement it. Nothing here is unsafe, but an exploration ends, and ends in time, only if each call makes a new queue, a `pop` gives nothing only when the queue is empty, a `steal` does not say
-/// [`Retry`](filch_queue::Steal::Retry) for ever, and a thief that waits for the owner stops when that is dropped.
+/// Users can implement it. Nothing here is unsafe, but an exploration ends, and ends in time, only
+/// if
+///
+/// - each call makes a new queue,
+/// - a `pop` returns nothing only if the queue is empty,
+/// - a `steal` does not return [`Retry`](filch_queue::Steal::Retry) forever, and
+/// - a thief that waits for the owner stops when the owner is dropped.
 pub trait Kind<T>: Sync {
     /// The side that pushes and pops.
     type Owner: Owner<Task = T> + AtLeastOnce + Send;
     /// The side that steals.
     type Thief: Thief<Task = T> + AtLeastOnce + Send + Sync;
 
-    /// A new queue.
+    /// Creates a queue.
     fn make(&self) -> (Self::Owner, Self::Thief);
 
-    /// Steals for a worker whose own queue, also of this kind, is empty: a task for it to run, and perhaps others, which it has put there.
+    /// Steals for a worker whose own queue, also of this kind, is empty.
     ///
-    /// As it is, it takes one task and never waits for the other's owner. One that puts tasks into `own` must give one to run, too: without it the exploration does not look there.
+    /// Returns a task for the worker to run. It may have put other tasks into `own`.
+    ///
+    /// The default steals one task and never waits for the other's owner. An implementation that
+    /// puts tasks into `own` must return a task to run, too: otherwise the exploration does not
+    /// look there.
     fn steal_for(&self, own: &Self::Owner, thief: &Self::Thief) -> Stolen<T> {
         let _ = own;
         Stolen { task: thief.steal_or_abort(), pushed: 0 }
     }
 }
 
-/// What came of a steal; see [`Kind::steal_for`].
+/// The result of a steal; see [`Kind::steal_for`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stolen<T> {
-    /// The task to be run, or why there is none.
+    /// The task to run, or why there is none.
     pub task: Steal<T>,
-    /// How many more were stolen, and are in the thief's own queue now.
+    /// The number of other stolen tasks, which are in the thief's own queue now.
     pub pushed: usize,
 }
 
-/// The kinds of `engine`, which are for tasks of any type.
+/// Implements [`Kind`] for the kinds of `engine`, which are for tasks of any type.
 macro_rules! exactly_once {
     ($($name:ident),*) => { $(
         impl<T: Send> Kind<T> for engine::$name {
@@ -80,9 +96,10 @@ macro_rules! exactly_once {
 
 exactly_once!(ChaseLev, The, Asymmetric, FfThe, FfCl, Thep);
 
-/// [`filch_queue::bulk`]: a worker that steals takes half of the other's tasks, the older ones, in one operation, and puts them into its own queue in another.
+/// [`filch_queue::bulk`]: a thief steals the older half of the tasks at once.
 ///
-/// Of two workers that want to steal from the same one at the same time, one tries again.
+/// It takes them in one operation, and puts them into its own queue in another. If two workers
+/// steal from the same queue at the same time, one of them retries.
 ///
 /// ```
 /// use filch::explore::{queue::Bulk, Explore};
@@ -97,7 +114,7 @@ exactly_once!(ChaseLev, The, Asymmetric, FfThe, FfCl, Thep);
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bulk;
 
-/// How much of a queue is stolen.
+/// The share of a queue that is stolen.
 const HALF: f64 = 0.5;
 
 impl<T: Send> Kind<T> for Bulk {
@@ -111,7 +128,7 @@ impl<T: Send> Kind<T> for Bulk {
 
     fn steal_for(&self, own: &Self::Owner, thief: &Self::Thief) -> Stolen<T> {
         let Ok(mut batch) = thief.steal(HALF) else {
-            // A half is a share, so the thief was busy.
+            // A half is a valid share, so the thief was busy.
             return Stolen { task: Steal::Retry, pushed: 0 };
         };
         let Some(task) = batch.pop() else {
@@ -125,7 +142,7 @@ impl<T: Send> Kind<T> for Bulk {
     }
 }
 
-/// An idempotent queue: no fence and no read-modify-write for the owner.
+/// Declares an idempotent queue: no fence and no read-modify-write for the owner.
 macro_rules! idempotent {
     ($(#[$doc:meta])* $name:ident, $module:ident) => {
         $(#[$doc])*
@@ -152,17 +169,18 @@ idempotent! {
     Fifo, fifo
 }
 idempotent! {
-    /// [`filch_queue::idempotent::double_ended`]: the owner takes the youngest task, thieves the oldest.
+    /// [`filch_queue::idempotent::double_ended`]: the owner takes the youngest task, thieves the
+    /// oldest.
     DoubleEnded, double_ended
 }
 
-/// A fence-free queue of which nobody has vouched that its delta is right for this CPU.
+/// Declares a fence-free queue without a guarantee that its delta is right for this CPU.
 macro_rules! untrusting {
     ($(#[$doc:meta])* $name:ident, $module:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub struct $name(
-            /// How many hidden pops a thief allows for.
+            /// The number of hidden pops that a thief allows for.
             pub Delta,
         );
 

@@ -4,7 +4,7 @@ use std::vec::IntoIter;
 
 use crate::sync::{lock, AtomicBool, Mutex, Ordering};
 
-/// See the module. There are never more of them than at the beginning.
+/// The tasks that an exploration begins with, and no explorer has taken. Their number never grows.
 #[derive(Debug)]
 pub(super) struct Roots<T> {
     left: AtomicBool,
@@ -17,7 +17,8 @@ impl<T> Roots<T> {
         Roots { left: AtomicBool::new(!tasks.is_empty()), tasks: Mutex::new(tasks.into_iter()), explorers }
     }
 
-    /// A share of those that are left, in order: large ones first, so that explorers do not meet here often, and small ones last, so that they end together.
+    /// Takes a share of the roots that are left, in order. Shares are large at first, so that
+    /// explorers do not meet here often, and small at last, so that they end together.
     pub(super) fn take(&self) -> Vec<T> {
         if !self.are_left() {
             return Vec::new();
@@ -29,7 +30,7 @@ impl<T> Roots<T> {
         share
     }
 
-    /// Whether there may be any left.
+    /// Returns whether there may be any left.
     pub(super) fn are_left(&self) -> bool {
         // Relaxed: it only ever becomes false, and then no task is left, now or later.
         self.left.load(Ordering::Relaxed)

@@ -1,7 +1,7 @@
 //! Lineage: what a piece of work descends from.
 //!
 //! A worker that waits may run the work that its wait needs, and nothing else: what *descends* from
-//! what it waits for, wherever that stands. To tell, each worker publishes what it runs.
+//! what it waits for, wherever that is. To make that known, each worker publishes what it runs.
 //!
 //! A *run* is something that a worker runs and that did not begin there in place: a stolen job or
 //! task, a job from a queue. Several jobs that no worker waits for, one after the other, may be one
@@ -18,7 +18,7 @@
 //! | a closure for another pool, a part of a broadcast | the completion | the run that waits |
 //! | a spawned job, a call from outside | none | none |
 //!
-//! A fork pays nothing for this: its depth tells its run.
+//! A fork costs nothing for this: its depth determines its run.
 //!
 //! A worker that waits for node N in a run of level l may run X if N is X's own node, or the node
 //! of X's ancestor of level l + 1.
@@ -34,8 +34,8 @@
 //! X's depth, and a free entry has the floor `u32::MAX`. So "the last floor that is at most d" does
 //! not change either.
 //!
-//! A look before a theft is a hint. Entries may change under it, but their memory stays a run's for
-//! ever, and it ends because levels must fall.
+//! A look before a theft is a hint. Entries may change under it, but their memory stays that of a
+//! run forever, and the climb ends because levels must fall.
 
 mod runs;
 
@@ -59,70 +59,74 @@ unsafe impl Send for Lineage {}
 unsafe impl Sync for Lineage {}
 
 impl Lineage {
-    /// Of work that no worker waits for.
+    /// The lineage of work that no worker waits for.
     pub(crate) const ROOT: Lineage = Lineage { node: 0, up: ptr::null() };
 
-    /// Of work that is waited for, as `node`, in the run `up`.
+    /// Returns the lineage of work that is waited for, as `node`, in the run `up`.
     pub(crate) fn new(node: usize, up: &Run) -> Lineage {
         Lineage { node, up }
     }
 
-    /// From its node and the run in which that is waited for. The run is null if no worker waits.
+    /// Creates a lineage from its node and the run in which that is waited for. The run is null if
+    /// no worker waits.
     pub(crate) fn from_parts(node: usize, up: *const Run) -> Lineage {
         Lineage { node, up }
     }
 
-    /// The node, and the run in which it is waited for.
+    /// Returns the node, and the run in which it is waited for.
     pub(crate) fn into_parts(self) -> (usize, *const Run) {
         (self.node, self.up)
     }
 
-    /// What is waited for.
+    /// Returns the node that is waited for.
     pub(crate) fn node(self) -> usize {
         self.node
     }
 
-    /// The run in which it is waited for.
+    /// Returns the run in which the work is waited for.
     fn up<'a>(self) -> Option<&'a Run> {
         // SAFETY: the memory of runs is never freed.
         unsafe { self.up.as_ref() }
     }
 
-    /// Whether this run is the one in which it is waited for, or descends from that. For the thread
+    /// Returns whether `run` waits for the work, or descends from the run that does. For the thread
     /// that is in the run.
     pub(crate) fn is_waited_for_above(self, run: &Run) -> bool {
         self.up().is_some_and(|up| run.is_within(up))
     }
 
-    /// Whether the worker of `seat` waits for it directly, or will. For a thread that holds the
-    /// work.
+    /// Returns whether the worker of `seat` waits for the work directly, or will. For a thread that
+    /// holds the work.
     pub(crate) fn is_waited_for_by(self, seat: &Seat) -> bool {
         self.up().is_some_and(|up| ptr::eq(up.seat(), seat))
     }
 
-    /// Whether no worker waits for it.
+    /// Returns whether no worker waits for the work.
     pub(crate) fn is_root(self) -> bool {
         self.up.is_null()
     }
 
-    /// Whether this descends from what is waited for. For a thread that holds the work.
+    /// Returns whether this descends from what is waited for. For a thread that holds the work.
     pub(crate) fn descends_from(self, wait: Wait) -> bool {
         let Some(up) = self.up() else { return false };
         self.node == wait.node || up.is_under(wait)
     }
 
-    /// The same, for a thread that does not know the waiting run.
+    /// Returns whether this descends from what is waited for as `node`. For a thread that holds the
+    /// work but does not know the waiting run.
     pub(crate) fn descends_from_node(self, node: usize) -> bool {
         self.waits().any(|(_, awaited)| awaited == node)
     }
 
-    /// The same as a hint, for a thread that does not hold the work.
+    /// Returns whether this seems to descend from what is waited for as `node`. This is a hint, for
+    /// a thread that does not hold the work.
     pub(crate) fn seems_under_node(self, node: usize) -> bool {
         self.up().is_some_and(|up| self.node == node || up.seems_under_node(node))
     }
 
-    /// The seats of the workers that wait for this, or for what contains it, with the nodes that
-    /// they wait for, nearest first. For a thread that keeps the work from being done.
+    /// Returns the seats of the workers that wait for this, or for what contains it. Each comes
+    /// with the node that it waits for, nearest first. For a thread that keeps the work from being
+    /// done.
     pub(crate) fn waits<'a>(self) -> impl Iterator<Item = (&'a Seat, usize)> {
         let first = self.up().map(|up| (up, self.node));
         iter::successors(first, |&(run, _)| {
@@ -133,7 +137,7 @@ impl Lineage {
     }
 }
 
-/// A wait of a worker: for which node, and the level of the run in which it waits.
+/// A wait of a worker: the node, and the level of the waiting run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait {
     pub(crate) node: usize,
@@ -141,13 +145,13 @@ pub(crate) struct Wait {
 }
 
 impl Wait {
-    /// The wait for `node` in the run `run`.
+    /// Returns the wait for `node` in the run `run`.
     pub(crate) fn new(node: usize, run: &Run) -> Wait {
         Wait { node, level: run.level() }
     }
 }
 
-/// The node of what lies at this address.
+/// Returns the node of what is stored at this address.
 pub(crate) fn node_of<T>(awaited: &T) -> usize {
     ptr::from_ref(awaited).addr()
 }

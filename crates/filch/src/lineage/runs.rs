@@ -1,4 +1,4 @@
-//! What the workers run: for each seat a stack of runs, open for all to read.
+//! The runs of the workers. Each seat has a stack of runs, which all workers can read.
 
 use std::fmt;
 use std::ptr;
@@ -10,21 +10,21 @@ use crate::defect::{defect, Defect};
 use crate::seat::Seat;
 use crate::sync::{fence, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-/// The floor of an entry that is free.
+/// The floor of a free entry.
 const FREE: u32 = u32::MAX;
 
-/// One thing that a worker runs. See [`lineage`](super).
+/// Something that a worker runs. See [`lineage`](super).
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// From which depth on the fork stack holds what the run has forked.
+    /// The depth from which on the fork stack holds what the run has forked.
     floor: AtomicU32,
-    /// How many waits contain it.
+    /// The number of waits that contain the run.
     level: AtomicU32,
     node: AtomicUsize,
     up: AtomicPtr<Run>,
     /// An ancestor further up, or the run itself if it has none.
     jump: AtomicPtr<Run>,
-    /// Whose entry this is.
+    /// The seat that has this entry.
     seat: AtomicPtr<Seat>,
 }
 
@@ -47,7 +47,7 @@ impl Run {
         self.level.load(Ordering::Relaxed)
     }
 
-    /// Whether this is what is waited for as `node`.
+    /// Returns whether this run is what is waited for as `node`.
     pub(crate) fn is_for(&self, node: usize) -> bool {
         self.node.load(Ordering::Relaxed) == node
     }
@@ -61,25 +61,25 @@ impl Run {
         unsafe { self.jump.load(Ordering::Relaxed).as_ref() }.unwrap_or(self)
     }
 
-    /// The seat whose entry this is. For a thread that pins the run.
+    /// Returns the seat that has this entry. For a thread that pins the run.
     pub(super) fn seat<'a>(&self) -> &'a Seat {
         // SAFETY: its worker waits in this run, or runs it, and so its pool is there.
         unsafe { &*self.seat.load(Ordering::Relaxed) }
     }
 
-    /// Whether what is forked in this run descends from what is waited for: exact for a thread that
-    /// pins the run, otherwise a hint.
+    /// Returns whether what is forked in this run descends from what is waited for. It is exact for
+    /// a thread that pins the run, and otherwise a hint.
     pub(crate) fn is_under(&self, wait: Wait) -> bool {
         self.ancestor_at(wait.level + 1).is_some_and(|run| run.node.load(Ordering::Relaxed) == wait.node)
     }
 
-    /// Whether this is that run, or descends from it. For a thread that pins this run.
+    /// Returns whether this is that run, or descends from it. For a thread that pins this run.
     pub(super) fn is_within(&self, other: &Run) -> bool {
         self.ancestor_at(other.level()).is_some_and(|run| ptr::eq(run, other))
     }
 
-    /// The run itself or its ancestor, whichever has this level: exact for a thread that pins the
-    /// run, otherwise a hint.
+    /// Returns the run itself or its ancestor, whichever has this level. It is exact for a thread
+    /// that pins the run, and otherwise a hint.
     fn ancestor_at(&self, target: u32) -> Option<&Run> {
         let (mut run, mut level) = (self, self.level());
         while level > target {
@@ -95,7 +95,7 @@ impl Run {
         (level == target).then_some(run)
     }
 
-    /// Whether what is forked in this run seems to descend from what is waited for as `node`.
+    /// Returns whether forks in this run seem to descend from what is awaited as `node`.
     pub(super) fn seems_under_node(&self, node: usize) -> bool {
         let (mut run, mut level) = (self, self.level());
         loop {
@@ -113,15 +113,15 @@ impl Run {
     }
 }
 
-/// How many entries the first chunk has. Each has twice as many as the one before.
+/// The number of entries of the first chunk. Each chunk has twice as many as the one before.
 const FIRST: usize = if cfg!(loom) { 2 } else { 8 };
 
-/// Room for more runs than a thread's stack has.
+/// The number of chunks: room for more runs than a thread's stack has.
 const CHUNKS: usize = if cfg!(loom) { 2 } else { 24 };
 
 /// The last run of a seat.
 struct Top {
-    /// How many runs there are, apart from entry 0.
+    /// The number of runs, apart from entry 0.
     index: AtomicU32,
     run: AtomicPtr<Run>,
 }
@@ -140,7 +140,8 @@ impl fmt::Debug for Runs {
 }
 
 impl Runs {
-    /// Those of a seat that is yet to get its place: see [`move_in`](Runs::move_in).
+    /// Creates the runs of a seat that does not have its address yet: see
+    /// [`move_in`](Runs::move_in).
     pub(crate) fn new() -> Runs {
         Runs {
             chunks: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
@@ -148,14 +149,14 @@ impl Runs {
         }
     }
 
-    /// The seat has got its place.
+    /// Initializes entry 0, when the seat has its final address.
     pub(crate) fn move_in(&self, seat: &Seat) {
         let run = self.entry(0, seat);
         run.floor.store(0, Ordering::Release);
         self.set_top(0, run);
     }
 
-    /// The entry of this index, if its chunk is there.
+    /// Returns the entry of this index, if its chunk exists.
     fn get(&self, index: u32) -> Option<&Run> {
         let (chunk, place) = place_of(index);
         // Acquire: the entries as they were made.
@@ -164,7 +165,7 @@ impl Runs {
         (!chunk.is_null()).then(|| unsafe { &*chunk.add(place) })
     }
 
-    /// The same, made if need be. For the occupant.
+    /// Returns the entry of this index, and creates its chunk if need be. For the occupant.
     fn entry(&self, index: u32, seat: &Seat) -> &Run {
         if let Some(run) = self.get(index) {
             return run;
@@ -183,18 +184,18 @@ impl Runs {
         unsafe { &*entries.add(place) }
     }
 
-    /// Whether nothing runs here but what began in place. For the occupant.
+    /// Returns whether nothing runs here but what began in place. For the occupant.
     pub(crate) fn is_empty(&self) -> bool {
         self.top.index.load(Ordering::Relaxed) == 0
     }
 
-    /// The entry of what runs here in place.
+    /// Returns the entry of what runs here in place.
     #[cfg(all(test, loom))]
     pub(crate) fn bottom(&self) -> &Run {
         self.get(0).expect("a seat has its place")
     }
 
-    /// The run that the occupant is in.
+    /// Returns the run that the occupant is in.
     #[inline(always)]
     pub(crate) fn top(&self) -> &Run {
         // SAFETY: entry 0 since `move_in`, later the last run; the memory of runs stays.
@@ -206,8 +207,8 @@ impl Runs {
         self.top.run.store(ptr::from_ref(run).cast_mut(), Ordering::Relaxed);
     }
 
-    /// The occupant begins to run work of this lineage, at this depth of its fork stack. A fence
-    /// has to follow.
+    /// Begins a run of this lineage, at this depth of the occupant's fork stack. A fence has to
+    /// follow.
     pub(crate) fn begin(&self, seat: &Seat, lineage: Lineage, floor: u32) {
         let index = self.top.index.load(Ordering::Relaxed) + 1;
         let run = self.entry(index, seat);
@@ -220,7 +221,7 @@ impl Runs {
                 (up.level() + 1, ptr::from_ref(if skips { further } else { up }))
             }
         };
-        // Relaxed: published with the floor, and with whatever is forked in the run.
+        // Relaxed: published with the floor, and with what is forked in the run.
         run.level.store(level, Ordering::Relaxed);
         run.node.store(lineage.node, Ordering::Relaxed);
         run.up.store(lineage.up.cast_mut(), Ordering::Relaxed);
@@ -229,25 +230,25 @@ impl Runs {
         self.set_top(index, run);
     }
 
-    /// The occupant's last run is over, and nothing of it is left on the fork stack.
+    /// Ends the occupant's last run, of which nothing is left on the fork stack.
     pub(crate) fn end(&self) {
         let below = self.top.index.load(Ordering::Relaxed) - 1;
-        // Release: a worker that sees that the run is over sees the tasks that it has left behind.
+        // Release: a worker that sees that the run is over sees the stray tasks of the run.
         fence(Ordering::Release);
         if !defect(Defect::KeepsEndedRuns) {
-            // Relaxed: before whatever the occupant forks later.
+            // Relaxed: before what the occupant forks later.
             self.top().floor.store(FREE, Ordering::Relaxed);
         }
         self.set_top(below, self.get(below).expect("a run has an entry"));
     }
 
-    /// The run that has forked what stands at this depth. For a thread that holds that job,
-    /// otherwise a hint.
+    /// Returns the run that has forked what stands at this depth. It is exact for a thread that
+    /// holds that job, and otherwise a hint.
     pub(crate) fn at(&self, depth: u32) -> &Run {
         self.with_floors().take_while(|&(_, floor, _)| floor <= depth).last().expect("entry 0").0
     }
 
-    /// The runs with the depths from which and to which the fork stack is theirs, oldest first.
+    /// Returns the runs, oldest first, each with its range of depths of the fork stack.
     fn with_floors(&self) -> impl Iterator<Item = (&Run, u32, u32)> {
         let floor = |index| self.get(index).map_or(FREE, |run| run.floor.load(Ordering::Relaxed));
         let mut from = floor(0);
@@ -261,21 +262,20 @@ impl Runs {
         })
     }
 
-    /// The first depth from `top` to below `bottom` at which there seems to stand a job that
-    /// descends from what is waited for.
+    /// Returns the first depth at which a job seems to descend from what is awaited. Looks at
+    /// depths from `top` to below `bottom`.
     pub(crate) fn first_under(&self, wait: Wait, (top, bottom): (u32, u32)) -> Option<u32> {
         self.with_floors()
             .find(|&(run, from, to)| from.max(top) < to.min(bottom) && run.is_under(wait))
             .map(|(_, from, _)| from.max(top))
     }
 
-    /// Whether there seems to stand a job at these depths that descends from what is waited for as
-    /// `node`.
+    /// Returns whether a job at these depths seems to descend from the awaited `node`.
     pub(crate) fn have_job_under_node(&self, node: usize, (top, bottom): (u32, u32)) -> bool {
         self.with_floors().any(|(run, from, to)| from.max(top) < to.min(bottom) && run.seems_under_node(node))
     }
 
-    /// Whether a run here seems to descend from what is waited for.
+    /// Returns whether a run here seems to descend from what is waited for.
     pub(crate) fn have_under(&self, wait: Wait) -> bool {
         self.with_floors().any(|(run, ..)| run.is_under(wait))
     }
@@ -283,7 +283,7 @@ impl Runs {
 
 impl Drop for Runs {
     fn drop(&mut self) {
-        // Shuttle drops what a failed run has left when its atomics cannot be used any more.
+        // Shuttle drops what a failed execution has left when its atomics cannot be used any more.
         if cfg!(shuttle) {
             return;
         }
@@ -297,7 +297,7 @@ impl Drop for Runs {
     }
 }
 
-/// In which chunk an entry is, and where in it.
+/// Returns the chunk of an entry, and its place in the chunk.
 fn place_of(index: u32) -> (usize, usize) {
     let index = index as usize + FIRST;
     let chunk = (index / FIRST).ilog2() as usize;
@@ -309,8 +309,8 @@ fn new_chunk(chunk: usize) -> *mut Run {
     Box::into_raw(entries).cast()
 }
 
-/// Chunks of pools that are gone are used again, but never freed: a thread may look at a run of a
-/// pool that is gone, on its way up from a run that has just ended.
+/// Memory of chunks. Chunks of pools that are gone are used again, but never freed: a thread may
+/// look at a run of a pool that is gone, on its way up from a run that has ended just before.
 #[cfg(not(any(loom, shuttle)))]
 mod memory {
     use super::{new_chunk, Run, CHUNKS, FREE};
@@ -318,30 +318,32 @@ mod memory {
 
     struct Chunks([Vec<*mut Run>; CHUNKS]);
 
-    // SAFETY: the chunks are in no seat's use.
+    // SAFETY: no seat uses the chunks.
     unsafe impl Send for Chunks {}
 
     static UNUSED: Mutex<Chunks> = Mutex::new(Chunks([const { Vec::new() }; CHUNKS]));
 
-    /// A chunk of free entries.
+    /// Returns a chunk of free entries.
     pub(super) fn take(chunk: usize) -> *mut Run {
         let unused = lock(&UNUSED).0[chunk].pop();
         unused.unwrap_or_else(|| new_chunk(chunk))
     }
 
+    /// Gives a chunk back.
+    ///
     /// # Safety
     ///
-    /// From [`take`], with the same index, and in no seat's use.
+    /// From [`take`], with the same index, and no seat uses it.
     pub(super) unsafe fn give_back(entries: *mut Run, chunk: usize) {
-        // Entry 0 of a seat is never free otherwise.
-        // SAFETY: the caller's word.
+        // Otherwise entry 0 of a seat is never free.
+        // SAFETY: the caller guarantees it.
         unsafe { &*entries }.floor.store(FREE, Ordering::Relaxed);
         lock(&UNUSED).0[chunk].push(entries);
     }
 }
 
-/// A checker's atomics do not outlive its run. Only models for shuttle have more than one pool:
-/// there chunks are leaked.
+/// Memory of chunks for the checkers, whose atomics do not outlive an execution. Only models for
+/// shuttle have more than one pool: there chunks are leaked.
 #[cfg(any(loom, shuttle))]
 mod memory {
     use super::{new_chunk, Run, FIRST};
@@ -350,11 +352,13 @@ mod memory {
         new_chunk(chunk)
     }
 
+    /// Gives a chunk back.
+    ///
     /// # Safety
     ///
-    /// From [`take`], with the same index, and in no seat's use.
+    /// From [`take`], with the same index, and no seat uses it.
     pub(super) unsafe fn give_back(entries: *mut Run, chunk: usize) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(entries, FIRST << chunk)) });
     }
 }
@@ -365,7 +369,7 @@ mod tests {
     use crate::random::Random;
     use crate::split::Mode;
 
-    /// A seat whose fork stack is not used.
+    /// Creates a seat whose fork stack is not used.
     fn seat() -> Box<Seat> {
         // SAFETY: no slot is touched.
         let seat = Box::new(unsafe { Seat::new(0, 1 << 12, 2, Mode::default()) });

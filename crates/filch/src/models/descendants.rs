@@ -1,8 +1,7 @@
-//! What a waiting worker finds and is woken for: work that descends from what it waits for, at a
-//! distance.
+//! What a waiting worker finds and is woken for: distant descendants.
 //!
 //! In the models of waits, worker 0 waits for a job that worker 1 runs. Worker 1 has forked another
-//! job, and worker 2 runs that one. What it forks only worker 0 can take.
+//! job, and worker 2 runs that one. Only worker 0 can take what worker 2 forks.
 
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ use crate::stack::{Execute, Slot, Theft};
 use crate::wait;
 use crate::worker::Worker;
 
-/// What the jobs of a model share.
+/// The state that the jobs of a model share.
 struct World {
     awaited: usize,
     has_run: AtomicBool,
@@ -31,7 +30,7 @@ struct World {
 
 unsafe fn nothing(_: *const (), _: &mut Worker, _: bool) {}
 
-/// The job that only the waiter can run: ends the wait.
+/// The job that only the waiter can run. It ends the wait.
 unsafe fn end_wait(data: *const (), worker: &mut Worker, _: bool) {
     // SAFETY: the world outlives the model's threads.
     let world = unsafe { &*data.cast::<World>() };
@@ -58,8 +57,8 @@ enum Part {
     Waits,
 }
 
-/// Has worker 0 wait, while `work` runs on a thread that is worker 2. The slot that it gets is that
-/// of worker 1's job.
+/// Makes worker 0 wait, while `work` runs on a thread that is worker 2. `work` gets the slot of
+/// worker 1's job.
 fn waits(part: Part, work: impl Fn(&Shared, &Slot, *const World) + Copy + Send + Sync + 'static) {
     explore(2, move || {
         let pool = Shared::new(3, 4, plan(Mode::Asymmetric)).expect("memory for a model");
@@ -105,8 +104,8 @@ fn begins_at_a_distance() {
     });
 }
 
-/// Worker 2 runs worker 1's job, and above it something else that forks, as a part of a broadcast
-/// may; then it forks in worker 1's job.
+/// Worker 2 runs worker 1's job, and above it something else that forks. A part of a broadcast may
+/// do that. Then it forks in worker 1's job.
 fn forks_after_something_else() {
     unsafe fn fork_elsewhere(_: *const (), worker: &mut Worker, _: bool) {
         let stack = &worker.seat().stack;
@@ -123,7 +122,7 @@ fn forks_after_something_else() {
 }
 
 /// A worker runs something, and forks a job after that. It begins something else above the job
-/// while a thief takes the job and looks which run has forked it.
+/// while a thief takes the job and looks up which run has forked it.
 fn looks_at_the_run_of_a_stolen_job() {
     explore(3, || {
         let pool = Shared::new(2, 4, plan(Mode::Asymmetric)).expect("memory for a model");

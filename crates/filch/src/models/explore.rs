@@ -1,4 +1,5 @@
-//! Explorations: over when no task is queued or running, and not before; and nobody stays on the bench who is wanted.
+//! Explorations: over exactly when no task is queued or running. No explorer stays on the bench
+//! that is needed.
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ impl World {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// As a worker lives, but that it looks only once when it has found nothing.
+    /// Runs like a worker, but looks only once when it has found nothing.
     fn live(&self, owner: &chase_lev::Owner<usize>, index: usize, counts: bool) {
         let thief = &self.thieves[1 - index];
         loop {
@@ -91,28 +92,29 @@ fn a_thief_that_does_not_count_is_caught() {
     assert!(passed.is_err(), "the model does not notice");
 }
 
-/// How the model of the bench is wrong.
+/// The defect of the model of the bench.
 #[derive(Clone, Copy, PartialEq)]
 enum Wrong {
     Nothing,
-    /// Who goes to the bench does not look once more.
+    /// An explorer that goes to the bench does not look once more.
     NoLastLook,
-    /// The last of those who search leaves the next task to nobody.
+    /// The last searching explorer does not call another for the next task.
     NoCall,
 }
 
-/// What becomes of one who searched.
+/// The end of an explorer that searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
-    /// It has a task.
+    /// The explorer has a task.
     Busy,
-    /// It sat down, and may have been called since.
+    /// The explorer is on the bench, and may have been called since.
     Benched,
-    /// It was called before it sat down, and searches on.
+    /// The explorer was called before it was on the bench, and keeps searching.
     Called,
 }
 
-/// One pushes tasks that it will never pop; others search for one each, and go to the bench if there is none.
+/// A worker pushes tasks that it will never pop. Explorers search for one task each, and go to the
+/// bench if there is none.
 fn bench(tasks: usize, explorers: usize, wrong: Wrong) {
     explore(3, move || {
         let (owner, thief) = chase_lev::with_capacity(2).expect("memory for a model");
@@ -124,7 +126,7 @@ fn bench(tasks: usize, explorers: usize, wrong: Wrong) {
                 Steal::Empty | Steal::Abort => return false,
             }
         };
-        // Whoever was called stays awake, which is all that is asked.
+        // An explorer that was called stays awake, and that is all the model needs.
         let call = |bench: &Bench<usize>, called: &AtomicUsize| {
             if bench.call().is_some() {
                 called.fetch_add(1, Ordering::Relaxed);

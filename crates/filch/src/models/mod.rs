@@ -1,6 +1,7 @@
-//! What the checkers run: loom on the fork stack, on task deques and the end of scopes, on the
-//! sleep protocol, on what waits find, on seats that are lent and on the end of explorations,
-//! shuttle on whole pools.
+//! The models that the checkers run.
+//!
+//! Loom checks the fork stack, task deques and the end of scopes, the sleep protocol, what waits
+//! find, seats that are lent and the end of explorations. Shuttle checks whole pools.
 
 #[cfg(loom)]
 mod descendants;
@@ -20,7 +21,7 @@ mod tasks;
 #[cfg(loom)]
 static DEQUES: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
-/// Whether the model that runs uses task deques.
+/// Returns whether the model that runs uses task deques.
 #[cfg(loom)]
 pub(crate) fn are_deques_used() -> bool {
     DEQUES.load(std::sync::atomic::Ordering::Relaxed)
@@ -41,7 +42,8 @@ fn with_deques(model: impl FnOnce()) {
     model();
 }
 
-/// Explores every order of a model's steps, up to a number of preemptions: `LOOM_MAX_PREEMPTIONS`, or this.
+/// Explores every order of a model's steps, up to a number of preemptions. That is
+/// `LOOM_MAX_PREEMPTIONS`, or `preemptions`.
 #[cfg(loom)]
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();

@@ -1,4 +1,4 @@
-//! Whole pools, in random orders: shuttle picks which thread goes next.
+//! Whole pools, in random orders: shuttle picks the thread that runs next.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use shuttle::thread;
 use crate::defect::{self, Defect};
 use crate::{Builder, Callers, Fences, Pool, Waiting, Worker};
 
-/// How many random orders; `FILCH_SHUTTLE_ORDERS`, or this.
+/// Returns the number of random orders: `FILCH_SHUTTLE_ORDERS`, or `usual`.
 fn orders(usual: usize) -> usize {
     std::env::var("FILCH_SHUTTLE_ORDERS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
@@ -54,7 +54,7 @@ fn joins(threads: usize, waiting: Waiting, fences: Fences) {
     explore(150, move || {
         let pool = pool(threads, waiting, fences);
         assert_eq!(pool.with_worker(|worker| fib(worker, 6)), 8);
-        // Once more, when everybody may have gone to sleep.
+        // Once more, when all workers may have gone to sleep.
         assert_eq!(pool.with_worker(|worker| fib(worker, 4)), 3);
     });
 }
@@ -164,7 +164,7 @@ fn broadcasts_reach_everybody() {
 #[test]
 fn a_sleeper_that_does_not_look_again_is_caught() {
     assert!(!defect::with(Some(Defect::SleepWithoutLook), || {
-        // As many as it takes, whatever was asked for: it ends at the first that fails.
+        // As many orders as it takes, whatever was asked for: it ends at the first that fails.
         explore_exactly(20_000, || {
             let pool = pool(2, Waiting::Strict, Fences::Automatic);
             let barrier = Arc::new(Barrier::new(2));
@@ -174,19 +174,19 @@ fn a_sleeper_that_does_not_look_again_is_caught() {
     }));
 }
 
-/// A pool that lends its seats.
+/// Creates a pool that lends its seats.
 fn lending_pool(threads: usize, fences: Fences) -> Arc<Pool> {
     let builder = Builder::new().threads(threads).fences(fences).callers(Callers::InPlace);
     Arc::new(builder.build().expect("a pool in a model"))
 }
 
-/// Gives a worker so many chances to fall asleep.
+/// Gives a worker `chances` chances to fall asleep.
 fn be_late(chances: usize) {
     (0..chances * 200).for_each(|_| thread::yield_now());
 }
 
-/// Calls `f` from so many threads at the same time, of which most come so late that a worker is likely
-/// to be asleep.
+/// Calls `f` from `count` threads at the same time. Most of them come so late that a worker is
+/// likely to be asleep.
 fn callers(count: usize, f: impl Fn() + Send + Sync + 'static) {
     let f = Arc::new(f);
     let threads: Vec<_> = (0..count)
@@ -219,7 +219,7 @@ fn callers_share_the_seats() {
     }
 }
 
-/// Callers leave spawned jobs in the seats that they return. Each of them is run.
+/// Callers leave spawned jobs in the seats that they return. Each of the jobs is run.
 fn spawns_in_place() {
     explore(300, || {
         let count = Arc::new(AtomicUsize::new(0));
@@ -251,7 +251,7 @@ fn a_return_that_forgets_what_was_spawned_is_caught() {
     assert!(!defect::with(Some(Defect::ReturnForgetsSpawned), spawns_in_place));
 }
 
-/// A call waits for what an earlier one has spawned, while another job takes up the other worker.
+/// A call waits for what an earlier call has spawned. Another job occupies the other worker.
 fn waits_for_spawned(orders: usize) {
     explore(orders, || {
         let pool = lending_pool(2, Fences::Automatic);
@@ -305,7 +305,7 @@ fn closures_of_several_callers_meet() {
         assert!(defect::with(None, move || {
             explore(300, move || {
                 let pool = lending_pool(2, fences);
-                // One after the other: a pool of two has room for one meeting.
+                // One after the other: a pool of two workers has room for one meeting.
                 let turn = Arc::new(shuttle::sync::Mutex::new(()));
                 callers(2, move || {
                     let _turn = turn.lock().expect("no panic");

@@ -1,7 +1,8 @@
-//! Seats that are lent: callers borrow and return them while their own threads sleep, wake and work.
+//! Seats that are lent. Callers borrow and return them while their own threads sleep, wake and
+//! work.
 //!
-//! What concerns stores that are still in a buffer (the promise of a barrier, and how a caller begins)
-//! is not checked here: in loom's world each fork has a fence.
+//! What concerns stores that are still in a buffer (the promise of a barrier, and how a caller
+//! begins) is not checked here: under loom each fork has a fence.
 
 use std::sync::atomic as plain;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ fn pool(threads: usize) -> Arc<Shared> {
     Shared::new(threads, 4, plan).expect("memory for a model")
 }
 
-/// The own thread of a seat, until the pool ends.
+/// Starts the own thread of a seat, which runs until the pool ends.
 fn owner(pool: &Arc<Shared>, index: usize) -> thread::JoinHandle<()> {
     let pool = pool.clone();
     thread::spawn(move || pool.work(index))
@@ -59,7 +60,7 @@ impl Occupied {
     }
 }
 
-/// A job that tells when it has run, and touches what only the occupant of a seat may touch.
+/// A job that reports when it has run. It touches what only the occupant of a seat may touch.
 struct Told {
     gate: Gate,
     occupied: Arc<Occupied>,
@@ -83,12 +84,12 @@ impl Told {
     }
 
     fn job(self: &Arc<Told>) -> Job {
-        // SAFETY: run once, and waited for.
+        // SAFETY: run once, and the model waits for it.
         unsafe { Job::from_parts(self.data(), Told::execute, Lineage::ROOT) }
     }
 }
 
-/// A call from outside: in a borrowed seat, or else shipped.
+/// Makes a call from outside: in a borrowed seat, or else shipped.
 fn call(pool: &Shared, occupied: &Arc<Occupied>) {
     if let Some(_guest) = pool.borrow_seat() {
         occupied.enter();
@@ -100,7 +101,7 @@ fn call(pool: &Shared, occupied: &Arc<Occupied>) {
     told.gate.pass();
 }
 
-/// Two callers and one seat.
+/// Two callers use one seat.
 fn two_callers() {
     explore(2, || {
         let (pool, occupied) = (pool(1), Arc::new(Occupied::default()));
@@ -115,7 +116,7 @@ fn two_callers() {
     });
 }
 
-/// A job that only this seat may run comes while the seat is lent, or about to be.
+/// A job for this seat alone comes while the seat is or becomes lent.
 fn mail() {
     explore(2, || {
         let (pool, occupied) = (pool(1), Arc::new(Occupied::default()));
@@ -141,8 +142,8 @@ fn mail() {
 }
 
 /// Worker 1 has been running something for long. It answers its alarm while a caller has the other
-/// seat. When that is back, worker 1 forks a job and looks at it no more: the own thread of the other
-/// seat is to run it. One thread plays the caller and worker 1.
+/// seat. When that seat is back, worker 1 forks a job and does not look at it again: the own thread
+/// of the other seat must run it. One thread plays the caller and worker 1.
 fn fork_beside() {
     explore(2, || {
         let (pool, occupied) = (pool(2), Arc::new(Occupied::default()));
@@ -164,8 +165,8 @@ fn fork_beside() {
     });
 }
 
-/// A caller borrows and returns a seat while a worker forks a job, which the seat's own thread is to
-/// run.
+/// A caller borrows and returns a seat while a worker forks a job. The seat's own thread must run
+/// the job.
 fn fork_meanwhile() {
     explore(2, || {
         let (pool, occupied) = (pool(2), Arc::new(Occupied::default()));
@@ -196,8 +197,8 @@ fn fork(seat: &Seat, told: &Arc<Told>) {
     }
 }
 
-/// A caller forks a job in seat 1, which is vacant from the start, and waits until it has run. Another
-/// caller borrows and returns seat 0, whose own thread is to run the job.
+/// A caller forks a job in seat 1 and waits until it has run. Seat 1 is vacant from the start.
+/// Another caller borrows and returns seat 0, whose own thread must run the job.
 fn two_guests() {
     explore(2, || {
         let (pool, occupied) = (pool(2), Arc::new(Occupied::default()));

@@ -1,4 +1,4 @@
-//! The sleep protocol, as the pool uses it: one worker falls asleep while something comes up.
+//! The sleep protocol, as the pool uses it: a worker falls asleep while something happens.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ fn pool(mode: Mode) -> Arc<Shared> {
     Shared::new(2, 4, plan(mode)).expect("memory for a model")
 }
 
-/// Worker 1 looks for work until `flag` is set, by a job that it has to find.
+/// Starts worker 1, which searches for work until `flag` is set. It has to find the job that sets
+/// the flag.
 fn idle_worker(pool: &Arc<Shared>, flag: &Arc<AtomicBool>) -> thread::JoinHandle<()> {
     let (pool, flag) = (pool.clone(), flag.clone());
     thread::spawn(move || {
@@ -37,21 +38,21 @@ fn idle_worker(pool: &Arc<Shared>, flag: &Arc<AtomicBool>) -> thread::JoinHandle
     })
 }
 
-/// The worker of `seat` runs something since before the others slept, and forks without looking at
-/// them.
+/// Makes the worker of `seat` run something since before the others slept. It forks without looking
+/// at them.
 pub(super) fn has_begun(seat: &Seat) {
     seat.begin();
     seat.stack.answer();
 }
 
-/// The same for a worker that runs the job that was stolen from `owner`.
+/// Does the same as `has_begun`, for a worker that runs a job stolen from `owner`.
 pub(super) fn has_begun_stolen(seat: &Seat, owner: &Seat, slot: &Slot) {
     slot.run_by(seat.index);
     seat.runs.begin(seat, owner.lineage_of(slot), 0);
     has_begun(seat);
 }
 
-/// The slot at an address that was made from a reference to it.
+/// Returns the slot at an address that was made from a reference to it.
 pub(super) fn slot_at<'a>(address: usize) -> &'a Slot {
     // SAFETY: a slot of the model's pool, whose provenance is exposed.
     unsafe { &*std::ptr::with_exposed_provenance::<Slot>(address) }
@@ -74,7 +75,8 @@ unsafe fn set_flag(data: *const (), _: &mut Worker, _: bool) {
     unsafe { &*data.cast::<AtomicBool>() }.store(true, Ordering::Release);
 }
 
-/// Worker 0 forks one job and then does not look at it again. Without a wake-up, or a raid, worker 1 sleeps forever and the model deadlocks.
+/// Worker 0 forks one job and then does not look at it again. Without a wake-up, or a raid, worker
+/// 1 sleeps forever and the model deadlocks.
 fn forks(mode: Mode) {
     explore(2, move || {
         let (pool, flag) = (pool(mode), Arc::new(AtomicBool::new(false)));
@@ -101,7 +103,7 @@ fn injects() {
     });
 }
 
-/// A job for this worker alone.
+/// A job comes that only this worker may run.
 fn delivers() {
     explore(2, || {
         let (pool, flag) = (pool(Mode::Asymmetric), Arc::new(AtomicBool::new(false)));
@@ -172,8 +174,9 @@ fn a_sleeper_without_the_barrier_is_caught() {
     assert!(!defect::with(Some(Defect::NoBarrier), || forks(Mode::Asymmetric)));
 }
 
-/// Two jobs are forked by a worker that then looks at neither again, and each of two others is to run one: as if the two waited for each
-/// other. Whoever takes the first must not leave the second to nobody.
+/// A worker forks two jobs and looks at neither again. Each of two other workers must run one, as
+/// if the two jobs waited for each other. The worker that takes the first must make sure that the
+/// second is taken.
 fn forks_two() {
     unsafe fn tick_off(data: *const (), worker: &mut Worker, _: bool) {
         // SAFETY: the flags outlive the model's threads.
@@ -209,8 +212,9 @@ fn forks_two() {
     });
 }
 
-/// A job from outside, run by whoever finds it, forks another and looks at it no more; the other worker is to run that. Both may be in bed when it comes, and
-/// then neither had a barrier.
+/// A job from outside forks another and does not look at it again. Either worker runs the first
+/// job. The other worker must run that. Both may sleep when the job comes, and then neither had a
+/// barrier.
 fn wakes_and_forks() {
     unsafe fn tick_off(data: *const (), worker: &mut Worker, _: bool) {
         // SAFETY: the flags outlive the model's threads.
@@ -245,9 +249,9 @@ fn wakes_and_forks() {
     });
 }
 
-/// Worker 0 waits for a job that worker 3 runs. Worker 3 forks another job and looks at it no more;
-/// worker 1 then forks an unrelated one. The idle worker 2 takes one of the two, mostly the second,
-/// and leaves. Then only the waiter can run the first.
+/// Worker 0 waits for a job that worker 3 runs. Worker 3 forks another job and does not look at it
+/// again; worker 1 then forks an unrelated one. The idle worker 2 takes one of the two, mostly the
+/// second, and leaves. Then only the waiter can run the first.
 fn leaves_a_job_to_a_waiter() {
     /// The awaited job, and whether the idle worker has had something to do.
     struct World {
@@ -312,8 +316,8 @@ fn leaves_a_job_to_a_waiter() {
     });
 }
 
-/// Worker 0 forks a job, lies down and gets up again, and returns to its job; worker 1 raids it
-/// meanwhile. The job is run once.
+/// Worker 0 forks a job, sleeps, wakes, and returns to its job. Worker 1 raids it meanwhile. The
+/// job is run once.
 fn raids_a_sleeper() {
     explore(3, || {
         let pool = pool(Mode::Asymmetric);
@@ -359,8 +363,8 @@ fn an_owner_that_gets_up_without_a_fence_is_caught() {
     assert!(!defect::with(Some(Defect::RisesWithoutFence), raids_a_sleeper));
 }
 
-/// Worker 0 waits for a job that worker 1 runs, and only a job in the injector, which stands on the
-/// stack of worker 1, lets it end. Another waiter takes that job out and puts it back.
+/// Worker 0 waits for a job that worker 1 runs. That can end only after a job in the injector,
+/// which stands on the stack of worker 1. Another waiter takes that job out and puts it back.
 fn returns_to_the_injector() {
     unsafe fn complete(data: *const (), worker: &mut Worker, _: bool) {
         let pool = worker.seat().pool();

@@ -1,4 +1,5 @@
-//! The fork stack: an owner that forks and returns, thieves that steal, and one that raids. Every job is run once, as it was forked.
+//! The fork stack: an owner forks and returns, thieves steal, and a thief raids. Every job is run
+//! once, as it was forked.
 
 use std::sync::Arc;
 
@@ -31,7 +32,8 @@ impl World {
         Arc::new(World { stack, slots, runs: (0..jobs).map(|_| AtomicUsize::new(0)).collect() })
     }
 
-    /// Job `job` into slot `depth`. The pointer is its number and one, so that a slot nobody filled is told apart.
+    /// Forks job `job` into slot `depth`. The pointer is its number plus one, so that it differs
+    /// from a slot that was never filled.
     fn fork(&self, depth: usize, job: usize) -> bool {
         self.stack.push(&self.slots[depth], std::ptr::without_provenance(job + 1), never)
     }
@@ -47,7 +49,7 @@ impl World {
         slot.complete();
     }
 
-    /// The owner comes back to job `job` in slot `depth`. Returns whether it had to wait.
+    /// Returns to job `job` in slot `depth`, as the owner. Returns whether it had to wait.
     fn finish(&self, depth: usize, job: usize) -> bool {
         let slot = &self.slots[depth];
         if self.stack.pop(slot) || self.stack.settle(slot) {
@@ -74,7 +76,7 @@ impl World {
     }
 }
 
-/// The owner forks two jobs and shares; one or two thieves.
+/// The owner forks two jobs and shares; there are one or two thieves.
 fn shares(mode: Mode, thieves: usize) {
     explore(3 - thieves.min(2) + 1, move || {
         let world = World::new(2, mode);
@@ -94,7 +96,7 @@ fn shares(mode: Mode, thieves: usize) {
     });
 }
 
-/// The owner uses a slot again after its first job was taken, or not.
+/// The owner uses a slot again after its first job was stolen, or not.
 fn reuses(mode: Mode) {
     explore(2, move || {
         let world = World::new(2, mode);
@@ -115,7 +117,8 @@ fn reuses(mode: Mode) {
     });
 }
 
-/// The owner forks, returns and forks again, and shares nothing; a thief raids and steals, and perhaps another one does.
+/// The owner forks, returns and forks again, and shares nothing. A thief raids and steals, and
+/// perhaps another one does.
 fn raids(mode: Mode, raiders: usize) {
     explore(if raiders > 1 { 2 } else { 3 }, move || {
         let world = World::new(3, mode);
@@ -228,7 +231,7 @@ fn a_refused_raid_takes_nothing_until_the_owner_fences() {
     }
 }
 
-/// A raid is refused; the owner then forks and returns, and another raid takes what it may.
+/// A raid is refused. The owner then forks and returns, and another raid takes what it may.
 fn raids_again_after_a_refusal() {
     explore(3, || {
         let world = World::new(3, Mode::Asymmetric);
@@ -258,7 +261,7 @@ fn raids_again_after_a_refusal() {
 #[test]
 fn an_owner_that_was_asked_for_fences_can_be_raided() {
     assert!(defect::with(Some(Defect::BarrierRefused), raids_again_after_a_refusal));
-    // A return is as good as a fork, and the raid then publishes the job.
+    // A return has the same effect as a fork, and the raid then publishes the job.
     assert!(defect::with(Some(Defect::BarrierRefused), || explore(1, || {
         let world = World::new(3, Mode::Asymmetric);
         world.fork(0, 0);

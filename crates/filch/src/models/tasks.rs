@@ -1,5 +1,5 @@
-//! Task deques, and the end of scopes: an owner that pushes and pops, thieves that steal, and one
-//! that raids. Every task is run once, as it was pushed, and before its scope is over.
+//! Task deques, and the end of scopes. An owner pushes and pops, thieves steal, and a thief raids.
+//! Every task is run once, as it was pushed, and before its scope is over.
 
 use std::sync::Arc;
 
@@ -21,10 +21,11 @@ use crate::split::Mode;
 use crate::tasks::{Counted, Deque, Pop, Theft};
 use crate::worker::Worker;
 
-/// A deque, and what each task has and how often it was run.
+/// A deque, the content of each task, and how often it was run.
 struct World {
     tasks: Deque,
-    /// Written before the task is pushed: loom tells if a thread reads it that has not acquired it.
+    /// Written before the task is pushed. Loom reports a thread that reads it and has not acquired
+    /// it.
     contents: Vec<UnsafeCell<usize>>,
     runs: Vec<AtomicUsize>,
 }
@@ -48,21 +49,21 @@ impl World {
     }
 
     fn push(&self, task: usize) {
-        // SAFETY: loom finds out.
+        // SAFETY: loom checks it.
         self.contents[task].with_mut(|content| unsafe { *content = task });
         // SAFETY: called on the owner's thread; the slot can be written.
         unsafe { self.tasks.push(|slot| Job::write(slot, task, never, Lineage::ROOT)) };
     }
 
     fn run(&self, job: &Job) {
-        // SAFETY: written by `push`, and taken once, or the count below tells.
+        // SAFETY: written by `push`, and taken once, or the count below shows it.
         let (task, _) = unsafe { Job::take_closure::<usize>(std::ptr::from_ref(job).cast()) };
-        // SAFETY: loom finds out.
+        // SAFETY: loom checks it.
         self.contents[task].with(|content| assert_eq!(unsafe { *content }, task));
         self.runs[task].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The owner takes its youngest, as long as there are any.
+    /// Pops and runs the youngest task, as long as there is one. Called by the owner.
     fn pop_all(&self) {
         // SAFETY: called on the owner's thread.
         while let Pop::Task(job) = unsafe { self.tasks.pop(0) } {
@@ -106,7 +107,7 @@ fn end(world: &World, threads: Vec<thread::JoinHandle<()>>) {
     world.check();
 }
 
-/// The owner pushes two tasks and shares; one or two thieves.
+/// The owner pushes two tasks and shares; there are one or two thieves.
 fn shares(mode: Mode, thieves: usize) {
     explore(3 - thieves.min(2) + 1, move || {
         let world = World::new(2, mode);
@@ -140,8 +141,8 @@ fn raids(mode: Mode) {
     });
 }
 
-/// Two thieves claim what the owner has pushed, and the owner pushes on: a chunk has room for two
-/// tasks.
+/// Two thieves claim what the owner has pushed, and the owner keeps pushing. A chunk has room for
+/// two tasks.
 fn reuses(mode: Mode) {
     explore(2, move || {
         let world = World::new(4, mode);
@@ -173,7 +174,7 @@ fn pushes_after_theft() {
     });
 }
 
-/// The owner takes its oldest, and a thief does, perhaps after a raid.
+/// The owner takes its oldest task, and so does a thief, perhaps after a raid.
 fn takes_oldest(mode: Mode, raids: bool) {
     explore(2, move || {
         let count = if raids { 1 } else { 3 };
@@ -251,7 +252,7 @@ fn slots_that_are_used_again_too_early_are_caught() {
     assert!(!defect::with(Some(Defect::LeavesBottomBelowTop), pushes_after_theft));
 }
 
-/// What is over of a scope's tasks. Outlives the model's threads, not the scope.
+/// Which tasks of a scope are over. Outlives the model's threads, not the scope.
 struct Over {
     tasks: Vec<AtomicBool>,
 }
@@ -264,13 +265,13 @@ fn steal_and_run(pool: &Shared, thief: usize, victim: usize) {
     }
 }
 
-/// A scope on worker 0. Its first task, if it is stolen, spawns another one, which may be stolen
-/// again.
+/// Runs a scope on worker 0. Its first task, if it is stolen, spawns another one, which may be
+/// stolen again.
 fn scopes(order: Order) {
     scopes_whose_task_spawns(order, |scope, task| scope.spawn(task));
 }
 
-/// The same, and the task spawns while another scope is its worker's innermost.
+/// Does the same as `scopes`, but another scope is the innermost when the task spawns.
 fn scopes_with_strays() {
     scopes_whose_task_spawns(Order::Youngest, |scope, task| {
         let seat = Seat::current().expect("a worker");
@@ -348,8 +349,8 @@ fn a_scope_that_ends_too_early_is_caught() {
     assert!(!defect::with(Some(Defect::FinishesBeforeItsTasks), || scopes(Order::Youngest)));
 }
 
-/// A worker falls asleep while another one spawns a job, or pushes a task of a scope, and then
-/// waits for it without another push.
+/// A worker falls asleep while another one spawns a job or a task. That worker then waits for it
+/// without another push.
 fn sleeps(push: impl Fn(&Seat, &Arc<AtomicBool>) + Copy + Send + Sync + 'static) {
     with_deques(|| {
         explore(2, move || {
@@ -395,7 +396,7 @@ fn push_task(seat: &Seat, flag: &Arc<AtomicBool>) {
     });
 }
 
-/// The same for a task of a scope that is not the innermost.
+/// Does the same as `push_task`, for a scope that is not the innermost.
 fn push_stray(seat: &Seat, flag: &Arc<AtomicBool>) {
     Scope::run(seat.worker(), Order::Youngest, |outer| {
         Scope::run(seat.worker(), Order::Youngest, |_| {

@@ -1,4 +1,4 @@
-//! What kind of pool, and how its threads come about.
+//! The builder of pools, and how it starts their threads.
 
 use std::env;
 use std::fmt;
@@ -21,23 +21,23 @@ use crate::sync::{thread, Mutex};
 use crate::unwind::Payload;
 use crate::wait::Waiting;
 
-/// The smallest stack that a worker gets by.
+/// The smallest stack of a worker.
 pub(crate) const LEAST_STACK: usize = 64 * 1024;
 
-/// The variable that says how many workers a pool has if its builder does not.
+/// The variable for the number of workers if the builder does not set it.
 const THREADS_VARIABLE: &str = "FILCH_NUM_THREADS";
 
-/// Who keeps a fork in order with what a thief does; see [`Builder::fences`].
+/// The side that orders a fork with a theft; see [`Builder::fences`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fences {
-    /// The thief has the kernel make the barrier; where the kernel does not, the owner has a fence.
+    /// The thief, by a barrier of the kernel. If the kernel provides none, the owner has a fence.
     #[default]
     Automatic,
     /// The owner has a fence at each fork and each return.
     Owner,
 }
 
-/// For pools of all kinds.
+/// Configures and builds a [`Pool`].
 ///
 /// ```
 /// # fn main() -> Result<(), filch::BuildError> {
@@ -68,58 +68,77 @@ pub struct Builder<'spawner> {
 }
 
 impl<'spawner> Builder<'spawner> {
-    /// With all defaults.
+    /// Creates a builder with all defaults.
     pub fn new() -> Self {
         Builder::default()
     }
 
-    /// How many workers. Default: the environment variable `FILCH_NUM_THREADS`, or else as many as there are CPUs for this process.
+    /// Sets the number of workers.
+    ///
+    /// Default: the environment variable `FILCH_NUM_THREADS`, or else the number of CPUs for this
+    /// process.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    /// What the threads are called, given the index of the worker.
+    /// Sets the names of the threads. `name` gets the index of the worker.
     pub fn name(mut self, name: impl FnMut(usize) -> String + 'static) -> Self {
         self.name = Some(Box::new(name));
         self
     }
 
-    /// How large the threads' stacks are, in bytes: at least 64 KiB. Default: that of the standard library.
+    /// Sets the stack size of the threads, in bytes: at least 64 KiB.
+    ///
+    /// Default: that of the standard library.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
-    /// How many joins may be nested on one worker before further ones take a slower way, through the pool's injector. Default and maximum: about
-    /// half a million, more than fit into the usual stack of a thread. Address space for them is reserved, memory only used as they are reached.
+    /// Sets how many joins may be nested on one worker before they get slower.
+    ///
+    /// Further joins go through the pool's injector. Default and maximum: about half a million,
+    /// more than fit into the usual stack of a thread. Address space for them is reserved; memory
+    /// is used only as they are reached.
     pub fn fork_depth(mut self, joins: usize) -> Self {
         self.fork_depth = Some(joins);
         self
     }
 
-    /// Called on each worker's thread before its first job. If the pool is dropped before all have started, a broadcast from here may find some that have left already, and nobody to run their parts.
+    /// Sets a handler that each worker's thread calls before its first job.
+    ///
+    /// If the pool is dropped before all workers have started, some may have left already when the
+    /// handler broadcasts. Then no worker runs their parts.
     pub fn on_start(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.handlers.start = Some(Box::new(handler));
         self
     }
 
-    /// Called on each worker's thread after its last job. What it spawns may find nobody left to run it, and a broadcast nobody left to wait for.
+    /// Sets a handler that each worker's thread calls after its last job.
+    ///
+    /// If the handler spawns a job, there may be no worker left to run it. If it broadcasts, there
+    /// may be no worker left to wait for.
     pub fn on_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.handlers.exit = Some(Box::new(handler));
         self
     }
 
-    /// Called with the panic of a spawned job, or of a start or exit handler. Without it such a panic ends the process.
+    /// Sets a handler for panics of spawned jobs, and of start and exit handlers.
+    ///
+    /// Without a handler such a panic aborts the process.
     pub fn on_panic(mut self, handler: impl Fn(Payload) + Send + Sync + 'static) -> Self {
         self.handlers.panic = Some(Box::new(handler));
         self
     }
 
-    /// Makes the calling thread worker 0 of the pool, for the rest of its life; only the other workers get threads of their own.
+    /// Makes the calling thread worker 0 of the pool, for the rest of its life.
     ///
-    /// It works for the pool in its joins and scopes, and when it yields, but it does not look for work by itself: its part of a broadcast waits for that. The handlers for starts and exits are not
-    /// called on it. The memory of the pool is never freed. While something is left that only this thread can do, a drop of the pool on another thread waits for it.
+    /// Only the other workers get threads of their own. The calling thread works for the pool in
+    /// its joins and scopes, and when it yields, but it does not search for work by itself. Its
+    /// part of a broadcast waits until then. The start and exit handlers are not called on it. The
+    /// memory of the pool is never freed. While something is left that only this thread can do, a
+    /// drop of the pool on another thread waits for it.
     ///
     /// ```
     /// # fn main() -> Result<(), filch::BuildError> {
@@ -134,7 +153,10 @@ impl<'spawner> Builder<'spawner> {
         self
     }
 
-    /// Starts threads in a way of one's own: the closure gets each [`Thread`] and has some thread call [`Thread::run`]. Stack size and name are then only advice.
+    /// Sets a closure that starts the threads.
+    ///
+    /// It gets each [`Thread`] and makes some thread call [`Thread::run`]. Stack size and name are
+    /// then only advice.
     ///
     /// With threads of [`std::thread::scope`] the workers can borrow:
     ///
@@ -163,31 +185,33 @@ impl<'spawner> Builder<'spawner> {
         self
     }
 
-    /// Whether each worker stays on one CPU of its own, as far as there are enough.
+    /// Sets whether each worker stays on one CPU of its own, if there are enough.
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = pin;
         self
     }
 
-    /// What workers may run while they wait. Default: [`Waiting::Strict`].
+    /// Sets what workers may run while they wait. Default: [`Waiting::Strict`].
     pub fn waiting(mut self, waiting: Waiting) -> Self {
         self.waiting = waiting;
         self
     }
 
-    /// Where calls from outside of the pool run.
+    /// Sets where calls from outside of the pool run.
     ///
     /// Without this, the environment variable `FILCH_CALLERS` decides: `in-place` or `shipped`.
-    /// Without that, calls run in place if the builder was given none of [`name`](Builder::name),
-    /// [`stack_size`](Builder::stack_size), [`pin`](Builder::pin), [`on_start`](Builder::on_start),
-    /// [`on_exit`](Builder::on_exit), [`spawner`](Builder::spawner) and
-    /// [`use_current_thread`](Builder::use_current_thread), nor exactly one thread: a program that
-    /// asks for any of these cares which thread runs its closures. Nor another policy of
+    /// Without that, calls run in place, unless the builder was given any of
+    /// [`name`](Builder::name), [`stack_size`](Builder::stack_size), [`pin`](Builder::pin),
+    /// [`on_start`](Builder::on_start), [`on_exit`](Builder::on_exit),
+    /// [`spawner`](Builder::spawner) and [`use_current_thread`](Builder::use_current_thread), or
+    /// exactly one thread: a program that asks for any of these cares which thread runs its
+    /// closures. Calls are also shipped if the builder was given another policy of
     /// [`waiting`](Builder::waiting): a caller that runs in place always waits strictly.
     ///
-    /// A call is shipped all the same if no worker sleeps, if earlier calls wait for a worker, if the
-    /// thread is panicking, or if it has less than seven eighths of a worker's stack left, or an
-    /// unknown amount (on systems other than Linux). A pool with `use_current_thread` lends no seats.
+    /// Even in place, a call is shipped if no worker sleeps, if earlier calls wait for a worker, or
+    /// if the thread is panicking. It is also shipped if the thread has less than seven eighths of
+    /// a worker's stack left, or an unknown amount (on systems other than Linux). A pool with
+    /// `use_current_thread` lends no seats.
     ///
     /// ```
     /// # fn main() -> Result<(), filch::BuildError> {
@@ -202,22 +226,24 @@ impl<'spawner> Builder<'spawner> {
         self
     }
 
-    /// Who pays for the order between a fork and a theft. The default is faster; the other is here to measure how much.
+    /// Sets which side pays for the order between a fork and a theft.
+    ///
+    /// The default is faster; the other is here to measure how much.
     pub fn fences(mut self, fences: Fences) -> Self {
         self.fences = fences;
         self
     }
 
-    /// Whether a thief may take the jobs of a worker that does not answer. Default: true.
+    /// Sets whether a thief may take the jobs of a worker that does not respond. Default: true.
     ///
-    /// Without it, a forked job, a task or a spawned job is *not* always stealable: a worker that
-    /// blocks keeps what it has not published. That is here to measure what raids cost.
+    /// If false, a forked job, a task or a spawned job is *not* always stealable: a worker that
+    /// blocks keeps what it has not published. This is here to measure the cost of raids.
     pub fn raid(mut self, raid: bool) -> Self {
         self.raids_off = !raid;
         self
     }
 
-    /// Starts the pool.
+    /// Builds the pool and starts its threads.
     pub fn build(mut self) -> Result<Pool, BuildError> {
         let threads = match self.threads {
             Some(threads) => threads,
@@ -251,7 +277,7 @@ impl<'spawner> Builder<'spawner> {
         let shared = Shared::new(threads, slots, plan)?;
         let cores = if self.pin { core_affinity::get_core_ids().unwrap_or_default() } else { Vec::new() };
 
-        // From here on, dropping the pool ends what has been started.
+        // From here on, dropping the pool ends the threads that have been started.
         let mut left = Vec::with_capacity(threads);
         let mut pool = Pool { shared: shared.clone(), threads: Mutex::new(Vec::new()), left: Vec::new() };
         for index in usize::from(self.use_current_thread)..threads {
@@ -271,10 +297,11 @@ impl<'spawner> Builder<'spawner> {
             started.map_err(|error| BuildError::Thread { index, error })?;
             left.push(gate);
         }
-        // Not before: if this fails half-way, who knows whether the threads that a spawner was given run at all.
+        // Not before: if this fails half-way, it is not known whether the threads that a spawner
+        // was given run at all.
         pool.left = left;
         if self.use_current_thread {
-            // The spawner may have made it one of another pool.
+            // The spawner may have made this thread a worker of another pool.
             if Seat::current().is_some() {
                 return Err(BuildError::ThreadIsAWorker);
             }
@@ -283,8 +310,8 @@ impl<'spawner> Builder<'spawner> {
         Ok(pool)
     }
 
-    /// How many bytes of stack a caller has to have left to borrow a seat; `None` if seats are not
-    /// lent.
+    /// Returns the bytes of stack that a caller must have left to borrow a seat. Returns `None` if
+    /// seats are not lent.
     fn callers_stack(&self) -> Result<Option<usize>, BuildError> {
         let is_ordinary = self.name.is_none()
             && self.stack_size.is_none()
@@ -306,7 +333,7 @@ impl<'spawner> Builder<'spawner> {
         Ok(lends.then(|| self.stack_size.unwrap_or_else(default_stack) / 8 * 7))
     }
 
-    /// Starts the pool and makes it the global one, which functions outside of any pool use.
+    /// Builds the pool and makes it the global one. Functions outside of any pool use it.
     pub fn build_global(self) -> Result<(), BuildError> {
         global::set(self)
     }
@@ -334,7 +361,7 @@ impl fmt::Debug for Builder<'_> {
     }
 }
 
-/// How large the standard library makes the stack of a thread.
+/// Returns the stack size of threads of the standard library.
 fn default_stack() -> usize {
     let asked = env::var_os("RUST_MIN_STACK").and_then(|value| value.to_str()?.parse().ok());
     asked.unwrap_or(2 << 20)
@@ -351,7 +378,7 @@ fn default_threads() -> Result<usize, BuildError> {
     }
 }
 
-/// A worker's thread that is yet to be started; see [`Builder::spawner`].
+/// A worker's thread that is not started yet; see [`Builder::spawner`].
 #[derive(Debug)]
 #[must_use = "a worker whose thread does not run never leaves, and its pool cannot be dropped"]
 pub struct Thread {
@@ -365,22 +392,22 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// The index of the worker.
+    /// Returns the index of the worker.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// What it is to be called, if the builder says.
+    /// Returns the name for the thread, if the builder sets it.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// How large its stack is to be, if the builder says.
+    /// Returns the stack size for the thread, if the builder sets it.
     pub fn stack_size(&self) -> Option<usize> {
         self.stack_size
     }
 
-    /// Is the worker, until the pool is dropped.
+    /// Runs the worker, until the pool is dropped.
     pub fn run(self) {
         if let Some(core) = self.core {
             core_affinity::set_for_current(core);
@@ -399,7 +426,7 @@ impl Thread {
     }
 }
 
-/// Opens the gate when the worker has left, or when it never came.
+/// Opens the gate when the worker has left, or if it was never started.
 #[derive(Debug)]
 struct Left(Arc<Gate>);
 

@@ -1,12 +1,12 @@
-//! The queue for jobs from outside: of threads that are no workers, and of workers that must not
-//! run what they hold.
+//! The queue for jobs from outside.
 //!
+//! They come from threads that are no workers, and from workers that must not run what they hold.
 //! Jobs that no worker waits for are in a lock-free queue. The others are behind a lock, grouped by
 //! lineage: a worker that waits looks at one lineage for each group, not at each job.
 //!
-//! Jobs are taken in the order in which they came, as far as that is known. Each job behind the lock
-//! has a number: how many jobs had come to the other queue before it. It is due when that many were
-//! taken there.
+//! Jobs are taken in the order in which they came, as far as that is known. Each job behind the
+//! lock has a number: how many jobs had come to the other queue before it. It is due when that many
+//! were taken there.
 
 use std::collections::VecDeque;
 
@@ -14,17 +14,18 @@ use crate::job::Job;
 use crate::lineage::Lineage;
 use crate::sync::{lock, AtomicUsize, Mutex, Ordering};
 
-/// See the module.
+/// The queue for jobs from outside; see the module.
 #[derive(Debug)]
 pub(crate) struct Injector {
     /// Jobs that no worker waits for.
     roots: Roots,
-    /// How many have come, and how many were taken or are about to be.
+    /// The numbers of such jobs that have come, and that were taken. The latter includes jobs that
+    /// are about to be taken.
     roots_pushed: AtomicUsize,
     roots_taken: AtomicUsize,
     /// Jobs that a worker may wait for.
     needed: Mutex<Groups>,
-    /// How many of those there are. Lets workers skip the lock when there are none.
+    /// The number of jobs in `needed`. Lets workers skip the lock when there are none.
     needed_len: AtomicUsize,
 }
 
@@ -32,9 +33,9 @@ pub(crate) struct Injector {
 #[derive(Debug)]
 struct Queued {
     job: Job,
-    /// How many jobs had come to the other queue before it.
+    /// The number of jobs that had come to the other queue before this one.
     number: usize,
-    /// How many had come to this one.
+    /// The number of jobs that had come to this queue before this one.
     turn: u64,
 }
 
@@ -50,7 +51,7 @@ struct Group {
 struct Groups {
     groups: Vec<Group>,
     len: usize,
-    /// How many jobs have come.
+    /// The number of jobs that have come.
     pushed: u64,
     /// Memory for the next group.
     spare: VecDeque<Queued>,
@@ -83,7 +84,8 @@ impl Groups {
         Some(queued.job)
     }
 
-    /// The place of the group with the oldest job of such a lineage, and the job's number.
+    /// Returns the group with the oldest job of such a lineage, and the job's number. The group is
+    /// given by its index.
     fn oldest(&self, is_meant: impl Fn(Lineage) -> bool) -> Option<(usize, usize)> {
         let first = |(at, group): (usize, &Group)| group.jobs.front().map(|first| (first.turn, at, first.number));
         let meant = self.groups.iter().enumerate().filter(|(_, group)| is_meant(group.lineage));
@@ -121,13 +123,13 @@ impl Injector {
         }
     }
 
-    /// The oldest job.
+    /// Takes the oldest job.
     pub(crate) fn take(&self) -> Option<Job> {
         self.take_due().or_else(|| self.take_root()).or_else(|| self.take_needed(|_| true))
     }
 
-    /// The oldest job that a worker may wait for, if it has come before all that no worker waits
-    /// for.
+    /// Takes the oldest job that a worker may wait for, if it is due. Then it has come before all
+    /// jobs that no worker waits for.
     fn take_due(&self) -> Option<Job> {
         self.with_needed(|needed| {
             let (at, number) = needed.oldest(|_| true)?;
@@ -153,7 +155,7 @@ impl Injector {
         job
     }
 
-    /// The oldest job that no worker waits for, unless an older one is in the other queue.
+    /// Takes the oldest job that no worker waits for, unless one in `needed` is older.
     pub(crate) fn take_root_in_turn(&self) -> Option<Job> {
         let is_due = |needed: &mut Groups| needed.oldest(|_| true).filter(|&(_, number)| self.is_due(number));
         match self.with_needed(is_due) {
@@ -162,7 +164,8 @@ impl Injector {
         }
     }
 
-    /// The oldest job of such a lineage. While this looks, no job is done, so that it can climb.
+    /// Takes the oldest job of such a lineage. While this looks, no job is done, so `is_needed` can
+    /// climb.
     pub(crate) fn take_needed(&self, is_needed: impl Fn(Lineage) -> bool) -> Option<Job> {
         self.with_needed(|needed| {
             let (at, _) = needed.oldest(is_needed)?;
@@ -170,13 +173,14 @@ impl Injector {
         })
     }
 
-    /// Whether there is such a job.
+    /// Returns whether there is a job of such a lineage.
     pub(crate) fn has_needed(&self, is_needed: impl Fn(Lineage) -> bool) -> bool {
         let is_there = |needed: &mut Groups| needed.groups.iter().find(|group| is_needed(group.lineage)).map(|_| ());
         self.with_needed(is_there).is_some()
     }
 
-    /// Looks at the jobs that a worker may wait for, if there are any, and may take one.
+    /// Calls `look` with the jobs that a worker may wait for, if there are any. `look` may take
+    /// one.
     fn with_needed<R>(&self, look: impl FnOnce(&mut Groups) -> Option<R>) -> Option<R> {
         if self.needed_len.load(Ordering::SeqCst) == 0 {
             return None;
@@ -196,7 +200,7 @@ type Roots = crossbeam_queue::SegQueue<Job>;
 #[cfg(any(loom, shuttle))]
 use checked::Roots;
 
-/// The same for the checkers, which cannot look into another crate's queue.
+/// The same queue for the checkers, which cannot look into another crate's queue.
 #[cfg(any(loom, shuttle))]
 mod checked {
     use std::collections::VecDeque;
@@ -248,7 +252,8 @@ mod tests {
         unreachable!("these tests look at jobs and do not run them")
     }
 
-    /// A job with a number, which a worker waits for as `node`, or none if that is 0.
+    /// Creates a job with a number. A worker waits for it as `node`, or no worker does if that is
+    /// 0.
     fn job(number: usize, node: usize) -> Job {
         // Not looked at, unless a test climbs.
         let up = if node == 0 { ptr::null() } else { ptr::without_provenance(64) };

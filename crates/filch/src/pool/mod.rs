@@ -45,37 +45,39 @@ use crate::worker::Worker;
 /// # }
 /// ```
 ///
-/// A pool that is dropped finishes what was spawned into it, and its threads have ended when the drop is over; unless one of its own
-/// workers drops it, which cannot wait for itself. That worker may run as a worker of another pool
-/// at the time.
+/// A dropped pool finishes the jobs that were spawned into it, and its threads have ended when the
+/// drop returns. But if one of its own workers drops it, the drop does not wait, because a worker
+/// cannot wait for itself. That worker may run as a worker of another pool at the time.
 pub struct Pool {
     shared: Arc<Shared>,
     threads: Mutex<Vec<thread::JoinHandle<()>>>,
-    /// One for each worker, opened when it has left.
+    /// A gate for each worker, opened when it has left.
     left: Vec<Arc<Gate>>,
 }
 
 impl Pool {
-    /// A pool with a worker for each CPU that this process may use, or as `FILCH_NUM_THREADS` says.
+    /// Creates a pool with a worker for each CPU that this process may use.
+    ///
+    /// The environment variable `FILCH_NUM_THREADS` sets another number.
     pub fn new() -> Result<Pool, BuildError> {
         Builder::new().build()
     }
 
-    /// For a pool of another kind.
+    /// Returns a builder, to configure a pool.
     pub fn builder() -> Builder<'static> {
         Builder::new()
     }
 
-    /// The global pool, started now if it was not yet.
+    /// Returns the global pool, and starts it if it does not run yet.
     ///
     /// # Panics
     ///
-    /// If it cannot be started; [`Builder::build_global`] says why instead.
+    /// If it cannot be started. [`Builder::build_global`] returns the error instead.
     pub fn global() -> &'static Pool {
         global::pool()
     }
 
-    /// The global pool, if it runs.
+    /// Returns the global pool, if it runs.
     pub fn try_global() -> Option<&'static Pool> {
         global::running()
     }
@@ -83,28 +85,29 @@ impl Pool {
     /// The most workers that a pool can have.
     pub const MOST_THREADS: usize = MOST_WORKERS;
 
-    /// Lets go of the pool without waiting: its workers finish what was spawned and end on their own.
+    /// Drops the pool without waiting. Its workers finish the spawned jobs and end on their own.
     pub fn dismiss(mut self) {
         self.left.clear();
         lock(&self.threads).clear();
     }
 
-    /// How many workers it has.
+    /// Returns the number of workers.
     pub fn threads(&self) -> usize {
         self.shared.seats.len()
     }
 
-    /// Which of its workers the calling thread is, if it is one.
+    /// Returns the index of the calling thread, if it is a worker of this pool.
     pub fn index(&self) -> Option<usize> {
         self.shared.own_seat().map(|seat| seat.index)
     }
 
-    /// What the workers have done so far.
+    /// Returns counts of what the workers have done so far.
     pub fn stats(&self) -> Stats {
         Stats::of(&self.shared)
     }
 
-    /// Everything that was recorded so far, for a trace viewer. With the feature `trace` only.
+    /// Returns everything that was recorded so far, for a trace viewer. With the feature `trace`
+    /// only.
     #[cfg(feature = "trace")]
     pub fn trace(&self) -> crate::trace::Trace {
         crate::trace::Trace::of(&self.shared)
@@ -114,16 +117,18 @@ impl Pool {
         &self.shared
     }
 
-    /// Runs a closure as a worker of the pool. Inside, [`join`](crate::join()) and
-    /// [`scope`](crate::scope()) use this pool.
+    /// Runs a closure as a worker of the pool.
     ///
-    /// A thread that is no worker runs the closure itself, in the place of a worker that sleeps, or
-    /// waits until a worker has run it: [`Callers`] says which. On a worker of this pool the closure runs in place. A worker of another pool runs meanwhile only what descends from this call (see
-    /// [`Waiting`](crate::Waiting)).
+    /// Inside, [`join`](crate::join()) and [`scope`](crate::scope()) use this pool.
+    ///
+    /// A thread that is no worker runs the closure itself, in the place of a sleeping worker, or
+    /// waits until a worker has run it: [`Callers`] sets which. On a worker of this pool the
+    /// closure runs in place. A worker of another pool runs meanwhile only what descends from this
+    /// call (see [`Waiting`](crate::Waiting)).
     ///
     /// # Panics
     ///
-    /// If the closure does.
+    /// If the closure panics.
     pub fn install<F, R>(&self, f: F) -> R
     where
         F: FnOnce() -> R + Send,
@@ -132,7 +137,7 @@ impl Pool {
         self.with_worker(|_| f())
     }
 
-    /// As [`install`](Pool::install), and hands the worker to the closure.
+    /// Like [`install`](Pool::install), but passes the worker to the closure.
     pub fn with_worker<F, R>(&self, f: F) -> R
     where
         F: FnOnce(&mut Worker) -> R + Send,
@@ -156,16 +161,17 @@ impl Pool {
         }
         let gate = Gate::own();
         let installed = Installed::new(|worker, _| f(worker), Waiter::Thread(gate.clone()));
-        // SAFETY: waited for.
+        // SAFETY: this function waits for it.
         self.shared.inject_and_wait(unsafe { installed.job(Lineage::ROOT) }, &gate);
         installed.into_result()
     }
 
-    /// A seat for the calling thread, which is no worker, if the pool lends one and the thread may
-    /// run closures of the pool.
+    /// Borrows a seat for the calling thread, which is no worker. Succeeds if the pool lends a seat
+    /// and the thread may run closures of the pool.
     fn borrow_seat(&self) -> Option<Guest<'_>> {
         let shared = &*self.shared;
-        // A closure should not find itself panicking, nor with less stack than on a worker.
+        // A closure should not run while its thread is panicking, nor with less stack than on a
+        // worker.
         let may_run = shared.lends
             && !thread::panicking()
             && thread_stack::bytes_left().is_some_and(|left| left >= shared.callers_stack);
@@ -180,13 +186,13 @@ impl Pool {
         self.shared.check_process();
         let installed = Installed::new(|worker, _| f(worker), Waiter::Worker(seat.pool().hold(), seat.index));
         let completion = &installed.completion;
-        // SAFETY: waited for.
+        // SAFETY: this function waits for it.
         self.shared.inject(unsafe { installed.job(completion.lineage(seat.runs.top())) });
         wait::until(seat, &Awaited::Completion(completion, &self.shared));
         installed.into_result()
     }
 
-    /// [`join`](crate::join()) in this pool.
+    /// Runs [`join`](crate::join()) in this pool.
     pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -197,7 +203,7 @@ impl Pool {
         self.with_worker(|worker| worker.join(|_| a(), |_| b()))
     }
 
-    /// [`scope`](crate::scope()) in this pool.
+    /// Runs [`scope`](crate::scope()) in this pool.
     pub fn scope<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R + Send,
@@ -206,7 +212,7 @@ impl Pool {
         self.with_worker(|worker| Scope::run(worker, Order::Youngest, f))
     }
 
-    /// [`scope_fifo`](crate::scope_fifo()) in this pool.
+    /// Runs [`scope_fifo`](crate::scope_fifo()) in this pool.
     pub fn scope_fifo<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R + Send,
@@ -215,7 +221,7 @@ impl Pool {
         self.with_worker(|worker| Scope::run(worker, Order::Oldest, f))
     }
 
-    /// [`in_place_scope`](crate::in_place_scope()), whose tasks run in this pool.
+    /// Runs [`in_place_scope`](crate::in_place_scope()) with its tasks in this pool.
     pub fn in_place_scope<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R,
@@ -223,7 +229,7 @@ impl Pool {
         Scope::run_in_place(&self.shared, Order::Youngest, f)
     }
 
-    /// [`in_place_scope_fifo`](crate::in_place_scope_fifo()), whose tasks run in this pool.
+    /// Runs [`in_place_scope_fifo`](crate::in_place_scope_fifo()) with its tasks in this pool.
     pub fn in_place_scope_fifo<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R,
@@ -231,7 +237,7 @@ impl Pool {
         Scope::run_in_place(&self.shared, Order::Oldest, f)
     }
 
-    /// [`spawn`](crate::spawn()) in this pool.
+    /// Runs [`spawn`](crate::spawn()) in this pool.
     pub fn spawn<F>(&self, f: F)
     where
         F: FnOnce() + Send + 'static,
@@ -239,7 +245,7 @@ impl Pool {
         spawn::spawn_in(&self.shared, f, false);
     }
 
-    /// [`spawn_fifo`](crate::spawn_fifo()) in this pool.
+    /// Runs [`spawn_fifo`](crate::spawn_fifo()) in this pool.
     pub fn spawn_fifo<F>(&self, f: F)
     where
         F: FnOnce() + Send + 'static,
@@ -247,7 +253,7 @@ impl Pool {
         spawn::spawn_in(&self.shared, f, true);
     }
 
-    /// [`spawn_broadcast`](crate::spawn_broadcast()) in this pool.
+    /// Runs [`spawn_broadcast`](crate::spawn_broadcast()) in this pool.
     pub fn spawn_broadcast<F>(&self, f: F)
     where
         F: Fn(Broadcast) + Send + Sync + 'static,
@@ -255,7 +261,9 @@ impl Pool {
         broadcast::spawn_broadcast_in(&self.shared, f);
     }
 
-    /// Runs a closure once on each worker and returns the results in the order of the workers. See [`broadcast`](crate::broadcast()).
+    /// Runs a closure once on each worker, and returns the results in their order.
+    ///
+    /// See [`broadcast`](crate::broadcast()).
     pub fn broadcast<F, R>(&self, f: F) -> Vec<R>
     where
         F: Fn(Broadcast) -> R + Sync,
@@ -282,13 +290,13 @@ impl Drop for Pool {
         }
         self.left.iter().for_each(|gate| gate.pass());
         for thread in mem::take(&mut *lock(&self.threads)) {
-            // The panic of a worker is dealt with where it happens.
+            // The panic of a worker is handled where it happens.
             let _ = thread.join();
         }
     }
 }
 
-/// A closure that another thread runs while this one waits.
+/// A closure that another thread runs while the caller waits.
 struct Installed<F, R> {
     closure: Forked<F, R>,
     completion: Completion,
@@ -302,6 +310,8 @@ where
         Installed { closure: Forked::new(closure), completion: Completion::new(waiter) }
     }
 
+    /// Returns the job of the closure.
+    ///
     /// # Safety
     ///
     /// The caller waits for the completion.
@@ -311,7 +321,7 @@ where
             F: FnOnce(&mut Worker, bool) -> R,
         {
             let this = data.cast::<Installed<F, R>>();
-            // SAFETY: waited for, and run once.
+            // SAFETY: the caller of `job` waits for it, and it is run once.
             unsafe { Forked::<F, R>::execute((*this).closure.data(), worker, migrated) };
             // SAFETY: not yet done.
             unsafe {
@@ -319,7 +329,7 @@ where
                 Completion::set(completion, completion.addr());
             }
         }
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { Job::from_parts(ptr::from_ref(self).cast(), execute::<F, R>, lineage) }
     }
 

@@ -1,4 +1,4 @@
-//! What the workers of a pool have in common.
+//! The state that the workers of a pool share.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -21,12 +21,12 @@ use crate::sync::{fence, lock, AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::unwind::{self, NoUnwind, Payload};
 use crate::wait::Waiting;
 
-/// Called with what a panic carried.
+/// A handler that gets the payload of a panic.
 pub(crate) type PanicHandler = Box<dyn Fn(Payload) + Send + Sync>;
-/// Called with the index of a worker.
+/// A handler that gets the index of a worker.
 pub(crate) type IndexHandler = Box<dyn Fn(usize) + Send + Sync>;
 
-/// What a user may have done about events of a pool.
+/// The user's handlers for events of a pool.
 #[derive(Default)]
 pub(crate) struct Handlers {
     pub(crate) start: Option<IndexHandler>,
@@ -40,27 +40,27 @@ impl fmt::Debug for Handlers {
     }
 }
 
-/// How a pool works.
+/// The configuration of a pool.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) mode: Mode,
     pub(crate) waiting: Waiting,
     pub(crate) raids: bool,
-    /// How many bytes of stack a caller has to have left to borrow a seat; `None` if seats are not
+    /// The bytes of stack that a caller must have left to borrow a seat. `None` if seats are not
     /// lent.
     pub(crate) callers_stack: Option<usize>,
     pub(crate) handlers: Handlers,
 }
 
-/// How many [turns](crate::spin) a caller gives an awake worker to take its job.
+/// The number of [turns](crate::spin) that a caller gives an awake worker to take its job.
 const TO_TAKE: u32 = 2;
 
-/// See the module.
+/// The state that the workers of a pool share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) seats: Vec<Region<Seat>>,
     pub(crate) injector: CachePadded<Injector>,
-    /// Held by who delivers to all workers, so that all get all broadcasts in the same order.
+    /// Held while a job is delivered to all workers. So all get all broadcasts in the same order.
     broadcasts: Mutex<()>,
     pub(crate) sleep: Sleep,
     pub(crate) waiting: Waiting,
@@ -68,10 +68,11 @@ pub(crate) struct Shared {
     pub(crate) raids: bool,
     /// Whether callers from outside may borrow seats.
     pub(crate) lends: bool,
-    /// How many bytes of stack a caller has to have left for that.
+    /// The bytes of stack that a caller must have left to borrow a seat.
     pub(crate) callers_stack: usize,
     pub(crate) handlers: Handlers,
-    /// How many jobs were spawned from outside. What workers spawn they count themselves.
+    /// The number of jobs that were spawned from outside. Workers count the jobs that they spawn
+    /// themselves.
     spawned: CachePadded<AtomicUsize>,
     /// Whether the workers are to leave when there is nothing left to do.
     leaving: AtomicBool,
@@ -115,22 +116,22 @@ impl Shared {
         self.seats[index].seat()
     }
 
-    /// The calling thread's, if it is one of this pool's workers.
+    /// Returns the seat of the calling thread, if it is a worker of this pool.
     pub(crate) fn own_seat<'a>(&self) -> Option<&'a Seat> {
         Seat::current().filter(|seat| std::ptr::eq(seat.pool(), self))
     }
 
-    /// A count of the pool.
+    /// Returns a counted reference to the pool.
     pub(crate) fn hold(&self) -> Arc<Shared> {
         self.me.upgrade().expect("a pool is held by whoever runs on it")
     }
 
-    /// Whether this is the process in which the pool was built, and not a child that `fork(2)` made of it.
+    /// Returns whether the pool was built in this process, and not before a `fork(2)`.
     pub(crate) fn is_in_its_process(&self) -> bool {
         self.process.is_current()
     }
 
-    /// Whoever would wait for threads that a `fork(2)` has not taken along is told so.
+    /// Panics in a child by `fork(2)`. The caller would wait for threads that do not exist there.
     pub(crate) fn check_process(&self) {
         assert!(
             self.is_in_its_process(),
@@ -138,13 +139,13 @@ impl Shared {
         );
     }
 
-    /// All seats but this one.
+    /// Returns all seats but this one.
     pub(crate) fn others<'a>(&'a self, seat: &Seat) -> impl Iterator<Item = &'a Seat> + Clone {
         let index = seat.index;
         self.seats().filter(move |other| other.index != index)
     }
 
-    /// Puts a job where any worker takes it, for a caller that waits for it at `gate`.
+    /// Injects a job for any worker, for a caller that waits for it at `gate`.
     ///
     /// If a worker is awake, it has a moment to take the job before another one is woken for it.
     pub(crate) fn inject_and_wait(&self, job: Job, gate: &Gate) {
@@ -159,7 +160,7 @@ impl Shared {
             self.event();
         }
         // To wake a worker, or to wait until one has nothing else to do, takes longer than a thread
-        // should wait awake.
+        // should wait without sleeping.
         if all_sleep || is_queued && counts.searching() == 0 {
             gate.pass();
         } else {
@@ -167,8 +168,7 @@ impl Shared {
         }
     }
 
-    /// Puts a job where any worker takes it, and wakes an idle worker, or a worker whose wait needs
-    /// it.
+    /// Injects a job for any worker. Wakes an idle worker, or a worker whose wait needs the job.
     pub(crate) fn inject(&self, job: Job) {
         // Before the job can be done, and its ancestors gone.
         let waits: Vec<_> = self.waits_above(job.lineage).collect();
@@ -177,19 +177,19 @@ impl Shared {
         self.wake_nearest(waits.into_iter());
     }
 
-    /// Leaves a job for each of the workers.
+    /// Delivers a job to each of the workers.
     pub(crate) fn deliver_to_all(&self, mut job: impl FnMut(&Seat) -> Job) {
         let _turn = lock(&self.broadcasts);
         self.seats().for_each(|seat| seat.deliver(job(seat)));
     }
 
-    /// Counts so many jobs that are spawned from outside, or to run on each worker.
+    /// Counts jobs that are spawned from outside, or to run on each worker.
     pub(crate) fn count_spawned(&self, jobs: usize) {
-        // Relaxed: whatever spawns holds the pool.
+        // Relaxed: the thread that spawns holds the pool.
         self.spawned.fetch_add(jobs, Ordering::Relaxed);
     }
 
-    /// The workers leave as soon as nothing is left to do.
+    /// Makes the workers leave as soon as nothing is left to do.
     pub(crate) fn leave(&self) {
         self.leaving.store(true, Ordering::SeqCst);
         self.call_all();
@@ -199,7 +199,8 @@ impl Shared {
         self.seats().for_each(|seat| seat.sleep.call());
     }
 
-    /// Whether the workers may leave: the pool is dropped, and all spawned jobs are over.
+    /// Returns whether the workers may leave. They may if the pool is dropped, and all spawned jobs
+    /// are over.
     ///
     /// Both counts only rise, and a job that is finished was spawned, and has spawned others,
     /// before. The finished jobs are counted first: if there are as many as were spawned later, all
@@ -219,17 +220,18 @@ impl Shared {
         finished as usize == (inside as usize).wrapping_add(self.spawned.load(Ordering::SeqCst))
     }
 
-    /// A worker has run something on top of something else, perhaps the last spawned job, and may
-    /// not leave soon itself.
+    /// Calls all workers if they are to leave. A worker has run something on top of something else,
+    /// perhaps the last spawned job, and may not leave soon itself.
     pub(crate) fn call_if_leaving(&self) {
-        // SeqCst: what was finished is so before the look, which pairs with the one in `may_leave`.
+        // SeqCst: what was finished is finished before this look, which pairs with the look in
+        // `may_leave`.
         fence(Ordering::SeqCst);
         if self.leaving.load(Ordering::SeqCst) {
             self.call_all();
         }
     }
 
-    /// A panic that nobody waits for. Without a handler the process ends, as it does with an uncaught panic on the main thread.
+    /// Handles a panic that no caller waits for. Without a handler the process aborts.
     pub(crate) fn handle_panic(&self, payload: Payload) {
         match &self.handlers.panic {
             Some(handler) => {
@@ -241,17 +243,17 @@ impl Shared {
         }
     }
 
-    /// Makes the calling thread a worker that does not look for work by itself.
+    /// Makes the calling thread a worker that does not search for work by itself.
     pub(crate) fn enlist(&self, index: usize) {
-        // The thread may use the pool as long as it lives, and there is no telling how long that is.
+        // The thread may use the pool as long as it lives, and it is not known how long that is.
         std::mem::forget(self.hold());
         let seat = self.seat(index);
         Seat::set_current(Some(seat));
-        // From now on it may fork at any time.
+        // From now on the thread may fork at any time.
         seat.begin();
     }
 
-    /// The state of a sleeping worker that runs nothing.
+    /// Returns the state of a sleeping worker that runs nothing.
     pub(crate) fn state_at_bottom(&self) -> SleepState {
         if self.lends {
             SleepState::Resting
@@ -260,10 +262,10 @@ impl Shared {
         }
     }
 
-    /// The life of a worker.
+    /// Runs the main loop of a worker.
     pub(crate) fn work(&self, index: usize) {
         let seat = self.seat(index);
-        // A thread may be the worker of another pool, and be that again afterwards.
+        // A thread may be the worker of another pool, and is that again afterwards.
         let outer = Seat::current();
         seat.set_outer(outer);
         Seat::set_current(Some(seat));

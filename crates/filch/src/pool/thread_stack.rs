@@ -1,11 +1,13 @@
-//! How much stack the calling thread has left.
+//! The stack that the calling thread has left.
 
-/// Whether that is ever known.
+/// Whether the size of the rest is ever known.
 pub(crate) const IS_KNOWN: bool = cfg!(any(target_os = "linux", loom, shuttle));
 
-/// The number of bytes between the stack pointer and the end of the thread's stack.
+/// Returns the number of bytes that the calling thread's stack has left. That is from the stack
+/// pointer to the end of the stack.
 ///
-/// `None` if it is not known, or if the thread runs on another stack, such as that of a fiber.
+/// Returns `None` if it is not known, or if the thread runs on another stack, such as that of a
+/// fiber.
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
 pub(crate) fn bytes_left() -> Option<usize> {
     use std::cell::Cell;
@@ -33,7 +35,7 @@ pub(crate) fn bytes_left() -> Option<usize> {
     bounds.contains(&pointer).then(|| pointer - bounds.start)
 }
 
-/// The lowest and the highest address of the calling thread's stack.
+/// Returns the lowest and the highest address of the calling thread's stack.
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
 fn ask() -> Option<(usize, usize)> {
     let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
@@ -52,13 +54,13 @@ fn ask() -> Option<(usize, usize)> {
     known.then(|| (low.addr() + guard, low.addr() + size))
 }
 
-/// A checker's threads have what they need.
+/// A checker's threads have as much stack as they need.
 #[cfg(any(loom, shuttle))]
 pub(crate) fn bytes_left() -> Option<usize> {
     Some(usize::MAX)
 }
 
-/// Not known on this system: calls are shipped.
+/// The size is not known on this system, so calls are shipped.
 #[cfg(not(any(target_os = "linux", loom, shuttle)))]
 pub(crate) fn bytes_left() -> Option<usize> {
     None

@@ -1,4 +1,4 @@
-//! Scopes: any number of tasks that may borrow from outside, all over when the scope is.
+//! Scopes: any number of tasks that may borrow, all over when the scope is.
 //!
 //! | file | what |
 //! |---|---|
@@ -28,7 +28,9 @@ use crate::unwind;
 use crate::wait::{self, Awaited};
 use crate::worker::Worker;
 
-/// Runs a closure that can spawn tasks, and returns when all of them are over. The tasks may borrow what outlives the call.
+/// Runs a closure that can spawn tasks, and returns when all of them are over.
+///
+/// The tasks may borrow what outlives the call.
 ///
 /// ```
 /// let mut words = vec!["one".to_string(), "two".to_string()];
@@ -40,14 +42,14 @@ use crate::worker::Worker;
 /// assert_eq!(words, ["one!", "two!"]);
 /// ```
 ///
-/// The closure runs on a worker. Each worker runs those tasks first that it has spawned itself, the
-/// youngest before the others; then it takes the oldest of others. There are two exceptions, whose
-/// tasks the worker runs later and the oldest first: tasks that are spawned while another scope is
-/// open inside of this one, and those that a stolen half of a join spawns.
+/// The closure runs on a worker. Each worker first runs the tasks that it has spawned itself, the
+/// youngest first. Then it steals the oldest tasks of other workers. There are two exceptions,
+/// whose tasks the worker runs later and the oldest first: tasks that are spawned while another
+/// scope is open inside of this one, and tasks that a stolen half of a join spawns.
 ///
 /// # Panics
 ///
-/// If the closure or a task panics, all tasks are run all the same, and then the first of the panics goes on.
+/// If the closure or a task panics, all tasks still run, and then the first of the panics resumes.
 pub fn scope<'scope, F, R>(f: F) -> R
 where
     F: FnOnce(&Scope<'scope>) -> R + Send,
@@ -56,7 +58,7 @@ where
     on_worker(Order::Youngest, f)
 }
 
-/// As [`scope`](crate::scope()), but each worker runs the tasks that it has spawned in the order in which it did.
+/// Like [`scope`](crate::scope()), but each worker runs its own tasks oldest first.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -94,8 +96,10 @@ where
     }
 }
 
-/// As [`scope`](crate::scope()), but the closure runs on the calling thread, whatever that is, and need not be `Send`. The tasks run in the current pool, or the
-/// global one.
+/// Like [`scope`](crate::scope()), but the closure runs on the calling thread.
+///
+/// The closure need not be `Send`, and the thread need not be a worker. The tasks run in the
+/// current pool, or the global one.
 ///
 /// ```
 /// let local = std::rc::Rc::new(20);
@@ -113,7 +117,7 @@ where
     in_place(Order::Youngest, f)
 }
 
-/// As [`in_place_scope`], in the order of [`scope_fifo`].
+/// Like [`in_place_scope`], in the order of [`scope_fifo`].
 pub fn in_place_scope_fifo<'scope, F, R>(f: F) -> R
 where
     F: FnOnce(&Scope<'scope>) -> R,
@@ -131,15 +135,15 @@ where
     }
 }
 
-/// Which of the tasks that it has spawned itself a worker takes first.
+/// The order in which a worker takes the tasks that it has spawned itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     Youngest,
     Oldest,
 }
 
-/// Where tasks are spawned; see [`scope`](crate::scope()).
-// The record is all that there is, so that its address is the scope's.
+/// A scope, into which tasks are spawned; see [`scope`](crate::scope()).
+// The record is the only field with data, so that its address is the scope's.
 #[repr(transparent)]
 pub struct Scope<'scope> {
     record: Record,
@@ -148,7 +152,7 @@ pub struct Scope<'scope> {
 }
 
 impl<'scope> Scope<'scope> {
-    /// Runs the closure on a worker of the pool whose tasks they are.
+    /// Runs the closure on a worker of the pool that runs the tasks.
     pub(crate) fn run<F, R>(worker: &mut Worker, order: Order, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R,
@@ -186,7 +190,7 @@ impl<'scope> Scope<'scope> {
                 })
             }
             None => {
-                // Not the thread's own gate: the closure may wait at that one.
+                // Not the thread's own gate: the closure may wait at that gate.
                 let gate = Arc::new(Gate::new());
                 let end = End::Elsewhere(Completion::new(Waiter::Thread(gate.clone())));
                 let scope = Scope::new(Record::new(pool, None, order, end));
@@ -208,7 +212,7 @@ impl<'scope> Scope<'scope> {
         unwind::catch(|| f(self)).map_err(|panic| self.record.keep_panic(panic)).ok()
     }
 
-    /// A scope whose body is elsewhere than its tasks.
+    /// Runs a scope whose body runs elsewhere than its tasks.
     fn complete<F, R>(&self, f: F, wait: impl FnOnce(&Record)) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R,
@@ -220,7 +224,8 @@ impl<'scope> Scope<'scope> {
         self.end(result)
     }
 
-    /// All tasks are over: what the body came to, or the first panic.
+    /// Ends the scope when all tasks are over. Returns the result of the body, or resumes the first
+    /// panic.
     #[inline(always)]
     fn end<R>(&self, result: Option<R>) -> R {
         match (self.record.take_panic(), result) {
@@ -233,7 +238,7 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// Adds a task, which runs at any time from now to the end of the scope, on any worker. It can spawn more.
+    /// Spawns a task, which runs on any worker before the scope ends. It can spawn more.
     ///
     /// A closure of up to five words, aligned as a pointer or less, is not allocated.
     #[inline]
@@ -254,7 +259,8 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// Adds a task that runs once on each worker of the pool; see [`broadcast`](crate::broadcast()).
+    /// Spawns a task that runs once on each worker of the pool. See
+    /// [`broadcast`](crate::broadcast()).
     ///
     /// ```
     /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -278,7 +284,7 @@ impl<'scope> Scope<'scope> {
         where
             F: Fn(&Scope<'scope>, Broadcast) + Send + Sync + 'scope,
         {
-            // The count is gone with the call: before the task is finished.
+            // The count of `f` is dropped with the call: before the task is finished.
             let run = move |scope: &Scope<'scope>| f(scope, part);
             let execute = execute_of(&run);
             (run, execute)
@@ -294,7 +300,7 @@ impl<'scope> Scope<'scope> {
     }
 }
 
-/// The function that runs such a closure as a task.
+/// Returns the function that runs such a closure as a task.
 fn execute_of<'scope, F>(_: &F) -> Execute
 where
     F: FnOnce(&Scope<'scope>) + Send + 'scope,
@@ -302,26 +308,28 @@ where
     execute::<F>
 }
 
-/// Runs a task, here or elsewhere than in the segment where it was spawned.
+/// Runs a task, in the segment where it was spawned or `elsewhere`.
 ///
 /// # Safety
 ///
-/// `job` is a job of such a closure and of the lineage of a scope that is not over. Once for each
-/// job; one that is run elsewhere is counted.
+/// `job` is a job of such a closure and of the lineage of a scope that is not over. Called once for
+/// each job; a job that is run elsewhere is counted.
 unsafe fn execute<'scope, F>(job: *const (), worker: &mut Worker, elsewhere: bool)
 where
     F: FnOnce(&Scope<'scope>) + Send + 'scope,
 {
     if elsewhere {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { execute_elsewhere::<F>(job, worker) };
     } else {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         let (scope, f) = unsafe { take_task::<F>(job) };
         run_task(scope, f);
     }
 }
 
+/// Runs a task elsewhere than in the segment where it was spawned.
+///
 /// # Safety
 ///
 /// As for `execute`.
@@ -331,15 +339,15 @@ unsafe fn execute_elsewhere<'scope, F>(job: *const (), worker: &mut Worker)
 where
     F: FnOnce(&Scope<'scope>) + Send + 'scope,
 {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees it.
     let (scope, f) = unsafe { take_task::<F>(job) };
     let mut f = Some(f);
     let run = &mut || run_task(scope, f.take().expect("run once"));
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees it.
     unsafe { run_elsewhere(worker.seat(), &scope.record, run) };
 }
 
-/// Takes the closure of a task, and its scope, which is there until the task is over.
+/// Takes the closure of a task, and its scope. The scope is there until the task is over.
 ///
 /// # Safety
 ///
@@ -349,7 +357,7 @@ unsafe fn take_task<'a, 'scope, F>(job: *const ()) -> (&'a Scope<'scope>, F)
 where
     F: FnOnce(&Scope<'scope>) + Send + 'scope,
 {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees it.
     let (f, lineage) = unsafe { Job::take_closure::<F>(job) };
     // SAFETY: the task is not over. A scope is its record.
     let scope = unsafe { &*std::ptr::from_ref(Record::of(lineage)).cast::<Scope<'scope>>() };

@@ -1,10 +1,9 @@
-//! What is known of one scope while it is open: how many of its tasks are not over, and the first
-//! panic.
+//! The state of an open scope: its counted tasks, and the first panic.
 //!
-//! **Counting.** A task in the deque of a worker is not counted. It is in a *segment* of the scope: the
-//! worker has opened the scope, or runs a task of it, and takes all tasks of the segment before it
-//! goes on. The `balance` counts the others: tasks that were stolen, that wait in the injector or
-//! in the mail of a worker, and those that run there.
+//! **Counting.** A task in the deque of a worker is not counted. It is in a *segment* of the scope:
+//! the worker has opened the scope, or runs a task of it, and takes all tasks of the segment before
+//! it goes on. The `balance` counts the others: tasks that were stolen, tasks that wait in the
+//! injector or in the mail of a worker, and those that run there.
 //!
 //! - A thief adds 1 before the task counts as moved out of the deque, and subtracts 1 when the task
 //!   is over.
@@ -16,11 +15,11 @@
 //!   scope whose oldest tasks are taken first, a worker finds its segment again, and pushes the
 //!   task there.)
 //!
-//! **Invariant.** As long as a task is not over, it is in the owner's segment, or claimed there and not
-//! moved yet, or the balance is above 0: if the task itself is not counted, it is in the segment of
-//! a worker that runs a task which is, and which is not over. So the scope is over when the owner's
-//! segment is empty, all that was claimed there is moved, and then the balance is 0. If no thief
-//! came, that is one load.
+//! **Invariant.** As long as a task is not over, it is in the owner's segment, or claimed there and
+//! not moved yet, or the balance is above 0: if the task itself is not counted, it is in the
+//! segment of a worker that runs a counted task which is not over. So the scope is over when the
+//! owner's segment is empty, all that was claimed there is moved, and then the balance is 0. If no
+//! thief came, that is one load.
 
 use std::ptr;
 
@@ -34,28 +33,28 @@ use crate::seat::Seat;
 use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
 use crate::unwind::{self, Payload};
 
-/// Who waits for the end of the scope.
+/// The thread that waits for the end of the scope.
 #[derive(Debug)]
 pub(super) enum End {
     /// A worker of the scope's pool, which runs tasks meanwhile.
     Owner(*const Seat),
-    /// A thread that cannot. The body of the scope counts as a task.
+    /// A thread that cannot run tasks. The body of the scope counts as a task.
     Elsewhere(Completion),
 }
 
 /// Set when the owner is to be called at the end.
 const WAITING: usize = 1;
-/// One task.
+/// The unit of the balance: one task.
 const TASK: usize = 2;
 
-/// See the module.
-// The alignment: a sleep state holds the address and a few bits.
+/// The state of an open scope; see the module.
+// Aligned, because a sleep state holds the address and a few bits.
 #[derive(Debug)]
 #[repr(align(8))]
 pub(crate) struct Record {
     /// The run that waits for the end, or null if no worker does.
     up: *const Run,
-    /// Where the tasks are run.
+    /// The pool that runs the tasks.
     pool: *const Shared,
     pub(super) order: Order,
     end: End,
@@ -64,7 +63,8 @@ pub(crate) struct Record {
     panic: AtomicPtr<Payload>,
 }
 
-// SAFETY: the pool's memory is only used in ways open to all threads, and outlives the scope.
+// SAFETY: the pool's memory is only used in ways that are open to all threads, and outlives the
+// scope.
 unsafe impl Sync for Record {}
 // SAFETY: as above.
 unsafe impl Send for Record {}
@@ -86,7 +86,7 @@ impl Record {
         }
     }
 
-    /// The record of the scope whose task has this lineage.
+    /// Returns the record of the scope whose task has this lineage.
     ///
     /// # Safety
     ///
@@ -97,14 +97,15 @@ impl Record {
         unsafe { &*ptr::with_exposed_provenance(lineage.node()) }
     }
 
-    /// Of the tasks, wherever they are spawned.
+    /// Returns the lineage of the tasks, wherever they are spawned.
     #[inline(always)]
     pub(crate) fn lineage(&self) -> Lineage {
         Lineage::from_parts(ptr::from_ref(self).expose_provenance(), self.up)
     }
 
     pub(super) fn pool<'a>(&self) -> &'a Shared {
-        // SAFETY: whatever waits for the scope is one of the pool's workers or borrows the pool.
+        // SAFETY: the thread that waits for the scope is one of the pool's workers or borrows the
+        // pool.
         unsafe { &*self.pool }
     }
 
@@ -112,25 +113,28 @@ impl Record {
         &self.end
     }
 
-    /// Counts so many tasks. The caller keeps the scope from ending.
+    /// Counts `tasks` tasks. The caller keeps the scope from ending.
     pub(super) fn add(&self, tasks: usize) {
         // Relaxed: a thief releases it with the count of the moved tasks; what is queued is queued
         // by a release.
         self.balance.fetch_add(tasks * TASK, Ordering::Relaxed);
     }
 
-    /// Counts a task of this lineage that a thief has claimed and not moved out of its slot.
+    /// Counts a task that a thief has claimed and not moved out of its slot. The task is of this
+    /// lineage.
     ///
     /// # Safety
     ///
     /// It is a task of a scope, and not over.
     pub(crate) unsafe fn add_stolen(lineage: Lineage) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { Record::of(lineage) }.add(1);
     }
 
-    /// Queues a task that is not for the innermost scope of a worker: for any worker, counted; or,
-    /// if its scope takes the oldest first and is open here, behind the others.
+    /// Queues a task that is not for the innermost scope of a worker.
+    ///
+    /// It is for any worker, and counted. But if its scope takes the oldest first and is open here,
+    /// it goes behind the others.
     ///
     /// # Safety
     ///
@@ -148,7 +152,7 @@ impl Record {
             self.add(1);
         }
         let job = match seat {
-            // SAFETY: the same.
+            // SAFETY: as above.
             Some(seat) => unsafe { seat.push_stray(job) },
             None => Err(job),
         };
@@ -160,16 +164,17 @@ impl Record {
         }
     }
 
-    /// So many counted tasks are over. The scope may be gone when this returns.
+    /// Subtracts `tasks` counted tasks that are over. The scope may be gone when this returns.
     ///
     /// # Safety
     ///
-    /// Until then it is there; once for each.
+    /// The scope is there until then; called once for each task.
     pub(super) unsafe fn finish(this: *const Record, tasks: usize) {
         let tasks = tasks * TASK;
-        // SAFETY: the caller's word. AcqRel: what the tasks did is done before the scope ends.
+        // SAFETY: the caller guarantees it. AcqRel: what the tasks did is done before the scope
+        // ends.
         let before = || unsafe { &(*this).balance }.fetch_sub(tasks, Ordering::AcqRel);
-        // SAFETY: the same.
+        // SAFETY: as above.
         match unsafe { &(*this).end } {
             &End::Owner(owner) => {
                 if before() == tasks | WAITING {
@@ -180,21 +185,22 @@ impl Record {
             End::Elsewhere(completion) => {
                 let completion: *const Completion = completion;
                 if before() == tasks {
-                    // SAFETY: whatever waits does so for the completion, which is set once, here.
+                    // SAFETY: the waiter waits for the completion, which is set once, here.
                     unsafe { Completion::set(completion, this.addr()) };
                 }
             }
         }
     }
 
-    /// Whether no counted task is left.
+    /// Returns whether no counted task is left.
     #[inline(always)]
     pub(crate) fn is_done(&self) -> bool {
         // Acquire: pairs with `finish`.
         self.balance.load(Ordering::Acquire) < TASK
     }
 
-    /// Has the owner called when no counted task is left. Returns false if none is.
+    /// Requests that the owner is called when no counted task is left. Returns false if none is
+    /// left already.
     pub(crate) fn announce(&self) -> bool {
         // AcqRel: as in `finish`, from the other side.
         self.balance.fetch_or(WAITING, Ordering::AcqRel) >= TASK
@@ -212,7 +218,7 @@ impl Record {
         }
     }
 
-    /// The first panic. For the end of the scope.
+    /// Takes the first panic, at the end of the scope.
     #[inline(always)]
     pub(super) fn take_panic(&self) -> Option<Payload> {
         // Acquire: what was released by a task that was not counted was on this thread.

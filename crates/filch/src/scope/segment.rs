@@ -1,5 +1,7 @@
-//! The tasks of a scope that are in a worker's own deque: from where the scope was opened there, or
-//! a task of it began to run, to the end.
+//! The tasks of a scope that are in a worker's own deque.
+//!
+//! They are those from the position where the scope was opened there, or where a task of it began
+//! to run, to the end.
 
 use std::ptr;
 
@@ -13,7 +15,7 @@ use crate::sleep;
 use crate::sync::{spin_loop, thread};
 use crate::tasks::{Deque, Pop};
 
-/// The scope whose tasks a worker may push onto its own deque, uncounted, and that deque.
+/// The scope whose tasks a worker may push onto its own deque, uncounted. Holds that deque, too.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Innermost {
     record: *const Record,
@@ -24,10 +26,11 @@ pub(crate) struct Innermost {
 unsafe impl Send for Innermost {}
 
 impl Innermost {
-    /// There is none.
+    /// No innermost scope.
     pub(crate) const NONE: Innermost = Innermost { record: ptr::null(), tasks: ptr::null() };
 
-    /// The scope of a task of this deque of the worker's own, which is about to be run in place.
+    /// Returns the scope of a task that is about to run in place. The task is of this deque of the
+    /// worker's own.
     pub(crate) fn of(job: &Job, tasks: &Deque) -> Innermost {
         Innermost { record: ptr::with_exposed_provenance(job.lineage.node()), tasks }
     }
@@ -37,7 +40,7 @@ impl Innermost {
         ptr::eq(self.record, record)
     }
 
-    /// The deque.
+    /// Returns the deque.
     ///
     /// # Safety
     ///
@@ -49,13 +52,13 @@ impl Innermost {
     }
 }
 
-/// See the module.
+/// A segment of a scope; see the module.
 #[derive(Debug)]
 pub(super) struct Segment {
-    /// Where it begins, if the worker had a deque for it.
+    /// The position where the segment begins, if the worker had a deque for it.
     base: Option<u64>,
     order: Order,
-    /// What was the innermost scope before.
+    /// The innermost scope before this one.
     outer: Innermost,
 }
 
@@ -72,70 +75,70 @@ impl Segment {
     pub(super) unsafe fn open(seat: &Seat, record: &Record) -> Segment {
         let tasks = match record.order {
             Order::Youngest => Some(&seat.tasks),
-            // SAFETY: the caller's word.
+            // SAFETY: the caller guarantees it.
             Order::Oldest => unsafe { seat.take_lane() },
         };
-        // SAFETY: the same.
+        // SAFETY: as above.
         let base = tasks.and_then(|tasks| unsafe { tasks.open(record.lineage()) });
         let innermost = match (base, tasks) {
             (Some(_), Some(tasks)) => Innermost { record, tasks },
             _ => Innermost::NONE,
         };
-        // SAFETY: the same.
+        // SAFETY: as above.
         let outer = unsafe { seat.set_innermost(innermost) };
         Segment { base, order: record.order, outer }
     }
 
-    /// Runs all tasks that are left in the segment, waits until those that thieves have claimed are
-    /// counted, and closes it.
+    /// Runs all tasks that are left in the segment, and closes it. Before it closes the segment, it
+    /// waits until the tasks that thieves have claimed are counted.
     ///
     /// # Safety
     ///
     /// As for [`open`](Segment::open).
     #[inline(always)]
     pub(super) unsafe fn finish(self, seat: &Seat) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         let was_robbed = unsafe { self.run_tasks(seat) };
         if self.base.is_some() {
-            // SAFETY: the same; opened, so there is a deque.
+            // SAFETY: as above; opened, so there is a deque.
             let tasks = unsafe { seat.innermost().tasks() };
             if was_robbed && !defect(Defect::EndsWithoutMoved) {
-                // SAFETY: the same.
+                // SAFETY: as above.
                 unsafe { wait_for_thieves(tasks) };
             }
-            // SAFETY: the same; all its tasks were taken.
+            // SAFETY: as above; all its tasks were taken.
             unsafe { tasks.close() };
             if self.order == Order::Oldest {
-                // SAFETY: the same.
+                // SAFETY: as above.
                 unsafe { seat.put_lane_back() };
             }
         }
-        // SAFETY: the same.
+        // SAFETY: as above.
         unsafe { seat.set_innermost(self.outer) };
     }
 
-    /// Another task of this lineage that the worker has left behind, unless mail comes first.
+    /// Takes another stray task of this lineage, unless mail comes first.
     ///
-    /// If the youngest tasks go first, runs those of the segment before: otherwise all that such
-    /// tasks spawn would be there at once. The next is taken after that, so that another worker can
-    /// have it meanwhile.
+    /// If the youngest tasks go first, this runs the tasks of the segment before. Otherwise all that
+    /// the strays spawn would be there at once. The next stray is taken after that, so that another
+    /// worker can take it meanwhile.
     ///
     /// # Safety
     ///
     /// As for [`open`](Segment::open). The segment is the last.
     unsafe fn next_stray(&self, seat: &Seat, lineage: Lineage) -> Option<Job> {
         let is_meant = |other| other == lineage;
-        // The younger tasks of a lane are run next in any case. The strays come before them.
+        // Strays come before the younger tasks of a lane, which run next in any case.
         let is_lane = self.order == Order::Oldest && self.base.is_some();
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         if seat.has_mail() && !is_lane || !unsafe { seat.has_stray(is_meant) } {
             return None;
         }
         if self.order == Order::Youngest {
-            // SAFETY: the same.
+            // SAFETY: as above.
             unsafe { self.run_tasks(seat) };
         }
-        // SAFETY: the same.
+        // SAFETY: as above.
         unsafe { seat.take_stray(is_meant) }
     }
 
@@ -148,12 +151,12 @@ impl Segment {
     #[inline(always)]
     unsafe fn run_tasks(&self, seat: &Seat) -> bool {
         let Some(base) = self.base else { return false };
-        // SAFETY: the caller's word; opened, so there is a deque.
+        // SAFETY: the caller guarantees it; opened, so there is a deque.
         let tasks = unsafe { seat.innermost().tasks() };
         match self.order {
-            // SAFETY: the same.
+            // SAFETY: as above.
             Order::Youngest => unsafe { run_youngest_first(seat, tasks, base) },
-            // SAFETY: the same.
+            // SAFETY: as above.
             Order::Oldest => unsafe { run_oldest_first(seat, tasks) },
         }
     }
@@ -168,7 +171,7 @@ impl Segment {
 unsafe fn run_youngest_first(seat: &Seat, tasks: &Deque, base: u64) -> bool {
     let mut count = 0;
     let was_robbed = loop {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         match unsafe { tasks.pop(base) } {
             Pop::Task(job) => {
                 if seat.stack.is_demanded() {
@@ -187,13 +190,14 @@ unsafe fn run_youngest_first(seat: &Seat, tasks: &Deque, base: u64) -> bool {
     was_robbed
 }
 
-/// Another worker wants work, and this one may push nothing for a while: offers some of many tasks.
+/// Offers some of many tasks, if another worker wants work. This worker may push nothing for a
+/// while.
 #[cold]
 #[inline(never)]
 fn answer_demand(seat: &Seat, tasks: &Deque) {
-    /// Fewer are over before a thief is there.
+    /// The least number of tasks to offer: fewer are over before a thief is there.
     const MANY: u32 = 4;
-    // A thief that takes what is public has asked on its way.
+    // A thief that takes what is public has left the demand on its way.
     if tasks.private() >= MANY && !tasks.has_public() {
         sleep::answer_task(seat, tasks);
     }
@@ -205,7 +209,7 @@ fn answer_demand(seat: &Seat, tasks: &Deque) {
 ///
 /// Called by the worker of the seat, for a deque of its own whose scope is the innermost.
 unsafe fn run_oldest_first(seat: &Seat, tasks: &Deque) -> bool {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees it.
     while let Some(job) = unsafe { tasks.take_oldest() } {
         seat.tally.jobs.add(1);
         // SAFETY: as above.
@@ -222,12 +226,12 @@ unsafe fn run_oldest_first(seat: &Seat, tasks: &Deque) -> bool {
 #[inline(always)]
 pub(crate) unsafe fn run_in_place(seat: &Seat, job: *const Job) {
     let _span = seat.log.task();
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees it.
     unsafe { Job::run_at(job, seat.worker(), false) };
 }
 
-/// Waits until what thieves have claimed is counted. They only have to move a task and add two
-/// numbers.
+/// Waits until the tasks that thieves have claimed are counted. The thieves only have to move a
+/// task and add two numbers.
 ///
 /// # Safety
 ///
@@ -236,7 +240,7 @@ pub(crate) unsafe fn run_in_place(seat: &Seat, job: *const Job) {
 unsafe fn wait_for_thieves(tasks: &Deque) {
     const PAUSES: u32 = 64;
     let mut pauses = 0;
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees it.
     while !unsafe { tasks.all_moved() } {
         if pauses < PAUSES {
             pauses += 1;
@@ -248,26 +252,26 @@ unsafe fn wait_for_thieves(tasks: &Deque) {
     }
 }
 
-/// Runs a counted task and, unless it runs on top of something that does not need it, what it spawns
-/// and no thief takes, and other tasks of the scope that this worker has left behind. The record may
-/// be gone when this returns.
+/// Runs a counted task, and what it spawns and no thief takes. Also runs other tasks of the scope
+/// that this worker has as strays. If it runs on top of something that does not need it, it runs
+/// only the task. The record may be gone when this returns.
 ///
 /// # Safety
 ///
 /// Called by the worker of the seat, once for each counted task.
 #[inline(never)]
 pub(super) unsafe fn run_elsewhere(seat: &Seat, record: *const Record, run: &mut dyn FnMut()) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees it.
     if !unsafe { seat.runs_tasks_to_the_end() } {
         run();
         // SAFETY: nothing is done with the scope after this.
         return unsafe { Record::finish(record, 1) };
     }
-    // SAFETY: the caller's word. The record is there until the task is finished, below.
+    // SAFETY: the caller guarantees it. The record is there until the task is finished, below.
     let (segment, lineage) = unsafe { (Segment::open(seat, &*record), (*record).lineage()) };
     run();
     let mut tasks = 1;
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees it.
     while let Some(stray) = unsafe { segment.next_stray(seat, lineage) } {
         seat.tally.jobs.add(1);
         tasks += 1;

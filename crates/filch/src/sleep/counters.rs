@@ -1,4 +1,4 @@
-//! The counters of a pool, and the changes of a seat's state that go with them.
+//! The counters of a pool, and the state changes of seats that go with them.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::{SleepCell, SleepState};
 use crate::defect::{defect, Defect};
 use crate::sync::{fence, fence_after_exchange, thread, AtomicU64, Ordering};
 
-/// How many workers of a pool search, sleep and wait, in one word.
+/// The numbers of workers of a pool that search, sleep and wait, in one word.
 #[derive(Debug)]
 pub(crate) struct Sleep {
     counters: CachePadded<AtomicU64>,
@@ -20,7 +20,7 @@ const SEARCHING: u64 = 1 << 16;
 const BOTTOM: u64 = 1 << 32;
 const WAITING: u64 = 1 << 48;
 
-/// The most workers of a pool: as many as the counters can tell apart.
+/// The most workers of a pool: as many as the counters can count.
 pub(crate) const MOST_WORKERS: usize = u16::MAX as usize - 1;
 
 /// The counters at one moment.
@@ -32,43 +32,43 @@ impl Counts {
         ((self.0 / unit) & 0xffff) as usize
     }
 
-    /// Whether each of these counters is above 0.
+    /// Returns whether each of these counters is at least as large as in `units`.
     fn have(self, units: u64) -> bool {
         [SLEEPING, SEARCHING, BOTTOM, WAITING].iter().all(|&unit| self.field(unit) >= Counts(units).field(unit))
     }
 
-    /// Workers that sleep and take any work.
+    /// Returns the number of workers that sleep and take any work.
     pub(crate) fn sleeping(self) -> usize {
         self.field(SLEEPING)
     }
 
-    /// Workers that search for any work.
+    /// Returns the number of workers that search for any work.
     pub(crate) fn searching(self) -> usize {
         self.field(SEARCHING)
     }
 
-    /// Those of the sleeping workers that run nothing: their seats can be lent.
+    /// Returns the number of sleeping workers that run nothing: their seats can be lent.
     pub(crate) fn at_bottom(self) -> usize {
         self.field(BOTTOM)
     }
 
-    /// Workers that sleep until something of their own is done.
+    /// Returns the number of workers that sleep until something of their own is done.
     pub(crate) fn waiting(self) -> usize {
         self.field(WAITING)
     }
 
-    /// Whether workers sleep idle, none waits for work of its own, and a worker searches.
+    /// Returns whether workers sleep idle, none sleeps in a wait, and a worker searches.
     pub(crate) fn searchers_stand_for_sleepers(self) -> bool {
         self.searching() > 0 && self.sleeping() > 0 && self.waiting() == 0
     }
 
-    /// Whether a worker sleeps that could be woken for work, and no worker searches for work.
+    /// Returns whether a worker sleeps that could be woken for work, and none searches.
     pub(crate) fn only_sleepers_are_free(self) -> bool {
         self.searching() == 0 && (self.sleeping() > 0 || self.waiting() > 0)
     }
 }
 
-/// What a worker in this state adds to the counters, and what it adds when it is awake again.
+/// Returns what a worker adds to the counters in this state, and when awake again.
 fn shares_of(state: SleepState) -> (u64, u64) {
     match state {
         SleepState::Idle => (SLEEPING, SEARCHING),
@@ -83,13 +83,14 @@ impl Sleep {
         Sleep { counters: CachePadded::new(AtomicU64::new(0)) }
     }
 
-    /// The counters now.
+    /// Returns the counters now.
     pub(crate) fn counts(&self) -> Counts {
         // SeqCst: see the README; also acquires what was queued before the last event.
         Counts(self.counters.load(Ordering::SeqCst))
     }
 
-    /// Moves a worker from one set of counters to another at one moment. Returns the counters before.
+    /// Moves a worker from one set of counters to another at one moment. Returns the counters
+    /// before.
     fn shift(&self, from: u64, to: u64) -> Counts {
         Counts(self.counters.fetch_add(to.wrapping_sub(from), Ordering::SeqCst))
     }
@@ -111,14 +112,14 @@ impl Sleep {
 
     /// Announces something that was queued for all workers. Returns the counters.
     pub(crate) fn event(&self) -> Counts {
-        // What was queued is so before the counters and the states are looked at.
+        // It is queued before this worker looks at the counters and the states.
         if !defect(Defect::EventWithoutFence) {
             fence(Ordering::SeqCst);
         }
         self.counts()
     }
 
-    /// Writes that a worker sleeps: one that searches, or one that waits.
+    /// Writes that a worker sleeps. The worker has searched, or waits.
     ///
     /// From here on it may be woken. It has to look for work once more after this.
     pub(crate) fn lie_down(&self, cell: &SleepCell, state: SleepState) {
@@ -128,7 +129,7 @@ impl Sleep {
         cell.swap(cell.word().with(state));
         // The worker looks at alarms and work after this. An alarm that is still up was not
         // answered by an owner that has not seen the worker asleep. (A model without barriers has
-        // none here either: loom's owners fence, so any fence of the sleeper's would do.)
+        // none here either: under loom owners fence, so any fence of the sleeper would do.)
         if !defect(Defect::NoBarrier) {
             fence_after_exchange();
         }
@@ -166,13 +167,14 @@ impl Sleep {
         self.shift(asleep, awake);
     }
 
-    /// Wakes the worker, if it still sleeps for what `state` says. Returns whether this call woke it.
+    /// Wakes the worker, if it still sleeps for what `state` says. Returns whether this call woke
+    /// it.
     ///
     /// An idle worker counts as searching from now on.
     pub(crate) fn wake(&self, cell: &SleepCell, state: SleepState) -> bool {
         let mut now = cell.word();
         loop {
-            // An idle worker may go from Resting to Vacant and back: it sleeps all the same.
+            // An idle worker may go from Resting to Vacant and back: it still sleeps.
             let is_meant = now.state() == state || state.is_idle() && now.state().is_idle();
             if !is_meant {
                 return false;
@@ -192,40 +194,40 @@ impl Sleep {
         true
     }
 
-    /// Parks the seat's own thread, which is resting, and offers the seat to callers meanwhile. If
-    /// it `promises`, it makes a barrier when the time is over. Returns whether it was woken or
-    /// called.
+    /// Parks the seat's own thread, which is resting, and offers the seat to callers meanwhile.
     ///
-    /// After this the seat is the thread's own again.
+    /// If it `promises`, it makes a barrier when the time is over. Returns whether it was woken or
+    /// called. After this the seat is the thread's own again.
     pub(crate) fn park_at_bottom(&self, cell: &SleepCell, time: Option<Duration>, promises: bool) -> bool {
         let (resting, vacant) = (Word::owner(SleepState::Resting), Word::owner(SleepState::Vacant));
         if promises {
             cell.promise();
         }
         if cell.replace(resting, vacant).is_err() {
-            // It was woken before it was parked, and gets the token that goes with that.
+            // The thread was woken before it was parked, and gets the token of that wake-up.
             cell.end_promise();
             cell.park_owner(None);
             return true;
         }
         let mut called = cell.park_owner(time);
         if promises {
-            // Before the thread looks at the seat: a caller that returns it after that wakes the thread.
+            // Before the thread looks at the seat: a caller that returns the seat after that wakes
+            // the thread.
             cell.end_promise();
         }
         called |= self.take_back(cell);
         called
     }
 
-    /// Takes the seat back for its own thread. Waits while a caller has it.
-    /// Returns whether the thread was woken, or found the seat lent.
+    /// Takes the seat back for its own thread. Waits while a caller has it. Returns whether the
+    /// thread was woken, or found the seat lent.
     fn take_back(&self, cell: &SleepCell) -> bool {
         let mut was_lent = false;
         loop {
             let now = cell.word();
             match now.state() {
-                // The token was for the caller's sake, or too late. The caller looks when it returns
-                // the seat, and wakes this thread if there is something to do.
+                // The token was for the caller, or too late. The caller looks when it returns the
+                // seat, and wakes this thread if there is something to do.
                 _ if now.has_guest() && !defect(Defect::OwnerTakesALentSeat) => {
                     was_lent = true;
                     cell.park_owner(None);
@@ -253,8 +255,8 @@ impl Sleep {
         lent
     }
 
-    /// Returns the seat of the calling thread to its own thread, which keeps sleeping. The caller has
-    /// to look for work after this.
+    /// Returns the seat of the calling thread to its own thread, which keeps sleeping. The caller
+    /// has to look for work after this.
     pub(crate) fn return_vacant(&self, cell: &SleepCell) -> Counts {
         if defect(Defect::ReturnsBeforeItCounts) {
             cell.swap(Word::owner(SleepState::Vacant));
@@ -266,13 +268,14 @@ impl Sleep {
         if defect(Defect::ReturnTrustsOldCounts) {
             return Counts(before.0 + SLEEPING + BOTTOM);
         }
-        // Read after the state is written: a seat that still counts as vacant now is taken later, and
-        // its caller's first fork sees this seat asleep.
+        // Read after the state is written: a seat that still counts as vacant now is taken later,
+        // and its caller's first fork sees this seat asleep.
         fence_after_exchange();
         self.counts()
     }
 
-    /// Returns the seat of the calling thread to its own thread, and wakes that to search.
+    /// Returns the seat of the caller to its own thread, and wakes that thread. The thread searches
+    /// then.
     pub(crate) fn hand_over(&self, cell: &SleepCell) {
         self.shift(0, SEARCHING);
         let awake = Word::owner(SleepState::Awake);

@@ -1,4 +1,4 @@
-//! Going to sleep: the steps of the README, once, for idle workers and for workers that wait.
+//! Going to sleep: the steps of the README, for idle and for waiting workers.
 
 use std::time::Duration;
 
@@ -11,33 +11,32 @@ use crate::split;
 use crate::sync::{fence, spin_loop, Ordering};
 use crate::wait::SHORT_WAIT;
 
-/// A worker that goes to sleep: what it waits for, and where it would find work.
+/// A worker that goes to sleep: its wait, and where it would find work.
 pub(crate) trait Sleeper {
-    /// Steps 1 and 2: looks at everything that is public once more, and announces what the worker
-    /// waits for. Returns whether it is still worth going to sleep.
+    /// Looks for public work once more, and announces the worker's wait (steps 1, 2). Returns
+    /// whether it is still worth going to sleep.
     fn prepare(&mut self) -> bool;
 
-    /// What the worker may be woken for.
+    /// Returns the state in which the worker sleeps: what it may be woken for.
     fn state(&self) -> SleepState;
 
-    /// The workers whose forks this worker may run.
+    /// Returns the workers whose forks this worker may run.
     fn victims<'p>(&self, pool: &'p Shared) -> Vec<&'p Seat>;
 
-    /// Whether there is a public job on the stack of `victim` that this worker may run.
+    /// Returns whether `victim` has a public job that this worker may run.
     fn may_take_public(&self, victim: &Seat) -> bool;
 
-    /// Whether there is a job there that this worker may run, by a raid if need be.
+    /// Returns whether `victim` has a job that this worker may run. It may have to raid `victim`.
     fn may_take(&self, victim: &Seat) -> bool;
 
-    /// Whether what the worker waits for has come.
+    /// Returns whether the wait of the worker is over.
     fn is_done(&mut self) -> bool;
 
-    /// Whether there is work in a queue, or in the seat's mail, that this worker may run.
+    /// Returns whether this worker may run something in a queue, or in the seat's mail.
     fn has_queued(&self) -> bool;
 }
 
-/// Puts the worker of `seat` to sleep, if there is still nothing to do after all precautions. Returns
-/// whether it slept.
+/// Puts the worker of `seat` to sleep, if there is still nothing to do. Returns whether it slept.
 pub(crate) fn fall_asleep(seat: &Seat, pool: &Shared, sleeper: &mut impl Sleeper) -> bool {
     if !sleeper.prepare() || raids_first(seat, pool, sleeper) {
         return false;
@@ -50,7 +49,7 @@ pub(crate) fn fall_asleep(seat: &Seat, pool: &Shared, sleeper: &mut impl Sleeper
     slept
 }
 
-/// Raids a worker that has jobs and does not answer, instead of going to sleep. Returns whether
+/// Raids a worker that has jobs and does not respond, instead of going to sleep. Returns whether
 /// there is something to take now.
 fn raids_first(seat: &Seat, pool: &Shared, sleeper: &impl Sleeper) -> bool {
     // Step 7 does the same, where loom examines it.
@@ -107,22 +106,22 @@ fn sleep<S: Sleeper>(seat: &Seat, pool: &Shared, sleeper: &mut S) -> bool {
     sleeps
 }
 
-/// How long a worker that sleeps keeps the memory of tasks that it had: its next tasks are faster
-/// for it.
+/// How long a sleeping worker keeps the memory of its former tasks. Its next tasks are faster with
+/// it.
 const KEEP: Duration = Duration::from_secs(1);
 
-/// How long a worker dozes before it has the kernel interrupt others for it.
+/// How long a worker dozes before it makes the kernel interrupt other workers.
 const GRACE: Duration = Duration::from_millis(2);
 
-/// How long a worker sleeps while a fork may be missed, because the kernel has refused a barrier and
-/// not every owner fences yet.
+/// How long a worker sleeps while a fork may be missed. That is so if the kernel has refused a
+/// barrier and not every owner fences yet.
 const UNCERTAIN: Duration = Duration::from_millis(1);
 
-/// Step 6: makes sure that later forks of `others` heed the demand of a worker that goes to sleep,
-/// and that their earlier forks can be seen. Returns `None` if the worker was called meanwhile,
+/// Makes sure that later forks of `others` heed the demand of this worker (step 6). Also makes sure
+/// that their earlier forks can be seen. Returns `None` if the worker was called meanwhile,
 /// otherwise whether it is certain.
 ///
-/// A worker that sleeps passes a fence when it gets up, a worker that runs nothing when it begins to
+/// A worker that sleeps passes a fence when it wakes, a worker that runs nothing when it begins to
 /// run something, and a fenced owner at each fork. For the others, a fork and the demand can miss
 /// each other only while a store is on its way. So, unless there is something to take at once, this
 /// worker dozes first. In most cases it is called, or the others go to sleep, before the time is
@@ -131,7 +130,7 @@ const UNCERTAIN: Duration = Duration::from_millis(1);
 /// If the kernel refuses the barrier, the others are asked to fence their forks from now on.
 fn pass_barrier(seat: &Seat, others: &[&Seat], sleeper: &impl Sleeper) -> Option<bool> {
     let all_heed = || {
-        // What was demanded is so before the others are looked at.
+        // The demand is written before this worker looks at the others.
         if !defect(Defect::NoBarrier) {
             fence(Ordering::SeqCst);
         }
@@ -140,7 +139,7 @@ fn pass_barrier(seat: &Seat, others: &[&Seat], sleeper: &impl Sleeper) -> Option
     if all_heed() {
         return Some(true);
     }
-    // A checker knows no time: for it the moment is over at once, which matters only where the seat is
+    // A checker has no time: for it the doze is over at once. That matters only where the seat is
     // offered meanwhile.
     let dozes = !cfg!(any(loom, shuttle)) || seat.sleep.state() == SleepState::Resting;
     if dozes && !have_jobs_for_a_while(others, sleeper) {
@@ -158,12 +157,12 @@ fn pass_barrier(seat: &Seat, others: &[&Seat], sleeper: &impl Sleeper) -> Option
     Some(passed)
 }
 
-/// Whether there are jobs on these stacks that the worker may run, not only for a moment: a raid
-/// interrupts their owners.
+/// Returns whether these stacks have jobs for this worker, for more than a moment. Otherwise a raid
+/// is not worth it: it interrupts their owners.
 fn have_jobs_for_a_while(seats: &[&Seat], sleeper: &impl Sleeper) -> bool {
     let have_jobs = || seats.iter().any(|seat| sleeper.may_take(seat));
     let mut pauses = spin::pauses_in(SHORT_WAIT);
-    // After a pause loom shows a thread no old values any more.
+    // After a pause, loom shows a thread no old values any more.
     if cfg!(loom) {
         pauses = 0;
     }
@@ -174,7 +173,7 @@ fn have_jobs_for_a_while(seats: &[&Seat], sleeper: &impl Sleeper) -> bool {
         })
 }
 
-/// Step 8: sleeps until called; or for a moment, if a fork may be missed.
+/// Sleeps until called, or only briefly if a fork may be missed (step 8).
 pub(crate) fn nap(seat: &Seat, certain: bool) {
     if certain {
         park(seat, None, Offer::Plain);
@@ -183,16 +182,16 @@ pub(crate) fn nap(seat: &Seat, certain: bool) {
     }
 }
 
-/// Whether callers may borrow the seat of a worker that runs nothing while it is parked.
+/// Whether callers may borrow the seat of a parked worker that runs nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Offer {
     None,
     Plain,
-    /// They may, and the worker makes a barrier when the time is over.
+    /// Callers may, and the worker makes a barrier when the time is over.
     Promised,
 }
 
-/// Parks the worker until it is called, or for so long at most. Returns whether it was called.
+/// Parks the worker until it is called, or for at most `time`. Returns whether it was called.
 fn park(seat: &Seat, time: Option<Duration>, offer: Offer) -> bool {
     seat.tally.sleeps.add(1);
     seat.log.fall_asleep();

@@ -1,14 +1,14 @@
-//! Lending: a caller, which is a thread of no pool, borrows the seat of a worker that sleeps.
+//! Lending: a caller, a thread of no pool, borrows the seat of a sleeping worker.
 //!
-//! **Invariant.** Only a vacant seat is lent, and the own thread of a vacant seat is parked and does
-//! nothing else. Whether a seat changes hands is decided by an exchange of one word. So there is one
-//! occupant at any time, and what belongs to the occupant alone (the near end of the deques, the fork
+//! **Invariant.** Only a vacant seat is lent, and the own thread of a vacant seat is parked and
+//! does nothing else. An exchange of one word decides whether a seat changes hands. So there is one
+//! occupant at any time. What belongs to the occupant alone (the near end of the deques, the fork
 //! stack's `bottom`, counts, the log) passes from one to the next with that word.
 //!
-//! To return a seat is to go to sleep, and the caller owes what a worker owes that goes to sleep: the
-//! alarms, a barrier, a look. It cannot doze, and a barrier at the end of each call would interrupt
-//! all other workers. So it leaves the barrier to the seat's own thread: that has promised one if it
-//! still dozes, and is woken otherwise.
+//! To return a seat is to go to sleep. So the caller has the duties of a worker that goes to sleep:
+//! the alarms, a barrier, a look. It cannot doze, and a barrier at the end of each call would
+//! interrupt all other workers. So it leaves the barrier to the seat's own thread. That thread has
+//! promised one if it still dozes, and is woken otherwise.
 
 use std::cell::Cell;
 
@@ -20,11 +20,11 @@ use crate::sync::{fence, thread_local_constant, Ordering};
 use crate::unwind::NoUnwind;
 
 thread_local_constant! {
-    /// Which seat the thread had last.
+    /// The index of the seat that the thread had last.
     static LAST: Cell<usize> = Cell::new(usize::MAX);
 }
 
-/// A seat that the calling thread has borrowed. Returns it when dropped, also by a panic.
+/// A seat that the calling thread has borrowed. Returns the seat when dropped, also by a panic.
 #[derive(Debug)]
 pub(crate) struct Guest<'p> {
     seat: &'p Seat,
@@ -32,10 +32,10 @@ pub(crate) struct Guest<'p> {
 }
 
 impl Shared {
-    /// Borrows a seat for the calling thread, which is no worker, if there is a vacant one and no job
-    /// waits for a worker.
+    /// Borrows a seat for the calling thread, which is no worker. Succeeds if there is a vacant
+    /// seat and no job waits for a worker.
     pub(crate) fn borrow_seat(&self) -> Option<Guest<'_>> {
-        // What waits for a worker already goes first.
+        // Jobs that wait for a worker already go first.
         if self.sleep.counts().at_bottom() == 0 || !self.injector.is_empty() {
             return None;
         }
@@ -54,8 +54,8 @@ impl Shared {
         if !self.sleep.borrow(&seat.sleep) {
             return None;
         }
-        // What an earlier call has left here goes first: this call may wait for it. Looked at only now,
-        // because another caller may have come and gone just before.
+        // What an earlier call has left here goes first: this call may wait for it. The caller
+        // looks only now, because another caller may have come and gone just before.
         if (has_mail(seat) || has_own_queued(seat)) && !defect(Defect::BorrowDoesNotLook) {
             self.sleep.hand_over(&seat.sleep);
             return None;
@@ -88,8 +88,8 @@ impl Shared {
         }
         Seat::set_current(None);
         seat.log.end_call();
-        // The own thread, or the next caller, counts the end of this sleep. A sleep that is over at once
-        // is not logged.
+        // The own thread, or the next caller, counts the end of this sleep. A sleep that is over at
+        // once is not logged.
         seat.tally.sleeps.add(1);
         if self.has_work_for_owner(seat) {
             self.sleep.hand_over(&seat.sleep);
@@ -106,34 +106,34 @@ impl Shared {
             if !defect(Defect::ReturnRaisesNoAlarm) {
                 self.others(seat).for_each(|other| other.stack.alarm());
             }
-            // SeqCst: the alarms are up before the others are looked at.
+            // SeqCst: the alarms are up before this thread looks at the others.
             fence(Ordering::SeqCst);
             let has_jobs = |other: &Seat| self.could_take_from(other);
             is_left |= counts.searching() == 0 && (!self.injector.is_empty() || self.others(seat).any(has_jobs));
             is_left |= self.others(seat).any(Seat::may_fork_unseen) && !seat.sleep.is_promised();
         }
         if is_left {
-            // If it is not vacant any more, its thread is awake, or another caller has it. Both
-            // look.
+            // If the seat is not vacant any more, its thread is awake, or another caller has it.
+            // Both look for work.
             self.sleep.wake(&seat.sleep, SleepState::Vacant);
         }
     }
 
-    /// Whether the seat's own thread is needed at once: for its mail, or because no worker searches
-    /// and something is queued.
+    /// Returns whether the seat's own thread is needed at once. It is needed for its mail, or if no
+    /// worker searches and something is queued.
     fn has_work_for_owner(&self, seat: &Seat) -> bool {
         has_mail(seat) || self.has_queued(seat, self.sleep.counts().searching())
     }
 
-    /// Whether something is queued that the seat's own thread would take and no other seat holds,
-    /// and that none of so many searching workers will find. Without raids they do not find all
-    /// that is here.
+    /// Returns whether something is queued for which the seat's own thread is needed. That thread
+    /// would take it, no other seat holds it, and none of `searching` searching workers will find
+    /// it. Without raids they do not find all that is here.
     fn has_queued(&self, seat: &Seat, searching: usize) -> bool {
         searching == 0 && !self.injector.is_empty() || (searching == 0 || !self.raids) && has_own_queued(seat)
     }
 }
 
-/// Whether something is in the deques of the seat.
+/// Returns whether something is in the deques of the seat.
 fn has_own_queued(seat: &Seat) -> bool {
     !defect(Defect::ReturnForgetsSpawned) && seat.has_queued()
 }

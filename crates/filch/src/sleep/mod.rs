@@ -1,5 +1,5 @@
-//! Which workers sleep, which search, how seats are lent to callers, and why no wake-up is lost: the
-//! README of this folder has the argument, and the steps by number.
+//! The sleep protocol: which workers sleep, which search, and how seats are lent to callers. The
+//! README of this folder argues why no wake-up is lost, and numbers the steps.
 //!
 //! | file | what |
 //! |---|---|

@@ -1,6 +1,6 @@
-//! A place to sleep, with one token: who is woken before it sleeps does not.
+//! A place to sleep, with one token. A thread that is woken before it sleeps does not sleep.
 //!
-//! Not `std::thread::park`, whose token belongs to whoever's code runs on the thread.
+//! Not `std::thread::park`, whose token belongs to any code that runs on the thread.
 
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
 pub(crate) use futex::Parker;
@@ -18,14 +18,15 @@ mod futex {
     const TOKEN: u32 = 1;
     const ASLEEP: u32 = 2;
 
-    /// See the module.
+    /// A place to sleep, with one token.
     #[derive(Debug, Default)]
     pub(crate) struct Parker {
         state: AtomicU32,
     }
 
     impl Parker {
-        /// Sleeps until there is a token, and takes it. May return without one; returns whether there was.
+        /// Sleeps until there is a token, and takes it. May return without a token. Returns whether
+        /// there was a token.
         pub(crate) fn park(&self) -> bool {
             self.wait(ptr::null())
         }
@@ -36,15 +37,17 @@ mod futex {
             self.state.load(Ordering::Relaxed) == TOKEN && self.state.swap(EMPTY, Ordering::Acquire) == TOKEN
         }
 
-        /// The same, for so long at most. Returns whether there was a token.
+        /// Sleeps like [`park`](Parker::park), for at most `time`. Returns whether there was a
+        /// token.
         pub(crate) fn park_for(&self, time: Duration) -> bool {
-            // Neither conversion can fail for the fractions of a second that we sleep.
+            // Neither conversion can fail for the short sleeps of workers.
             let time = libc::timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos() as _ };
             self.wait(&time)
         }
 
         fn wait(&self, timeout: *const libc::timespec) -> bool {
-            // Acquire: what was done before the token was given. A token or nothing becomes nothing or sleep.
+            // Acquire: sees what was done before the token was given. If there is a token, the
+            // thread does not sleep, and the swap below takes the token.
             if self.state.compare_exchange(EMPTY, ASLEEP, Ordering::Acquire, Ordering::Relaxed).is_ok() {
                 // SAFETY: the word lives as long as the call; the time is null or a time.
                 unsafe {
@@ -64,7 +67,7 @@ mod futex {
         pub(crate) fn unpark(&self) {
             // Release: pairs with the acquire above.
             if self.state.swap(TOKEN, Ordering::Release) == ASLEEP {
-                // SAFETY: wakes whoever waits on the address.
+                // SAFETY: wakes a thread that waits on the address.
                 unsafe {
                     libc::syscall(libc::SYS_futex, self.state.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1)
                 };
@@ -79,7 +82,7 @@ mod portable {
 
     use crate::sync::{lock, Condvar, Mutex};
 
-    /// See the module.
+    /// A place to sleep, with one token.
     #[derive(Debug)]
     pub(crate) struct Parker {
         token: Mutex<bool>,
@@ -93,7 +96,7 @@ mod portable {
     }
 
     impl Parker {
-        /// Sleeps until there is a token, and takes it. Returns that there was.
+        /// Sleeps until there is a token, and takes it. Always returns true.
         pub(crate) fn park(&self) -> bool {
             let mut token = lock(&self.token);
             while !*token {
@@ -111,7 +114,8 @@ mod portable {
             std::mem::take(&mut *lock(&self.token))
         }
 
-        /// The same, for so long at most. Returns whether there was a token.
+        /// Sleeps like [`park`](Parker::park), for at most `time`. Returns whether there was a
+        /// token.
         #[cfg(not(any(loom, shuttle)))]
         pub(crate) fn park_for(&self, time: Duration) -> bool {
             let waited = self.given.wait_timeout_while(lock(&self.token), time, |token| !*token);
@@ -122,7 +126,7 @@ mod portable {
             std::mem::take(&mut *token)
         }
 
-        /// The checkers know no time: it is always over.
+        /// Takes the token if there is one. The checkers have no time: it is always over.
         #[cfg(any(loom, shuttle))]
         pub(crate) fn park_for(&self, _: Duration) -> bool {
             std::mem::take(&mut *lock(&self.token))

@@ -1,4 +1,4 @@
-//! The sleep state of one seat: who sits there, and what a sleeping worker may be woken for.
+//! The sleep state of a seat: its occupant, and what that may be woken for.
 
 use std::time::Duration;
 
@@ -6,22 +6,22 @@ use super::Parker;
 use crate::defect::{defect, Defect};
 use crate::sync::{fence, AtomicBool, AtomicUsize, Ordering};
 
-/// What the occupant of a seat does, and what it may be woken for if it sleeps.
+/// The state of a seat's occupant. If it sleeps, this says what it may be woken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SleepState {
-    /// It does not sleep.
+    /// The occupant does not sleep.
     Awake,
     /// Another worker is waking it, and has not corrected the counters yet.
     Waking,
-    /// It sleeps until there is any work, inside of something that it runs. Also the state of an idle
-    /// worker in a pool that lends no seats.
+    /// The occupant sleeps until there is any work, inside of something that it runs. Also the
+    /// state of an idle worker in a pool that lends no seats.
     Idle,
     /// The seat's own thread runs nothing and prepares to sleep.
     Resting,
     /// The seat's own thread runs nothing and is parked. A caller may borrow the seat.
     Vacant,
-    /// It sleeps until what it waits for is done, or until there is work that descends from that.
-    /// By the [node](crate::lineage).
+    /// The occupant sleeps until its wait is over, or until there is work for it. Such work
+    /// descends from what it waits for. Holds the [node](crate::lineage) that it waits for.
     For(usize),
 }
 
@@ -38,7 +38,7 @@ impl SleepState {
             SleepState::Idle => 16,
             SleepState::Resting => 24,
             SleepState::Vacant => 32,
-            // Nodes are addresses of things that are aligned to 8 and more.
+            // Nodes are addresses of values that are aligned to 8 or more.
             SleepState::For(node) => node | NODE,
         }
     }
@@ -54,22 +54,22 @@ impl SleepState {
         }
     }
 
-    /// Whether the worker sleeps until something of its own is done, under the strict policy.
+    /// Returns whether the worker sleeps in a wait, under the strict policy.
     pub(crate) fn is_wait(self) -> bool {
         matches!(self, SleepState::For(_))
     }
 
-    /// Whether the worker sleeps and takes any work.
+    /// Returns whether the worker sleeps and takes any work.
     pub(crate) fn is_idle(self) -> bool {
         matches!(self, SleepState::Idle | SleepState::Resting | SleepState::Vacant)
     }
 
-    /// Whether the worker sleeps, or is about to.
+    /// Returns whether the worker sleeps, or is about to.
     pub(crate) fn is_asleep(self) -> bool {
         self.is_idle() || self.is_wait()
     }
 
-    /// Whether the seat's own thread runs nothing at all.
+    /// Returns whether the seat's own thread runs nothing at all.
     pub(super) fn is_at_bottom(self) -> bool {
         matches!(self, SleepState::Resting | SleepState::Vacant)
     }
@@ -88,31 +88,32 @@ impl Word {
         self.0 & GUEST != 0
     }
 
-    /// The same occupant in another state.
+    /// Returns the word of the same occupant in another state.
     pub(super) fn with(self, state: SleepState) -> Word {
         Word(state.pack() | self.0 & GUEST)
     }
 
-    /// The seat's own thread in this state.
+    /// Returns the word of the seat's own thread in this state.
     pub(super) fn owner(state: SleepState) -> Word {
         Word(state.pack())
     }
 
-    /// A caller that is awake.
+    /// The word of a caller that is awake.
     pub(super) const GUEST: Word = Word(GUEST);
 }
 
-/// The sleep state of one seat, and where its occupants park.
+/// The sleep state of one seat, and the parkers of its occupants.
 #[derive(Debug)]
 pub(crate) struct SleepCell {
     word: AtomicUsize,
-    /// Whether the seat's own thread dozes, and will have a barrier made when the time is over.
+    /// Whether the seat's own thread dozes. It will make a barrier when the time is over.
     promised: AtomicBool,
-    /// The index of the worker for whose fork a waiter was woken last, and 1; or 0.
+    /// The index of the last waker, plus 1; or 0. A waker is a worker for whose fork a waiter was
+    /// woken.
     waker: AtomicUsize,
-    /// Where the seat's own thread parks.
+    /// The parker of the seat's own thread.
     owner: Parker,
-    /// Where a caller parks that has borrowed the seat.
+    /// The parker of a caller that has borrowed the seat.
     guest: Parker,
 }
 
@@ -127,24 +128,24 @@ impl SleepCell {
         }
     }
 
-    /// The state of the occupant.
+    /// Returns the state of the occupant.
     pub(crate) fn state(&self) -> SleepState {
         self.word().state()
     }
 
-    /// Whether the occupant sleeps, or is about to, and no worker is waking it.
+    /// Returns whether the occupant sleeps, or is about to, and no worker is waking it.
     pub(crate) fn is_asleep(&self) -> bool {
         self.state().is_asleep()
     }
 
-    /// Whether a caller has the seat. For the occupant itself.
+    /// Returns whether a caller has the seat. Only the occupant itself may ask.
     pub(crate) fn has_guest(&self) -> bool {
         // Relaxed: only the occupant itself, or the caller that takes the seat, changes this.
         Word(self.word.load(Ordering::Relaxed)).has_guest()
     }
 
     pub(super) fn word(&self) -> Word {
-        // SeqCst: after the publisher's own write, in the one order that both sides agree on.
+        // SeqCst: after the publisher's own write, in the single order that both sides agree on.
         Word(self.word.load(Ordering::SeqCst))
     }
 
@@ -152,21 +153,21 @@ impl SleepCell {
         self.word.swap(word.0, Ordering::SeqCst);
     }
 
-    /// Changes the word, if it is `now`. Otherwise returns what it is.
+    /// Changes the word, if it is `now`. Otherwise returns its value.
     pub(super) fn replace(&self, now: Word, next: Word) -> Result<(), Word> {
         self.word.compare_exchange(now.0, next.0, Ordering::SeqCst, Ordering::SeqCst).map(|_| ()).map_err(Word)
     }
 
-    /// Wakes the occupant if it sleeps, whatever it sleeps for. It looks for itself why.
+    /// Wakes the occupant if it sleeps, whatever it sleeps for. The occupant finds out why.
     ///
-    /// An occupant that is awake needs no call: it looks after it has written that it sleeps. What the
-    /// call is about is written before.
+    /// An occupant that is awake needs no call: it looks after it has written that it sleeps. The
+    /// reason for the call is written before.
     pub(crate) fn call(&self) {
         self.call_if(SleepState::is_asleep);
     }
 
-    /// Tells the occupant that something is done. The same as [`call`](SleepCell::call), except that
-    /// a thread that runs nothing waits for nothing.
+    /// Tells the occupant that something is done. Does the same as [`call`](SleepCell::call),
+    /// except that a thread that runs nothing waits for nothing.
     pub(crate) fn call_waiter(&self) {
         self.call_if(|state| state.is_asleep() && !state.is_at_bottom());
     }
@@ -180,15 +181,15 @@ impl SleepCell {
         }
     }
 
-    /// Gives the token to the occupant that `word` names.
+    /// Gives the token to the occupant that `word` stands for.
     pub(super) fn unpark(&self, word: Word) {
         let is_for_guest = word.has_guest() && !defect(Defect::CallsTheOwner);
         let parker = if is_for_guest { &self.guest } else { &self.owner };
         parker.unpark();
     }
 
-    /// Parks the occupant until there is a token, or for so long at most. May end early.
-    /// Returns whether there was a token.
+    /// Parks the occupant until there is a token, or for at most `time`. May end early. Returns
+    /// whether there was a token.
     pub(crate) fn park(&self, time: Option<Duration>) -> bool {
         let parker = if self.has_guest() { &self.guest } else { &self.owner };
         match time {
@@ -205,19 +206,19 @@ impl SleepCell {
         }
     }
 
-    /// Leaves the seat as its own thread does when it parks.
+    /// Makes the seat vacant, as its own thread does when it parks.
     #[cfg(all(test, loom))]
     pub(crate) fn vacate(&self) {
         self.swap(Word::owner(SleepState::Vacant));
     }
 
-    /// Says that a waiter is about to be woken for a fork of this worker.
+    /// Stores that a waiter is about to be woken for a fork of this worker.
     pub(super) fn set_waker(&self, worker: usize) {
         // Relaxed: a hint.
         self.waker.store(worker + 1, Ordering::Relaxed);
     }
 
-    /// The worker for whose fork the occupant was woken, if it was and has not asked since: a hint.
+    /// Takes the index of the worker for whose fork the occupant was woken, if any. This is a hint.
     pub(crate) fn take_waker(&self) -> Option<usize> {
         let waker = self.waker.load(Ordering::Relaxed).checked_sub(1)?;
         self.waker.store(0, Ordering::Relaxed);
@@ -236,7 +237,7 @@ impl SleepCell {
         fence(Ordering::SeqCst);
     }
 
-    /// Whether the seat's own thread dozes, and will have a barrier made when the time is over.
+    /// Returns whether the seat's own thread dozes. It will make a barrier when the time is over.
     pub(crate) fn is_promised(&self) -> bool {
         self.promised.load(Ordering::SeqCst)
     }

@@ -9,7 +9,7 @@ use crate::stack::Slot;
 use crate::sync::{fence, Ordering};
 use crate::tasks::Deque;
 
-/// What became of a fork on the slow path.
+/// The result of a fork on the slow path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Forked,
@@ -23,7 +23,7 @@ impl Answer {
 }
 
 /// Handles a fork that found the alarm raised, or the stack full. If another worker wants work, the
-/// oldest jobs become public and, if no worker searches for them, a sleeper is woken.
+/// oldest jobs become public. If no worker searches for them, a sleeper is woken.
 #[cold]
 #[inline(never)]
 pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
@@ -37,32 +37,32 @@ pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
     Answer::Forked
 }
 
-/// The same for a task that was pushed onto a deque of the worker's own.
+/// Does the same as [`answer`], for a task on a deque of the worker's own.
 #[cold]
 #[inline(never)]
 pub(crate) fn answer_task(seat: &Seat, tasks: &Deque) {
-    // A worker that may take what is forked now may take this: the scope was opened in the same
-    // run, or the run is a task of it.
+    // A worker that may take what is forked now may take this task: the scope was opened in the
+    // same run, or the run is a task of the scope.
     answer_alarm(seat, &|more| tasks.share(more), &|| seat.pool().find_sleeper(seat));
 }
 
-/// The same for a task that was pushed onto a deque of the worker's own and is of this lineage: of
-/// a scope that was opened in this run or above it.
+/// Does the same as [`answer`], for a stray task of the worker's own. `lineage` is that of the
+/// task, whose scope was opened in this run or above it.
 #[cold]
 #[inline(never)]
 pub(crate) fn answer_stray(seat: &Seat, tasks: &Deque, lineage: Lineage) {
-    // A worker that waits for less than the scope may not take it.
+    // A worker that waits for less than the scope may not take the task.
     answer_alarm(seat, &|more| tasks.share(more), &|| seat.pool().find_sleeper_for(lineage, seat));
 }
 
-/// The same for a spawned job, which only idle workers take.
+/// Does the same as [`answer`], for a spawned job, which only idle workers take.
 #[cold]
 #[inline(never)]
 pub(crate) fn answer_spawned(seat: &Seat) {
     answer_alarm(seat, &|more| seat.spawned.share(more), &|| seat.pool().find_idle(seat));
 }
 
-/// Answers the alarm. `share` publishes jobs, or more of them if some are public; `find_sleeper`
+/// Answers the alarm. `share` publishes jobs, or more of them if some are public. `find_sleeper`
 /// finds a worker that may take them.
 fn answer_alarm<'p>(
     seat: &Seat,
@@ -72,8 +72,8 @@ fn answer_alarm<'p>(
     let pool = seat.pool();
     let is_brief = pool.raids && seat.has_brief_calls() && !seat.stack.is_demanded();
     if is_brief && pool.sleep.event().searchers_stand_for_sleepers() {
-        // The alarm stays up: the next fork asks again. If the job is still there when the searching
-        // worker stops, that worker raids this one or wakes another worker.
+        // The alarm stays up: the next fork looks again. If the job is still there when the
+        // searching worker stops, that worker raids this one or wakes another worker.
         seat.heed_requests();
         return;
     }
@@ -85,12 +85,12 @@ fn answer_alarm<'p>(
         published = share(false);
     }
     if sleeper.is_some() {
-        // What was published is so before the counters are looked at.
+        // The jobs are published before this worker looks at the counters.
         fence(Ordering::SeqCst);
     }
     while let Some((cell, state)) = sleeper {
-        // A searcher will find what is public now, or looks once more when it stops. It may not take
-        // what a waiter may, so a waiter is woken all the same.
+        // A searcher will find what is public now, or looks once more when it stops. It may not
+        // take what a waiter may take, so a waiter is woken in any case.
         if state.is_idle() && pool.sleep.counts().searching() > 0 {
             break;
         }
@@ -111,21 +111,22 @@ fn answer_alarm<'p>(
         seat.tally.shares.add(published.into());
         seat.log.shared(published);
     }
-    // As long as a worker sleeps that could take a job, each fork offers one. A spawned job is not
-    // for all of them, but has switched the alarm off for all.
+    // As long as a worker sleeps that could take a job, each fork offers one. Not all of them take
+    // a spawned job, but its push has switched the alarm off for all.
     if pool.find_sleeper(seat).is_some() {
         seat.stack.alarm();
     }
 }
 
 impl Shared {
-    /// Finds a sleeping worker that may take what the worker of `seat` forks now: an idle worker if
-    /// there is one, otherwise the nearest whose wait needs it.
+    /// Finds a sleeping worker that may take what the worker of `seat` forks now. That is an idle
+    /// worker if there is one, otherwise the nearest whose wait needs the fork.
     pub(crate) fn find_sleeper(&self, seat: &Seat) -> Option<(&SleepCell, SleepState)> {
         self.find_sleeper_for(seat.runs.top().lineage(), seat)
     }
 
-    /// The same for work of this lineage, which the worker of `seat` keeps from being done.
+    /// Does the same as [`find_sleeper`](Shared::find_sleeper), for work of this lineage. The
+    /// worker of `seat` keeps the work from being done.
     fn find_sleeper_for(&self, lineage: Lineage, seat: &Seat) -> Option<(&SleepCell, SleepState)> {
         let idle = self.find_idle(seat);
         if idle.is_some() {
@@ -146,8 +147,9 @@ impl Shared {
         idle.map(|idle| (&*idle.sleep, SleepState::Idle))
     }
 
-    /// The workers of this pool that wait for this, or for what contains it, with the nodes that
-    /// they wait for, nearest first. For a thread that keeps the work from being done.
+    /// Returns the workers of this pool that wait for this, or for what contains it. Each comes
+    /// with the node that it waits for, nearest first. For a thread that keeps the work from being
+    /// done.
     pub(crate) fn waits_above(&self, lineage: Lineage) -> impl Iterator<Item = (&Seat, usize)> {
         lineage.waits().filter(|(seat, _)| std::ptr::eq(seat.pool(), self))
     }
@@ -168,7 +170,8 @@ impl Shared {
         seat.sleep.state().is_idle() && self.sleep.wake(&seat.sleep, SleepState::Idle)
     }
 
-    /// Wakes every sleeping worker whose wait may need a job of `seat`, or for `None` any work.
+    /// Wakes every sleeping worker whose wait may need a job of `seat`. With `None`, it may need
+    /// any work.
     ///
     /// Not every match is exact: a waiter that is woken in vain looks once and sleeps again.
     fn wake_waiters(&self, seat: Option<&Seat>) {
@@ -190,8 +193,9 @@ impl Shared {
         }
     }
 
-    /// Wakes another worker for the jobs on the stack of `seat`, whose worker goes to sleep and
-    /// cannot take them itself, unless a worker searches that will find them.
+    /// Wakes another worker for the jobs on the stack of `seat`, unless a worker searches. The
+    /// worker of `seat` goes to sleep and cannot take them itself. A searching worker will find
+    /// them.
     pub(crate) fn wake_for_own_jobs(&self, seat: &Seat) {
         if self.could_take_from(seat)
             && self.sleep.counts().only_sleepers_are_free()
@@ -210,10 +214,10 @@ impl Shared {
 
     /// Wakes a worker for work that no searching worker will find.
     ///
-    /// Called by the last searcher when it has stopped, and by a waiter that was woken and has found
-    /// something: the producer of other work may have relied on either. An idle worker is woken if
-    /// there is one. It searches, and does the same when it stops. Otherwise those waiters are woken
-    /// that may take some of what is left.
+    /// Called by the last searcher when it has stopped, and by a waiter that was woken and has
+    /// found something: the producer of other work may have relied on either. If there is an idle
+    /// worker, it is woken. It searches, and does the same when it stops. Otherwise this wakes the
+    /// waiters that may take some of what is left.
     pub(crate) fn wake_for_unclaimed_work(&self) {
         // SeqCst: what a worker did before it saw a searcher is seen by that searcher when it has
         // stopped.
@@ -226,9 +230,10 @@ impl Shared {
         }
     }
 
-    /// Whether a thief would get something from this seat, by a raid if need be.
+    /// Returns whether a thief would get something here, by a raid if need be.
     ///
-    /// One look: between two, what was private becomes public, and what was public private.
+    /// This is one look: between two looks, private jobs could become public, and public jobs
+    /// private.
     pub(crate) fn could_take_from(&self, seat: &Seat) -> bool {
         if self.raids {
             seat.has_jobs()
@@ -237,8 +242,8 @@ impl Shared {
         }
     }
 
-    /// Whether the worker of `seat` would find something without a raid. What it has made public
-    /// itself is not for it to take.
+    /// Returns whether the worker of `seat` would find something without a raid. Its own public
+    /// jobs do not count: it does not take them.
     pub(crate) fn has_work(&self, seat: &Seat) -> bool {
         seat.has_mail() || !self.injector.is_empty() || seat.has_queued() || self.others(seat).any(Seat::has_public)
     }

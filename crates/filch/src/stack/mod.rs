@@ -1,7 +1,7 @@
-//! The fork stack: a worker's forked jobs, the older ones public, the younger ones private.
+//! The fork stack of a worker. The older forked jobs are public, the younger ones private.
 //!
 //! The owner pushes and pops at `bottom` by plain stores, without a fence and without a
-//! read-modify-write. How thieves take the oldest jobs all the same is in [`split`](crate::split).
+//! read-modify-write. How thieves can still take the oldest jobs is in [`split`](crate::split).
 //! Here a position is the index of a slot, and `limit` and `bottom` are addresses of slots.
 //!
 //! | word | holds | written by |
@@ -10,11 +10,12 @@
 //! | `alarm` | a fork that goes beyond this address takes the slow path: the end of the stack, or 0 | the owner, which alone switches it off; any worker that wants work |
 //! | `demand` | whether another worker wants work | the same |
 //!
-//! The alarm is the seat's, not only the stack's: a push of a [task](crate::tasks) looks at it too.
+//! The alarm belongs to the seat, not only to the stack: a push of a [task](crate::tasks) looks at
+//! it too.
 //!
-//! Beside share, raid and settle there is one more way in which the two ends meet. *Reset*: a
-//! stolen job at depth u is done. All jobs below it are stolen too and none stand above it, so top
-//! = split = limit = bottom = u. Until then its slot stays untouched.
+//! Beside share, raid and settle, the two ends meet in one more way. *Reset*: a stolen job at depth
+//! u is done. All jobs below it are stolen too and none stand above it, so top = split = limit =
+//! bottom = u. Until then its slot stays untouched.
 //!
 //! In the fenced mode the alarm stays 0.
 
@@ -31,10 +32,10 @@ pub(crate) use slot::{Execute, Slot, STRIDE};
 use crate::split::{self, light, Claim, Limit, Mode, Moves, Public, PublicWord, Split};
 use crate::sync::{fence, fence_after_exchange, AtomicBool, AtomicUsize, Mutex, Ordering};
 
-/// What an attempt to steal came to.
+/// The result of an attempt to steal.
 #[derive(Debug)]
 pub(crate) enum Theft<'a> {
-    /// A job. It is the thief's.
+    /// A job, which the thief now owns.
     Job(&'a Slot),
     /// Another thief was faster.
     Lost,
@@ -42,7 +43,8 @@ pub(crate) enum Theft<'a> {
     Nothing,
 }
 
-/// The two words that the owner loads on its fast path and others store to at times, and what stands behind them.
+/// The `alarm` and `limit` words, and the state behind them. The owner loads them on its fast path,
+/// and other workers store to them at times.
 #[derive(Debug)]
 struct Signs {
     alarm: AtomicUsize,
@@ -50,7 +52,8 @@ struct Signs {
     demand: AtomicBool,
 }
 
-/// See the module. The slots lie behind it, from `base` to `end`, and one more.
+/// The fork stack of a worker; see the module. The slots lie behind it, from `base` to `end`, and
+/// one more.
 pub(crate) struct Stack {
     bottom: CachePadded<AtomicUsize>,
     signs: CachePadded<Signs>,
@@ -61,7 +64,8 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    /// A stack over `slots` slots that lie in a row from address `base` on, and of which the last is never used up.
+    /// Creates a stack over `slots` slots, which lie in a row from address `base` on. The last slot
+    /// is never used up.
     ///
     /// # Safety
     ///
@@ -87,7 +91,7 @@ impl Stack {
         }
     }
 
-    /// The slow paths.
+    /// Returns the words of the slow paths.
     fn split(&self) -> Split<'_, impl Fn(u32) -> u64 + '_> {
         Split {
             limit: &self.signs.limit,
@@ -100,7 +104,8 @@ impl Stack {
     fn slot(&self, index: u32) -> &Slot {
         let address = self.base + index as usize * STRIDE;
         debug_assert!(address <= self.end);
-        // SAFETY: within the slots, which live as long as `self` and whose provenance is exposed (see `new`).
+        // SAFETY: within the slots, which live as long as `self` and whose provenance is exposed
+        // (see `new`).
         unsafe { &*std::ptr::with_exposed_provenance::<Slot>(address) }
     }
 
@@ -112,43 +117,47 @@ impl Stack {
         self.base + index as usize * STRIDE
     }
 
-    /// Which slot of the stack this is.
+    /// Returns the index of `slot` on the stack.
     pub(crate) fn index_of(&self, slot: &Slot) -> u32 {
         self.index(std::ptr::from_ref(slot).addr())
     }
 
-    /// The address of the first free slot. Only the owner knows it for certain.
+    /// Returns the address of the first free slot. Only the owner knows it for certain.
     #[inline(always)]
     pub(crate) fn bottom(&self) -> usize {
         // Relaxed: the owner reads its own store.
         self.bottom.load(Ordering::Relaxed)
     }
 
-    /// Whether nothing stands on the stack, given its `bottom`.
+    /// Returns whether nothing stands on the stack, given its `bottom`.
     pub(crate) fn is_empty_at(&self, bottom: usize) -> bool {
         bottom == self.base
     }
 
-    /// Whether `slot`, the first free one, is beyond the end of the stack.
+    /// Returns whether `slot`, the first free one, is beyond the end of the stack.
     pub(crate) fn is_full_at(&self, slot: &Slot) -> bool {
         std::ptr::from_ref(slot).addr() >= self.end
     }
 
-    /// The owner forks a job into `slot`, the first free one. Returns whether it has to take the slow path: the stack is full
-    /// (then the job does not count as forked), or somebody may want work.
+    /// Forks a job into `slot`, the first free one. The owner calls this.
+    ///
+    /// Returns whether the owner has to take the slow path: the stack is full (then the job does
+    /// not count as forked), or another worker may want work.
     #[inline(always)]
     pub(crate) fn push(&self, slot: &Slot, data: *const (), execute: Execute) -> bool {
         slot.fill(data, execute);
         let above = std::ptr::from_ref(slot).addr() + STRIDE;
         // Release: a raider that reads this `bottom` reads the slots below it.
         self.bottom.store(above, Ordering::Release);
-        // Whoever raises the alarm issues the heavy barrier before it looks at `bottom` for the last time.
+        // A worker that raises the alarm issues the heavy barrier before it looks at `bottom` for
+        // the last time.
         light();
-        // Relaxed: only a sign.
+        // Relaxed: only a signal.
         above > self.signs.alarm.load(Ordering::Relaxed)
     }
 
-    /// The owner is back from the first closure. Returns whether the job in `slot` is its own; otherwise it has to [`settle`](Stack::settle).
+    /// Takes the job in `slot` back. The owner calls this after the first closure. Returns whether
+    /// the job is its own; otherwise it has to [`settle`](Stack::settle).
     #[inline(always)]
     pub(crate) fn pop(&self, slot: &Slot) -> bool {
         let address = std::ptr::from_ref(slot).addr();
@@ -159,19 +168,21 @@ impl Stack {
         address as u64 >= self.signs.limit.get()
     }
 
-    /// The owner withdraws a fork that found the stack full.
+    /// Withdraws a fork that found the stack full. The owner calls this.
     pub(crate) fn withdraw(&self, slot: &Slot) {
         // Release: as in `pop`.
         self.bottom.store(std::ptr::from_ref(slot).addr(), Ordering::Release);
     }
 
-    /// The owner occupies `slot`, whose job was stolen, and works above it; or, with the slot above, goes on above nothing.
+    /// Makes the owner stand above `slot`. The job in it was stolen, and the owner works above it.
+    /// If `slot` is the one above, the owner goes on above nothing.
     pub(crate) fn stand_above(&self, slot: &Slot) {
         // Release: as in `push`.
         self.bottom.store(std::ptr::from_ref(slot).addr() + STRIDE, Ordering::Release);
     }
 
-    /// Whether each fork and each return of the owner has a fence. It stays so.
+    /// Returns whether each fork and each return of the owner has a fence. Once true, it stays
+    /// true.
     pub(crate) fn is_fenced(&self) -> bool {
         self.signs.limit.is_fenced()
     }
@@ -185,14 +196,14 @@ impl Stack {
         self.alarm();
     }
 
-    /// Lets the owner switch to the fenced mode where it neither forks nor returns, if a worker has
-    /// asked for that.
+    /// Switches the owner to the fenced mode, if a worker has asked for it. The owner calls this
+    /// where it neither forks nor returns.
     pub(crate) fn heed_request(&self) {
         self.split().heed_request();
         self.keep_alarm();
     }
 
-    /// A fenced owner takes the slow path at each fork.
+    /// Keeps the alarm on for a fenced owner. So it takes the slow path at each fork.
     fn keep_alarm(&self) {
         if self.is_fenced() {
             // Relaxed: from now on only the owner needs it, and it does not change any more.
@@ -200,7 +211,7 @@ impl Stack {
         }
     }
 
-    /// The owner came back to a job below `limit`. Returns whether it is its own; if not, it was stolen.
+    /// Settles a pop below `limit`. Returns whether the job is the owner's; if not, it was stolen.
     #[cold]
     pub(crate) fn settle(&self, slot: &Slot) -> bool {
         let is_mine = self.split().settle(self.index_of(slot));
@@ -208,12 +219,14 @@ impl Stack {
         is_mine
     }
 
-    /// The owner publishes the older half of its private jobs, unless some are public already. Returns how many it published.
+    /// Publishes the older half of the private jobs, unless some are public already. Returns the
+    /// number of jobs published. The owner calls this.
     pub(crate) fn share(&self) -> u32 {
         self.publish_half(|has_public| !has_public)
     }
 
-    /// The same, also if some are public already: a worker was woken for one more.
+    /// Does the same as [`share`](Stack::share), also if some jobs are public already. A worker was
+    /// woken for one more.
     pub(crate) fn share_more(&self) -> u32 {
         self.publish_half(|_| true)
     }
@@ -225,12 +238,12 @@ impl Stack {
         published
     }
 
-    /// A thief takes the oldest public job.
+    /// Steals the oldest public job.
     pub(crate) fn steal(&self) -> Theft<'_> {
         self.steal_if(|_| true)
     }
 
-    /// As [`steal`](Stack::steal), if the depth of that job is wanted.
+    /// Steals the oldest public job, if its depth is wanted.
     pub(crate) fn steal_if(&self, is_wanted: impl FnOnce(u32) -> bool) -> Theft<'_> {
         match self.public.claim_if(is_wanted) {
             Claim::At(index) => Theft::Job(self.slot(index)),
@@ -239,10 +252,10 @@ impl Stack {
         }
     }
 
-    /// Publishes jobs of an owner that does not answer. Returns how many; `None` if the kernel refused
-    /// the barrier, and the owner was asked for fences.
+    /// Publishes jobs of an owner that does not respond. Returns the number of jobs published, or
+    /// `None` if the kernel refused the barrier, and the owner was asked for fences.
     ///
-    /// `is_asleep` tells whether the owner sleeps or is about to.
+    /// `is_asleep` returns whether the owner sleeps or is about to.
     #[cold]
     pub(crate) fn raid(&self, is_asleep: impl FnOnce() -> bool) -> Option<u32> {
         // Acquire: the slots below.
@@ -254,7 +267,7 @@ impl Stack {
         published
     }
 
-    /// The owner has the result of the stolen job in `slot`.
+    /// Frees `slot`, when the owner has the result of the stolen job in it.
     pub(crate) fn reset(&self, slot: &Slot) {
         slot.clear();
         let depth = self.index_of(slot);
@@ -264,31 +277,33 @@ impl Stack {
         self.keep_alarm();
     }
 
-    /// Somebody wants work: the next fork takes the slow path.
+    /// Asks the owner for work: its next fork takes the slow path.
     pub(crate) fn demand(&self) {
-        // Relaxed: one who must not miss a fork issues the heavy barrier next. Written only if it changes something: the owner reads this line at each fork.
+        // Relaxed: a worker that must not miss a fork issues the heavy barrier next. Written only
+        // if it changes something: the owner reads this line at each fork.
         if !self.signs.demand.load(Ordering::Relaxed) {
-            // Release and the order of the two: an owner that sees the alarm sees the demand, or leaves it for its next fork.
+            // Release and the order of the two: an owner that sees the alarm sees the demand, or
+            // leaves it for its next fork.
             self.signs.demand.store(true, Ordering::Release);
         }
         self.alarm();
     }
 
-    /// Whether the alarm is on.
+    /// Returns whether the alarm is on.
     #[inline(always)]
     pub(crate) fn is_alarmed(&self) -> bool {
         // Relaxed: as in `push`.
         self.signs.alarm.load(Ordering::Relaxed) == 0
     }
 
-    /// Whether another worker has asked for work since the owner last answered.
+    /// Returns whether another worker has asked for work since the owner last answered.
     #[inline(always)]
     pub(crate) fn is_demanded(&self) -> bool {
         // Relaxed: a hint; the next fork looks again.
         self.signs.demand.load(Ordering::Relaxed)
     }
 
-    /// The next fork takes the slow path, for whatever reason.
+    /// Raises the alarm: the next fork takes the slow path, for whatever reason.
     pub(crate) fn alarm(&self) {
         // Relaxed: as above.
         if self.signs.alarm.load(Ordering::Relaxed) != 0 {
@@ -296,15 +311,16 @@ impl Stack {
         }
     }
 
-    /// The owner answers the alarm. Returns whether somebody awake wants work.
+    /// Answers the alarm. Returns whether a worker that is awake wants work. The owner calls this.
     ///
-    /// The alarm is off before anybody is looked for, so that one who raises it from now on is not overlooked.
+    /// The alarm is off before the owner looks for other workers, so that a worker that raises it
+    /// from now on is not overlooked.
     pub(crate) fn answer(&self) -> bool {
         if self.is_fenced() {
-            // SeqCst: the fence that `push` lacks.
+            // SeqCst: the fence that `push` does not have.
             fence(Ordering::SeqCst);
         } else {
-            // What the owner reads next, it reads after this store.
+            // The owner's next loads come after this store.
             self.signs.alarm.swap(self.end, Ordering::SeqCst);
             fence_after_exchange();
         }
@@ -314,52 +330,54 @@ impl Stack {
         self.signs.demand.load(Ordering::Relaxed) && self.signs.demand.swap(false, Ordering::AcqRel)
     }
 
-    /// The slot of the oldest job, for models in which it is stolen.
+    /// Returns the slot of the oldest job, for models in which it is stolen.
     #[cfg(all(test, loom))]
     pub(crate) fn oldest(&self) -> &Slot {
         self.slot(0)
     }
 
-    /// Whether a thief would find something now: public jobs.
+    /// Returns whether there are public jobs, which a thief would find now.
     pub(crate) fn has_public(&self) -> bool {
         let (top, split) = self.public_depths();
         top < split
     }
 
-    /// Whether there were jobs a moment ago that nobody has taken, public or private. As one look: while a job stands, `bottom` is above it and `top` is not,
-    /// whatever moves between them.
+    /// Returns whether there were untaken jobs a moment ago, public or private. It counts as one
+    /// look: while a job stands, `bottom` is above it and `top` is not, whatever moves between
+    /// them.
     pub(crate) fn has_jobs(&self) -> bool {
         let (top, bottom) = self.depths();
         top < bottom
     }
 
-    /// From which depth to below which there are public jobs.
+    /// Returns the range of depths at which there are public jobs.
     pub(crate) fn public_depths(&self) -> (u32, u32) {
         let Public { top, split } = self.public.get();
         (top, split)
     }
 
-    /// From which depth to below which there were jobs a moment ago that no worker has taken. As
-    /// [`has_jobs`](Stack::has_jobs): one look.
+    /// Returns the range of depths at which there were untaken jobs a moment ago. Like
+    /// [`has_jobs`](Stack::has_jobs), it counts as one look.
     pub(crate) fn depths(&self) -> (u32, u32) {
         // Relaxed: a raid reads it again.
         let bottom = self.index(self.bottom.load(Ordering::Relaxed).min(self.end));
         (self.public.get().top, bottom)
     }
 
-    /// Whether there were private jobs a moment ago. After a heavy barrier: whether there are any that were forked before the owner could
-    /// see an alarm raised before the barrier.
+    /// Returns whether there were private jobs a moment ago. After a heavy barrier: whether there
+    /// are any that were forked before the owner could see an alarm raised before the barrier.
     pub(crate) fn has_private(&self) -> bool {
         // Relaxed: a raid reads it again.
         self.index(self.bottom.load(Ordering::Relaxed).min(self.end)) > self.public.get().split
     }
 
-    /// Whether jobs can be published by a raid only: some are private, and none is public.
+    /// Returns whether only a raid can publish jobs: some are private, and none is public.
     pub(crate) fn needs_raid(&self) -> bool {
         self.has_private() && !self.has_public()
     }
 
-    /// How many jobs the owner has that nobody else can see, roughly, given its first free slot; and whether nobody wants any.
+    /// Returns whether the owner has about `enough` private jobs, and no worker wants any. `slot`
+    /// is its first free slot.
     #[inline(always)]
     pub(crate) fn is_rich(&self, slot: &Slot, enough: usize) -> bool {
         let address = std::ptr::from_ref(slot).addr();

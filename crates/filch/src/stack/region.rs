@@ -1,7 +1,8 @@
-//! Where a worker's seat and its fork stack lie: address space that is reserved at once and filled as it is used.
+//! The memory of a worker's seat and its fork stack.
 //!
-//! A region is as large as its alignment, so that the address of any slot leads to the seat at the region's start by one `and`. That is how a
-//! [`Worker`](crate::Worker) can be nothing but the address of a slot.
+//! Address space is reserved at once and filled as it is used. A region is as large as its
+//! alignment, so that the address of any slot leads to the seat at the region's start by one `and`.
+//! That is how a [`Worker`](crate::Worker) can be nothing but the address of a slot.
 
 use std::io;
 use std::marker::PhantomData;
@@ -28,10 +29,11 @@ unsafe impl<P: Send> Send for Region<P> {}
 unsafe impl<P: Sync> Sync for Region<P> {}
 
 impl<P> Region<P> {
-    /// Where the slots begin, from the region's start.
+    /// The offset of the slots from the region's start.
     const SLOTS: usize = mem::size_of::<P>().next_multiple_of(128);
 
-    /// As many slots as fit: deeper than the usual thread stack can nest joins.
+    /// The largest number of slots that fit. That is deeper than the usual thread stack can nest
+    /// joins.
     pub(crate) const MOST_SLOTS: usize = if cfg!(loom) {
         4
     } else if cfg!(shuttle) {
@@ -40,8 +42,8 @@ impl<P> Region<P> {
         (SIZE - Self::SLOTS) / STRIDE
     };
 
-    /// Reserves a region of so many slots and puts what `seat` makes at its start. `seat` is told where the slots begin, and how
-    /// many there are; it must not look at them yet.
+    /// Reserves a region of `slots` slots and puts the result of `seat` at its start. `seat` gets
+    /// the address of the slots and their number; it must not look at them yet.
     pub(crate) fn new(slots: usize, seat: impl FnOnce(usize, usize) -> P) -> io::Result<Region<P>> {
         const { assert!(mem::align_of::<P>() <= SIZE) };
         let slots = slots.clamp(2, Self::MOST_SLOTS);
@@ -50,7 +52,8 @@ impl<P> Region<P> {
         let base = address + Self::SLOTS;
         if cfg!(any(loom, shuttle)) {
             for index in 0..slots {
-                // SAFETY: within the memory; on real memory zero bytes are free slots already, but not for a checker's atomics.
+                // SAFETY: within the memory. On real memory zero bytes are free slots already, but
+                // not for a checker's atomics.
                 unsafe { ptr::with_exposed_provenance_mut::<Slot>(base + index * STRIDE).write(Slot::new()) };
             }
         }
@@ -59,7 +62,7 @@ impl<P> Region<P> {
         Ok(Region { start, slots, _memory: memory, _post: PhantomData })
     }
 
-    /// The seat.
+    /// Returns the seat.
     pub(crate) fn seat(&self) -> &P {
         // SAFETY: written by `new`, dropped with the region.
         unsafe { &*self.start.cast::<P>() }
@@ -74,12 +77,12 @@ impl<P> Drop for Region<P> {
                 unsafe { self.start.add(Self::SLOTS + index * STRIDE).cast::<Slot>().drop_in_place() };
             }
         }
-        // SAFETY: written by `new`, and nobody borrows a region that is dropped.
+        // SAFETY: written by `new`, and a region that is dropped is not borrowed.
         unsafe { self.start.cast::<P>().drop_in_place() };
     }
 }
 
-/// The start of the region in which an address of one of its slots lies.
+/// Returns the start of the region that contains the slot at this address.
 #[inline(always)]
 pub(crate) fn start_of(address: usize) -> usize {
     address & !(SIZE - 1)
@@ -96,11 +99,12 @@ mod memory {
     /// Unmapped when dropped.
     pub(super) type Memory = MmapMut;
 
-    /// Zeroed memory that is not there before it is touched, aligned to the size of a region.
+    /// Reserves zeroed memory, aligned to the size of a region. The memory is allocated when it is
+    /// touched.
     pub(super) fn reserve(_size: usize) -> io::Result<(*mut u8, Memory)> {
         let mut memory = MmapOptions::new().len(2 * SIZE).no_reserve_swap().map_anon()?;
         let start = memory.as_mut_ptr();
-        // SAFETY: by less than the one half of what was mapped.
+        // SAFETY: by less than half of what was mapped.
         let start = unsafe { start.add(start.align_offset(SIZE)) };
         Ok((start, memory))
     }

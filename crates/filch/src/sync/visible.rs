@@ -1,5 +1,8 @@
-//! Locks that ThreadSanitizer sees: the standard library is not instrumented, and what its locks order when they are contended looks
-//! unordered. These spin. They are for that check alone, and for Linux, where nothing needs a condition variable.
+//! Locks that ThreadSanitizer can see.
+//!
+//! The standard library is not instrumented, so what its contended locks order looks unordered.
+//! These locks spin. They are only for that check, and for Linux, where nothing needs a condition
+//! variable.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
@@ -24,7 +27,7 @@ impl<T> Mutex<T> {
     }
 
     pub(crate) fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        // Acquire: what was done under the lock before.
+        // Acquire: sees what was done under the lock before.
         while self.locked.swap(true, Ordering::Acquire) {
             thread::yield_now();
         }
@@ -50,7 +53,7 @@ impl<T> DerefMut for MutexGuard<'_, T> {
 
 impl<T> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
-        // Release: what was done under the lock.
+        // Release: publishes what was done under the lock.
         self.0.locked.store(false, Ordering::Release);
     }
 }

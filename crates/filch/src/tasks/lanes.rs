@@ -1,4 +1,5 @@
-//! Deques for scopes whose tasks are taken oldest first: one for each that is open on a worker.
+//! Deques for scopes whose tasks are taken oldest first. Each such scope that is open on a worker
+//! has one.
 //!
 //! The owner takes the oldest task of such a scope from the thieves' end of the deque. So each
 //! scope needs a deque in which no older tasks of other scopes stand before its own.
@@ -9,14 +10,14 @@ use std::fmt;
 use super::list::List;
 use super::{Counted, Deque};
 
-/// See the module.
+/// The lanes of a worker; see the module.
 pub(crate) struct Lanes {
     lanes: List,
-    /// How many are in use. The owner's.
+    /// The number of lanes in use. Only the owner uses it.
     used: Cell<usize>,
 }
 
-// SAFETY: the functions that use the cell are unsafe, and the owner's.
+// SAFETY: the functions that use the cell are unsafe, and only the owner calls them.
 unsafe impl Sync for Lanes {}
 
 impl Lanes {
@@ -24,25 +25,25 @@ impl Lanes {
         Lanes { lanes: List::new(Counted::WhenStolen), used: Cell::new(0) }
     }
 
-    /// All lanes that there are, in use or not.
+    /// Returns all lanes that exist, in use or not.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Deque> {
         self.lanes.iter()
     }
 
-    /// A lane without tasks, if there is one left.
+    /// Takes a lane without tasks, if there is one left.
     ///
     /// # Safety
     ///
     /// Called by the owner, which [puts it back](Lanes::put_back) last in, first out.
     pub(crate) unsafe fn take(&self) -> Option<&Deque> {
         let index = self.used.get();
-        // SAFETY: the caller's word; lanes are made in order.
+        // SAFETY: the caller guarantees it; lanes are made in order.
         let lane = unsafe { self.lanes.get_or_make(index) }?;
         self.used.set(index + 1);
         Some(lane)
     }
 
-    /// The lane that was taken last is not needed any more.
+    /// Puts back the lane that was taken last.
     ///
     /// # Safety
     ///

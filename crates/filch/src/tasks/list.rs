@@ -1,4 +1,4 @@
-//! Deques that a worker makes when it first needs them, and that all workers can look at.
+//! Deques that a worker creates when it first needs them. All workers can look at them.
 
 use std::iter;
 use std::ptr;
@@ -10,9 +10,10 @@ use crate::sync::{AtomicPtr, Ordering};
 /// The most deques in a list.
 const MOST: usize = 8;
 
-/// See the module. Each deque has room for one segment and is in the fenced mode: their owners
-/// never pop from their own end, where a raid would have to be told from a pop, so a raid needs no
-/// barrier.
+/// A list of deques; see the module.
+///
+/// Each deque has room for one segment and is in the fenced mode. The owners never pop from their
+/// own end, where a raid would have to be distinguished from a pop. So a raid needs no barrier.
 #[derive(Debug)]
 pub(super) struct List {
     deques: [AtomicPtr<Deque>; MOST],
@@ -31,7 +32,7 @@ impl List {
         unsafe { deque.as_ref() }
     }
 
-    /// All deques that were made.
+    /// Returns all deques that were created.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Deque> {
         let mut index = 0;
         iter::from_fn(move || {
@@ -41,11 +42,11 @@ impl List {
         })
     }
 
-    /// The deque of this index, made now if need be, unless that would be too many.
+    /// Returns the deque of this index. Creates it if need be, unless that would be too many.
     ///
     /// # Safety
     ///
-    /// Called by the owner. Those of lower indices were made.
+    /// Called by the owner. The deques of lower indices were created.
     pub(super) unsafe fn get_or_make(&self, index: usize) -> Option<&Deque> {
         let place = self.deques.get(index)?;
         if self.get(index).is_none() {
@@ -59,7 +60,7 @@ impl List {
 
 impl Drop for List {
     fn drop(&mut self) {
-        // Shuttle drops what a failed run has left when its atomics cannot be used any more.
+        // Shuttle drops what a failed execution has left when its atomics cannot be used any more.
         if cfg!(shuttle) {
             return;
         }

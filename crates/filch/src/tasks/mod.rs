@@ -1,4 +1,4 @@
-//! Task deques: where the tasks that a worker has spawned wait.
+//! Task deques, which hold the tasks that a worker has spawned.
 //!
 //! The owner pushes tasks at `bottom` and takes the youngest from there, by plain stores, without a
 //! fence, a read-modify-write or an allocation. Thieves take the oldest. How the two ends meet is
@@ -16,22 +16,25 @@
 //! position that was claimed is not used again, and `top` never falls. A pop that finds its task
 //! stolen puts `bottom` back. Each position below `top` was claimed exactly once, so when `moved`
 //! and `own_moved` together equal `top`, all claimed tasks have been moved out. `moved` is read
-//! before `top`: otherwise it could count a claim that `top` does not tell of, in the place of one
+//! before `top`: otherwise it could count a claim that `top` does not show, in the place of one
 //! that it does.
 //!
-//! **Slots.** A position has its slot in a [ring of chunks](ring). The chunk of a block of positions is
-//! used for another block only when all positions of the block are below `free`. So what a thief
-//! reads after its claim is what the owner wrote. Chunks are freed only when the deque has no
-//! tasks, and all claimed ones have been moved out.
+//! **Slots.** A position has its slot in a [ring of chunks](ring). The chunk of a block of
+//! positions is used for another block only when all positions of the block are below `free`. So
+//! what a thief reads after its claim is what the owner wrote. Chunks are freed only when the deque
+//! has no tasks, and all claimed ones have been moved out.
 //!
-//! **Scopes** count their tasks with this. A task in a worker's segment of its scope is not counted. A
-//! thief adds 1 to the scope's *balance* before it adds to `moved`, and takes it back when the task
-//! is over. See [`scope`](crate::scope) for why that is exact.
+//! **Scopes** count their tasks with this. A task in a worker's segment of its scope is not
+//! counted. A thief adds 1 to the scope's *balance* before it adds to `moved`, and takes it back
+//! when the task is over. See [`scope`](crate::scope) for why that is exact.
 //!
-//! A deque is a stack of [segments](segments). A worker has one deque for the tasks of scopes,
-//! which it takes youngest first; one for each open scope whose tasks it takes oldest first
-//! ([`Lanes`]); some for tasks of scopes of which it has no segment ([`Strays`]), which are counted
-//! when they are pushed; and one for spawned jobs.
+//! A deque is a stack of [segments](segments). A worker has these deques:
+//!
+//! - one for the tasks of scopes, which it takes youngest first
+//! - one for each open scope whose tasks it takes oldest first ([`Lanes`])
+//! - some for tasks of scopes of which it has no segment ([`Strays`]), which are counted when they
+//!   are pushed
+//! - one for spawned jobs
 //!
 //! Model-checked on bounded TSO: `crates/filch-model/src/models/runtime/tasks.tso`.
 
@@ -58,21 +61,21 @@ use crate::unwind::NoUnwind;
 use ring::Ring;
 use segments::Segments;
 
-/// The most tasks at one time: positions are compared by 32 bits.
+/// The most tasks at one time. Positions are compared by 32 bits.
 const MOST: u64 = 1 << 30;
 
-/// What an attempt to steal came to.
+/// The result of an attempt to steal.
 #[derive(Debug)]
 pub(crate) enum Theft {
     /// A task, moved out of its slot.
     Task(Job),
     /// Another thief was faster.
     Lost,
-    /// Nothing is public that is wanted.
+    /// No wanted task is public.
     Nothing,
 }
 
-/// What an owner finds at its end.
+/// The result of a pop by the owner.
 #[derive(Debug)]
 pub(crate) enum Pop {
     /// Its youngest task, in its slot.
@@ -83,18 +86,18 @@ pub(crate) enum Pop {
     Robbed,
 }
 
-/// What thieves write.
+/// The words that thieves write.
 #[derive(Debug)]
 struct Taken {
     public: PublicWord,
     moved: AtomicU32,
 }
 
-/// What the owner writes.
+/// The words that the owner writes.
 #[derive(Debug)]
 struct Owned {
     bottom: AtomicU64,
-    /// How many tasks the owner has claimed from the thieves' end.
+    /// The number of tasks that the owner has claimed from the thieves' end.
     own_moved: Cell<u32>,
     free: Cell<u64>,
 }
@@ -102,13 +105,13 @@ struct Owned {
 /// When the tasks of a deque are added to the balance of their scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// By the thief that takes one.
+    /// By the thief that takes a task.
     WhenStolen,
-    /// By the worker that pushes one. Or they are not of a scope.
+    /// By the worker that pushes a task. Or the tasks are not of a scope.
     Before,
 }
 
-/// See the module.
+/// A task deque; see the module.
 pub(crate) struct Deque {
     owned: CachePadded<Owned>,
     limit: CachePadded<Limit>,
@@ -119,11 +122,11 @@ pub(crate) struct Deque {
     counted: Counted,
 }
 
-// SAFETY: the functions that use cells are unsafe, and the owner's.
+// SAFETY: the functions that use cells are unsafe, and only the owner calls them.
 unsafe impl Sync for Deque {}
 
 impl Deque {
-    /// An empty deque, with room for so many segments.
+    /// Creates an empty deque, with room for `segments` segments.
     pub(crate) fn new(mode: Mode, segments: usize, counted: Counted) -> Deque {
         Deque {
             owned: CachePadded::new(Owned { bottom: AtomicU64::new(0), own_moved: Cell::new(0), free: Cell::new(0) }),
@@ -136,7 +139,7 @@ impl Deque {
         }
     }
 
-    /// The slow paths.
+    /// Returns the words of the slow paths.
     fn split(&self) -> Split<'_, impl Fn(u32) -> u64 + '_> {
         Split {
             limit: &self.limit,
@@ -166,7 +169,7 @@ impl Deque {
         light();
     }
 
-    /// Where to write the task at `bottom`, in another block than the last one.
+    /// Returns the slot for the task at `bottom`, in another block than the last one.
     ///
     /// # Safety
     ///
@@ -176,13 +179,15 @@ impl Deque {
     unsafe fn enter_block(&self, bottom: u64) -> *mut Job {
         // SAFETY: this is the owner.
         if !unsafe { self.ring.has_room(bottom) } {
-            // SAFETY: the same.
+            // SAFETY: as above.
             unsafe { self.make_room(bottom) };
         }
-        // SAFETY: the same; the position has a slot.
+        // SAFETY: as above; the position has a slot.
         unsafe { self.ring.enter_to_write(bottom) }
     }
 
+    /// Makes sure that the position `bottom` has a slot.
+    ///
     /// # Safety
     ///
     /// Called by the owner.
@@ -193,18 +198,19 @@ impl Deque {
         }
         // SAFETY: this is the owner.
         if let Some(top) = unsafe { self.top_if_all_moved() } {
-            // It stays so: a position that was claimed is not used again. If thieves are under way
-            // now, the owner goes on with what it knew before.
+            // This stays true: a position that was claimed is not used again. If thieves are under
+            // way now, the owner goes on with what it knew before.
             self.owned.free.set(near(bottom, top));
         }
         let free = if defect(Defect::ReusesSlotsUnasked) { top } else { self.owned.free.get() };
-        // SAFETY: the same. Below `free` each task was claimed, and moved out of its slot.
+        // SAFETY: as above. Below `free` each task was claimed, and moved out of its slot.
         unsafe { self.ring.make_room(bottom, free) };
     }
 
-    /// Takes the youngest task, if there is one above `base`. The caller takes it out of the slot
-    /// before it pushes another one. If there is none, tells whether any of these were taken from
-    /// the other end.
+    /// Takes the youngest task, if there is one above `base`.
+    ///
+    /// The caller takes the task out of the slot before it pushes another one. If there is none,
+    /// the result says whether any of these tasks were taken from the other end.
     ///
     /// # Safety
     ///
@@ -242,7 +248,7 @@ impl Deque {
     pub(crate) unsafe fn take_youngest(&self) -> Option<Job> {
         // SAFETY: this is the owner.
         match unsafe { self.pop(self.segments.base()?) } {
-            // SAFETY: popped, so the owner's.
+            // SAFETY: popped, so it belongs to the owner.
             Pop::Task(job) => Some(unsafe { job.read() }),
             Pop::Empty | Pop::Robbed => None,
         }
@@ -267,7 +273,7 @@ impl Deque {
                     // Relaxed: the owner reads its own store.
                     let bottom = self.owned.bottom.load(Ordering::Relaxed) as u32;
                     let published = self.split().publish(bottom, |_| true, split::all);
-                    // Nothing was private; but a raid may have published it just before.
+                    // Nothing was private; but a raid may have published tasks just before.
                     if published == 0 && (!self.has_public() || defect(Defect::TakesPrivateForAll)) {
                         return None;
                     }
@@ -276,19 +282,19 @@ impl Deque {
         }
     }
 
-    /// The task at a position that the caller has claimed.
+    /// Returns the task at a position that the caller has claimed.
     fn claimed(&self, position: u32) -> *const Job {
         // The ring looks at the low bits only.
         self.ring.claimed(position.into())
     }
 
-    /// When its tasks are counted.
+    /// Returns when the tasks of the deque are counted.
     pub(crate) fn counted(&self) -> Counted {
         self.counted
     }
 
-    /// A thief takes the oldest public task, if its position is wanted. `count` is told of it
-    /// before it counts as moved.
+    /// Steals the oldest public task, if its position is wanted. `count` gets the lineage of the
+    /// task before the task counts as moved.
     pub(crate) fn steal_if(&self, is_wanted: impl FnOnce(u64) -> bool, count: impl FnOnce(Lineage)) -> Theft {
         // Relaxed: any position close by would do.
         let mark = |position| near(self.owned.bottom.load(Ordering::Relaxed), position);
@@ -298,7 +304,7 @@ impl Deque {
                 let job = unsafe { self.claimed(position).read() };
                 if !defect(Defect::CountsAfterMoved) {
                     count(job.lineage);
-                    // Release: the owner that sees it may use the slot again, and sees what was
+                    // Release: an owner that sees it may use the slot again, and sees what was
                     // counted.
                     self.taken.moved.fetch_add(1, Ordering::Release);
                 } else {
@@ -312,7 +318,7 @@ impl Deque {
         }
     }
 
-    /// Whether all tasks that were claimed so far have been moved out of their slots, and counted.
+    /// Returns whether all claimed tasks have been moved out of their slots, and counted.
     ///
     /// # Safety
     ///
@@ -322,8 +328,8 @@ impl Deque {
         unsafe { self.top_if_all_moved() }.is_some()
     }
 
-    /// A `top` below which all tasks have been moved out of their slots, and counted, if there were
-    /// no others that are claimed.
+    /// Returns `top`, if all claimed tasks have been moved out of their slots, and counted. These
+    /// are all tasks below `top`.
     ///
     /// # Safety
     ///
@@ -335,33 +341,33 @@ impl Deque {
         (moved == top).then_some(top)
     }
 
-    /// The owner publishes the older half of its private tasks, unless some are public already; or
-    /// `more` of them. Returns how many it published.
+    /// Publishes the older half of the private tasks, unless some are public already. With `more`,
+    /// it does so in any case. Returns the number of tasks published. The owner calls this.
     pub(crate) fn share(&self, more: bool) -> u32 {
         // Relaxed: the owner reads its own store.
         let bottom = self.owned.bottom.load(Ordering::Relaxed) as u32;
         self.split().publish(bottom, |has_public| more || !has_public, split::half)
     }
 
-    /// Publishes tasks of an owner that does not answer. Returns false if the kernel refused the
-    /// barrier; then the owner is to be asked for fences.
+    /// Publishes tasks of an owner that does not respond. Returns false if the kernel refused the
+    /// barrier; then the caller must ask the owner for fences.
     pub(crate) fn raid(&self, is_asleep: impl FnOnce() -> bool) -> bool {
         // Acquire: the slots below.
         let bottom = || self.owned.bottom.load(Ordering::Acquire) as u32;
         self.split().raid(is_asleep, bottom).is_some()
     }
 
-    /// Asks the owner to fence. Its alarm is to be raised after this.
+    /// Asks the owner to fence. The caller raises the owner's alarm after this.
     pub(crate) fn ask_for_fences(&self) {
         self.limit.ask_for_fences();
     }
 
-    /// Whether tasks can be published by a raid only: some are private, and none is public.
+    /// Returns whether only a raid can publish tasks: some are private, and none is public.
     pub(crate) fn needs_raid(&self) -> bool {
         self.has_private() && !self.has_public()
     }
 
-    /// Whether the last segment is for this lineage.
+    /// Returns whether the last segment is for this lineage.
     ///
     /// # Safety
     ///
@@ -372,7 +378,7 @@ impl Deque {
         last == Some(lineage)
     }
 
-    /// The lineage of the last segment.
+    /// Returns the lineage of the last segment.
     ///
     /// # Safety
     ///
@@ -382,13 +388,13 @@ impl Deque {
         unsafe { self.segments.last() }
     }
 
-    /// Lets the owner switch to the fenced mode, if a worker has asked for that.
+    /// Switches the owner to the fenced mode, if a worker has asked for it. The owner calls this.
     pub(crate) fn heed_request(&self) {
         self.split().heed_request();
     }
 
-    /// From which position to below which there were tasks a moment ago that no worker has taken.
-    /// One look: while a task is there, `bottom` is above it and `top` is not.
+    /// Returns the range of positions at which there were untaken tasks a moment ago. This is one
+    /// look: while a task is there, `bottom` is above it and `top` is not.
     fn positions(&self) -> (u64, u64) {
         // Relaxed: a raid reads it again.
         let bottom = self.owned.bottom.load(Ordering::Relaxed);
@@ -396,7 +402,7 @@ impl Deque {
         (bottom.saturating_sub(distance(top, bottom as u32).into()), bottom)
     }
 
-    /// From which position to below which there are public tasks.
+    /// Returns the range of positions at which there are public tasks.
     fn public_positions(&self) -> (u64, u64) {
         // Relaxed: any position close by would do.
         let bottom = self.owned.bottom.load(Ordering::Relaxed);
@@ -404,7 +410,7 @@ impl Deque {
         (near(bottom, public.top), near(bottom, public.split))
     }
 
-    /// The same, or of all tasks.
+    /// Returns the range of positions of public tasks, or of all tasks if `private_too`.
     fn positions_of(&self, private_too: bool) -> (u64, u64) {
         if private_too {
             self.positions()
@@ -413,54 +419,55 @@ impl Deque {
         }
     }
 
-    /// Whether a thief would find something now.
+    /// Returns whether a thief would find a task now.
     pub(crate) fn has_public(&self) -> bool {
         let public = self.taken.public.get();
         distance(public.top, public.split) > 0
     }
 
-    /// Whether there were tasks a moment ago that no worker has taken, public or private.
+    /// Returns whether there were untaken tasks a moment ago, public or private.
     pub(crate) fn has_tasks(&self) -> bool {
         let (top, bottom) = self.positions();
         top < bottom
     }
 
-    /// How many private tasks there were a moment ago.
+    /// Returns the number of private tasks a moment ago.
     pub(crate) fn private(&self) -> u32 {
         // Relaxed: a raid reads it again.
         let bottom = self.owned.bottom.load(Ordering::Relaxed) as u32;
         distance(self.taken.public.get().split, bottom)
     }
 
-    /// Whether there were any.
+    /// Returns whether there were private tasks a moment ago.
     pub(crate) fn has_private(&self) -> bool {
         self.private() > 0
     }
 
-    /// Whether there seems to be a task that descends from what is waited for; public, or also
-    /// private.
+    /// Returns whether there seems to be a task that descends from what is waited for. Looks at
+    /// public tasks, or also at private ones.
     pub(crate) fn has_under(&self, wait: Wait, private_too: bool) -> bool {
         self.segments.first_under(wait, self.positions_of(private_too)).is_some()
     }
 
-    /// Whether the oldest public task seems to descend from what is waited for.
+    /// Returns whether the task at `position` seems to descend from what is waited for. It is the
+    /// oldest public task.
     pub(crate) fn is_under(&self, wait: Wait, position: u64) -> bool {
         self.segments.first_under(wait, (position, position + 1)).is_some()
     }
 
-    /// Whether there seems to be a task that descends from what is waited for, behind others.
+    /// Returns whether a task behind others seems to descend from what is waited for.
     pub(crate) fn has_under_behind_others(&self, wait: Wait) -> bool {
         let positions = self.positions();
         self.segments.first_under(wait, positions).is_some_and(|first| first > positions.0)
     }
 
-    /// Whether there seems to be a task that descends from what is waited for as `node`.
+    /// Returns whether a task seems to descend from what is waited for as `node`.
     pub(crate) fn has_under_node(&self, node: usize) -> bool {
         self.segments.have_task_under_node(node, self.positions())
     }
 
-    /// Opens a segment for the tasks of this lineage, if there is room for one. Returns where it
-    /// begins.
+    /// Opens a segment for the tasks of this lineage, if there is room for one. Returns the
+    /// position where it begins.
     ///
     /// # Safety
     ///
@@ -484,7 +491,7 @@ impl Deque {
         unsafe { self.segments.close() };
     }
 
-    /// Whether a segment is open.
+    /// Returns whether a segment is open.
     ///
     /// # Safety
     ///
@@ -494,7 +501,7 @@ impl Deque {
         unsafe { self.segments.base() }.is_some()
     }
 
-    /// Whether it has more memory than a deque without tasks needs.
+    /// Returns whether the deque has more memory than a deque without tasks needs.
     ///
     /// # Safety
     ///
@@ -504,8 +511,8 @@ impl Deque {
         unsafe { self.ring.has_many() }
     }
 
-    /// Frees memory that tasks have taken, if there are none: what was not needed since the last
-    /// time, or, if `all`, nearly all of it.
+    /// Frees memory that tasks have taken, if there are no tasks. Frees what was not needed since
+    /// the last call, or, if `all`, nearly all of it.
     ///
     /// # Safety
     ///
@@ -515,13 +522,13 @@ impl Deque {
         let bottom = self.owned.bottom.load(Ordering::Relaxed);
         // SAFETY: this is the owner.
         if unsafe { self.top_if_all_moved() } == Some(bottom as u32) {
-            // SAFETY: the same. All positions were claimed and moved, or popped.
+            // SAFETY: as above. All positions were claimed and moved, or popped.
             unsafe { self.ring.trim(bottom, all) };
         }
     }
 }
 
-/// The position of 64 bits that is close to `bottom` and has these low bits.
+/// Returns the 64-bit position that is close to `bottom` and has these low bits.
 fn near(bottom: u64, position: u32) -> u64 {
     let ahead = position.wrapping_sub(bottom as u32) as i32;
     bottom.wrapping_add_signed(ahead.into())

@@ -1,9 +1,9 @@
-//! Where the tasks of a deque lie: chunks of slots, found through a directory.
+//! The memory of a deque's tasks: chunks of slots, found through a directory.
 //!
-//! A slot never moves. The chunk of a position is at the entry of the directory that the position's
-//! high bits name, modulo its length. A directory that is full is replaced by one twice as long
-//! with the same chunks. A thief may still read the old one, so that lives as long as the deque;
-//! all old ones together are shorter than the newest.
+//! A slot never moves. The high bits of a position, modulo the length of the directory, are the
+//! index of the entry for its chunk. A full directory is replaced by one twice as long with the
+//! same chunks. A thief may still read the old one, so that lives as long as the deque. All old
+//! directories together are shorter than the newest.
 //!
 //! The owner keeps the chunk of the block where it last pushed or popped, and looks into the
 //! directory only when it enters another block.
@@ -17,48 +17,52 @@ use std::ptr;
 use crate::job::Job;
 use crate::sync::{AtomicPtr, Ordering};
 
-/// How many tasks a chunk holds.
+/// The number of tasks in a chunk.
 pub(super) const CHUNK: u64 = if cfg!(loom) { 2 } else { 64 };
 
-/// How many entries the first directory has.
+/// The number of entries of the first directory.
 const FIRST: usize = if cfg!(loom) { 2 } else { 16 };
 
-/// How many chunks a deque keeps that has no tasks.
+/// The number of chunks that a deque without tasks keeps.
 const KEPT: u64 = 2;
 
-/// Where no block begins. No position is less than a chunk above it.
+/// A position where no block begins. No position is less than a chunk above it.
 const NO_BLOCK: u64 = 1 << 63;
 
 /// Room for one task.
 struct Slot {
     job: MaybeUninit<Job>,
-    /// Tells loom who reads and writes the job.
+    /// Tells loom which threads read and write the job.
     #[cfg(loom)]
     watch: loom::cell::UnsafeCell<()>,
 }
 
 impl Slot {
+    /// Returns the place of the job, to read it.
+    ///
     /// # Safety
     ///
-    /// In a chunk.
+    /// The slot is in a chunk.
     #[inline(always)]
     unsafe fn to_read(slot: *const Slot) -> *const Job {
         #[cfg(loom)]
         // SAFETY: only loom looks at it.
         unsafe { &*slot }.watch.with(|_| ());
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { &raw const (*slot).job }.cast()
     }
 
+    /// Returns the place of the job, to write it.
+    ///
     /// # Safety
     ///
-    /// In a chunk.
+    /// The slot is in a chunk.
     #[inline(always)]
     unsafe fn to_write(slot: *mut Slot) -> *mut Job {
         #[cfg(loom)]
         // SAFETY: only loom looks at it.
         unsafe { &*slot }.watch.with_mut(|_| ());
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { &raw mut (*slot).job }.cast()
     }
 }
@@ -83,7 +87,7 @@ impl Directory {
     }
 }
 
-/// See the module. What is not atomic is the owner's.
+/// The chunks of a deque; see the module. Only the owner uses the fields that are not atomic.
 pub(super) struct Ring {
     directory: AtomicPtr<Directory>,
     /// The first position of the owner's current block, or [`NO_BLOCK`], and the block's chunk.
@@ -100,9 +104,9 @@ pub(super) struct Ring {
     old: RefCell<Vec<*mut Directory>>,
 }
 
-// SAFETY: the functions that use cells are unsafe, and the owner's.
+// SAFETY: the functions that use cells are unsafe, and only the owner calls them.
 unsafe impl Sync for Ring {}
-// SAFETY: chunks are memory of the ring's own.
+// SAFETY: the ring owns the memory of its chunks.
 unsafe impl Send for Ring {}
 
 impl fmt::Debug for Ring {
@@ -132,6 +136,8 @@ fn new_chunk() -> *mut Slot {
     chunk
 }
 
+/// Frees a chunk.
+///
 /// # Safety
 ///
 /// From `new_chunk`, and in no directory.
@@ -141,7 +147,7 @@ unsafe fn free_chunk(chunk: *mut Slot) {
     unsafe {
         std::ptr::slice_from_raw_parts_mut(chunk, CHUNK as usize).drop_in_place();
     }
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees it.
     unsafe { dealloc(chunk.cast(), layout()) };
 }
 
@@ -159,7 +165,7 @@ impl Ring {
         }
     }
 
-    /// Whether the position has a slot, given that it is not below those that have.
+    /// Returns whether the position has a slot. It is not below the positions that have slots.
     ///
     /// # Safety
     ///
@@ -168,7 +174,7 @@ impl Ring {
         position < self.room.get()
     }
 
-    /// The task at a position that the calling thief has claimed.
+    /// Returns the task at a position that the calling thief has claimed.
     pub(super) fn claimed(&self, position: u64) -> *const Job {
         // Acquire: the directory as it was made. The thief has acquired what the owner had written
         // when the position became public.
@@ -179,11 +185,11 @@ impl Ring {
         assert!(!cfg!(loom) || !chunk.is_null(), "a position without a slot was claimed");
         // SAFETY: the position keeps its slot until the task is moved out.
         let slot = unsafe { chunk.add((position % CHUNK) as usize) };
-        // SAFETY: the same.
+        // SAFETY: as above.
         unsafe { Slot::to_read(slot) }
     }
 
-    /// The slot of a position, if that is in the owner's current block.
+    /// Returns the slot of a position, if it is in the owner's current block.
     ///
     /// # Safety
     ///
@@ -195,7 +201,8 @@ impl Ring {
         (offset < CHUNK).then(|| unsafe { self.chunk.get().add(offset as usize) })
     }
 
-    /// Makes the block of a position that has a slot the current one. Returns the slot.
+    /// Makes the block of `position` the current one. Returns the slot of the position, which has
+    /// one.
     ///
     /// # Safety
     ///
@@ -212,41 +219,43 @@ impl Ring {
         unsafe { self.chunk.get().add(offset as usize) }
     }
 
-    /// Where to write the task of a position, if that is in the current block.
+    /// Returns where to write the task of a position in the current block. Returns `None` for other
+    /// blocks.
     ///
     /// # Safety
     ///
     /// Called by the owner.
     #[inline(always)]
     pub(super) unsafe fn to_write(&self, position: u64) -> Option<*mut Job> {
-        // SAFETY: the caller's word; within the chunk.
+        // SAFETY: the caller guarantees it; within the chunk.
         unsafe { self.slot(position).map(|slot| Slot::to_write(slot)) }
     }
 
-    /// The same for a position that has a slot and whose block becomes the current one.
+    /// Returns where to write the task of a position, and enters its block. The block becomes the
+    /// current one. The position has a slot.
     ///
     /// # Safety
     ///
     /// Called by the owner.
     pub(super) unsafe fn enter_to_write(&self, position: u64) -> *mut Job {
-        // SAFETY: the caller's word; within the chunk.
+        // SAFETY: the caller guarantees it; within the chunk.
         unsafe { Slot::to_write(self.enter(position)) }
     }
 
-    /// The task of a position that was written.
+    /// Returns the task of a position that was written.
     ///
     /// # Safety
     ///
     /// Called by the owner.
     #[inline(always)]
     pub(super) unsafe fn to_read(&self, position: u64) -> *const Job {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         let slot = unsafe { self.slot(position).unwrap_or_else(|| self.enter(position)) };
         // SAFETY: within the chunk.
         unsafe { Slot::to_read(slot) }
     }
 
-    /// Gives the position a slot, and those after it in its block.
+    /// Gives a slot to the position, and to those after it in its block.
     ///
     /// # Safety
     ///
@@ -258,7 +267,7 @@ impl Ring {
         let mut first = self.first.get();
         // SAFETY: as in `claimed`; only the owner replaces it.
         let mut directory = unsafe { &*self.directory.load(Ordering::Relaxed) };
-        // A block whose positions are all free gives its chunk to this one.
+        // If all positions of the first block are free, its chunk goes to this block.
         let chunk = if first < free / CHUNK {
             self.first.set(first + 1);
             // Relaxed: no thief looks for a position below `free`.
@@ -272,7 +281,7 @@ impl Ring {
         if block - first == len {
             let larger = Directory::new(2 * len as usize);
             for block in first..block {
-                // SAFETY: just made.
+                // SAFETY: newly made.
                 let entry = unsafe { &*larger }.entry(block);
                 // Relaxed: published below.
                 entry.store(directory.entry(block).load(Ordering::Relaxed), Ordering::Relaxed);
@@ -288,7 +297,7 @@ impl Ring {
         self.peak.set(self.peak.get().max(block + 1 - first));
     }
 
-    /// Whether there are more chunks than a deque without tasks keeps.
+    /// Returns whether there are more chunks than a deque without tasks keeps.
     ///
     /// # Safety
     ///
@@ -297,15 +306,15 @@ impl Ring {
         self.room.get() / CHUNK - self.first.get() > KEPT || !self.spare.borrow().is_empty()
     }
 
-    /// Frees chunks, for a deque that has no tasks and whose next position is `position`: those
-    /// that were not needed since the last time, or, if `all`, all but a few.
+    /// Frees chunks, for a deque that has no tasks and whose next position is `position`. Frees
+    /// those that were not needed since the last call, or, if `all`, all but a few.
     ///
     /// # Safety
     ///
     /// Called by the owner. No thread reads a slot.
     pub(super) unsafe fn trim(&self, position: u64, all: bool) {
         let (first, end) = (self.first.get(), self.room.get() / CHUNK);
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         if !unsafe { self.has_many() } {
             return;
         }
@@ -321,7 +330,7 @@ impl Ring {
         );
         self.first.set(kept_first);
         self.room.set(kept_end * CHUNK);
-        // The next tasks take their chunks from the spare ones again, and so tell how many they
+        // The next tasks take their chunks from the spare ones again, and so show how many they
         // need.
         let needed = if all { 0 } else { self.peak.get().saturating_sub(KEPT) as usize };
         self.peak.set(0);
@@ -335,7 +344,7 @@ impl Ring {
         }
     }
 
-    /// Makes this the first position, which is that of a block.
+    /// Makes `position` the first position. It is the first of a block.
     #[cfg(all(test, not(any(loom, shuttle))))]
     pub(super) fn begin_at(&self, position: u64) {
         assert_eq!(position % CHUNK, 0);
@@ -343,7 +352,7 @@ impl Ring {
         self.first.set(position / CHUNK);
     }
 
-    /// How many chunks the ring has.
+    /// Returns the number of chunks of the ring.
     ///
     /// # Safety
     ///
@@ -356,7 +365,7 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // Shuttle drops what a failed run has left when its atomics cannot be used any more.
+        // Shuttle drops what a failed execution has left when its atomics cannot be used any more.
         if cfg!(shuttle) {
             return;
         }

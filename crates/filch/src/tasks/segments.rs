@@ -1,8 +1,9 @@
-//! Whose tasks are where: for each deque a stack of segments, open for all workers to read.
+//! The segments of a deque, which map positions to scopes. They are a stack that all workers can
+//! read.
 //!
-//! A segment begins at the position where a scope was opened, or a stolen task of it began to run.
-//! All tasks from there to the next segment are that scope's. So a worker that waits can tell,
-//! before it steals, whether a deque has tasks that its wait needs.
+//! A segment begins at the position where a scope was opened, or where a stolen task of it began to
+//! run. All tasks from there to the next segment belong to that scope. So a worker that waits can
+//! tell, before it steals, whether a deque has tasks that its wait needs.
 
 use std::cell::Cell;
 use std::ptr;
@@ -13,7 +14,7 @@ use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 /// The base of a segment that is closed.
 const CLOSED: u64 = u64::MAX;
 
-/// See the module.
+/// A segment of a deque; see the module.
 #[derive(Debug)]
 struct Segment {
     base: AtomicU64,
@@ -22,7 +23,7 @@ struct Segment {
 }
 
 impl Segment {
-    // Relaxed in all of these: for a thread that does not hold a task of the segment it is a hint.
+    // Relaxed in all of these: it is a hint for a thread that does not hold a task of the segment.
 
     fn lineage(&self) -> Lineage {
         Lineage::from_parts(self.node.load(Ordering::Relaxed), self.up.load(Ordering::Relaxed))
@@ -37,11 +38,11 @@ impl Segment {
 #[derive(Debug)]
 pub(super) struct Segments {
     all: Box<[Segment]>,
-    /// How many are open. The owner's.
+    /// The number of open segments. Only the owner uses it.
     open: Cell<usize>,
 }
 
-// SAFETY: the functions that use the cell are unsafe, and the owner's.
+// SAFETY: the functions that use the cell are unsafe, and only the owner calls them.
 unsafe impl Sync for Segments {}
 
 impl Segments {
@@ -54,7 +55,7 @@ impl Segments {
         Segments { all: (0..most).map(closed).collect(), open: Cell::new(0) }
     }
 
-    /// Opens a segment, if there is one left.
+    /// Opens a segment, if there is one left. Returns whether it did.
     ///
     /// # Safety
     ///
@@ -76,16 +77,16 @@ impl Segments {
     ///
     /// # Safety
     ///
-    /// Called by the owner. There is one.
+    /// Called by the owner. There is a segment.
     #[inline]
     pub(super) unsafe fn close(&self) {
         let index = self.open.get() - 1;
-        // Relaxed: before whatever is pushed later.
+        // Relaxed: before what is pushed later.
         self.all[index].base.store(CLOSED, Ordering::Relaxed);
         self.open.set(index);
     }
 
-    /// Where the last segment begins.
+    /// Returns the position where the last segment begins.
     ///
     /// # Safety
     ///
@@ -95,7 +96,7 @@ impl Segments {
         self.open.get().checked_sub(1).map(|last| self.all[last].base())
     }
 
-    /// The lineage of the last segment.
+    /// Returns the lineage of the last segment.
     ///
     /// # Safety
     ///
@@ -104,7 +105,7 @@ impl Segments {
         self.open.get().checked_sub(1).map(|last| self.all[last].lineage())
     }
 
-    /// The segments with the positions from which and to which the deque is theirs, oldest first.
+    /// Returns the open segments, oldest first, each with its first position and its end.
     fn with_bases(&self) -> impl Iterator<Item = (&Segment, u64, u64)> {
         let base = |index: usize| self.all.get(index).map_or(CLOSED, Segment::base);
         let mut from = base(0);
@@ -117,8 +118,8 @@ impl Segments {
         })
     }
 
-    /// The first position from `top` to below `bottom` at which there seems to be a task of such a
-    /// lineage.
+    /// Returns the first position in the range with a task of such a lineage. The range is from
+    /// `top` to below `bottom`. The task only seems to be there.
     fn first(&self, (top, bottom): (u64, u64), is_meant: impl Fn(Lineage) -> bool) -> Option<u64> {
         if top >= bottom {
             return None;
@@ -128,12 +129,12 @@ impl Segments {
             .map(|(_, from, _)| from.max(top))
     }
 
-    /// The first position at which there seems to be a task that descends from what is waited for.
+    /// Returns the first position at which a task seems to descend from what is awaited.
     pub(super) fn first_under(&self, wait: Wait, positions: (u64, u64)) -> Option<u64> {
         self.first(positions, |lineage| lineage.descends_from(wait))
     }
 
-    /// Whether there seems to be a task that descends from what is waited for as `node`.
+    /// Returns whether a task seems to descend from what is waited for as `node`.
     pub(super) fn have_task_under_node(&self, node: usize, positions: (u64, u64)) -> bool {
         self.first(positions, |lineage| lineage.seems_under_node(node)).is_some()
     }

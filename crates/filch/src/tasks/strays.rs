@@ -1,9 +1,9 @@
-//! Deques for tasks of scopes of which the spawning worker has no segment: it runs a stolen half of
-//! a join inside of the scope, say, or another scope is its innermost.
+//! Deques for tasks of scopes of which the spawning worker has no segment. For example, the worker
+//! runs a stolen half of a join inside of the scope, or another scope is its innermost.
 //!
 //! Such a task is counted when it is pushed, so the worker need not run it before it goes on. The
-//! owner takes the oldest, as thieves do. Each deque has the tasks of one scope at a time, so that a
-//! worker that waits can tell whether its wait needs them.
+//! owner takes the oldest, as thieves do. Each deque has the tasks of one scope at a time, so that
+//! a worker that waits can tell whether its wait needs them.
 
 use std::cell::Cell;
 use std::fmt;
@@ -13,14 +13,15 @@ use super::{Counted, Deque};
 use crate::job::Job;
 use crate::lineage::Lineage;
 
-/// See the module.
+/// The stray tasks of a worker; see the module.
 pub(crate) struct Strays {
     deques: List,
-    /// Where the owner looks for any task first: behind the deque that it last took one from.
+    /// The index of the deque at which [`take`](Strays::take) looks first. It is behind the deque
+    /// from which the last task was taken.
     next: Cell<usize>,
 }
 
-// SAFETY: the functions that use the cell are unsafe, and the owner's.
+// SAFETY: the functions that use the cell are unsafe, and only the owner calls them.
 unsafe impl Sync for Strays {}
 
 impl Strays {
@@ -28,7 +29,7 @@ impl Strays {
         Strays { deques: List::new(Counted::Before), next: Cell::new(0) }
     }
 
-    /// All deques that there are.
+    /// Returns all deques that exist.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Deque> {
         self.deques.iter()
     }
@@ -40,27 +41,27 @@ impl Strays {
     ///
     /// Called by the owner.
     pub(crate) unsafe fn push(&self, task: Job) -> Result<&Deque, Job> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         let Some(tasks) = (unsafe { self.deque_for(task.lineage) }) else { return Err(task) };
-        // SAFETY: the same; a job is written.
+        // SAFETY: as above; a job is written.
         unsafe { tasks.push(|slot| slot.write(task)) };
         Ok(tasks)
     }
 
-    /// The deque of this lineage, or one without tasks, which becomes that.
+    /// Returns the deque of this lineage, or a deque without tasks, which becomes that.
     ///
     /// # Safety
     ///
     /// Called by the owner.
     unsafe fn deque_for(&self, lineage: Lineage) -> Option<&Deque> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         if let Some(tasks) = self.iter().find(|tasks| unsafe { tasks.is_open_for(lineage) }) {
             return Some(tasks);
         }
         let without_tasks = self.iter().find(|tasks| !tasks.has_tasks());
-        // SAFETY: the caller's word; all before were made.
+        // SAFETY: the caller guarantees it; all before were created.
         let tasks = without_tasks.or_else(|| unsafe { self.deques.get_or_make(self.iter().count()) })?;
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe {
             if tasks.is_open() {
                 tasks.close();
@@ -70,7 +71,7 @@ impl Strays {
         Some(tasks)
     }
 
-    /// Takes the oldest task of a scope; of each scope in turn.
+    /// Takes the oldest task of a deque. The deques take turns.
     ///
     /// # Safety
     ///
@@ -79,7 +80,7 @@ impl Strays {
         let next = self.next.get();
         let mut in_turn = self.iter().enumerate().skip(next).chain(self.iter().enumerate().take(next));
         let (at, task) = in_turn.find_map(|(at, tasks)| {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller guarantees it.
             tasks.has_tasks().then(|| unsafe { tasks.take_oldest() }).flatten().map(|task| (at, task))
         })?;
         self.next.set(at + 1);
@@ -92,19 +93,19 @@ impl Strays {
     ///
     /// Called by the owner.
     pub(crate) unsafe fn take_if(&self, is_wanted: impl Fn(Lineage) -> bool) -> Option<Job> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         let are_wanted = |tasks: &&Deque| tasks.has_tasks() && unsafe { tasks.lineage() }.is_some_and(&is_wanted);
-        // SAFETY: the same.
+        // SAFETY: as above.
         self.iter().filter(are_wanted).find_map(|tasks| unsafe { tasks.take_oldest() })
     }
 
-    /// Whether there is a task of a lineage that is wanted.
+    /// Returns whether there is a task of a lineage that is wanted.
     ///
     /// # Safety
     ///
     /// Called by the owner.
     pub(crate) unsafe fn has(&self, is_wanted: impl Fn(Lineage) -> bool) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         self.iter().any(|tasks| tasks.has_tasks() && unsafe { tasks.lineage() }.is_some_and(&is_wanted))
     }
 }

@@ -13,7 +13,7 @@ unsafe fn never(_: *const (), _: &mut Worker, _: bool) {
 }
 
 impl Deque {
-    /// A deque without tasks whose next position is this.
+    /// Creates a deque without tasks whose next position is `position`.
     fn at(position: u64, mode: Mode) -> Deque {
         let deque = Deque::new(mode, 1, Counted::WhenStolen);
         deque.owned.bottom.store(position, Ordering::Relaxed);
@@ -84,7 +84,7 @@ proptest! {
     #[test]
     fn a_deque_is_a_deque(steps in steps(), fenced in any::<bool>(), start in 0..3u64) {
         let mode = if fenced { Mode::Fenced } else { Mode::Asymmetric };
-        // From the beginning, and shortly before positions of 32 bits wrap.
+        // From the beginning, and shortly before 32-bit positions wrap.
         let start = [0, u64::from(u32::MAX) + 1 - 2 * CHUNK, (1 << 40) - CHUNK][start as usize];
         let deque = Deque::at(start, mode);
         let mut model = VecDeque::new();
@@ -103,7 +103,7 @@ proptest! {
                     assert_eq!(oldest.as_ref().map(number), model.pop_front());
                 }),
                 Step::Share => assert!(deque.share(true) as usize <= model.len()),
-                // The owner does nothing meanwhile: no barrier is needed.
+                // The owner does nothing meanwhile, so no barrier is needed.
                 Step::Raid => assert!(deque.raid(|| true)),
                 Step::Steal(count) => (0..count).for_each(|_| {
                     let has_public = deque.has_public();
@@ -131,7 +131,7 @@ fn chunks_are_used_again_and_freed() {
         // SAFETY: the owner's thread.
         unsafe { deque.ring.chunks() }
     };
-    // As many come as go, over a hundred times the room.
+    // As many tasks come as go, over a hundred times the room.
     for number in 0..100 * CHUNK as usize {
         deque.push_number(number);
         deque.share(true);
@@ -144,7 +144,7 @@ fn chunks_are_used_again_and_freed() {
     };
     fill();
     assert!(chunks() >= 1000);
-    // What is needed again and again is kept.
+    // Chunks that are needed again and again are kept.
     for _ in 0..3 {
         // SAFETY: the owner's thread.
         unsafe { deque.trim(false) };
@@ -153,7 +153,7 @@ fn chunks_are_used_again_and_freed() {
     }
     // SAFETY: as above.
     unsafe { deque.trim(false) };
-    // What was not needed since the last time is freed.
+    // Chunks that were not needed since the last call are freed.
     // SAFETY: as above.
     unsafe { deque.trim(false) };
     assert!(chunks() <= 2, "{} chunks for no task", chunks());
@@ -172,7 +172,7 @@ fn chunks_are_used_again_though_thieves_are_under_way() {
         for place in 0..CHUNK {
             deque.push_number(0);
             deque.share(true);
-            // At the end of every other block a thief is under way until the next has begun.
+            // At the end of every other block a thief is under way until the next block has begun.
             if place == 0 && block % 2 == 1 {
                 count_as_moved();
             }
@@ -188,8 +188,8 @@ fn chunks_are_used_again_though_thieves_are_under_way() {
     assert!(chunks <= 4, "{chunks} chunks for one task at a time");
 }
 
-/// An owner that pushes and takes, and thieves that steal and raid: each task once, whatever its
-/// owner does meanwhile.
+/// An owner pushes and takes, and thieves steal and raid. Each task is run once, whatever its owner
+/// does meanwhile.
 fn stress(mode: Mode, start: u64, takes_oldest: bool) {
     let tasks: usize = if cfg!(filch_tsan) { 20_000 } else { 200_000 };
     let deque = Deque::at(start, mode);

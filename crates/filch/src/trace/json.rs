@@ -1,4 +1,4 @@
-//! The trace format of Chrome, which Perfetto reads too: an object with an array of events.
+//! The trace format of Chrome, which Perfetto reads too. It is an object with an array of events.
 //!
 //! | `ph` | what |
 //! |---|---|
@@ -7,7 +7,8 @@
 //! | `i` | something that took none |
 //! | `s`, `f` | the two ends of an arrow, from the track of the victim to what the thief made of it |
 //!
-//! No string in it comes from a user, so none needs escaping. Times are in microseconds with three decimals, which is exactly what the clock gives.
+//! No string in it comes from a user, so none needs escaping. Times are in microseconds with three
+//! decimals, which is exactly what the clock gives.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -15,10 +16,10 @@ use std::time::Duration;
 
 use super::on::{Event, Kind, Trace};
 
-/// The only process.
+/// The ID of the only process.
 const PROCESS: u32 = 1;
 
-/// Microseconds.
+/// A time, printed in microseconds.
 struct Micros(Duration);
 
 impl fmt::Display for Micros {
@@ -27,7 +28,7 @@ impl fmt::Display for Micros {
     }
 }
 
-/// A worker's track. From 1 on: Perfetto takes track 0 for an idle CPU.
+/// The track of a worker, numbered from 1. Perfetto takes track 0 for an idle CPU.
 struct Track(usize);
 
 impl fmt::Display for Track {
@@ -85,7 +86,8 @@ fn write_event(writer: &mut impl Write, worker: usize, event: &Event) -> io::Res
     write!(writer, r#""ph":"X","dur":{duration}}}"#)
 }
 
-/// Both ends have the time of the theft: the arrow leaves whatever the victim did then, and ends at the box that begins there.
+/// Writes an arrow. Both ends have the time of the theft: the arrow leaves what the victim did
+/// then, and ends at the box that begins there.
 fn write_arrow(writer: &mut impl Write, id: u64, victim: usize, thief: usize, time: Duration) -> io::Result<()> {
     let (victim, thief, time) = (Track(victim), Track(thief), Micros(time));
     let name = r#""cat":"steal","name":"steal""#;

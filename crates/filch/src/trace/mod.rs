@@ -1,14 +1,19 @@
-//! Who ran what when, and who stole from whom.
+//! A record of which worker ran what, when, and which worker stole from which.
 //!
-//! With the feature `trace`, every worker writes down when it began and ended each job that came from elsewhere, whom it was stolen from, when it raided somebody, when
-//! it made its own jobs public and when it slept. `Pool::trace` gives all that out, at any time, as a `Trace`, which writes the JSON that
-//! [Perfetto](https://ui.perfetto.dev) and Chrome's `about:tracing` show: one track a worker, and an arrow for each theft.
+//! With the feature `trace`, every worker records when it began and ended each job that came from
+//! elsewhere, and which worker it has stolen the job from. It also records its raids, when it
+//! published its own jobs, and when it slept. `Pool::trace` returns the record, at any time, as a
+//! `Trace`. That writes the JSON that [Perfetto](https://ui.perfetto.dev) and Chrome's
+//! `about:tracing` show: one track a worker, and an arrow for each theft.
 //!
-//! Without the feature there is nothing here, and nothing is paid. With it a job that comes from elsewhere costs two looks at the clock and two uncontended locks; a forked job that its
-//! own worker runs costs nothing still, and is not to be seen: it is part of the box around it.
+//! Without the feature there is nothing here, and it costs nothing. With it, a job that comes from
+//! elsewhere costs two reads of the clock and two uncontended locks. A forked job that its own
+//! worker runs still costs nothing, and is not shown: it is part of the box around it.
 //!
-//! This is a quicksort on three workers and two CPUs, as `cargo run --release -p filch --features trace --example trace -- --svg FILE` draws it: one run out of 150, picked
-//! because there is something of everything in it. A box inside a box is a job that was run while the outer one waited; worker 2 sleeps while it waits for what worker 0 has stolen from it.
+//! This is a quicksort on three workers and two CPUs, as `cargo run --release -p filch --features
+//! trace --example trace -- --svg FILE` draws it. It is one run out of 150, picked because it shows
+//! something of everything. A box inside a box is a job that was run while the outer one waited.
+//! Worker 2 sleeps while it waits for what worker 0 has stolen from it.
 //!
 #![doc = include_str!("../../docs/trace.svg")]
 

@@ -1,10 +1,10 @@
-//! Nothing is recorded, and nothing is paid.
+//! The recorder without the feature `trace`: records nothing, and costs nothing.
 
-/// What a worker has recorded: nothing.
+/// The record of a worker, which is empty.
 #[derive(Debug)]
 pub(crate) struct Log;
 
-/// Something that lasts until it is dropped.
+/// An activity that lasts until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Span;
 

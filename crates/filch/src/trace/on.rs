@@ -9,52 +9,56 @@ use std::time::{Duration, Instant};
 use super::json;
 use crate::pool::Shared;
 
-/// How many events are kept of each worker: the first ones. Later ones are only [counted](Trace::dropped).
+/// The number of events that are kept of each worker: the first ones. Later events are only
+/// [counted](Trace::dropped).
 pub const EVENTS_A_WORKER: usize = 1 << 16;
 
-/// What a worker did.
+/// What a worker did in an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// It ran a job from a queue (installed, spawned, part of a broadcast, or one that its thief was not
-    /// allowed to run), or a caller from outside ran in its seat.
+    /// The worker ran a job from a queue, or a caller ran in its seat.
+    ///
+    /// The job was installed, spawned, part of a broadcast, or stolen by a worker that was not
+    /// allowed to run it.
     Job,
-    /// It ran a job that it had stolen.
+    /// The worker ran a job that it had stolen.
     Stolen {
-        /// From this worker.
+        /// The index of the worker that had the job.
         victim: usize,
     },
-    /// It ran a task of a scope.
+    /// The worker ran a task of a scope.
     Task,
-    /// It made jobs of a worker public that did not answer.
+    /// The worker published jobs of a worker that did not respond.
     Raid {
-        /// That worker.
+        /// The index of that worker.
         victim: usize,
     },
-    /// It slept.
+    /// The worker slept.
     Sleep,
-    /// It made jobs of its own public. This takes no time.
+    /// The worker published jobs of its own. This takes no time.
     Share {
-        /// So many.
+        /// The number of jobs.
         jobs: u32,
     },
 }
 
 /// Something that a worker did, and when, counted from the start of the pool.
 ///
-/// Of two events of one worker either one is over before the other begins, or it is part of it: a job that is run while another one waits.
+/// Of two events of one worker, either one is over before the other begins, or one is part of the
+/// other: a job that is run while another one waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// What.
+    /// What the worker did.
     pub kind: Kind,
-    /// When it began.
+    /// When the event began.
     pub start: Duration,
-    /// When it ended; or when the trace was taken, if that was earlier.
+    /// When the event ended; or when the trace was taken, if that was earlier.
     pub end: Duration,
 }
 
-/// All that a pool's workers have recorded; see `Pool::trace` and the [module](super).
+/// The record of all workers of a pool; see `Pool::trace` and the [module](super).
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -73,7 +77,7 @@ pub struct Trace {
 
 impl Trace {
     pub(crate) fn of(pool: &Shared) -> Trace {
-        // The workers' logs are made one after the other when the pool is built.
+        // The logs of the workers are created one after the other when the pool is built.
         let zero = pool.seats().map(|seat| seat.log.made).min();
         let mut trace = Trace { tracks: Vec::new(), dropped: 0 };
         for seat in pool.seats() {
@@ -92,12 +96,12 @@ impl Trace {
         trace
     }
 
-    /// How many workers there are.
+    /// Returns the number of workers.
     pub fn workers(&self) -> usize {
         self.tracks.len()
     }
 
-    /// What a worker did, in the order in which it began.
+    /// Returns the events of a worker, in the order in which they began.
     ///
     /// # Panics
     ///
@@ -106,12 +110,13 @@ impl Trace {
         &self.tracks[worker]
     }
 
-    /// How many events are missing because a worker had recorded [`EVENTS_A_WORKER`] before.
+    /// Returns the number of missing events, because a worker had recorded [`EVENTS_A_WORKER`]
+    /// before.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Writes it as JSON for [Perfetto](https://ui.perfetto.dev) or Chrome.
+    /// Writes the trace as JSON for [Perfetto](https://ui.perfetto.dev) or Chrome.
     ///
     /// # Errors
     ///
@@ -120,7 +125,9 @@ impl Trace {
         json::write(self, writer)
     }
 
-    /// Writes the same to a file, in place of what is there. A failure leaves that as it was: the trace is written beside it and then moved.
+    /// Writes the trace to a file, and replaces what is there.
+    ///
+    /// A failure leaves the old file as it was: the trace is written beside it and then moved.
     ///
     /// # Errors
     ///
@@ -135,7 +142,8 @@ impl Trace {
         };
         let mut builder = tempfile::Builder::new();
         builder.prefix(".trace").suffix(".part");
-        // No secret: it gets what any new file gets, where a temporary file would be for its owner only.
+        // The trace is no secret: it gets the permissions of any new file. A temporary file would
+        // be for its owner only.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let mut writer = BufWriter::new(builder.tempfile_in(folder)?);
@@ -147,7 +155,7 @@ impl Trace {
     }
 }
 
-/// What the occupants of one seat write down. Only the occupant writes; the lock is for readers.
+/// The record of the occupants of one seat. Only the occupant writes; the lock is for readers.
 #[derive(Debug)]
 pub(crate) struct Log {
     made: Instant,
@@ -158,9 +166,9 @@ pub(crate) struct Log {
 struct Book {
     entries: Vec<Entry>,
     dropped: u64,
-    /// The sleep that lasts.
+    /// The sleep that has not ended.
     sleep: Option<usize>,
-    /// The call in place that lasts.
+    /// The call in place that has not ended.
     call: Option<usize>,
 }
 
@@ -177,15 +185,15 @@ impl Book {
 struct Entry {
     kind: Kind,
     start: Instant,
-    /// None as long as it lasts.
+    /// `None` as long as it lasts.
     end: Option<Instant>,
 }
 
-/// Something that lasts until it is dropped.
+/// An activity that lasts until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Span<'a> {
     log: &'a Log,
-    /// None if there was no room for it.
+    /// `None` if there was no room for it.
     entry: Option<usize>,
 }
 
@@ -204,11 +212,11 @@ impl Log {
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
-        // No section leaves the book half written.
+        // No critical section leaves the book half written.
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an entry, if there is room for it: one that takes no time, or one that lasts from now on.
+    /// Adds an entry, if there is room for it. The entry takes no time, or lasts from now on.
     fn write_down(&self, kind: Kind, lasts: bool) -> Option<usize> {
         let mut book = self.book();
         if book.entries.len() == EVENTS_A_WORKER {
@@ -245,7 +253,7 @@ impl Log {
         self.begin(Kind::Raid { victim })
     }
 
-    /// The worker sleeps from now on. Not a span: a caller that borrows the seat ends it.
+    /// Begins a sleep of the worker. Not a span: a caller that borrows the seat ends it.
     pub(crate) fn fall_asleep(&self) {
         let entry = self.write_down(Kind::Sleep, true);
         self.book().sleep = entry;
@@ -257,7 +265,7 @@ impl Log {
         book.end(entry);
     }
 
-    /// A caller from outside runs in this seat from now on.
+    /// Begins a call from outside in this seat.
     pub(crate) fn begin_call(&self) {
         let entry = self.write_down(Kind::Job, true);
         self.book().call = entry;

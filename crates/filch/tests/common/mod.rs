@@ -1,4 +1,4 @@
-//! What the tests of the runtime share.
+//! Helpers that the tests of the runtime share.
 // Each test file uses its own part of this.
 #![allow(dead_code)]
 
@@ -15,24 +15,25 @@ use std::time::{Duration, Instant};
 
 use filch::{Builder, Callers, Fences, Pool, Waiting};
 
-/// Ends the process if the test that holds it takes too long: a hang must not stop CI.
+/// Aborts the process if the test that holds it takes too long. A hang must not stop CI.
 #[must_use = "a watchdog that is dropped at once watches nothing"]
 pub(crate) struct Watchdog {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Ten minutes: what takes seconds by itself may take one where the processors are busy with something else, or somebody else's.
+/// Starts a watchdog for ten minutes. A test that takes seconds by itself may take a minute if the
+/// processors are busy with something else, or with other virtual machines.
 pub(crate) fn watchdog() -> Watchdog {
     watchdog_for(Duration::from_secs(600))
 }
 
-/// For so long.
+/// Starts a watchdog for `limit`.
 pub(crate) fn watchdog_for(limit: Duration) -> Watchdog {
     watchdog_named(thread::current().name().unwrap_or("a test"), limit)
 }
 
-/// For a part of a test, by its name.
+/// Starts a watchdog for a part of a test, by its name.
 pub(crate) fn watchdog_named(name: &str, limit: Duration) -> Watchdog {
     let test = name.to_string();
     let over = Arc::new(AtomicBool::new(false));
@@ -41,7 +42,7 @@ pub(crate) fn watchdog_named(name: &str, limit: Duration) -> Watchdog {
     let thread = thread::spawn(move || {
         while !seen.load(Ordering::Acquire) {
             if start.elapsed() > limit {
-                // Not `eprintln`, which the test harness keeps to itself.
+                // Not `eprintln`, whose output the test harness captures.
                 let _ = writeln!(io::stderr(), "\n{test} hangs: it is not over after {limit:?}, and the process ends");
                 process::abort();
             }
@@ -61,12 +62,12 @@ impl Drop for Watchdog {
     }
 }
 
-/// A pool of so many workers.
+/// Creates a pool of `threads` workers.
 pub(crate) fn pool(threads: usize) -> Pool {
     build(Pool::builder().threads(threads))
 }
 
-/// The pool, or the reason why there is none.
+/// Builds the pool, or panics with the error.
 pub(crate) fn build(builder: Builder) -> Pool {
     match builder.build() {
         Ok(pool) => pool,
@@ -74,18 +75,18 @@ pub(crate) fn build(builder: Builder) -> Pool {
     }
 }
 
-/// A builder of pools that lend seats to callers.
+/// Returns a builder of pools that lend seats to callers.
 pub(crate) fn lending(threads: usize) -> Builder<'static> {
     Pool::builder().threads(threads).callers(Callers::InPlace)
 }
 
-/// Waits a moment after a call that a worker has run. Not to make a race likely: each such call keeps
-/// its worker awake, so the next one at once would find it awake again.
+/// Waits a moment after a call that a worker has run. Not to make a race likely: each such call
+/// keeps its worker awake, so an immediate next call would find it awake again.
 fn let_workers_sleep() {
     thread::sleep(Duration::from_millis(1));
 }
 
-/// Runs the closure in a call that runs on the calling thread. Tries again while no worker sleeps.
+/// Runs the closure in a call that runs on the calling thread. Retries while no worker sleeps.
 pub(crate) fn in_place<R: Send>(pool: &Pool, f: impl FnOnce() -> R + Send) -> R {
     let mut f = Some(f);
     loop {
@@ -99,7 +100,7 @@ pub(crate) fn in_place<R: Send>(pool: &Pool, f: impl FnOnce() -> R + Send) -> R 
     }
 }
 
-/// Lends every seat of the pool at the same time. Tries again while a worker is awake.
+/// Lends every seat of the pool at the same time. Retries while a worker is awake.
 pub(crate) fn assert_all_seats_can_be_lent(pool: &Pool) {
     let threads = pool.threads();
     loop {
@@ -134,14 +135,14 @@ pub(crate) const KINDS: [(Fences, Waiting); 6] = [
     (Fences::Owner, Waiting::Any),
 ];
 
-/// A pool of each kind, one after the other.
+/// Runs `f` on a pool of each kind, one after the other.
 pub(crate) fn for_each_kind(threads: usize, f: impl Fn(&Pool)) {
     for (fences, waiting) in KINDS {
         f(&build(Pool::builder().threads(threads).fences(fences).waiting(waiting)));
     }
 }
 
-/// A join for each number above 1.
+/// Computes a Fibonacci number with a join for each number above 1.
 pub(crate) fn fib(n: u32) -> u64 {
     if n < 2 {
         return n.into();
@@ -150,7 +151,8 @@ pub(crate) fn fib(n: u32) -> u64 {
     a + b
 }
 
-/// Computes until it is so, and gives way to others now and then: some tests have more threads than the machine has CPUs.
+/// Computes until `so` returns true, and yields now and then. Some tests have more threads than the
+/// machine has CPUs.
 pub(crate) fn spin_until(so: impl Fn() -> bool) {
     let mut turn = 0u32;
     while !so() {
@@ -163,14 +165,15 @@ pub(crate) fn spin_until(so: impl Fn() -> bool) {
     }
 }
 
-/// As [`spin_until`], but not forever. Returns whether it was so. Only for what must *not* happen.
+/// Like [`spin_until`], but not forever. Returns whether `so` returned true. Only for what must
+/// *not* happen.
 pub(crate) fn spins_until(limit: Duration, so: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     spin_until(|| so() || start.elapsed() > limit);
     so()
 }
 
-/// A flag that is not set.
+/// Returns a flag that is not set.
 pub(crate) fn flag() -> AtomicBool {
     AtomicBool::new(false)
 }
@@ -183,7 +186,7 @@ pub(crate) fn is_set(flag: &AtomicBool) -> bool {
     flag.load(Ordering::Acquire)
 }
 
-/// A meeting of so many, each of which computes until all are there.
+/// A meeting of several threads, each of which computes until all are there.
 pub(crate) struct Meeting {
     missing: AtomicUsize,
 }
@@ -199,12 +202,12 @@ impl Meeting {
     }
 }
 
-/// Panics with a payload, without a word on the terminal.
+/// Panics with a payload, without output on the terminal.
 pub(crate) fn panic_with(payload: impl Any + Send) -> ! {
     panic::resume_unwind(Box::new(payload))
 }
 
-/// What the closure panics with.
+/// Returns the payload with which the closure panics.
 pub(crate) fn panic_of<T: 'static, R>(f: impl FnOnce() -> R) -> T {
     match panic::catch_unwind(AssertUnwindSafe(f)) {
         Ok(_) => panic!("it should have panicked"),
@@ -212,7 +215,7 @@ pub(crate) fn panic_of<T: 'static, R>(f: impl FnOnce() -> R) -> T {
     }
 }
 
-/// The message that the closure panics with.
+/// Returns the message with which the closure panics.
 pub(crate) fn message_of<R>(f: impl FnOnce() -> R) -> String {
     match panic::catch_unwind(AssertUnwindSafe(f)) {
         Ok(_) => panic!("it should have panicked"),
@@ -223,12 +226,12 @@ pub(crate) fn message_of<R>(f: impl FnOnce() -> R) -> String {
     }
 }
 
-/// Counts how often it and its clones were dropped.
+/// Counts the drops of the values that it creates.
 #[derive(Clone, Default)]
 pub(crate) struct Drops(Arc<AtomicUsize>);
 
 impl Drops {
-    /// Something that counts when it is dropped.
+    /// Creates a value that counts its drop.
     pub(crate) fn one(&self) -> Counted {
         Counted(self.0.clone())
     }
@@ -238,7 +241,7 @@ impl Drops {
     }
 }
 
-/// Counts its drop.
+/// A value that counts its drop.
 #[derive(Debug)]
 pub(crate) struct Counted(Arc<AtomicUsize>);
 
@@ -250,8 +253,8 @@ impl Drop for Counted {
 
 const CHILD: &str = "FILCH_TEST_CHILD";
 
-/// Runs `body` in a process of its own, which is this program and the named test again, with more variables; returns what came of it. In
-/// that process, `None`.
+/// Runs `body` in a process of its own, and returns its output. The process is this program and the
+/// named test again, with more variables. In that process, returns `None`.
 pub(crate) fn in_child(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> Option<Output> {
     if env::var(CHILD).is_ok_and(|name| name == test) {
         let _watchdog = watchdog_for(Duration::from_secs(300));
@@ -264,7 +267,7 @@ pub(crate) fn in_child(test: &str, variables: &[(&str, &str)], body: impl FnOnce
     Some(command.output().expect("the same program again"))
 }
 
-/// The child's test has passed.
+/// Asserts that the child's test has passed.
 #[track_caller]
 pub(crate) fn assert_passed(child: Option<Output>) {
     let Some(output) = child else { return };

@@ -1,4 +1,4 @@
-//! Many threads that call into a pool with few seats: every job of every call is accounted for.
+//! Many threads call into a pool with few seats. Every job of every call is accounted for.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use filch::{Builder, Fences, Pool, Waiting};
 use crate::common::{build, lending, panic_with, watchdog, Meeting};
 use crate::{catch, joins, mix, Tree, World};
 
-/// How many threads call at the same time.
+/// The number of threads that call at the same time.
 const CALLERS: usize = 64;
 
-/// How many calls a pool gets for so many joins.
+/// Returns the number of calls that a pool gets for the number of joins.
 fn calls() -> u64 {
     joins() / 200
 }
 
-/// Two pools, and what was done in them.
+/// Two pools, and the sums of what was done in them.
 struct Place {
     first: Pool,
     second: Pool,
-    /// What spawned jobs have added up to, and what they should.
+    /// The sum of the spawned jobs, and what it should be.
     spawned: Arc<AtomicU64>,
     expected: AtomicU64,
 }
@@ -32,7 +32,7 @@ impl Place {
         Place { first, second, spawned: Arc::new(AtomicU64::new(0)), expected: AtomicU64::new(0) }
     }
 
-    /// A job that adds to the sum of the spawned ones.
+    /// Returns a job that adds to the sum of the spawned ones.
     fn job(&self, value: u64) -> impl Fn() + Send + Sync + 'static {
         let spawned = self.spawned.clone();
         move || _ = spawned.fetch_add(value, Ordering::Relaxed)
@@ -42,7 +42,7 @@ impl Place {
         self.expected.fetch_add(value, Ordering::Relaxed);
     }
 
-    /// One call, as the seed says, with all that it should come to.
+    /// Makes one call, as the seed says, and checks its results.
     fn call(&self, seed: u64) {
         let (pool, seats, value) = (&self.first, self.first.threads(), mix(seed ^ 1));
         match mix(seed) % 16 {
@@ -104,7 +104,7 @@ impl Place {
         }
     }
 
-    /// A random tree, which goes to the second pool and back at times.
+    /// Runs a random tree, which goes to the second pool and back at times.
     fn tree(&self, seed: u64) {
         let tree = Tree { seed, size: 1 + mix(seed ^ 2) % 60 };
         let world = World { pools: [&self.first, &self.second], spawned: &self.spawned };
@@ -138,7 +138,7 @@ fn count_on(worker: &mut filch::Worker, depth: u32) -> u64 {
     a + b
 }
 
-/// Runs a closure on so many threads, and joins each. The end of a scope of threads does not
+/// Runs a closure on `threads` threads, and joins each. The end of a scope of threads does not
 /// suffice: the sanitizer does not see how the standard library counts them.
 fn on_threads(threads: usize, work: impl Fn(usize) + Sync) {
     let work = &work;
@@ -148,7 +148,7 @@ fn on_threads(threads: usize, work: impl Fn(usize) + Sync) {
     });
 }
 
-/// Has many threads call into pools of 1, 2 and 8 seats.
+/// Makes many threads call into pools of 1, 2 and 8 seats.
 fn stress(builder: impl Fn(usize) -> Builder<'static>) {
     for seats in [1, 2, 8] {
         let place = Place::new(&builder, seats);
@@ -201,7 +201,7 @@ fn every_job_of_few_callers_in_place_runs_once() {
     }
 }
 
-/// Has so many callers join closures that wait for each other, each in its turn.
+/// Makes `callers` callers join closures that wait for each other, each in its turn.
 fn meet(pool: &Pool, callers: usize, rounds: u64) {
     on_threads(callers, |_| {
         for _ in 0..rounds {
@@ -225,8 +225,8 @@ fn closures_of_callers_that_wait_for_each_other_meet() {
 
 #[test]
 fn closures_meet_right_after_many_brief_calls() {
-    // A seat with brief calls does not offer each of its jobs. The first job of a longer call is taken
-    // all the same.
+    // A seat with brief calls does not offer each of its jobs. The first job of a longer call is
+    // taken anyway.
     let _watchdog = watchdog();
     for (callers, seats) in [(1, 2), (1, 3), (2, 4)] {
         for fences in [Fences::Automatic, Fences::Owner] {

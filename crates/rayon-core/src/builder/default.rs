@@ -1,4 +1,4 @@
-//! What the environment says.
+//! Defaults from the environment.
 
 use std::env;
 use std::io;
@@ -6,7 +6,7 @@ use std::thread;
 
 use filch::Waiting;
 
-/// How many threads a pool has whose builder does not say.
+/// The number of threads of a pool whose builder does not set it.
 pub(super) fn num_threads() -> usize {
     let cpus = || thread::available_parallelism().map_or(1, usize::from);
     match number("RAYON_NUM_THREADS") {
@@ -16,12 +16,12 @@ pub(super) fn num_threads() -> usize {
     }
 }
 
-/// A variable that is no number is as good as none.
+/// Returns the number in a variable. Ignores a variable that is not a number.
 fn number(variable: &str) -> Option<usize> {
     env::var(variable).ok()?.parse().ok()
 }
 
-/// What threads may run while they wait.
+/// The policy for jobs that threads may run while they wait.
 pub(super) fn waiting() -> io::Result<Waiting> {
     const VARIABLE: &str = "FILCH_WAITING";
     let Some(value) = env::var_os(VARIABLE) else { return Ok(Waiting::StrictInPool) };

@@ -1,4 +1,4 @@
-//! What kind of pool.
+//! Configures and builds pools.
 
 mod default;
 mod primed;
@@ -17,12 +17,12 @@ use primed::Primed;
 pub use spawn::ThreadBuilder;
 use spawn::{CustomSpawn, DefaultSpawn, ThreadSpawn};
 
-/// Called with what a panic carried.
+/// A handler that gets the payload of a panic.
 type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
-/// Called with the index of a thread.
+/// A handler that gets the index of a thread.
 type IndexHandler = dyn Fn(usize) + Send + Sync;
 
-/// For pools of all kinds.
+/// Builder for a [`ThreadPool`].
 ///
 /// ```
 /// # fn main() -> Result<(), rayon_core::ThreadPoolBuildError> {
@@ -63,13 +63,14 @@ impl Default for ThreadPoolBuilder {
 }
 
 impl ThreadPoolBuilder {
-    /// With all defaults.
+    /// Creates a builder with all defaults.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Builds a pool whose threads can borrow: each calls `wrapper`, which is to call [`ThreadBuilder::run`]. The pool is there for `with_pool`, and its threads have
-    /// ended when this returns.
+    /// Builds a pool whose threads can borrow from the caller. Each thread calls `wrapper`, which
+    /// must call [`ThreadBuilder::run`]. `with_pool` uses the pool. The threads have ended when
+    /// this function returns.
     pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
     where
         W: Fn(ThreadBuilder) + Sync,
@@ -91,12 +92,13 @@ impl<S> ThreadPoolBuilder<S>
 where
     S: ThreadSpawn,
 {
-    /// Starts the pool.
+    /// Builds and starts the pool.
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         self.into_filch(Callers::Shipped, |builder| Ok(ThreadPool::of(builder.build()?)))
     }
 
-    /// Starts the pool and makes it the global one, which is used outside of all others. That can be done once, and not after the global pool was used.
+    /// Builds the global pool, which is used outside of all other pools. This can be done once, and
+    /// only before the first use of the global pool.
     pub fn build_global(mut self) -> Result<(), ThreadPoolBuildError> {
         let callers = self.callers()?;
         let primed = Primed::new();
@@ -107,7 +109,7 @@ where
         Ok(())
     }
 
-    /// Has `build` make something of all that is set here.
+    /// Calls `build` with a filch builder that has all options of this one.
     fn into_filch<R>(
         self,
         callers: Callers,
@@ -133,8 +135,9 @@ where
         }))
     }
 
-    /// Where calls from outside of the global pool run: on its threads, as rayon says; or in place, if
-    /// the environment asks for that and the program for no threads of its own kind.
+    /// Where calls from outside the global pool run. By default they run on its threads, as in
+    /// rayon. They run in place if the environment requests it and the program sets no option for
+    /// the threads.
     fn callers(&self) -> Result<Callers, ThreadPoolBuildError> {
         let is_ordinary = S::IS_DEFAULT
             && !self.use_current_thread
@@ -153,7 +156,8 @@ where
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Has a closure start the threads. It gets each [`ThreadBuilder`] and sees to it that some thread calls [`ThreadBuilder::run`].
+    /// Sets a closure that starts the threads. It gets each [`ThreadBuilder`] and must make a
+    /// thread call [`ThreadBuilder::run`].
     pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
     where
         F: FnMut(ThreadBuilder) -> io::Result<()>,
@@ -171,7 +175,7 @@ impl<S> ThreadPoolBuilder<S> {
         }
     }
 
-    /// What the threads are called, given the index.
+    /// Sets the names of the threads. The closure gets the index of the thread.
     pub fn thread_name<F>(mut self, closure: F) -> Self
     where
         F: FnMut(usize) -> String + 'static,
@@ -180,20 +184,25 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// How many threads. 0, the default: as the environment variable `RAYON_NUM_THREADS` says, or else as many as there are CPUs for this process.
+    /// Sets the number of threads. With 0, the default, the environment variable
+    /// `RAYON_NUM_THREADS` sets it. Without that variable, it is the number of CPUs for this
+    /// process.
     pub fn num_threads(mut self, num_threads: usize) -> Self {
         self.num_threads = num_threads;
         self
     }
 
-    /// Makes the calling thread the one with index 0. It works for the pool when it waits or yields, and the start and exit handlers are not called on it. The memory of the pool is
-    /// never freed.
+    /// Makes the calling thread the thread with index 0 of the pool. The thread works for the pool
+    /// when it waits or yields. The start and exit handlers are not called on it. The memory of the
+    /// pool is never freed.
     pub fn use_current_thread(mut self) -> Self {
         self.use_current_thread = true;
         self
     }
 
-    /// Called with a panic that nobody waits for: of a spawned job, or of a start or exit handler. Without it such a panic ends the process, and so does a panic in the handler itself.
+    /// Sets a handler for panics that no caller waits for. Such a panic comes from a spawned job,
+    /// or from a start or exit handler. Without a handler the panic ends the process. A panic in
+    /// the handler itself also ends the process.
     pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -202,20 +211,21 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// How large the threads' stacks are, in bytes.
+    /// Sets the size of the threads' stacks, in bytes.
     pub fn stack_size(mut self, stack_size: usize) -> Self {
         self.stack_size = Some(stack_size);
         self
     }
 
-    /// Deprecated, and without effect here: [`scope_fifo`](crate::scope_fifo()) and [`spawn_fifo`](crate::spawn_fifo()) run things in order.
+    /// Deprecated; has no effect. Use [`scope_fifo`](crate::scope_fifo()) and
+    /// [`spawn_fifo`](crate::spawn_fifo()) to run tasks in order.
     #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for similar effect")]
     pub fn breadth_first(mut self) -> Self {
         self.breadth_first = true;
         self
     }
 
-    /// Called on each thread when it starts, with its index.
+    /// Sets a handler that each thread calls with its index when it starts.
     pub fn start_handler<H>(mut self, start_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,
@@ -224,7 +234,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Called on each thread when it ends, with its index.
+    /// Sets a handler that each thread calls with its index when it ends.
     pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,

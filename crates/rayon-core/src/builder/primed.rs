@@ -1,10 +1,10 @@
-//! Whether all threads of the global pool have started.
+//! Waits until all threads of the global pool have started.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::IndexHandler;
 
-/// How many have.
+/// The number of threads that have started.
 #[derive(Debug)]
 pub(super) struct Primed {
     started: Arc<(Mutex<usize>, Condvar)>,
@@ -15,7 +15,7 @@ impl Primed {
         Primed { started: Arc::default() }
     }
 
-    /// A start handler that counts, and then does what `handler` does.
+    /// Returns a start handler that counts the thread and then calls `handler`.
     pub(super) fn then(&self, handler: Option<Box<IndexHandler>>) -> Box<IndexHandler> {
         let started = Arc::clone(&self.started);
         Box::new(move |index| {
@@ -28,7 +28,7 @@ impl Primed {
         })
     }
 
-    /// Waits until so many have started.
+    /// Waits until this many threads have started.
     pub(super) fn wait_for(&self, threads: usize) {
         let (count, changed) = &*self.started;
         let count = count.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! How a pool's threads come about.
+//! Starts the threads of a pool.
 
 use std::cell::Cell;
 use std::fmt;
@@ -6,12 +6,13 @@ use std::io;
 use std::marker::PhantomData;
 use std::thread;
 
-/// A thread that is yet to be started; see [`ThreadPoolBuilder::spawn_handler`](crate::ThreadPoolBuilder::spawn_handler).
+/// A thread to start. See
+/// [`ThreadPoolBuilder::spawn_handler`](crate::ThreadPoolBuilder::spawn_handler).
 pub struct ThreadBuilder {
     thread: filch::Thread,
     name: Option<String>,
     stack_size: Option<usize>,
-    /// Not `Sync`.
+    /// Makes the type not `Sync`.
     _marker: PhantomData<Cell<()>>,
 }
 
@@ -20,27 +21,27 @@ impl ThreadBuilder {
         ThreadBuilder { thread, name, stack_size, _marker: PhantomData }
     }
 
-    /// Its index in the pool.
+    /// The index of the thread in the pool.
     pub fn index(&self) -> usize {
         self.thread.index()
     }
 
-    /// What it is to be called, if the builder says.
+    /// The name of the thread, if the builder sets it.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// How large its stack is to be, if the builder says.
+    /// The stack size of the thread, if the builder sets it.
     pub fn stack_size(&self) -> Option<usize> {
         self.stack_size
     }
 
-    /// Is the thread of the pool, until the pool is dropped.
+    /// Runs as the thread of the pool, until the pool is dropped.
     pub fn run(self) {
         self.thread.run();
     }
 
-    /// The standard library's builder for such a thread.
+    /// Returns the standard library's builder for this thread.
     pub(super) fn std_builder(&self) -> thread::Builder {
         let mut builder = thread::Builder::new();
         if let Some(name) = &self.name {
@@ -63,16 +64,17 @@ impl fmt::Debug for ThreadBuilder {
     }
 }
 
-/// Starts threads. Public because the builder's signature has it, but in no public module: nobody else implements it.
+/// Starts threads. The trait is public because the builder's signature contains it. It is in no
+/// public module, so other crates cannot implement it.
 pub trait ThreadSpawn {
-    /// Whether the threads are those that the standard library starts.
+    /// Whether the standard library starts the threads.
     const IS_DEFAULT: bool;
 
     /// Starts a thread that runs `thread`.
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
 }
 
-/// By the standard library.
+/// Starts threads with the standard library.
 #[derive(Debug, Default)]
 pub struct DefaultSpawn;
 
@@ -85,7 +87,7 @@ impl ThreadSpawn for DefaultSpawn {
     }
 }
 
-/// By a closure of the user's.
+/// Starts threads with a closure of the user.
 #[derive(Debug)]
 pub struct CustomSpawn<F>(F);
 

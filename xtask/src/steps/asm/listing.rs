@@ -1,18 +1,20 @@
-//! Reads what `objdump -t -d --no-show-raw-insn` prints: a symbol table, and code in the default (AT&T) syntax.
+//! Parses the output of `objdump -t -d --no-show-raw-insn`. It has a symbol table, and code in the
+//! default (AT&T) syntax.
 
 use std::collections::HashMap;
 
-/// One function's instructions, without the padding behind it.
+/// The instructions of a function, without the padding after it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Function {
-    /// Its symbols. The compiler folds functions with the same code into one that bears all their names.
+    /// The function's symbols. The compiler merges functions with the same code into one with all
+    /// their names.
     pub(super) names: Vec<String>,
-    /// Its instructions in the order of their addresses, as objdump writes them.
+    /// The instructions in the order of their addresses, as objdump prints them.
     pub(super) instructions: Vec<String>,
     address: String,
 }
 
-/// All functions of a listing.
+/// Returns all functions of a listing.
 pub(super) fn functions(listing: &str) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     for line in listing.lines() {
@@ -23,7 +25,7 @@ pub(super) fn functions(listing: &str) -> Vec<Function> {
             function.instructions.push(instruction.to_owned());
         }
     }
-    // The code is labelled with one name only; the symbol table has the others.
+    // The code is labelled with one name only. The symbol table has the others.
     let mut names: HashMap<&str, Vec<&str>> = HashMap::new();
     for (address, name) in listing.lines().filter_map(symbol) {
         names.entry(address).or_default().push(name);
@@ -41,24 +43,24 @@ pub(super) fn functions(listing: &str) -> Vec<Function> {
 }
 
 impl Function {
-    /// Whether `name` is one of its symbols.
+    /// Returns whether `name` is one of the function's symbols.
     pub(super) fn is_called(&self, name: &str) -> bool {
         self.names.iter().any(|own| own == name)
     }
 
-    /// The instructions that make the processor wait for its store buffer, or that order more than plain x86-64
-    /// loads and stores do.
+    /// The instructions that drain the store buffer or order more than plain x86-64 accesses do.
     pub(super) fn fences(&self) -> impl Iterator<Item = &str> {
         self.instructions.iter().map(String::as_str).filter(|instruction| is_fence(instruction))
     }
 
-    /// How many calls it makes; cold paths are functions of their own.
+    /// The number of calls. Cold paths are separate functions.
     pub(super) fn calls(&self) -> usize {
         self.instructions.iter().filter(|instruction| self.leaves(instruction)).count()
     }
 
-    /// Whether a conditional jump comes before the first call, as it does in every operation that tests its indices
-    /// in place. A function that merely calls the operation tests nothing before it.
+    /// Returns whether a conditional jump comes before the first call. Every operation that tests
+    /// its indices in place has such a jump. A function that merely calls the operation tests
+    /// nothing before it.
     pub(super) fn decides_before_it_leaves(&self) -> bool {
         self.instructions
             .iter()
@@ -71,7 +73,7 @@ impl Function {
         mnemonic.starts_with("call") || (mnemonic.starts_with("jmp") && !self.stays(instruction))
     }
 
-    /// Whether a jump's target, written `<name>` or `<name+0x12>`, lies in this function.
+    /// Returns whether a jump's target, written `<name>` or `<name+0x12>`, is in this function.
     fn stays(&self, jump: &str) -> bool {
         let Some((_, target)) = jump.split_once('<') else {
             return false;
@@ -82,7 +84,8 @@ impl Function {
     }
 }
 
-/// Address and name in a line of the symbol table such as `0000000000001139 g     F .text<tab>000000000000000f main`.
+/// Returns address and name from a line of the symbol table. An example is
+/// `0000000000001139 g     F .text<tab>000000000000000f main`.
 fn symbol(line: &str) -> Option<(&str, &str)> {
     let (left, right) = line.split_once('\t')?;
     let mut left = left.split_whitespace();
@@ -92,13 +95,13 @@ fn symbol(line: &str) -> Option<(&str, &str)> {
     (is_hex(address) && is_function).then_some((address, name))
 }
 
-/// Address and name in a line such as `0000000000001139 <main>:`.
+/// Returns address and name from a line such as `0000000000001139 <main>:`.
 fn header(line: &str) -> Option<(&str, &str)> {
     let (address, name) = line.strip_suffix(">:")?.split_once(" <")?;
     is_hex(address).then_some((address, name))
 }
 
-/// The instruction in a line such as `    1139:<tab>push   %rbp`.
+/// Returns the instruction in a line such as `    1139:<tab>push   %rbp`.
 fn instruction(line: &str) -> Option<&str> {
     let (address, instruction) = line.split_once(":\t")?;
     is_hex(address.trim_start()).then(|| instruction.trim())
@@ -108,7 +111,7 @@ fn is_hex(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The first word that is not a prefix.
+/// Returns the first word that is not a prefix.
 fn mnemonic(instruction: &str) -> &str {
     const PREFIXES: [&str; 10] = ["lock", "rep", "repz", "repnz", "data16", "bnd", "notrack", "cs", "ds", "xacquire"];
     instruction.split_whitespace().find(|word| !PREFIXES.contains(word)).unwrap_or_default()
@@ -131,7 +134,7 @@ fn has_memory_operand(instruction: &str) -> bool {
     let Some(operands) = instruction.split_whitespace().last() else {
         return false;
     };
-    // A register is `%rax`; `%fs:0x8` and everything else that an exchange can name lies in memory.
+    // A register is `%rax`; `%fs:0x8` and all other operands of an exchange are in memory.
     let is_register = |operand: &str| operand.starts_with('%') && !operand.contains([':', '(']);
     !operands.split(',').all(is_register)
 }
@@ -141,7 +144,7 @@ fn is_conditional_jump(instruction: &str) -> bool {
     mnemonic.starts_with('j') && !mnemonic.starts_with("jmp")
 }
 
-/// What assemblers put between functions.
+/// Returns whether an instruction is padding between functions.
 fn is_padding(instruction: &str) -> bool {
     let mnemonic = mnemonic(instruction);
     mnemonic.is_empty() || mnemonic.starts_with("nop") || mnemonic == "int3" || instruction == "xchg   %ax,%ax"

@@ -1,4 +1,4 @@
-//! What must be true of a report in a browser.
+//! The checks of a report in a browser.
 
 use std::fs;
 use std::path::Path;
@@ -10,16 +10,16 @@ use serde_json::{json, Value};
 
 use super::chromium::Chromium;
 
-/// What the page is asked with.
+/// The script that queries the page.
 const ASK: &str = include_str!("page.js");
 
 /// The narrowest phone, a larger one, a tablet, a laptop, a large screen.
 const WIDTHS: [u32; 5] = [320, 360, 768, 1280, 1920];
 
-/// Checks all there is, and takes pictures. Returns what there was, in words.
+/// Runs all checks and takes screenshots. Returns a description of what was checked.
 pub(super) fn all(browser: &mut Chromium, page: &Path, screenshots: &Path) -> Result<String> {
     let address = format!("file://{}", page.display());
-    // Whoever reads it on a train has no network.
+    // The page must work without a network.
     let offline = json!({"offline": true, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
     browser.call("Network.emulateNetworkConditions", offline)?;
     browser.screen(1280, 900, false)?;
@@ -41,7 +41,7 @@ pub(super) fn all(browser: &mut Chromium, page: &Path, screenshots: &Path) -> Re
     Ok(words)
 }
 
-/// Asks the page, which lists what is wrong.
+/// Queries the page for a list of faults, and fails if there are any.
 fn nothing_wrong(browser: &mut Chromium, question: &str) -> Result<()> {
     let wrong = browser.evaluate(&format!("ask.{question}"))?;
     let wrong = wrong.as_array().with_context(|| format!("`{question}` has no answer"))?;
@@ -57,7 +57,7 @@ fn counts(browser: &mut Chromium) -> Result<String> {
     Ok(format!("{sections} sections, {tables} tables, {charts} charts, {timelines} timelines"))
 }
 
-/// What the browser complained of since it opened the page, and what it asked for from elsewhere.
+/// Checks that the browser reported no errors and requested nothing from other addresses.
 fn no_complaints(browser: &mut Chromium) -> Result<()> {
     for event in browser.events()? {
         let of = &event["params"];
@@ -76,7 +76,7 @@ fn no_complaints(browser: &mut Chromium) -> Result<()> {
     Ok(())
 }
 
-/// How light the page is, from 0 to 255.
+/// The lightness of the page, from 0 to 255.
 fn lightness(browser: &mut Chromium) -> Result<f64> {
     let colour = browser.evaluate("getComputedStyle(document.body).backgroundColor")?;
     let colour = colour.as_str().unwrap_or_default();
@@ -92,7 +92,8 @@ fn expect_light(browser: &mut Chromium, light: bool, when: &str) -> Result<()> {
     Ok(())
 }
 
-/// As the system prefers, until somebody presses the button; and that is remembered.
+/// Checks that the theme follows the system until the button is pressed. The choice must be
+/// remembered.
 fn themes(browser: &mut Chromium, address: &str, screenshots: &Path) -> Result<()> {
     expect_light(browser, true, "where the system is light")?;
     browser.screenshot(&screenshots.join("light.png"), true)?;
@@ -115,7 +116,8 @@ fn themes(browser: &mut Chromium, address: &str, screenshots: &Path) -> Result<(
     Ok(())
 }
 
-/// The first stop is the link past the contents; a heading sorts by Enter and by the mouse, and says so.
+/// Checks the keyboard. The first stop is the link that skips the contents. Enter and the mouse
+/// sort by a heading, and the page announces it.
 fn keyboard(browser: &mut Chromium) -> Result<()> {
     browser.evaluate("document.activeElement.blur(); scrollTo(0, 0); getSelection().removeAllRanges()")?;
     browser.evaluate("document.querySelector('.skip').focus()")?;
@@ -139,7 +141,8 @@ fn keyboard(browser: &mut Chromium) -> Result<()> {
     browser.wait_for("/Copied|Selected/.test(document.querySelector('button.copy').textContent)")
 }
 
-/// Something is drawn; it answers to keys, buttons and the mouse; and a bar can be chosen, which is said in words.
+/// Checks that timelines are drawn and respond to keys, buttons and the mouse. A bar can be
+/// selected, and the page describes it in words.
 fn timelines(browser: &mut Chromium, screenshots: &Path) -> Result<()> {
     if browser.evaluate("document.querySelector('canvas[data-shows]') === null")? == json!(true) {
         bail!("there is none");
@@ -163,7 +166,7 @@ fn timelines(browser: &mut Chromium, screenshots: &Path) -> Result<()> {
     browser.screenshot(&screenshots.join("timeline.png"), false)
 }
 
-/// Every link has data, and a click on one saves them.
+/// Checks that every download link has data, and that a click saves them.
 fn downloads(browser: &mut Chromium, page: &Path) -> Result<()> {
     nothing_wrong(browser, "downloads()")?;
     let folder = page.parent().context("the page is in no folder")?;
@@ -199,7 +202,7 @@ fn wait_for_file(folder: &Path, extension: &str) -> Result<()> {
     }
 }
 
-/// No screen is too narrow; and on a phone the contents are a menu.
+/// Checks that no screen is too narrow. On a phone the contents must be a menu.
 fn widths(browser: &mut Chromium, screenshots: &Path) -> Result<()> {
     for width in WIDTHS {
         browser.screen(width, 780, width < 700)?;
@@ -215,7 +218,7 @@ fn widths(browser: &mut Chromium, screenshots: &Path) -> Result<()> {
     browser.screenshot(&screenshots.join("phone-menu.png"), false)?;
     browser.click("#contents a", 0)?;
     ensure!(browser.evaluate(is_open)? == json!(false), "the menu stays open over what it led to");
-    // What was pressed before is remembered, whatever the system prefers.
+    // The page remembers the chosen theme, whatever the system prefers.
     if browser.evaluate("document.documentElement.dataset.theme !== 'dark'")? == json!(true) {
         browser.click("button.theme", 0)?;
     }
@@ -226,7 +229,7 @@ fn widths(browser: &mut Chromium, screenshots: &Path) -> Result<()> {
     browser.screen(1280, 900, false)
 }
 
-/// A page from a file may have no storage at all.
+/// Checks that the page works without storage. A page from a file may have none.
 fn without_storage(browser: &mut Chromium, address: &str) -> Result<()> {
     let script =
         "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })";

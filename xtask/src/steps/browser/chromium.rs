@@ -1,4 +1,5 @@
-//! A Chromium without a window, told what to do over a pair of pipes: messages of its DevTools protocol, each ended by a zero byte.
+//! Controls a headless Chromium over a pair of pipes. They carry messages of its DevTools protocol,
+//! each ended by a zero byte.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -12,7 +13,7 @@ use anyhow::{anyhow, bail, ensure, Context as _, Result};
 use base64::prelude::{Engine as _, BASE64_STANDARD};
 use serde_json::{json, Value};
 
-/// How long an answer may take; a machine that builds something meanwhile is slow.
+/// The time limit for an answer. A machine that builds something at the same time is slow.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A browser with one tab.
@@ -26,7 +27,7 @@ pub(super) struct Chromium {
 }
 
 impl Chromium {
-    /// Starts `program` with a profile of its own in `folder`.
+    /// Starts `program` with its own profile in `folder`.
     pub(super) fn start(program: &str, folder: &Path) -> Result<Self> {
         let profile = folder.join("profile");
         if profile.exists() {
@@ -34,9 +35,10 @@ impl Chromium {
         }
         let log = fs::File::create(folder.join("chromium.log"))?;
         let mut child = Command::new("sh")
-            // It listens on descriptor 3 and answers on 4; a child of ours has a standard input and output to put there.
+            // Chromium reads from descriptor 3 and writes to 4. The shell connects them to the
+            // child's standard input and output.
             .args(["-c", r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >&2"#, program])
-            // The page is ours, and in a container a sandbox is often not to be had.
+            // The page is trusted, and in a container a sandbox is often not available.
             .args([
                 "--headless=new",
                 "--no-sandbox",
@@ -77,7 +79,8 @@ impl Chromium {
         Ok(browser)
     }
 
-    /// Calls a method of the protocol, and returns its result. What else happens meanwhile is kept.
+    /// Calls a method of the protocol, and returns its result. Keeps the events that arrive
+    /// meanwhile.
     pub(super) fn call(&mut self, method: &str, parameters: Value) -> Result<Value> {
         self.last += 1;
         let id = self.last;
@@ -109,14 +112,14 @@ impl Chromium {
             .map_err(|_| anyhow!("the browser said nothing for {} s, or has ended", PATIENCE.as_secs()))
     }
 
-    /// What happened since the last call of this, by the name of the event.
+    /// The events since the last call of this function.
     pub(super) fn events(&mut self) -> Result<Vec<Value>> {
-        // An answer comes after all that happened before it.
+        // An answer arrives after all events that happened before it.
         self.call("Runtime.evaluate", json!({"expression": "0"}))?;
         Ok(std::mem::take(&mut self.events))
     }
 
-    /// Opens an address and waits until all of it is there.
+    /// Opens an address and waits until it is completely loaded.
     pub(super) fn open(&mut self, address: &str) -> Result<()> {
         self.events.clear();
         let opened = self.call("Page.navigate", json!({"url": address}))?;
@@ -131,7 +134,7 @@ impl Chromium {
         Ok(())
     }
 
-    /// What a piece of JavaScript comes to.
+    /// Returns the value of a JavaScript expression.
     pub(super) fn evaluate(&mut self, script: &str) -> Result<Value> {
         let parameters =
             json!({"expression": script, "returnByValue": true, "awaitPromise": true, "userGesture": true});
@@ -143,7 +146,7 @@ impl Chromium {
         Ok(answer["result"]["value"].clone())
     }
 
-    /// Whether a script comes to `true` before long: what a page draws, it draws with the next frame.
+    /// Waits until a script returns `true`, up to a limit. A page draws with the next frame.
     pub(super) fn wait_for(&mut self, script: &str) -> Result<()> {
         let end = Instant::now() + PATIENCE / 4;
         while self.evaluate(script)? != json!(true) {
@@ -160,7 +163,7 @@ impl Chromium {
             key if key.chars().count() == 1 => key,
             _ => "",
         };
-        // Only what has a code moves the focus or presses a button.
+        // Only keys with a code move the focus or press a button.
         let code = match key {
             "Tab" => 9,
             "Enter" => 13,
@@ -175,7 +178,8 @@ impl Chromium {
         Ok(())
     }
 
-    /// Presses the mouse in the middle of the first element that a selector finds, and drags it so many pixels to the right.
+    /// Presses the mouse in the middle of the first element that a selector finds. Then drags it by
+    /// this many pixels to the right.
     pub(super) fn click(&mut self, selector: &str, drag: i32) -> Result<()> {
         let place = format!(
             "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{block: 'center', behavior: 'instant'}}); \
@@ -195,7 +199,7 @@ impl Chromium {
         Ok(())
     }
 
-    /// A screen of so many pixels.
+    /// Sets the size of the screen in pixels.
     pub(super) fn screen(&mut self, width: u32, height: u32, is_phone: bool) -> Result<()> {
         let scale = if is_phone { 2 } else { 1 };
         let screen = json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": is_phone});
@@ -203,7 +207,8 @@ impl Chromium {
         Ok(())
     }
 
-    /// What the system prefers: `light` or `dark`, and nothing that glides: what is pressed is to be where it was found.
+    /// Sets the system's preferences: `light` or `dark`, and no animations. Without animations, a
+    /// control stays where it was found.
     pub(super) fn prefer(&mut self, scheme: &str) -> Result<()> {
         let features = json!([
             {"name": "prefers-color-scheme", "value": scheme},
@@ -213,13 +218,13 @@ impl Chromium {
         Ok(())
     }
 
-    /// A picture of the whole page, or of what is on the screen.
+    /// Takes a screenshot of the whole page, or of the visible part.
     pub(super) fn screenshot(&mut self, path: &Path, whole: bool) -> Result<()> {
         let shot = json!({"format": "png", "captureBeyondViewport": whole, "optimizeForSpeed": true});
         let mut shot = shot;
         if whole {
             let size = self.call("Page.getLayoutMetrics", json!({}))?["cssContentSize"].clone();
-            // What is longer than this, a browser does not draw in one piece.
+            // A browser does not draw a longer page in one piece.
             let height = size["height"].as_f64().unwrap_or(0.0).min(16_000.0);
             shot["clip"] = json!({"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1});
         }
@@ -232,7 +237,7 @@ impl Chromium {
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        // A browser that is asked to close does not leave its children behind.
+        // A browser that closes on request leaves no child processes behind.
         self.session = None;
         if self.call("Browser.close", json!({})).is_err() {
             let _ = self.child.kill();

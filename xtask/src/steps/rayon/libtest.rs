@@ -1,9 +1,9 @@
-//! What a program of tests says about itself.
+//! Parses the output of a test program.
 
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
-/// How many tests there were, by what became of them.
+/// The number of tests, by their results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) passed: usize,
@@ -13,7 +13,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// The sum of all closing lines in `said`, or nothing if there is none.
+    /// The sum of all result lines in `said`, or `None` if there is none.
     pub(super) fn read(said: &str) -> Option<Self> {
         let mut lines = said.lines().filter_map(Self::of_line);
         let mut sum = lines.next()?;
@@ -21,7 +21,8 @@ impl Tally {
         Some(sum)
     }
 
-    /// Reads `test result: ok. 9 passed; 0 failed; 2 ignored; 0 measured; 4 filtered out; finished in 0.10s`.
+    /// Parses `test result: ok. 9 passed; 0 failed; 2 ignored; 0 measured; 4 filtered out; finished
+    /// in 0.10s`.
     fn of_line(line: &str) -> Option<Self> {
         let (_, counts) = line.strip_prefix("test result: ")?.split_once(". ")?;
         let count = |what: &str| counts.split("; ").find_map(|count| count.strip_suffix(what)?.trim().parse().ok());
@@ -33,7 +34,7 @@ impl Tally {
         })
     }
 
-    /// Those that were there and not run.
+    /// The number of tests that were not run.
     pub(super) fn left_out(self) -> usize {
         self.ignored + self.filtered
     }

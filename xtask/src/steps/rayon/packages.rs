@@ -1,4 +1,4 @@
-//! Where the published packages lie, and which package a build really takes, from cargo's own account.
+//! Finds the published packages, and the package that a build uses, from cargo's own messages.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::call::Call;
 
-/// The packages whose tests are run. The counts and names in this step are those of these versions.
+/// The packages whose tests run. The counts and names in this step belong to these versions.
 const RAYON: (&str, &str) = ("rayon", "1.12.0");
 const CORE: (&str, &str) = ("rayon-core", "1.13.0");
 
-/// The sources of the published packages, tests and all.
+/// The sources of the published packages, including tests.
 #[derive(Debug)]
 pub(super) struct Published {
     pub(super) rayon: PathBuf,
@@ -19,14 +19,16 @@ pub(super) struct Published {
 }
 
 impl Published {
-    /// Finds the packages that the repository's lock file names; the benchmarks have them as peers.
+    /// Finds the packages that the repository's lock file names. The benchmarks use them for
+    /// comparison.
     pub(super) fn find(cargo: Call) -> Result<Self> {
         let metadata = metadata(cargo.arg("--locked"))?;
         Ok(Self { rayon: folder(&metadata, RAYON)?, core: folder(&metadata, CORE)? })
     }
 }
 
-/// Fails unless the one rayon-core of the workspace that `cargo` asks about has its manifest in the folder `wanted`.
+/// Checks that the workspace of `cargo` has one rayon-core. Its manifest must be in the folder
+/// `wanted`.
 pub(super) fn check_core(cargo: Call, wanted: &Path) -> Result<()> {
     let metadata = metadata(cargo)?;
     let wanted = wanted.canonicalize().with_context(|| format!("there is no folder {}", wanted.display()))?;

@@ -1,4 +1,4 @@
-//! The programs that cargo makes of the tests of a workspace, and their runs.
+//! Builds and runs the test programs of a workspace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,11 @@ use crate::console::say;
 use crate::steps::Context;
 use crate::summary::clock;
 
-/// The longest takes half a minute; who takes this long hangs.
+/// The time limit of a test program. The longest takes half a minute, so a program that takes this
+/// long hangs.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Where a package has its tests.
+/// The location of a package's tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Inside the library.
@@ -27,7 +28,7 @@ pub(super) enum Kind {
     Tests,
 }
 
-/// The programs of one workspace, built.
+/// The test programs of a workspace.
 #[derive(Debug)]
 pub(super) struct Programs<'a> {
     context: &'a Context,
@@ -36,7 +37,7 @@ pub(super) struct Programs<'a> {
 }
 
 impl<'a> Programs<'a> {
-    /// Builds them. What they say goes to files in a folder called `logs`.
+    /// Builds the programs. Their output goes to files in a folder called `logs`.
     pub(super) fn build(context: &'a Context, workspace: &Workspace<'_>, logs: &str) -> Result<Self> {
         let programs = artifact::tests(workspace.cargo("test --workspace --lib --tests --no-run"))?;
         let logs = context.root.join(context.target("rayon")).join("logs").join(logs);
@@ -44,12 +45,12 @@ impl<'a> Programs<'a> {
         Ok(Self { context, programs, logs })
     }
 
-    /// Runs the tests of one kind of the package in `folder`, and adds up what they came to.
+    /// Runs one kind of tests of the package in `folder`. Adds up their results.
     pub(super) fn run(&self, folder: &str, kind: Kind) -> Result<Tally> {
         let mut sum = Tally::default();
         for program in self.programs.iter().filter(|p| p.folder == folder && p.unit == (kind == Kind::Unit)) {
             let call = self.call(&program.path);
-            // A filter that is not exact would leave out more than is named.
+            // A filter that is not exact would exclude more than the named tests.
             let call = match (folder, kind) {
                 (CORE_TESTS, Kind::Unit) => {
                     suites::LEFT_OUT.iter().fold(call.arg("--exact"), |call, (name, _)| call.arg("--skip").arg(name))
@@ -61,7 +62,7 @@ impl<'a> Programs<'a> {
         Ok(sum)
     }
 
-    /// Runs one program of tests, or cargo where only cargo can run them.
+    /// Runs one test program, or cargo if only cargo can run the tests.
     pub(super) fn run_one(&self, call: Call, name: &str) -> Result<Tally> {
         say!("$ {call}");
         let start = Instant::now();
@@ -71,12 +72,12 @@ impl<'a> Programs<'a> {
         Ok(tally)
     }
 
-    /// The file for what `name` says.
+    /// The file for the output of `name`.
     pub(super) fn log(&self, name: &str) -> PathBuf {
         self.logs.join(name).with_extension("log")
     }
 
-    /// A program of the package in `folder`.
+    /// Returns a test program of the package in `folder`.
     pub(super) fn find(&self, folder: &str, name: &str) -> Result<Call> {
         let program = self.programs.iter().find(|program| program.folder == folder && program.name == name);
         Ok(self.call(&program.with_context(|| format!("cargo built no tests `{name}` in {folder}"))?.path))
@@ -86,7 +87,8 @@ impl<'a> Programs<'a> {
         Call::new(program, &self.context.root)
     }
 
-    /// Fails if a test that is left out or picked by name does not exist: a name that means nothing filters nothing.
+    /// Checks that all excluded or selected tests exist. A filter with an unknown name has no
+    /// effect.
     pub(super) fn check_names(&self) -> Result<()> {
         let list = self.find(CORE_TESTS, "rayon_core_tests")?.words("--list --format terse").output()?.stdout;
         let list = String::from_utf8_lossy(&list);

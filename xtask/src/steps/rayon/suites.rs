@@ -1,4 +1,4 @@
-//! How many tests there are, which of them are left out, and what they came to.
+//! The expected number of tests, the excluded tests, and the results.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use anyhow::{ensure, Result};
 use super::libtest::Tally;
 use crate::console::say;
 
-/// Tests of rayon-core that are not run, and why.
+/// Tests of rayon-core that do not run, with the reasons.
 pub(super) const LEFT_OUT: [(&str, &str); 4] = [
     ("scope::test::mixed_lifo_order", OTHER_SCOPE),
     ("scope::test::mixed_fifo_order", OTHER_SCOPE),
@@ -17,14 +17,14 @@ pub(super) const LEFT_OUT: [(&str, &str); 4] = [
 
 const OTHER_SCOPE: &str = "expects the end of an inner scope to run tasks of the outer one; ours runs that scope's own";
 
-// A list that grows is a replacement that is none.
+// A crate with a growing list of excluded tests is not a replacement.
 const _: () = assert!(LEFT_OUT.len() <= 5);
 
-/// Some tests, and how many there must be.
+/// A suite of tests, with their expected number.
 #[derive(Debug)]
 pub(super) struct Suite {
     what: &'static str,
-    /// How many pass, unless that depends on how long one searches.
+    /// The expected number of passed tests. `None` if it depends on the search effort.
     passed: Option<usize>,
     left_out: usize,
     why: &'static str,
@@ -47,7 +47,7 @@ pub(super) const CORE_TESTS: Suite = suite("rayon-core, tests/", 9, 2, ALONE);
 pub(super) const CORE_COMPILE_FAIL: Suite = suite("rayon-core, compile_fail and a control", 8, 0, "");
 pub(super) const WAITS: Suite = Suite { passed: None, ..suite("waits, on 1, 2 and 8 workers", 0, 0, "") };
 
-/// What a suite came to.
+/// The result of a suite.
 #[derive(Debug)]
 pub(super) struct Row {
     suite: &'static Suite,
@@ -55,7 +55,7 @@ pub(super) struct Row {
 }
 
 impl Suite {
-    /// Runs it by `tests`, and checks the numbers.
+    /// Runs the suite by `tests`, and checks the numbers.
     pub(super) fn run(&'static self, tests: impl FnOnce() -> Result<Tally>) -> Row {
         say!("\n-- {}", self.what);
         let outcome = tests().and_then(|tally| self.check(tally).map(|()| tally));
@@ -81,7 +81,7 @@ impl Suite {
     }
 }
 
-/// A line for each suite, and one for each test that is left out by name.
+/// Returns a line for each suite and for each test that is excluded by name.
 pub(super) fn table(rows: &[Row]) -> String {
     let width = rows.iter().map(|row| row.suite.what.len()).max().unwrap_or(0);
     let mut table = format!("{:width$}  {:>5}  {:>6}  {:>8}\n", "", "run", "passed", "left out");

@@ -1,4 +1,5 @@
-//! Tests that wait for ever where work is not taken up in time, again and again, with few workers and with many.
+//! Repeats tests that hang if a pool does not take work in time. They run with few and with many
+//! workers.
 
 use std::time::Duration;
 
@@ -21,16 +22,17 @@ pub(super) const NAMES: [&str; 7] = [
     "thread_pool::test::self_install",
 ];
 
-/// The tests in `xtask/rayon/barriers.rs`.
+/// The number of tests in `xtask/rayon/barriers.rs`.
 const BARRIERS: usize = 5;
 
-/// How many workers the global pool has.
+/// The numbers of workers of the global pool.
 const THREADS: [&str; 3] = ["1", "2", "8"];
 
-/// One repetition takes milliseconds, so this is for ever.
+/// The time limit of a repetition. A repetition takes milliseconds, so a test that takes this long
+/// hangs.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs those tests, each repetition in a process of its own.
+/// Runs these tests, each repetition in its own process.
 pub(super) fn run(context: &Context, programs: &Programs<'_>) -> Result<Tally> {
     let repetitions = match context.effort {
         Effort::Quick | Effort::Usual => 100,

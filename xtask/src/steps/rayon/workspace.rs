@@ -1,4 +1,5 @@
-//! The workspaces that the tests are built in. All that is rayon's is copied from its packages when the step runs.
+//! The workspaces in which the tests are built. The step copies all files of rayon from its
+//! packages.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use crate::call::Call;
 use crate::steps::Context;
 use crate::tree::{read, Tree};
 
-/// The package around rayon-core's tests, and that of the tests that stock and ours must pass alike.
+/// The packages of rayon-core's tests and of the parity tests, which stock must pass, too.
 pub(super) const CORE_TESTS: &str = "rayon-core-tests";
 pub(super) const PARITY: &str = "parity";
 
@@ -24,14 +25,16 @@ pub(super) struct Workspace<'a> {
 }
 
 impl<'a> Workspace<'a> {
-    /// rayon, the tests of rayon-core and the parity tests, all with our rayon-core.
+    /// A workspace with filch's rayon-core. It has rayon, the tests of rayon-core and the parity
+    /// tests.
     pub(super) fn ours(context: &'a Context, published: &Published, core: &Path) -> Result<Self> {
         let workspace = Self { context, folder: context.target("rayon").join("ours") };
         let mut tree = workspace.tree();
         let members = format!("\"rayon\", \"{CORE_TESTS}\", \"{PARITY}\"");
         let patch = format!("\n[patch.crates-io]\nrayon-core = {{ path = '{}' }}\n", core.display());
         tree.write("Cargo.toml", &root_manifest(&members, &patch))?;
-        // Without one, each run would build with what is newest that day. Cargo mends it when our dependencies change.
+        // Without a lock file, each run would build with the newest versions of that day. Cargo
+        // updates it when the dependencies change.
         tree.copy(&context.root.join("xtask/rayon/Cargo.lock"), "Cargo.lock")?;
         tree.copy(&published.rayon, "rayon")?;
         workspace.copy_core_tests(&mut tree, &published.core)?;
@@ -40,7 +43,7 @@ impl<'a> Workspace<'a> {
         Ok(workspace)
     }
 
-    /// The parity tests with the published rayon-core.
+    /// A workspace with the parity tests and the published rayon-core.
     pub(super) fn stock(context: &'a Context, published: &Published) -> Result<Self> {
         let workspace = Self { context, folder: context.target("rayon").join("stock") };
         let mut tree = workspace.tree();
@@ -51,7 +54,7 @@ impl<'a> Workspace<'a> {
         Ok(workspace)
     }
 
-    /// `cargo` with the words of `line`, about this workspace.
+    /// Returns a call of `cargo` with the words of `line` for this workspace.
     pub(super) fn cargo(&self, line: &str) -> Call {
         self.context
             .cargo(line)
@@ -88,7 +91,8 @@ impl<'a> Workspace<'a> {
     }
 }
 
-/// The tests of a pool look at a private field in two places; `unit_tests.rs` has what they find there instead.
+/// Replaces a private field in the tests of a pool. They use it in two places; `unit_tests.rs` has
+/// the replacement.
 fn without_private_field(text: &str) -> Result<String> {
     const FIELD: &str = "thread_pool.registry";
     let places = text.matches(FIELD).count();
@@ -99,7 +103,8 @@ fn without_private_field(text: &str) -> Result<String> {
     Ok(text.replace(FIELD, "crate::registry::of(&thread_pool)"))
 }
 
-/// Nothing is optimised: that makes the tests slower by a minute, and their build faster by four.
+/// The workspace's manifest, without optimisation. That makes the tests slower by a minute, and
+/// their build faster by four.
 fn root_manifest(members: &str, patch: &str) -> String {
     format!("[workspace]\nresolver = \"2\"\nmembers = [{members}]\n{patch}\n[profile.dev]\ndebug = false\nincremental = false\n")
 }
@@ -111,7 +116,7 @@ fn package(name: &str) -> String {
     )
 }
 
-/// With the dependencies that rayon-core's own manifest has for its tests.
+/// The manifest of rayon-core's tests, with the development dependencies of rayon-core.
 fn core_tests_manifest() -> String {
     package(CORE_TESTS)
         + "\n[dev-dependencies]\ncrossbeam-utils = \"0.8.0\"\nrand = \"0.9\"\nrand_xorshift = \"0.4\"\nscoped-tls = \"1.0\"\n\

@@ -1,18 +1,18 @@
-//! Which suites there are, and what each must have measured.
+//! The suites, and the measurements that each must have.
 
 use std::collections::BTreeSet;
 
 use anyhow::{bail, ensure, Context as _, Result};
 use serde_json::Value;
 
-/// What a suite must have measured.
+/// The measurements that a suite must have.
 pub(in crate::steps) struct Suite {
     pub(super) name: &'static str,
-    /// Which cases, where some take longer than they need to here.
+    /// Options that select the cases, if some cases take too long here.
     pub(super) options: &'static str,
     impls: &'static [&'static str],
     cases: &'static [&'static str],
-    /// Units in which nothing, or less than nothing, is a possible figure: CPU time beyond the work itself, say.
+    /// Units that allow zero and negative numbers, such as CPU time beyond the work itself.
     any_number: &'static [&'static str],
 }
 
@@ -231,23 +231,24 @@ pub(super) const SUITES: [Suite; 7] = [
             "uts-t3-small",
             "queens-11",
         ],
-        // Nothing may be stolen, and nobody refused.
+        // A run may have no steals and no aborts.
         any_number: &["steals/run", "aborts/run"],
     },
 ];
 
-/// Needs an MPI.
+/// The suite that needs MPI.
 pub(in crate::steps) const MPI: Suite = Suite {
     name: "mpi",
     options: "",
     impls: &["filch", "filch-checkpoints", "mpi-1-rank", "mpi-2-ranks"],
     cases: &["misp/random-100-20%"],
-    // One process sends nothing.
+    // A single process sends nothing.
     any_number: &["transfers"],
 };
 
 impl Suite {
-    /// Checks every row, and that everybody and every case has some. Returns how many rows there are.
+    /// Checks every row, and that each implementation and each case has rows. Returns the number of
+    /// rows.
     pub(super) fn check(&self, json: &str) -> Result<usize> {
         let rows: Value = serde_json::from_str(json).context("it is not valid JSON")?;
         let Some(rows) = rows.as_array() else {

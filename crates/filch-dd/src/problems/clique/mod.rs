@@ -1,7 +1,11 @@
-//! The maximum (weighted) clique problem: of the vertices of a graph, the heaviest set in which each two are joined by an edge.
+//! The maximum (weighted) clique problem.
 //!
-//! A clique is an independent set of the complement, the graph that has the edges that this one has not: the model is that of [`independent_set`](super::independent_set), and so are the
-//! [format](super::independent_set#the-format) and the generator. Answers are checked in the graph as it was given.
+//! Wanted is the heaviest set of vertices of a graph in which each two are joined by an edge.
+//!
+//! A clique is an independent set of the complement, the graph that has exactly the missing edges.
+//! So the model is that of [`independent_set`](super::independent_set), and so are the
+//! [format](super::independent_set#the-format) and the generator. Answers are checked in the graph
+//! as it was given.
 //!
 //! ```
 //! use filch_dd::problems::clique::{self, Answer, Clique};
@@ -26,21 +30,22 @@ pub use super::independent_set::{random, read, Answer, Graph};
 pub struct Clique<S = Words<4>>(IndependentSet<S>);
 
 impl<S: Bits> Clique<S> {
-    /// The problem for a graph.
+    /// Returns the problem for a graph.
     ///
     /// # Panics
     ///
-    /// If the graph has more vertices than a set `S` can hold; [`Graph::clique`] chooses one that can.
+    /// If the graph has more vertices than a set `S` can hold; [`Graph::clique`] chooses a set type
+    /// that can.
     pub fn new(graph: Graph) -> Clique<S> {
         Clique(IndependentSet::of_complement(graph))
     }
 
-    /// The same with [a closer bound](IndependentSet::with_clique_cover).
+    /// Uses [a tighter bound](IndependentSet::with_clique_cover).
     pub fn with_clique_cover(self) -> Clique<S> {
         Clique(self.0.with_clique_cover())
     }
 
-    /// The graph.
+    /// Returns the graph.
     pub fn graph(&self) -> &Graph {
         self.0.graph()
     }

@@ -1,8 +1,10 @@
-//! The Golomb ruler: marks on a ruler so that each two of them are a different distance apart, on as short a ruler as can be.
+//! The Golomb ruler problem.
+//!
+//! Wanted is the shortest ruler with marks of which each two are a different distance apart.
 //!
 //! # The format
 //!
-//! The number of marks, alone on a line. Blank lines and lines that begin with `#` are passed over.
+//! The number of marks, alone on a line. Blank lines and lines that begin with `#` are skipped.
 //!
 //! ```
 //! use filch_dd::problems::golomb::{self, Answer};

@@ -1,4 +1,4 @@
-//! The problem as states and decisions.
+//! The Golomb ruler as states and decisions.
 
 use std::fmt;
 
@@ -11,18 +11,27 @@ use crate::{Cost, Decision, Problem, Relaxation, Sense, Value, Variable};
 /// Places on the ruler, or distances.
 type Places = Words<4>;
 
-/// Their greedy ruler is 251 long, and sets have 256 bits. Rulers of 14 marks and more take days anyway.
+/// The most marks. Their greedy ruler is 251 long, and sets have 256 bits.
+///
+/// Rulers of 14 marks and more take days anyway.
 pub(super) const MOST_MARKS: usize = 16;
 
-/// A number of marks, and its model.
+/// An instance, which is a number of marks, and its model.
 ///
-/// - **Variables**: the marks after the first, which is at 0, from left to right; a value is a place.
-/// - **State**: the marks, and the distances between them, which must not come again.
-/// - **Cost**: how far a mark is from the one before, so that the cost so far is always the place of the last mark.
-/// - **Merge**: the marks and the distances that all states have, and the leftmost of their last marks. What no state has forbids nothing. The cost so far of a merged state must be the place of its last mark, too, or
-///   else the next mark would be paid for from there a second time: so an arc that is led to a merged state costs as much less as its last mark is further left.
-/// - **Bound**: the gaps between the marks to come are different distances, none of them measured yet: at best they are the smallest.
-/// - A ruler that is built greedily shows how long a ruler need not be; nothing is tried beyond. Of a ruler and its mirror image only the one is tried whose first gap is the smaller.
+/// - **Variables**: the marks after the first, which is at 0, from left to right; a value is a
+///   place.
+/// - **State**: the marks, and the distances between them, which must not occur again.
+/// - **Cost**: the distance of a mark from the one before, so that the cost so far is always the
+///   place of the last mark.
+/// - **Merge**: the marks and the distances that all states have, and the leftmost of their last
+///   marks. A mark or distance that some state lacks forbids nothing. The cost so far of a merged
+///   state must be the place of its last mark, too. Otherwise the way to the next mark would be
+///   paid for twice. So if the last mark of the merged state is further left, the arc into it costs
+///   that much less.
+/// - **Bound**: the gaps between the marks to come are different distances, none of them measured
+///   yet: at best they are the smallest.
+/// - A greedy ruler bounds the length; no longer ruler is tried. Of a ruler and its mirror image
+///   only the one with the smaller first gap is tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Golomb {
     marks: usize,
@@ -30,7 +39,7 @@ pub struct Golomb {
     longest: usize,
 }
 
-/// What a ruler with some marks leaves to the others.
+/// A ruler with some marks: what it leaves possible for the others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct State {
     marks: Places,
@@ -39,7 +48,7 @@ pub struct State {
 }
 
 impl Golomb {
-    /// A ruler with so many marks.
+    /// Returns the problem of a ruler with `marks` marks.
     ///
     /// # Errors
     ///
@@ -62,23 +71,23 @@ impl Golomb {
         Ok(Golomb { marks, longest: ruler[marks - 1] })
     }
 
-    /// How many marks there are.
+    /// Returns the number of marks.
     pub fn marks(&self) -> usize {
         self.marks
     }
 
-    /// The number of marks as a file.
+    /// Returns the instance as the text of a file.
     pub fn text(&self) -> String {
         format!("{}\n", self.marks)
     }
 
-    /// The sum of so many of the smallest distances that were not measured.
+    /// Returns the sum of the `gaps` smallest distances that were not measured.
     fn least(&self, measured: &Places, gaps: usize) -> usize {
         (1..=self.longest).filter(|&distance| !measured.has(distance)).take(gaps).sum()
     }
 }
 
-/// The first two pairs of marks that are the same distance apart.
+/// Returns the first two pairs of marks that are the same distance apart.
 fn repeated(marks: &[usize]) -> Option<[(usize, usize); 2]> {
     let mut measured = std::collections::HashMap::new();
     let pairs = marks.iter().enumerate().flat_map(|(at, &to)| marks[..at].iter().map(move |&from| (from, to)));
@@ -107,7 +116,7 @@ impl Problem for Golomb {
         State { marks, measured: Places::empty(self.longest + 1), last: 0 }
     }
 
-    /// A mark that is led to a merged state can have gone back and forth over the ruler, once a mark.
+    /// A path over merged states can cross the ruler twice for each mark.
     fn cost_limit(&self) -> Option<Cost> {
         Some((self.longest * 2 * self.marks) as Cost)
     }
@@ -115,7 +124,7 @@ impl Problem for Golomb {
     fn domain(&self, variable: Variable, state: &State, mut decide: impl FnMut(Value)) {
         let after = self.variables() - 1 - variable.index();
         let mut first = usize::from(state.last) + 1;
-        // A merged state does not know all its marks, and then not how long the first gap is.
+        // A merged state does not know all its marks, and then not the length of the first gap.
         if after == 0 && state.marks.count() == variable.index() + 1 {
             if let Some(gap) = state.marks.iter().nth(1) {
                 first += gap;
@@ -163,7 +172,7 @@ impl Relaxation for Golomb {
         Some(self.least(&state.measured, self.variables() - depth) as Cost)
     }
 
-    /// The more distances a state has measured, the less it has been merged.
+    /// Prefers states with more measured distances: these have been merged less.
     fn rank(&self, state: &State) -> i64 {
         state.measured.count() as i64
     }

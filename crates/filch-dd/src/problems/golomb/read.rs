@@ -1,4 +1,4 @@
-//! Reading the text.
+//! Reads the text format.
 
 use super::super::text::{Lines, ReadError};
 use super::model::{Golomb, MOST_MARKS};
@@ -7,7 +7,7 @@ use super::model::{Golomb, MOST_MARKS};
 ///
 /// # Errors
 ///
-/// A sentence with the line, if it is not one.
+/// If the file is not valid. The error is a sentence with the line.
 pub fn read(bytes: &[u8]) -> Result<Golomb, ReadError> {
     let mut lines = Lines::new(bytes, |text| text.starts_with(b"#"))?;
     let mut line = lines.expect("the number of marks")?;

@@ -3,7 +3,10 @@
 use super::Graph;
 use crate::random::Stream;
 
-/// A graph of so many vertices, in which each edge is there with a chance of `per_thousand` in a thousand, and weights are from 1 to `heaviest`.
+/// Returns a random graph of `vertices` vertices.
+///
+/// Each edge exists with a probability of `per_thousand` in a thousand. Weights are from 1 to
+/// `heaviest`.
 ///
 /// ```
 /// use filch_dd::problems::independent_set;

@@ -1,4 +1,4 @@
-//! An undirected graph with weights, as the file says it.
+//! An undirected graph with weights, as in the file.
 
 use super::super::bits::{ManyWords, Words};
 use super::super::{wrong, With, Wrong};
@@ -6,7 +6,10 @@ use super::IndependentSet;
 use crate::problems::clique::Clique;
 use crate::Cost;
 
-/// An undirected graph whose vertices have weights. Its size is that of its edges; the models that are made of it have a bit for each pair of vertices.
+/// An undirected graph whose vertices have weights.
+///
+/// Its size is that of its edges. The models that are made of it have a bit for each pair of
+/// vertices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
     weights: Vec<Cost>,
@@ -14,15 +17,18 @@ pub struct Graph {
     edges: Vec<(u32, u32)>,
 }
 
-/// The matrix of a model would take 128 MB.
+/// The most vertices: the matrix of a model would take 128 MB.
 pub(super) const MOST_VERTICES: usize = 1 << 15;
 
 impl Graph {
-    /// A graph of so many vertices as there are weights; edges may be there several times and in both directions.
+    /// Returns a graph with as many vertices as there are weights.
+    ///
+    /// Edges may occur several times and in both directions.
     ///
     /// # Errors
     ///
-    /// If an edge joins a vertex to itself or to one that is not there, a weight is negative, the weights together are more than 2^61, or there are more than 32,768 vertices.
+    /// If an edge joins a vertex to itself or to one that does not exist, a weight is negative, the
+    /// weights together are more than 2^61, or there are more than 32,768 vertices.
     pub fn new(weights: Vec<Cost>, edges: impl IntoIterator<Item = (u32, u32)>) -> Result<Graph, Wrong> {
         let vertices = weights.len();
         if vertices > MOST_VERTICES {
@@ -52,27 +58,27 @@ impl Graph {
         Ok(Graph { weights, edges: list })
     }
 
-    /// How many vertices there are.
+    /// Returns the number of vertices.
     pub fn vertices(&self) -> usize {
         self.weights.len()
     }
 
-    /// The weights of the vertices.
+    /// Returns the weights of the vertices.
     pub fn weights(&self) -> &[Cost] {
         &self.weights
     }
 
-    /// The edges, each once, the smaller vertex first, sorted.
+    /// Returns the edges, each once, the smaller vertex first, sorted.
     pub fn edges(&self) -> &[(u32, u32)] {
         &self.edges
     }
 
-    /// Whether the two are joined by an edge.
+    /// Returns whether an edge joins the two vertices.
     pub fn has_edge(&self, a: usize, b: usize) -> bool {
         self.edges.binary_search(&(a.min(b) as u32, a.max(b) as u32)).is_ok()
     }
 
-    /// The graph as a file.
+    /// Returns the graph as the text of a file.
     pub fn text(&self) -> String {
         let mut text = format!("p edge {} {}\n", self.vertices(), self.edges.len());
         for (vertex, weight) in self.weights.iter().enumerate().filter(|(_, &weight)| weight != 1) {
@@ -82,7 +88,9 @@ impl Graph {
         text
     }
 
-    /// Does something with the problem of the heaviest independent set, with states as small as the graph allows.
+    /// Calls `with` with the independent set problem of this graph.
+    ///
+    /// The states are as small as the graph allows.
     pub fn independent_set<W: With>(self, with: W) -> W::Output {
         match self.vertices().div_ceil(64) {
             0..=1 => with.with(&IndependentSet::<Words<1>>::new(self)),
@@ -95,7 +103,9 @@ impl Graph {
         }
     }
 
-    /// Does something with the problem of the heaviest clique, with states as small as the graph allows.
+    /// Calls `with` with the clique problem of this graph.
+    ///
+    /// The states are as small as the graph allows.
     pub fn clique<W: With>(self, with: W) -> W::Output {
         match self.vertices().div_ceil(64) {
             0..=1 => with.with(&Clique::<Words<1>>::new(self)),

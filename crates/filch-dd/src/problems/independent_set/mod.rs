@@ -1,10 +1,15 @@
-//! The maximum (weighted) independent set problem: of the vertices of a graph, the heaviest set in which no two are joined by an edge.
+//! The maximum (weighted) independent set problem.
+//!
+//! Wanted is the heaviest set of vertices of a graph in which no two are joined by an edge.
 //!
 //! # The format
 //!
-//! DIMACS, as for colouring and cliques: comments (`c …`), a line `p edge n m` (or `p col n m`), then `e u v` for each edge, and `n v w` for a vertex with a weight other than 1. Vertices are numbered from 1, weights
-//! are not negative. An edge may be written twice, in either direction; the header may count it once or as often as it is written. The published instances of the clique problem are read
-//! in the same way: [`clique`](super::clique) solves them as they are meant, and this module solves their complement.
+//! DIMACS, as for colouring and cliques: comments (`c …`), a line `p edge n m` (or `p col n m`),
+//! then `e u v` for each edge, and `n v w` for a vertex with a weight other than 1. Vertices are
+//! numbered from 1, weights are not negative. An edge may be written twice, in either direction;
+//! the header may count it once or as often as it is written. The published instances of the clique
+//! problem are read in the same way: [`clique`](super::clique) solves them as they are meant, and
+//! this module solves their complement.
 //!
 //! ```
 //! use filch_dd::problems::independent_set;
@@ -16,7 +21,9 @@
 //!
 //! # One model, sets of several sizes
 //!
-//! States are sets of vertices, and small ones are fastest. So the model is an [`IndependentSet`]`<S>` for any kind of set `S`; [`Graph::independent_set`] chooses the smallest that will do.
+//! States are sets of vertices, and small sets are fastest. So the model is an
+//! [`IndependentSet`]`<S>` for any kind of set `S`; [`Graph::independent_set`] chooses the smallest
+//! that is large enough.
 
 mod generate;
 mod graph;

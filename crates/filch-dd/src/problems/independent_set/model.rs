@@ -1,4 +1,4 @@
-//! The problem as states and decisions.
+//! The independent set problem as states and decisions.
 
 use std::fmt;
 
@@ -9,27 +9,34 @@ use crate::{Cost, Decision, Problem, Relaxation, Value, Variable};
 
 /// An instance, and its model.
 ///
-/// - **Variables**: the vertices; 1 is to take it.
-/// - **State**: the vertices that can still be taken: those that were not decided and have no neighbour that was taken. Whatever was taken before, what can be taken later depends on nothing else.
-/// - **Order**: the vertex that the fewest states of a layer have left comes next. All other states are not touched by it, so the layer grows as little as can be; it is what keeps diagrams narrow.
-///   When no state has anything left, nothing is left to decide.
-/// - A vertex that cannot be taken does not matter: it is left out, which costs nothing and leaves the state as it is.
-/// - **Merge**: the union. What can be taken in one of the states can be taken in all of them together, for the same weight.
-/// - **Bound**: the weight of all that is left; or, if [asked for](IndependentSet::with_clique_cover), of the heaviest that is left of each clique of a cover, because no two vertices of a clique
-///   can be taken.
+/// - **Variables**: the vertices; 1 means that the vertex is taken.
+/// - **State**: the vertices that can still be taken: those that are undecided and have no
+///   neighbour that was taken. What can be taken later depends on nothing else.
+/// - **Order**: the vertex that the fewest states of a layer have left comes next. It does not
+///   affect the other states, so the layer grows as little as possible. This keeps diagrams narrow.
+///   When no state has a vertex left, nothing is left to decide.
+/// - A vertex that cannot be taken does not matter: it is left out, which costs nothing and leaves
+///   the state as it is.
+/// - **Merge**: the union. A vertex that can be taken in one of the states can be taken in the
+///   union, for the same weight.
+/// - **Bound**: the weight of all vertices that are left. With
+///   [`with_clique_cover`](IndependentSet::with_clique_cover), it is the weight of the heaviest
+///   vertex left in each clique of a cover, because only one vertex of a clique can be taken.
 #[derive(Clone, Debug)]
 pub struct IndependentSet<S = Words<4>> {
     graph: Graph,
-    /// For each vertex, what can still be taken after it: all but itself and its neighbours.
+    /// For each vertex, all vertices but itself and its neighbours.
+    ///
+    /// These can still be taken after it.
     kept: Vec<S>,
     weights: Vec<Cost>,
     total: Cost,
-    /// Whether all weights are 1, and weighing is counting.
+    /// Whether all weights are 1, so that the weight of a set is its size.
     unit: bool,
     cover: Vec<Clump<S>>,
 }
 
-/// A clique of a cover, the heaviest vertices first if they differ.
+/// A clique of a cover, its vertices sorted by weight, the heaviest first.
 #[derive(Clone, Debug)]
 struct Clump<S> {
     members: S,
@@ -37,11 +44,12 @@ struct Clump<S> {
 }
 
 impl<S: Bits> IndependentSet<S> {
-    /// The problem for a graph.
+    /// Returns the problem for a graph.
     ///
     /// # Panics
     ///
-    /// If the graph has more vertices than a set `S` can hold; [`Graph::independent_set`] chooses one that can.
+    /// If the graph has more vertices than a set `S` can hold; [`Graph::independent_set`] chooses a
+    /// set type that can.
     pub fn new(graph: Graph) -> IndependentSet<S> {
         let vertices = graph.vertices();
         let mut kept: Vec<S> = (0..vertices).map(|_| S::full(vertices)).collect();
@@ -53,7 +61,9 @@ impl<S: Bits> IndependentSet<S> {
         IndependentSet::with_kept(graph, kept)
     }
 
-    /// The problem for the complement of a graph; its answers are checked by [`Clique`](crate::problems::clique::Clique).
+    /// Returns the problem for the complement of a graph.
+    ///
+    /// [`Clique`](crate::problems::clique::Clique) checks its answers.
     pub(crate) fn of_complement(graph: Graph) -> IndependentSet<S> {
         let vertices = graph.vertices();
         let mut kept: Vec<S> = (0..vertices).map(|_| S::empty(vertices)).collect();
@@ -70,7 +80,10 @@ impl<S: Bits> IndependentSet<S> {
         IndependentSet { total: weights.iter().sum(), graph, kept, weights, unit, cover: Vec::new() }
     }
 
-    /// The same with a bound that is dearer to have and closer: the vertices are divided into cliques once, greedily, and each clique counts only with the heaviest vertex of it that is left.
+    /// Uses a bound that is tighter but slower to compute.
+    ///
+    /// The vertices are divided into cliques once, greedily. Each clique counts only with the
+    /// heaviest of its vertices that is left.
     pub fn with_clique_cover(mut self) -> IndependentSet<S> {
         let vertices = self.weights.len();
         let mut left = S::full(vertices);
@@ -78,7 +91,8 @@ impl<S: Bits> IndependentSet<S> {
             let mut members = S::empty(vertices);
             members.insert(first);
             left.remove(first);
-            // Those that may join: still without a clique, and joined to all members. Of them the one with most neighbours among them.
+            // The candidates are still without a clique, and joined to all members. The next member
+            // is the candidate with the most neighbours among the candidates.
             let mut joined = left.clone();
             joined.drop_all(&self.kept[first]);
             loop {
@@ -101,7 +115,7 @@ impl<S: Bits> IndependentSet<S> {
         self
     }
 
-    /// The graph.
+    /// Returns the graph.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
@@ -216,7 +230,7 @@ impl fmt::Display for Answer {
 }
 
 impl Answer {
-    /// What its vertices weigh, if each is there and only once.
+    /// Returns the weight of the vertices, if each exists and occurs only once.
     pub(crate) fn weight(&self, graph: &Graph) -> Result<Cost, Wrong> {
         let mut seen = vec![false; graph.vertices()];
         for &vertex in &self.0 {

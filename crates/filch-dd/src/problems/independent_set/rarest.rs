@@ -1,12 +1,15 @@
-//! Which number is in the fewest of many sets.
+//! Finds the number that is in the fewest of many sets.
 
 use super::super::bits::Bits;
 
 /// Counts for each number how many sets have it, all numbers at once.
 ///
-/// A count is spread over several sets: the first has the lowest bit of each count, the second the next bit, and so on. To add one more set is an addition of 64 counters a word. Done
-/// naively its carry would run through all the bits each time; so at each level one set waits until a second comes, and the three (sum, waiting, new) go through
-/// one full adder, whose carry is a new set of the next level. Level k works only every 2^k sets, so adding a set costs one full adder on the average, whatever the sets hold.
+/// The counts are stored as bit slices: the first set has the lowest bit of each count, the second
+/// the next bit, and so on. Adding a set is an addition of 64 counters for each word. A naive
+/// addition would carry through all the bits each time. So at each level one set waits until a
+/// second one arrives, and the three (sum, waiting, new) go through one full adder, whose carry is
+/// a new set for the next level. Level k works only every 2^k sets, so adding a set costs one full
+/// adder on average, whatever the sets hold.
 #[derive(Debug)]
 pub struct Rarest<S> {
     levels: Vec<Level<S>>,
@@ -28,13 +31,13 @@ impl<S: Bits> Default for Rarest<S> {
 }
 
 impl<S: Bits> Rarest<S> {
-    /// No sets yet.
+    /// Returns a counter without sets.
     pub fn new() -> Rarest<S> {
         // Enough for 4,096 sets without growing.
         Rarest { levels: Vec::with_capacity(12), sets: 0 }
     }
 
-    /// One more set; all of them must be of the same size.
+    /// Adds a set; all sets must be of the same size.
     #[inline]
     pub fn add(&mut self, set: &S) {
         let mut carry = set.clone();
@@ -59,10 +62,12 @@ impl<S: Bits> Rarest<S> {
         }
     }
 
-    /// The number that is in the fewest sets, but in one at least; the lowest of several. `None` if all sets are empty.
+    /// Returns the number that is in the fewest sets, but in at least one.
+    ///
+    /// Among equals it is the lowest number. `None` if all sets are empty.
     #[inline]
     pub fn find(mut self) -> Option<usize> {
-        // What still waits is added in the ordinary way.
+        // The waiting sets are added with the ordinary carry.
         for from in 0..self.levels.len() {
             if self.sets >> from & 1 == 0 {
                 continue;
@@ -74,14 +79,15 @@ impl<S: Bits> Rarest<S> {
                 }
             }
             if !carry.is_empty() {
-                // The sum of what waits at the level: nobody asks for it again.
+                // The `waiting` set of the new level is not read again.
                 self.levels.push(Level { sum: carry.clone(), waiting: carry });
             }
         }
 
         let mut left = self.levels.first()?.sum.clone();
         self.levels[1..].iter().for_each(|level| left.add(&level.sum));
-        // From the highest bit down: if some of those that are left have a 0 there, only they can have the least count.
+        // From the highest bit down: if some of the remaining numbers have a 0 there, only these
+        // can have the least count.
         for level in self.levels.iter().rev() {
             let mut fewer = left.clone();
             fewer.drop_all(&level.sum);
@@ -99,7 +105,7 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
-    /// The same, one bit at a time.
+    /// Finds the same number by counting one bit at a time.
     fn counted(sets: &[Words<2>]) -> Option<usize> {
         let mut counts = [0; 128];
         sets.iter().for_each(|set| set.iter().for_each(|number| counts[number] += 1));

@@ -1,4 +1,4 @@
-//! Reading the text.
+//! Reads the text format.
 
 use super::super::count;
 use super::super::text::{quoted, Lines, ReadError};
@@ -9,9 +9,10 @@ use super::Graph;
 ///
 /// # Errors
 ///
-/// A sentence with the line, if it is not one.
+/// If the file is not valid. The error is a sentence with the line.
 pub fn read(bytes: &[u8]) -> Result<Graph, ReadError> {
-    // Some files have comments that begin with other words in c, none of which is the name of a kind of line.
+    // Some files have comments that begin with other words in c. None of these is the name of a
+    // kind of line.
     let mut lines = Lines::new(bytes, |text| text.starts_with(b"c"))?;
     let mut header = lines.expect("the `p` line, which says how many vertices there are")?;
     if header.word() != Some(b"p") {

@@ -3,20 +3,22 @@
 use super::{Item, Knapsack};
 use crate::random::Stream;
 
-/// How profits go with weights: the more they do, the harder it is.
+/// How profits correlate with weights: the more they do, the harder the instance is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Not at all.
     Uncorrelated,
-    /// They differ by a tenth of the range at most.
+    /// They differ by at most a tenth of the range.
     Weakly,
-    /// They differ by a tenth of the range, always.
+    /// They always differ by a tenth of the range.
     Strongly,
-    /// They are the same: the sum of a subset is wanted.
+    /// They are the same: the problem is a subset sum.
     SubsetSum,
 }
 
-/// So many items with weights from 1 to `range`, and a sack that carries half of their weight.
+/// Returns a random instance with weights from 1 to `range`.
+///
+/// It has `items` items, and a sack that carries half of their weight.
 ///
 /// ```
 /// use filch_dd::problems::knapsack::{self, Kind};

@@ -1,52 +1,57 @@
-//! The problem as states and decisions.
+//! The knapsack problem as states and decisions.
 
 use std::fmt;
 
 use super::super::{list, taken, wrong, Instance, Wrong};
 use crate::{Cost, Decision, Dominance, Problem, Relaxation, Value, Variable};
 
-/// What can be put into the sack.
+/// An item that can be put into the sack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// What it is worth.
+    /// Its profit.
     pub profit: i64,
-    /// What it weighs.
+    /// Its weight.
     pub weight: i64,
 }
 
 /// An instance, and its model.
 ///
-/// - **Variables**: the items, those with most profit for each unit of weight first. 1 is to take it.
-/// - **State**: the capacity that is left. Whatever was taken before, what can be taken later depends on nothing else.
-/// - **Merge**: the most capacity. What fits into less fits into more, and profits do not depend on the state.
-/// - **Bound**: what could be taken if the last item could be cut (Dantzig). As the items are sorted, these are the next ones until one does not fit, and a part of that one.
-/// - **Dominance**: of two states after the same items, the one with no less capacity and no less profit is at least as good.
-/// - An item that does not fit does not matter: it is left out, which costs nothing and leaves the capacity as it is.
+/// - **Variables**: the items, those with most profit for each unit of weight first. 1 means that
+///   the item is taken.
+/// - **State**: the capacity that is left. What can be taken later depends on nothing else.
+/// - **Merge**: the greatest capacity. What fits into less fits into more, and profits do not
+///   depend on the state.
+/// - **Bound**: what could be taken if the last item could be cut (Dantzig). As the items are
+///   sorted, these are the next items until one does not fit, and a part of that item.
+/// - **Dominance**: of two states after the same items, the one with no less capacity and no less
+///   profit is at least as good.
+/// - An item that does not fit does not matter: it is left out, which costs nothing and leaves the
+///   capacity as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Knapsack {
     capacity: i64,
     items: Vec<Item>,
-    /// Which item each variable is.
+    /// The item of each variable.
     order: Vec<u32>,
     /// The items in the order of the variables.
     sorted: Vec<Item>,
-    /// What the first so many variables weigh together; one more than there are variables.
+    /// Prefix sums of the weights of the variables; one more than there are variables.
     weights: Vec<i64>,
-    /// The same for their profits.
+    /// Prefix sums of the profits.
     profits: Vec<i64>,
-    /// Whether capacity times profit may not fit into 64 bits.
+    /// Whether capacity times profit may overflow 64 bits.
     wide: bool,
 }
 
-/// Sums up to here are far enough from overflow for every sum of two of them.
+/// The greatest sum: the sum of two of these is far from an overflow.
 pub(super) const MOST: i64 = 1 << 61;
 
 impl Knapsack {
-    /// A sack that can carry `capacity`, and what there is to put into it.
+    /// Returns the problem of a sack that carries `capacity`, and these items.
     ///
     /// # Errors
     ///
-    /// If a number is negative, or the weights or profits together come to more than 2^61.
+    /// If a number is negative, or the sum of the weights or of the profits is more than 2^61.
     pub fn new(capacity: i64, items: Vec<Item>) -> Result<Knapsack, Wrong> {
         if capacity < 0 {
             return wrong(format!("the capacity is {capacity}, and cannot be negative"));
@@ -72,7 +77,8 @@ impl Knapsack {
         }
 
         let mut order: Vec<u32> = (0..items.len() as u32).collect();
-        // Profit by weight, without a division: a/b > c/d if a*d > c*b. What weighs nothing comes first, and equals stay in the order of the file.
+        // Sorted by profit for each unit of weight, without a division: a/b > c/d if a*d > c*b.
+        // Items without weight come first, and equals stay in the order of the file.
         order.sort_by(|&a, &b| {
             let (a, b) = (items[a as usize], items[b as usize]);
             let (left, right) =
@@ -94,22 +100,22 @@ impl Knapsack {
         Ok(Knapsack { capacity, items, order, sorted, weights, profits, wide })
     }
 
-    /// What the sack can carry.
+    /// Returns the weight that the sack can carry.
     pub fn capacity(&self) -> i64 {
         self.capacity
     }
 
-    /// The items, in the order of the file.
+    /// Returns the items, in the order of the file.
     pub fn items(&self) -> &[Item] {
         &self.items
     }
 
-    /// The number from 0 of the item that a variable stands for.
+    /// Returns the number, from 0, of the item that a variable stands for.
     pub fn item_of(&self, variable: Variable) -> usize {
         self.order[variable.index()] as usize
     }
 
-    /// The instance as a file.
+    /// Returns the instance as the text of a file.
     pub fn text(&self) -> String {
         let mut text = format!("{} {}\n", self.items.len(), self.capacity);
         self.items.iter().for_each(|item| text += &format!("{} {}\n", item.profit, item.weight));
@@ -162,7 +168,9 @@ impl Relaxation for Knapsack {
         states.copied().max().unwrap_or(0)
     }
 
-    /// The next items while they fit are found by a search in the sums of weights, so a bound costs a logarithm and not a walk.
+    /// Finds the next items that fit by binary search in the sums of weights.
+    ///
+    /// So a bound takes logarithmic time.
     #[inline]
     fn rough_bound(&self, depth: usize, &capacity: &i64) -> Option<Cost> {
         let full = self.weights[depth] + capacity.min(MOST);
@@ -170,7 +178,8 @@ impl Relaxation for Knapsack {
         let whole = self.profits[cut] - self.profits[depth];
         let Some(item) = self.sorted.get(cut) else { return Some(whole) };
         let rest = full - self.weights[cut];
-        // The item did not fit, so its weight is not 0. Rounding down is right, because profits are whole.
+        // The item did not fit, so its weight is not 0. Rounding down is right, because profits are
+        // integers.
         let part = if self.wide {
             (i128::from(rest) * i128::from(item.profit) / i128::from(item.weight)) as i64
         } else {
@@ -204,9 +213,10 @@ impl Dominance for Knapsack {
     }
 }
 
-/// The items that are taken, by their place in the file from 0, in that order.
+/// The items that are taken, by their number from 0, in ascending order.
 ///
-/// Its text has their numbers from 1, with blanks between: `1 3`. Nothing taken is an empty line.
+/// Its text has their numbers from 1, with blanks between: `1 3`. If no item is taken, it is an
+/// empty line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer(pub Vec<usize>);
 

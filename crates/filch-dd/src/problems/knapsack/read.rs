@@ -1,4 +1,4 @@
-//! Reading the text.
+//! Reads the text format.
 
 use super::super::count;
 use super::super::text::{Lines, ReadError};
@@ -8,7 +8,7 @@ use super::{Item, Knapsack};
 ///
 /// # Errors
 ///
-/// A sentence with the line, if it is not one.
+/// If the file is not valid. The error is a sentence with the line.
 pub fn read(bytes: &[u8]) -> Result<Knapsack, ReadError> {
     let mut lines = Lines::new(bytes, |text| text.starts_with(b"#"))?;
     let mut header = lines.expect("the line with the number of items and the capacity")?;
@@ -16,7 +16,7 @@ pub fn read(bytes: &[u8]) -> Result<Knapsack, ReadError> {
     let capacity = header.number("the capacity of the sack", 0, i64::MAX)?;
     header.end("the number of items and the capacity")?;
 
-    // Grows with the lines that there are: the header is not believed.
+    // Grows with the lines that exist: the header is not trusted.
     let mut items = Vec::new();
     while items.len() < promised {
         let Some(mut line) = lines.next() else {

@@ -3,7 +3,10 @@
 use super::{Tsptw, Window};
 use crate::random::Stream;
 
-/// So many places in a square with sides of `side`, and windows of up to `width` around the times of a random tour: so there is at least that one.
+/// Returns a random instance with `places` places in a square with sides of `side`.
+///
+/// The windows are up to `width` wide, around the times of a random tour. So at least that tour is
+/// valid.
 ///
 /// ```
 /// use filch_dd::problems::tsptw;

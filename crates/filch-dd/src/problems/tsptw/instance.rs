@@ -1,42 +1,47 @@
-//! An instance as the file says it, its answers, and how they are checked.
+//! An instance as in the file, its answers, and how they are checked.
 
 use std::fmt;
 
 use super::super::{list, wrong, Wrong};
 use crate::Cost;
 
-/// When a place can be visited: both ends belong to it.
+/// When a place can be visited, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Who comes before waits until then.
+    /// An earlier arrival waits until then.
     pub opens: i64,
-    /// Who comes after is too late.
+    /// A later arrival is too late.
     pub closes: i64,
 }
 
-/// An instance, and its model: [`State`](super::State) says how.
+/// An instance, and its model: [`State`](super::State) describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tsptw {
     /// From each place to each place, row by row. From a place to itself it is 0.
     distances: Vec<i64>,
     windows: Vec<Window>,
     decimals: u32,
-    /// The shortest way from each place to each other, over any places.
+    /// The length of the shortest path from each place to each other, over any places.
     pub(super) shortest: Vec<i64>,
     /// The shortest distance to each place from any other.
     pub(super) nearest: Vec<i64>,
     pub(super) limit: Cost,
 }
 
-/// Sets of places have so many bits.
+/// The most places: the number of bits in a set of places.
 pub(super) const MOST_PLACES: usize = 256;
 
 impl Tsptw {
-    /// The places have these windows, the depot first, and these distances, row by row; times and distances are in units of which 10 to the power of `decimals` make one of the file.
+    /// Returns an instance with these distances, row by row, and windows, the depot first.
+    ///
+    /// Times and distances are in units of which 10 to the power of `decimals` make one unit of the
+    /// file.
     ///
     /// # Errors
     ///
-    /// If there is no place or more than 256, the distances are not as many as pairs of places, a number is negative, a window closes before it opens, or numbers are so large that sums of them could overflow.
+    /// If there is no place or more than 256, the number of distances is not the number of pairs of
+    /// places, a number is negative, a window closes before it opens, or numbers are so large that
+    /// sums of them could overflow.
     pub fn new(mut distances: Vec<i64>, windows: Vec<Window>, decimals: u32) -> Result<Tsptw, Wrong> {
         let places = windows.len();
         if !(1..=MOST_PLACES).contains(&places) {
@@ -67,7 +72,8 @@ impl Tsptw {
                 ));
             }
         }
-        // A step takes as long as it is far, or waits until some window opens; a bound is a distance for each step that is left.
+        // A step costs its distance, or the wait until some window opens. A bound is a distance for
+        // each step that is left.
         let furthest = distances.iter().copied().max().unwrap_or(0);
         let latest = windows.iter().map(|window| window.closes).max().unwrap_or(0);
         let limit = i128::from(latest) * (places as i128 + 2) + i128::from(furthest) * 2 * (places as i128 + 1);
@@ -90,29 +96,31 @@ impl Tsptw {
         Ok(Tsptw { distances, windows, decimals, shortest, nearest, limit: limit as Cost })
     }
 
-    /// How many places there are, with the depot.
+    /// Returns the number of places, including the depot.
     pub fn places(&self) -> usize {
         self.windows.len()
     }
 
-    /// How far it is from one place to another, which is how long it takes.
+    /// Returns the distance from one place to another, which is also the travel time.
     #[inline]
     pub fn distance(&self, from: usize, to: usize) -> i64 {
         self.distances[from * self.windows.len() + to]
     }
 
-    /// When a place can be visited.
+    /// Returns when a place can be visited.
     #[inline]
     pub fn window(&self, place: usize) -> Window {
         self.windows[place]
     }
 
-    /// How many decimals the numbers of the file have: a cost is to be divided by 10 to this power.
+    /// Returns how many decimals the numbers of the file have.
+    ///
+    /// A cost divided by 10 to this power is in units of the file.
     pub fn decimals(&self) -> u32 {
         self.decimals
     }
 
-    /// A cost as the file would write it.
+    /// Formats a cost as in the file.
     ///
     /// ```
     /// use filch_dd::problems::tsptw;
@@ -130,7 +138,7 @@ impl Tsptw {
         }
     }
 
-    /// The instance as a file.
+    /// Returns the instance as the text of a file.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.places());
         for row in self.distances.chunks(self.places()) {
@@ -143,7 +151,7 @@ impl Tsptw {
         text
     }
 
-    /// When the tour is back, by the clock.
+    /// Returns the time at which the tour is back, or why the tour is invalid.
     pub(super) fn clock(&self, tour: &[usize]) -> Result<Cost, Wrong> {
         let mut visited = vec![false; self.places()];
         let (mut here, mut time) = (0, self.window(0).opens);

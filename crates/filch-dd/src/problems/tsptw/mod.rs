@@ -1,14 +1,22 @@
-//! The travelling salesman problem with time windows: leave the depot, visit every other place once, each within its window, and be back as early as can be.
+//! The travelling salesman problem with time windows.
 //!
-//! A salesman who arrives before a window opens waits; one who arrives after it has closed is too late. The time of the return is what counts (the makespan), waiting included; the tour begins when
-//! the window of the depot opens, and ends before it closes.
+//! A tour leaves the depot, visits every other place once, each within its window, and returns as
+//! early as possible.
+//!
+//! An arrival before a window opens waits; an arrival after it has closed is too late. The cost is
+//! the time of the return (the makespan), including waits. The tour begins when the window of the
+//! depot opens, and ends before it closes.
 //!
 //! # The format
 //!
-//! As the benchmarks of Dumas and of Gendreau are usually written: a line with the number of places, a line for each place with its distances to all of them, and a line for each place with
-//! the times its window opens and closes. The first place is the depot. Distances need not be the same in both directions, and the one of a place to itself is not looked at. Blank lines and lines that begin with `#` are passed over.
+//! As the benchmarks of Dumas and of Gendreau are usually written: a line with the number of
+//! places, a line for each place with its distances to all of them, and a line for each place with
+//! the times its window opens and closes. The first place is the depot. Distances need not be the
+//! same in both directions, and the distance of a place to itself is ignored. Blank lines and lines
+//! that begin with `#` are skipped.
 //!
-//! Numbers are not negative, and may have decimals, up to nine. Costs are whole numbers all the same: the unit is the smallest decimal that occurs, so that nothing is ever rounded; see [`Tsptw::decimals`].
+//! Numbers are not negative, and may have up to nine decimals. Costs are still integers: the unit
+//! is the smallest decimal that occurs, so that nothing is ever rounded; see [`Tsptw::decimals`].
 //!
 //! ```
 //! use filch_dd::problems::tsptw;

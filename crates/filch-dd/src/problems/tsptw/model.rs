@@ -1,4 +1,4 @@
-//! The problem as states and decisions.
+//! The travelling salesman problem with time windows as states and decisions.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,19 +9,28 @@ use crate::{Cost, Decision, Dominance, Problem, Relaxation, Sense, Value, Variab
 
 type Places = Words<4>;
 
-/// Where a salesman is, when, and what is left to visit.
+/// The position and time of a tour, and the places left to visit.
 ///
-/// - **Variables**: the stops of the tour in their order; a value is a place, and the last one is the depot, 0.
-/// - **State**: as below. In a state that was not merged there is one place where he is, one time, and nothing that only may be visited. What can still be done, and how long it takes, depends on
+/// - **Variables**: the stops of the tour in their order; a value is a place, and the last one is
+///   the depot, 0.
+/// - **State**: the possible positions, the earliest and latest time, the places that must be
+///   visited, and those that may be. A state that was not merged has one position, one time, and no
+///   place that only may be visited. What can still be done, and how long it takes, depends on
 ///   nothing else.
-/// - **Cost**: what a step takes, from the arrival at one place (or the opening of its window) to that at the next. From a merged state it is the least that it takes from any place where he may be, and
-///   the wait is that of the latest time it may be: whoever came earlier waits longer.
-/// - **Merge**: he may be where he is in any of the states, at any time from the earliest to the latest; what must be visited in all of them must be, and what is left in any of them may be. A step that is
-///   possible in one of the states is possible then, and takes no longer.
-/// - **Bound**: every place that must be visited takes at least the distance from the one that is nearest to it, and the return does; and he is not back before the last window opens plus
-///   the way from there.
-/// - **Dominance**: who is at the same place with the same places left, and is there earlier, can do all that the other can.
-/// - A state from which some place that must be visited cannot be reached in time, by the shortest way over any places, leads nowhere.
+/// - **Cost**: the time of a step, from the arrival at one place (or the opening of its window) to
+///   that at the next. From a merged state it is the least time from any possible position. The
+///   wait is counted from the latest possible time: an earlier arrival waits longer.
+/// - **Merge**: the position may be that of any of the states, at any time from the earliest to the
+///   latest. A place must be visited if it must be in all states, and may be visited if it is left
+///   in any of them. A step that is possible in one of the states is possible in the merged state,
+///   and takes no longer.
+/// - **Bound**: every place that must be visited takes at least the distance from the place nearest
+///   to it, and so does the return. Also, the tour does not return before the last window opens,
+///   plus the way back from there.
+/// - **Dominance**: of two states at the same place with the same places left, the earlier one has
+///   every completion of the other.
+/// - A state leads nowhere if some place that must be visited cannot be reached in time by the
+///   shortest path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct State {
     at: Places,
@@ -32,14 +41,14 @@ pub struct State {
 }
 
 impl State {
-    /// Whether it was not merged.
+    /// Returns whether the state was not merged.
     fn is_exact(&self) -> bool {
         self.earliest == self.latest && self.may.is_empty() && self.at.count() == 1
     }
 }
 
 impl Tsptw {
-    /// The least of a table of distances from where he may be.
+    /// Returns the least distance from any possible position.
     #[inline]
     fn from(&self, state: &State, to: usize, distance: impl Fn(usize, usize) -> i64) -> i64 {
         state.at.iter().map(|from| distance(from, to)).min().unwrap_or(0)
@@ -50,7 +59,7 @@ impl Tsptw {
         self.shortest[from * self.places() + to]
     }
 
-    /// How far the next step is.
+    /// Returns the length of the next step.
     #[inline]
     fn step(&self, state: &State, to: usize) -> i64 {
         self.from(state, to, |from, to| self.distance(from, to))
@@ -121,7 +130,7 @@ impl Problem for Tsptw {
         next.must.remove(place);
         next.may.remove(place);
         next.earliest = (state.earliest + step).max(window.opens);
-        // Who is later than that is too late.
+        // A time after the window closes is too late, so it is not possible.
         next.latest = (state.latest + step).clamp(window.opens, window.closes);
         next
     }
@@ -158,7 +167,7 @@ impl Relaxation for Tsptw {
             ways += self.nearest[place];
             back = back.max(self.window(place).opens + self.shortest(place, 0));
         }
-        // Some of those that may be visited must be, to have enough: at best the nearest.
+        // To fill the tour, some places that may be visited must be: at best the nearest.
         let others = stops.saturating_sub(state.must.count());
         if others > 0 {
             let mut may: Vec<i64> = state.may.iter().map(|place| self.nearest[place]).collect();
@@ -168,14 +177,14 @@ impl Relaxation for Tsptw {
         Some(ways.max(back - state.latest))
     }
 
-    /// The less a state has been merged, the better to keep it as it is.
+    /// Prefers states that have been merged less.
     fn rank(&self, state: &State) -> i64 {
         -(state.may.count() as i64)
     }
 }
 
 impl Dominance for Tsptw {
-    /// Where he is, and what must be visited.
+    /// The position, and the places that must be visited.
     type Key = (Words<4>, Words<4>);
 
     fn key(&self, state: &State) -> Option<Self::Key> {

@@ -1,4 +1,4 @@
-//! Reading the text.
+//! Reads the text format.
 
 use super::super::text::{Lines, ReadError};
 use super::instance::{Tsptw, Window, MOST_PLACES};
@@ -7,14 +7,14 @@ use super::instance::{Tsptw, Window, MOST_PLACES};
 ///
 /// # Errors
 ///
-/// A sentence with the line, if it is not one.
+/// If the file is not valid. The error is a sentence with the line.
 pub fn read(bytes: &[u8]) -> Result<Tsptw, ReadError> {
     let mut lines = Lines::new(bytes, |text| text.starts_with(b"#"))?;
     let mut header = lines.expect("the line with the number of places")?;
     let places = header.number("the number of places", 1, MOST_PLACES as i64)? as usize;
     header.end("the number of places")?;
 
-    // As they are written: digits, and how many of them are decimals.
+    // The numbers as written: the digits, and how many of them are decimals.
     let mut numbers: Vec<(i64, u32)> = Vec::new();
     for place in 1..=places {
         let mut row = lines.expect(&format!("the distances from place {place} of {places}"))?;
@@ -55,7 +55,7 @@ pub fn read(bytes: &[u8]) -> Result<Tsptw, ReadError> {
     Tsptw::new(units, windows, decimals).map_err(|wrong| ReadError::whole_file(wrong.0))
 }
 
-/// Of two numbers with decimals.
+/// Compares two numbers with decimals.
 fn is_less((a, a_decimals): (i64, u32), (b, b_decimals): (i64, u32)) -> bool {
     i128::from(a) * 10i128.pow(b_decimals) < i128::from(b) * 10i128.pow(a_decimals)
 }

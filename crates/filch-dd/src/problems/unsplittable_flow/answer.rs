@@ -6,12 +6,14 @@ use super::super::{values, wrong, Instance, Wrong};
 use super::network::Network;
 use crate::{Cost, Decision, Problem};
 
-/// A flow, and what was matched at the chosen nodes.
+/// A flow, and the matched arcs at the chosen nodes.
 ///
-/// Its text has a line `f ARC FLOW` for each arc with flow, and a line `m ARC ARC` for each incoming arc with flow of a chosen node and the outgoing arc that it was matched with. Arcs are numbered from 1.
+/// Its text has a line `f ARC FLOW` for each arc with flow. It has a line `m ARC ARC` for each
+/// incoming arc with flow of a chosen node and the outgoing arc that it was matched with. Arcs are
+/// numbered from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What each arc carries.
+    /// The flow of each arc.
     pub flow: Vec<u32>,
     /// Incoming and outgoing arcs of chosen nodes, from 0.
     pub matched: Vec<(usize, usize)>,
@@ -28,7 +30,7 @@ impl fmt::Display for Answer {
 }
 
 impl Network {
-    /// Takes back what stayed behind on the way, from the sinks to the sources.
+    /// Removes the flow that stayed behind on the way, from the sinks to the sources.
     fn trim(&self, answer: &mut Answer) {
         for node in (0..self.nodes().len()).rev().filter(|&node| !self.out[node].is_empty()) {
             if self.nodes()[node].chosen {
@@ -47,7 +49,9 @@ impl Network {
         answer.matched.retain(|&(from, _)| answer.flow[from] > 0);
     }
 
-    /// Each incoming arc with flow has one outgoing arc with the same flow, and no two have the same.
+    /// Checks that each arc with flow at a chosen node is matched exactly once.
+    ///
+    /// The caller has checked that matched arcs have the same flow.
     fn check_matched(&self, node: usize, answer: &Answer) -> Result<(), Wrong> {
         let name = node + 1;
         for (side, arcs) in [(0, &self.into[node]), (1, &self.out[node])] {

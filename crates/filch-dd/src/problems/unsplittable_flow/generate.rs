@@ -3,8 +3,12 @@
 use super::{Arc, Network, Node};
 use crate::random::Stream;
 
-/// A network of so many layers with `width` nodes each: sources first, sinks last, and of the nodes between so many of a thousand chosen. Capacities are from 1 to `capacity`, the supply of a source from 1 to twice
-/// that, the value of a unit at a sink from 1 to 5. Half of the arcs are there that could be between a layer and the next, but one at least to every node and from it.
+/// Returns a random network of `layers` layers with `width` nodes each.
+///
+/// Sources are in the first layer, sinks in the last. Of the nodes between, `per_thousand` of a
+/// thousand are chosen. Capacities are from 1 to `capacity`, the supply of a source is from 1 to
+/// twice that, and the value of a unit at a sink is from 1 to 5. Half of the possible arcs between
+/// a layer and the next exist, but at least one to every node and from it.
 ///
 /// ```
 /// use filch_dd::problems::unsplittable_flow;
@@ -16,7 +20,8 @@ use crate::random::Stream;
 ///
 /// # Panics
 ///
-/// If there are fewer than two layers or more than 4,096 nodes, the layers are wider than 64, or `capacity` is below 1 or above 65,535.
+/// If there are fewer than two layers or more than 4,096 nodes, the layers are wider than 64, or
+/// `capacity` is below 1 or above 65,535.
 pub fn random(layers: usize, width: usize, per_thousand: u32, capacity: u32, seed: u64) -> Network {
     assert!(layers >= 2 && (1..=64).contains(&width), "there are at least two layers, of 64 nodes at most");
     assert!(capacity >= 1, "an arc that carries nothing is none");
@@ -30,7 +35,7 @@ pub fn random(layers: usize, width: usize, per_thousand: u32, capacity: u32, see
     let nodes: Vec<Node> = nodes.collect();
     let mut arcs = Vec::new();
     for layer in 0..layers - 1 {
-        // A matching in random order is what every node has at least.
+        // A random matching, so that every node has at least one arc.
         let mut partner: Vec<usize> = (0..width).collect();
         stream.shuffle(&mut partner);
         for (from, &partner) in partner.iter().enumerate() {

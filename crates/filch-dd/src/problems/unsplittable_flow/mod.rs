@@ -1,14 +1,20 @@
 //! Flow that must not be split or merged at chosen nodes of a network.
 //!
-//! Goods flow through a directed network without cycles, from sources, each with a supply, to sinks, each with a value for every unit that arrives; arcs have capacities, and all is whole. At an ordinary node what arrives can be
-//! put together and divided at will. At a **chosen** node it cannot: the flow of an incoming arc goes on along exactly one outgoing arc, all of it, and an outgoing arc takes the flow of one incoming arc
-//! at most. Trains in a yard where no cars are coupled are the classic example. Wanted is the flow that is worth most where it arrives.
+//! Goods flow through a directed network without cycles, from sources, each with a supply, to
+//! sinks, each with a value for every unit that arrives. Arcs have capacities, and all numbers are
+//! integers. At an ordinary node the flow that arrives can be merged and split freely. At a
+//! **chosen** node it cannot: all the flow of an incoming arc continues along exactly one outgoing
+//! arc, and an outgoing arc takes the flow of at most one incoming arc. The classic example is
+//! trains in a yard where no cars are coupled. Wanted is the flow with the greatest value at the
+//! sinks.
 //!
-//! This is in small what the paper on queues with bulk operations builds its queue for.
+//! This is a small version of the problem for which the paper on queues with bulk operations builds
+//! its queue.
 //!
 //! # The format
 //!
-//! Numbers are whole and not negative, nodes are numbered from 1, and every arc goes from a lower number to a higher one, so there are no cycles. Comments begin with `c`.
+//! Numbers are integers and not negative, nodes are numbered from 1, and every arc goes from a
+//! lower number to a higher one, so there are no cycles. Comments begin with `c`.
 //!
 //! ```text
 //! p flow NODES ARCS

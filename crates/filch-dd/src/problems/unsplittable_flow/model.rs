@@ -1,24 +1,32 @@
-//! The problem as states and decisions.
+//! The unsplittable flow problem as states and decisions.
 
 use serde::{Deserialize, Serialize};
 
 use super::network::{Network, Step};
 use crate::{Cost, Decision, Dominance, Problem, Relaxation, Value, Variable};
 
-/// What is on its way.
+/// The flow that is under way.
 ///
-/// The nodes are gone through in the order of their numbers, so that all that a node gets is known when it is its turn.
+/// The nodes are decided in the order of their numbers, so that all flow into a node is known when
+/// its turn comes.
 ///
-/// - **Variables**: at a chosen node, for each incoming arc, which outgoing arc it is matched with: 0 for none, or the place of the arc among the outgoing ones, from 1. At any other node, for each outgoing arc but
-///   the last, how many units go along it; the last one gets what is left.
-/// - **State**: the flow on each arc that has left a node and not reached one that was decided, what is left to send at a node that splits, and which outgoing arcs of a chosen node are taken.
-/// - What an arc cannot carry, or nobody could take where it leads to, stays behind and is worth nothing. So a flow never has to fit exactly, and more of it is never worse. In the end, what stayed
-///   behind somewhere was never sent: the [`Answer`](super::Answer) is that flow.
-/// - **Cost**: the value of what reaches a sink.
-/// - **Merge**: on each arc the most that any state has; taken is only what all have taken. Less flow can do nothing that more cannot.
-/// - **Bound**: every unit on its way, or still to be sent, is worth the most that can come of it; and no more than the sinks can still take.
+/// - **Variables**: at a chosen node, for each incoming arc, the outgoing arc that it is matched
+///   with: 0 for none, or the place of the arc among the outgoing ones, from 1. At any other node,
+///   for each outgoing arc but the last, how many units go along it; the last one gets what is
+///   left.
+/// - **State**: the flow on each arc between a node that is decided and one that is not, what is
+///   left to send at a node that splits, and which outgoing arcs of a chosen node are taken.
+/// - Flow that an arc cannot carry, or that cannot continue where the arc leads, stays behind and
+///   is worth nothing. So a flow never has to fit exactly, and more of it is never worse. In the
+///   end, flow that stayed behind counts as never sent: the [`Answer`](super::Answer) is that flow.
+/// - **Cost**: the value of the flow that reaches a sink.
+/// - **Merge**: on each arc the most that any state has; an outgoing arc is taken only if all
+///   states have taken it. Less flow can do nothing that more cannot.
+/// - **Bound**: every unit under way, or still to be sent, has the greatest value that it can
+///   reach, but all together no more than the sinks can still take.
 /// - **Dominance**: of two states with the same arcs taken, the one with no less on any arc.
-/// - An incoming arc without flow does not matter, nor does a way to go when nothing is left to send, unless it is the last variable of its node: then the next nodes have their turn.
+/// - An incoming arc without flow does not matter, and neither does an outgoing arc when nothing is
+///   left to send. The exception is the last variable of a node: after it the next nodes follow.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct State {
     flow: Box<[u32]>,
@@ -27,23 +35,24 @@ pub struct State {
 }
 
 impl Network {
-    /// Sends so much along an arc; tells `sent` how much of it gets through.
+    /// Sends `amount` along an arc; calls `sent` with the part that gets through.
     fn send(&self, state: &mut State, arc: usize, amount: u32, sent: &mut impl FnMut(usize, u32)) {
         let amount = amount.min(self.through[arc]);
         sent(arc, amount);
         if !self.out[self.arcs()[arc].to].is_empty() {
-            // In a merged state there may be something already.
+            // A merged state may have flow there already.
             state.flow[arc] = state.flow[arc].max(amount);
         }
     }
 
-    /// What happens at the nodes from this one on until there is something to decide.
+    /// Passes the flow through the nodes from `from` on, until there is something to decide.
     fn pass(&self, state: &mut State, from: usize, sent: &mut impl FnMut(usize, u32)) {
         for node in from..self.nodes().len() {
             if self.nodes()[node].chosen {
                 return;
             }
-            // Nothing arrives at a source, and the most arcs with the most capacity stay just below 2^32: no overflow.
+            // Nothing arrives at a source, and the most arcs with the most capacity stay just below
+            // 2^32: no overflow.
             state.pool = self.nodes()[node].supply;
             for &arc in &self.into[node] {
                 state.pool += std::mem::take(&mut state.flow[arc]);
@@ -61,7 +70,9 @@ impl Network {
         self.send(state, arc, rest, sent);
     }
 
-    /// The state after a decision; tells `sent` of everything that is sent on the way there.
+    /// Returns the state after a decision.
+    ///
+    /// Calls `sent` with all flow that is sent on the way.
     pub(super) fn apply(&self, state: &State, decision: Decision, sent: &mut impl FnMut(usize, u32)) -> State {
         let Step { node, arc, last } = self.steps[decision.variable.index()];
         let mut next = state.clone();
@@ -86,7 +97,9 @@ impl Network {
         next
     }
 
-    /// The state before any decision; tells `sent` of what is sent before that.
+    /// Returns the state before any decision.
+    ///
+    /// Calls `sent` with all flow that is sent before that.
     pub(super) fn begin(&self, sent: &mut impl FnMut(usize, u32)) -> State {
         let mut state = State { flow: vec![0; self.arcs().len()].into(), pool: 0, taken: 0 };
         self.pass(&mut state, 0, sent);
@@ -173,7 +186,7 @@ impl Relaxation for Network {
 }
 
 impl Dominance for Network {
-    /// What is taken at the node whose turn it is.
+    /// The outgoing arcs taken at the current node.
     type Key = u64;
 
     fn key(&self, state: &State) -> Option<u64> {

@@ -1,31 +1,31 @@
-//! An instance as the file says it, and what is worked out of it before a search.
+//! An instance as in the file, and the data computed from it before a search.
 
 use super::super::{wrong, Wrong};
 use crate::Cost;
 
-/// A way from one node to another.
+/// An arc from one node to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arc {
-    /// Where it begins, counted from 0.
+    /// The node where it begins, counted from 0.
     pub from: usize,
-    /// Where it ends: a higher number.
+    /// The node where it ends: a higher number.
     pub to: usize,
     /// The most that it can carry.
     pub capacity: u32,
 }
 
-/// What is special about a node.
+/// The properties of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Node {
-    /// What it can send, if it is a source.
+    /// The most that it can send, if it is a source.
     pub supply: u32,
-    /// What every unit is worth that arrives, if it is a sink.
+    /// The value of every unit that arrives, if it is a sink.
     pub value: u32,
-    /// Whether what arrives must neither be split nor put together.
+    /// Whether the flow that arrives must be neither split nor merged.
     pub chosen: bool,
 }
 
-/// An instance, and its model: [`State`](super::State) says how.
+/// An instance, and its model: [`State`](super::State) describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
     nodes: Vec<Node>,
@@ -36,11 +36,14 @@ pub struct Network {
     pub(super) out: Vec<Vec<usize>>,
     /// The variables in their order.
     pub(super) steps: Vec<Step>,
-    /// The most of what an arc carries that can arrive anywhere. More need never be sent along it.
+    /// The most flow of each arc that can reach a sink. More need never be sent along it.
     pub(super) through: Vec<u32>,
-    /// The most that a unit at a node can be worth.
+    /// The greatest value that a unit at each node can reach.
     pub(super) best: Vec<Cost>,
-    /// For each number of decisions, what can come of the sources that have not sent yet, and what the sinks can still take.
+    /// For each number of decisions, the values still ahead.
+    ///
+    /// The first is the greatest value of the sources that have not sent yet. The second is that of
+    /// what the sinks can still take.
     pub(super) ahead: Vec<(Cost, Cost)>,
     pub(super) limit: Cost,
 }
@@ -51,25 +54,31 @@ pub(super) struct Step {
     pub(super) node: usize,
     /// At a chosen node an incoming arc, at others an outgoing one.
     pub(super) arc: usize,
-    /// Whether it is the last of its node, so that the next ones are reached.
+    /// Whether it is the last variable of its node, so that the next nodes follow.
     pub(super) last: bool,
 }
 
 pub(super) const MOST_NODES: usize = 4096;
 pub(super) const MOST_ARCS: usize = 65_536;
-/// A node that can split has a value for each unit that an arc can carry, and a chosen one a bit for each outgoing arc.
+/// The most that an arc can carry.
+///
+/// A node that can split has a value for each unit that an arc can carry. A chosen node has a bit
+/// for each outgoing arc.
 pub(super) const MOST_CAPACITY: u32 = 65_535;
 const MOST_OUT: usize = 64;
-/// So that no sum of flows times values comes near to overflow.
+/// No sum of flows times values comes near an overflow.
 pub(super) const MOST_VALUE: u32 = 1_000_000;
 
 impl Network {
-    /// A network of these nodes and arcs.
+    /// Returns a network of these nodes and arcs.
     ///
     /// # Errors
     ///
-    /// If an arc does not go from a lower to a higher number of those there are, or carries more than 65,535; if there is supply where an arc leads to, or value where one leads away from; if a chosen node has no arc that leads to it or none that
-    /// leads away, or more than 64 that do; if a unit is worth more than 1,000,000; or if there are more than 4,096 nodes or 65,536 arcs.
+    /// If an arc does not go from a lower to a higher number of an existing node, or carries more
+    /// than 65,535; if a node with a supply has an incoming arc, or a node with a value has an
+    /// outgoing one; if a chosen node has no incoming or no outgoing arc, or more than 64 outgoing
+    /// ones; if a unit is worth more than 1,000,000; or if there are more than 4,096 nodes or
+    /// 65,536 arcs.
     pub fn new(nodes: Vec<Node>, arcs: Vec<Arc>) -> Result<Network, Wrong> {
         if nodes.len() > MOST_NODES || arcs.len() > MOST_ARCS {
             return wrong(format!(
@@ -134,14 +143,17 @@ impl Network {
         Ok(network)
     }
 
-    /// What can come of a unit at each node, and how many of them, from the sinks to the sources.
+    /// Computes the flow that each arc lets through, and a unit's value.
+    ///
+    /// The value is the greatest that a unit at each node can reach. The pass goes from the sinks
+    /// to the sources.
     fn look_back(&mut self) {
         for at in (0..self.nodes.len()).rev() {
             let ways = self.out[at].iter().map(|&arc| self.through[arc]);
             let passes = match (self.out[at].is_empty(), self.nodes[at].chosen) {
                 (true, _) if self.nodes[at].value > 0 => u32::MAX,
                 (true, _) => 0,
-                // What one incoming arc brings goes along one way.
+                // The flow of one incoming arc goes along one outgoing arc.
                 (false, true) => ways.max().unwrap_or(0),
                 (false, false) => ways.fold(0, u32::saturating_add),
             };
@@ -155,7 +167,7 @@ impl Network {
         }
     }
 
-    /// The variables, and what is still ahead of each.
+    /// Computes the variables, and the value that is still ahead of each.
     fn plan(&mut self) {
         let mut sources = vec![0; self.nodes.len() + 1];
         let mut sinks = vec![0; self.nodes.len() + 1];
@@ -165,7 +177,8 @@ impl Network {
             sources[at] = sources[at + 1] + sent as Cost * self.best[at];
             let worth = |&arc: &usize| Cost::from(self.through[arc]) * Cost::from(self.nodes[self.arcs[arc].to].value);
             let worths = self.out[at].iter().map(worth);
-            // In a merged state nobody may have taken an outgoing arc that each state has given away: so each incoming one may have the best.
+            // In a merged state an outgoing arc may count as free although the states have taken
+            // it. So each incoming arc may get the best one.
             let all: Cost = match self.nodes[at].chosen {
                 true => worths.max().unwrap_or(0) * self.into[at].len() as Cost,
                 false => worths.sum(),
@@ -176,7 +189,7 @@ impl Network {
         for at in 0..self.nodes.len() {
             let arcs = match self.nodes[at].chosen {
                 true => &self.into[at][..],
-                // What is left goes along the last one: there is nothing to decide.
+                // What is left goes along the last arc: there is nothing to decide.
                 false => &self.out[at][..self.out[at].len().saturating_sub(1)],
             };
             for (place, &arc) in arcs.iter().enumerate() {
@@ -187,23 +200,23 @@ impl Network {
         self.ahead.push((0, 0));
     }
 
-    /// The nodes.
+    /// Returns the nodes.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The arcs.
+    /// Returns the arcs.
     pub fn arcs(&self) -> &[Arc] {
         &self.arcs
     }
 
-    /// What a unit is worth that arrives along an arc.
+    /// Returns the value of a unit that arrives along an arc.
     #[inline]
     pub(super) fn value(&self, arc: usize) -> Cost {
         Cost::from(self.nodes[self.arcs[arc].to].value)
     }
 
-    /// The instance as a file.
+    /// Returns the instance as the text of a file.
     pub fn text(&self) -> String {
         let mut text = format!("p flow {} {}\n", self.nodes.len(), self.arcs.len());
         for (at, node) in self.nodes.iter().enumerate() {

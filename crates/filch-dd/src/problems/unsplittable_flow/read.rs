@@ -1,4 +1,4 @@
-//! Reading the text.
+//! Reads the text format.
 
 use super::super::count;
 use super::super::text::{quoted, Line, Lines, ReadError};
@@ -8,7 +8,7 @@ use super::network::{Arc, Network, Node, MOST_ARCS, MOST_CAPACITY, MOST_NODES, M
 ///
 /// # Errors
 ///
-/// A sentence with the line, if it is not one.
+/// If the file is not valid. The error is a sentence with the line.
 pub fn read(bytes: &[u8]) -> Result<Network, ReadError> {
     let mut lines = Lines::new(bytes, |text| text.starts_with(b"c"))?;
     let mut header = lines.expect("the `p` line, which says how many nodes and arcs there are")?;
@@ -72,7 +72,9 @@ pub fn read(bytes: &[u8]) -> Result<Network, ReadError> {
     Network::new(nodes, arcs).map_err(|wrong| ReadError::whole_file(wrong.0))
 }
 
-/// The end of a line that says a number of a node, which must be the same if it was said before.
+/// Reads the end of a line that sets a number of a node.
+///
+/// If the number was set before, it must be the same.
 fn once(line: &mut Line<'_>, said: &mut Option<i64>, number: i64, what: &str) -> Result<(), ReadError> {
     line.end(what)?;
     match said.replace(number) {

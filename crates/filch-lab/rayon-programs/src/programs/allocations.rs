@@ -1,4 +1,4 @@
-//! How many allocations a task takes whose closure captures five words.
+//! The number of allocations of a task whose closure captures five words.
 //!
 //! The first round is warm-up: queues grow, and cores may keep memory for the next round.
 
@@ -11,7 +11,7 @@ use super::{own_pool, Program};
 use crate::clock::{checksum, counted, Round};
 use crate::random::mix;
 
-/// The program of that name. `None` if there is no such program.
+/// The program with that name, or `None` if it does not exist.
 pub(super) fn named(name: &str) -> Result<Option<Program>, String> {
     Ok(Some(match name {
         "scope-100k" => flat(100_000),
@@ -40,7 +40,7 @@ fn spawn_job<F: FnOnce() + Send + 'static>(job: F) {
     rayon::spawn(job);
 }
 
-/// What the closure of a task captures.
+/// The captures of a task's closure.
 #[derive(Clone, Copy)]
 struct Task<'a> {
     results: &'a [AtomicU64],
@@ -49,7 +49,7 @@ struct Task<'a> {
     salt: usize,
 }
 
-/// What a task comes to.
+/// The result of a task.
 fn result(seed: usize, salt: usize) -> u64 {
     mix(seed as u64) ^ salt as u64
 }
@@ -64,7 +64,7 @@ impl<'a> Task<'a> {
     }
 }
 
-/// So many tasks, all spawned by the one that opens the scope.
+/// `tasks` tasks, all spawned by the task that opens the scope.
 fn flat(tasks: usize) -> Program {
     let results = no_results(tasks);
     Box::new(move || {
@@ -79,7 +79,7 @@ fn flat(tasks: usize) -> Program {
     })
 }
 
-/// Tasks that spawn two more each, so many layers deep.
+/// A tree of tasks with `layers` layers. Each task spawns two more.
 fn tree(layers: u32) -> Program {
     let results = no_results((1 << layers) - 1);
     Box::new(move || round(&results, || rayon::scope(|scope| branch(scope, Task::new(&results, 0)))))
@@ -95,7 +95,7 @@ fn branch<'scope>(scope: &Scope<'scope>, task: Task<'scope>) {
     }
 }
 
-/// So many scopes of so many tasks each, one after the other, called from inside a pool.
+/// `scopes` scopes of `tasks` tasks each, one after the other, called from inside a pool.
 fn small(tasks: usize, scopes: usize) -> Result<Program, String> {
     let results = no_results(tasks * scopes);
     let pool = own_pool()?;
@@ -114,7 +114,7 @@ fn small(tasks: usize, scopes: usize) -> Result<Program, String> {
     }))
 }
 
-/// So many jobs, spawned by a worker, that no call waits for.
+/// `count` jobs, spawned by a worker, that no call waits for.
 fn inside(count: usize) -> Result<Program, String> {
     let (jobs, pool) = (Jobs::leaked(count), own_pool()?);
     let spawn = move |place: usize| {

@@ -1,4 +1,4 @@
-//! Nothing, after some work. What counts is the CPU time that this takes.
+//! An idle pool after some work. The measured figure is its CPU time.
 
 use std::thread;
 use std::time::Duration;
@@ -6,11 +6,13 @@ use std::time::Duration;
 use super::{join, Program};
 use crate::clock::timed;
 
-/// How long a pool that has worked may take to fall asleep. What that costs is seen in `tick`.
+/// The time that a pool has to fall asleep after work.
+///
+/// The program `tick` shows the cost of falling asleep.
 const SETTLING: Duration = Duration::from_millis(100);
 const WATCH: Duration = Duration::from_secs(1);
 
-/// Sleeps for a second.
+/// A program that sleeps for a second.
 pub(crate) fn program() -> Program {
     Box::new(|| {
         join::warm_up();

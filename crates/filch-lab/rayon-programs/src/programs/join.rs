@@ -1,14 +1,15 @@
-//! Joins with next to nothing between them.
+//! Joins with next to no work between them.
 
 use std::hint::black_box;
 
 use super::Program;
 use crate::clock::{checksum, timed};
 
-/// The sum of a perfect binary tree of so many layers, with a join at every node.
+/// The sum of a perfect binary tree of `layers` layers. Every node is a join.
 ///
-/// It lies in memory as it is walked, each node before its left half and that before its right: the wait for memory would
-/// be most of the time otherwise, and the same for everybody.
+/// Its nodes are in memory in the order of the walk: each node before its left half, and that
+/// before its right half. Otherwise most of the time would be waiting for memory, which is the same
+/// for all cores.
 pub(crate) fn tree(layers: u32) -> Program {
     let nodes: Vec<u32> = (0..(1u32 << layers) - 1).collect();
     Box::new(move || timed(nodes.len() as u64, || tree_sum(&nodes), |&sum| checksum([sum])))
@@ -23,7 +24,7 @@ fn tree_sum(nodes: &[u32]) -> u64 {
 
 /// A Fibonacci number by its definition, with a join wherever there is a sum.
 pub(crate) fn fib(n: u32) -> Program {
-    // There are as many sums as there are ones to add up, less one.
+    // The number of sums is the number of ones to add up, less one.
     let sums = (1..=n).fold((0, 1), |(a, b), _| (b, a + b)).1 - 1;
     Box::new(move || timed(sums, || fibonacci(black_box(n)), |&number| checksum([number])))
 }

@@ -1,4 +1,6 @@
-//! Conway's game of life on a torus: a parallel iterator over the rows in each generation, called from outside the pool.
+//! Conway's game of life on a torus.
+//!
+//! Each generation is a parallel iterator over the rows, called from outside the pool.
 
 use rayon::prelude::*;
 
@@ -6,7 +8,7 @@ use super::Program;
 use crate::clock::{checksum, timed};
 use crate::random::Random;
 
-/// Lets a square of that width live for so many generations.
+/// Runs a square of that width for `generations` generations.
 pub(crate) fn program(width: usize, generations: u64) -> Program {
     let mut random = Random::new(3);
     let first: Vec<u8> = (0..width * width).map(|_| u8::from(random.below(3) == 0)).collect();
@@ -32,14 +34,14 @@ fn generation(cells: &[u8], next: &mut [u8], width: usize) {
     });
 }
 
-/// A row from those above, at and below its place.
+/// Computes a row from the rows above, at and below its place.
 fn next_row(rows: [&[u8]; 3], next: &mut [u8]) {
     let column = |place: usize| rows[0][place] + rows[1][place] + rows[2][place];
     let width = next.len();
     let (mut left, mut here) = (column(width - 1), column(0));
     for place in 0..width {
         let right = column(if place + 1 == width { 0 } else { place + 1 });
-        // The cell itself is among the nine.
+        // The cell itself is one of the nine.
         let nine = left + here + right;
         next[place] = u8::from(nine == 3 || (nine == 4 && rows[1][place] == 1));
         (left, here) = (here, right);

@@ -6,7 +6,7 @@ use super::Program;
 use crate::clock::{checksum, timed};
 use crate::random::Random;
 
-/// Multiplies two matrices of so many rows and columns.
+/// Multiplies two matrices with `size` rows and columns.
 pub(crate) fn program(size: usize) -> Program {
     let mut random = Random::new(1);
     let mut matrix = || (0..size * size).map(|_| random.fraction()).collect::<Vec<f64>>();
@@ -24,7 +24,7 @@ pub(crate) fn program(size: usize) -> Program {
     })
 }
 
-/// Row after row of `b`, each with its weight, so that memory is read in order.
+/// Adds up the weighted rows of `b`, so that memory is read in order.
 fn multiply_row(weights: &[f64], b: &[f64], result: &mut [f64]) {
     result.fill(0.0);
     for (weight, row) in weights.iter().zip(b.chunks_exact(result.len())) {

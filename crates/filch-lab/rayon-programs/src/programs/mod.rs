@@ -1,4 +1,6 @@
-//! The programs, one file a problem. Each makes its input once and then runs as often as it is told.
+//! The programs, one file for each problem.
+//!
+//! Each makes its input once and then runs as often as it is told.
 
 mod allocations;
 mod idle;
@@ -21,20 +23,20 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::clock::Round;
 
-/// Runs a round.
+/// A program. A call runs a round.
 pub(crate) type Program = Box<dyn FnMut() -> Round>;
 
-/// How often a round repeats what it does. What its name says is the same in both.
+/// How often a round repeats its work. The work that the name describes is the same in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Amount {
-    /// For figures to publish.
+    /// For published figures.
     Full,
     /// For a first look.
     Quick,
 }
 
 impl Amount {
-    /// One of two counts.
+    /// Returns the count for this amount.
     fn of(self, full: u64, quick: u64) -> u64 {
         match self {
             Amount::Full => full,
@@ -48,13 +50,13 @@ fn own_pool() -> Result<ThreadPool, String> {
     built(ThreadPoolBuilder::new())
 }
 
-/// The pool of a builder, with as many threads as the global one.
+/// Builds a pool with as many threads as the global one.
 fn built(builder: ThreadPoolBuilder) -> Result<ThreadPool, String> {
     let pool = builder.num_threads(rayon::current_num_threads()).build();
     pool.map_err(|error| format!("cannot build a pool: {error}"))
 }
 
-/// The program of that name, with its input. `None` if there is no such program.
+/// The program with that name and its input, or `None` if it does not exist.
 pub(crate) fn named(name: &str, amount: Amount) -> Result<Option<Program>, String> {
     if let Some(name) = name.strip_prefix("outside/") {
         return outside::named(name, amount);

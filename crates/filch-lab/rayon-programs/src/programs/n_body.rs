@@ -1,4 +1,6 @@
-//! Bodies that attract each other: in each step a parallel iterator over all of them, each looking at all others.
+//! Bodies that attract each other.
+//!
+//! Each step is a parallel iterator over all bodies, and each body looks at all others.
 
 use rayon::prelude::*;
 
@@ -17,7 +19,7 @@ struct Body {
     mass: f64,
 }
 
-/// Moves so many bodies so many steps, from the same places each round.
+/// Moves `count` bodies `steps` steps, from the same places in each round.
 pub(crate) fn program(count: usize, steps: u64) -> Program {
     let mut random = Random::new(2);
     let mut vector = |size: f64| [(); 3].map(|()| (random.fraction() - 0.5) * size);

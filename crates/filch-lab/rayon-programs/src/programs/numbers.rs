@@ -7,7 +7,7 @@ use crate::busy;
 use crate::clock::{checksum, timed};
 use crate::random::{mix, Random};
 
-/// A little work: some 30 nanoseconds.
+/// The steps of work for an item: about 30 nanoseconds.
 const STEPS_AN_ITEM: u64 = 50;
 
 fn random_numbers(count: usize) -> Vec<u64> {
@@ -15,9 +15,9 @@ fn random_numbers(count: usize) -> Vec<u64> {
     (0..count).map(|_| random.next()).collect()
 }
 
-/// The sum of all numbers, several times.
+/// The sum of all numbers, `passes` times.
 pub(crate) fn sum(count: usize, passes: u64) -> Program {
-    // Halves of words, so that no sum overflows.
+    // Half words, so that no sum overflows.
     let numbers: Vec<u64> = random_numbers(count).into_iter().map(|number| number >> 32).collect();
     Box::new(move || {
         timed(
@@ -28,7 +28,7 @@ pub(crate) fn sum(count: usize, passes: u64) -> Program {
     })
 }
 
-/// A new list, with something else for each number.
+/// Collects a new list with a mixed value for each number.
 pub(crate) fn map_collect(count: usize) -> Program {
     let numbers = random_numbers(count);
     Box::new(move || {
@@ -40,10 +40,10 @@ pub(crate) fn map_collect(count: usize) -> Program {
     })
 }
 
-/// All numbers in order.
+/// Sorts all numbers.
 pub(crate) fn sort(count: usize) -> Program {
     let numbers = random_numbers(count);
-    // One copy that is written over each round: fresh memory would be part of the time.
+    // A single copy is overwritten in each round: fresh memory would be part of the time.
     let mut copy = numbers.clone();
     Box::new(move || {
         copy.copy_from_slice(&numbers);
@@ -56,7 +56,7 @@ pub(crate) fn sort(count: usize) -> Program {
     })
 }
 
-/// A little work for each number of an iterator that is not parallel: threads take turns at it.
+/// A little work for each number of a serial iterator, which threads advance in turns.
 pub(crate) fn bridge(count: u64) -> Program {
     let sum = move || (0..count).par_bridge().map(item).reduce(|| 0, u64::wrapping_add);
     Box::new(move || timed(1, sum, |&sum| checksum([sum])))
@@ -66,7 +66,7 @@ fn item(number: u64) -> u64 {
     busy::steps(STEPS_AN_ITEM, number)
 }
 
-/// The sum of something else for each number, split down to single numbers.
+/// The sum of a mixed value for each number, split down to single numbers.
 pub(crate) fn in_parts_of_one(count: usize) -> Program {
     let numbers = random_numbers(count);
     Box::new(move || {

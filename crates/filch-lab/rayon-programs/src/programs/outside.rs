@@ -1,5 +1,7 @@
-//! Calls into a pool from threads outside of it: from the main thread, in a row or after pauses, and
-//! from several threads at a time.
+//! Calls into a pool from threads outside it.
+//!
+//! The calls come from the main thread, in a row or after pauses, and from several threads at a
+//! time.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -13,13 +15,13 @@ use super::{built, small, Amount, Program};
 use crate::busy::{self, STEPS_A_MICRO};
 use crate::clock::{checksum, timed, timed_each};
 
-/// How many threads call at the same time.
+/// The number of threads that call at the same time.
 const CALLERS: u64 = 4;
 
-/// The stack of a worker in a pool of its own.
+/// The stack size of a worker in a pool of its own.
 const STACK: usize = 4 << 20;
 
-/// The program of that name, with its input. `None` if there is no such program.
+/// The program with that name and its input, or `None` if it does not exist.
 pub(super) fn named(name: &str, amount: Amount) -> Result<Option<Program>, String> {
     let (micros, millis) = (Duration::from_micros, Duration::from_millis);
     Ok(Some(match name {
@@ -44,22 +46,22 @@ pub(super) fn named(name: &str, amount: Amount) -> Result<Option<Program>, Strin
     }))
 }
 
-/// So many calls, timed together.
+/// `calls` calls, timed together.
 fn in_a_row(calls: u64, call: impl Fn(u64) -> u64 + 'static) -> Program {
     Box::new(move || timed(calls, || all(0..calls, &call), |&sum| sum))
 }
 
-/// So many calls in a row, each timed.
+/// `calls` calls in a row, each timed.
 fn one_by_one(calls: u64, call: impl Fn(u64) -> u64 + 'static) -> Program {
     after(Duration::ZERO, calls, call)
 }
 
-/// So many calls with a pause before each, which is not timed.
+/// `calls` calls with a pause before each, which is not timed.
 fn after(pause: Duration, calls: u64, call: impl Fn(u64) -> u64 + 'static) -> Program {
     Box::new(move || timed_each(calls, pause, &call))
 }
 
-/// Several threads that make so many calls each, timed together.
+/// Several threads that make `calls` calls each, timed together.
 fn at_once(calls: u64, call: impl Fn(u64) -> u64 + Sync + 'static) -> Program {
     Box::new(move || {
         let start = Barrier::new(CALLERS as usize + 1);
@@ -85,13 +87,13 @@ fn all(calls: Range<u64>, call: impl Fn(u64) -> u64) -> u64 {
     calls.fold(0, |sum, number| checksum([sum, call(number)]))
 }
 
-/// A call that adds up so many elements.
+/// A call that adds up `elements` elements.
 fn sum(elements: u64) -> impl Fn(u64) -> u64 + Sync {
     let numbers: Vec<u64> = (0..elements).collect();
     move |call| small::sum(&numbers, call)
 }
 
-/// The same in a pool with handlers and a stack size of its own.
+/// Like `sum`, but in a pool with handlers and its own stack size.
 fn in_own_pool(elements: u64) -> Result<impl Fn(u64) -> u64, String> {
     let pool = built(ThreadPoolBuilder::new().stack_size(STACK).start_handler(ignore).exit_handler(ignore))?;
     let numbers: Vec<u64> = (0..elements).collect();
@@ -103,13 +105,13 @@ fn ignore(index: usize) {
     black_box(index);
 }
 
-/// A call that does nothing but enter the pool and fork.
+/// A call that only enters the pool and forks.
 fn join_empty(call: u64) -> u64 {
     rayon::join(|| (), || ());
     call
 }
 
-/// A call with two halves, each of which computes for about so many microseconds.
+/// A call with two halves, each of which computes for about `micros` microseconds.
 fn join(micros: u64) -> impl Fn(u64) -> u64 + Sync {
     let half = move |seed| busy::steps(micros * STEPS_A_MICRO, seed);
     move |call| {

@@ -9,10 +9,12 @@ use super::{own_pool, Program};
 use crate::clock::{checksum, timed, Round};
 use crate::random::mix;
 
-/// What each task comes to, in a place of its own: a sum that all of them share would be most of what they cost.
+/// The result of each task, in a place of its own.
+///
+/// A sum that all tasks share would be most of their cost.
 type Results = [AtomicU64];
 
-/// So many tasks, all spawned by the one that opens the scope.
+/// `tasks` tasks, all spawned by the task that opens the scope.
 pub(crate) fn flat(tasks: u64) -> Program {
     let results = no_results(tasks);
     Box::new(move || {
@@ -27,7 +29,7 @@ pub(crate) fn flat(tasks: u64) -> Program {
     })
 }
 
-/// The same, the oldest task first.
+/// Like [`flat`], but with `scope_fifo`: the oldest task first.
 pub(crate) fn flat_fifo(tasks: u64) -> Program {
     let results = no_results(tasks);
     Box::new(move || {
@@ -42,7 +44,7 @@ pub(crate) fn flat_fifo(tasks: u64) -> Program {
     })
 }
 
-/// So many tasks, spawned by all threads that run a parallel iterator inside of the scope.
+/// `tasks` tasks, spawned by all threads that run a parallel iterator inside the scope.
 pub(crate) fn by_iterator(tasks: u64) -> Program {
     let results = no_results(tasks);
     Box::new(move || {
@@ -55,7 +57,7 @@ pub(crate) fn by_iterator(tasks: u64) -> Program {
     })
 }
 
-/// So many scopes of so many tasks each, one after the other, called from inside a pool.
+/// `scopes` scopes of `tasks` tasks each, one after the other, called from inside a pool.
 pub(crate) fn small(tasks: usize, scopes: u64) -> Result<Program, String> {
     let results = no_results(tasks as u64 * scopes);
     let pool = own_pool()?;
@@ -71,7 +73,7 @@ pub(crate) fn small(tasks: usize, scopes: u64) -> Result<Program, String> {
     }))
 }
 
-/// Tasks that spawn two more each, so many layers deep.
+/// A tree of tasks with `layers` layers. Each task spawns two more.
 pub(crate) fn tree(layers: u32) -> Program {
     let results = no_results((1 << layers) - 1);
     Box::new(move || round(&results, || rayon::scope(|scope| branch(scope, &results, 0))))
@@ -90,7 +92,7 @@ fn finish(results: &Results, task: u64) {
     set(&results[task as usize], mix(task + 1));
 }
 
-/// A task. Relaxed is enough, since the end of the scope comes after all of them.
+/// Runs a task. Relaxed is enough, since the end of the scope comes after all tasks.
 fn set(result: &AtomicU64, number: u64) {
     result.store(number, Ordering::Relaxed);
 }

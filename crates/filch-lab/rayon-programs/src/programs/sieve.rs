@@ -1,11 +1,13 @@
-//! The primes below a limit, by the sieve of Eratosthenes: a parallel iterator over segments that fit in a cache.
+//! The primes below a limit, by the sieve of Eratosthenes.
+//!
+//! It is a parallel iterator over segments that fit in a cache.
 
 use rayon::prelude::*;
 
 use super::Program;
 use crate::clock::{checksum, timed};
 
-/// Numbers a segment; only the odd ones have a place in it.
+/// The numbers in a segment; only the odd ones have a place in it.
 const SEGMENT: u64 = 1 << 16;
 
 /// Counts the primes below `limit` and adds them up.
@@ -25,7 +27,7 @@ fn primes(limit: u64) -> (u64, u64) {
     (count + 1, sum + 2)
 }
 
-/// How many odd primes there are from the even number `from` to `to`, and their sum.
+/// The number of odd primes from the even number `from` to `to`, and their sum.
 fn odd_primes(from: u64, to: u64, seeds: &[u64]) -> (u64, u64) {
     let mut is_composite = vec![false; ((to - from) / 2) as usize];
     for &prime in seeds.iter().take_while(|&&prime| prime * prime < to) {

@@ -1,11 +1,11 @@
-//! A parallel iterator that is hardly worth it, very often.
+//! Many calls of a parallel iterator with hardly any work.
 
 use rayon::prelude::*;
 
 use super::{own_pool, Program};
 use crate::clock::{checksum, timed};
 
-/// So many calls from inside a pool.
+/// `calls` calls from inside a pool.
 pub(crate) fn installed(elements: u64, calls: u64) -> Result<Program, String> {
     let numbers: Vec<u64> = (0..elements).collect();
     let pool = own_pool()?;
@@ -13,7 +13,7 @@ pub(crate) fn installed(elements: u64, calls: u64) -> Result<Program, String> {
     Ok(Box::new(move || pool.install(|| timed(calls, &all, |&sum| sum))))
 }
 
-/// The sum of the numbers, each changed by the number of the call.
+/// The sum of the numbers, each combined with the number of the call.
 pub(crate) fn sum(numbers: &[u64], call: u64) -> u64 {
     numbers.par_iter().map(|&number| number ^ call).sum()
 }

@@ -1,4 +1,4 @@
-//! Jobs that are spawned into a pool and that no call waits for, from inside and from outside.
+//! Jobs spawned into a pool, from inside and from outside, that no call waits for.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Barrier, Condvar, Mutex, PoisonError};
@@ -8,11 +8,11 @@ use super::{own_pool, Program};
 use crate::clock::{checksum, counted, timed, Round};
 use crate::random::mix;
 
-/// What all jobs of a program share.
+/// The state that all jobs of a program share.
 pub(super) struct Jobs {
-    /// What each job comes to.
+    /// The result of each job.
     results: Vec<AtomicU64>,
-    /// How many jobs of this round have not run.
+    /// The number of jobs of this round that have not run.
     left: AtomicU64,
     /// For the thread that waits for the last job.
     lock: Mutex<()>,
@@ -20,8 +20,9 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    /// So many jobs. They may borrow what lives for ever, and a program lives as long as its
-    /// process.
+    /// `count` jobs.
+    ///
+    /// Jobs may borrow only what lives forever, and a program lives as long as its process.
     pub(super) fn leaked(count: usize) -> &'static Jobs {
         let results = (0..count).map(|_| AtomicU64::new(0)).collect();
         Box::leak(Box::new(Jobs { results, left: AtomicU64::new(0), lock: Mutex::new(()), is_over: Condvar::new() }))
@@ -31,10 +32,10 @@ impl Jobs {
         self.results.len() as u64
     }
 
-    /// Runs a job. The last one wakes the thread that waits.
+    /// Finishes a job. The last job wakes the waiting thread.
     pub(super) fn finish(&self, job: usize, result: u64) {
         self.results[job].store(result, Ordering::Relaxed);
-        // Release: the thread that waits reads the results after it has seen zero.
+        // Release: the waiting thread reads the results after it has seen zero.
         if self.left.fetch_sub(1, Ordering::Release) == 1 {
             let _locked = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
             self.is_over.notify_one();
@@ -64,7 +65,7 @@ impl Jobs {
         timed(self.count(), || self.until_over(spawn), |()| self.checksum())
     }
 
-    /// The same, with a count of the allocations.
+    /// Like `round`, with a count of the allocations.
     pub(super) fn counted_round(&self, spawn: impl FnOnce()) -> Round {
         self.reset();
         counted(self.count(), || self.until_over(spawn), |()| self.checksum())
@@ -76,13 +77,14 @@ impl Jobs {
     }
 }
 
-/// A job: the smallest that leaves something to check.
+/// Runs a job: the smallest that leaves something to check.
 fn run(jobs: &Jobs, job: usize) {
     jobs.finish(job, mix(job as u64 + 1));
 }
 
-/// So many jobs, spawned by a worker. The caller waits: a pool of one worker runs none before its
-/// closure returns.
+/// `count` jobs, spawned by a worker.
+///
+/// The caller waits: a pool of one worker runs none before its closure returns.
 pub(crate) fn inside(count: usize) -> Result<Program, String> {
     let (jobs, pool) = (Jobs::leaked(count), own_pool()?);
     Ok(Box::new(move || {
@@ -92,7 +94,7 @@ pub(crate) fn inside(count: usize) -> Result<Program, String> {
     }))
 }
 
-/// So many jobs, spawned by so many threads outside of the pool, each its share.
+/// `count` jobs, spawned by `threads` threads outside the pool, each its share.
 pub(crate) fn outside(threads: usize, count: usize) -> Program {
     let jobs = Jobs::leaked(count);
     Box::new(move || {

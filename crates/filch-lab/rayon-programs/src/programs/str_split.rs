@@ -6,7 +6,7 @@ use super::Program;
 use crate::clock::{checksum, timed};
 use crate::random::Random;
 
-/// Goes through a text of about so many bytes.
+/// Splits a text of about `bytes` bytes.
 pub(crate) fn program(bytes: usize) -> Program {
     let text = text(bytes);
     Box::new(move || {
@@ -18,14 +18,14 @@ pub(crate) fn program(bytes: usize) -> Program {
     })
 }
 
-/// How many lines there are, and how long the longest is.
+/// The number of lines and the length of the longest.
 fn lines(text: &str) -> [u64; 2] {
     let longest = text.par_lines().map(|line| (1, line.len() as u64));
     let (count, longest) = longest.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1.max(b.1)));
     [count, longest]
 }
 
-/// How many words there are, and how many of them begin with a vowel.
+/// The number of words, and the number of them that begin with a vowel.
 fn words(text: &str) -> [u64; 2] {
     let words = text.par_split(|letter: char| letter == ' ' || letter == '\n').filter(|word| !word.is_empty());
     let vowels = words.map(|word| (1, u64::from(word.starts_with(['a', 'e', 'i', 'o', 'u']))));

@@ -1,4 +1,6 @@
-//! A little work at regular times, with nothing in between. What counts is the CPU time that this takes.
+//! A little work at regular times, with idle time in between.
+//!
+//! The measured figure is the CPU time.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,20 +11,20 @@ use super::{join, Program};
 use crate::busy;
 use crate::clock::{checksum, timed, Round};
 
-/// From one piece of work to the next.
+/// The time from one piece of work to the next.
 const PERIOD: Duration = Duration::from_millis(4);
 const PARTS: u32 = 64;
-/// Together, the parts take some 50 microseconds.
+/// The steps of a part. Together, the parts take about 50 microseconds.
 const STEPS_A_PART: u64 = 1_000;
 
-/// So many ticks, the parts of each by a parallel iterator.
+/// `ticks` ticks, each a parallel iterator over its parts.
 pub(crate) fn program(ticks: u64) -> Program {
     Box::new(move || {
         round(ticks, || (0..PARTS).into_par_iter().with_max_len(1).map(part).reduce(|| 0, u64::wrapping_add))
     })
 }
 
-/// The same without a pool: what the work itself takes.
+/// The same ticks without a pool: the cost of the work itself.
 pub(crate) fn serial(ticks: u64) -> Program {
     Box::new(move || round(ticks, || (0..PARTS).map(part).fold(0, u64::wrapping_add)))
 }
@@ -34,7 +36,8 @@ fn round(ticks: u64, work: impl Fn() -> u64) -> Round {
         let mut next = Instant::now();
         (0..ticks).fold(0, |sum: u64, _| {
             let sum = checksum([sum, work()]);
-            // A tick that came too late moves all that follow: two in a row would be no pause.
+            // A late tick moves all that follow: otherwise two ticks would follow each other
+            // without a pause.
             next = (next + PERIOD).max(Instant::now());
             thread::sleep(next.saturating_duration_since(Instant::now()));
             sum

@@ -1,12 +1,14 @@
-//! The shortest round trip through some cities: a search in which every choice of the next city, as long as many are left, is a
-//! join. It leaves out what is longer than a trip that is known before the search begins, so that the work does not hang on
-//! who finds what first.
+//! The shortest round trip through some cities.
+//!
+//! It is a search in which every choice of the next city is a join, as long as many are left. It
+//! leaves out trips that are longer than one known before the search begins. The amount of work
+//! therefore does not depend on which thread finds which trip first.
 
 use super::Program;
 use crate::clock::{checksum, timed};
 use crate::random::Random;
 
-/// Below so many cities left, one thread goes on alone.
+/// The largest number of cities left that a thread searches alone.
 const ALONE: u32 = 6;
 
 /// Distances between cities.
@@ -15,7 +17,7 @@ struct Map {
     distances: Vec<u32>,
 }
 
-/// Where a search is.
+/// The state of a search.
 #[derive(Clone, Copy, Debug)]
 struct Trip {
     at: usize,
@@ -24,7 +26,7 @@ struct Trip {
     length: u32,
 }
 
-/// Looks for the shortest trip through so many cities, which lie at random.
+/// Finds the shortest trip through `cities` cities at random places.
 pub(crate) fn program(cities: usize) -> Program {
     let mut random = Random::new(4);
     let map = Map::new(&(0..cities).map(|_| (random.fraction() * 1e4, random.fraction() * 1e4)).collect::<Vec<_>>());
@@ -43,7 +45,7 @@ impl Map {
         self.distances[from * self.cities + to]
     }
 
-    /// In the first city, with all others to go.
+    /// The trip in the first city, with all others to go.
     fn start(&self) -> Trip {
         Trip { at: 0, left: (1 << self.cities) - 2, length: 0 }
     }
@@ -52,7 +54,7 @@ impl Map {
         Trip { at: city, left: trip.left & !(1 << city), length: trip.length + self.distance(trip.at, city) }
     }
 
-    /// A trip that always goes to the nearest city: not the shortest, but one.
+    /// The length of a trip that always goes to the nearest city. It need not be the shortest.
     fn greedy(&self) -> u32 {
         let mut trip = self.start();
         while let Some(city) = cities(trip.left).min_by_key(|&city| self.distance(trip.at, city)) {
@@ -61,7 +63,7 @@ impl Map {
         trip.length + self.distance(trip.at, 0)
     }
 
-    /// The shortest way to end the trip, if it is below `bound`, and else that.
+    /// The length of the shortest completion of the trip, but at most `bound`.
     fn shortest(&self, trip: Trip, bound: u32) -> u32 {
         if trip.length >= bound {
             return bound;
@@ -73,7 +75,9 @@ impl Map {
         }
     }
 
-    /// The same by one of `choices` first: half of them here, half for whoever has time.
+    /// Like `shortest`, but one of `choices` comes first.
+    ///
+    /// This thread searches half of the choices, and any idle worker the other half.
     fn shortest_by_any(&self, trip: Trip, choices: u32, bound: u32) -> u32 {
         let count = choices.count_ones();
         if count == 1 {

@@ -1,5 +1,6 @@
-//! A walk through directories: a scope, and a task for each directory. `directory_walk`, an example
-//! of filch, is the same program through filch's own API.
+//! A walk through directories: a scope, and a task for each directory.
+//!
+//! `directory_walk`, an example of filch, is the same program through filch's own API.
 
 use std::fs;
 use std::io;
@@ -11,12 +12,12 @@ use rayon::Scope;
 use super::Program;
 use crate::clock::{checksum, timed};
 
-/// How many directories a directory has, while there are enough.
+/// The number of directories in a directory, while there are enough.
 const FAN: u64 = 8;
-/// How many files every directory has.
+/// The number of files in every directory.
 const FILES: u64 = 5;
 
-/// Makes so many directories with files and walks through them.
+/// Makes `directories` directories with files and walks through them.
 pub(crate) fn program(directories: u64) -> Result<Program, String> {
     let tree = Tree::new(directories)
         .map_err(|error| format!("cannot make directories in {}: {error}", std::env::temp_dir().display()))?;
@@ -30,7 +31,7 @@ pub(crate) fn program(directories: u64) -> Result<Program, String> {
     }))
 }
 
-/// What was found.
+/// The totals of a walk.
 #[derive(Default)]
 struct Totals {
     directories: AtomicU64,
@@ -61,7 +62,7 @@ fn visit<'scope>(scope: &Scope<'scope>, directory: PathBuf, totals: &'scope Tota
     totals.bytes.fetch_add(bytes, Ordering::Relaxed);
 }
 
-/// The directories are ours, so an error ends the program, which removes them.
+/// Unwraps a result. The program made the directories, so an error ends it and removes them.
 fn read<T>(directory: &Path, result: io::Result<T>) -> T {
     result.unwrap_or_else(|error| panic!("cannot read {}: {error}", directory.display()))
 }
@@ -99,7 +100,9 @@ impl Drop for Tree {
     }
 }
 
-/// A new folder for temporary files. Nothing else of this name is used or removed.
+/// Makes a new folder for temporary files.
+///
+/// It never uses or removes an existing folder of the same name.
 fn new_folder() -> io::Result<PathBuf> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The cases: which operation, of what size, and who takes part.
+//! The cases: the operation, its size, and the contenders.
 
 use std::fmt;
 use std::thread;
@@ -14,26 +14,26 @@ use crate::bench::pin::Cores;
 use crate::bench::rounds::{interleave, Runner};
 use crate::figures::Series;
 
-/// Time for a push, of a batch or of one task.
+/// The unit of time per push, of a batch or of one task.
 pub(crate) const NANOS_A_PUSH: &str = "ns/push";
-/// Time for a pop of one task.
+/// The unit of time per pop of one task.
 pub(crate) const NANOS_A_POP: &str = "ns/pop";
-/// Time for a theft of a whole share.
+/// The unit of time per theft of a whole share.
 pub(crate) const NANOS_A_STEAL: &str = "ns/steal";
-/// How many tasks a theft brought.
+/// The unit of stolen tasks per theft.
 pub(crate) const TASKS_A_STEAL: &str = "tasks/steal";
 
-/// The sizes of batches, those of the paper.
+/// The sizes of batches, as in the paper.
 pub(crate) const BATCHES: [usize; 4] = [1, 128, 512, 1024];
-/// The shares that are stolen, in hundredths, those of the paper.
+/// The shares that are stolen, in hundredths, as in the paper.
 pub(crate) const SHARES: [usize; 6] = [10, 20, 30, 40, 50, 60];
-/// How large the graphs are, and what they are called.
+/// The sizes of the graphs and their names.
 pub(crate) const GRAPHS: [(usize, &str); 3] = [(250_000, "250k"), (2_500_000, "2.5m"), (50_000_000, "50m")];
 
-/// Something to measure.
+/// A case to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
-    /// A batch of so many tasks is pushed.
+    /// A batch of this many tasks is pushed.
     Push(usize),
     /// One task is pushed.
     PushSingle,
@@ -41,20 +41,20 @@ pub(crate) enum Case {
     Pop(Fill),
     /// A share is stolen.
     Steal {
-        /// In hundredths.
+        /// The share in hundredths.
         percent: usize,
-        /// How the tasks came.
+        /// How the tasks were pushed.
         fill: Fill,
-        /// Whether the owner works meanwhile.
+        /// Whether the owner pops and pushes meanwhile.
         busy: bool,
     },
     /// A graph is explored.
     Dag {
-        /// What its nodes cost.
+        /// The cost of its nodes.
         cost: NodeCost,
-        /// How many there are.
+        /// The number of nodes.
         nodes: usize,
-        /// What that is called.
+        /// The name of the size.
         size: &'static str,
     },
 }
@@ -91,7 +91,7 @@ pub(crate) fn all() -> Vec<Case> {
 }
 
 impl Case {
-    /// What it is, for people.
+    /// A description of the case.
     pub(crate) fn description(self) -> String {
         match self {
             Case::Push(1) => "a batch of 1 task is pushed, which was built before".to_owned(),
@@ -108,7 +108,7 @@ impl Case {
         }
     }
 
-    /// How many threads it takes at the least.
+    /// The smallest number of threads that the case needs.
     pub(crate) fn least_threads(self) -> usize {
         match self {
             Case::Steal { .. } => 2,
@@ -116,7 +116,7 @@ impl Case {
         }
     }
 
-    /// Measures it; graphs with 1 thread and with `threads`.
+    /// Measures the case; graphs with 1 thread and with `threads`.
     pub(crate) fn measure(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
         let name = self.to_string();
         match self {
@@ -176,12 +176,12 @@ fn thief<'a, Q: Shares>(theft: Theft, thefts: usize, cores: Cores) -> Runner<'a>
     Runner { name: Q::NAME, threads: 2, measure: Box::new(measure) }
 }
 
-/// Measures on a thread of its own, since it is pinned.
+/// Measures on a thread of its own, because the thread is pinned.
 fn pinned(
     pin: impl Fn(&Cores) -> bool + Sync,
     measure: impl FnOnce(Cores) -> Result<Vec<Series>> + Send,
 ) -> Result<Vec<Series>> {
-    // Before anybody is pinned: a pinned thread sees one core.
+    // Choose before any thread is pinned: a pinned thread sees one core.
     let cores = Cores::choose();
     let run = || {
         pin(&cores);

@@ -1,4 +1,6 @@
-//! The queues that take part, in one shape: what comes in batches goes in and out as each of them does that best.
+//! The queues that are measured, behind one trait.
+//!
+//! Each queue pushes and steals batches in the way that suits it best.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -8,60 +10,60 @@ use crossbeam_deque::{Steal, Stealer, Worker};
 use filch_queue::bulk::{self, Batch};
 use filch_queue::chase_lev;
 
-/// Our queue for batches, and the name of its module.
+/// The name of filch's queue for batches, which is its module's name.
 pub(crate) const BULK: &str = "bulk";
-/// Ours for single tasks.
+/// The name of filch's queue for single tasks.
 pub(crate) const CHASE_LEV: &str = "chase_lev";
-/// The peer.
+/// The name of the peer, crossbeam-deque.
 pub(crate) const CROSSBEAM: &str = "crossbeam-lifo";
-/// What one writes without a queue for it.
+/// The name of a deque behind a lock.
 pub(crate) const MUTEX: &str = "mutex-deque";
 
-/// A queue with an owner, who pushes and pops.
+/// A queue with an owner that pushes and pops.
 pub(crate) trait Queue {
-    /// The name that plots know it by.
+    /// Its name in plots.
     const NAME: &'static str;
     /// The owner's side.
     type Owner: Send;
-    /// The other side.
+    /// The thief's side.
     type Thief: Send;
     /// Several tasks that can be pushed at once.
     type Batch: Send;
 
-    /// An empty queue.
+    /// Makes an empty queue.
     fn new() -> (Self::Owner, Self::Thief);
 
-    /// A batch that is ready to be pushed, the oldest first.
+    /// Makes a batch that is ready to be pushed, the oldest task first.
     fn batch(tasks: Range<usize>) -> Self::Batch;
 
-    /// Pushes one.
+    /// Pushes a batch.
     fn push_batch(owner: &Self::Owner, batch: Self::Batch);
 
     /// Pushes one task.
     fn push(owner: &Self::Owner, task: usize);
 
-    /// Takes the youngest.
+    /// Takes the youngest task.
     fn pop(owner: &Self::Owner) -> Option<usize>;
 }
 
-/// A queue of which a share can be stolen.
+/// A queue that allows stealing a share of its tasks.
 pub(crate) trait Shares: Queue {
-    /// Where stolen tasks go, made before the clock runs.
+    /// The container for stolen tasks. It is made before the clock starts.
     type Loot: Default;
 
-    /// Takes so many hundredths of the tasks, the oldest. There is nobody else who steals.
+    /// Steals the oldest `percent` hundredths of the tasks. No other thief steals meanwhile.
     fn steal(thief: &mut Self::Thief, percent: usize, loot: &mut Self::Loot);
 
-    /// What was stolen, the oldest first.
+    /// The stolen tasks, the oldest first.
     fn tasks(loot: Self::Loot) -> Vec<usize>;
 }
 
-/// So many hundredths of a number, rounded up.
+/// `percent` hundredths of `of`, rounded up.
 pub(crate) fn share(percent: usize, of: usize) -> usize {
     (percent * of).div_ceil(100)
 }
 
-/// `bulk`.
+/// filch's `bulk`.
 pub(crate) enum Bulk {}
 
 impl Queue for Bulk {
@@ -99,7 +101,7 @@ impl Shares for Bulk {
 
     #[inline(always)]
     fn steal(thief: &mut Self::Thief, percent: usize, loot: &mut Batch<usize>) {
-        // The shares of this suite are all between nothing and everything, so there is one to be had.
+        // All shares of this suite are between nothing and everything, so the steal succeeds.
         if let Ok(stolen) = thief.steal(percent as f64 / 100.0) {
             *loot = stolen;
         }
@@ -110,7 +112,7 @@ impl Shares for Bulk {
     }
 }
 
-/// `chase_lev`, which has no batches: they are pushed one by one.
+/// filch's `chase_lev`. It has no batches: tasks are pushed one by one.
 pub(crate) enum ChaseLev {}
 
 impl Queue for ChaseLev {
@@ -143,7 +145,7 @@ impl Queue for ChaseLev {
     }
 }
 
-/// crossbeam-deque, which pushes one by one and steals several at a time, but not many.
+/// crossbeam-deque. It pushes tasks one by one and steals a few at a time.
 pub(crate) enum Crossbeam {}
 
 impl Queue for Crossbeam {
@@ -178,12 +180,12 @@ impl Queue for Crossbeam {
     }
 }
 
-/// A queue of its own for what crossbeam stole.
+/// A separate queue for the tasks that crossbeam stole.
 pub(crate) struct CrossbeamLoot(Worker<usize>);
 
 impl Default for CrossbeamLoot {
     fn default() -> Self {
-        // One that pops the oldest would have every batch turned round.
+        // A FIFO queue would reverse every batch.
         CrossbeamLoot(Worker::new_lifo())
     }
 }
@@ -214,10 +216,10 @@ impl Shares for Crossbeam {
 /// A deque behind a lock.
 pub(crate) enum MutexDeque {}
 
-/// A side of it: both are the same.
+/// A side of the deque: both are the same.
 pub(crate) type Locked = Arc<Mutex<VecDeque<usize>>>;
 
-/// Nothing is left half done by whoever panics: there is nothing to be done in halves.
+/// Locks the deque. A panic cannot leave anything half done, so poisoning is ignored.
 pub(crate) fn lock(deque: &Mutex<VecDeque<usize>>) -> MutexGuard<'_, VecDeque<usize>> {
     deque.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,6 @@
-//! What we want of the bulk queue, in numbers, beside what was measured. A report: nothing depends on it.
+//! Performance goals for the bulk queue, beside the measured figures.
+//!
+//! This is a report: nothing depends on it.
 
 use std::fmt::Write;
 
@@ -9,29 +11,29 @@ use super::operations::Fill;
 use crate::figures::{self, Series};
 use crate::stats;
 
-/// A batch of 1,024 takes no more than so many times as long to push as one of 1.
+/// The largest ratio of push times, a batch of 1,024 to a batch of 1.
 const FLAT_PUSHES: f64 = 1.5;
-/// And no more than so many nanoseconds.
+/// The most nanoseconds that a push of a batch of 1,024 may take.
 const QUICK_PUSH: f64 = 50.0;
-/// A pop takes no more than so many times as long as that of the queue for single tasks.
+/// The largest ratio of a pop's time to that of the queue for single tasks.
 const POP: f64 = 1.5;
-/// The dearest share takes no more than so many times as long to steal as the cheapest.
+/// The largest ratio of steal times, the dearest share to the cheapest.
 const FLAT_STEALS: f64 = 1.3;
-/// And no more than so many nanoseconds.
+/// The most nanoseconds that a steal may take.
 const QUICK_STEAL: f64 = 2_000.0;
 
-/// A figure, what is wanted of it, and where it comes from.
+/// A figure, its goal, and the cases it comes from.
 struct Line {
     goal: String,
     figure: f64,
-    /// Ratios round by round, where it is one.
+    /// Ratios round by round, if the figure is a ratio.
     rounds: Vec<f64>,
-    /// No more than this; nothing if it is for information.
+    /// The largest figure that meets the goal. `None` if there is no goal.
     wanted: Option<f64>,
     from: String,
 }
 
-/// Every goal whose figures are there, beside them.
+/// All goals for which there are figures, as text.
 pub(crate) fn summary(series: &[Series]) -> String {
     let lines = lines(series);
     if lines.is_empty() {

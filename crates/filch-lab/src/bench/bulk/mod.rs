@@ -1,5 +1,7 @@
-//! The `bulk` suite: what push, pop and steal cost when tasks come and go in batches, and what that is worth to workers that explore a graph.
-//! It has figures 6 to 10 of the paper that the queue is from.
+//! The `bulk` suite: the cost of push, pop and steal of batches of tasks.
+//!
+//! It also measures workers that explore a graph with batches. It has figures 6 to 10 of the paper
+//! that describes the queue.
 
 mod cases;
 mod contenders;
@@ -26,16 +28,16 @@ pub(crate) use operations::Fill;
 /// The suite's name.
 pub(crate) const SUITE: &str = "bulk";
 
-/// What a user may choose.
+/// Options of the suite.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// What all suites have.
+    /// The options that all suites have.
     pub(crate) common: super::Options,
-    /// Whether the graphs of 50 million nodes are wanted too.
+    /// Whether to explore the graphs of 50 million nodes too.
     pub(crate) largest: bool,
 }
 
-/// Runs the suite. The calling thread must not be pinned: workers inherit it.
+/// Runs the suite. The calling thread must not be pinned: workers inherit its affinity.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     let super::Options { quick, threads, ref cases, limit, .. } = options.common;
     let plan = Plan::new(quick, options.largest).within(limit);
@@ -63,10 +65,10 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     Ok(Measured { series: all, text })
 }
 
-/// The cases that were asked for by name, or those of the plan.
+/// The cases whose names were given, or those of the plan.
 fn wanted(plan: &Plan, names: &[String], threads: usize) -> Result<Vec<Case>> {
     let mut wanted = chosen(cases::all(), names)?;
-    // A plan leaves out what takes long, unless nothing else was asked for.
+    // A plan leaves out long cases, unless the given names match nothing else.
     if names.is_empty() || wanted.iter().any(|&case| plan.includes(case)) {
         wanted.retain(|&case| plan.includes(case));
     }

@@ -1,4 +1,4 @@
-//! What a push and a pop cost their owner, with nobody else about.
+//! The cost of a push and a pop for the owner, without thieves.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -8,25 +8,25 @@ use anyhow::{ensure, Context, Result};
 use super::contenders::Queue;
 use crate::stats;
 
-/// How many batches are pushed while the clock runs: one alone is too quick for a clock.
+/// The number of batches pushed while the clock runs. A single push is too short.
 const BATCHES: usize = 32;
 
-/// How tasks come into a queue.
+/// How tasks are pushed into a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fill {
-    /// All in one batch.
+    /// All tasks in one batch.
     Batch,
     /// One by one.
     Singles,
-    /// In many small batches.
+    /// Small batches of four.
     BatchesOfFour,
 }
 
 impl Fill {
-    /// All of them.
+    /// All ways to fill a queue.
     pub(crate) const ALL: [Fill; 3] = [Fill::Batch, Fill::Singles, Fill::BatchesOfFour];
 
-    /// How the name of a case ends that has it.
+    /// The suffix of the name of a case with this fill.
     pub(crate) fn suffix(self) -> &'static str {
         match self {
             Fill::Batch => "",
@@ -35,7 +35,7 @@ impl Fill {
         }
     }
 
-    /// What it is, for people.
+    /// A description of the fill.
     pub(crate) fn description(self) -> &'static str {
         match self {
             Fill::Batch => "as one batch",
@@ -56,11 +56,11 @@ impl Fill {
     }
 }
 
-/// Nanoseconds for a push of a batch that is there already.
+/// Nanoseconds per push of a batch that was built before.
 pub(crate) fn push_batch<Q: Queue>(size: usize, repeats: usize) -> Result<f64> {
     let (owner, _thief) = Q::new();
     let mut nanos = Vec::with_capacity(repeats);
-    // The first time is for the caches, and for the queue to grow.
+    // The first repeat warms up the caches and lets the queue grow.
     for repeat in 0..=repeats {
         let batches: Vec<Q::Batch> = (0..BATCHES).map(|index| Q::batch(index * size..(index + 1) * size)).collect();
         let start = Instant::now();
@@ -76,7 +76,7 @@ pub(crate) fn push_batch<Q: Queue>(size: usize, repeats: usize) -> Result<f64> {
     median(&nanos, BATCHES)
 }
 
-/// Nanoseconds for a push of one task.
+/// Nanoseconds per push of one task.
 pub(crate) fn push_single<Q: Queue>(tasks: usize, repeats: usize) -> Result<f64> {
     let (owner, _thief) = Q::new();
     let mut nanos = Vec::with_capacity(repeats);
@@ -92,7 +92,7 @@ pub(crate) fn push_single<Q: Queue>(tasks: usize, repeats: usize) -> Result<f64>
     median(&nanos, tasks)
 }
 
-/// Nanoseconds for a pop that finds a task.
+/// Nanoseconds per pop that finds a task.
 pub(crate) fn pop<Q: Queue>(fill: Fill, tasks: usize, repeats: usize) -> Result<f64> {
     let (owner, _thief) = Q::new();
     let mut nanos = Vec::with_capacity(repeats);
@@ -113,13 +113,15 @@ pub(crate) fn pop<Q: Queue>(fill: Fill, tasks: usize, repeats: usize) -> Result<
     median(&nanos, tasks)
 }
 
-/// Of repeats of so many operations each, the one in the middle: a repeat that the system interrupted does not count more than others.
+/// The median of the repeats, divided by the number of operations in each.
+///
+/// A median keeps a repeat that the system interrupted from counting more than others.
 fn median(nanos: &[f64], operations: usize) -> Result<f64> {
     let middle = stats::median(nanos).context("nothing was repeated")?;
     Ok(middle / operations as f64)
 }
 
-/// Pops all, and sees that they are those that were pushed.
+/// Pops all tasks and checks that they are those that were pushed.
 fn drain<Q: Queue>(owner: &Q::Owner, tasks: usize) -> Result<()> {
     for expected in (0..tasks).rev() {
         let task = Q::pop(owner);

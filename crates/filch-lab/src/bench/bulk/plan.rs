@@ -1,4 +1,4 @@
-//! How much is measured: a quick run, a full one, and one with the largest graphs.
+//! How much is measured: quick, full, and with the largest graphs.
 
 use std::time::Duration;
 
@@ -6,31 +6,32 @@ use super::cases::Case;
 use super::operations::Fill;
 use crate::bench::rounds::{Effort, Limit};
 
-/// The largest graph of a run that was not told to have larger ones.
+/// The largest graph, unless the largest graphs are asked for.
 const USUAL_NODES: usize = 2_500_000;
-/// A graph of fewer is for a quick run.
+/// A graph with fewer nodes than this is for a quick run.
 const FEW_NODES: usize = 1_000_000;
 
 /// Cases and rounds of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     quick: bool,
-    /// Whether the largest graphs are wanted.
+    /// Whether the largest graphs are measured.
     largest: bool,
-    /// The most rounds, whatever the case.
+    /// The limit on rounds, for all cases.
     limit: Option<Limit>,
-    /// How many rounds of what is short.
+    /// The rounds of short cases.
     pub(crate) effort: Effort,
-    /// About how many tasks a sample of pushes or pops has.
+    /// The approximate number of tasks in a sample of pushes or pops.
     pub(crate) tasks: usize,
-    /// How many thefts a sample has.
+    /// The number of thefts in a sample.
     pub(crate) thefts: usize,
 }
 
 impl Plan {
     /// The plan of a run.
     pub(crate) fn new(quick: bool, largest: bool) -> Plan {
-        // Fifteen rounds are enough for an interval around ratios close to 1; six are the fewest that give one.
+        // Fifteen rounds are enough for an interval around ratios close to 1; six are the fewest
+        // that give an interval.
         let (rounds, at_least, time) = if quick { (7, 3, 600) } else { (15, 15, 0) };
         Plan {
             quick,
@@ -42,13 +43,14 @@ impl Plan {
         }
     }
 
-    /// The same, in no more rounds than the limit allows.
+    /// The same plan, with no more rounds than the limit allows.
     pub(crate) fn within(self, limit: Option<Limit>) -> Plan {
         Plan { limit, effort: self.effort.within(limit), ..self }
     }
 
-    /// Whether a case is measured by who did not ask for it by name. A quick run has the ends of each row of shares, and of those under an owner that
-    /// works only what came as one batch and one by one.
+    /// Whether a case is measured if it is not asked for by name.
+    ///
+    /// A quick run has some of the shares, and leaves out batches of four under a busy owner.
     pub(crate) fn includes(&self, case: Case) -> bool {
         match case {
             Case::Dag { nodes, .. } if nodes < FEW_NODES => self.quick,
@@ -60,7 +62,7 @@ impl Plan {
         }
     }
 
-    /// How many rounds of a graph with so many nodes.
+    /// The rounds of a graph with this many nodes.
     pub(crate) fn graph_effort(&self, nodes: usize) -> Effort {
         let (rounds, at_least, seconds) = match (self.quick, nodes > USUAL_NODES) {
             (true, _) if nodes < FEW_NODES => (7, 3, 2),

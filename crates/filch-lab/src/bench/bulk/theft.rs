@@ -1,7 +1,10 @@
-//! What it costs a thief to steal a share of a queue that its owner filled on another core.
+//! The thief's cost of stealing a share of a queue.
 //!
-//! The two take turns: the owner fills the queue, the thief steals once by the clock, the owner empties the queue and accounts for every
-//! task. While the thief steals, the owner waits, or goes on popping and pushing.
+//! The owner filled the queue on another core.
+//!
+//! The two threads take turns: the owner fills the queue, the thief steals once and times it, the
+//! owner empties the queue and accounts for every task. While the thief steals, the owner waits, or
+//! continues to pop and push.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,21 +19,21 @@ use super::operations::Fill;
 use crate::bench::pin::Cores;
 use crate::stats;
 
-/// How many tasks the queue holds before a theft, as in the paper.
+/// The number of tasks in the queue before a theft, as in the paper.
 pub(crate) const TASKS: usize = 10_000;
 
-/// A theft.
+/// The parameters of a theft.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Theft {
-    /// Which share, in hundredths.
+    /// The share to steal, in hundredths.
     pub(crate) percent: usize,
-    /// How the tasks came.
+    /// How the tasks were pushed.
     pub(crate) fill: Fill,
     /// Whether the owner pops and pushes meanwhile.
     pub(crate) busy: bool,
 }
 
-/// What a sample of thefts came to.
+/// The result of a sample of thefts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     /// The median time of a theft.
@@ -39,24 +42,24 @@ pub(crate) struct Sample {
     pub(crate) tasks: f64,
 }
 
-/// What the two threads tell each other.
+/// The state that the two threads share.
 #[derive(Default)]
 struct Table {
-    /// Whose turn it is: the owner's if even, the thief's if odd.
+    /// The number of the turn: the owner's if even, the thief's if odd.
     turn: AtomicUsize,
-    /// What was stolen last.
+    /// The tasks of the last theft.
     stolen: Mutex<Vec<usize>>,
 }
 
-/// A turn that never comes: whoever sees it stops.
+/// The turn that tells both threads to stop.
 const OVER: usize = usize::MAX;
 
 impl Table {
-    /// Waits for a turn. Returns whether it came.
+    /// Waits for a turn. Returns false if the other thread ended instead.
     fn wait(&self, turn: usize) -> bool {
         let mut spins = 0;
         loop {
-            // Acquire: what the other did in its turn is seen.
+            // Acquire: this thread sees what the other did in its turn.
             match self.turn.load(Ordering::Acquire) {
                 OVER => return false,
                 now if now == turn => return true,
@@ -68,12 +71,12 @@ impl Table {
     }
 
     fn give(&self, turn: usize) {
-        // Release: pairs with the acquire of who waits.
+        // Release: pairs with the acquire of the waiting thread.
         self.turn.store(turn, Ordering::Release);
     }
 }
 
-/// Ends the other's wait, however its own part ended.
+/// Ends the other thread's wait when dropped, however its own thread's part ended.
 struct Over<'a>(&'a Table);
 
 impl Drop for Over<'_> {
@@ -83,7 +86,9 @@ impl Drop for Over<'_> {
 }
 
 impl Theft {
-    /// Steals several times, each time from a queue that was filled anew. The calling thread is the thief.
+    /// Steals several times, each time from a newly filled queue.
+    ///
+    /// The calling thread is the thief.
     pub(crate) fn sample<Q: Shares>(self, thefts: usize, cores: Cores) -> Result<Sample> {
         let (owner, mut thief) = Q::new();
         let table = Table::default();
@@ -142,7 +147,9 @@ impl Theft {
     }
 }
 
-/// Whether the oldest were stolen, no more than the share and at least one, and all others were left, each once.
+/// Checks that the oldest tasks were stolen and all others were left, each once.
+///
+/// At least one task is stolen, and no more than the share.
 fn account(percent: usize, stolen: &[usize], left: &[usize]) -> Result<()> {
     let most = share(percent, TASKS);
     ensure!((1..=most).contains(&stolen.len()), "{} of {TASKS} tasks were stolen, not 1 to {most}", stolen.len());

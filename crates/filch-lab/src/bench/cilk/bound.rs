@@ -1,4 +1,4 @@
-//! The bound S that the fence-free queues take on trust, who vouches for it, and the deltas that follow.
+//! The bound S that the fence-free queues rely on, its justification, and the resulting deltas.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,10 @@ use filch_queue::calibration::Calibration;
 /// The delta of the paper's precise variants.
 const FOUR: usize = 4;
 
-/// The largest bound for which a delta of 4 can be had.
+/// The largest bound that allows a delta of 4.
 pub(crate) const LARGEST: usize = FOUR * (Delta::MAX_EXTRA_STORES + 1);
 
-/// A bound, and why it can be trusted.
+/// A bound and the reason it can be trusted.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Vouched {
     bound: Bound,
@@ -21,7 +21,7 @@ pub(crate) struct Vouched {
 }
 
 impl Default for Vouched {
-    /// The bound that is above every store buffer that was ever published.
+    /// The bound above every store buffer ever published.
     fn default() -> Vouched {
         let reason = "above every published store buffer".to_owned();
         Vouched { bound: Bound::GENEROUS, reason }
@@ -29,18 +29,18 @@ impl Default for Vouched {
 }
 
 impl Vouched {
-    /// A bound that somebody vouches for: the entries of the store buffer, and one more.
+    /// A bound that the caller vouches for: the entries of the store buffer, plus one.
     pub(crate) fn given(stores: usize) -> Result<Vouched> {
         let bound = Bound::new(stores).context("this bound cannot be used")?;
         Ok(Vouched { bound, reason: "as given".to_owned() })
     }
 
-    /// A bound that was found on this machine a moment ago.
+    /// A bound that was just found on this machine.
     pub(crate) fn found(stores: usize, reason: &str) -> Result<Vouched> {
         Ok(Vouched { reason: reason.to_owned(), ..Vouched::given(stores)? })
     }
 
-    /// A bound that was measured on this model of CPU, from a file.
+    /// A bound from a file that was measured on this model of CPU.
     pub(crate) fn measured(path: &Path) -> Result<Vouched> {
         let text = fs::read_to_string(path).with_context(|| format!("{} could not be read", path.display()))?;
         let calibration =
@@ -51,12 +51,14 @@ impl Vouched {
         Ok(Vouched { bound: calibration.bound(), reason })
     }
 
-    /// The delta of pops with the one extra store that they must have.
+    /// The delta if pops make only the one extra store that they must make.
     pub(super) fn delta(&self) -> Result<Delta> {
         Ok(Delta::new(self.bound, 1)?)
     }
 
-    /// A delta of 4, or less where the bound is small: pops make as many extra stores as that takes, and no more.
+    /// A delta of 4, or less if the bound is small.
+    ///
+    /// Pops make the fewest extra stores that give it.
     pub(super) fn four(&self) -> Result<Delta> {
         let deltas = (1..=Delta::MAX_EXTRA_STORES).map(|extra| Delta::new(self.bound, extra));
         let four = deltas.filter_map(Result::ok).find(|delta| delta.get() <= FOUR);
@@ -65,7 +67,7 @@ impl Vouched {
         })
     }
 
-    /// For people: a delta, and where it comes from.
+    /// A description of a delta and its origin.
     pub(super) fn note(&self, delta: Delta) -> String {
         let stores = match delta.extra_stores() {
             1 => "1 extra store".to_owned(),
@@ -75,7 +77,9 @@ impl Vouched {
     }
 }
 
-/// A delta that no queue ever reaches: thieves always wait. It is sound on every CPU, since it claims nothing.
+/// A delta that no queue ever reaches: thieves always wait.
+///
+/// It is sound on every CPU, since it claims nothing.
 pub(super) fn infinite() -> Result<Delta> {
     Ok(Delta::new(Bound::new(usize::MAX)?, 1)?)
 }

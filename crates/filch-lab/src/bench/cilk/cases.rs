@@ -1,4 +1,4 @@
-//! The cases: which program, and of which size.
+//! The cases: a program and its size.
 
 use std::fmt;
 
@@ -17,35 +17,35 @@ use crate::bench::work::{self, Fib, Queens, Quicksort, Work};
 pub(super) enum Case {
     /// A Fibonacci number by its definition.
     Fib(u32),
-    /// A mesh of so many cells a side.
+    /// A mesh with this many cells on each side.
     Jacobi(usize),
-    /// So many random numbers.
+    /// This many random numbers.
     Quicksort(u64),
-    /// Two matrices of so many rows.
+    /// Two matrices with this many rows.
     Matmul(usize),
-    /// The area under a curve up to here.
+    /// The area under a curve from 0 to this point.
     Integrate(u32),
-    /// So many items.
+    /// This many items.
     Knapsack(usize),
-    /// A sparse matrix of so many rows.
+    /// A sparse matrix with this many rows.
     Cholesky(usize),
-    /// A plate of so many rows, and a quarter as many columns.
+    /// A plate with this many rows, and a quarter as many columns.
     Heat(usize),
-    /// A matrix of so many rows.
+    /// A matrix with this many rows.
     Lu(usize),
-    /// Two matrices of so many rows.
+    /// Two matrices with this many rows.
     Strassen(usize),
     /// A signal of two to this power numbers.
     Fft(u32),
     /// The sample tree T1 of the unbalanced tree search.
     UtsT1,
-    /// One like it, but smaller.
+    /// A tree like T1, but smaller.
     SmallUtsT1,
     /// The sample tree T3.
     UtsT3,
-    /// One like it, but smaller.
+    /// A tree like T3, but smaller.
     SmallUtsT3,
-    /// All ways to place so many queens.
+    /// All ways to place this many queens.
     Queens(u32),
 }
 
@@ -75,7 +75,7 @@ impl fmt::Display for Case {
 }
 
 impl Case {
-    /// What it is, for people.
+    /// A description of the case.
     pub(super) fn description(self) -> &'static str {
         match self {
             Case::Fib(_) => "a Fibonacci number by its definition: nothing but joins",
@@ -95,7 +95,7 @@ impl Case {
         }
     }
 
-    /// Measures it, with 1 thread and with `threads`.
+    /// Measures the case, with 1 thread and with `threads`.
     pub(super) fn measure(self, plan: &Plan, threads: usize, vouched: Option<&Vouched>) -> Result<Measured> {
         let field = Field { case: self, plan, threads, vouched };
         match self {
@@ -119,7 +119,7 @@ impl Case {
     }
 }
 
-/// What a case is measured with.
+/// The setup of a case's measurement.
 struct Field<'a> {
     case: Case,
     plan: &'a Plan,
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn everybody_is_measured_and_whoever_has_thieves_counts_thefts() {
-        // A round of everybody.
+        // One round of all entrants.
         let plan = Plan { rounds: 1, time: std::time::Duration::ZERO, ..Plan::QUICK };
         let measured = Case::Fib(10).measure(&plan, 2, Some(&Vouched::default())).unwrap();
         assert_eq!(measured.joins, 88);

@@ -1,6 +1,9 @@
-//! Programs whose joins are far apart, compiled once for all contenders: they join through a pointer, which costs a few nanoseconds where a part takes a microsecond.
+//! Programs whose joins are far apart, compiled once for all contenders.
 //!
-//! A program that is generic over how it forks is compiled for each of a dozen contenders. For those that do little else than fork there is no other way.
+//! They join through a pointer, which costs a few nanoseconds where a part takes a microsecond.
+//!
+//! A program that is generic over how it forks is compiled for each of a dozen contenders. Programs
+//! that do little else than fork need that.
 
 use std::mem;
 
@@ -9,7 +12,7 @@ use anyhow::Result;
 use crate::bench::contenders::Fork;
 use crate::bench::work::Work;
 
-/// Such a program.
+/// A program whose joins are far apart.
 #[derive(Debug)]
 pub(super) struct Coarse<W>(pub(super) W);
 
@@ -33,13 +36,13 @@ impl<W: Work> Work for Coarse<W> {
 /// One side of a join. It is called once.
 type Side<'a> = &'a mut (dyn FnMut(&mut dyn Joiner) + Send);
 
-/// Whatever joins.
+/// An object that joins.
 trait Joiner {
-    /// Runs both, perhaps side by side.
+    /// Runs both sides, possibly in parallel.
     fn join(&mut self, a: Side<'_>, b: Side<'_>);
 }
 
-/// A contender's way to fork, and what it passes along.
+/// A contender's way to fork, with its context.
 struct Through<'a, F: Fork>(F::Context<'a>);
 
 impl<F: Fork> Joiner for Through<'_, F> {
@@ -75,7 +78,7 @@ impl Fork for Pointed {
     }
 }
 
-/// A side and what it came to.
+/// A side of a join and its result.
 enum State<S, R> {
     Before(S),
     During,
@@ -92,7 +95,7 @@ impl<S: FnOnce(&mut dyn Joiner) -> R, R> State<S, R> {
     fn result(self) -> R {
         match self {
             State::After(result) => result,
-            // A side that panics does not come back from its join.
+            // If a side panics, its join does not return.
             State::Before(_) | State::During => unreachable!("both sides of a join have run"),
         }
     }

@@ -1,4 +1,4 @@
-//! Who takes part, with how many threads, and how a sample of each is taken.
+//! The entrants, their numbers of threads, and how a sample of each is taken.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,40 +16,42 @@ use crate::bench::work::Work;
 use crate::figures::Series;
 use crate::lab::litmus;
 
-/// Who is not compared closely: so much slower in some programs that a round of them takes as long as one of all others.
+/// Entrants that are not compared closely.
+///
+/// They are so slow in some programs that a round of them takes as long as a round of all others.
 const SLOW: [&str; 2] = ["central", "sharing"];
 
-/// Who relies on the bound.
+/// Entrants that rely on the bound.
 const RELYING: [&str; 5] = ["ff_cl", "ff_the", "thep", "ff_the-4", "thep-4"];
 
-/// What was stolen in each round.
+/// The thefts of each round.
 type Stolen = Rc<RefCell<Vec<Thefts>>>;
 
-/// Somebody who takes part.
+/// A contender in this suite.
 pub(super) struct Entrant<'a> {
     pub(super) runner: Runner<'a>,
     pub(super) note: Option<String>,
-    /// `None` for those whose thefts nobody counts.
+    /// The thefts of each round. `None` if they are not counted.
     stolen: Option<Stolen>,
 }
 
 impl<'a> Entrant<'a> {
-    /// Somebody whose thefts nobody counts.
+    /// An entrant whose thefts are not counted.
     pub(super) fn new(runner: Runner<'a>, note: Option<String>) -> Entrant<'a> {
         Entrant { runner, note, stolen: None }
     }
 
-    /// Whether it has only as many rounds as are needed to see how slow it is.
+    /// Whether it is slow and gets only a few rounds.
     pub(super) fn is_slow(&self) -> bool {
         SLOW.contains(&self.runner.name)
     }
 
-    /// Whether its ratio is the one that is looked at most closely.
+    /// Whether it is one of the pair whose ratio matters most.
     pub(super) fn is_of_the_pair(&self) -> bool {
         ["the", "thep"].contains(&self.runner.name)
     }
 
-    /// What was stolen in the first so many rounds, as rows.
+    /// The thefts of the first `rounds` rounds, as series.
     pub(super) fn thefts(&self, case: &str, rounds: usize) -> Vec<Series> {
         let Some(stolen) = &self.stolen else { return Vec::new() };
         let stolen = stolen.borrow();
@@ -65,7 +67,7 @@ impl<'a> Entrant<'a> {
     }
 }
 
-/// Everybody, with so many threads.
+/// All entrants, with `threads` threads.
 pub(super) fn everybody<'a, W: Work>(
     work: &'a W,
     threads: usize,
@@ -74,7 +76,10 @@ pub(super) fn everybody<'a, W: Work>(
     everybody_under(litmus::emulator_here(), work, threads, vouched)
 }
 
-/// Everybody, where this pretends to be the CPU. A bound is about a CPU: under something else those that rely on it are left out, and where nobody vouches for one.
+/// All entrants, under an emulator or on a real CPU.
+///
+/// A bound is about a CPU. The entrants that rely on it are left out under an emulator, and if
+/// there is no trusted bound.
 fn everybody_under<'a, W: Work>(
     emulator: Option<&str>,
     work: &'a W,
@@ -99,9 +104,10 @@ fn everybody_under<'a, W: Work>(
     if let (None, Some(vouched)) = (emulator, vouched) {
         all.extend(relying(work, threads, vouched)?);
     }
-    // What thieves make of delta shows only where there are some.
+    // The effect of delta on thieves shows only if there are thieves.
     if threads > 1 {
-        // SAFETY: a thief with this delta never takes a task by itself, however many stores a load overtakes.
+        // SAFETY: a thief with this delta never takes a task by itself, however many stores a load
+        // overtakes.
         let thep_infinite = unsafe { Thep::trusting(bound::infinite()?) };
         let note = "thieves always wait for the owner".to_owned();
         all.push(engine("thep-inf", Some(note), thep_infinite, work, threads));
@@ -117,15 +123,22 @@ fn everybody_under<'a, W: Work>(
     Ok(all)
 }
 
-/// Those that rely on the bound, on a CPU that is one.
+/// The entrants that rely on the bound, on a real CPU.
 fn relying<'a, W: Work>(work: &'a W, threads: usize, vouched: &Vouched) -> Result<Vec<Entrant<'a>>> {
     let delta = vouched.delta()?;
-    // SAFETY: the bound that this is made from is one of five. 128 is above every store buffer that is known, and where a report has just measured a larger one, it is that one. One that was given the user vouches for, and was told what happens if it is too small.
-    // One from a file is above the entries that were measured on a CPU that gives itself out as the same model as this one; that is evidence, and whoever gives the file vouches for the rest.
-    // And one that a report has measured on this very machine, minutes ago: then the capacity of the store buffer showed as a knee that nearly all resampled rounds agree on, and a million races or more with deltas that are only just
-    // safe broke nothing, while races with smaller deltas did break. That is evidence and no proof: were it wrong, a job could run twice, in a frame that is gone. It is what the paper itself stands on, and enough for a process that only measures; a report with fewer races takes the first.
+    // SAFETY: the delta is made from one of five bounds. The first is 128, which is above every
+    // known store buffer. The second is a larger one that a report has just measured. The third is
+    // given by the user. The user was told what happens if it is too small, and vouches for it. The
+    // fourth comes from a file. It is above the entries that were measured on a CPU that reports
+    // the same model as this one. That is evidence; the user that gives the file vouches for the
+    // rest. The fifth was measured by a report on this very machine, minutes ago. Then the capacity
+    // of the store buffer showed as a knee that nearly all resampled rounds agree on. A million
+    // races or more with deltas that are only just safe broke nothing, while races with smaller
+    // deltas did break. That is evidence and no proof: if it is wrong, a job could run twice, in a
+    // frame that is gone. The paper itself relies on the same evidence, and it is enough for a
+    // process that only measures. A report with fewer races takes the first.
     let (ff_cl, ff_the, thep) = unsafe { (FfCl::trusting(delta), FfThe::trusting(delta), Thep::trusting(delta)) };
-    // What thieves make of delta shows only where there are some.
+    // The effect of delta on thieves shows only if there are thieves.
     let four = (threads > 1).then(|| vouched.four()).transpose();
     let mut note = vouched.note(delta);
     let mut all = vec![
@@ -149,14 +162,14 @@ fn millis(nanos: f64) -> Vec<f64> {
     vec![nanos / 1e6]
 }
 
-/// Somebody who needs to be told nothing but how many threads there are.
+/// An entrant that needs only a number of threads.
 fn known<C: Contender, W: Work>(work: &W, threads: usize) -> Entrant<'_> {
-    // A fresh pool that has not worked, as everybody else has.
+    // A fresh pool that has not worked, as for all other entrants.
     let measure = Box::new(move || Ok(millis(throughput::inside::<C, W>(&C::pool(threads)?, work, 1, || ())?)));
     Entrant::new(Runner { name: C::NAME, threads, measure }, None)
 }
 
-/// The engine on one kind of queue.
+/// The engine on a kind of queue.
 fn engine<'a, Q, W>(name: &'static str, note: Option<String>, queue: Q, work: &'a W, threads: usize) -> Entrant<'a>
 where
     Q: Queue + Copy,
@@ -184,7 +197,7 @@ where
     Entrant { runner: Runner { name, threads, measure }, note, stolen }
 }
 
-/// One of the textbook's schemes.
+/// A textbook scheme.
 fn textbook<'a, W: Work>(name: &'static str, scheme: Scheme, work: &'a W, threads: usize) -> Entrant<'a> {
     let measure = Box::new(move || {
         let pool = Textbook::pool(scheme, threads)?;
@@ -203,7 +216,7 @@ mod tests {
 
     static ENTERED: AtomicUsize = AtomicUsize::new(0);
 
-    /// Serial, and counts how often somebody comes.
+    /// Runs serially, and counts how often its pool is entered.
     enum Counted {}
 
     impl Runtime for Counted {
@@ -215,7 +228,7 @@ mod tests {
             R: Send,
             W: FnOnce(()) -> R + Send,
         {
-            // Relaxed: there is one thread.
+            // Relaxed: there is only one thread.
             ENTERED.fetch_add(1, Ordering::Relaxed);
             work(())
         }
@@ -233,7 +246,7 @@ mod tests {
     fn nobody_is_warmed_up_more_often_than_others() {
         let entrant = known::<Counted, Fib>(&Fib(3), 1);
         (entrant.runner.measure)().unwrap();
-        // Engines and textbook schemes are entered once, for the warm-up and the run that counts.
+        // Engines and textbook schemes are entered once, for the warm-up and the timed run.
         assert_eq!(ENTERED.load(Ordering::Relaxed), 1);
     }
 

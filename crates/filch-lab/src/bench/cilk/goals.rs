@@ -1,4 +1,6 @@
-//! What we want of the queues and of the runtime, in numbers, beside what was measured. A report: nothing depends on it.
+//! Performance goals for the queues and the runtime, beside the measured figures.
+//!
+//! This is a report: nothing depends on it.
 
 use std::collections::BTreeSet;
 
@@ -6,36 +8,38 @@ use super::normalised::{is_fine_grained, normalised, Normalised, Ratio, BASELINE
 use super::MILLIS_A_RUN;
 use crate::figures::{self, Series};
 
-/// All that run on the engine with a queue of ours.
+/// All entrants that run on the engine with a queue of filch's.
 pub(crate) const ENGINES: [&str; 9] =
     ["the", "chase_lev", "asymmetric", "ff_cl", "ff_the", "thep", "ff_the-4", "thep-4", "thep-inf"];
 
-/// THEP may take so many times as long as THE.
+/// The largest ratio of THEP's time to THE's.
 const AS_GOOD: f64 = 1.02;
-/// And so many times on the mean of the fine-grained programs, with one thread.
+/// The largest geometric mean of that ratio over the fine-grained programs, with one thread.
 const BETTER: f64 = 0.95;
 
-/// A goal, and what was measured.
+/// A goal and its measured figure.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Verdict {
-    /// What the figure is: `a / b` says how many times as long a takes as b, numbers after a name are threads.
+    /// A description of the figure.
+    ///
+    /// `a / b` says how many times as long a takes as b. Numbers after a name are threads.
     pub(crate) what: String,
     /// The figure.
     pub(crate) figure: Ratio,
-    /// What it may be at most.
+    /// The largest figure that meets the goal.
     pub(crate) most: f64,
 }
 
-/// Fewer have no interval of 95 %.
+/// The fewest rounds that have an interval of 95 %.
 const ENOUGH_ROUNDS: usize = 6;
 
 impl Verdict {
-    /// Whether the median is as wanted.
+    /// Whether the median meets the goal.
     pub(crate) fn is_met(&self) -> bool {
         self.figure.median <= self.most
     }
 
-    /// Whether the whole interval says the same, and there are rounds enough for one.
+    /// Whether the whole interval gives the same verdict, with enough rounds for an interval.
     pub(crate) fn is_certain(&self) -> bool {
         self.figure.rounds >= ENOUGH_ROUNDS && (self.figure.low <= self.most) == (self.figure.high <= self.most)
     }
@@ -51,7 +55,7 @@ impl Verdict {
     }
 }
 
-/// Every goal whose figures are there.
+/// All goals for which there are figures.
 pub(crate) fn verdicts(series: &[Series]) -> Vec<Verdict> {
     let threads: BTreeSet<usize> =
         series.iter().filter(|series| series.name == BASELINE).map(|series| series.threads).collect();
@@ -69,7 +73,7 @@ pub(crate) fn verdicts(series: &[Series]) -> Vec<Verdict> {
     verdicts
 }
 
-/// THEP and THE, program by program.
+/// The ratio of THEP to THE, program by program.
 fn as_good_as_the(figure: &Normalised) -> Vec<Verdict> {
     let Some(thep) = figure.names.iter().position(|&name| name == "thep") else { return Vec::new() };
     let verdict = |case: &str, ratio: Option<Ratio>| {
@@ -79,18 +83,18 @@ fn as_good_as_the(figure: &Normalised) -> Vec<Verdict> {
     figure.programs.iter().filter_map(|program| verdict(&program.case, program.ratios[thep])).collect()
 }
 
-/// THEP and THE where there is hardly anything but joins.
+/// The ratio of THEP to THE in programs that do little but join.
 fn better_where_it_shows(figure: &Normalised) -> Option<Verdict> {
     let what = format!("geometric mean of the fine-grained programs: thep {0} / the {0}", figure.threads);
     Some(Verdict { what, figure: figure.mean("thep", true)?, most: BETTER })
 }
 
-/// The runtime, and the fastest of the engines, and rayon.
+/// The ratios of the runtime to the fastest engine and to rayon.
 fn ours_first(series: &[Series], threads: usize) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for ours in ["filch-worker", "filch"] {
         let others = ENGINES.iter().filter_map(|&other| Some((other, mean_ratio(series, ours, other, threads)?)));
-        // The one to which ours compares worst.
+        // The engine to which filch compares worst.
         let fastest = others
             .max_by(|a, b| a.1.median.total_cmp(&b.1.median))
             .map(|(other, ratio)| (other, ", the fastest of the engines", ratio));
@@ -103,7 +107,9 @@ fn ours_first(series: &[Series], threads: usize) -> Vec<Verdict> {
     verdicts
 }
 
-/// How many times as long one takes as another, as the geometric mean of all programs. `None` if one of them lacks a program that somebody has.
+/// The geometric mean over all programs of the ratio of two contenders' times.
+///
+/// Returns `None` if one of the two lacks a program that the baseline has.
 fn mean_ratio(series: &[Series], over: &str, under: &str, threads: usize) -> Option<Ratio> {
     let of = |name: &str, case: Option<&str>| -> Vec<&Series> {
         let is_it = |series: &&Series| {
@@ -118,7 +124,7 @@ fn mean_ratio(series: &[Series], over: &str, under: &str, threads: usize) -> Opt
     Ratio::mean(&of(BASELINE, None).iter().map(ratio).collect::<Option<Vec<Ratio>>>()?)
 }
 
-/// Every goal whose figures are there, as a table.
+/// All goals for which there are figures, as a table.
 pub(super) fn summary(series: &[Series]) -> String {
     let verdicts = verdicts(series);
     if verdicts.is_empty() {
@@ -145,7 +151,7 @@ pub(super) fn summary(series: &[Series]) -> String {
     )
 }
 
-/// The fine-grained cases, as words.
+/// The names of the fine-grained cases, as text.
 fn fine_grained(series: &[Series]) -> String {
     let mut cases: Vec<&str> = Vec::new();
     for series in series {
@@ -182,7 +188,7 @@ mod tests {
         let verdicts = verdicts(&all);
         assert_eq!(verdict(&verdicts, "fib-42: thep 1 / the 1").in_words(), "met");
         assert_eq!(verdict(&verdicts, "lu-1024: thep 1 / the 1").in_words(), "not met");
-        // One round has no interval.
+        // A single round has no interval.
         assert_eq!(verdict(&verdicts, "fib-42: thep 2 / the 2").in_words(), "met, within the noise");
         let fine = verdict(&verdicts, "geometric mean of the fine-grained programs: thep 1 / the 1");
         assert_eq!((fine.figure.median, fine.in_words()), (0.95, "met, within the noise"));
@@ -206,7 +212,7 @@ mod tests {
         assert!((engine.figure.median - 0.5f64.sqrt()).abs() < 1e-9 && engine.is_met());
         assert!(verdict(&verdicts, "geometric mean: filch 2 / rayon 2").is_met());
         assert!(!verdicts.iter().any(|verdict| verdict.what.contains("filch-worker")));
-        // Who lacks a program has no mean.
+        // A contender that lacks a program has no mean.
         all.retain(|series| (&*series.case, series.name) != ("lu-1024", "rayon"));
         assert!(!super::verdicts(&all).iter().any(|verdict| verdict.what.contains("rayon")));
     }

@@ -1,4 +1,7 @@
-//! Rounds of a case: of everybody, then without those who take too long, then without those who are slow, then of the closest pair alone.
+//! Rounds of a case, with fewer and fewer entrants.
+//!
+//! First come rounds of all entrants, then rounds without entrants that take too long, then without
+//! slow entrants, then of the closest pair alone.
 
 use std::time::{Duration, Instant};
 
@@ -11,20 +14,25 @@ use crate::bench::rounds::{interleave, Effort, Runner};
 use crate::figures::Series;
 use crate::watch;
 
-/// A slow one whose first sample takes longer than this, in milliseconds, has no second: nobody needs to know to a percent how slow it is, and it can be minutes.
+/// The longest first sample, in milliseconds, of a slow entrant that gets a second.
+///
+/// Its exact time does not matter, and a sample can take minutes.
 const TOO_LONG: f64 = 5_000.0;
 
-/// What was measured in a case.
+/// The measurements of a case.
 pub(super) struct Measured {
-    /// How many joins a run makes.
+    /// The number of joins in a run.
     pub(super) joins: u64,
     /// The times.
     pub(super) times: Vec<Series>,
-    /// What was stolen.
+    /// The thefts.
     pub(super) thefts: Vec<Series>,
 }
 
-/// All rounds of a case. Who has fewer has the first of them, so that the n-th samples of all are from the same round.
+/// Measures all rounds of a case.
+///
+/// An entrant with fewer rounds has the first of them, so that the n-th samples of all are from the
+/// same round.
 pub(super) fn rounds(case: &str, joins: u64, entrants: Vec<Entrant<'_>>, plan: &Plan) -> Result<Measured> {
     let start = Instant::now();
     let Plan { rounds, at_least, slow_rounds, time, pair_time, .. } = *plan;
@@ -37,11 +45,11 @@ pub(super) fn rounds(case: &str, joins: u64, entrants: Vec<Entrant<'_>>, plan: &
         .zip(&times)
         .map(|(entrant, series)| (&entrant.runner, if entrant.is_slow() { series.median() } else { 0.0 }))
         .partition::<Vec<_>, _>(|&(_, millis)| millis <= TOO_LONG);
-    // What they took is nobody else's.
+    // Their time does not count against the time of the others.
     let excess = Duration::from_secs_f64(too_long.iter().map(|(_, millis)| millis / 1e3).sum());
     let elapsed = || start.elapsed().saturating_sub(excess);
     let left = |of: Duration| of.saturating_sub(elapsed());
-    // What somebody's part in a round takes on the average, so that no round is begun for which there is no time.
+    // The average time of an entrant in a round, so that no round starts without enough time left.
     let one = elapsed() / u32::try_from(wanted.len().max(1))?;
 
     let effort = Effort { rounds: slow_rounds.saturating_sub(1), at_least: 0, time: left(time / 3) };
@@ -55,7 +63,7 @@ pub(super) fn rounds(case: &str, joins: u64, entrants: Vec<Entrant<'_>>, plan: &
 
     let pair: Vec<&Runner<'_>> =
         entrants.iter().filter(|entrant| entrant.is_of_the_pair()).map(|entrant| &entrant.runner).collect();
-    // Where one of them is left out, the other has nobody to be compared with so closely.
+    // If one of them is left out, the other has no counterpart for a close comparison.
     if pair.iter().any(|runner| runner.name != pair[0].name) {
         let rounds = rounds.saturating_sub(most_rounds(&times));
         go_on(case, &mut times, pair, Effort { rounds, at_least: 0, time: left(time).max(pair_time) }, one)?;
@@ -64,18 +72,21 @@ pub(super) fn rounds(case: &str, joins: u64, entrants: Vec<Entrant<'_>>, plan: &
     for (series, entrant) in times.iter_mut().zip(&entrants) {
         series.note = entrant.note.clone();
     }
-    // Those of a round that was cut off do not count, as its times do not; without a whole round there is nothing to tell.
+    // Thefts of an incomplete round do not count, as its times do not. Without a complete round
+    // there are none.
     let thefts = times.iter().zip(&entrants).flat_map(|(series, entrant)| entrant.thefts(case, series.samples.len()));
     let thefts = thefts.collect();
     Ok(Measured { joins, times, thefts })
 }
 
-/// How many rounds there were.
+/// The largest number of rounds of any series.
 fn most_rounds(times: &[Series]) -> usize {
     times.iter().map(|series| series.samples.len()).max().unwrap_or(0)
 }
 
-/// Further rounds of some, if there is time for one: each of them takes about `one`.
+/// Measures further rounds of some entrants, if there is time for one.
+///
+/// Each of them takes about `one`.
 fn go_on(case: &str, times: &mut [Series], runners: Vec<&Runner<'_>>, effort: Effort, one: Duration) -> Result<()> {
     let is_time = one * u32::try_from(runners.len())? < effort.time;
     if effort.rounds == 0 || !(is_time || effort.at_least > 0) || watch::is_over() {
@@ -100,7 +111,7 @@ mod tests {
         measured_at(plan, ["serial", "the", "thep", "central"].map(|name| (name, 1.0)).into())
     }
 
-    /// How many rounds these have, whose samples are said to take so many milliseconds.
+    /// The number of rounds of entrants whose samples take the given milliseconds.
     fn measured_at(plan: &Plan, who: Vec<(&'static str, f64)>) -> Vec<(&'static str, usize)> {
         let entrant = |(name, millis)| {
             let measure = Box::new(move || Ok(vec![millis]));

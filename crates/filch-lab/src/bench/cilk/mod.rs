@@ -1,7 +1,10 @@
-//! The `cilk` suite: the programs of table 1 of *Fence-Free Work Stealing on Bounded TSO Processors*, two unbalanced trees and the n queens, on every
-//! exactly-once queue under one engine, on the textbook's other schedulers, on our runtime and on rayon.
+//! The `cilk` suite: the Cilk programs on all queues, the textbook schedulers, filch and rayon.
 //!
-//! Every sample starts a pool of its own and ends it, is one run of the program, and is checked.
+//! The programs are those of table 1 of *Fence-Free Work Stealing on Bounded TSO Processors*, two
+//! unbalanced trees and the n queens. They run on every exactly-once queue under one engine, on the
+//! textbook's other schedulers, on filch's runtime and on rayon.
+//!
+//! Every sample starts a pool of its own and ends it. It is one run of the program, and is checked.
 
 mod bound;
 mod cases;
@@ -29,25 +32,27 @@ pub(crate) use normalised::{fence_removal, is_fine_grained};
 /// The suite's name.
 pub(crate) const SUITE: &str = "cilk";
 
-/// Time, by the number of runs.
+/// The unit of time per run.
 pub(crate) const MILLIS_A_RUN: &str = "ms/run";
-/// Jobs that other workers took, by the number of runs.
+/// The unit of jobs that other workers took per run.
 pub(crate) const STEALS_A_RUN: &str = "steals/run";
-/// Attempts to take one that a queue refused because the thief could not be certain, by the number of runs.
+/// The unit of refused steal attempts per run.
+///
+/// A queue refuses an attempt if the thief cannot be certain that it may take the job.
 pub(crate) const ABORTS_A_RUN: &str = "aborts/run";
 
-/// The names of all cases of a quick run or of a full one, in their order.
+/// The names of all cases of a quick or a full run, in order.
 pub(crate) fn names(quick: bool) -> Vec<String> {
     let plan = if quick { Plan::QUICK } else { Plan::FULL };
     plan.cases().iter().map(ToString::to_string).collect()
 }
 
-/// What a user may choose.
+/// Options of the suite.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// What all suites of pools have.
+    /// The options that all suites of pools have.
     pub(crate) common: super::Options,
-    /// What the fence-free queues take on trust. Without it, those that need it are left out.
+    /// The bound that the fence-free queues rely on. Without it, those that need it are left out.
     pub(crate) vouched: Option<Vouched>,
 }
 

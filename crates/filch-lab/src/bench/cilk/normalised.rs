@@ -1,42 +1,49 @@
-//! Figures 10 and 1 of the paper: run times as multiples of one contender's, by program, and their geometric means.
+//! Figures 10 and 1 of the paper.
+//!
+//! They show run times as multiples of one contender's, by program, and their geometric means.
 
 use super::MILLIS_A_RUN;
 use crate::figures::Series;
 use crate::stats;
 
-/// Whom everybody is compared with: the queue of Cilk, fence and all.
+/// The contender that all others are compared with: the queue of Cilk, with its fence.
 pub(crate) const BASELINE: &str = "the";
 
-/// The programs that join most often: every 2 to 90 nanoseconds of a serial run, so that what a join costs shows. All others have leaves of about a microsecond
-/// and more.
+/// The programs that join most often.
+///
+/// They join every 2 to 90 nanoseconds of a serial run, so that the cost of a join shows. All
+/// others have leaves of about a microsecond and more.
 const FINE_GRAINED: [&str; 5] = ["fib", "integrate", "knapsack", "queens", "uts"];
 
-/// Whether a case, given by its name, is of the programs that join most often.
+/// Whether the case with this name is of a program that joins most often.
 pub(crate) fn is_fine_grained(case: &str) -> bool {
     FINE_GRAINED.contains(&case.split('-').next().unwrap_or(case))
 }
 
-/// How many times as long one takes as another.
+/// The ratio of two run times.
 ///
-/// All of it is of the ratios round by round, so that what slows a whole round cancels out.
+/// All numbers are taken from the ratios round by round, so that what slows a whole round cancels
+/// out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
-    /// Their median.
+    /// The median of the ratios.
     pub(crate) median: f64,
-    /// A tenth of them are at most this: the lower whisker.
+    /// The 10th percentile: the lower whisker.
     pub(crate) p10: f64,
-    /// Nine tenths of them are at most this: the upper whisker.
+    /// The 90th percentile: the upper whisker.
     pub(crate) p90: f64,
-    /// Where the true median may lie, with a confidence of 95 %: from here
+    /// The lower end of the 95 % confidence interval of the median.
+    ///
+    /// If there are fewer than 6 rounds, the interval is their whole range.
     pub(crate) low: f64,
-    /// to here. Of fewer than 6 rounds it is their whole range.
+    /// The upper end of that interval.
     pub(crate) high: f64,
-    /// How many rounds there were; in a mean, of the program that had the fewest.
+    /// The number of rounds; in a mean, that of the program with the fewest.
     pub(crate) rounds: usize,
 }
 
 impl Ratio {
-    /// Of one series to another. `None` without a round that both have a sample of.
+    /// The ratio of one series to another. `None` if no round has a sample of both.
     pub(crate) fn of(dividend: &Series, divisor: &Series) -> Option<Ratio> {
         let ratios = stats::paired_ratios(&dividend.samples, &divisor.samples);
         let interval = stats::interval(&ratios)?;
@@ -50,7 +57,10 @@ impl Ratio {
         })
     }
 
-    /// The geometric mean of each of the numbers. Its ends are further apart than they need to be: they would all have to be off to the same side at once.
+    /// The geometric mean of each of the numbers.
+    ///
+    /// Its interval is wider than necessary: its ends assume that all ratios are off to the same
+    /// side at once.
     pub(crate) fn mean(ratios: &[Ratio]) -> Option<Ratio> {
         let rounds = ratios.iter().map(|ratio| ratio.rounds).min()?;
         let mean = |number: fn(&Ratio) -> f64| {
@@ -67,39 +77,44 @@ impl Ratio {
     }
 }
 
-/// Figure 10: run times with one number of threads, as multiples of those of [`the`](BASELINE) with as many.
+/// Figure 10: run times as multiples of those of [`the`](BASELINE), for one thread count.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Normalised {
-    /// How many threads everybody had.
+    /// The number of threads of all contenders.
     pub(crate) threads: usize,
-    /// Who takes part, in the order of what follows.
+    /// The names of the contenders, in the order of the ratios.
     pub(crate) names: Vec<&'static str>,
     /// A line for each program.
     pub(crate) programs: Vec<Program>,
-    /// For each name the geometric mean of all programs; `None` for one that a program lacks, since means of different programs cannot be compared.
+    /// The geometric mean of all programs, for each name.
+    ///
+    /// It is `None` for a name that lacks a program, since means of different programs cannot be
+    /// compared.
     pub(crate) all: Vec<Option<Ratio>>,
-    /// The same of the [fine-grained](is_fine_grained) programs.
+    /// The geometric mean of the [fine-grained](is_fine_grained) programs, for each name.
     pub(crate) fine_grained: Vec<Option<Ratio>>,
 }
 
-/// One program of figure 10.
+/// A program of figure 10.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Program {
-    /// The case.
+    /// The name of the case.
     pub(crate) case: String,
-    /// One for each name; `None` for one that has no figures here.
+    /// The ratio for each name; `None` for a name without figures here.
     pub(crate) ratios: Vec<Option<Ratio>>,
 }
 
 impl Normalised {
-    /// The geometric mean of somebody over all programs, or over the fine-grained ones.
+    /// A contender's geometric mean over all programs, or over the fine-grained ones.
     pub(crate) fn mean(&self, name: &str, fine_grained: bool) -> Option<Ratio> {
         let means = if fine_grained { &self.fine_grained } else { &self.all };
         means[self.names.iter().position(|&other| other == name)?]
     }
 }
 
-/// Figure 10 with so many threads, from the rows of the suite. Programs without [`the`](BASELINE) are left out.
+/// Figure 10 with `threads` threads, from the rows of the suite.
+///
+/// Programs without [`the`](BASELINE) are left out.
 pub(crate) fn normalised(series: &[Series], threads: usize) -> Normalised {
     let times: Vec<&Series> =
         series.iter().filter(|series| series.unit == MILLIS_A_RUN && series.threads == threads).collect();
@@ -130,24 +145,29 @@ pub(crate) fn normalised(series: &[Series], threads: usize) -> Normalised {
     Normalised { threads, names, programs, all, fine_grained }
 }
 
-/// One bar of figure 1: the run time with one thread without the owner's fence, as a multiple of that with it.
+/// A bar of figure 1: the effect of removing the owner's fence.
+///
+/// It is the run time with one thread without the fence, as a multiple of that with it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FenceRemoval {
-    /// The case.
+    /// The name of the case.
     pub(crate) case: String,
     /// The queue whose owner has a fence.
     pub(crate) fenced: &'static str,
-    /// The same queue without it.
+    /// The same queue without the fence.
     pub(crate) free: &'static str,
-    /// How many times as long the one without takes as the one with it.
+    /// The time without the fence as a multiple of the time with it.
     pub(crate) ratio: Ratio,
 }
 
-/// The queues whose owners have a fence, and what is the same without.
+/// The queues whose owners have a fence, each with a variant without it.
 pub(crate) const WITHOUT_A_FENCE: [(&str, &str); 4] =
     [("the", "thep"), ("the", "ff_the"), ("chase_lev", "ff_cl"), ("chase_lev", "asymmetric")];
 
-/// Figure 1, from the rows of the suite: program by program in the order of the rows, and for each the pairs of [`WITHOUT_A_FENCE`].
+/// Figure 1, from the rows of the suite.
+///
+/// It goes program by program in the order of the rows, with the pairs of [`WITHOUT_A_FENCE`] for
+/// each.
 pub(crate) fn fence_removal(series: &[Series]) -> Vec<FenceRemoval> {
     let times: Vec<&Series> =
         series.iter().filter(|series| series.unit == MILLIS_A_RUN && series.threads == 1).collect();

@@ -1,4 +1,4 @@
-//! How much is measured: a quick run and a full one.
+//! How much is measured: a quick run and a full run.
 
 use std::time::Duration;
 
@@ -9,22 +9,24 @@ use crate::bench::Limit;
 /// Counts and sizes of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
-    /// Whether this is a first look.
+    /// Whether this is a quick run.
     pub(super) quick: bool,
-    /// How many rounds are wanted.
+    /// The number of rounds wanted.
     pub(super) rounds: usize,
-    /// How many there are whatever they take.
+    /// The number of rounds that are made however long they take.
     pub(super) at_least: usize,
-    /// The same of those who are slow.
+    /// The number of rounds of slow entrants.
     pub(super) slow_rounds: usize,
-    /// What a case may take, apart from rounds that there are whatever they take.
+    /// The time limit of a case, apart from the rounds that are always made.
     pub(super) time: Duration,
-    /// What further rounds of the closest pair may take after that.
+    /// The time limit of further rounds of the closest pair after that.
     pub(super) pair_time: Duration,
 }
 
 impl Plan {
-    /// For figures to publish: enough rounds for an interval around ratios close to 1, as far as an hour goes.
+    /// For published figures.
+    ///
+    /// It has as many rounds for an interval around ratios close to 1 as fit in about an hour.
     pub(super) const FULL: Plan = Plan {
         quick: false,
         rounds: 15,
@@ -34,7 +36,7 @@ impl Plan {
         pair_time: Duration::from_secs(60),
     };
 
-    /// For a first look: smaller inputs, and at least one round of everything.
+    /// For a first look: smaller inputs, and at least one round of each case.
     pub(super) const QUICK: Plan = Plan {
         quick: true,
         rounds: 9,
@@ -44,7 +46,7 @@ impl Plan {
         pair_time: Duration::from_millis(300),
     };
 
-    /// The same, in no more rounds than the limit allows.
+    /// The same plan, with no more rounds than the limit allows.
     pub(super) fn within(self, limit: Option<Limit>) -> Plan {
         let Some(Limit { rounds, time }) = limit else { return self };
         Plan {
@@ -57,7 +59,9 @@ impl Plan {
         }
     }
 
-    /// All cases, in the order in which they are measured and printed: the programs as in table 1, and then those that are not in it.
+    /// All cases, in the order in which they are measured and printed.
+    ///
+    /// The programs of table 1 come first, in its order.
     pub(super) fn cases(&self) -> Vec<Case> {
         let of = |quick: Case, full: Case| if self.quick { quick } else { full };
         vec![

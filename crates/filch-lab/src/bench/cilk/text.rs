@@ -6,7 +6,7 @@ use super::normalised::{fence_removal, is_fine_grained, normalised, FenceRemoval
 use super::{ABORTS_A_RUN, STEALS_A_RUN};
 use crate::figures::{self, Series};
 
-/// A ratio, and under it where most rounds were.
+/// The cells of a ratio: its median, and the range of most rounds.
 fn cells(ratio: Option<Ratio>) -> (String, String) {
     match ratio {
         Some(ratio) => (format!("{:.2}", ratio.median), format!("{:.2}-{:.2}", ratio.p10, ratio.p90)),
@@ -14,7 +14,7 @@ fn cells(ratio: Option<Ratio>) -> (String, String) {
     }
 }
 
-/// Two lines of a table: the ratios, and under them where most rounds were.
+/// Two lines of a table: the ratios, and under them the ranges of most rounds.
 fn lines(title: &str, ratios: &[Option<Ratio>]) -> [Vec<String>; 2] {
     let (medians, ranges): (Vec<String>, Vec<String>) = ratios.iter().map(|&ratio| cells(ratio)).unzip();
     let end = std::iter::once(String::new());
@@ -82,7 +82,7 @@ pub(super) fn figure_1(series: &[Series]) -> String {
     )
 }
 
-/// What was stolen: the median of each program and queue, and refusals behind a slash.
+/// A table of median thefts by program and queue, with refusals behind a slash.
 pub(super) fn thefts(series: &[Series]) -> String {
     let of_unit =
         |unit: &'static str| series.iter().filter(move |series| series.unit == unit && !series.samples.is_empty());

@@ -1,4 +1,6 @@
-//! chili, in a pool of its own. The thread that enters is one of its workers: there is no handing over.
+//! chili, in a pool of its own.
+//!
+//! The thread that enters is one of its workers: no job is handed over.
 
 use std::num::NonZero;
 
@@ -7,20 +9,23 @@ use chili::{Config, Scope, ThreadPool};
 
 use super::{Contender, Context, Fork, Runtime};
 
-/// `chili`.
+/// The contender `chili`.
 pub(crate) enum Chili {}
 
-/// A scope of which only the join can be reached.
+/// A scope that gives access to nothing but its join.
 pub(crate) struct Borrowed<'a>(&'a mut Scope<'a>);
 
 impl<'a> Borrowed<'a> {
-    /// chili's closures take a reference and a scope of two unrelated lifetimes, which a generic closure cannot be told of:
-    /// this makes one of them.
+    /// Wraps a scope with a single lifetime.
+    ///
+    /// chili's closures take a reference and a scope of two unrelated lifetimes, which a generic
+    /// closure cannot express.
     #[inline(always)]
     fn new(scope: &'a mut Scope<'_>) -> Borrowed<'a> {
-        // SAFETY: only a lifetime is shortened, to one for which the scope is borrowed exclusively. What a shorter lifetime
-        // behind `&mut` could do harm with is a store of something shorter-lived into the scope. The field is private to this
-        // module, which calls `join` and nothing else, and `join` stores no reference of that lifetime.
+        // SAFETY: this only shortens a lifetime, to one for which the scope is borrowed
+        // exclusively. A shorter lifetime behind `&mut` could do harm only by a store of something
+        // shorter-lived into the scope. The field is private to this module, which calls `join` and
+        // nothing else, and `join` stores no reference of that lifetime.
         Borrowed(unsafe { std::mem::transmute::<&'a mut Scope<'_>, &'a mut Scope<'a>>(scope) })
     }
 }

@@ -6,7 +6,9 @@ use filch::engine::{Pool, Queue, Worker};
 
 use super::{Context, Fork, Runtime};
 
-/// The engine on queues of kind `Q`. Which of them, where a kind has several, its pool was told when it was made.
+/// The engine on queues of kind `Q`.
+///
+/// If a kind has several queues, the pool chooses one when it is built.
 pub(crate) struct Engine<Q>(PhantomData<Q>);
 
 impl<Q: Queue> Fork for Engine<Q> {

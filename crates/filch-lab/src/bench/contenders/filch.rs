@@ -1,11 +1,14 @@
-//! Ours: the worker passed along, rayon's signature, the opt-in that may make no job, and each trick switched off.
+//! filch's contenders.
+//!
+//! They are: the worker as an argument, rayon's signature, the opt-in join that may make no job,
+//! and variants with one optimisation switched off.
 
 use anyhow::{Context as _, Result};
 use filch::{Builder, Fences, Pool, Waiting, Worker};
 
 use super::{Contender, Context, Fork, Runtime, STACK};
 
-/// `join`, which finds the worker by itself.
+/// `filch::join`, which finds the worker itself.
 pub(crate) enum Found {}
 
 impl Fork for Found {
@@ -59,7 +62,7 @@ passed! {
 }
 
 passed! {
-    /// `Worker::maybe_join`, which makes no job at all where enough are queued and nobody is hungry.
+    /// `Worker::maybe_join`, which makes no job if enough jobs are queued and no worker is hungry.
     PassedMaybe, maybe_join
 }
 
@@ -92,12 +95,12 @@ macro_rules! installed {
 }
 
 installed! {
-    /// `filch`: rayon's signature, and strict waiting.
+    /// `filch`: rayon's signature, with strict waiting.
     Filch, "filch", Pool::builder().waiting(Waiting::Strict)
 }
 
 installed! {
-    /// `filch-any`: the same, but a worker that waits runs any job, as rayon's workers do.
+    /// `filch-any`: like `filch`, but a waiting worker runs any job, as rayon's workers do.
     FilchAny, "filch-any", Pool::builder().waiting(Waiting::Any)
 }
 
@@ -140,7 +143,9 @@ with_worker! {
 }
 
 with_worker! {
-    /// `filch-fenced`: the owner pays for the fence, as it does where the operating system offers no heavy barrier.
+    /// `filch-fenced`: the owner executes the fence.
+    ///
+    /// This is what happens where the operating system offers no heavy barrier.
     FilchFenced, "filch-fenced", Passed, Pool::builder().fences(Fences::Owner)
 }
 

@@ -1,7 +1,8 @@
-//! Every runtime, ours and the peers', in one shape that compiles to direct calls.
+//! All runtimes, filch's and the peers', behind one trait that compiles to direct calls.
 //!
-//! A contender is two things: a [`Fork`], the way in which its code says "these two, perhaps side by side", and the pool in
-//! which that code runs. Ours come in several combinations of the two. Programs are compiled once for each `Fork`.
+//! A contender has two parts: a [`Fork`], which is how its code joins two closures, and the pool in
+//! which that code runs. filch has several combinations of the two. Programs are compiled once for
+//! each `Fork`.
 
 mod chili;
 mod engine;
@@ -21,20 +22,25 @@ pub(crate) use self::serial::{Counting, Serial, SerialCall};
 pub(crate) use self::tasks::Tasks;
 pub(crate) use self::textbook::{Scheme, Textbook};
 
-/// The stack of a pool's thread, where a pool can be told, in bytes that are reserved and not used. A tree of 1,572 layers has four times as
-/// many joins on the stack, and rayon, which runs whatever there is while it waits, overflows the 2 MiB that a thread has otherwise.
+/// The stack size of a pool's thread in bytes, where a pool can be configured.
+///
+/// The bytes are reserved, not used. A tree of 1,572 layers has four times as many joins on the
+/// stack. rayon runs any job while it waits and overflows the default 2 MiB.
 pub(crate) const STACK: usize = 64 << 20;
 
-/// How two closures are joined. All of it is static, so that a join is inlined into the workload that calls it.
+/// A way to join two closures.
+///
+/// All of it is static, so that a join is inlined into the workload that calls it.
 pub(crate) trait Fork {
-    /// What is passed along from join to join: the worker, where code has to pass it, or nothing at all. It is passed by
-    /// value, so that nothing takes no register.
+    /// The worker, passed from join to join, or nothing if code need not pass it.
+    ///
+    /// It is passed by value, so that nothing takes no register.
     type Context<'a>;
 
-    /// Lends a context for a call, so that there is one left for the next.
+    /// Lends the context for a call, so that it stays available for the next call.
     fn lend<'a>(context: &'a mut Self::Context<'_>) -> Self::Context<'a>;
 
-    /// Runs both closures, perhaps side by side.
+    /// Runs both closures, possibly in parallel.
     fn join<A, B, RA, RB>(context: Self::Context<'_>, a: A, b: B) -> (RA, RB)
     where
         A: for<'a> FnOnce(Self::Context<'a>) -> RA + Send,
@@ -43,28 +49,28 @@ pub(crate) trait Fork {
         RB: Send;
 }
 
-/// Threads, and how to get in: where a [`Fork`] runs.
+/// Threads that a [`Fork`] runs on, and the way to enter them.
 pub(crate) trait Runtime {
-    /// How its code joins.
+    /// The way its code joins.
     type Fork: Fork;
-    /// Its threads. They end when it is dropped.
+    /// Its threads. They end when the pool is dropped.
     type Pool;
 
-    /// Runs `work` inside the pool, called from outside.
+    /// Runs `work` inside the pool. The caller is outside.
     fn enter<R, W>(pool: &Self::Pool, work: W) -> R
     where
         W: for<'a> FnOnce(Context<'a, Self>) -> R + Send,
         R: Send;
 }
 
-/// A runtime that takes part, and needs to be told nothing but how many threads it has.
+/// A runtime whose pool needs only a number of threads.
 pub(crate) trait Contender: Runtime {
-    /// The name that plots know it by.
+    /// Its name in plots.
     const NAME: &'static str;
 
-    /// Starts a pool of so many threads. Who has no pool ignores the number.
+    /// Starts a pool of `threads` threads. A contender without a pool ignores the number.
     fn pool(threads: usize) -> Result<Self::Pool>;
 }
 
-/// What a runtime's code passes along.
+/// The context that a runtime's code passes along.
 pub(crate) type Context<'a, C> = <<C as Runtime>::Fork as Fork>::Context<'a>;

@@ -5,7 +5,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{Contender, Context, Fork, Runtime, STACK};
 
-/// `rayon`.
+/// The contender `rayon`.
 pub(crate) enum Rayon {}
 
 impl Fork for Rayon {

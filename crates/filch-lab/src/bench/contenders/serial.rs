@@ -1,4 +1,4 @@
-//! No runtime at all: what a join is measured against.
+//! No runtime: the baseline for the cost of a join.
 
 use std::hint::black_box;
 
@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::{Contender, Context, Fork, Runtime};
 
-/// One closure after the other, as if no join had been written: the compiler sees plain recursion.
+/// Calls one closure after the other: the compiler sees plain recursion.
 pub(crate) enum Serial {}
 
 impl Fork for Serial {
@@ -25,8 +25,10 @@ impl Fork for Serial {
     }
 }
 
-/// The same recursion, its two calls made through function pointers that the compiler cannot see through. What a join has to
-/// cost if it costs nothing: a closure that somebody else may run cannot be inlined into its caller either.
+/// The same recursion, with calls through function pointers that are opaque to the compiler.
+///
+/// This is the least that a join can cost: a closure that another thread may run cannot be inlined
+/// into its caller either.
 pub(crate) enum SerialCall {}
 
 impl Fork for SerialCall {
@@ -78,7 +80,9 @@ macro_rules! without_a_pool {
 without_a_pool!(Serial, "serial");
 without_a_pool!(SerialCall, "serial-call");
 
-/// Serial, and counts the joins. It is not measured; figures are divided by what it counts.
+/// Runs serially and counts the joins.
+///
+/// It is not measured; figures are divided by its count.
 pub(crate) enum Counting {}
 
 impl Fork for Counting {

@@ -35,7 +35,7 @@ impl Tasks for Found {
     }
 }
 
-/// rayon has no worklists: each task is spawned into one scope.
+/// rayon has no worklists: every task of a worklist is spawned into one scope.
 impl Tasks for Rayon {
     type Scope<'scope> = rayon::Scope<'scope>;
 

@@ -1,4 +1,4 @@
-//! The cases: what is measured, in which units, and who takes part.
+//! The cases: what is measured, in which units, and the contenders.
 
 use std::fmt;
 use std::time::Duration;
@@ -17,60 +17,62 @@ use crate::bench::thread_counts;
 use crate::bench::work::{self, BusyTree, Fib, Queens, Quicksort, Shape, Skewed, Tree, Work};
 use crate::figures::Series;
 
-/// Time, by the number of joins.
+/// The unit of time per join.
 pub(crate) const NANOS_A_JOIN: &str = "ns/join";
-/// Time, by the number of arrays sorted.
+/// The unit of time per sorted array.
 pub(crate) const MILLIS_A_SORT: &str = "ms/sort";
-/// Time, by the number of runs of a program whose leaves sleep.
+/// The unit of time per run of a program whose leaves sleep.
 pub(crate) const MILLIS_A_RUN: &str = "ms/run";
-/// CPU time of the process, by the number of runs and their gaps.
+/// The unit of the process's CPU time per run and its gap.
 pub(crate) const CPU_MICROS_A_CALL: &str = "cpu-us/call";
-/// CPU time of the process while its pool is idle, the thread that watches it included.
+/// The unit of the process's CPU time while its pool is idle.
+///
+/// The thread that watches the pool is included.
 pub(crate) const CPU_MILLIS_A_SECOND: &str = "cpu-ms/s";
-/// CPU time of an idle pool's threads.
+/// The unit of the CPU time of an idle pool's threads.
 pub(crate) const POOL_CPU_MILLIS_A_SECOND: &str = "pool-cpu-ms/s";
-/// Context switches of an idle pool's threads.
+/// The unit of the context switches of an idle pool's threads.
 pub(crate) const SWITCHES_A_SECOND: &str = "switches/s";
-/// CPU time of the process, by the number of ticks.
+/// The unit of the process's CPU time per tick.
 pub(crate) const CPU_MICROS_A_TICK: &str = "cpu-us/tick";
-/// The same beyond the work itself.
+/// The unit of the process's CPU time per tick, without the work itself.
 pub(crate) const EXTRA_CPU_MICROS_A_TICK: &str = "extra-cpu-us/tick";
-/// Time from entering a pool to the first instruction inside.
+/// The unit of time from entering a pool to the first instruction inside.
 pub(crate) const NANOS_A_WAKE: &str = "ns/wake";
 
-/// Two independent serial runs side by side, and two that cannot be inlined.
+/// The name of two independent serial runs side by side.
 pub(crate) const SERIAL_PAIR: &str = "serial-pair";
-/// See [`SERIAL_PAIR`].
+/// The name of two independent serial runs that cannot be inlined.
 pub(crate) const SERIAL_CALL_PAIR: &str = "serial-call-pair";
 
-/// The numbers of workers that programs whose leaves sleep have.
+/// The numbers of workers for programs whose leaves sleep.
 pub(crate) const WIDTHS: [usize; 3] = [4, 16, 32];
 
 /// The work of a tick, in nanoseconds.
 const TICK: u64 = 50_000;
 
-/// Something to measure.
+/// A case to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
     /// A Fibonacci number by its definition.
     Fib(u32),
     /// The sum of a binary tree.
     Tree { layers: u32 },
-    /// The same, each time after a millisecond in which there was nothing to do.
+    /// The same sum, each time after an idle millisecond.
     TreeAfterGaps { layers: u32 },
-    /// All ways to place so many queens.
+    /// All ways to place this many queens.
     Queens(u32),
     /// Random numbers to sort.
     Quicksort { millions: u64 },
     /// A search of an unbalanced tree.
     Skewed,
-    /// A pool with nothing to do.
+    /// An idle pool.
     Idle,
-    /// A pool with 50 microseconds of work that can be shared each millisecond.
+    /// A pool that gets 50 microseconds of work each millisecond, which can be shared.
     Tick,
-    /// The same with work that cannot be shared.
+    /// Like `Tick`, with work that cannot be shared.
     TickSerial,
-    /// From entering a sleeping pool to the first instruction inside.
+    /// The time from entering a sleeping pool to the first instruction inside.
     Wake,
     /// A program whose leaves sleep, so that many workers are busy on any machine.
     Wide(Shape),
@@ -99,7 +101,7 @@ impl fmt::Display for Case {
 }
 
 impl Case {
-    /// What it is, for people.
+    /// A description of the case.
     pub(crate) fn description(self) -> &'static str {
         match self {
             Case::Fib(_) => "nothing but joins",
@@ -123,13 +125,14 @@ impl Case {
         }
     }
 
-    /// Whether the operating system has to tell CPU times for it.
+    /// Whether the case needs CPU times from the operating system.
     pub(crate) fn needs_cpu_time(self) -> bool {
         matches!(self, Case::TreeAfterGaps { .. } | Case::Idle | Case::Tick | Case::TickSerial)
     }
 
-    /// Measures it, with 1 thread and with `threads`. Cases that are wide have the plan's numbers of
-    /// workers instead.
+    /// Measures the case, with 1 thread and with `threads`.
+    ///
+    /// Wide cases have the plan's numbers of workers instead.
     pub(crate) fn measure(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
         match self {
             Case::Fib(n) => self.throughput(plan, threads, &Fib(n)),
@@ -246,7 +249,9 @@ impl Case {
         Ok(series)
     }
 
-    /// chili has no part in it: whoever enters its pool runs on.
+    /// Measures the wake-up time.
+    ///
+    /// chili takes no part: the thread that enters its pool simply runs on.
     fn wake(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
         let runner = |name, threads, measure: fn(usize, usize, Duration) -> Result<f64>| Runner {
             name,

@@ -1,4 +1,6 @@
-//! What we want of the runtime, in numbers, beside what was measured. A report: nothing depends on it.
+//! Performance goals for the runtime, beside the measured figures.
+//!
+//! This is a report: nothing depends on it.
 
 use std::fmt;
 
@@ -10,14 +12,14 @@ use crate::bench::work::Shape;
 use crate::figures::{self, Series};
 use crate::stats;
 
-/// What is wanted of a figure.
+/// The required figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wanted {
     AtLeast(f64),
     AtMost(f64),
     MoreThan(f64),
     LessThan(f64),
-    /// Nothing: it is there for information.
+    /// No requirement: the figure is shown for information.
     Known,
 }
 
@@ -45,25 +47,27 @@ impl fmt::Display for Wanted {
     }
 }
 
-/// An implementation and how many threads it had.
+/// An implementation and its number of threads.
 type Who = (&'static str, usize);
 
-/// What a goal is about.
+/// The figure that a goal is about.
 #[derive(Clone, Debug)]
 enum Figure {
-    /// How many times as long one takes as another.
+    /// The time of the first as a multiple of the second's.
     Ratio(Who, Who),
-    /// The same for the fastest of several.
+    /// The time of the first as a multiple of that of the fastest of several.
     RatioToFastest(Who, Vec<Who>),
-    /// How the speed-up of the first pair, from the first to the second, compares with that of the second pair.
+    /// The ratio of two speed-ups.
+    ///
+    /// The speed-up of a pair is the time of its first as a multiple of its second's.
     SpeedUps((Who, Who), (Who, Who)),
-    /// The median of a figure itself.
+    /// The median of a figure.
     Median(Who),
     /// The worst of all rounds.
     Worst(Who),
 }
 
-/// A figure and what is wanted of it.
+/// A figure and the requirement.
 #[derive(Clone, Debug)]
 struct Goal {
     case: &'static str,
@@ -74,7 +78,8 @@ struct Goal {
 
 fn goals() -> Vec<Goal> {
     let goal = |case, unit, figure, wanted| Goal { case, unit, figure, wanted };
-    // How many times as long ours takes, and how many times as long the other does.
+    // `within` is about how many times as long filch takes, `faster` about how many times as long
+    // the other does.
     let within = |case, ours, other, most| goal(case, NANOS_A_JOIN, Figure::Ratio(ours, other), Wanted::AtMost(most));
     let faster = |case, ours, other, wanted| goal(case, NANOS_A_JOIN, Figure::Ratio(other, ours), wanted);
     let mut goals = vec![
@@ -88,8 +93,8 @@ fn goals() -> Vec<Goal> {
 
     let ours = ("filch-worker", 2);
     for case in ["fib-38", "queens-13"] {
-        // Two serial runs side by side use the machine as well as it can be used, in two ways: what they get done, and how
-        // much more that is than one gets done.
+        // Two serial runs side by side are the most that the machine can do. Two comparisons use
+        // them: their throughput, and their speed-up over a single run.
         goals.push(faster(case, ours, (SERIAL_PAIR, 2), Wanted::AtLeast(0.92)));
         goals.push(faster(case, ours, (SERIAL_CALL_PAIR, 2), Wanted::AtLeast(0.92)));
         let speed_ups = Figure::SpeedUps((("filch-worker", 1), ours), (("serial", 1), (SERIAL_PAIR, 2)));
@@ -117,7 +122,7 @@ fn goals() -> Vec<Goal> {
         goals.push(goal("tree-32767-gap", CPU_MICROS_A_CALL, figure, Wanted::Known));
     }
 
-    // 0.000 seconds: less than half a millisecond.
+    // This means 0.000 seconds: less than half a millisecond.
     goals.push(goal("idle", CPU_MILLIS_A_SECOND, Figure::Median(("filch", 2)), Wanted::LessThan(0.5)));
     goals.push(goal("idle", POOL_CPU_MILLIS_A_SECOND, Figure::Worst(("filch", 2)), Wanted::LessThan(0.5)));
     goals.push(goal("idle", SWITCHES_A_SECOND, Figure::Worst(("filch", 2)), Wanted::AtMost(0.0)));
@@ -142,7 +147,7 @@ fn goals() -> Vec<Goal> {
     goals
 }
 
-/// Every goal whose figures are there, beside them.
+/// All goals for which there are figures, as text.
 pub(crate) fn summary(series: &[Series]) -> String {
     let header = ["goal", "unit", "figure", "95 % interval", "wanted", ""].map(str::to_owned);
     let lines: Vec<_> = goals().iter().filter_map(|goal| line(goal, series)).collect();

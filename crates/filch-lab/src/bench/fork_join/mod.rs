@@ -1,8 +1,10 @@
-//! The `fork-join` suite: what a join costs, how well two workers share, what a pool costs that has little or nothing to do, and
-//! whether many workers stay busy.
+//! The `fork-join` suite: the cost of a join and of a pool with little work.
 //!
-//! Every sample starts a pool of its own and ends it, except in the cases `wide-…`, whose pools stay for all rounds. Threads
-//! are not pinned: where they run is up to the runtime and the operating system, as it is for its users.
+//! It also measures how well two workers share, and whether many workers stay busy.
+//!
+//! Every sample starts a pool of its own and ends it, except in the cases `wide-…`, whose pools
+//! stay for all rounds. Threads are not pinned: the runtime and the operating system place them, as
+//! they do for users.
 
 mod cases;
 mod goals;
@@ -27,27 +29,29 @@ pub(crate) use cases::{
 /// The suite's name.
 pub(crate) const SUITE: &str = "fork-join";
 
-/// The most threads that a user may ask for.
+/// The largest number of threads that a user may ask for.
 pub(crate) const MOST_THREADS: usize = 1024;
 
-/// What a user may choose.
+/// Options of the suite.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// Fewer rounds.
+    /// Whether to measure fewer rounds.
     pub(crate) quick: bool,
-    /// How many threads pools have, besides those of one thread. Cases that are wide have others.
+    /// The number of threads in a pool; pools of one thread are measured as well.
+    ///
+    /// Wide cases have other numbers.
     pub(crate) threads: usize,
-    /// Where the figures go, besides being printed.
+    /// The file that the figures are written to, besides being printed.
     pub(crate) json: Option<PathBuf>,
-    /// How the names of the cases begin that are wanted; all, if there are none.
+    /// Prefixes of the names of the wanted cases. All cases are wanted if there are none.
     pub(crate) cases: Vec<String>,
-    /// The most that is left to the suite, if it is one of several.
+    /// The most that the suite may measure, if it is one of several.
     pub(crate) limit: Option<Limit>,
-    /// Where a drawing of them goes.
+    /// The file that a plot of the figures is written to.
     pub(crate) plot: Option<PathBuf>,
 }
 
-/// Runs the suite. The calling thread must not be pinned: pools inherit it.
+/// Runs the suite. The calling thread must not be pinned: pools inherit its affinity.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
     let cases = chosen(plan.cases(), &options.cases)?;

@@ -1,4 +1,4 @@
-//! How much is measured: a quick run and a full one.
+//! How much is measured: a quick run and a full run.
 
 use std::time::Duration;
 
@@ -7,36 +7,38 @@ use crate::bench::cpu;
 use crate::bench::rounds::{Effort, Limit};
 use crate::bench::work::Shape;
 
-/// Who has less is better served with more rounds that are shorter.
+/// The shortest time limit that is enough for a few long rounds.
+///
+/// With less time, more rounds that are shorter give better figures.
 const FEW_LONG_ROUNDS: Duration = Duration::from_secs(30);
 
 /// Counts and sizes of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// Whether this is a first look.
+    /// Whether this is a quick run.
     quick: bool,
-    /// The most rounds, whatever the case.
+    /// The limit on rounds, for all cases.
     limit: Option<Limit>,
-    /// A tree is summed over and over until a sample has about so many joins.
+    /// The approximate number of joins in a sample. A tree is summed repeatedly to reach it.
     pub(crate) joins_a_sample: u64,
-    /// Runs a sample, each after a gap.
+    /// Runs per sample, each after a gap.
     pub(crate) gaps: usize,
-    /// How long an idle pool is watched.
+    /// The time for which an idle pool is watched.
     pub(crate) watch: Duration,
-    /// Ticks a sample.
+    /// Ticks per sample.
     pub(crate) ticks: u32,
-    /// Wakes a sample.
+    /// Wake-ups per sample.
     pub(crate) wakes: usize,
-    /// How long a pool is idle before it is woken.
+    /// The time for which a pool is idle before it is woken.
     pub(crate) pause: Duration,
-    /// The numbers of workers of programs whose leaves sleep.
+    /// The numbers of workers for programs whose leaves sleep.
     pub(crate) widths: &'static [usize],
-    /// How many leaves such a program has for each worker.
+    /// The number of leaves per worker in such a program.
     pub(crate) leaves_a_worker: usize,
 }
 
 impl Plan {
-    /// For figures to publish: enough rounds for an interval around ratios close to 1.
+    /// For published figures: enough rounds for an interval around ratios close to 1.
     pub(crate) const FULL: Plan = Plan {
         quick: false,
         limit: None,
@@ -50,7 +52,7 @@ impl Plan {
         leaves_a_worker: 24,
     };
 
-    /// For a first look: the same cases, in fewer rounds. Those that are wide have fewer workers.
+    /// For a first look: the same cases, in fewer rounds. Wide cases have fewer workers.
     pub(crate) const QUICK: Plan = Plan {
         quick: true,
         limit: None,
@@ -64,15 +66,18 @@ impl Plan {
         leaves_a_worker: 4,
     };
 
-    /// The same, in no more rounds than the limit allows.
+    /// The same plan, with no more rounds than the limit allows.
     pub(crate) fn within(self, limit: Option<Limit>) -> Plan {
         Plan { limit, ..self }
     }
 
-    /// All cases, in the order in which they are measured and printed. What the operating system does not tell is left out.
+    /// All cases, in the order in which they are measured and printed.
+    ///
+    /// Cases that need figures unknown to the operating system are left out.
     pub(crate) fn cases(&self) -> Vec<Case> {
         let mut cases = vec![
-            // One round of fib-38 takes everybody 8 seconds, which is too long for one suite of several to have enough of them.
+            // A round of fib-38 takes 8 seconds for all contenders. That is too long for enough
+            // rounds in one suite of several.
             Case::Fib(if self.limit.is_some_and(|limit| limit.time < FEW_LONG_ROUNDS) { 34 } else { 38 }),
             Case::Tree { layers: 10 },
             Case::Tree { layers: 15 },
@@ -92,7 +97,7 @@ impl Plan {
         cases
     }
 
-    /// How many rounds of a case.
+    /// The rounds of a case.
     pub(crate) fn effort(&self, case: Case) -> Effort {
         self.unlimited(case).within(self.limit)
     }
@@ -103,7 +108,7 @@ impl Plan {
             let time = match case {
                 Case::Fib(_) => seconds(13),
                 Case::Tree { layers: 16.. } => seconds(5),
-                // A single round, which takes a second for everybody.
+                // A single round, which takes a second for each contender.
                 Case::Idle => seconds(0),
                 Case::TreeAfterGaps { .. } => seconds(2),
                 Case::Queens(_) => Duration::from_millis(3_500),
@@ -113,7 +118,7 @@ impl Plan {
             return Effort { rounds: 7, at_least: 1, time };
         }
         match case {
-            // No bar is close, and a round is long.
+            // No goal is close, and a round is long.
             Case::Quicksort { .. } => Effort { rounds: 5, at_least: 3, time: seconds(30) },
             Case::Idle => Effort { rounds: 5, at_least: 5, time: seconds(0) },
             _ => Effort { rounds: 15, at_least: 15, time: seconds(0) },

@@ -1,4 +1,4 @@
-//! The cases: which traversal of which graph.
+//! The cases: a traversal and its graph.
 
 use std::fmt;
 
@@ -14,50 +14,50 @@ use crate::figures::Series;
 /// The seed of all graphs and roots.
 pub(super) const SEED: u64 = 6;
 
-/// Something to measure.
+/// A case to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
     /// A traversal of a graph.
     Traversal {
-        /// What is computed.
+        /// The traversal.
         task: Task,
-        /// Of which graph.
+        /// The graph.
         shape: Shape,
-        /// Whether each vertex has its neighbours in rising order, and not in random order.
+        /// Whether the neighbours of each vertex are in rising order instead of random order.
         sorted: bool,
     },
-    /// What a closure of a large graph takes in memory.
+    /// The memory use of a closure of a large graph.
     Memory,
 }
 
-/// What is computed.
+/// A traversal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// What can be reached.
+    /// The set of reachable vertices.
     Closure,
     /// A spanning tree.
     SpanningTree,
 }
 
-/// Which vertices are neighbours.
+/// A family of graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
-    /// Each vertex and its three nearest on a ring.
+    /// Each vertex is joined to its three nearest on a ring.
     KGraph,
     /// A grid without a border.
     Torus,
-    /// Three random edges a vertex.
+    /// Three random edges per vertex.
     Random,
 }
 
 /// A graph of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// The name that plots know it by.
+    /// Its name in plots.
     pub(crate) name: &'static str,
-    /// What it looks like.
+    /// The family of the graph.
     pub(crate) family: Family,
-    /// How large it is.
+    /// The number of vertices.
     pub(crate) vertices: usize,
 }
 
@@ -120,7 +120,7 @@ impl Shape {
 }
 
 impl Case {
-    /// What it is, for people.
+    /// A description of the case.
     pub(crate) fn description(self) -> String {
         let Case::Traversal { task, shape, sorted } = self else {
             return memory::DESCRIPTION.to_owned();
@@ -137,7 +137,7 @@ impl Case {
         format!("{task}; {graph}, neighbours {}", if sorted { "sorted" } else { "in random order" })
     }
 
-    /// Measures it, with 1 thread and with `threads`.
+    /// Measures the case, with 1 thread and with `threads`.
     pub(crate) fn measure(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
         match self {
             Case::Traversal { task: Task::Closure, shape, sorted } => {

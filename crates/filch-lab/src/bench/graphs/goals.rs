@@ -1,6 +1,7 @@
-//! What we want of our queues in a traversal, in numbers, beside what was measured. A report: nothing depends on it.
+//! Performance goals for filch's queues in a traversal, beside the measured figures.
 //!
-//! There are many cases, and a goal is for several: a line tells of the one in which it is furthest from being met.
+//! This is a report: nothing depends on it. A goal covers several cases. Its line shows the case
+//! that is furthest from meeting it.
 
 use std::fmt;
 
@@ -11,7 +12,7 @@ use crate::figures::{self, Series};
 use crate::queue::Queue;
 use crate::stats;
 
-/// What is wanted of a figure.
+/// The required figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wanted {
     AtLeast(f64),
@@ -23,7 +24,7 @@ impl Wanted {
         self.margin(figure) >= 0.0
     }
 
-    /// How far beyond what is wanted a figure is.
+    /// The margin by which a figure exceeds the requirement.
     fn margin(self, figure: f64) -> f64 {
         match self {
             Wanted::AtLeast(least) => figure - least,
@@ -41,24 +42,24 @@ impl fmt::Display for Wanted {
     }
 }
 
-/// Ours, of which something is wanted.
+/// The filch queue that the goals are for.
 const OURS: &str = Queue::Lifo.name();
 
-/// What a goal is about.
+/// The figure that a goal is about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Figure {
-    /// How many times as long another takes as ours.
+    /// How many times as long the other takes as filch's queue.
     Faster(&'static str),
-    /// How many times as long ours takes as another.
+    /// How many times as long filch's queue takes as the other.
     Within(&'static str),
-    /// A figure of ours in another unit.
+    /// A figure of filch's queue in another unit.
     Own(&'static str),
 }
 
-/// Cases, a figure, and what is wanted of it.
+/// Cases, a figure, and the requirement.
 #[derive(Clone, Debug)]
 struct Goal {
-    /// Which cases, for people.
+    /// The name of the group of cases.
     name: String,
     cases: Vec<String>,
     threads: usize,
@@ -93,7 +94,7 @@ fn goals() -> Vec<Goal> {
                 }
             }
             if family != Family::Torus {
-                // Two serial runs side by side use the machine as well as it can be used.
+                // Two serial runs side by side are the most that the machine can do.
                 goal(2, Figure::Faster(SERIAL_PAIR), Wanted::AtLeast(0.85));
             }
             goal(2, Figure::Own(REDUNDANT), Wanted::AtMost(6.0));
@@ -107,7 +108,7 @@ fn goals() -> Vec<Goal> {
     goals
 }
 
-/// Every goal whose figures are there, beside them.
+/// All goals for which there are figures, as text.
 pub(crate) fn summary(series: &[Series]) -> String {
     let header = ["goal", "threads", "worst", "95 % interval", "wanted", "met in", "worst case"].map(str::to_owned);
     let lines: Vec<_> = goals().iter().filter_map(|goal| line(goal, series)).collect();
@@ -122,7 +123,7 @@ pub(crate) fn summary(series: &[Series]) -> String {
     )
 }
 
-/// A figure and all rounds of it.
+/// The figure of a goal in a case, and all its rounds.
 fn figure(goal: &Goal, case: &str, series: &[Series]) -> Option<(f64, Vec<f64>)> {
     let find = |name: &str, unit: &str| {
         series.iter().find(|series| {

@@ -1,4 +1,4 @@
-//! What a closure of ten million vertices and thirty million edges takes in memory.
+//! The memory use of a closure of ten million vertices and thirty million edges.
 
 use anyhow::{ensure, Result};
 use filch::explore::Explore;
@@ -9,24 +9,24 @@ use crate::bench::memory::{forget_peak, peak};
 use crate::figures::{self, Series};
 use crate::queue::Queue;
 
-/// The name that plots know it by.
+/// The case's name in plots.
 pub(crate) const CASE: &str = "memory/random-10m-30m";
-/// What it is, for people.
+/// A description of the case.
 pub(crate) const DESCRIPTION: &str = "what a closure takes in memory; 3 random edges a vertex, one worker";
 
-/// What the graph keeps for each undirected edge.
+/// The unit of the graph's bytes per undirected edge.
 pub(crate) const BYTES_AN_EDGE: &str = "bytes/edge";
-/// What the graph and the closure keep for each vertex.
+/// The unit of the graph's and the closure's bytes per vertex.
 pub(crate) const BYTES_A_VERTEX: &str = "bytes/vertex";
-/// How many tasks were queued at most.
+/// The unit of the largest number of queued tasks.
 const LARGEST_WORKLIST: &str = "queued-tasks";
-/// The most memory of the process that was in use, from when the graph was there.
+/// The unit of the process's peak memory use, counted from when the graph is built.
 const PEAK_MEGABYTES: &str = "peak-MB";
 
 const VERTICES: usize = 10_000_000;
 const EDGES: usize = 30_000_000;
 
-/// Measures it once: these figures do not scatter.
+/// Measures the case once: these figures do not scatter.
 pub(crate) fn measure() -> Result<Vec<Series>> {
     let graph = generate::random(VERTICES, EDGES, SEED)?;
     let peak_is_new = forget_peak();
@@ -56,7 +56,7 @@ pub(crate) fn measure() -> Result<Vec<Series>> {
     Ok(series)
 }
 
-/// The figures, one a line.
+/// The figures as a table, one per line.
 pub(crate) fn table(series: &[Series]) -> String {
     let header = ["unit", "figure", ""].map(str::to_owned);
     let line = |series: &Series| {

@@ -1,7 +1,8 @@
-//! The `graphs` suite: closure and spanning tree of large graphs, on every queue, beside the same traversal on peers.
+//! The `graphs` suite: closure and spanning tree of large graphs, on all queues and peers.
 //!
-//! Every sample starts a pool of its own and ends it, and is timed from inside. Threads are not pinned: where they run is up to the runtime and
-//! the operating system, as it is for its users. What is kept for each vertex is made before, and the same memory for everybody.
+//! Every sample starts a pool of its own, ends it, and is timed from inside. Threads are not
+//! pinned: the runtime and the operating system place them, as they do for users. The memory for
+//! each vertex is allocated before, and all contenders use the same memory.
 
 mod cases;
 mod contenders;
@@ -26,7 +27,7 @@ pub(crate) use stage::{NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR, STOLEN};
 /// The suite's name.
 pub(crate) const SUITE: &str = "graphs";
 
-/// Runs the suite. The calling thread must not be pinned: pools inherit it.
+/// Runs the suite. The calling thread must not be pinned: pools inherit its affinity.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
     let cases = wanted(&plan, &options.cases)?;
@@ -60,13 +61,13 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     Ok(Measured { series: all, text })
 }
 
-/// The cases that were asked for by name, or those of the plan.
+/// The cases whose names were given, or those of the plan.
 fn wanted(plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
     if names.is_empty() {
         return Ok(plan.cases());
     }
     let mut chosen = chosen(cases::all(), names)?;
-    // A quick run leaves out what is large, unless nothing else was asked for.
+    // A quick run leaves out large cases, unless the given names match nothing else.
     if chosen.iter().any(|&case| plan.includes(case)) {
         chosen.retain(|&case| plan.includes(case));
     }

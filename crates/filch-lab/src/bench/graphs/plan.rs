@@ -1,4 +1,4 @@
-//! How much is measured: a quick run and a full one.
+//! How much is measured: a quick run and a full run.
 
 use std::time::Duration;
 
@@ -12,34 +12,37 @@ const QUICK_VERTICES: usize = 250_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     quick: bool,
-    /// The most rounds, whatever the case.
+    /// The limit on rounds, for all cases.
     limit: Option<Limit>,
 }
 
 impl Plan {
-    /// For figures to publish.
+    /// For published figures.
     pub(crate) const FULL: Plan = Plan { quick: false, limit: None };
 
     /// For a first look: the smallest graphs, in fewer rounds.
     pub(crate) const QUICK: Plan = Plan { quick: true, limit: None };
 
-    /// The same, in no more rounds than the limit allows.
+    /// The same plan, with no more rounds than the limit allows.
     pub(crate) fn within(self, limit: Option<Limit>) -> Plan {
         Plan { limit, ..self }
     }
 
-    /// Whether a case is measured by who did not ask for it by name.
+    /// Whether a case is measured if it is not asked for by name.
     pub(crate) fn includes(&self, case: Case) -> bool {
         let small = matches!(case, Case::Traversal { shape, .. } if shape.vertices <= QUICK_VERTICES);
         !self.quick || small
     }
 
-    /// All cases that are measured unless others are asked for.
+    /// The cases that are measured if none is asked for by name.
     pub(crate) fn cases(&self) -> Vec<Case> {
         cases::all().into_iter().filter(|&case| self.includes(case)).collect()
     }
 
-    /// How many rounds of a case: those of the paper, and where they are short, enough for an interval around ratios close to 1.
+    /// The rounds of a case.
+    ///
+    /// There are at least as many as in the paper. If rounds are short, there are enough for an
+    /// interval around ratios close to 1.
     pub(crate) fn effort(&self) -> Effort {
         let effort = if self.quick {
             Effort { rounds: 5, at_least: 1, time: Duration::from_millis(2_500) }

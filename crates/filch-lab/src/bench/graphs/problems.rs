@@ -1,31 +1,42 @@
-//! What is computed on a graph: one traversal, the same for everybody. A task is a vertex that was found; to visit it is to mark and push its neighbours that are not marked yet.
+//! What is computed on a graph: a traversal, the same for all contenders.
 //!
-//! They are those of `filch_graph::traverse`, with two differences: any runtime can be told to push, and the memory is there before the clock starts.
+//! A task is a vertex that was found. Visiting it marks and pushes its neighbours that are not
+//! marked yet.
+//!
+//! The problems are those of `filch_graph::traverse`, with two differences: any runtime can provide
+//! the push, and the memory is allocated before the clock starts.
 
 use std::sync::atomic::{AtomicU32, AtomicU8, Ordering};
 
 use anyhow::{bail, ensure, Result};
 use filch_graph::{Graph, Vertex};
 
-/// A computation on a graph, and what it keeps for each vertex.
+/// A computation on a graph, and its data for each vertex.
 pub(crate) trait Problem: Sync {
-    /// With room for all vertices.
+    /// Allocates memory for all vertices.
     fn new(vertices: usize) -> Self;
 
-    /// Forgets everything, and finds `root`. All memory is written, so that no page of it is touched for the first time by who is measured.
+    /// Clears all data and marks `root` as found.
+    ///
+    /// It writes all memory, so that no contender touches a page for the first time.
     fn start(&mut self, root: Vertex);
 
-    /// Finds the neighbours of a vertex, and hands those on that were not found before. Two threads may find the same one at the same time.
+    /// Finds the neighbours of a vertex and pushes those that were not found before.
+    ///
+    /// Two threads may find the same vertex at the same time.
     fn visit(&self, graph: &Graph, vertex: Vertex, push: impl FnMut(Vertex));
 
-    /// The same for a thread that is alone.
+    /// Like `visit`, for a thread that runs alone.
     fn visit_alone(&mut self, graph: &Graph, vertex: Vertex, push: impl FnMut(Vertex));
 
-    /// Whether it is complete, given how many vertices there were to reach.
+    /// Checks that the result is complete, given the number of reachable vertices.
     fn check(&self, graph: &Graph, reached: usize) -> Result<()>;
 }
 
-/// Which vertices can be reached: a mark a vertex. Two threads that find the same vertex at the same moment both push it, and nothing is wrong but the time.
+/// The set of reachable vertices, with a mark for each vertex.
+///
+/// Two threads that find the same vertex at the same moment both push it. That costs time but is
+/// correct.
 #[derive(Debug)]
 pub(crate) struct Closure(Vec<AtomicU8>);
 
@@ -41,11 +52,11 @@ impl Problem for Closure {
 
     #[inline(always)]
     fn visit(&self, graph: &Graph, vertex: Vertex, mut push: impl FnMut(Vertex)) {
-        // Here, so that it is read once a task and not again after every push.
+        // A local, so that it is read once per task and not again after every push.
         let marks = &*self.0;
         for &next in graph.neighbours(vertex) {
             let mark = &marks[next as usize];
-            // Relaxed, both: a mark says nothing about other memory.
+            // Relaxed, both: a mark publishes no other memory.
             if mark.load(Ordering::Relaxed) == 0 {
                 mark.store(1, Ordering::Relaxed);
                 push(next);
@@ -72,11 +83,14 @@ impl Problem for Closure {
     }
 }
 
-/// A spanning tree: each vertex is marked once, by an exchange, and gets its parent from who marked it, which then pushes it. The root is its own parent.
+/// A spanning tree.
+///
+/// A vertex is marked once, by an exchange. The thread that marks it also sets its parent and
+/// pushes it. The root is its own parent.
 #[derive(Debug)]
 pub(crate) struct SpanningTree {
     marks: Vec<AtomicU8>,
-    /// Of the vertices that are marked.
+    /// The parents of the marked vertices.
     parents: Vec<AtomicU32>,
 }
 
@@ -90,7 +104,7 @@ impl Problem for SpanningTree {
 
     fn start(&mut self, root: Vertex) {
         self.marks.iter_mut().for_each(|mark| *mark.get_mut() = 0);
-        // No vertex, so that what was not written is found out.
+        // `Vertex::MAX` is no vertex, so that the check finds parents that were not written.
         self.parents.iter_mut().for_each(|parent| *parent.get_mut() = Vertex::MAX);
         *self.marks[root as usize].get_mut() = 1;
         *self.parents[root as usize].get_mut() = root;
@@ -101,7 +115,7 @@ impl Problem for SpanningTree {
         let (marks, parents) = (&*self.marks, &*self.parents);
         for &next in graph.neighbours(vertex) {
             let mark = &marks[next as usize];
-            // Relaxed: each mark is decided by itself, and who loses learns nothing but that.
+            // Relaxed: each mark is decided by itself, and the loser learns nothing else from it.
             if mark.load(Ordering::Relaxed) == 0 && mark.swap(1, Ordering::Relaxed) == 0 {
                 parents[next as usize].store(vertex, Ordering::Relaxed);
                 push(next);

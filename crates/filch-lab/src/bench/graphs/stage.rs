@@ -1,4 +1,4 @@
-//! Everybody on one graph, from the same root: who takes part, and in which units.
+//! All contenders on one graph, from the same root, and the units of the figures.
 
 use std::cell::RefCell;
 
@@ -17,28 +17,28 @@ use crate::bench::thread_counts;
 use crate::figures::Series;
 use crate::queue::Queue;
 
-/// Time, by the number of vertices reached.
+/// The unit of time per vertex reached.
 pub(crate) const NANOS_A_VERTEX: &str = "ns/vertex";
-/// The share of tasks beyond one for each vertex that was reached.
+/// The unit of the share of tasks beyond one for each vertex reached.
 pub(crate) const REDUNDANT: &str = "% redundant";
-/// The share of tasks that were stolen.
+/// The unit of the share of tasks that were stolen.
 pub(crate) const STOLEN: &str = "% stolen";
 
-/// A loop on one thread.
+/// The name of a loop on one thread.
 pub(crate) const SERIAL: &str = "serial";
-/// Two of those side by side.
+/// The name of two such loops side by side.
 pub(crate) const SERIAL_PAIR: &str = "serial-pair";
 
-/// A graph, a root, and room for what is computed, which everybody uses in turn.
+/// A graph, a root, and memory for the result, which all contenders use in turn.
 pub(crate) struct Stage<P> {
     input: Input,
     one: RefCell<P>,
-    /// For whoever runs beside another.
+    /// The memory of the second of two loops that run side by side.
     two: RefCell<P>,
 }
 
 impl<P: Problem + Send> Stage<P> {
-    /// Begins at a random vertex from which most can be reached.
+    /// Chooses a random root from which most vertices can be reached.
     pub(crate) fn set(graph: Graph) -> Result<Stage<P>> {
         let vertices = graph.vertices();
         let (mut one, mut two) = (P::new(vertices), P::new(vertices));
@@ -56,7 +56,7 @@ impl<P: Problem + Send> Stage<P> {
         bail!("no vertex was found from which most of the graph can be reached")
     }
 
-    /// All rounds, with 1 thread and with `threads`.
+    /// Measures all rounds, with 1 thread and with `threads`.
     pub(crate) fn measure(&self, case: Case, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
         let mut runners = vec![self.runner(SERIAL, 1, serial)];
         for threads in thread_counts(threads) {
@@ -78,7 +78,7 @@ impl<P: Problem + Send> Stage<P> {
         }
         let units = [NANOS_A_VERTEX, REDUNDANT, STOLEN];
         let mut series = interleave(&case.to_string(), &units, &runners, plan.effort())?;
-        // What is not counted is not told.
+        // Figures that a contender does not count are left out.
         series.retain(|series| series.samples.iter().all(|sample| sample.is_finite()));
         for series in series.iter_mut().filter(|series| series.unit == NANOS_A_VERTEX) {
             series.note = series.name.parse().ok().and_then(Queue::note);
@@ -111,7 +111,7 @@ impl<P: Problem + Send> Stage<P> {
     }
 }
 
-/// A figure for each unit; not a number if it is not known.
+/// A figure for each unit; NaN if it is unknown.
 fn figures(sample: Sample, vertices: usize) -> Vec<f64> {
     let Sample { elapsed, tasks, stolen } = sample;
     let tasks = tasks.map_or(f64::NAN, |tasks| tasks as f64);

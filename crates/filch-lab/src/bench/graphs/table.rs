@@ -1,14 +1,16 @@
-//! A case as a table: one line for everybody, with both numbers of threads side by side.
+//! A case as a table, with a line for each contender and both thread counts.
 
 use super::stage::{NANOS_A_VERTEX, REDUNDANT, STOLEN};
 use crate::figures::{self, number, Series};
 use crate::queue::Queue;
 use crate::stats;
 
-/// Whose time on one thread the others are measured by.
+/// The contender and thread count whose time is the baseline of speed-ups.
 const MEASURE: (&str, usize) = (Queue::ChaseLev.name(), 1);
 
-/// The table of a case. A speed-up is how many times as long our Chase-Lev takes on one thread.
+/// The table of a case.
+///
+/// A speed-up is the time of filch's Chase-Lev on one thread, divided by the contender's time.
 pub(crate) fn table(series: &[Series]) -> String {
     let find = |(name, threads): (&str, usize), unit: &str| {
         series.iter().find(|series| (series.name, series.threads, series.unit) == (name, threads, unit))
@@ -50,7 +52,7 @@ pub(crate) fn table(series: &[Series]) -> String {
     figures::grid(&header, &names.into_iter().map(line).collect::<Vec<_>>())
 }
 
-/// Shares are small, and what is not quite nothing should show.
+/// Formats a share. Shares are small, and one that is not zero must not look like zero.
 fn percent(share: f64) -> String {
     match share {
         share if share != 0.0 && share < 0.01 => "< 0.01 %".to_owned(),

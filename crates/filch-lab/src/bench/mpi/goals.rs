@@ -1,19 +1,21 @@
-//! What we want of ranks and of checkpoints, in numbers, beside what was measured. A report: nothing depends on it.
+//! Performance goals for ranks and checkpoints, beside the measured figures.
+//!
+//! This is a report: nothing depends on it.
 
 use super::{CHECKPOINTS, EVERY_SECONDS, FILCH, MILLISECONDS, ONE_RANK, TWO_RANKS, TWO_SERIAL};
 use crate::figures::{self, Series};
 use crate::stats;
 
-/// Two ranks of one thread are so many times as fast as one.
+/// The least speed-up of two ranks of one thread over one rank.
 const SPEED_UP: f64 = 1.7;
-/// They take at most so many times as long as two threads of one process.
+/// The largest ratio of the times of two ranks and two threads of one process.
 const BEHIND_THREADS: f64 = 1.1;
-/// What a checkpoint every half minute may cost, as a share.
+/// The largest cost of a checkpoint every half minute, as a share of the time.
 const CHECKPOINTS_COST: f64 = 0.03;
-/// How often those are written.
+/// The interval of those checkpoints, in seconds.
 const CHECKPOINT_SECONDS: f64 = 30.0;
 
-/// A ratio of times in a case, and what is wanted of it.
+/// A ratio of times in a case and the requirement.
 struct Goal {
     text: &'static str,
     over: (&'static str, usize),
@@ -25,7 +27,7 @@ struct Goal {
 enum Wanted {
     AtLeast(f64),
     AtMost(f64),
-    /// It is for information.
+    /// No requirement: the ratio is shown for information.
     Nothing,
 }
 
@@ -74,7 +76,7 @@ const GOALS: [Goal; 7] = [
     },
 ];
 
-/// Every goal whose figures are there, beside them.
+/// All goals for which there are figures, as text.
 pub(super) fn summary(series: &[Series]) -> String {
     let header = ["goal", "ratio", "95 % interval", "wanted", ""].map(str::to_owned);
     let mut cases: Vec<&str> = series.iter().map(|series| series.case.as_str()).collect();
@@ -125,7 +127,7 @@ fn verdict(met: bool) -> &'static str {
     }
 }
 
-/// What one costs every second says what one costs every half minute.
+/// Derives the cost of a checkpoint every half minute from that of one every second.
 fn checkpoints(case: &str, series: &[Series]) -> Option<Vec<String>> {
     let (with, without) = (find(series, case, (CHECKPOINTS, 2))?, find(series, case, (FILCH, 2))?);
     let each: Vec<f64> = stats::paired_ratios(&with.samples, &without.samples)

@@ -1,4 +1,4 @@
-//! One run of `filch solve` in processes of its own, with or without `mpirun`.
+//! A run of `filch solve` in processes of its own, with or without `mpirun`.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -8,20 +8,20 @@ use anyhow::{bail, ensure, Context, Result};
 use filch_dd::Cost;
 use serde::Deserialize;
 
-/// A run that is wanted.
+/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Launch {
-    /// The instance, a graph.
+    /// The file of the instance, a graph.
     pub(super) file: PathBuf,
-    /// How many ranks; none for one process without MPI.
+    /// The number of ranks; 0 for one process without MPI.
     pub(super) ranks: usize,
-    /// How many threads each has.
+    /// The number of threads of each rank.
     pub(super) threads: usize,
-    /// Where checkpoints go, and how often, in seconds.
+    /// The file of the checkpoints and their interval in seconds.
     pub(super) checkpoint: Option<(PathBuf, f64)>,
 }
 
-/// What it came to.
+/// The result of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     pub(super) seconds: f64,
@@ -30,7 +30,7 @@ pub(super) struct Answer {
     pub(super) transfers: f64,
 }
 
-/// The part of what `filch solve --json` prints that matters here.
+/// The part of the output of `filch solve --json` that matters here.
 #[derive(Debug, Deserialize)]
 struct Printed {
     ending: String,
@@ -45,7 +45,7 @@ struct Statistics {
     transfers: f64,
 }
 
-/// Whether ranks can be started at all.
+/// Checks whether ranks can be started.
 pub(super) fn check() -> Result<()> {
     if !cfg!(feature = "mpi") {
         bail!("{}", crate::mpi::HOW_TO_GET_IT);
@@ -59,7 +59,7 @@ fn mpirun(ranks: usize) -> Result<Command> {
 }
 
 impl Launch {
-    /// Two of them at the same time; it took each of them half of what both took.
+    /// Makes two runs at the same time. The time of each is half of the time of both.
     pub(super) fn run_twice(&self) -> Result<Answer> {
         let (one, other) = thread::scope(|scope| {
             let other = scope.spawn(|| self.run());
@@ -85,7 +85,7 @@ impl Launch {
             command.arg("--mpi");
         }
         if let Some((file, every)) = &self.checkpoint {
-            // Each round is a search from the beginning.
+            // Each round starts a search from the beginning.
             for file in [file.clone(), file.with_extension("previous")] {
                 let _ = std::fs::remove_file(file);
             }

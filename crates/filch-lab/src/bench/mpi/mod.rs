@@ -1,6 +1,10 @@
-//! The `mpi` suite: the same search on one thread, on two threads of one process, and on two ranks of one thread each; and what checkpoints cost.
+//! The `mpi` suite: a search on threads and on ranks, and the cost of checkpoints.
 //!
-//! Every run is `filch solve` as a user starts it, with `mpirun` in front where ranks are wanted. What it takes to start processes is not counted, only the search.
+//! The search runs on one thread, on two threads of one process, and on two ranks of one thread
+//! each.
+//!
+//! Every run is `filch solve` as a user starts it, with `mpirun` in front if it has ranks. Only the
+//! search is timed, not the start of the processes.
 
 mod goals;
 mod launch;
@@ -23,37 +27,41 @@ use launch::{Answer, Launch};
 /// The suite's name.
 pub(crate) const SUITE: &str = "mpi";
 
-/// One process without MPI.
+/// The name of one process without MPI.
 const FILCH: &str = "filch";
-/// Two of these side by side, each on one thread: what two cores give at most.
+/// The name of two such processes side by side, each on one thread.
+///
+/// They are the most that two cores give.
 const TWO_SERIAL: &str = "two-serial";
-/// With a checkpoint every second.
+/// The name of one process with a checkpoint every second.
 const CHECKPOINTS: &str = "filch-checkpoints";
-/// One rank,
+/// The name of one rank.
 const ONE_RANK: &str = "mpi-1-rank";
-/// and two, of one thread each.
+/// The name of two ranks of one thread each.
 const TWO_RANKS: &str = "mpi-2-ranks";
 
-/// How long it takes to prove an optimum.
+/// The unit of the time to prove an optimum.
 const MILLISECONDS: &str = "ms";
-/// How many nodes of the search are explored.
+/// The unit of the number of explored nodes.
 const NODES: &str = "nodes";
-/// How many times open nodes went from rank to rank, or were written down.
+/// The unit of the number of transfers.
+///
+/// A transfer sends open nodes from rank to rank or writes them to a checkpoint.
 const TRANSFERS: &str = "transfers";
 
-/// How often a checkpoint is written where one is.
+/// The interval of checkpoints in seconds.
 const EVERY_SECONDS: f64 = 1.0;
 
-/// What a user may choose.
+/// Options of the suite.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// What all suites have.
+    /// The options that all suites have.
     pub(crate) common: super::Options,
-    /// Where published instances are.
+    /// The folder of published instances.
     pub(crate) data: Option<PathBuf>,
 }
 
-/// Something to solve.
+/// A case to solve.
 #[derive(Clone, Debug)]
 struct Case {
     name: String,
@@ -63,9 +71,9 @@ struct Case {
 
 #[derive(Clone, Debug)]
 enum Source {
-    /// So many vertices, of which so many pairs in a thousand are neighbours.
+    /// A random graph. `per_thousand` in a thousand pairs of vertices are neighbours.
     Graph { vertices: usize, per_thousand: u32, seed: u64 },
-    /// A published one.
+    /// A published instance.
     File(PathBuf),
 }
 
@@ -75,7 +83,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// The cases, of which a quick run has the small one only.
+/// The cases. A quick run has only the small one.
 fn cases(quick: bool, data: Option<&Path>) -> Result<Vec<Case>> {
     let effort = Effort { rounds: 15, at_least: 6, time: Duration::from_secs(240) };
     let graph = |name: &str, vertices, per_thousand, seed, effort| Case {

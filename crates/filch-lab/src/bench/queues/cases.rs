@@ -1,7 +1,7 @@
-//! The cases: what is timed, and the check that nothing was lost meanwhile.
+//! The cases: what is timed, and the check that no task was lost.
 //!
-//! Each loop is a function of its own for each contender, so that the contender's fast path is inlined into it and nothing
-//! else is.
+//! Each loop is a separate function for each contender, so that the contender's fast path is
+//! inlined into it and nothing else is.
 
 use std::fmt;
 use std::hint::black_box;
@@ -17,38 +17,48 @@ use super::work::{Busy, Sum, Work};
 use crate::bench::busy::Calibration;
 use crate::bench::pin::Cores;
 
-/// How many tasks are pushed, and then popped, in a burst.
+/// The number of tasks that a burst pushes and then pops.
 pub(crate) const BURST: usize = 64;
 
-/// Room for queues that cannot grow, in the cases that work in bursts: a few, since a thief may hold on to slots for a while.
+/// The capacity of queues that cannot grow, in the cases that work in bursts.
+///
+/// It is a few bursts, since a thief may hold on to slots for a while.
 pub(crate) const ROOM: usize = 4 * BURST;
 
-/// How many tasks are left when stealing ends: far more than a thief of a fence-free queue must leave alone.
+/// The number of tasks left when stealing ends.
+///
+/// It is far more than a thief of a fence-free queue must leave alone.
 const LEFT_ALONE: usize = 1024;
 
-/// Something to measure.
+/// A case to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
-    /// Push 64, pop 64, over and over. An operation is a push and a pop.
+    /// Push 64, pop 64, repeatedly. An operation is a push and a pop.
     Burst,
-    /// The same through a reference to the owner, which keeps a compiler from holding the owner in registers.
+    /// Like `Burst`, but through a reference to the owner.
+    ///
+    /// The reference keeps the compiler from holding the owner in registers.
     BurstByReference,
-    /// Fill a fresh queue, empty it. An operation is a push and a pop.
+    /// Fill a fresh queue, then empty it. An operation is a push and a pop.
     PushThenPop,
     /// Fill a fresh queue that has to grow. An operation is a push.
     PushGrow,
     /// Empty a full queue. An operation is a pop.
     PopOnly,
-    /// Steal from a queue that nobody else touches. An operation is a steal.
+    /// Steal from a queue that no other thread touches. An operation is a steal.
     Steal,
-    /// Bursts while a thief on another thread steals. An operation is a push and, unless a thief was faster, a pop.
+    /// Bursts while a thief on another thread steals.
+    ///
+    /// An operation is a push and, unless a thief was faster, a pop.
     PushUnderTheft,
-    /// Bursts with tasks that take so many nanoseconds. An operation is a push, a pop and the task.
+    /// Bursts of tasks that take this many nanoseconds.
+    ///
+    /// An operation is a push, a pop and the task.
     TaskCost(u64),
 }
 
 impl Case {
-    /// How many threads take part.
+    /// The number of threads.
     pub(crate) fn threads(self) -> usize {
         if self == Case::PushUnderTheft {
             2
@@ -57,7 +67,7 @@ impl Case {
         }
     }
 
-    /// What an operation is, for people.
+    /// A description of an operation.
     pub(crate) fn operation(self) -> &'static str {
         match self {
             Case::Burst | Case::BurstByReference | Case::PushThenPop => "a push and a pop",
@@ -85,21 +95,21 @@ impl fmt::Display for Case {
     }
 }
 
-/// What all contenders are measured with.
+/// The setup that all contenders are measured with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup {
     /// How much to measure.
     pub(crate) plan: Plan,
-    /// What a step of a task costs.
+    /// The cost of a step of a task.
     pub(crate) calibration: Calibration,
-    /// Where the threads run.
+    /// The cores that the threads run on.
     pub(crate) cores: Cores,
 }
 
 /// One measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
-    /// Nanoseconds an operation.
+    /// Nanoseconds per operation.
     pub(crate) nanos: f64,
     /// What the thief did, if there was one.
     pub(crate) theft: Option<theft::Theft>,
@@ -111,7 +121,7 @@ impl Sample {
     }
 }
 
-/// Measures `case` once; `None` if this contender has no part in it.
+/// Measures `case` once. Returns `None` if this contender takes no part in it.
 pub(crate) fn measure<C: Contender>(case: Case, setup: &Setup) -> Result<Option<Sample>> {
     let plan = &setup.plan;
     let sample = match case {
@@ -202,12 +212,14 @@ fn steal<C: Contender>(steals: usize) -> Result<Sample> {
     Ok(Sample::new(elapsed, steals))
 }
 
-/// What came back of a run.
+/// The tasks that came back in a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Popped {
     /// The wrapping sum of the tasks.
     sum: usize,
-    /// Whether a task was found each time. A loop ends at the first that is not: to count them would put arithmetic where a
+    /// Whether every pop found a task.
+    ///
+    /// A loop ends at the first pop that does not. Counting them would add arithmetic where a
     /// branch is free.
     complete: bool,
 }
@@ -219,13 +231,13 @@ impl Popped {
         Popped { sum: work.sum(), complete: true }
     }
 
-    /// The tasks of a run that came to an end too early.
+    /// The tasks of a run that ended too early.
     #[inline(always)]
     pub(super) fn some(work: impl Work) -> Popped {
         Popped { sum: work.sum(), complete: false }
     }
 
-    /// Whether it was the tasks 0 to `pushed` and no others.
+    /// Checks that the tasks were 0 to `pushed` and no others.
     pub(super) fn check(&self, pushed: usize) -> Result<()> {
         if !self.complete {
             bail!("a task was lost: {pushed} were pushed and fewer came back");
@@ -238,7 +250,9 @@ impl Popped {
     }
 }
 
-/// Whether the queue is empty after all that was pushed came back. Alone on its thread, no queue has an excuse for more.
+/// Checks that the queue is empty after all pushed tasks came back.
+///
+/// Only one thread uses the queue, so no queue may return more.
 fn check_empty<C: Contender>(owner: &C::Owner) -> Result<()> {
     match C::pop(owner) {
         Some(task) => bail!("more tasks came back than were pushed: task {task} is one too many"),
@@ -246,7 +260,7 @@ fn check_empty<C: Contender>(owner: &C::Owner) -> Result<()> {
     }
 }
 
-/// Bursts on an owner that is a variable of this function, as it is in a worker's loop.
+/// Runs bursts on an owner that is a local variable, as in a worker's loop.
 #[inline(never)]
 fn run_owned_bursts<C: Contender, W: Work>(warm_up: usize, bursts: usize, steps: u64) -> Result<(Popped, Duration)> {
     let (owner, _thief) = C::fresh(ROOM)?;
@@ -271,7 +285,7 @@ fn bursts_of_tasks<C: Contender, W: Work>(owner: &C::Owner, bursts: usize, steps
     let mut task = 0;
     for _ in 0..bursts {
         for _ in 0..BURST {
-            // There is room for a burst. If not, the task is missed when it is popped.
+            // There is room for a burst. If a push fails, a pop misses the task.
             let _ = C::push(owner, task);
             task += 1;
         }
@@ -289,7 +303,7 @@ fn bursts_of_tasks<C: Contender, W: Work>(owner: &C::Owner, bursts: usize, steps
 fn run_pushes<C: Contender>(owner: &C::Owner, tasks: usize) {
     let owner = black_box(owner);
     for task in 0..tasks {
-        // Room was made for all of them. If not, the task is missed when they are popped.
+        // There is room for all of them. If a push fails, a pop misses the task.
         let _ = C::push(owner, task);
     }
 }
@@ -315,9 +329,10 @@ fn run_steals<C: Contender>(thief: &C::Thief, steals: usize) -> Popped {
         loop {
             match C::steal(thief) {
                 Steal::Success(task) => work.execute(task),
-                // A weak compare-and-swap may fail for no reason.
+                // A weak compare-and-swap may fail spuriously.
                 Steal::Retry => continue,
-                // Nobody else is there: nothing can have emptied the queue, and it is long enough to prove it.
+                // No other thread can have emptied the queue, and the queue is long enough for a
+                // thief to see that.
                 Steal::Empty | Steal::Abort => return Popped::some(work),
             }
             break;
@@ -377,7 +392,7 @@ mod tests {
         }
     }
 
-    /// Loses the task 100.
+    /// A queue that loses the task 100.
     enum Careless {}
 
     impl Contender for Careless {

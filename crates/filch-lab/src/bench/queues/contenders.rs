@@ -1,4 +1,4 @@
-//! Every queue, ours and the peers', in one shape that compiles to direct calls.
+//! All queues, filch's and the peers', behind one trait that compiles to direct calls.
 
 use anyhow::Result;
 use filch_queue::bound::{Bound, Delta, Trusted, Untrusted};
@@ -7,31 +7,33 @@ use filch_queue::{asymmetric, Steal};
 use super::cases::{self, Case, Sample, Setup};
 use super::floors;
 
-/// A queue that takes part. All of it is static, so that the owner's fast path is inlined into the measuring loop.
+/// A queue that is measured.
+///
+/// All of it is static, so that the owner's fast path is inlined into the measuring loop.
 pub(crate) trait Contender {
-    /// The name that plots know it by.
+    /// Its name in plots.
     const NAME: &'static str;
     /// Whether a task extracted twice is an error.
     const EXACTLY_ONCE: bool;
-    /// Whether it starts small and grows.
+    /// Whether the queue starts small and grows.
     const GROWS: bool = true;
     /// Whether a steal is a system call.
     const DEAR_STEALS: bool = false;
 
-    /// The owner's side.
+    /// The owner's side of the queue.
     type Owner;
-    /// The thief's side.
+    /// The thief's side of the queue.
     type Thief: Send;
 
-    /// A new queue of the default size; one that cannot grow has room for `room` tasks.
+    /// Makes a queue of the default size. A queue that cannot grow has room for `room` tasks.
     fn fresh(room: usize) -> Result<(Self::Owner, Self::Thief)>;
 
-    /// A new queue from which one can steal while it holds a single burst.
+    /// Makes a queue that allows steals while it holds a single burst.
     fn stealable(room: usize) -> Result<(Self::Owner, Self::Thief)> {
         Self::fresh(room)
     }
 
-    /// Adds a task. Returns whether there was room for it, as there always is in a queue that grows.
+    /// Adds a task. Returns whether there was room, which a growing queue always has.
     #[must_use]
     fn push(owner: &Self::Owner, task: usize) -> bool;
 
@@ -41,21 +43,21 @@ pub(crate) trait Contender {
     /// Tries once to take a task from the other side.
     fn steal(thief: &Self::Thief) -> Steal<usize>;
 
-    /// What a reader should know about this queue in this case.
+    /// A note for the reader about this queue in this case.
     fn note(_case: Case) -> Option<String> {
         None
     }
 }
 
-/// A contender, or a floor under them, as the suite sees it.
+/// A contender or a floor, as the suite sees it.
 pub(crate) struct Entry {
-    /// The name that plots know it by.
+    /// Its name in plots.
     pub(crate) name: &'static str,
-    /// Whether it is a floor: too little for a queue, and left out where queues are compared with each other.
+    /// Whether it is a floor. Floors are left out of comparisons between queues.
     pub(crate) floor: bool,
-    /// Measures one case once; `None` if it does not take part in that case.
+    /// Measures a case once. Returns `None` if it takes no part in that case.
     pub(crate) measure: fn(Case, &Setup) -> Result<Option<Sample>>,
-    /// What a reader should know about it in this case.
+    /// A note for the reader about it in this case.
     pub(crate) note: fn(Case) -> Option<String>,
 }
 
@@ -65,7 +67,7 @@ impl Entry {
     }
 }
 
-/// All that are compared: ours, the peers, the floors.
+/// All that is compared: filch's queues, the peers, the floors.
 pub(crate) fn all() -> Vec<Entry> {
     let mut entries = vec![
         Entry::of::<ChaseLev>(),
@@ -89,7 +91,7 @@ pub(crate) fn all() -> Vec<Entry> {
     entries
 }
 
-/// The push, pop and steal of a queue of ours.
+/// The push, pop and steal of filch's queues.
 macro_rules! our_operations {
     () => {
         #[inline(always)]
@@ -136,7 +138,7 @@ ours!(IdempotentLifo, "idempotent::lifo", idempotent::lifo, exactly_once: false)
 ours!(IdempotentFifo, "idempotent::fifo", idempotent::fifo, exactly_once: false);
 ours!(IdempotentDoubleEnded, "idempotent::double_ended", idempotent::double_ended, exactly_once: false);
 
-/// `asymmetric`.
+/// filch's `asymmetric`.
 pub(crate) enum Asymmetric {}
 
 impl Contender for Asymmetric {
@@ -158,12 +160,14 @@ impl Contender for Asymmetric {
     our_operations!();
 }
 
-/// One extra store a pop: the fastest owner.
+/// A delta with one extra store per pop: the fastest owner.
 fn swift_delta() -> Result<Delta> {
     Ok(Delta::new(Bound::GENEROUS, 1)?)
 }
 
-/// Enough extra stores that a thief steals from a queue of one burst, which the swift delta does not allow.
+/// A delta that lets a thief steal from a queue of one burst.
+///
+/// It needs more extra stores. The swift delta does not allow such steals.
 fn eager_delta() -> Result<Delta> {
     Ok(Delta::new(Bound::GENEROUS, 3)?)
 }
@@ -185,8 +189,8 @@ macro_rules! fence_free {
             type Thief = filch_queue::$module::Thief<usize, Trusted>;
 
             fn fresh(_room: usize) -> Result<(Self::Owner, Self::Thief)> {
-                // SAFETY: the bound is above every store buffer published so far. Were it wrong, a number would come out
-                // twice, and the check after each round would say so.
+                // SAFETY: the bound is above every store buffer published so far. If it were wrong,
+                // a number would come out twice, and the check after each round would report it.
                 Ok(unsafe { filch_queue::$module::new_trusted(swift_delta()?) })
             }
 
@@ -285,7 +289,9 @@ macro_rules! st3 {
             const EXACTLY_ONCE: bool = true;
             const GROWS: bool = false;
             type Owner = st3::$module::Worker<usize>;
-            /// It steals into a queue of the thief's own, which stays empty as long as it takes one task at a time.
+            /// A stealer, and a queue of the thief's own that it steals into.
+            ///
+            /// The thief's queue stays empty as long as it takes one task at a time.
             type Thief = (st3::$module::Stealer<usize>, st3::$module::Worker<usize>);
 
             fn fresh(room: usize) -> Result<(Self::Owner, Self::Thief)> {

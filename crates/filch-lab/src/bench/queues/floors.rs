@@ -1,7 +1,10 @@
-//! The least that an owner could do: loops written by hand that make the memory accesses an algorithm requires and nothing
-//! else. They check no capacity, use a fixed array, and keep in a register whatever only the owner writes.
+//! Floors: the least that an owner could do.
 //!
-//! They are not queues. A queue that comes close to its floor has no fat left to trim.
+//! They are loops written by hand that make the memory accesses an algorithm requires and nothing
+//! else. They check no capacity, use a fixed array, and keep in a register what only the owner
+//! writes.
+//!
+//! They are not queues. A queue that comes close to its floor leaves nothing to optimise.
 
 use std::hint::black_box;
 use std::sync::atomic::{fence, AtomicU64, AtomicUsize, Ordering};
@@ -26,7 +29,7 @@ pub(crate) fn entries() -> Vec<Entry> {
     ]
 }
 
-/// A floor is a loop of bursts: it takes part only in cases that are.
+/// Measures a floor. A floor is a loop of bursts, so it takes part only in cases of bursts.
 fn measure(
     case: Case,
     setup: &Setup,
@@ -46,7 +49,9 @@ trait Publish {
     fn publish(tail: &AtomicUsize, value: usize);
 }
 
-/// By a locked instruction: on x86-64 the exchange is one, and both the store and the fence.
+/// Publishes with a locked instruction.
+///
+/// On x86-64 the exchange is such an instruction, and both the store and the fence.
 enum Locked {}
 
 impl Publish for Locked {
@@ -63,7 +68,7 @@ impl Publish for Locked {
     }
 }
 
-/// By the instruction that is named after what it does.
+/// Publishes with a store and `mfence`.
 #[cfg(target_arch = "x86_64")]
 enum Mfenced {}
 
@@ -73,14 +78,16 @@ impl Publish for Mfenced {
     fn publish(tail: &AtomicUsize, value: usize) {
         // Relaxed: the fence that follows orders it before the load of the head.
         tail.store(value, Ordering::Relaxed);
-        // SAFETY: a fence touches no register and no memory. Nothing tells the compiler that memory is left alone, so
-        // that it moves no access across.
+        // SAFETY: a fence touches no register and no memory. The options do not tell the compiler
+        // that memory is untouched, so it moves no access across.
         unsafe { std::arch::asm!("mfence", options(nostack, preserves_flags)) };
     }
 }
 
-/// The accesses of Chase and Lev's owner. Push: write the slot, store the tail. Pop: store the tail, fence, load the head,
-/// compare, read the slot.
+/// The accesses of the owner in Chase and Lev's queue.
+///
+/// Push: write the slot, store the tail. Pop: store the tail, fence, load the head, compare, read
+/// the slot.
 #[inline(never)]
 fn chase_lev<P: Publish, W: Work>(bursts: usize, steps: u64) -> Popped {
     let mut work = W::new(steps);
@@ -90,7 +97,7 @@ fn chase_lev<P: Publish, W: Work>(bursts: usize, steps: u64) -> Popped {
 
     let mut tail = 0;
     for burst in 0..bursts {
-        // Thieves would see all of it, and the compiler could not know where a burst begins.
+        // Thieves could see all of it, and the compiler must not know where a burst begins.
         let (head, tail_word, slots) = black_box((&head, &tail_word, &slots));
         tail = black_box(tail);
         for place in 0..BURST {
@@ -103,7 +110,7 @@ fn chase_lev<P: Publish, W: Work>(bursts: usize, steps: u64) -> Popped {
         for _ in 0..BURST {
             tail -= 1;
             P::publish(tail_word, tail);
-            // Relaxed: ordered by the fence.
+            // Relaxed: the fence orders it.
             if head.load(Ordering::Relaxed) > tail {
                 return Popped::some(work);
             }
@@ -114,15 +121,17 @@ fn chase_lev<P: Publish, W: Work>(bursts: usize, steps: u64) -> Popped {
     Popped::all(work)
 }
 
-/// The accesses of the idempotent LIFO's owner. Push: load the anchor, write the slot, store the anchor with a new tag. Pop:
-/// load the anchor, compare, read the slot, store the anchor.
+/// The accesses of the owner in the idempotent LIFO.
 ///
-/// Most of its time is each load's wait for the store just before it. An owner that does not wait, because it remembers what it
-/// stored and only checks the load, gets below this floor.
+/// Push: load the anchor, write the slot, store the anchor with a new tag. Pop: load the anchor,
+/// compare, read the slot, store the anchor.
+///
+/// Each load waits for the store just before it, which takes most of the time. An owner gets below
+/// this floor if it remembers what it stored and only checks the load.
 #[inline(never)]
 fn lifo<W: Work>(bursts: usize, steps: u64) -> Popped {
     let mut work = W::new(steps);
-    // The tail in the low half, the tag in the high one.
+    // The tail is in the low half, the tag in the high half.
     const TAG: u64 = 1 << 32;
     let tail_of = |anchor: u64| anchor as u32 as usize;
 
@@ -130,7 +139,7 @@ fn lifo<W: Work>(bursts: usize, steps: u64) -> Popped {
     let slots = CachePadded::new([const { AtomicUsize::new(0) }; BURST]);
 
     for burst in 0..bursts {
-        // Thieves would see all of it, and move the anchor: it cannot be kept in a register.
+        // Thieves could see all of it and move the anchor, so it cannot be kept in a register.
         let (anchor, slots) = black_box((&anchor, &slots));
         for place in 0..BURST {
             // Relaxed: a stale anchor only lets a task be extracted again.
@@ -148,7 +157,7 @@ fn lifo<W: Work>(bursts: usize, steps: u64) -> Popped {
             }
             // Relaxed: the owner wrote it.
             work.execute(slots[(tail_of(old) - 1) % BURST].load(Ordering::Relaxed));
-            // Release: whoever sees it also sees the slot still as it was.
+            // Release: a thief that sees the anchor still sees the slot unchanged.
             anchor.store(old - 1, Ordering::Release);
         }
     }

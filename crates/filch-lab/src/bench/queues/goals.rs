@@ -1,18 +1,20 @@
-//! What we want of our queues, in numbers, beside what was measured. A report: nothing depends on it.
+//! Performance goals for filch's queues, beside the measured figures.
+//!
+//! This is a report: nothing depends on it.
 
 use std::fmt;
 
 use crate::figures::{self, Series};
 use crate::stats;
 
-/// What is wanted of a ratio.
+/// The required ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wanted {
-    /// The other takes at least so many times as long as ours.
+    /// The other queue takes at least this many times as long as filch's.
     Faster(f64),
-    /// Ours takes at most so many times as long as the other.
+    /// filch's queue takes at most this many times as long as the other.
     Within(f64),
-    /// How many times as long the other takes, for information.
+    /// No requirement: shows how many times as long the other queue takes.
     Known,
 }
 
@@ -36,7 +38,7 @@ impl fmt::Display for Wanted {
     }
 }
 
-/// One of our queues beside another, in a case.
+/// A goal for a filch queue compared with another, in a case.
 #[derive(Clone, Copy, Debug)]
 struct Goal {
     case: &'static str,
@@ -45,7 +47,7 @@ struct Goal {
     wanted: Wanted,
 }
 
-/// Our queues, all of which should grow as fast as crossbeam's.
+/// filch's queues, all of which should grow as fast as crossbeam's.
 const OURS: [&str; 12] = [
     "chase_lev",
     "the",

@@ -1,14 +1,18 @@
-//! How dear a task must be before it no longer matters which queue carried it.
+//! The limit study: the task cost at which the choice of queue stops mattering.
 
 use super::cases::Case;
 use super::contenders::Entry;
 use crate::bench::busy::Calibration;
 use crate::figures::{self, Series};
 
-/// Below this share of the time of an operation, the choice of the queue is lost in the noise of most machines.
+/// The share of an operation's time below which the choice of the queue is negligible.
+///
+/// Below it, the choice is lost in the noise of most machines.
 const NEGLIGIBLE: f64 = 0.05;
 
-/// The limit study as text: a column for each cost, and below it what the choice of the queue makes of the whole.
+/// The limit study as text.
+///
+/// It has a column for each cost, and below it the effect of the choice of the queue on the total.
 pub(super) fn summary(series: &[Series], cases: &[Case], entries: &[Entry], calibration: Calibration) -> String {
     let mut costs: Vec<u64> = cases
         .iter()
@@ -17,7 +21,7 @@ pub(super) fn summary(series: &[Series], cases: &[Case], entries: &[Entry], cali
             _ => None,
         })
         .collect();
-    // What was not reached must not look like a cost at which all queues are alike.
+    // A cost that was not measured must not look like a cost at which all queues are alike.
     costs.retain(|&cost| {
         let name = Case::TaskCost(cost).to_string();
         series.iter().any(|series| series.case == name)
@@ -65,7 +69,7 @@ pub(super) fn summary(series: &[Series], cases: &[Case], entries: &[Entry], cali
     )
 }
 
-/// What the slowest takes longer than the fastest, as a share of the slowest's time.
+/// The difference between slowest and fastest, as a share of the slowest's time.
 fn spread(medians: &[f64]) -> f64 {
     let slowest = medians.iter().copied().fold(0.0, f64::max);
     let fastest = medians.iter().copied().fold(f64::INFINITY, f64::min);
@@ -76,7 +80,7 @@ fn spread(medians: &[f64]) -> f64 {
     }
 }
 
-/// The lowest cost from which on every spread is negligible. `costs` ascend.
+/// The lowest cost from which every spread is negligible. `costs` must be ascending.
 fn stops_mattering(costs: &[u64], spreads: &[f64]) -> Option<u64> {
     let negligible = spreads.iter().rev().take_while(|&&spread| spread < NEGLIGIBLE).count();
     (negligible > 0).then(|| costs[costs.len() - negligible])

@@ -1,7 +1,8 @@
-//! The `queues` suite: what push, pop and steal cost on every queue, ours and the peers'.
+//! The `queues` suite: the cost of push, pop and steal on all queues.
 //!
-//! Each case is measured in rounds. A round measures every contender once, starting one further along the list each time, so
-//! that a noisy moment hurts all of them alike and none is always the first after it.
+//! Each case is measured in rounds. A round measures every contender once. Each round starts one
+//! further along the list, so that noise affects all contenders alike and none is always the first
+//! after it.
 
 mod cases;
 mod contenders;
@@ -32,34 +33,38 @@ pub(crate) use cases::Case;
 /// The suite's name.
 pub(crate) const SUITE: &str = "queues";
 
-/// Time, by the number of operations.
+/// The unit of time per operation.
 pub(crate) const NANOS_AN_OPERATION: &str = "ns/op";
 
-/// The owner and one thief.
+/// The largest number of threads: the owner and one thief.
 pub(crate) const MOST_THREADS: usize = 2;
 
-/// What tasks of the limit study cost, in nanoseconds, unless told otherwise.
+/// The default task costs of the limit study, in nanoseconds.
 pub(crate) const TASK_COSTS: [u64; 8] = [0, 1, 3, 10, 30, 100, 300, 1000];
 
-/// The dearest task that a user may ask for, in nanoseconds: a sample is at least a burst of them, for each queue and round.
+/// The largest task cost that a user may ask for, in nanoseconds.
+///
+/// A sample is at least a burst of such tasks, for each queue and round.
 pub(crate) const DEAREST_TASK: u64 = 1_000_000;
 
-/// What a user may choose.
+/// Options of the suite.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// Smaller counts and fewer rounds.
+    /// Whether to use smaller counts and fewer rounds.
     pub(crate) quick: bool,
-    /// 1 leaves out what needs a thief's thread.
+    /// The number of threads. 1 leaves out the case that needs a thief's thread.
     pub(crate) threads: usize,
-    /// Where the figures go, besides being printed.
+    /// The file that the figures are written to, besides being printed.
     pub(crate) json: Option<PathBuf>,
-    /// What tasks of the limit study cost, in nanoseconds.
+    /// The task costs of the limit study, in nanoseconds.
     pub(crate) task_costs: Vec<u64>,
-    /// The most that is left to the suite, if it is one of several: all its rounds are short, so their time is not limited.
+    /// The most that the suite may measure, if it is one of several.
+    ///
+    /// All its rounds are short, so their time is not limited.
     pub(crate) limit: Option<Limit>,
 }
 
-/// Runs the suite on the calling thread, which is pinned from then on.
+/// Runs the suite on the calling thread and pins that thread.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     let cores = Cores::choose();
     let pinned = cores.pin_owner();
@@ -88,7 +93,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     for &case in cases.iter().filter(|case| !matches!(case, Case::TaskCost(_))) {
         let name = case.to_string();
         let of_case: Vec<&Series> = series.iter().filter(|series| series.case == name).collect();
-        // It was over before this one.
+        // Measuring ended before this case.
         if of_case.is_empty() {
             continue;
         }
@@ -105,7 +110,10 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     Ok(Measured { series, text })
 }
 
-/// All rounds of a case, interleaved. Who has no part in it has no series. A round in which it [was over](watch::is_over) does not count.
+/// Measures all rounds of a case, interleaved.
+///
+/// A contender that takes no part in the case has no series. A round does not count if measuring
+/// [was over](watch::is_over) before its end.
 fn measure_case(case: Case, entries: &[Entry], setup: &Setup) -> Result<Vec<Series>> {
     let mut samples = vec![Vec::new(); entries.len()];
     let mut thefts = vec![None::<Theft>; entries.len()];
@@ -143,7 +151,7 @@ fn measure_case(case: Case, entries: &[Entry], setup: &Setup) -> Result<Vec<Seri
         .collect())
 }
 
-/// What is known of a contender, and what a thief did to it.
+/// Joins a note about a contender with what a thief did to it.
 fn note(known: Option<String>, theft: Option<Theft>) -> Option<String> {
     let theft = theft.map(|Theft { pushed, stolen, repeated }| {
         let share = 100.0 * stolen as f64 / pushed as f64;

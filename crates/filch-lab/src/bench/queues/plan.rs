@@ -1,4 +1,4 @@
-//! How much is measured: a quick run and a full one.
+//! How much is measured: a quick run and a full run.
 
 use std::time::Duration;
 
@@ -8,24 +8,24 @@ use crate::bench::Limit;
 /// Counts and rounds of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// How often each contender is measured in each case.
+    /// The number of measurements of each contender in each case.
     pub(crate) rounds: usize,
-    /// Tasks in the cases that fill a queue.
+    /// The number of tasks in the cases that fill a queue.
     pub(crate) tasks: usize,
-    /// Steals a sample.
+    /// Steals per sample.
     pub(crate) steals: usize,
-    /// Steals a sample where each is a system call.
+    /// Steals per sample if each is a system call.
     pub(crate) dear_steals: usize,
-    /// Bursts a sample, with tasks that cost nothing.
+    /// Bursts per sample, with tasks that cost nothing.
     pub(crate) bursts: usize,
-    /// Bursts a sample while a thief is at work.
+    /// Bursts per sample while a thief steals.
     pub(crate) bursts_under_theft: usize,
-    /// Roughly how long a sample of the limit study may take.
+    /// The approximate time limit of a sample of the limit study.
     pub(crate) time_a_sample: Duration,
 }
 
 impl Plan {
-    /// For figures to publish: enough rounds for an interval around ratios close to 1.
+    /// For published figures: enough rounds for an interval around ratios close to 1.
     pub(crate) const FULL: Plan = Plan {
         rounds: 15,
         tasks: 10_000_000,
@@ -36,7 +36,9 @@ impl Plan {
         time_a_sample: Duration::from_millis(5),
     };
 
-    /// For a first look. Six rounds are the fewest that give a 95 % interval; a seventh makes the median one of them.
+    /// For a first look.
+    ///
+    /// Six rounds are the fewest that give a 95 % interval. With a seventh, the median is a sample.
     pub(crate) const QUICK: Plan = Plan {
         rounds: 7,
         tasks: 1_000_000,
@@ -47,14 +49,14 @@ impl Plan {
         time_a_sample: Duration::from_millis(3),
     };
 
-    /// The same, in no more rounds than the limit allows.
+    /// The same plan, with no more rounds than the limit allows.
     pub(crate) fn within(self, limit: Option<Limit>) -> Plan {
         Plan { rounds: limit.map_or(self.rounds, |limit| self.rounds.min(limit.rounds)), ..self }
     }
 
-    /// How many bursts of tasks that cost `nanos` each make a sample.
+    /// The number of bursts in a sample, if each task costs `nanos`.
     pub(crate) fn bursts_of(&self, nanos: u64) -> usize {
-        // No queue here takes less than a nanosecond or so for a push and a pop.
+        // No queue here takes less than about a nanosecond for a push and a pop.
         let burst = (nanos + 1).saturating_mul(BURST as u64);
         let affordable = self.time_a_sample.as_nanos() / u128::from(burst);
         usize::try_from(affordable).unwrap_or(usize::MAX).clamp(1, self.bursts)

@@ -1,4 +1,4 @@
-//! Bursts of an owner while a thief on another thread steals what it can.
+//! Bursts of an owner while a thief on another thread steals.
 
 use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,16 +15,16 @@ use crate::bench::pin::Cores;
 /// What a thief did in one measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Theft {
-    /// How many tasks the owner pushed.
+    /// The number of tasks that the owner pushed.
     pub(crate) pushed: usize,
-    /// How many of them a thief took.
+    /// The number of them that a thief took.
     pub(crate) stolen: usize,
-    /// How many tasks were extracted once too often.
+    /// The number of extractions beyond the first of each task.
     pub(crate) repeated: usize,
 }
 
 impl Theft {
-    /// Adds what happened in another measurement.
+    /// Adds the counts of another measurement.
     pub(crate) fn add(&mut self, other: Theft) {
         self.pushed += other.pushed;
         self.stolen += other.stolen;
@@ -32,7 +32,7 @@ impl Theft {
     }
 }
 
-/// The owner's time for a push and a pop, with a thief beside it.
+/// The owner's time for a push and a pop while a thief steals.
 pub(super) fn push_under_theft<C: Contender>(bursts: usize, cores: Cores) -> Result<Sample> {
     let (owner, thief) = C::stealable(ROOM)?;
     let ready = AtomicBool::new(false);
@@ -44,7 +44,8 @@ pub(super) fn push_under_theft<C: Contender>(bursts: usize, cores: Cores) -> Res
         let accomplice = scope.spawn(move || {
             cores.pin_thief();
             let mut stolen = Marks::new(bursts);
-            // Release, here and below: what a thread did before is not to drift past its signal and into the timed part.
+            // Release, here and below: the work of a thread before its signal must not move past
+            // the signal into the timed part.
             ready.store(true, Ordering::Release);
             run_thief::<C>(&thief, stop, &mut stolen);
             stolen
@@ -58,7 +59,7 @@ pub(super) fn push_under_theft<C: Contender>(bursts: usize, cores: Cores) -> Res
         let elapsed = start.elapsed();
 
         stop.store(true, Ordering::Release);
-        // Some thieves wait for the owner's next pop, and would wait forever for an owner that went home.
+        // Some thieves wait for the owner's next pop. Without further pops they would wait forever.
         while !accomplice.is_finished() {
             C::pop(&owner).into_iter().for_each(|task| popped.mark(task));
             thread::yield_now();
@@ -81,12 +82,13 @@ fn run_owner<C: Contender>(owner: &C::Owner, popped: &mut Marks) {
     for burst in 0..popped.bursts.len() {
         let owner = black_box(owner);
         let first = burst * BURST;
-        // The marks of this burst are kept in a register until it is over: a store for each pop would be timed as well.
+        // The marks of this burst stay in a register until the burst ends: a store for each pop
+        // would be timed as well.
         let mut marks = 0u64;
         let mut pops = 0;
         for place in 0..BURST {
-            // A thief that the system put to sleep in the middle of a steal can keep a queue of fixed size full. What finds no
-            // room the owner executes at once, as a scheduler would.
+            // A thief that is descheduled in the middle of a steal can keep a queue of fixed size
+            // full. The owner executes a task without room at once, as a scheduler would.
             if !C::push(owner, first + place) {
                 marks |= 1 << place;
                 pops += 1;
@@ -109,7 +111,8 @@ fn run_owner<C: Contender>(owner: &C::Owner, popped: &mut Marks) {
 
 #[inline(never)]
 fn run_thief<C: Contender>(thief: &C::Thief, stop: &AtomicBool, stolen: &mut Marks) {
-    // A pause takes up to 50 ns or so and a burst some hundreds: a longer wait would miss whole bursts.
+    // A pause takes up to about 50 ns and a burst some hundreds: a longer wait would miss whole
+    // bursts.
     const MOST_PAUSES: u32 = 8;
 
     let mut pauses = 1;
@@ -128,13 +131,13 @@ fn run_thief<C: Contender>(thief: &C::Thief, stop: &AtomicBool, stolen: &mut Mar
     }
 }
 
-/// Which tasks one side extracted: a bit a task, a word a burst.
+/// The tasks that one side extracted. A task is a bit, a burst is a word.
 #[derive(Debug)]
 struct Marks {
     bursts: Vec<u64>,
-    /// How many tasks this side extracted once too often.
+    /// The number of extractions by this side beyond the first of each task.
     repeated: usize,
-    /// How many numbers came out that nobody pushed.
+    /// The number of extracted values that were never pushed.
     garbled: usize,
 }
 
@@ -148,7 +151,9 @@ impl Marks {
         self.add(task / BURST, 1 << (task % BURST));
     }
 
-    /// A task that was pushed in an earlier burst: a thief was at it when the owner looked for it then.
+    /// Marks a task of an earlier burst.
+    ///
+    /// A thief was stealing it when the owner looked for it.
     #[cold]
     fn mark_stray(&mut self, task: usize) {
         self.mark(task);
@@ -166,7 +171,7 @@ impl Marks {
     }
 }
 
-/// Compares what both sides extracted with what was pushed.
+/// Compares the tasks that both sides extracted with the tasks that were pushed.
 fn account(popped: &Marks, stolen: &Marks, exactly_once: bool) -> Result<Theft> {
     let pushed = popped.bursts.len() * BURST;
     let mut lost = 0;

@@ -4,22 +4,24 @@ use std::hint::black_box;
 
 use crate::bench::busy;
 
-/// Something to do with each task that also shows, afterwards, that each was there.
+/// Work for each task that also shows afterwards that each task was there.
 ///
-/// A measuring loop makes its own, so that the state lives in registers: a store for each task would be timed as well, and
-/// worse, it would lengthen every wait for a fence.
+/// A measuring loop makes its own instance, so that the state lives in registers. A store for each
+/// task would be timed as well, and would also lengthen every wait for a fence.
 pub(crate) trait Work {
-    /// Ready for the first task. Each will take `steps` steps.
+    /// Makes the work for tasks of `steps` steps each.
     fn new(steps: u64) -> Self;
 
-    /// Executes one task.
+    /// Executes a task.
     fn execute(&mut self, task: usize);
 
     /// The wrapping sum of all tasks executed.
     fn sum(self) -> usize;
 }
 
-/// Adds the task up, whatever the number of steps: as close to nothing as can still be checked.
+/// Adds up the tasks, whatever the number of steps.
+///
+/// This is the least work that can still be checked.
 #[derive(Debug)]
 pub(crate) struct Sum(usize);
 
@@ -40,7 +42,7 @@ impl Work for Sum {
     }
 }
 
-/// Spins. Each task starts from what the one before computed, so that no two overlap.
+/// Spins. Each task starts from the result of the task before, so that no two overlap.
 #[derive(Debug)]
 pub(crate) struct Busy {
     steps: u64,

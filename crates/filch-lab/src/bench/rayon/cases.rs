@@ -8,66 +8,66 @@ use super::scopes;
 use super::way::Way;
 use crate::bench::cpu;
 
-/// What a figure counts, and how many nanoseconds make one.
+/// A unit and its length in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Unit {
     pub(crate) name: &'static str,
     pub(crate) nanos: f64,
 }
 
-/// Time, by the number of runs.
+/// Time per run.
 pub(crate) const MILLIS_A_RUN: Unit = Unit { name: "ms/run", nanos: 1e6 };
-/// Time, by the number of generations.
+/// Time per generation.
 const MICROS_A_GENERATION: Unit = Unit { name: "us/generation", nanos: 1e3 };
-/// Time, by the number of joins.
+/// Time per join.
 pub(crate) const NANOS_A_JOIN: Unit = Unit { name: "ns/join", nanos: 1.0 };
-/// Time, by the number of scopes.
+/// Time per scope.
 pub(super) const NANOS_A_SCOPE: Unit = Unit { name: "ns/scope", nanos: 1.0 };
 /// Time of a call into a pool.
 pub(crate) const NANOS_A_CALL: Unit = Unit { name: "ns/call", nanos: 1.0 };
-/// The same, for calls that take long.
+/// Time of a call into a pool, for calls that take long.
 pub(crate) const MICROS_A_CALL: Unit = Unit { name: "us/call", nanos: 1e3 };
 /// The time that 99 of 100 calls do not exceed.
 pub(crate) const P99_MICROS_A_CALL: Unit = Unit { name: "p99-us/call", nanos: 1e3 };
-/// CPU time of the process, by the number of calls.
+/// CPU time of the process per call.
 pub(crate) const CPU_MICROS_A_CALL: Unit = Unit { name: "cpu-us/call", nanos: 1e3 };
-/// Time, by the number of tasks of a scope.
+/// Time per task of a scope.
 pub(super) const NANOS_A_TASK: Unit = Unit { name: "ns/task", nanos: 1.0 };
-/// Time, by the number of tasks or jobs.
+/// Time per task or job.
 pub(super) const NANOS_A_SPAWN: Unit = Unit { name: "ns/spawn", nanos: 1.0 };
-/// Time, by the number of directories.
+/// Time per directory.
 pub(super) const NANOS_A_DIRECTORY: Unit = Unit { name: "ns/directory", nanos: 1.0 };
-/// The number of allocations, by the number of tasks.
+/// The unit of allocations per task.
 pub(crate) const ALLOCATIONS_A_TASK: &str = "allocations/task";
-/// CPU time of the process while it has nothing to do.
+/// The unit of the process's CPU time while it is idle.
 pub(crate) const CPU_MILLIS_A_SECOND: &str = "cpu-ms/s";
-/// CPU time of the process, by the number of ticks.
+/// The unit of the process's CPU time per tick.
 pub(crate) const CPU_MICROS_A_TICK: &str = "cpu-us/tick";
-/// The same beyond the work itself.
+/// The unit of the process's CPU time per tick, without the work itself.
 pub(crate) const EXTRA_CPU_MICROS_A_TICK: &str = "extra-cpu-us/tick";
 
 /// How a case is measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// By the time that one of our programs takes.
+    /// By the time of one of filch's programs.
     Time(Unit),
-    /// By figures of the calls that one of our programs makes from outside the pool.
+    /// By figures of the calls that one of filch's programs makes from outside the pool.
     Calls(&'static [Figure]),
-    /// By the allocations that one of our programs makes.
+    /// By the allocations of one of filch's programs.
     Allocations,
-    /// By the CPU time that a process takes which has nothing to do.
+    /// By the CPU time of an idle process.
     Idle,
-    /// By the CPU time that a process takes which has little to do.
+    /// By the CPU time of a process with little work.
     Tick,
-    /// By the time that a published program takes from its start to its end.
+    /// By the time of a published program from its start to its end.
     Published(Published),
 }
 
-/// Something to measure.
+/// A case to measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// What it is, for people.
+    /// A description of the case.
     pub(crate) description: &'static str,
     pub(crate) kind: Kind,
     /// The ways of calling into the pool that are compared.
@@ -87,7 +87,9 @@ impl Case {
     }
 }
 
-/// All cases, in the order in which they are measured and printed. What the operating system does not tell is left out.
+/// All cases, in the order in which they are measured and printed.
+///
+/// Cases that need figures unknown to the operating system are left out.
 pub(crate) fn all() -> Vec<Case> {
     let case = |name, kind, description| Case { name, description, kind, ways: Way::CORES };
     let time = |name, unit, description| case(name, Kind::Time(unit), description);

@@ -1,4 +1,6 @@
-//! One of our programs in a process of its own, which takes commands. How it talks is said in its `main.rs`.
+//! One of filch's programs in a process of its own that takes commands.
+//!
+//! Its `main.rs` describes the protocol.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child as Process, ChildStdin, Command, Stdio};
@@ -12,41 +14,47 @@ use tempfile::TempDir;
 use crate::interrupt::shield;
 use crate::watch;
 
-/// Nothing that is asked for takes even a tenth of this: whoever does not answer hangs.
+/// The time after which a process without an answer counts as hung.
+///
+/// No request takes even a tenth of this.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often somebody who waits looks whether it is over: rarely, for what is measured runs beside it.
+/// The interval at which a waiting thread checks whether measuring is over.
+///
+/// It is long because the measured process runs at the same time.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// The variables by which operating systems tell a process where its temporary files go.
+/// The environment variables that set the folder of temporary files.
 const TEMPORARY: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
 
-/// A program that waits to be told to run.
+/// A process that waits for commands to run.
 #[derive(Debug)]
 pub(crate) struct Child {
     process: Process,
-    /// Taken away to end it.
+    /// Taken to end the process.
     commands: Option<ChildStdin>,
     answers: Receiver<String>,
     patience: Duration,
-    /// Where its temporary files are. Removed after the process has ended, however it ended.
+    /// The folder of its temporary files.
+    ///
+    /// It is removed after the process has ended, however it ended.
     _folder: TempDir,
 }
 
-/// What a round came to.
+/// The result of a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) nanos: f64,
     pub(crate) cpu_nanos: f64,
-    /// How many times it did what it does.
+    /// The number of operations in the round.
     pub(crate) operations: f64,
     pub(crate) checksum: u64,
-    /// How long single calls took, if the program timed them one by one.
+    /// The times of single calls, if the program timed them one by one.
     pub(crate) calls: Option<Calls>,
-    /// How many allocations there were, if the program counted them.
+    /// The number of allocations, if the program counted them.
     pub(crate) allocations: Option<f64>,
 }
 
-/// How long single calls of a round took.
+/// The times of single calls in a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Calls {
     pub(crate) median_nanos: f64,
@@ -54,7 +62,7 @@ pub(crate) struct Calls {
 }
 
 impl Child {
-    /// Starts a program and waits until it is ready, with that many threads.
+    /// Starts a program and waits until it is ready, with `threads` threads.
     pub(crate) fn start(command: Command, threads: usize) -> Result<Child> {
         Child::start_with_patience(command, threads, PATIENCE)
     }
@@ -71,7 +79,7 @@ impl Child {
             .with_context(|| format!("{} could not be started", command.get_program().to_string_lossy()))?;
         let (send, answers) = mpsc::channel();
         if let Some(output) = process.stdout.take() {
-            // It ends with the process's output, at the latest when the process is killed.
+            // The thread ends with the process's output, at the latest when the process is killed.
             thread::spawn(move || {
                 for line in BufReader::new(output).lines().map_while(Result::ok) {
                     if send.send(line).is_err() {
@@ -87,9 +95,9 @@ impl Child {
         Ok(child)
     }
 
-    /// Has it run once.
+    /// Makes the program run once.
     pub(crate) fn run(&mut self) -> Result<Answer> {
-        // Whoever cannot be told has ended, and the answer says how.
+        // If the write fails, the process has ended, and the answer says how.
         let _ = self.commands.as_ref().map(|mut commands| commands.write_all(b"run\n"));
         parse(&self.answer()?)
     }
@@ -109,7 +117,9 @@ impl Child {
     }
 }
 
-/// Waits for what comes, for so long at most, and no longer than until it [is over](watch::is_over).
+/// Waits for an answer, for at most `patience`.
+///
+/// It stops waiting earlier if measuring [is over](watch::is_over).
 pub(super) fn patiently<T>(answers: &Receiver<T>, patience: Duration) -> Result<T, RecvTimeoutError> {
     let start = Instant::now();
     loop {
@@ -124,7 +134,7 @@ pub(super) fn patiently<T>(answers: &Receiver<T>, patience: Duration) -> Result<
 impl Drop for Child {
     fn drop(&mut self) {
         drop(self.commands.take());
-        // Nothing is lost by it: whoever is dropped has answered, or never will.
+        // Nothing is lost: the process has answered, or never will.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -201,7 +211,7 @@ mod tests {
         Child::start_with_patience(command, 2, patience)
     }
 
-    /// For what comes, sooner or later.
+    /// A time limit for answers that are expected.
     #[cfg(unix)]
     const LONG: Duration = Duration::from_secs(60);
 

@@ -2,23 +2,25 @@
 
 use std::path::Path;
 
-/// The rayon that everything is built with, and the version of its core that ours stands in for.
+/// The version of rayon that everything is built with.
+///
+/// [`CORE_VERSION`] is the version of rayon-core that filch's core replaces.
 pub(crate) const RAYON_VERSION: &str = "1.12.0";
 pub(crate) const CORE_VERSION: &str = "1.13.0";
 
-/// Who does the work of a parallel iterator.
+/// A package that runs the work of a parallel iterator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Core {
     /// The rayon-core of the registry.
     Stock,
-    /// Ours, put in its place by `[patch.crates-io]`.
+    /// filch's, put in its place by `[patch.crates-io]`.
     Ours,
 }
 
 impl Core {
     pub(crate) const BOTH: [Core; 2] = [Core::Stock, Core::Ours];
 
-    /// The name that plots know it by.
+    /// Its name in plots.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Core::Stock => "rayon",
@@ -26,7 +28,7 @@ impl Core {
         }
     }
 
-    /// How `cargo tree` names it, `ours` being the folder of our package.
+    /// Its name in the output of `cargo tree`. `ours` is the folder of filch's package.
     pub(super) fn in_a_tree(self, ours: &Path) -> String {
         match self {
             Core::Stock => format!("rayon-core v{CORE_VERSION}"),

@@ -1,4 +1,6 @@
-//! What we want of our core, in numbers, beside what was measured. A report: nothing depends on it.
+//! Performance goals for filch's core, beside the measured figures.
+//!
+//! This is a report: nothing depends on it.
 
 use std::fmt;
 
@@ -11,19 +13,19 @@ use super::way::Way;
 use crate::figures::{self, Series};
 use crate::stats::{self, Interval};
 
-/// By how much we may seem slower where that is within what a comparison can tell.
+/// The ratio up to which a difference is within the precision of a comparison.
 const TOLERANCE: f64 = 1.03;
 
-/// What is wanted of a figure.
+/// The required figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wanted {
-    /// Ours / rayon: its interval must not lie wholly above [`TOLERANCE`].
+    /// filch / rayon: its interval must not lie wholly above [`TOLERANCE`].
     NotSlower,
-    /// rayon / ours: at least this.
+    /// rayon / filch: at least this.
     TimesFaster(f64),
-    /// Ours / rayon: at most this.
+    /// filch / rayon: at most this.
     AtMost(f64),
-    /// Ours alone, in its unit: less than this.
+    /// filch alone, in its unit: less than this.
     LessThan(f64),
 }
 
@@ -39,7 +41,7 @@ impl fmt::Display for Wanted {
 }
 
 impl Wanted {
-    /// What is compared, by the names of both.
+    /// The names of what is compared.
     fn text(self, ours: &str, stock: &str) -> String {
         match self {
             Wanted::NotSlower | Wanted::AtMost(_) => format!("{ours} / {stock}"),
@@ -48,7 +50,7 @@ impl Wanted {
         }
     }
 
-    /// The figure, and all rounds of it.
+    /// The figure and all its rounds.
     fn figure(self, ours: &Series, stock: &Series) -> (f64, Vec<f64>) {
         let ratio = |a: &Series, b: &Series| (a.median() / b.median(), stats::paired_ratios(&a.samples, &b.samples));
         match self {
@@ -68,7 +70,7 @@ impl Wanted {
     }
 }
 
-/// A figure or a bound with as many digits as it needs.
+/// Formats a figure or a bound with as many digits as it needs.
 fn digits(figure: f64) -> String {
     if figure.abs() < 0.1 {
         format!("{figure:.3}")
@@ -77,12 +79,12 @@ fn digits(figure: f64) -> String {
     }
 }
 
-/// The most that a figure may be, as a multiple of rayon's, by the way of calling.
+/// The largest figures as multiples of rayon's, by the way of calling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Most {
-    /// A worker runs the call.
+    /// The bound if a worker runs the call.
     shipped: f64,
-    /// The caller takes part.
+    /// The bound if the caller takes part.
     in_place: f64,
 }
 
@@ -130,7 +132,7 @@ impl Most {
     }
 }
 
-/// The most that a case of the part `scopes` may take, as a multiple of rayon's.
+/// The largest time of a case of the part `scopes`, as a multiple of rayon's.
 fn most_of_scopes(case: &str, threads: usize) -> Option<f64> {
     let (with_one_thread, with_several) = match case {
         "scope-100k" => (0.25, 0.5),
@@ -149,7 +151,7 @@ fn most_of_scopes(case: &str, threads: usize) -> Option<f64> {
     Some(if threads == 1 { with_one_thread } else { with_several })
 }
 
-/// What is wanted of a way of calling in a case, in a unit.
+/// The goals of a way of calling in a case, in a unit.
 fn wanted(way: Way, case: &str, unit: &str, threads: usize) -> Vec<Wanted> {
     let most = Most::of(case, unit, threads).map(|most| match way {
         Way::InPlace => most.in_place,
@@ -157,9 +159,10 @@ fn wanted(way: Way, case: &str, unit: &str, threads: usize) -> Vec<Wanted> {
     });
     let scopes = most_of_scopes(case, threads);
     let mut all = match (case, unit) {
-        // Stock's is close to nothing as well, so a ratio would say nothing. 0.000 seconds: less than half a millisecond.
+        // Stock's figure is close to zero as well, so a ratio would be meaningless. 0.000 seconds
+        // means less than half a millisecond.
         (_, CPU_MILLIS_A_SECOND) => vec![Wanted::LessThan(0.5)],
-        // The work is the same for both; what counts is what comes on top of it.
+        // The work is the same for both; the goal is for the time beyond it.
         (_, CPU_MICROS_A_TICK) => vec![],
         (_, EXTRA_CPU_MICROS_A_TICK) => vec![Wanted::AtMost(1.0 / 3.0)],
         ("join-tree-16m" | "join-fib", _) => vec![Wanted::NotSlower, Wanted::TimesFaster(3.0)],
@@ -167,10 +170,10 @@ fn wanted(way: Way, case: &str, unit: &str, threads: usize) -> Vec<Wanted> {
         ("outside/small-50", unit) if unit == NANOS_A_CALL.name && way == Way::Shipped => {
             vec![Wanted::TimesFaster(2.0)]
         }
-        // None, but for what queues take that grow now and then.
+        // No allocations, except for queues that grow now and then.
         (_, ALLOCATIONS_A_TASK) => vec![Wanted::LessThan(0.01)],
         _ if scopes.is_some() => vec![],
-        // The bound is enough.
+        // The bound alone is enough.
         _ if most.is_some() && (way == Way::InPlace || case.starts_with(outside::PREFIX)) => vec![],
         _ => vec![Wanted::NotSlower],
     };
@@ -178,7 +181,7 @@ fn wanted(way: Way, case: &str, unit: &str, threads: usize) -> Vec<Wanted> {
     all
 }
 
-/// Every goal whose figures are there, beside them.
+/// All goals for which there are figures, as text.
 pub(crate) fn summary(series: &[Series]) -> String {
     let header = ["goal", "threads", "unit", "figure", "95 % interval", "wanted", ""].map(str::to_owned);
     let lines: Vec<_> = series.iter().flat_map(|ours| lines(ours, series)).collect();
@@ -192,7 +195,7 @@ pub(crate) fn summary(series: &[Series]) -> String {
     )
 }
 
-/// The goals of a series, if it is one of ours and rayon has the same figure.
+/// The goals of a series, if it is filch's and rayon has the same figure.
 fn lines(ours: &Series, all: &[Series]) -> Vec<Vec<String>> {
     let Some(way) = Way::named(ours.name).filter(|way| *way != Way::Stock) else { return Vec::new() };
     let is_peer = |other: &&Series| {
@@ -226,7 +229,7 @@ mod tests {
         Series { case: case.to_owned(), name: way.name(), threads, unit, samples: samples.to_vec(), note: None }
     }
 
-    /// The lines of our series in a case, from the figure on.
+    /// The lines of filch's series in a case, from the figure on.
     fn verdicts(case: &str, unit: &'static str, ours: &[f64], stock: &[f64]) -> Vec<Vec<String>> {
         let all = [series(case, Way::Stock, unit, 2, stock), series(case, Way::Shipped, unit, 2, ours)];
         lines(&all[1], &all).into_iter().map(|line| line[3..].to_vec()).collect()

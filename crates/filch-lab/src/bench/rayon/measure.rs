@@ -1,4 +1,4 @@
-//! How a case is measured: a process for each way of calling into the pool, and rounds in turns.
+//! How a case is measured: a process for each way of calling, in turns.
 
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
@@ -18,13 +18,13 @@ use crate::bench::{cpu, thread_counts};
 use crate::figures::Series;
 use crate::watch;
 
-/// Before each round: time for the threads of the process that ran before to fall asleep.
+/// The pause before each round, in which the threads of the last process fall asleep.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The work of `tick` without a pool.
+/// The name of the work of `tick` without a pool.
 const SERIAL: &str = "serial";
 
-/// One of our programs, by the name that plots know it by.
+/// One of filch's programs, with its name in plots.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     name: &'static str,
@@ -32,19 +32,21 @@ struct Part {
     program: &'static str,
 }
 
-/// Who is compared, and by what.
+/// The parts that are compared, and the figures.
 struct Contest<'a> {
     case: Case,
     programs: &'a Pair,
     plan: Plan,
     parts: Vec<Part>,
     units: Vec<&'static str>,
-    /// What of an answer counts: a figure for each unit.
+    /// Computes the figures of an answer: one for each unit.
     figures: &'a dyn Fn(&Answer) -> Result<Vec<f64>>,
 }
 
-/// Measures a case: with 1 thread and with `threads`, or only with those where it is about their sleep. What it needs on the disk
-/// is made in `place`.
+/// Measures a case with 1 thread and with `threads`.
+///
+/// Cases about the sleep of threads are measured only with `threads`. Files that a case needs are
+/// written to `place`.
 pub(crate) fn measure(case: Case, programs: &Pair, plan: Plan, threads: usize, place: &Path) -> Result<Vec<Series>> {
     let part = |&way: &Way| Part { name: way.name(), way, program: case.name };
     let mut parts: Vec<Part> = case.ways.iter().map(part).collect();
@@ -87,13 +89,13 @@ pub(crate) fn measure(case: Case, programs: &Pair, plan: Plan, threads: usize, p
 }
 
 impl Contest<'_> {
-    /// All generations with 1 thread, and then with `threads`.
+    /// Measures all generations with 1 thread, and then with `threads`.
     fn hold_each(&self, threads: usize) -> Result<Vec<Series>> {
         let all = thread_counts(threads).into_iter().map(|threads| self.hold(threads));
         Ok(all.collect::<Result<Vec<_>>>()?.concat())
     }
 
-    /// All generations, one after the other. Each begins with another part.
+    /// Measures all generations, one after the other. Each begins with another part.
     fn hold(&self, threads: usize) -> Result<Vec<Series>> {
         let checksum = OnceCell::new();
         let mut parts = self.parts.clone();
@@ -111,7 +113,7 @@ impl Contest<'_> {
         Ok(all)
     }
 
-    /// Starts all parts and has them run in turns.
+    /// Starts all parts and runs them in turns.
     fn generation(&self, parts: &[Part], threads: usize, checksum: &OnceCell<u64>) -> Result<Vec<Series>> {
         let Contest { case, plan, units, figures, .. } = self;
         let runner = |part: &Part| {
@@ -134,7 +136,8 @@ impl Contest<'_> {
         let mut command = part.way.command(self.programs.on(part.way.core()), threads);
         command.args([part.program, self.plan.amount()]);
         let mut child = Child::start(command, threads)?;
-        // Not counted: the first time, memory is new and code is not in the cache. What takes CPU time warms up itself.
+        // Not counted: in the first run, memory is new and code is not in the cache. Cases about
+        // CPU time warm up themselves.
         if matches!(self.case.kind, Kind::Time(_) | Kind::Calls(_) | Kind::Allocations) {
             agreed(&child.run()?, checksum)?;
         }
@@ -142,7 +145,7 @@ impl Contest<'_> {
     }
 }
 
-/// Whether everybody comes to the same, each time.
+/// Checks that all parts have the same result in each round.
 fn agreed(answer: &Answer, checksum: &OnceCell<u64>) -> Result<()> {
     let expected = *checksum.get_or_init(|| answer.checksum);
     let found = answer.checksum;

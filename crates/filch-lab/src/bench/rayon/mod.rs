@@ -1,9 +1,9 @@
-//! The `rayon` suite: programs that use rayon, built on rayon's own core and on ours, and run in turns.
+//! The `rayon` suite: programs that use rayon, on rayon's own core and on filch's.
 //!
 //! The two cores cannot be in one process, so each has its own, and they take turns round by round.
-//! Programs that call from outside the pool have a third process, on our core, whose callers take
-//! part in the work. Threads are not pinned: where they run is up to the core and the operating
-//! system, as it is for its users. `--case scopes` selects the part about tasks of scopes.
+//! Programs that call from outside the pool have a third process, on filch's core, whose callers
+//! take part in the work. Threads are not pinned: the core and the operating system place them, as
+//! they do for users. `--case scopes` selects the part about tasks of scopes.
 
 mod build;
 mod cases;
@@ -38,11 +38,11 @@ pub(crate) use self::outside::PREFIX as OUTSIDE;
 /// The suite's name.
 pub(crate) const SUITE: &str = "rayon";
 
-/// Runs the suite. The calling thread must not be pinned: processes inherit it.
+/// Runs the suite. The calling thread must not be pinned: processes inherit its affinity.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
     let mut cases = chosen(cases::all(), &scopes::expanded(&options.cases))?;
-    // They take minutes to build. Whoever asks for one by name gets it.
+    // They take minutes to build. A user can still ask for them by name.
     let are_left_out = options.quick && options.cases.is_empty();
     cases.retain(|case| !are_left_out || !case.is_published());
 
@@ -77,8 +77,10 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     Ok(Measured { series: all, text })
 }
 
-/// Builds what the cases need, before anything is measured: a compiler beside it would spoil the figures, and what cannot be
-/// built is better known at once.
+/// Builds the programs of all cases before anything is measured.
+///
+/// A compiler running at the same time would spoil the figures, and a failed build is reported at
+/// once.
 fn build_all(workshop: &Workshop, cases: &[Case]) -> Result<Vec<Pair>> {
     let mut ours: Option<Pair> = None;
     let mut build = |case: &Case| match (case.kind, &ours) {

@@ -1,4 +1,4 @@
-//! The cases of calls from outside the pool, and what is measured of a call.
+//! The cases of calls from outside the pool, and the figures of a call.
 
 use anyhow::{Context, Result};
 
@@ -6,19 +6,19 @@ use super::cases::{Unit, CPU_MICROS_A_CALL, MICROS_A_CALL, NANOS_A_CALL, P99_MIC
 use super::child::Answer;
 use crate::bench::cpu;
 
-/// What the names of these cases begin with.
+/// The prefix of the names of these cases.
 pub(crate) const PREFIX: &str = "outside/";
 
-/// What a figure says about the calls of a round.
+/// The statistic of the calls of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Statistic {
-    /// Time of the round, by the number of calls.
+    /// Time of the round per call.
     Mean,
     /// The median of calls that are timed one by one.
     Median,
     /// The time that 99 of 100 calls do not exceed.
     P99,
-    /// CPU time of the process, by the number of calls.
+    /// CPU time of the process per call.
     Cpu,
 }
 
@@ -34,7 +34,7 @@ impl Figure {
         Figure { unit, statistic }
     }
 
-    /// Whether the operating system tells what it needs.
+    /// Whether the operating system reports what the figure needs.
     pub(crate) fn is_known(&self) -> bool {
         cpu::IS_KNOWN || self.statistic != Statistic::Cpu
     }
@@ -59,10 +59,10 @@ const MEDIAN_MICROS: Figure = Figure::new(Statistic::Median, MICROS_A_CALL);
 const P99: Figure = Figure::new(Statistic::P99, P99_MICROS_A_CALL);
 const CPU: Figure = Figure::new(Statistic::Cpu, CPU_MICROS_A_CALL);
 
-/// A case: its name, what is measured of its calls, and its description.
+/// A case: its name, the figures of its calls, and its description.
 type Described = (&'static str, &'static [Figure], &'static str);
 
-/// All of them, in the order in which they are measured and printed.
+/// All cases, in the order in which they are measured and printed.
 pub(super) const CASES: [Described; 17] = [
     (
         "outside/small-50",

@@ -1,34 +1,34 @@
-//! How much is measured: a quick run and a full one.
+//! How much is measured: a quick run and a full run.
 
 use std::time::Duration;
 
 use super::cases::Kind;
 use crate::bench::rounds::{Effort, Limit};
 
-/// How often processes are started anew in a full run.
+/// The number of times that processes are restarted in a full run.
 const GENERATIONS: usize = 5;
 
 /// How often a case is measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     quick: bool,
-    /// The most rounds, whatever the case.
+    /// The limit on rounds, for all cases.
     limit: Option<Limit>,
 }
 
 impl Plan {
-    /// For figures to publish: enough rounds for an interval around ratios close to 1.
+    /// For published figures: enough rounds for an interval around ratios close to 1.
     pub(crate) const FULL: Plan = Plan { quick: false, limit: None };
 
     /// For a first look: the same programs, in fewer rounds.
     pub(crate) const QUICK: Plan = Plan { quick: true, limit: None };
 
-    /// The same, in no more rounds than the limit allows: all generations share them.
+    /// The same plan, with no more rounds than the limit allows. All generations share them.
     pub(crate) fn within(self, limit: Option<Limit>) -> Plan {
         Plan { limit, ..self }
     }
 
-    /// What a program is told about its amount of work.
+    /// The amount of work, as passed to a program.
     pub(crate) fn amount(self) -> &'static str {
         if self.quick {
             "quick"
@@ -37,9 +37,10 @@ impl Plan {
         }
     }
 
-    /// How often all processes are started anew. Where a process happens to lie in memory can make it
-    /// faster or slower for its whole life, and one process of each kind would show that as a
-    /// difference between the cores.
+    /// The number of generations: how often all processes are started anew.
+    ///
+    /// The place of a process in memory can make it faster or slower for its whole life. A single
+    /// process of each kind would show that as a difference between the cores.
     pub(crate) fn generations(self, kind: Kind) -> usize {
         match kind {
             // Each of its runs is a process of its own.
@@ -49,17 +50,19 @@ impl Plan {
         }
     }
 
-    /// How many rounds each generation has. Where time counts, the number is even: of two processes,
-    /// each is first equally often, and of three, each is first in six or seven of twenty rounds.
+    /// The rounds of each generation.
+    ///
+    /// For times, the number is even: of two processes, each is first equally often, and of three,
+    /// each is first in six or seven of twenty rounds.
     pub(crate) fn effort(self, kind: Kind) -> Effort {
         let exactly = |rounds| Effort { rounds, at_least: rounds, time: Duration::ZERO };
         let effort = match kind {
-            // Single rounds of a second or so.
+            // Single rounds of about a second.
             Kind::Idle | Kind::Tick | Kind::Allocations if self.quick => exactly(1),
             Kind::Published(_) if self.quick => exactly(2),
             Kind::Calls(_) if self.quick => Effort { rounds: 4, at_least: 1, time: Duration::from_millis(250) },
             Kind::Time(_) if self.quick => Effort { rounds: 4, at_least: 1, time: Duration::from_millis(400) },
-            // No bar is close, or every round has the same figure.
+            // No goal is close, or every round has the same figure.
             Kind::Idle | Kind::Allocations => exactly(1),
             Kind::Tick => exactly(3),
             Kind::Time(_) | Kind::Calls(_) => exactly(4),

@@ -1,15 +1,16 @@
-//! The part `scopes`: tasks of scopes and spawned jobs, what they allocate, and programs that need
-//! them to be cheap.
+//! The part `scopes`: tasks of scopes and spawned jobs, and their allocations.
+//!
+//! It includes programs that need such tasks to be cheap.
 
 use super::cases::{Kind, MILLIS_A_RUN, NANOS_A_DIRECTORY, NANOS_A_SCOPE, NANOS_A_SPAWN, NANOS_A_TASK};
 
-/// What selects the part, as the name of a case.
+/// The name that selects the part, in place of a case's.
 const PART: &str = "scopes";
 
 /// A case: its name, how it is measured, and its description.
 type Described = (&'static str, Kind, &'static str);
 
-/// The cases that only this part has, in the order in which they are measured and printed.
+/// The cases that only this part has, in the order of measuring and printing.
 pub(super) const CASES: [Described; 17] = [
     ("scope-100k", Kind::Time(NANOS_A_TASK), "a scope with 100,000 small tasks, all spawned by one"),
     ("scope-fifo-100k", Kind::Time(NANOS_A_TASK), "the same with `scope_fifo`"),
@@ -53,7 +54,7 @@ pub(super) const CASES: [Described; 17] = [
 /// The other cases of this part.
 const SHARED: [&str; 3] = ["par-iter-sum-10m", "map-collect-10m", "par-sort-10m"];
 
-/// Replaces the name of the part by those of its cases.
+/// Replaces the name of the part with those of its cases.
 pub(super) fn expanded(names: &[String]) -> Vec<String> {
     let expand = |name: &String| match &**name {
         PART => SHARED.into_iter().chain(CASES.map(|(case, ..)| case)).map(str::to_owned).collect(),
@@ -73,7 +74,7 @@ mod tests {
         let known: Vec<&str> = cases::all().iter().map(|case| case.name).collect();
         assert_eq!(names.len(), 1 + SHARED.len() + CASES.len());
         for name in &names[1..] {
-            // Names select what begins with them.
+            // A name selects the cases that begin with it.
             let selected: Vec<&&str> = known.iter().filter(|case| case.starts_with(name)).collect();
             assert_eq!(selected, [name]);
         }

@@ -1,12 +1,13 @@
-//! The ways of calling into a pool that are compared: a core, and which thread runs a call from
-//! outside the pool.
+//! The ways of calling into a pool that are compared.
+//!
+//! A way is a core, and the thread that runs a call from outside the pool.
 
 use std::path::Path;
 use std::process::Command;
 
 use super::core::Core;
 
-/// The environment variable that tells our core which thread runs a call from outside.
+/// The environment variable that tells filch's core which thread runs a call from outside.
 const CALLERS: &str = "FILCH_CALLERS";
 
 /// A way of calling into a pool.
@@ -14,9 +15,9 @@ const CALLERS: &str = "FILCH_CALLERS";
 pub(crate) enum Way {
     /// Rayon's own core. A worker runs the call, and the caller waits.
     Stock,
-    /// Our core as it is by default. A worker runs the call, and the caller waits.
+    /// filch's core with its default. A worker runs the call, and the caller waits.
     Shipped,
-    /// Our core, asked to let the caller take part.
+    /// filch's core, configured to let the caller take part.
     InPlace,
 }
 
@@ -24,10 +25,10 @@ impl Way {
     /// A way for each core.
     pub(crate) const CORES: &'static [Way] = &[Way::Stock, Way::Shipped];
 
-    /// All of them.
+    /// All ways.
     pub(crate) const ALL: &'static [Way] = &[Way::Stock, Way::Shipped, Way::InPlace];
 
-    /// The name that plots know it by.
+    /// Its name in plots.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Way::Stock | Way::Shipped => self.core().name(),
@@ -35,7 +36,7 @@ impl Way {
         }
     }
 
-    /// The way of that name.
+    /// The way with that name.
     pub(crate) fn named(name: &str) -> Option<Way> {
         Way::ALL.iter().copied().find(|way| way.name() == name)
     }
@@ -48,7 +49,7 @@ impl Way {
         }
     }
 
-    /// A command that starts `program` this way, with that many threads.
+    /// A command that starts `program` this way, with `threads` threads.
     ///
     /// The program does not inherit the variable from the environment of the lab.
     pub(crate) fn command(self, program: &Path, threads: usize) -> Command {

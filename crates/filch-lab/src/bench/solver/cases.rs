@@ -1,6 +1,7 @@
-//! The cases: which instance, and how it is to be solved.
+//! The cases: an instance and the settings to solve it with.
 //!
-//! Settings are those with which the peer's own examples solve such problems, or better ones where it has them.
+//! The settings are those of the peer's own examples for such problems, or better ones if it has
+//! them.
 
 use std::fmt;
 use std::fs;
@@ -13,27 +14,30 @@ use filch_dd::Width;
 use super::settings::{Method, Settings};
 use crate::problem::{Kind, Loaded};
 
-/// Something to solve.
+/// A case to solve.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     name: String,
     source: Source,
-    /// How both solvers are to solve it.
+    /// The settings for both solvers.
     pub(crate) settings: Settings,
     /// Whether it is in a quick run.
     quick: bool,
 }
 
-/// Where an instance comes from.
+/// The source of an instance.
 #[derive(Clone, Debug)]
 enum Source {
-    /// So many vertices, of which so many pairs in a thousand are neighbours; weights up to a number.
+    /// A random graph.
+    ///
+    /// `per_thousand` in a thousand pairs of vertices are neighbours. Weights are at most
+    /// `heaviest`.
     Graph { vertices: usize, per_thousand: u32, heaviest: i64 },
-    /// So many items, of that kind.
+    /// A knapsack with this many items of a kind.
     Sack { items: usize, range: i64, kind: knapsack::Kind },
-    /// A ruler with so many marks.
+    /// A ruler with this many marks.
     Ruler { marks: usize },
-    /// So many places in a square, with windows of up to a width.
+    /// A tour of places in a square, with time windows of up to a width.
     Tour { places: usize, width: i64 },
     /// A published instance.
     File(Kind, PathBuf),
@@ -45,13 +49,13 @@ const SEED: u64 = 1;
 /// The side of the square that tours are in.
 const SIDE: i64 = 100;
 
-/// As in the peer's example.
+/// The settings of the peer's example.
 const MISP: Settings = Settings { width: Width::Unassigned { factor: 1 }, method: Method::LastExactLayer };
-/// As in the peer's example.
+/// The settings of the peer's example.
 const KNAPSACK: Settings = Settings { width: Width::Unassigned { factor: 1 }, method: Method::CachedFrontier };
-/// What suits the peer best.
+/// The settings that suit the peer best.
 const GOLOMB: Settings = Settings { width: Width::Unassigned { factor: 10 }, method: Method::LastExactLayer };
-/// What suits the peer best.
+/// The settings that suit the peer best.
 const TSPTW: Settings = Settings { width: Width::Unassigned { factor: 1 }, method: Method::CachedFrontier };
 
 impl fmt::Display for Case {
@@ -61,7 +65,7 @@ impl fmt::Display for Case {
 }
 
 impl Case {
-    /// What it is, for people.
+    /// A description of the case.
     pub(crate) fn description(&self) -> String {
         let instance = match &self.source {
             Source::Graph { vertices, per_thousand, heaviest } => {
@@ -94,7 +98,7 @@ impl Case {
         self.quick
     }
 
-    /// The instance.
+    /// Loads the instance.
     pub(crate) fn load(&self) -> Result<Loaded> {
         Ok(match self.source {
             Source::Graph { vertices, per_thousand, heaviest } => {
@@ -108,7 +112,9 @@ impl Case {
     }
 }
 
-/// All cases, in the order in which they are measured and printed: those that are generated, and the published ones of a folder.
+/// All cases, in the order in which they are measured and printed.
+///
+/// The generated ones come first, then the published ones of a folder.
 pub(crate) fn all(data: Option<&Path>) -> Result<Vec<Case>> {
     let mut cases = generated();
     if let Some(data) = data {
@@ -162,7 +168,7 @@ fn generated() -> Vec<Case> {
     ]
 }
 
-/// Files of a folder, in the order of their names.
+/// The published instances of a folder, in the order of their names.
 fn published(data: &Path) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (kind, settings, suffix) in [(Kind::Misp, MISP, Some("clq")), (Kind::Knapsack, KNAPSACK, None)] {

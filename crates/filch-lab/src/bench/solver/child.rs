@@ -1,4 +1,4 @@
-//! One run in a process of its own, so that its peak of memory is its own.
+//! A run in a separate process, so that its peak memory use is its own.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -14,44 +14,44 @@ use serde::{Deserialize, Serialize};
 use crate::interrupt::{entrust, shield};
 use crate::watch;
 
-/// What a run may take beyond its time limit before it is taken for one that hangs.
+/// The time beyond its limit after which a run counts as hung.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often a run is looked at.
+/// The interval between checks of a run.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// The run that is wanted, as the child is told it.
+/// The parameters of a run, as passed to the child.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
-    /// Which case, by its name.
+    /// The name of the case.
     pub(crate) case: String,
-    /// Who is to solve it.
+    /// The contender that solves it.
     pub(crate) contender: &'static str,
     pub(crate) threads: usize,
-    /// Where instances are that are not generated.
+    /// The folder of published instances.
     pub(crate) data: Option<PathBuf>,
-    /// When to give up.
+    /// The time limit.
     pub(crate) limit: Duration,
 }
 
-/// What a run came to, as the child tells it.
+/// The result of a run, as the child prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Answer {
-    /// How long a solution took; of two side by side, half of what both took.
+    /// The time of a solution. For two runs side by side, it is half of the time of both.
     pub(crate) seconds: f64,
-    /// Nodes that were explored for a solution.
+    /// The number of nodes explored for a solution.
     pub(crate) explored: f64,
-    /// Nodes of all diagrams, where that is counted.
+    /// The number of nodes of all diagrams, if counted.
     pub(crate) diagram_nodes: Option<f64>,
-    /// What the solution costs.
+    /// The cost of the solution.
     pub(crate) cost: Option<Cost>,
-    /// Whether there is none better.
+    /// Whether the solution is proven optimal.
     pub(crate) proven: bool,
-    /// The most memory that the process had, where the system tells.
+    /// The peak memory use of the process, if the system reports it.
     pub(crate) peak_bytes: Option<u64>,
 }
 
 impl Order {
-    /// Has it run by this program itself.
+    /// Runs it in a new process of this program.
     pub(crate) fn run(&self) -> Result<Answer> {
         let program = std::env::current_exe().context("this program cannot be found, to be started again")?;
         self.run_by(&program)
@@ -89,7 +89,7 @@ impl Order {
         let output = process.lock().unwrap_or_else(PoisonError::into_inner).stdout.take();
         let mut text = String::new();
         if let Some(mut output) = output {
-            // It is one short line, which a pipe holds until it is read.
+            // It is one short line, which the pipe holds until it is read.
             output.read_to_string(&mut text).context("its answer could not be read")?;
         }
         ensure!(status.success(), "it ended by {status}");
@@ -114,7 +114,8 @@ mod tests {
         loop {
             let order = Order { case: "golomb/5".to_owned(), contender: "filch", threads: 2, data: None, limit };
             let answer = order.run_by(&program);
-            // Another test that starts a process at this moment may have the script open until that has begun.
+            // Another test that starts a process at this moment may hold the script open until that
+            // process has begun.
             let is_busy = |cause: &(dyn std::error::Error + 'static)| {
                 let kind = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
                 kind == Some(std::io::ErrorKind::ExecutableFileBusy)

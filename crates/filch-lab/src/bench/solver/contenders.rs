@@ -1,4 +1,4 @@
-//! Who solves a case, in this process.
+//! Solves a case with a contender, in this process.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::bench::memory;
 use crate::print;
 use crate::problem::Loaded;
 
-/// Solves a case once and prints what it came to, a line of JSON.
+/// Solves a case once and prints the result as a line of JSON.
 pub(crate) fn run_one(run: &OneRun) -> Result<()> {
     let cases = cases::all(run.data.as_deref())?;
     let case = cases.iter().find(|case| case.to_string() == run.case);
@@ -27,7 +27,7 @@ pub(crate) fn run_one(run: &OneRun) -> Result<()> {
     print(&format!("{}\n", serde_json::to_string(&answer)?))
 }
 
-/// All that it takes but the problem.
+/// The parameters of a run, except for the problem.
 struct Solve<'a> {
     contender: &'a str,
     settings: Settings,
@@ -36,7 +36,9 @@ struct Solve<'a> {
 }
 
 impl Solve<'_> {
-    /// Only the types that the cases need: both solvers are compiled for each.
+    /// Solves a problem.
+    ///
+    /// Only the types that the cases need are here: both solvers are compiled for each.
     fn solve(&self, problem: Loaded) -> Result<Answer> {
         match problem {
             Loaded::Knapsack(sack) => self.dominated(&sack),

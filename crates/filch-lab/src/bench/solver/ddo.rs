@@ -1,6 +1,7 @@
-//! The peer, with literally the same model: its traits are filled by asking ours.
+//! The peer, with literally the same model: its traits delegate to filch's.
 //!
-//! Our bounds may depend on how many decisions were made, and its states do not know: so a state goes with its depth here.
+//! filch's bounds may depend on the number of decisions made, which ddo's states do not know. A
+//! state therefore carries its depth here.
 
 use std::cmp::Ordering;
 use std::sync::atomic::{self, AtomicU64};
@@ -15,10 +16,10 @@ use filch_dd::{Cost, Decision, Dominance, Problem, Relaxation, Sense, Variable, 
 
 use super::settings::{Method, Settings};
 
-/// A problem of ours.
+/// A problem of filch's as a ddo model.
 struct Model<'a, P>(&'a P);
 
-/// A state, and after how many decisions it is.
+/// A state and the number of decisions before it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct At<S> {
     depth: u32,
@@ -26,7 +27,7 @@ struct At<S> {
 }
 
 impl<P: Problem> Model<'_, P> {
-    /// It maximises, whatever is wanted.
+    /// The sign that turns a cost into ddo's value: ddo always maximises.
     #[inline]
     fn sign(&self) -> isize {
         match self.0.sense() {
@@ -143,7 +144,9 @@ impl<P: Dominance> ddo::Dominance for Model<'_, P> {
     }
 }
 
-/// The same width as ours has. Asked once for each node that is explored, so it counts them.
+/// The same width as filch's.
+///
+/// ddo asks for it once for each explored node, so it also counts the nodes.
 struct Counted {
     width: Width,
     variables: usize,
@@ -152,7 +155,7 @@ struct Counted {
 
 impl<S> WidthHeuristic<S> for Counted {
     fn max_width(&self, node: &SubProblem<S>) -> usize {
-        // Relaxed: read when the threads have ended.
+        // Relaxed: it is read after the threads have ended.
         self.explored.fetch_add(1, atomic::Ordering::Relaxed);
         match self.width {
             Width::Fixed(width) => width,
@@ -161,20 +164,20 @@ impl<S> WidthHeuristic<S> for Counted {
     }
 }
 
-/// What came of it.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Solved {
-    /// What the best solution costs.
+    /// The cost of the best solution.
     pub(crate) cost: Option<Cost>,
-    /// Whether there is none better.
+    /// Whether it is proven optimal.
     pub(crate) proven: bool,
-    /// How many nodes were explored.
+    /// The number of explored nodes.
     pub(crate) explored: u64,
-    /// How long it took.
+    /// The time of the run.
     pub(crate) elapsed: Duration,
 }
 
-/// Solves a problem that has no dominance.
+/// Solves a problem without dominance.
 pub(crate) fn solve<P: Relaxation>(problem: &P, settings: Settings, threads: usize, limit: Duration) -> Solved {
     run(problem, settings, threads, limit, &EmptyDominanceChecker::default())
 }
@@ -209,7 +212,7 @@ fn run<P: Relaxation>(
             ddo::$solver::custom(&model, &model, &model, &width, dominance, &cutoff, &mut fringe).maximize()
         };
     }
-    // Those that the cases need: each is compiled for each problem.
+    // Only the solvers that the cases need: each is compiled for each problem.
     let completion = match (threads, settings.method) {
         (1, Method::LastExactLayer) => solve!(serial SeqNoCachingSolverLel),
         (1, Method::CachedFrontier) => solve!(serial SeqCachingSolverFc),

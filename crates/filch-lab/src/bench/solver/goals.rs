@@ -1,22 +1,24 @@
-//! What we want of the solver, in numbers, beside what was measured. A report: nothing depends on it.
+//! Performance goals for the solver, beside the measured figures.
+//!
+//! This is a report: nothing depends on it.
 
 use super::{DDO, FILCH, MILLISECONDS, NODES, NODES_A_SECOND, PEAK_MEGABYTES, TWO_SERIAL};
 use crate::figures::{self, Series};
 use crate::stats;
 
-/// On two threads we solve independent sets so many times as fast as the peer.
+/// The least speed ratio to the peer for independent sets, on two threads.
 const MISP: f64 = 2.0;
-/// And knapsacks as fast at least.
+/// The least speed ratio to the peer for knapsacks.
 const KNAPSACK: f64 = 1.0;
-/// Two threads reach so much of what two serial runs side by side reach.
+/// The least share of the throughput of two serial runs that two threads reach.
 const SPEED_UP: f64 = 0.9;
 
-/// A ratio in a case, and what is wanted of it.
+/// A ratio in a case and the requirement.
 struct Goal<'a> {
     text: &'static str,
     over: (&'static str, &'a str),
     under: (&'static str, &'a str),
-    /// At least this; nothing if it is for information.
+    /// The smallest ratio that meets the goal. `None` if there is no goal.
     wanted: Option<f64>,
 }
 
@@ -47,7 +49,7 @@ fn goals(case: &str, threads: usize) -> Vec<Goal<'static>> {
     ]
 }
 
-/// Every goal whose figures are there, beside them.
+/// All goals for which there are figures, as text.
 pub(crate) fn summary(series: &[Series]) -> String {
     let header = ["goal", "threads", "ratio", "95 % interval", "wanted", ""].map(str::to_owned);
     let mut keys: Vec<(&str, usize)> = Vec::new();
@@ -124,7 +126,7 @@ mod tests {
         assert!(told("misp/a: time, ddo / filch", 2).ends_with("1.90 1.90 to 2.50 >= 2.00 missed"), "{text}");
         assert!(told("misp/a: time, two-serial / filch", 2).ends_with(">= 0.90 met"), "{text}");
         assert!(told("golomb/c: time, two-serial / filch", 2).ends_with("0.50 0.50 to 0.50 >= 0.90 missed"), "{text}");
-        // The bar for independent sets is for two threads.
+        // The goal for independent sets is for two threads.
         assert!(told("misp/a: time, ddo / filch", 1).ends_with("1.50 1.50 to 1.50"), "{text}");
         assert!(told("knapsack/b: time, ddo / filch", 1).ends_with(">= 1.00 missed"), "{text}");
     }

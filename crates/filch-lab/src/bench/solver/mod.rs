@@ -1,6 +1,7 @@
-//! The `solver` suite: our solver beside the published ddo, with literally the same model, width, cutset and threads.
+//! The `solver` suite: filch's solver beside the published ddo.
 //!
-//! Every run has a process of its own, so that memory is counted for each alone; the runs of a case take turns.
+//! Both have literally the same model, width, cutset and threads. Every run has a process of its
+//! own, so that the memory of each is counted separately. The runs of a case take turns.
 
 mod cases;
 mod child;
@@ -29,44 +30,44 @@ use plan::Plan;
 /// The suite's name.
 pub(crate) const SUITE: &str = "solver";
 
-/// Ours.
+/// The name of filch's solver.
 pub(crate) const FILCH: &str = "filch";
-/// The peer.
+/// The name of the peer.
 pub(crate) const DDO: &str = "ddo";
-/// Ours, two serial runs side by side.
+/// The name of two serial runs of filch's solver side by side.
 pub(crate) const TWO_SERIAL: &str = "two-serial";
 
-/// How long it takes to prove an optimum.
+/// The unit of the time to prove an optimum.
 pub(crate) const MILLISECONDS: &str = "ms";
-/// How many nodes of the search are explored.
+/// The unit of the number of explored nodes.
 pub(crate) const NODES: &str = "nodes";
-/// How many of them a second.
+/// The unit of explored nodes per second.
 pub(crate) const NODES_A_SECOND: &str = "nodes/s";
-/// How many nodes all diagrams have, for each second.
+/// The unit of diagram nodes per second.
 const DIAGRAM_NODES_A_SECOND: &str = "diagram-nodes/s";
-/// The most memory of the process.
+/// The unit of the process's peak memory use.
 pub(crate) const PEAK_MEGABYTES: &str = "peak-MB";
 
-/// What a user may choose.
+/// Options of the suite.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// What all suites have.
+    /// The options that all suites have.
     pub(crate) common: super::Options,
-    /// Where published instances are.
+    /// The folder of published instances.
     pub(crate) data: Option<PathBuf>,
 }
 
-/// What one run in a process of its own is told.
+/// The parameters of one run in a process of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct OneRun {
-    /// Which case, by its name.
+    /// The name of the case.
     pub(crate) case: String,
-    /// Who is to solve it.
+    /// The contender that solves it.
     pub(crate) contender: String,
     pub(crate) threads: usize,
-    /// Where published instances are.
+    /// The folder of published instances.
     pub(crate) data: Option<PathBuf>,
-    /// When to give up, in seconds.
+    /// The time limit in seconds.
     pub(crate) limit: f64,
 }
 
@@ -104,7 +105,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     Ok(Measured { series: all, text })
 }
 
-/// The cases that were asked for by name, or those of the plan.
+/// The cases whose names were given, or those of the plan.
 fn wanted(known: Vec<Case>, plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
     let mut wanted = chosen(known, names)?;
     if names.is_empty() {
@@ -113,7 +114,7 @@ fn wanted(known: Vec<Case>, plan: &Plan, names: &[String]) -> Result<Vec<Case>> 
     Ok(wanted)
 }
 
-/// All rounds of a case, with 1 thread and with `threads`.
+/// Measures all rounds of a case, with 1 thread and with `threads`.
 fn measure(case: &Case, plan: &Plan, threads: usize, options: &Options) -> Result<Vec<Series>> {
     let optimum = Cell::new(None);
     let optimum = &optimum;
@@ -137,7 +138,7 @@ fn measure(case: &Case, plan: &Plan, threads: usize, options: &Options) -> Resul
     }
     let units = [MILLISECONDS, NODES, NODES_A_SECOND, DIAGRAM_NODES_A_SECOND, PEAK_MEGABYTES];
     let mut series = interleave(&case.to_string(), &units, &runners, plan.effort())?;
-    // What is not counted is not told.
+    // Figures that a contender does not count are left out.
     series.retain(|series| series.samples.iter().all(|sample| sample.is_finite()));
     let limit = 1e3 * plan.limit().as_secs_f64();
     for series in series.iter_mut().filter(|series| series.unit == MILLISECONDS && series.median() >= limit) {
@@ -146,7 +147,7 @@ fn measure(case: &Case, plan: &Plan, threads: usize, options: &Options) -> Resul
     Ok(series)
 }
 
-/// Whether an answer is the same as those before, as far as they are proven.
+/// Checks that a proven answer is the same as the proven answers before.
 fn agree(optimum: &Cell<Option<Option<Cost>>>, answer: &Answer) -> Result<()> {
     if !answer.proven {
         return Ok(());
@@ -159,7 +160,7 @@ fn agree(optimum: &Cell<Option<Option<Cost>>>, answer: &Answer) -> Result<()> {
     Ok(())
 }
 
-/// A figure for each unit; not a number if it is not known.
+/// A figure for each unit; NaN if it is unknown.
 fn figures(answer: &Answer) -> Vec<f64> {
     let Answer { seconds, explored, diagram_nodes, peak_bytes, .. } = *answer;
     vec![

@@ -1,4 +1,4 @@
-//! How much is measured: a quick run and a full one.
+//! How much is measured: a quick run and a full run.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::bench::rounds::{Effort, Limit};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     quick: bool,
-    /// The most rounds, whatever the case.
+    /// The limit on rounds, for all cases.
     limit: Option<Limit>,
 }
 
@@ -19,12 +19,12 @@ impl Plan {
         Plan { quick, limit }
     }
 
-    /// Whether a case is measured by who did not ask for it by name.
+    /// Whether a case is measured if it is not asked for by name.
     pub(crate) fn includes(&self, case: &Case) -> bool {
         !self.quick || case.is_quick()
     }
 
-    /// How many rounds of a case.
+    /// The rounds of a case.
     pub(crate) fn effort(&self) -> Effort {
         let effort = if self.quick {
             Effort { rounds: 7, at_least: 1, time: Duration::from_millis(3_500) }
@@ -34,7 +34,7 @@ impl Plan {
         effort.within(self.limit)
     }
 
-    /// How long a run may take.
+    /// The time limit of a run.
     pub(crate) fn limit(&self) -> Duration {
         Duration::from_secs(if self.quick { 10 } else { 120 })
     }

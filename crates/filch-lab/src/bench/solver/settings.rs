@@ -1,20 +1,20 @@
-//! What both solvers are told.
+//! The settings of both solvers.
 
 use std::fmt;
 
 use filch_dd::{Cutset, Width};
 
-/// Which nodes of a relaxed diagram are left to explore, and whether thresholds of states that were expanded are kept.
+/// The cutset of a relaxed diagram, and whether thresholds of expanded states are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// The deepest layer in which nothing was merged, and nothing is kept.
+    /// The deepest layer without merged nodes, and no thresholds.
     LastExactLayer,
-    /// Every exact node with a child that is not, and thresholds are kept.
+    /// Every exact node with an inexact child, and thresholds.
     CachedFrontier,
 }
 
 impl Method {
-    /// In the words of our solver.
+    /// The cutset as filch's solver names it.
     pub(crate) fn cutset(self) -> Cutset {
         match self {
             Method::LastExactLayer => Cutset::LastExactLayer,
@@ -28,7 +28,7 @@ impl Method {
     }
 }
 
-/// How a case is to be solved. Dominance is used by problems that have it.
+/// The settings of a case. Problems with dominance use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) width: Width,

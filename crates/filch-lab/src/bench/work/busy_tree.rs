@@ -1,4 +1,6 @@
-//! A piece of work of a given length: a tree of joins with busy leaves, so coarse that the joins cost next to nothing.
+//! Work of a given length: a tree of joins with busy leaves.
+//!
+//! The leaves are so coarse that the joins cost next to nothing.
 
 use anyhow::{ensure, Result};
 
@@ -15,7 +17,9 @@ pub(crate) struct BusyTree {
 }
 
 impl BusyTree {
-    /// A tree that takes so long in all, shared out to `leaves` leaves. With one leaf there is nothing to join.
+    /// A tree that takes `nanos` in all, divided among `leaves` leaves.
+    ///
+    /// With one leaf there is nothing to join.
     pub(crate) fn lasting(nanos: u64, leaves: u64) -> BusyTree {
         BusyTree::new(Calibration::of(leaf).steps(nanos), leaves)
     }
@@ -56,8 +60,9 @@ impl Work for BusyTree {
     }
 }
 
-/// One function for everybody, and for the calibration: a compiler that unrolls it here and not there would make it another
-/// piece of work.
+/// Spins. One function for all contenders and the calibration.
+///
+/// If the compiler unrolled it for some callers only, they would do different work.
 #[inline(never)]
 fn leaf(steps: u64, state: u64) -> u64 {
     busy::spin(steps, state)

@@ -1,4 +1,4 @@
-//! The workloads: one file each, generic over how they fork.
+//! The workloads. Each is a file, generic over the way it forks.
 
 mod busy_tree;
 mod fib;
@@ -20,24 +20,26 @@ pub(crate) use wide::Shape;
 
 use super::contenders::{Counting, Fork};
 
-/// Something to compute. It is built once and shared by all contenders.
+/// A computation. It is built once and shared by all contenders.
 pub(crate) trait Work: Sync {
-    /// What a single run uses up.
+    /// The input that a single run consumes.
     type Input: Send;
-    /// What a run returns.
+    /// The result of a run.
     type Answer: Send;
 
-    /// Makes the input of a run, which is not timed.
+    /// Makes the input of a run. This is not timed.
     fn input(&self) -> Self::Input;
 
-    /// Runs it.
+    /// Runs the work.
     fn run<F: Fork>(&self, context: F::Context<'_>, input: Self::Input) -> Self::Answer;
 
-    /// Whether the answer is the serial one. It is found in another way than by running the work where there is another way.
+    /// Checks that the answer is the serial one.
+    ///
+    /// Where possible, the expected answer is found without running the work.
     fn check(&self, answer: &Self::Answer) -> Result<()>;
 }
 
-/// How many joins a run makes. The count is of a checked run.
+/// The number of joins in a run. The counted run is checked.
 pub(crate) fn joins<W: Work>(work: &W) -> Result<u64> {
     let mut joins = 0;
     let answer = work.run::<Counting>(&mut joins, work.input());
@@ -52,7 +54,7 @@ pub(crate) mod tests {
     };
     use super::*;
 
-    /// Everybody computes `work` once, in a pool of two threads.
+    /// Has every contender compute `work` once, in a pool of two threads.
     pub(crate) fn everybody_agrees_on<W: Work>(work: &W) {
         fn check<C: Contender, W: Work>(work: &W) {
             let pool = C::pool(2).unwrap();

@@ -1,15 +1,17 @@
-//! The n queens: a search without a cutoff, which joins wherever a row offers a choice.
+//! The n queens problem: a search without a cutoff.
+//!
+//! It joins wherever a row has a choice.
 
 use anyhow::{ensure, Result};
 
 use super::Work;
 use crate::bench::contenders::Fork;
 
-/// How many solutions there are, for boards of 0, 1, 2 ... rows (OEIS A000170).
+/// The number of solutions for boards of 0, 1, 2, ... rows (OEIS A000170).
 const SOLUTIONS: [u64; 17] =
     [1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2_680, 14_200, 73_712, 365_596, 2_279_184, 14_772_512];
 
-/// All ways to place n queens on n rows so that none attacks another.
+/// Counts the ways to place n queens on n rows so that none attacks another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Queens(pub(crate) u32);
 
@@ -30,7 +32,7 @@ impl Work for Queens {
     }
 }
 
-/// What the queens placed so far attack in the next row. A column is a bit.
+/// The columns that the queens placed so far attack in the next row. A column is a bit.
 #[derive(Clone, Copy)]
 struct Board {
     all: u32,
@@ -58,7 +60,9 @@ fn next_row<F: Fork>(context: F::Context<'_>, board: Board) -> u64 {
     choose::<F>(context, board, free)
 }
 
-/// The solutions with a queen of this row in one of the columns `free`: in the first of them, or in one of the others.
+/// The number of solutions with this row's queen in one of the columns `free`.
+///
+/// Joins the first free column and the others.
 fn choose<F: Fork>(context: F::Context<'_>, board: Board, free: u32) -> u64 {
     if free == 0 {
         return 0;
@@ -92,7 +96,8 @@ mod tests {
     fn a_row_joins_once_less_than_it_has_choices() {
         assert_eq!(joins(&Queens(1)).unwrap(), 0);
         assert_eq!(joins(&Queens(2)).unwrap(), 1);
-        // Three choices in the first row; then only after the outer two is there one, and it leads nowhere.
+        // The first row has three choices. Only the outer two leave a choice, a single one, which
+        // has no solution.
         assert_eq!(joins(&Queens(3)).unwrap(), 2);
     }
 

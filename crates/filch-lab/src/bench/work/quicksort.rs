@@ -1,4 +1,4 @@
-//! Quicksort: jobs of every size, and memory that is written.
+//! Quicksort: jobs of every size, which write memory.
 
 use anyhow::{ensure, Result};
 
@@ -6,7 +6,7 @@ use super::Work;
 use crate::bench::contenders::Fork;
 use crate::bench::random::scramble;
 
-/// Slices up to this length are sorted by insertion.
+/// The longest slice that is sorted by insertion.
 const SHORT: usize = 32;
 
 /// Random numbers to sort.
@@ -17,7 +17,7 @@ pub(crate) struct Quicksort {
 }
 
 impl Quicksort {
-    /// So many numbers, the same ones each time.
+    /// `len` numbers, the same in each run.
     pub(crate) fn new(len: u64) -> Quicksort {
         let numbers: Vec<u32> = (0..len).map(|n| scramble(n) as u32).collect();
         let fingerprint = fingerprint(&numbers);
@@ -49,7 +49,9 @@ impl Work for Quicksort {
     }
 }
 
-/// The same for any order of the same numbers, and different for others with all but certainty.
+/// A hash that does not depend on the order of the numbers.
+///
+/// Different numbers have different hashes with near certainty.
 fn fingerprint(numbers: &[u32]) -> u64 {
     numbers.iter().fold(0, |sum, &number| sum.wrapping_add(scramble(u64::from(number))))
 }
@@ -61,12 +63,12 @@ fn sort<F: Fork>(context: F::Context<'_>, numbers: &mut [u32]) {
     }
     let middle = partition(numbers);
     let (low, high) = numbers.split_at_mut(middle);
-    // The pivot is in its place.
+    // The pivot is already in its place.
     let high = &mut high[1..];
     F::join(context, move |context| sort::<F>(context, low), move |context| sort::<F>(context, high));
 }
 
-/// One function for everybody.
+/// Sorts by insertion. One function for all contenders.
 #[inline(never)]
 fn sort_short(numbers: &mut [u32]) {
     for end in 1..numbers.len() {
@@ -80,7 +82,9 @@ fn sort_short(numbers: &mut [u32]) {
     }
 }
 
-/// Puts a pivot in its place and returns it: what is before it is no greater, what is after it no smaller.
+/// Moves a pivot to its place and returns that index.
+///
+/// The numbers before it are no greater, the numbers after it no smaller.
 #[inline(never)]
 fn partition(numbers: &mut [u32]) -> usize {
     let last = numbers.len() - 1;
@@ -97,7 +101,7 @@ fn partition(numbers: &mut [u32]) -> usize {
     }
     let pivot = numbers[0];
 
-    // Equal numbers are swapped as well: many of them must not end up on one side.
+    // Equal numbers are swapped as well, so that many of them do not end up on one side.
     let (mut left, mut right) = (1, last);
     loop {
         while left <= right && numbers[left] < pivot {
@@ -113,7 +117,7 @@ fn partition(numbers: &mut [u32]) -> usize {
         left += 1;
         right -= 1;
     }
-    // Whatever is at `right` is no greater than the pivot: the last that is not.
+    // The number at `right` is the last that is no greater than the pivot.
     numbers.swap(0, right);
     right
 }

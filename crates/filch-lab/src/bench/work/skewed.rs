@@ -1,5 +1,7 @@
-//! A tree that nobody can divide evenly in advance, in the style of the Unbalanced Tree Search benchmark: whether a node has
-//! children is decided by a hash of its place, so that a sibling of a leaf may be the root of nearly everything.
+//! A tree that cannot be divided evenly in advance, like the Unbalanced Tree Search benchmark.
+//!
+//! A hash of a node's place decides whether it has children. A leaf's sibling may therefore be the
+//! root of nearly the whole tree.
 
 use anyhow::{ensure, Result};
 
@@ -7,26 +9,28 @@ use super::Work;
 use crate::bench::contenders::Fork;
 use crate::bench::random::scramble;
 
-/// How many children a node has, if it has any.
+/// The number of children of a node that has any.
 const CHILDREN: u64 = 8;
 
-/// How many nodes of 2^32 have children: 0.135 of them, a little more than one child each.
+/// The number of nodes in 2^32 that have children.
+///
+/// That is 0.135 of them, which makes a little more than one child per node.
 const FERTILE: u64 = 579_820_584;
 
-/// No node below this has children: a bound on the stack that a search needs.
+/// The depth below which no node has children. It bounds the stack of a search.
 const DEEPEST: u32 = 100;
 
-/// A root whose tree has millions of nodes.
+/// The hash of a root whose tree has millions of nodes.
 const ROOT: u64 = 1_393;
 
-/// A tree that exists only while it is searched.
+/// A tree whose nodes exist only while they are searched.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Skewed {
     deepest: u32,
     expected: Found,
 }
 
-/// What a search finds.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     nodes: u64,
@@ -63,7 +67,7 @@ impl Work for Skewed {
 #[derive(Clone, Copy)]
 struct Node {
     hash: u64,
-    /// How many layers there may be below it.
+    /// The number of layers that may be below the node.
     layers: u32,
 }
 
@@ -108,7 +112,7 @@ fn children<F: Fork>(context: F::Context<'_>, node: Node, from: u64, to: u64) ->
     left.and(right)
 }
 
-/// The same search without recursion.
+/// Searches the tree without recursion.
 fn one_by_one(deepest: u32) -> Found {
     let mut found = Found { nodes: 0, hash: 0 };
     let mut open = vec![Node { hash: ROOT, layers: deepest }];

@@ -1,4 +1,4 @@
-//! The sum of a binary tree whose nodes are boxes: little work a join, and memory to wait for.
+//! The sum of a binary tree of boxes: little work per join, and memory latency.
 
 use anyhow::{ensure, Result};
 
@@ -20,7 +20,7 @@ struct Node {
 }
 
 impl Tree {
-    /// A tree of so many layers, whose nodes are numbered from 1 in the order in which they are allocated.
+    /// A tree of `layers` layers. Nodes are numbered from 1 in the order of allocation.
     pub(crate) fn new(layers: u32) -> Tree {
         let mut nodes = 0;
         let root = Node::new(layers, &mut nodes);
@@ -33,8 +33,9 @@ impl Node {
         *nodes += 1;
         let value = *nodes;
         let mut child = || (layers > 1).then(|| Box::new(Node::new(layers - 1, nodes)));
-        // Which child comes first in memory is left to chance: in one order throughout, whoever happens to walk along it would have every
-        // prefetch for free, and whoever takes the second closure first none, or the other way round.
+        // Which child comes first in memory is pseudorandom. With a fixed order, a contender that
+        // walks along it would get every prefetch for free, and one that runs the second closure
+        // first would get none, or the other way round.
         let left_first = value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 0;
         let (one, other) = (child(), child());
         let (left, right) = if left_first { (one, other) } else { (other, one) };

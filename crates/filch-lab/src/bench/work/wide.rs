@@ -1,16 +1,18 @@
-//! Programs that keep many workers busy on any machine: their leaves may sleep instead of compute.
+//! Programs that keep many workers busy on any machine.
+//!
+//! Their leaves may sleep instead of compute.
 //!
 //! A leaf is a closure, so that a measurement can sleep in it and a test can count it.
 
 use crate::bench::contenders::Tasks;
 
-/// What a program does at each of its leaves.
+/// The work of a program at each of its leaves.
 type Leaf<'a> = &'a (dyn Fn() + Sync);
 
-/// How many leaves the tree in a task of [`Shape::Scopes`] has.
+/// The number of leaves in the tree of a task of [`Shape::Scopes`].
 const TREE: usize = 8;
 
-/// How many tasks a scope of [`Shape::NestedScopes`] has.
+/// The number of tasks in a scope of [`Shape::NestedScopes`].
 const TASKS: usize = 4;
 
 /// How a program divides its leaves.
@@ -20,14 +22,15 @@ pub(crate) enum Shape {
     Balanced,
     /// Joins whose second half has a third of the leaves of the first.
     Skewed,
-    /// A chain of joins, each of one leaf and the rest of the chain. The leaf is the second half
-    /// and the first half in turn.
+    /// A chain of joins, each of one leaf and the rest of the chain.
+    ///
+    /// The leaf is alternately the second half and the first half.
     Comb,
     /// A scope whose tasks are balanced trees of joins.
     Scopes,
-    /// Scopes whose tasks open scopes, down to one leaf a task.
+    /// Scopes whose tasks open scopes, down to one leaf per task.
     NestedScopes,
-    /// A join of a worklist with half of the leaves and a balanced tree with the others.
+    /// A join of a worklist and a balanced tree, with half of the leaves each.
     Explore,
 }
 
@@ -65,7 +68,9 @@ fn balanced<F: Tasks>(leaves: usize, leaf: Leaf<'_>) {
     tree::<F>(leaves, |leaves| leaves / 2, leaf);
 }
 
-/// A binary tree of joins; `first` says how many of two or more leaves the first half has.
+/// A binary tree of joins.
+///
+/// `first` returns how many of two or more leaves are in the first half.
 fn tree<F: Tasks>(leaves: usize, first: fn(usize) -> usize, leaf: Leaf<'_>) {
     match leaves {
         0 => {}
@@ -77,7 +82,7 @@ fn tree<F: Tasks>(leaves: usize, first: fn(usize) -> usize, leaf: Leaf<'_>) {
     }
 }
 
-/// How many of two or more leaves the first half of a skewed tree has.
+/// The number of leaves in the first half of a skewed tree. There are two or more leaves.
 fn three_quarters(leaves: usize) -> usize {
     leaves - (leaves / 4).max(1)
 }
@@ -110,7 +115,8 @@ fn nested_scopes<F: Tasks>(leaves: usize, leaf: Leaf<'_>) {
     F::scope(|scope| {
         let tasks = TASKS.min(leaves);
         for index in 0..tasks {
-            // The first tasks have one leaf more if the number of tasks does not divide the leaves.
+            // If the number of tasks does not divide the leaves, the first tasks have one leaf
+            // more.
             let share = leaves / tasks + usize::from(index < leaves % tasks);
             F::spawn(scope, move |_| nested_scopes::<F>(share, leaf));
         }
@@ -122,8 +128,9 @@ fn explore<F: Tasks>(leaves: usize, leaf: Leaf<'_>) {
     F::join((), |()| worklist::<F>(listed, leaf), |()| balanced::<F>(leaves - listed, leaf));
 }
 
-/// A worklist whose tasks have the numbers of a binary heap: each pushes its children before its
-/// own leaf.
+/// A worklist whose tasks are numbered as in a binary heap.
+///
+/// Each task pushes its children before it runs its own leaf.
 fn worklist<F: Tasks>(leaves: usize, leaf: Leaf<'_>) {
     if leaves == 0 {
         return;

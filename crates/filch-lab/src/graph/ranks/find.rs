@@ -1,4 +1,4 @@
-//! Each rank's part of the work.
+//! The work of each rank.
 
 use std::sync::mpsc;
 use std::time::Instant;
@@ -17,14 +17,14 @@ use super::summary::{Place, Summary};
 use super::Arguments;
 use crate::figures;
 
-/// What a rank has to have before it begins.
+/// What a rank needs before it begins.
 pub(super) struct Ready {
     recipe: Recipe,
     roots: Vec<Vertex>,
     pool: Pool,
 }
 
-/// Whatever can go wrong before it begins. Rank 0 writes the files.
+/// Does everything that can fail before the work begins. Rank 0 writes the files.
 pub(super) fn prepare(arguments: &Arguments, first: bool) -> Result<Ready> {
     let recipe = arguments.generate.context("there is no graph: give --generate")?;
     let roots = arguments.roots(recipe.vertices()?, None)?;
@@ -38,7 +38,9 @@ pub(super) fn prepare(arguments: &Arguments, first: bool) -> Result<Ready> {
     Ok(Ready { recipe, roots, pool: builder.build().context("the threads could not be started")? })
 }
 
-/// Builds this rank's part and explores it with the others. The summary is the same on all ranks, but for what is rank 0's to measure.
+/// Builds this rank's part and explores it with the others.
+///
+/// The summary is the same on all ranks, except for what only rank 0 measures.
 pub(super) fn closure(
     arguments: &Arguments,
     ready: &Ready,
@@ -51,7 +53,7 @@ pub(super) fn closure(
     let start = Instant::now();
     let part = build(pool, recipe, partition, &mut ranks)?;
     let built = start.elapsed().as_secs_f64();
-    // All begin together, so that nobody is idle for want of a graph.
+    // All ranks begin together, so that none is idle because its graph is not ready.
     ranks.sum(0)?;
 
     let start = Instant::now();
@@ -76,13 +78,15 @@ pub(super) fn closure(
     Ok(Summary::new(recipe, &partition, roots, &found, places, elapsed))
 }
 
-/// Builds this rank's part on the pool, while this thread communicates for it: no other may.
+/// Builds this rank's part on the pool. Meanwhile this thread communicates for it: no other thread
+/// may.
 fn build(pool: &Pool, recipe: &Recipe, partition: Partition, ranks: &mut Ranks<'_>) -> Result<Part> {
     let rank = ranks.rank();
     let (ask, asked) = mpsc::channel();
     let (answer, answered) = mpsc::channel();
     let gone = || anyhow!("the other ranks could not be asked");
-    // All of it goes in there: if the others cannot be asked, the builder must not wait for an answer.
+    // The closure owns everything: if the other ranks cannot be asked, the builder must not wait
+    // for an answer.
     thread::scope(move |scope| {
         let builder = scope.spawn(move || {
             pool.install(move || {
@@ -93,7 +97,7 @@ fn build(pool: &Pool, recipe: &Recipe, partition: Partition, ranks: &mut Ranks<'
             })
         });
         for number in asked {
-            // The builder has gone if nobody hears it, and says why.
+            // If the receiver is gone, the builder has ended, and its result says why.
             let _ = answer.send(ranks.sum(number)?);
         }
         builder.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
@@ -107,7 +111,7 @@ mod tests {
     use super::*;
     use crate::command_line;
 
-    /// The summaries of all ranks.
+    /// Returns the summaries of all ranks.
     fn on_ranks(ranks: usize, words: &[&str]) -> Vec<Summary> {
         let words = [&["closure", "--mpi", "--threads", "1", "--generate"], words].concat();
         let arguments: Arguments = command_line::parse(&words).unwrap();

@@ -1,4 +1,6 @@
-//! `filch graph closure --mpi`: the closure of a graph of which each rank builds and explores a part.
+//! `filch graph closure --mpi`: the closure of a graph that is divided among ranks.
+//!
+//! Each rank builds and explores a part.
 
 #[cfg(any(feature = "mpi", test))]
 mod find;
@@ -14,7 +16,8 @@ pub(super) fn run(_: &Arguments) -> Result<()> {
     anyhow::bail!("{}", crate::mpi::HOW_TO_GET_IT)
 }
 
-/// Does it on all ranks. Rank 0 tells what came of it; the others have nothing to say unless they fail alone.
+/// Runs the task on all ranks. Rank 0 reports the result; another rank prints only if it fails
+/// alone.
 #[cfg(feature = "mpi")]
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     use anyhow::{anyhow, bail};
@@ -32,7 +35,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let found = find::closure(arguments, &ready?, &mut network, Mpi::machine());
     let summary = match found {
         Ok(summary) => summary,
-        // The others would wait for this rank.
+        // The other ranks would wait for this rank.
         Err(error) => network.abort(&format!("error: rank {}: {error:#}", network.rank())),
     };
     network.finish();

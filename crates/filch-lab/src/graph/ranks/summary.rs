@@ -1,4 +1,4 @@
-//! What was found and what each rank did for it, for people and as JSON.
+//! The result and the statistics of each rank, as text and as JSON.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::figures::{bytes, grid, grouped, number, threads, time};
 use crate::machine::Machine;
 
-/// Everything but the result itself, which lies in parts.
+/// The summary of a run. The result itself is not in it: each rank has a part of it.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
     task: &'static str,
@@ -24,7 +24,7 @@ pub(super) struct Summary {
     /// How long the traversal took on this rank.
     seconds: f64,
     tasks: u64,
-    /// Tasks whose vertex was found to be visited already.
+    /// Tasks whose vertex was already visited.
     redundant: u64,
     ranks: Vec<RankSummary>,
     machine: Machine,
@@ -37,7 +37,7 @@ struct GraphSummary {
     arcs: usize,
     /// `blocks` or `hashed`.
     partition: &'static str,
-    /// Of all parts.
+    /// The memory of all parts.
     memory_bytes: usize,
     /// How long the slowest rank took to build its part.
     seconds: f64,
@@ -49,7 +49,7 @@ struct ResultSummary {
     memory_bytes: usize,
 }
 
-/// What a rank tells of itself.
+/// What a rank reports about itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Place {
     pub(super) machine: String,
@@ -62,7 +62,7 @@ pub(super) struct Place {
     pub(super) reached: u64,
 }
 
-/// What one rank did.
+/// The statistics of one rank.
 #[derive(Debug, Serialize)]
 struct RankSummary {
     rank: usize,
@@ -70,7 +70,7 @@ struct RankSummary {
     place: Place,
     tasks: u64,
     redundant: u64,
-    /// Tasks that its workers stole of each other.
+    /// Tasks that its workers stole from each other.
     steals: u64,
     /// Tasks for other ranks, and from them.
     sent: u64,
@@ -83,7 +83,7 @@ struct RankSummary {
 }
 
 impl Summary {
-    /// Of a traversal that took so long.
+    /// Makes the summary of a traversal.
     pub(super) fn new(
         recipe: &Recipe,
         partition: &Partition,

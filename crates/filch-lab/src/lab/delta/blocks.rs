@@ -1,10 +1,13 @@
-//! Straight pieces of code, how many stores each makes, and where it goes from there.
+//! Basic blocks: how many stores each makes, and where control flow goes next.
 //!
-//! What counts as a store: every instruction that certainly writes memory, once for each place that it writes. That includes a pushed register and the return
-//! address that a call pushes: each takes an entry of the store buffer, also where two in a row go to one cache line and leave the buffer together. A
-//! write that depends on a condition, a mask or a count, which may be 0, does not count.
+//! What counts as a store: every instruction that certainly writes memory, once for each place that
+//! it writes. That includes a pushed register and the return address that a call pushes. Each takes
+//! an entry of the store buffer, even if two in a row go to one cache line and leave the buffer
+//! together. A write that depends on a condition, a mask or a count (which may be 0) does not
+//! count.
 //!
-//! A locked instruction or a fence empties the buffer: no pop before it is hidden after it. It counts as more stores than any buffer holds.
+//! A locked instruction or a fence empties the buffer: no pop before it is hidden after it. It
+//! counts as more stores than any buffer holds.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,65 +17,66 @@ use iced_x86::{
 
 use super::program::{Function, Program, Target};
 
-/// What an instruction counts that empties the buffer.
+/// The number of stores counted for an instruction that empties the buffer.
 pub(super) const DRAINS: u64 = 1 << 32;
 
-/// A piece of code that is entered at its beginning and left at its end.
+/// A basic block: entered only at its beginning, left only at its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
-    /// Where it begins.
+    /// The address of its first instruction.
     pub(super) start: u64,
-    /// Its last instruction.
+    /// The address of its last instruction.
     pub(super) last: u64,
-    /// The address behind it.
+    /// The address after the block.
     after: u64,
-    /// Which function it is in.
+    /// The index of the function that contains it.
     pub(super) function: usize,
     /// How many stores it makes.
     pub(super) stores: u64,
-    /// Whether one of them may be that of the tail: a push and a call are none.
+    /// Whether one of the stores may be the store of the tail. A push or a call cannot be.
     pub(super) may_store_tail: bool,
-    /// The block that follows it in memory, if that is in the same function or it falls into the next one.
+    /// The block that follows it in memory. Set if that block is in the same function, or if this
+    /// block falls into the next function.
     pub(super) next: Option<usize>,
-    /// How it is left.
+    /// How control leaves it.
     pub(super) end: End,
 }
 
-/// How a block is left. Blocks are given by their place in the list.
+/// How control leaves a block. Targets are indices into the list of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// It goes on with the next.
+    /// Falls through to the next block.
     Falls,
-    /// It goes on there.
+    /// Jumps to this block.
     Jumps(usize),
-    /// It goes on there, or with the next.
+    /// Branches to this block, or falls through to the next.
     Branches(usize),
-    /// It calls what begins there.
+    /// Calls the function that begins at this block.
     Calls(usize),
-    /// It calls a function of a library.
+    /// Calls a function of a library.
     CallsLibrary,
-    /// It leaves to a function of a library, which returns to its caller.
+    /// Jumps to a function of a library, which returns to this function's caller.
     JumpsToLibrary,
-    /// It calls nobody knows whom.
+    /// Calls an unknown function.
     CallsUnknown,
-    /// It goes on nobody knows where.
+    /// Jumps to an unknown address.
     JumpsUnknown,
-    /// It returns.
+    /// Returns from the function.
     Returns,
-    /// It goes nowhere.
+    /// Never continues.
     Stops,
 }
 
 /// All code of a program.
 #[derive(Debug)]
 pub(super) struct Code {
-    /// In the order of their addresses.
+    /// The blocks, in the order of their addresses.
     pub(super) blocks: Vec<Block>,
-    /// Functions whose address is taken by code.
+    /// Functions whose address the code takes.
     pub(super) taken: HashSet<usize>,
 }
 
-/// Where an instruction goes, as addresses.
+/// Where control goes after an instruction, as addresses.
 #[derive(Clone, Copy, Debug)]
 enum Flow {
     On,
@@ -88,7 +92,7 @@ enum Flow {
 }
 
 impl Code {
-    /// Cuts a program into blocks. The instruction at each of the places is one of its own.
+    /// Cuts a program into blocks. The instruction at each of `places` becomes its own block.
     pub(super) fn new(program: &Program, places: &[u64]) -> Code {
         let mut starts: HashSet<u64> = places.iter().copied().collect();
         let mut taken = HashSet::new();
@@ -116,13 +120,14 @@ impl Code {
             cut.iter().enumerate().map(|(index, (block, _))| (block.start, index)).collect();
         let blocks = cut.iter().enumerate().map(|(index, &(mut block, flow))| {
             let follows = cut.get(index + 1).map(|(next, _)| next);
-            // Nothing returns behind the end of a function: what is called there never does. But where it ends must be certain: a name in its middle is no end.
+            // Nothing returns past the end of a function: a call there never returns. But the end
+            // must be certain: a symbol in the middle of a function is not its end.
             let is_end_certain = program.functions[block.function].is_end_certain;
             let may_cross = matches!(flow, Flow::On | Flow::Branch(_)) || !is_end_certain;
             let is_next = |next: &Block| next.start == block.after && (next.function == block.function || may_cross);
             block.next = follows.filter(|next| is_next(next)).map(|_| index + 1);
             block.end = match flow {
-                // Into code that has no name.
+                // Control falls into code without a symbol.
                 Flow::On | Flow::Branch(_) if block.next.is_none() => End::JumpsUnknown,
                 Flow::Call(_) | Flow::CallLibrary if block.next.is_none() && !is_end_certain => End::CallsUnknown,
                 Flow::On => End::Falls,
@@ -141,7 +146,7 @@ impl Code {
         Code { blocks: blocks.collect(), taken }
     }
 
-    /// The block that begins at this address.
+    /// Returns the block that begins at this address.
     pub(super) fn beginning_at(&self, address: u64) -> Option<usize> {
         self.blocks.binary_search_by_key(&address, |block| block.start).ok()
     }
@@ -152,7 +157,8 @@ fn instructions<'a>(program: &'a Program, function: &Function) -> impl Iterator<
     std::iter::from_fn(move || decoder.can_decode().then(|| decoder.decode()))
 }
 
-/// Where a function stores something, other than by a push or a call: where it may store the tail.
+/// Returns the addresses where a function may store the tail. These are stores other than pushes
+/// and calls.
 pub(super) fn stores_of(program: &Program, function: &Function) -> Vec<u64> {
     let mut factory = InstructionInfoFactory::new();
     let mut is_store = |instruction: &Instruction| {
@@ -161,12 +167,12 @@ pub(super) fn stores_of(program: &Program, function: &Function) -> Vec<u64> {
     instructions(program, function).filter(|instruction| is_store(instruction)).map(|it| it.ip()).collect()
 }
 
-/// Whether an instruction that goes on so, and makes so many stores, may store the tail.
+/// Whether an instruction with this flow and this number of stores may store the tail.
 fn may_store_tail(instruction: &Instruction, flow: Flow, stores: u64) -> bool {
     matches!(flow, Flow::On) && instruction.mnemonic() != Mnemonic::Push && stores > 0
 }
 
-/// Adds the blocks of a function, and where the last instruction of each goes.
+/// Adds the blocks of a function, with the flow of the last instruction of each.
 fn cut_function(
     program: &Program,
     index: usize,
@@ -208,14 +214,14 @@ fn cut_function(
     }
 }
 
-/// How many stores an instruction makes at least.
+/// Returns the fewest stores that an instruction makes.
 fn stores(factory: &mut InstructionInfoFactory, instruction: &Instruction) -> u64 {
     let is_exchange = instruction.mnemonic() == Mnemonic::Xchg
         && (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == OpKind::Memory);
     if instruction.has_lock_prefix() || is_exchange || instruction.mnemonic() == Mnemonic::Mfence {
         return DRAINS;
     }
-    // With a mask that is empty, nothing is written.
+    // With an empty mask, nothing is written.
     let is_masked = matches!(
         instruction.mnemonic(),
         Mnemonic::Maskmovq
@@ -249,7 +255,8 @@ fn flow(program: &Program, instruction: &Instruction) -> Flow {
         FlowControl::ConditionalBranch => Flow::Branch(target),
         FlowControl::Call if !instruction.is_call_near() => Flow::On,
         FlowControl::Call if program.is_thunk(target) => Flow::CallUnknown,
-        // A call into the middle of something need not come back: it may be there for the address that it pushes.
+        // A call into the middle of a function need not return: its purpose may be the address that
+        // it pushes.
         FlowControl::Call if program.beginning_at(target).is_some() => Flow::Call(target),
         FlowControl::Call => program.stub(target).map_or(Flow::CallUnknown, call),
         FlowControl::IndirectCall => slot(instruction).map_or(Flow::CallUnknown, |slot| call(program.target(slot))),
@@ -275,7 +282,7 @@ fn jump(target: Target) -> Flow {
     }
 }
 
-/// Whether an instruction puts something in the place that a return takes its address from.
+/// Whether an instruction overwrites the return address.
 fn sets_return_address(instruction: &Instruction) -> bool {
     let is_top = instruction.mnemonic() == Mnemonic::Mov
         && instruction.op0_kind() == OpKind::Memory
@@ -285,13 +292,13 @@ fn sets_return_address(instruction: &Instruction) -> bool {
     is_top || instruction.mnemonic() == Mnemonic::Push
 }
 
-/// Where the address is that an instruction jumps to, if that place is known.
+/// Returns the memory address that an indirect jump reads its target from, if known.
 fn slot(instruction: &Instruction) -> Option<u64> {
     let is_memory = instruction.op_count() > 0 && instruction.op0_kind() == OpKind::Memory;
     (is_memory && instruction.is_ip_rel_memory_operand()).then(|| instruction.ip_rel_memory_address())
 }
 
-/// Addresses that an instruction may make a pointer of.
+/// Addresses that an instruction may turn into a pointer.
 fn mentioned(instruction: &Instruction) -> impl Iterator<Item = u64> + '_ {
     let computed = instruction.mnemonic() == Mnemonic::Lea;
     let relative = (computed && instruction.is_ip_rel_memory_operand()).then(|| instruction.ip_rel_memory_address());

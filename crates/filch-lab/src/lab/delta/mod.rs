@@ -1,15 +1,28 @@
-//! How many stores a compiled program makes at least between two pops: "Determining delta" in section 4 of *Fence-Free Work Stealing on Bounded TSO Processors*.
+//! Counts the fewest stores that a compiled program makes between two pops.
 //!
-//! A pop stores the tail, and at most S stores are hidden in the store buffer. If x further stores are made between two pops, at most ceil(S / (x + 1)) pops are
-//! hidden. The fewest stores between two pops are those on the cheapest way, over the control flow of the program, from the pop to itself.
+//! This is "Determining delta" in section 4 of *Fence-Free Work Stealing on Bounded TSO
+//! Processors*.
 //!
-//! Where only the function is given, the way is from its entry to its entry, and one of its stores is that of the tail: x is one less. That is right if one
-//! instruction stores the tail, at most once in a call; a function that may store something again without passing its entry is refused. And delta is one more: the store may come late in one call and early in the next, as where
-//! it is in a function that is called from two places. With the place of that store, as `SYMBOL+0x1f`, the way is from there to there, which can be longer, and needs no such allowance: a pop that finds nothing may return before it gets there. The compiler may have made
-//! several copies of the pop. Then the places of all are given, and the way is from any of them to any.
+//! A pop stores the tail, and the store buffer hides at most S stores. If the program makes x
+//! further stores between two pops, at most ceil(S / (x + 1)) pops are hidden. The fewest stores
+//! between two pops are the stores on the cheapest path, over the control flow of the program, from
+//! the pop to itself.
 //!
-//! All stores count, to whatever line: each takes an entry of its own. But stores in a row to one line may leave the buffer as one, so a delta is good only if at
-//! least one store between two pops goes to another line than the tail. The queues here make one. Code does not tell which line a store goes to.
+//! If only the function is given, the path is from its entry to its entry. One of its stores is the
+//! store of the tail, so x is one less. That is right if a single instruction stores the tail, at
+//! most once in a call. A function that may store something again without passing its entry is
+//! refused. And delta is one more: the store may come late in one call and early in the next, for
+//! example if it is in a function that is called from two places.
+//!
+//! If the place of that store is given, as `SYMBOL+0x1f`, the path is from that place to itself. It
+//! can be longer, and it needs no such allowance: a pop that finds nothing may return before it
+//! gets there. The compiler may have made several copies of the pop. Then all their places are
+//! given, and the path is from any of them to any.
+//!
+//! All stores count, whatever their cache line: each takes an entry of its own. But consecutive
+//! stores to one line may leave the buffer as a single store. So a delta is valid only if at least
+//! one store between two pops goes to a line other than the tail's. The queues here make one. Code
+//! does not tell which line a store goes to.
 
 mod blocks;
 mod program;
@@ -55,38 +68,38 @@ fn bound(text: &str) -> Result<usize, String> {
     Bound::new(stores).map(Bound::get).map_err(|error| error.to_string())
 }
 
-/// Where a pop is.
+/// The location of a pop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
-    /// In which function.
+    /// The index of the function that contains it.
     function: usize,
-    /// The address: of the store of the tail, or of the beginning of the function.
+    /// The address of the store of the tail, or of the beginning of the function.
     address: u64,
-    /// Whether it is that of the store.
+    /// Whether `address` is the address of the store.
     is_store: bool,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug)]
 struct Finding {
     /// Where the program pops.
     places: Vec<Place>,
-    /// How many functions have the same name, and were not given.
+    /// The number of functions with the same name that were not given.
     other_copies: usize,
-    /// x; None if the program never comes back.
+    /// The fewest stores between two pops (x), or `None` if no path leads back.
     stores: Option<u64>,
-    /// The way that makes so few.
+    /// The path that makes so few stores.
     way: Option<Way>,
-    /// How many calls of nobody knows whom there are.
+    /// The number of calls with an unknown target.
     indirect_calls: usize,
-    /// How many jumps to nobody knows where.
+    /// The number of jumps with an unknown target.
     indirect_jumps: usize,
-    /// How many calls of functions of libraries.
+    /// The number of calls of library functions.
     library_calls: usize,
 }
 
 impl Finding {
-    /// How many pops may be hidden; None if no number is safe.
+    /// Returns how many pops may be hidden, or `None` if no number is safe.
     fn delta(&self, bound: usize) -> Option<u64> {
         match self.stores {
             Some(0) => None,
@@ -95,12 +108,15 @@ impl Finding {
         }
     }
 
-    /// Of the ways from beginning to beginning of a function, one more store of the tail than whole ways can lie between two of them: late in the first, and early in the last.
+    /// The extra store of the tail that entry-to-entry paths allow.
+    ///
+    /// The store may come late in the first path and early in the last. So a run of such paths can
+    /// contain one more store of the tail than it has whole paths.
     fn one_more(&self) -> u64 {
         u64::from(self.places.iter().any(|place| !place.is_store))
     }
 
-    /// Whether every way passes something that empties the buffer.
+    /// Whether every path passes an instruction that empties the buffer.
     fn drains(&self) -> bool {
         self.stores.is_some_and(|stores| stores >= DRAINS / 2)
     }
@@ -151,7 +167,8 @@ fn search(program: &Program, symbols: &[impl AsRef<str>]) -> Result<Finding> {
     Ok(Finding {
         places,
         other_copies,
-        // One of the stores on the way is the tail's: that of the place, or somewhere in the function.
+        // One of the stores on the path is the store of the tail: at the place, or somewhere in the
+        // function.
         stores: way.as_ref().map(|way| way.stores.saturating_sub(1)),
         indirect_calls: count(&[End::CallsUnknown]),
         indirect_jumps: count(&[End::JumpsUnknown]),
@@ -160,7 +177,7 @@ fn search(program: &Program, symbols: &[impl AsRef<str>]) -> Result<Finding> {
     })
 }
 
-/// The place that a symbol stands for.
+/// Returns the place that a symbol stands for.
 fn place(program: &Program, symbol: &str) -> Result<Place> {
     let (name, offset) = split(symbol)?;
     let function = program.find(name, offset.is_some())?;
@@ -172,7 +189,7 @@ fn place(program: &Program, symbol: &str) -> Result<Place> {
     Ok(Place { function, address, is_store: offset.is_some() })
 }
 
-/// Refuses a function that may pop more than once in a call.
+/// Returns an error if a function may pop more than once in a call.
 fn check_pops_once(program: &Program, code: &Code, place: &Place, block: usize) -> Result<()> {
     let name = program.functions[place.function].name();
     let ask = || ask(program, place.function);
@@ -193,7 +210,7 @@ fn check_pops_once(program: &Program, code: &Code, place: &Place, block: usize) 
     }
 }
 
-/// Asks for the place of the store of the tail.
+/// The advice to give the place of the store of the tail.
 fn ask(program: &Program, function: usize) -> String {
     let function = &program.functions[function];
     let places = blocks::stores_of(program, function);
@@ -207,7 +224,7 @@ fn ask(program: &Program, function: usize) -> String {
     format!("give the place of the store of the tail, which may be one of these:{list}{more}")
 }
 
-/// A place as it is written.
+/// Formats a place the way it is given on the command line.
 fn described(program: &Program, place: &Place) -> String {
     let function = &program.functions[place.function];
     match place.is_store {
@@ -216,7 +233,7 @@ fn described(program: &Program, place: &Place) -> String {
     }
 }
 
-/// A name, and perhaps how far into the function.
+/// Splits a symbol into its name and an optional offset into the function.
 fn split(symbol: &str) -> Result<(&str, Option<u64>)> {
     let Some((name, offset)) = symbol.rsplit_once("+0x") else { return Ok((symbol, None)) };
     let offset = u64::from_str_radix(offset, 16)
@@ -224,7 +241,7 @@ fn split(symbol: &str) -> Result<(&str, Option<u64>)> {
     Ok((name, Some(offset)))
 }
 
-/// `filch lab delta`.
+/// Runs `filch lab delta`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { binary, symbols, bound, json } = arguments;
     json.iter().try_for_each(|path| figures::check_writable(path))?;

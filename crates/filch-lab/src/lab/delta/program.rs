@@ -1,4 +1,5 @@
-//! A compiled program as far as control flow needs it: its functions, their code, and what is known of pointers.
+//! The functions, the code and the known pointers of a compiled program. This is what control flow
+//! needs.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -15,58 +16,59 @@ use object::{
 /// A function: from its symbol to its end.
 #[derive(Clone, Debug)]
 pub(super) struct Function {
-    /// As in the source. There are several where the compiler found several to be the same.
+    /// Its names in the source. There are several if the compiler merged identical functions.
     pub(super) names: Vec<String>,
-    /// As the linker knows it, in the same order.
+    /// Its names in the symbol table, in the same order.
     mangled: Vec<String>,
-    /// Where it is.
+    /// Its addresses.
     pub(super) range: Range<u64>,
-    /// Whether its symbol says that it ends there, and no other begins before.
+    /// Whether its symbol gives this end, and no other symbol begins before it.
     pub(super) is_end_certain: bool,
-    /// Whether a pointer to it was found, or others may call it by its name: who calls it is not known.
+    /// Whether it may have unknown callers. A pointer to it was found, or it is exported.
     pub(super) is_pointed_to: bool,
 }
 
 impl Function {
-    /// What to call it.
+    /// Returns the name to display.
     pub(super) fn name(&self) -> &str {
         self.names.first().map_or("a function without a name", |name| name)
     }
 }
 
-/// A program.
+/// A compiled program.
 #[derive(Debug)]
 pub(super) struct Program {
-    /// In the order of their addresses.
+    /// Its functions, in the order of their addresses.
     pub(super) functions: Vec<Function>,
     sections: Vec<(u64, Vec<u8>)>,
     /// Where the loader puts addresses of functions of libraries.
     imports: HashSet<u64>,
-    /// Where it puts addresses of functions of this program.
+    /// Where the loader puts addresses of functions of this program.
     pointers: HashMap<u64, u64>,
-    /// Which places are written by the loader, and by nobody else.
+    /// Address ranges that only the loader writes.
     constants: Vec<Range<u64>>,
-    /// Sections of short pieces of code that jump to where the loader says.
+    /// Sections of stubs: pieces of code that jump to an address from the loader.
     stubs: Vec<(u64, Vec<u8>)>,
-    /// How many bytes of code belong to no function that has a name, without what only fills gaps.
+    /// How many bytes of code belong to no named function, padding excluded.
     pub(super) unnamed: usize,
 }
 
 impl Program {
-    /// Reads a file.
+    /// Reads a program from a file.
     pub(super) fn read(path: &Path) -> Result<Program> {
         let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
         Program::parse(&bytes).with_context(|| format!("{} cannot be searched", path.display()))
     }
 
-    /// Of the bytes of a file.
+    /// Parses the bytes of a program.
     pub(super) fn parse(bytes: &[u8]) -> Result<Program> {
         let file = object::File::parse(bytes).context("it is not a program that was compiled")?;
         match file.architecture() {
             Architecture::X86_64 => {}
             other => bail!("it is for {other:?}, and only programs for x86-64 are known here"),
         }
-        // There, addresses in data are chains that nobody unrolls here, so that it is not known which functions are pointed to.
+        // In Mach-O files, addresses in data are chained fixups. They are not decoded here, so it
+        // is not known which functions are pointed to.
         ensure!(file.format() != BinaryFormat::MachO, "it is for macOS, and pointers in such files are not known here");
         let is_code = |section: &object::Section<'_, '_>| section.kind() == SectionKind::Text;
         if file.kind() == ObjectKind::Relocatable
@@ -92,7 +94,8 @@ impl Program {
                     _ => sections.push((range.start, section.data().context("its code cannot be read")?.to_vec())),
                 }
             } else if range.start > 0 {
-                // What the loader does not fill in may hold pointers as it is. Debug information has no address.
+                // Data that the loader does not fill in may hold pointers as it is. Debug
+                // information has no address.
                 let data = section.data().unwrap_or_default();
                 words.extend(data.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default())));
             }
@@ -103,7 +106,8 @@ impl Program {
             !functions.is_empty(),
             "it has no names of functions: it was stripped; build it again and leave them in"
         );
-        // Assembled by hand, some do not say where they end: with the next, or with their section.
+        // Some functions written in assembly have no size: they end at the next function, or with
+        // their section.
         let starts: Vec<u64> = functions.iter().map(|function| function.range.start).collect();
         for (index, function) in functions.iter_mut().enumerate() {
             let start = function.range.start;
@@ -125,7 +129,7 @@ impl Program {
         Ok(Program { functions, sections, imports, pointers, constants, stubs, unnamed })
     }
 
-    /// The code of a function.
+    /// Returns the code of a function.
     pub(super) fn code(&self, function: &Function) -> &[u8] {
         let code = self.sections.iter().find_map(|(first, code)| {
             let from = usize::try_from(function.range.start.checked_sub(*first)?).ok()?;
@@ -135,12 +139,13 @@ impl Program {
         code.unwrap_or_default()
     }
 
-    /// Which function begins at this address.
+    /// Returns the function that begins at this address.
     pub(super) fn beginning_at(&self, address: u64) -> Option<usize> {
         self.functions.binary_search_by_key(&address, |function| function.range.start).ok()
     }
 
-    /// Whether this is a function that jumps to an address in a register, by a return that goes back to nobody.
+    /// Whether this function is a thunk that jumps to an address in a register. It does so by a
+    /// return that does not return to a caller.
     pub(super) fn is_thunk(&self, address: u64) -> bool {
         let is_thunk = |name: &String| {
             ["__x86_indirect_thunk", "__x86_return_thunk", "__llvm_retpoline", "__llvm_lvi_thunk"]
@@ -150,20 +155,21 @@ impl Program {
         self.beginning_at(address).is_some_and(|function| self.functions[function].names.iter().any(is_thunk))
     }
 
-    /// Where this way to a function, of a library or not, leads; nothing if it is none.
+    /// Returns the target of the stub at this address; `None` if there is none.
     pub(super) fn stub(&self, address: u64) -> Option<Target> {
         let code = self.stubs.iter().find_map(|(first, code)| {
             let from = usize::try_from(address.checked_sub(*first)?).ok()?;
             code.get(from..).filter(|code| !code.is_empty())
         })?;
-        // A mark for what may be jumped to, and the jump.
+        // An `endbr64`, if any, and the jump.
         let mut instructions = Decoder::with_ip(64, code, address, DecoderOptions::NONE).into_iter().take(2);
         let jump = instructions.find(|instruction| instruction.flow_control() == FlowControl::IndirectBranch);
         let slot = jump.filter(|jump| jump.is_ip_rel_memory_operand()).map(|jump| jump.ip_rel_memory_address());
         Some(slot.map_or(Target::Unknown, |slot| self.target(slot)))
     }
 
-    /// Where an address that is read from here leads. What is not only written by the loader may have been changed since.
+    /// Returns where an address that is read from `slot` leads. If not only the loader writes
+    /// there, it may have changed since.
     pub(super) fn target(&self, slot: u64) -> Target {
         if !self.constants.iter().any(|constant| constant.contains(&slot)) {
             return Target::Unknown;
@@ -175,8 +181,10 @@ impl Program {
         }
     }
 
-    /// The one function that is meant: by its whole name, or else by a part of it. Copies that the compiler made of it are meant too,
-    /// unless a place in it is given, which is another in each.
+    /// Finds a function by its whole name, or else by a part of it.
+    ///
+    /// Copies that the compiler made of it are meant too. With a place in the function they are
+    /// not, because the offset differs in each copy.
     pub(super) fn find(&self, wanted: &str, with_place: bool) -> Result<usize> {
         let named = |is_it: &dyn Fn(&String) -> bool| -> Vec<usize> {
             let has = |function: &Function| function.names.iter().chain(&function.mangled).any(is_it);
@@ -209,12 +217,14 @@ impl Program {
     }
 }
 
-/// Whether both have the same name in the source.
+/// Whether both functions have the same name in the source.
 pub(super) fn are_copies(one: &Function, other: &Function) -> bool {
     one.names.iter().any(|name| other.names.iter().any(|same| original(same) == original(name)))
 }
 
-/// The name of what the compiler made a copy of, as of `pop.constprop.0`. What is cold was not copied but moved, and is entered from the rest.
+/// Returns the original name of a compiler's copy such as `pop.constprop.0`.
+///
+/// A `.cold` part is not a copy: it was moved, and is entered from the rest.
 fn original(name: &str) -> &str {
     let copies = [".constprop.", ".isra.", ".part.", ".llvm.", ".lto_priv."];
     if name.contains(".cold") {
@@ -223,10 +233,10 @@ fn original(name: &str) -> &str {
     copies.iter().filter_map(|copy| name.find(copy)).min().map_or(name, |end| &name[..end])
 }
 
-/// All functions that have names, those at one address as one.
+/// Returns all named functions. Functions at the same address become one.
 fn functions(file: &object::File<'_>) -> Vec<Function> {
     let mut by_start: BTreeMap<u64, Function> = BTreeMap::new();
-    // What the loader knows by name, other programs and libraries may call.
+    // Other programs and libraries may call a dynamic symbol.
     let named = file.symbols().map(|symbol| (symbol, false));
     for (symbol, is_exported) in named.chain(file.dynamic_symbols().map(|symbol| (symbol, true))) {
         let (Ok(mangled), SymbolKind::Text, true) = (symbol.name(), symbol.kind(), symbol.is_definition()) else {
@@ -243,7 +253,7 @@ fn functions(file: &object::File<'_>) -> Vec<Function> {
         function.range.end = function.range.end.max(range.end);
         function.is_pointed_to |= is_exported;
         if !function.mangled.iter().any(|known| known == mangled) {
-            // Without the hash, which nobody writes.
+            // Without the hash, which users do not type.
             function.names.push(format!("{:#}", rustc_demangle::demangle(mangled)));
             function.mangled.push(mangled.to_owned());
         }
@@ -251,7 +261,7 @@ fn functions(file: &object::File<'_>) -> Vec<Function> {
     by_start.into_values().collect()
 }
 
-/// How much code is in no function. Functions right before such code may go on in it.
+/// Counts the code that is in no function. A function right before such code may continue in it.
 fn unnamed(sections: &[(u64, Vec<u8>)], functions: &mut [Function]) -> usize {
     let mut unnamed = 0;
     for (first, code) in sections {
@@ -275,7 +285,7 @@ fn unnamed(sections: &[(u64, Vec<u8>)], functions: &mut [Function]) -> usize {
     unnamed
 }
 
-/// How many of these bytes are neither 0 nor instructions that only fill gaps.
+/// Returns how many of these bytes are neither 0 nor padding instructions.
 fn without_padding(gap: &[u8]) -> usize {
     let mut decoder = Decoder::new(64, gap, DecoderOptions::NONE);
     let mut count = 0;
@@ -298,15 +308,19 @@ pub(super) enum Target {
     Library,
     /// To this address of the program.
     Here(u64),
-    /// Nobody knows.
+    /// To an unknown address.
     Unknown,
 }
 
-/// Whether nobody but the loader writes there: what cannot be written to, and what is made so before the program begins. The last of these is not always; but it is the loader's alone.
+/// Whether only the loader writes to a section.
+///
+/// That holds for sections that are read-only, and for sections that become read-only before the
+/// program begins. The last of these does not always become read-only, but only the loader writes
+/// to it.
 fn is_constant(section: &object::Section<'_, '_>) -> bool {
     let SectionFlags::Elf { sh_flags } = section.flags() else { return false };
     let has = |flag: u32| sh_flags & u64::from(flag) != 0;
-    // What is not loaded has no address, though it says 0.
+    // A section that is not loaded has no address, though it says 0.
     if !has(object::elf::SHF_ALLOC) {
         return false;
     }
@@ -316,7 +330,7 @@ fn is_constant(section: &object::Section<'_, '_>) -> bool {
     !has(object::elf::SHF_WRITE) || section.name().is_ok_and(is_the_loaders)
 }
 
-/// Where the loader puts addresses: of functions of libraries, and which of this program.
+/// Returns where the loader puts addresses of functions: of libraries, and of this program.
 fn filled_in(file: &object::File<'_>) -> (HashSet<u64>, HashMap<u64, u64>) {
     let (mut imports, mut pointers) = (HashSet::new(), HashMap::new());
     let symbols = file.dynamic_symbol_table();
@@ -334,7 +348,7 @@ fn filled_in(file: &object::File<'_>) -> (HashSet<u64>, HashMap<u64, u64>) {
                     Some(symbol) if symbol.is_undefined() => {
                         imports.insert(slot);
                     }
-                    // What is here, and no plain function, may compute where it leads.
+                    // A symbol of this program that is not a plain function may compute its target.
                     _ => {}
                 }
             }
@@ -347,7 +361,7 @@ fn filled_in(file: &object::File<'_>) -> (HashSet<u64>, HashMap<u64, u64>) {
     (imports, pointers)
 }
 
-/// Whether what is put there is not the address that the file names, but what the function at that address returns.
+/// Whether the loader stores what the function at that address returns, not the address itself.
 pub(super) fn is_computed(flags: RelocationFlags) -> bool {
     flags == RelocationFlags::Elf { r_type: object::elf::R_X86_64_IRELATIVE }
 }
@@ -356,7 +370,9 @@ pub(super) fn is_computed(flags: RelocationFlags) -> bool {
 mod tests {
     use super::*;
 
-    /// A program with the address of a function of its own at 0x5000 and that of a library's at 0x5008, and the same where the program can write, from 0x6000.
+    /// A test program with a slot for its own function and one for a library's.
+    ///
+    /// They are at 0x5000 and 0x5008, and again in writable memory from 0x6000.
     fn program() -> Program {
         // endbr64; bnd jmp [rip + distance], each of 16 bytes
         let stub = |from: u64, slot: u64| {
@@ -384,7 +400,7 @@ mod tests {
     fn only_what_the_loader_alone_writes_is_believed() {
         let target = |slot| program().target(slot);
         assert_eq!((target(0x5000), target(0x5008)), (Target::Here(0x1234), Target::Library));
-        // The program may have put something else there, or nobody says what is there.
+        // The program may have put something else there, or nothing says what is there.
         assert_eq!([0x6000, 0x6008, 0x5010].map(target), [Target::Unknown; 3]);
     }
 

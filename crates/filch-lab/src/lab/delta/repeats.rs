@@ -1,25 +1,28 @@
-//! Whether one call of a function may store the tail more than once.
+//! Whether a single call of a function may store the tail more than once.
 //!
-//! From the beginning of a function to its beginning is the way from pop to pop only if each call of it pops at most once. Where the compiler put the pop into
-//! a loop, the loop goes round without passing the beginning, and makes fewer stores. So does the way up from a recursion, and what calls something that pops twice in a row.
+//! The path from a function's beginning to its beginning leads from pop to pop only if each call
+//! pops at most once. If the compiler put the pop into a loop, the loop repeats without passing the
+//! beginning, and makes fewer stores. The same holds for the return from a recursion, and for a
+//! function that makes two calls in a row that pop.
 
 use std::collections::{HashMap, HashSet};
 
 use super::blocks::{Block, Code, End, DRAINS};
 use super::program::Program;
 
-/// Why it may.
+/// Why a call may store the tail more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
-    /// What stores here may be done again without passing the beginning.
+    /// The store at this address may run again without passing the beginning.
     Loop(u64),
-    /// Nobody knows where this jump goes: perhaps round.
+    /// The target of this jump is unknown: it may loop.
     Jump(u64),
-    /// Nobody knows what this calls: perhaps something that pops, often.
+    /// The callee of this call is unknown: it may pop several times.
     Call(u64),
 }
 
-/// Looks at all that happens from the block `entry` on, with what is called, until it is entered again.
+/// Checks everything reachable from the block `entry`, callees included, until `entry` is reached
+/// again.
 pub(super) fn doubt(program: &Program, code: &Code, entry: usize) -> Option<Doubt> {
     let after = |block: usize, returns: &Returns, are_drains_passed: bool| {
         let Block { next, end, function, .. } = code.blocks[block];
@@ -31,7 +34,7 @@ pub(super) fn doubt(program: &Program, code: &Code, entry: usize) -> Option<Doub
         };
         let is_return = matches!(end, End::Returns | End::JumpsToLibrary);
         let callers = returns.get(&function).filter(|_| is_return).into_iter().flatten().copied();
-        // Panics are left out.
+        // Paths into panics are ignored.
         let matters = |&to: &usize| {
             let block = &code.blocks[to];
             let is_passed = are_drains_passed || block.stores < DRAINS;
@@ -50,24 +53,25 @@ pub(super) fn doubt(program: &Program, code: &Code, entry: usize) -> Option<Doub
         seen
     };
 
-    // Where they return to is reached with the calls.
+    // Return targets are reached together with the calls.
     let mut all: Vec<usize> = reached(entry, &Returns::new(), true).into_iter().collect();
     all.push(entry);
     all.sort_unstable();
     let returns = returns(code, &all);
     let ends = |end: End| all.iter().map(|&block| &code.blocks[block]).find(|block| block.end == end);
     let (jump, call) = (ends(End::JumpsUnknown), ends(End::CallsUnknown));
-    // A loop that empties the buffer each time round may pop each time: no pop before it is hidden after it.
+    // A loop that empties the buffer in every iteration may pop in every iteration: no pop before
+    // the drain is hidden after it.
     let is_again = |block: usize| reached(block, &returns, false).contains(&block);
     let again = all.iter().find(|&&block| code.blocks[block].may_store_tail && is_again(block));
     let again = again.map(|&block| Doubt::Loop(code.blocks[block].start));
     again.or(jump.map(|block| Doubt::Jump(block.last))).or(call.map(|block| Doubt::Call(block.last)))
 }
 
-/// Where functions return to.
+/// For each function, the blocks that it returns to.
 type Returns = HashMap<usize, HashSet<usize>>;
 
-/// Where functions return to whose calls are in these blocks.
+/// Returns where the functions that these blocks call return to.
 fn returns(code: &Code, blocks: &[usize]) -> Returns {
     let mut returns = Returns::new();
     let mut goes_on_in = Vec::new();
@@ -80,7 +84,8 @@ fn returns(code: &Code, blocks: &[usize]) -> Returns {
         if let (Some(called), Some(next)) = (called, next) {
             returns.entry(called).or_default().insert(next);
         }
-        // What a function goes on in returns to that function's callers.
+        // If a function continues in another function, that one returns to the first function's
+        // callers.
         let others = to.into_iter().chain(next).map(|to| code.blocks[to].function).filter(|other| *other != function);
         goes_on_in.extend(others.map(|other| (function, other)));
     }
@@ -97,7 +102,7 @@ fn returns(code: &Code, blocks: &[usize]) -> Returns {
     }
 }
 
-/// Whether a function is the beginning of a panic, by its name.
+/// Whether a function starts a panic, by its name.
 fn panics(name: &str) -> bool {
     ["core::panicking::", "core::option::unwrap_failed", "core::option::expect_failed", "core::result::unwrap_failed"]
         .iter()

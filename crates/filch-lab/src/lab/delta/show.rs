@@ -1,4 +1,4 @@
-//! What was found, for people and as JSON.
+//! Formats findings as text and as JSON.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::way::{Leaves, Way};
 use super::{Finding, Place};
 use crate::figures::grouped;
 
-/// The answer, the way, and how much it is worth.
+/// Formats the answer, the path, and the limits of the answer.
 pub(super) fn text(program: &Program, finding: &Finding, bound: usize) -> String {
     let named = |place: &Place| format!("`{}` at {:#x}", super::described(program, place), place.address);
     let places = finding.places.iter().map(named).collect::<Vec<_>>().join(", ");
@@ -57,7 +57,7 @@ fn conclusion(finding: &Finding, bound: usize) -> String {
     }
 }
 
-/// A line for each stay in a function.
+/// Formats a line for each consecutive stay in a function.
 fn steps(program: &Program, way: &Way) -> String {
     let mut stays: Vec<(usize, u64, u64)> = Vec::new();
     for step in &way.steps {
@@ -128,7 +128,7 @@ fn worth(program: &Program, finding: &Finding) -> String {
     text
 }
 
-/// All of it.
+/// Returns the finding as JSON.
 pub(super) fn json(program: &Program, finding: &Finding, bound: usize, binary: &Path) -> Value {
     let step = |step: &super::way::Step| {
         json!({

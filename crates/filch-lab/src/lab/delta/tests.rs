@@ -1,4 +1,4 @@
-//! Programs of a few instructions, for which the answer is plain.
+//! Programs of a few instructions, with an obvious answer.
 
 use object::write::{Object, Symbol, SymbolSection};
 use object::{Architecture, BinaryFormat, Endianness, SymbolFlags, SymbolKind, SymbolScope};
@@ -9,7 +9,7 @@ use super::way::Leaves;
 use super::*;
 use crate::command_line;
 
-/// An instruction. Jumps name the instruction of the same function that they go to.
+/// An instruction. A jump names the index of its target instruction in the same function.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Store,
@@ -37,7 +37,7 @@ use Op::{
 };
 
 impl Op {
-    /// Its bytes, without the distance that those have which go somewhere.
+    /// The bytes of the instruction, without the distance to its target.
     fn bytes(self) -> &'static [u8] {
         match self {
             // mov [rdi], eax
@@ -81,7 +81,7 @@ fn offset(ops: &[Op], index: usize) -> usize {
     ops[..index].iter().map(|op| op.length()).sum()
 }
 
-/// The bytes of all functions one after the other, and where each begins.
+/// Returns the bytes of all functions in a row, and where each begins.
 fn assemble(functions: Functions<'_>) -> (Vec<u8>, Vec<usize>) {
     let mut starts = Vec::new();
     let mut end: usize = 0;
@@ -152,7 +152,7 @@ const POP: (&str, &[Op]) = ("pop", &[Store, Return]);
 
 #[test]
 fn a_loop_makes_its_stores_between_two_pops() {
-    // Three, and the return address.
+    // Three stores, and the return address.
     assert_eq!(stores(&[POP, ("worker", &[Store, Store, Store, Call("pop"), Jump(0)])]), Some(4));
     assert_eq!(stores(&[POP, ("worker", &[Push, Nothing, Call("pop"), Jump(0)])]), Some(2));
 }
@@ -167,13 +167,13 @@ fn the_branch_with_fewer_stores_counts() {
 #[test]
 fn a_called_function_adds_the_fewest_stores_through_it() {
     let worker: &[Op] = &[Call("work"), Call("pop"), Jump(0)];
-    // Two return addresses, and what is between.
+    // Two return addresses, and the stores between them.
     assert_eq!(stores(&[POP, ("worker", worker), ("work", &[Store, Store, Return])]), Some(4));
     assert_eq!(stores(&[POP, ("worker", worker), ("work", &[Branch(3), Store, Store, Return])]), Some(2));
-    // Recursion ends somewhere.
+    // The recursion must end.
     let recursive: &[Op] = &[Branch(3), Call("work"), Store, Store, Return];
     assert_eq!(stores(&[POP, ("worker", worker), ("work", recursive)]), Some(3));
-    // What never returns is no way back.
+    // A callee that never returns is no path back.
     let dead_end: &[Op] = &[Branch(4), Call("work"), Nothing, Nothing, Store, Store, Call("pop"), Jump(0)];
     assert_eq!(stores(&[POP, ("worker", dead_end), ("work", &[Stop])]), Some(3));
 }
@@ -182,7 +182,7 @@ fn a_called_function_adds_the_fewest_stores_through_it() {
 fn a_pop_inside_a_called_function_is_a_pop() {
     let functions: Functions<'_> =
         &[POP, ("worker", &[Store, Store, Call("step"), Jump(0)]), ("step", &[Store, Call("pop"), Return])];
-    // Two in the loop, one in the step, and two return addresses.
+    // Two stores in the loop, one in the step, and two return addresses.
     assert_eq!(stores(functions), Some(5));
     let way = found(functions, "pop").way.unwrap();
     let names: Vec<_> = way.steps.iter().map(|step| step.function).collect();
@@ -206,7 +206,7 @@ fn a_tail_call_returns_to_the_first_caller() {
 #[test]
 fn an_indirect_call_may_pop_at_once() {
     let finding = found(&[POP, ("worker", &[Call("pop"), Store, CallUnknown, Store, Store, Jump(0)])], "pop");
-    // One, and the return address of that call.
+    // One store, and the return address of that call.
     assert_eq!((finding.stores, finding.indirect_calls, finding.indirect_jumps), (Some(2), 1, 0));
     assert!(matches!(finding.way.unwrap().leaves, Some(Leaves::Call(_))));
 }
@@ -223,7 +223,7 @@ fn an_unknown_caller_may_pop_again_at_once() {
     let finding = found(&[("pop", &[Store, Store, Return])], "pop");
     assert_eq!(finding.stores, Some(1));
     assert_eq!(finding.way.unwrap().leaves, Some(Leaves::Return(0)));
-    // A function that is pointed to may have callers that are not known, beside those that are.
+    // A function that is pointed to may have unknown callers besides the known ones.
     let worker: &[Op] = &[Take("pop"), Store, Store, Call("pop"), Jump(0)];
     assert_eq!(stores(&[POP, ("worker", worker)]), Some(0));
 }
@@ -233,7 +233,7 @@ fn a_fence_on_every_way_hides_nothing() {
     for drain in [Fence, LockedAdd] {
         let finding = found(&[POP, ("worker", &[Call("pop"), drain, Jump(0)])], "pop");
         assert!(finding.drains());
-        // Late in one call, and early in the next.
+        // Late in the first call, and early in the next.
         assert_eq!(finding.delta(128), Some(2));
         assert_eq!(found(&[POP, ("worker", &[Call("pop"), drain, Jump(0)])], "pop+0x0").delta(128), Some(1));
         let around: &[Op] = &[Call("pop"), Branch(3), drain, Jump(0)];
@@ -243,7 +243,7 @@ fn a_fence_on_every_way_hides_nothing() {
 
 #[test]
 fn from_the_store_of_the_tail_a_pop_that_finds_nothing_is_no_pop() {
-    // Empty: return at once. Otherwise two stores, the first of which is the tail's.
+    // Empty: returns at once. Otherwise two stores, the first of which is the store of the tail.
     let pop: (&str, &[Op]) = ("pop", &[Branch(3), Store, Store, Return]);
     let locked: (&str, &[Op]) = ("pop", &[Branch(2), LockedAdd, Return]);
     let functions: Functions<'_> = &[pop, ("worker", &[Call("pop"), Jump(0)])];
@@ -262,7 +262,7 @@ fn who_pops_once_hides_one() {
     let finding = found(functions, "pop+0x0");
     assert_eq!((finding.stores, finding.delta(73)), (None, Some(1)));
     assert!(show::text(&program(functions), &finding, 73).contains("pops once"));
-    // Without the place that stores the tail, it is not certain.
+    // Without the place that stores the tail, the answer is not certain.
     let refused = refusal(search(&program(functions), &["pop"]));
     assert!(refused.contains("no way back") && refused.contains("pop+0x0"), "{refused}");
 }
@@ -319,7 +319,7 @@ fn what_cannot_be_searched_is_refused_with_a_reason() {
     assert!(refusal(Program::parse(&other)).contains("only programs for x86-64"));
     let whole = object(&[POP], Architecture::X86_64).write().unwrap();
     for length in 0..whole.len() {
-        // However much is missing: an answer or a refusal, and no panic.
+        // Whatever is missing, the result is an answer or an error, never a panic.
         let _ = Program::parse(&whole[..length]).map(|program| search(&program, &["pop"]).is_ok());
     }
 }

@@ -1,11 +1,13 @@
-//! The way from a pop to a pop that makes the fewest stores.
+//! The path from a pop to a pop that makes the fewest stores.
 //!
-//! Calls and returns are matched: a way through a called function comes back to where it was called, at the price of the cheapest way through it. A way that
-//! returns from the function it began in, or from the one that called that, may come back to any of its callers. Where nobody knows where the program goes, at
-//! an indirect call or jump or a return to an unknown caller, it may be at the place at once: no way can be shorter, so that what is found is a
-//! lower bound. It may be lower than need be.
+//! Calls and returns are matched: a path through a called function returns to its call, at the
+//! price of the cheapest path through the callee. A path that returns from the function it began
+//! in, or from that function's caller, may return to any caller. Where control flow is unknown (an
+//! indirect call, an indirect jump, or a return to an unknown caller), the path may reach the place
+//! at once. No path can be shorter, so the result is a lower bound. It may be lower than necessary.
 //!
-//! Functions of libraries are taken to return without a pop and without a store. Panics are left out: unwinding makes more stores than any buffer holds.
+//! Functions of libraries are assumed to return without a pop and without a store. Panics are
+//! ignored: unwinding makes more stores than any buffer holds.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
@@ -13,48 +15,48 @@ use std::collections::{BinaryHeap, HashSet};
 use super::blocks::{Block, Code, End};
 use super::program::Program;
 
-/// Not reached.
+/// The distance of a node that is not reached.
 const NEVER: u64 = u64::MAX;
 
-/// Calls of calls double what they make each time: more than a number holds is as much as it holds.
+/// Adds two numbers of stores, saturating. Nested calls can double the number each time.
 fn sum(some: u64, more: u64) -> u64 {
     some.saturating_add(more).min(NEVER - 1)
 }
 
-/// A way from one of the places to one of them.
+/// A path from one of the places to one of them.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
-    /// How many stores it makes, with that of the place itself.
+    /// How many stores it makes, including the store of the place itself.
     pub(super) stores: u64,
-    /// What it passes through.
+    /// The blocks that it passes through.
     pub(super) steps: Vec<Step>,
-    /// Where it was no longer known where it goes.
+    /// Where its target becomes unknown.
     pub(super) leaves: Option<Leaves>,
 }
 
-/// A block on the way.
+/// A block on the path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
-    /// Which function.
+    /// The index of its function.
     pub(super) function: usize,
-    /// Where it begins.
+    /// The address where it begins.
     pub(super) address: u64,
-    /// How many stores it makes, with those of what it calls and comes back from.
+    /// How many stores it makes, including the stores of callees that return.
     pub(super) stores: u64,
 }
 
-/// How it leaves what is known.
+/// How a path leaves the known control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leaves {
     /// By an indirect call at this address.
     Call(u64),
     /// By an indirect jump at this address.
     Jump(u64),
-    /// By returning from this function to a caller that is not known.
+    /// By returning from this function to an unknown caller.
     Return(usize),
 }
 
-/// The cheapest way from one of these blocks to one of them. None if there is no way.
+/// Returns the cheapest path from any of these blocks to any; `None` if none exists.
 pub(super) fn shortest(program: &Program, code: &Code, places: &HashSet<usize>) -> Option<Way> {
     let through = through(code);
     let graph = Graph::new(program, code, places, &through);
@@ -75,12 +77,14 @@ pub(super) fn shortest(program: &Program, code: &Code, places: &HashSet<usize>) 
     Some(way)
 }
 
-/// For each block the fewest stores from its beginning to the return of its function.
+/// Returns, for each block, the fewest stores from its beginning to its function's return.
 ///
-/// Knuth's form of Dijkstra's algorithm, where the price of a call is that of two ways: through what is called, and from there on.
+/// This is Knuth's form of Dijkstra's algorithm: the price of a call is the sum of two paths,
+/// through the callee and from the call on.
 fn through(code: &Code) -> Vec<u64> {
     let blocks = &code.blocks;
-    // Who goes on there, with which stores; and who calls it or is called before it.
+    // The predecessors of each block; and the calls for which it is the callee or the return
+    // target.
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
     let mut calls: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
     let mut queue = BinaryHeap::new();
@@ -133,8 +137,12 @@ struct Edge {
     leaves: Option<Leaves>,
 }
 
-/// Two nodes a block: entered from outside, where a return may lead to any caller, and entered by a call of the way itself, where a return leads back to a
-/// caller that the way has dealt with. A node a function for returning from it, and one for being at a place again.
+/// The graph of control flow, with two nodes for each block.
+///
+/// The first node is for a block entered from outside, where a return may lead to any caller. The
+/// second is for a block entered by a call on the path, where a return leads back to a caller that
+/// the path has already handled. Each function has a node for returning from it. A last node stands
+/// for being at a place again.
 struct Graph<'a> {
     blocks: usize,
     functions: usize,
@@ -162,7 +170,8 @@ impl<'a> Graph<'a> {
                 End::Jumps(to) | End::Branches(to) => graph.add_tail_call(code, block.function, to, &mut has_callers),
                 _ => {}
             }
-            // The next block is in another function where one name stands in the middle of another's code.
+            // The next block is in another function if a symbol is in the middle of another
+            // function's code.
             let goes_on = matches!(
                 block.end,
                 End::Falls | End::Branches(_) | End::Calls(_) | End::CallsLibrary | End::CallsUnknown
@@ -179,7 +188,7 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// Where a block goes.
+    /// Adds the edges of a block.
     fn add_block(&mut self, code: &Code, index: usize, is_outside: bool, through: &[u64]) {
         let block = &code.blocks[index];
         let node = if is_outside { self.outside(index) } else { self.inside(index) };
@@ -210,7 +219,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// A function that goes on in another returns, from there, to its own callers.
+    /// Adds a tail call. The function that is entered returns to the callers of the first.
     fn add_tail_call(&mut self, code: &Code, from: usize, to: usize, has_callers: &mut [bool]) {
         let into = code.blocks[to].function;
         if from != into {
@@ -235,7 +244,7 @@ impl<'a> Graph<'a> {
         2 * block + 1
     }
 
-    /// Entering a block; those of the places are where the way ends.
+    /// Returns the node for entering a block. The blocks of the places are where the path ends.
     fn to(&self, block: usize, is_outside: bool) -> usize {
         match is_outside {
             _ if self.places.contains(&block) => self.again(),
@@ -256,7 +265,7 @@ impl<'a> Graph<'a> {
         (node < 2 * self.blocks).then_some(node / 2)
     }
 
-    /// For each node the fewest stores until a place is reached again, and the edge that such a way begins with.
+    /// Returns, for each node, the fewest stores to a place, and the first edge.
     fn distances(&self) -> (Vec<u64>, Vec<Option<usize>>) {
         let nodes = self.again() + 1;
         let mut into: Vec<Vec<usize>> = vec![Vec::new(); nodes];

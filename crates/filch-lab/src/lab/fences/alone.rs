@@ -1,4 +1,4 @@
-//! What one thread can measure by itself: loops of one thing, each in a function of its own.
+//! Measurements of a single thread: loops over one operation, each in its own function.
 
 use std::hint::black_box;
 use std::sync::atomic::{fence, AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use anyhow::{anyhow, Result};
 use crossbeam_utils::CachePadded;
 use filch_queue::barrier;
 
-/// How often a loop goes around for a sample.
+/// The number of iterations for a sample.
 const TURNS: usize = 20_000;
 
-/// System calls for a sample.
+/// The number of system calls for a sample.
 const CALLS: usize = 200;
 
 fn time(turns: usize, mut turn: impl FnMut(usize)) -> f64 {
@@ -24,7 +24,7 @@ fn word() -> CachePadded<AtomicUsize> {
     CachePadded::new(AtomicUsize::new(0))
 }
 
-/// A plain store.
+/// Times a plain store.
 #[inline(never)]
 pub(super) fn store() -> Result<f64> {
     let word = black_box(word());
@@ -32,18 +32,18 @@ pub(super) fn store() -> Result<f64> {
     Ok(time(TURNS, |turn| black_box(&word).store(turn, Ordering::Relaxed)))
 }
 
-/// A store, and a fence that waits for it.
+/// Times a store and a fence that waits for it.
 #[inline(never)]
 pub(super) fn store_and_fence() -> Result<f64> {
     let word = black_box(word());
     Ok(time(TURNS, |turn| {
         black_box(&word).store(turn, Ordering::Relaxed);
-        // SeqCst: what is timed.
+        // SeqCst: the fence is what is timed.
         fence(Ordering::SeqCst);
     }))
 }
 
-/// A store, and the instruction that is named after what it does.
+/// Times a store and an `mfence` instruction.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 pub(super) fn store_and_mfence() -> Result<f64> {
@@ -55,17 +55,18 @@ pub(super) fn store_and_mfence() -> Result<f64> {
     }))
 }
 
-/// A locked instruction: an addition to a word that this core has.
+/// Times a locked instruction: an addition to a word in this core's cache.
 #[inline(never)]
 pub(super) fn locked_add() -> Result<f64> {
     let word = black_box(word());
     Ok(time(TURNS, |turn| {
-        // SeqCst: what is timed. On x86-64 any other ordering would be the same instruction.
+        // SeqCst: the operation is what is timed. On x86-64 any other ordering is the same
+        // instruction.
         black_box(&word).fetch_add(turn, Ordering::SeqCst);
     }))
 }
 
-/// The barrier on behalf of all threads of the process.
+/// Times the barrier on behalf of all threads of the process.
 pub(super) fn heavy_barrier() -> Result<f64> {
     let mut refused = false;
     let nanos = time(CALLS, |_| refused |= barrier::heavy().is_err());
@@ -75,11 +76,11 @@ pub(super) fn heavy_barrier() -> Result<f64> {
     Ok(nanos)
 }
 
-/// As little as a system call can do.
+/// Times the cheapest system call.
 #[cfg(target_os = "linux")]
 pub(super) fn system_call() -> Result<f64> {
     Ok(time(CALLS, |_| {
-        // SAFETY: the call takes nothing and touches no memory of ours.
+        // SAFETY: the call takes no arguments and touches no memory of this process.
         black_box(unsafe { libc::syscall(libc::SYS_getppid) });
     }))
 }

@@ -1,24 +1,30 @@
-//! Which instruction a fence became: a compiler may choose `mfence` or a locked instruction, and one can be twice as slow as the other.
+//! Which instruction a fence compiles to.
+//!
+//! A compiler may choose `mfence` or a locked instruction, and one can be twice as slow as the
+//! other.
 
 use std::sync::atomic::{fence, Ordering};
 
-/// The instruction that a SeqCst fence is in this program, read from the program itself; None where that is not known.
+/// Returns the instruction of a SeqCst fence in this program, or `None` if unknown.
+///
+/// It is read from the program's own code.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn of_a_fence() -> Option<String> {
     use iced_x86::{Decoder, DecoderOptions, FlowControl};
 
-    /// More than a fence and the return need.
+    /// More bytes than a fence and the return need.
     const ENOUGH: usize = 32;
 
     let start = fence_alone as fn() as *const u8;
     let mut code = Vec::new();
     while code.len() < ENOUGH {
-        // SAFETY: code may be read, and this is a byte of the function: none was its last so far, or the loop would be over.
+        // SAFETY: code is readable, and this byte belongs to the function: no earlier byte was its
+        // last, or the loop would have ended.
         code.push(unsafe { *start.add(code.len()) });
         let known: Vec<_> = Decoder::with_ip(64, &code, 0, DecoderOptions::NONE).into_iter().collect();
         let whole = known.iter().take_while(|instruction| !instruction.is_invalid());
         match whole.last() {
-            // In a build without optimisation the fence is a call away.
+            // In a build without optimisation the fence is in a called function.
             Some(last) if last.flow_control() != FlowControl::Next => return None,
             Some(last) if is_a_fence(&name(last)) => return Some(name(last)),
             _ => {}
@@ -42,17 +48,17 @@ fn name(instruction: &iced_x86::Instruction) -> String {
     }
 }
 
-/// Not known here.
+/// Returns `None`: the instruction is unknown on this architecture.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn of_a_fence() -> Option<String> {
     let _ = fence_alone;
     None
 }
 
-/// As it is compiled everywhere in this program.
+/// A fence, compiled as everywhere in this program.
 #[inline(never)]
 fn fence_alone() {
-    // SeqCst: it is the fence that is looked at.
+    // SeqCst: this fence is what is inspected.
     fence(Ordering::SeqCst);
 }
 

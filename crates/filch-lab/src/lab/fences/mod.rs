@@ -16,7 +16,7 @@ use crate::figures::{self, grid, number, Series};
 use crate::machine::Machine;
 use crate::{print, say, stats, watch};
 
-/// The name of its rows.
+/// The name of the suite in its rows.
 pub(crate) const SUITE: &str = "fences";
 
 /// What a user may choose.
@@ -33,19 +33,19 @@ pub(crate) struct Arguments {
 
 type Measure = Box<dyn Fn(Cores) -> Result<Option<f64>> + Send>;
 
-/// Something that costs time.
+/// An operation whose cost is measured.
 struct Price {
-    /// The name that plots know it by.
+    /// Its name in plots.
     case: &'static str,
     /// How many threads take part.
     threads: usize,
-    /// What it is, for people.
+    /// Its description for readers.
     what: String,
-    /// Takes a sample, in nanoseconds; None if what others do on this machine left no room for one.
+    /// Takes a sample, in nanoseconds, or `None` if other programs kept the machine too busy.
     measure: Measure,
 }
 
-/// All prices that this machine has, and a sentence for each that it has not.
+/// Returns all prices of this machine, and a sentence for each that it lacks.
 fn prices(cores: Cores) -> (Vec<Price>, Vec<String>) {
     let price = |case, threads, what: &str, measure: Measure| Price { case, threads, what: what.to_owned(), measure };
     let fence = match instruction::of_a_fence() {
@@ -89,7 +89,7 @@ fn prices(cores: Cores) -> (Vec<Price>, Vec<String>) {
     (all, missing)
 }
 
-/// Measures all of them: a series a price, in nanoseconds.
+/// Measures all prices: a series for each, in nanoseconds.
 pub(crate) fn measure(quick: bool) -> Result<Vec<Series>> {
     let cores = Cores::choose();
     let (prices, missing) = prices(cores);
@@ -102,7 +102,9 @@ pub(crate) fn measure(quick: bool) -> Result<Vec<Series>> {
     measuring.join().map_err(|_| anyhow!("the thread that measured failed"))?
 }
 
-/// So many rounds, each of which takes a sample of everything and begins with another. One that is over in the middle does not count.
+/// Runs `rounds` rounds of samples of all prices.
+///
+/// Each round begins with another price. A round that is interrupted does not count.
 fn rounds(prices: &[Price], rounds: usize, cores: Cores, is_over: fn() -> bool) -> Result<Vec<Series>> {
     let series = |price: &Price| Series {
         case: price.case.to_owned(),
@@ -129,7 +131,7 @@ fn rounds(prices: &[Price], rounds: usize, cores: Cores, is_over: fn() -> bool) 
     Ok(all)
 }
 
-/// `filch lab fences`.
+/// Runs `filch lab fences`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     arguments.json.iter().try_for_each(|path| figures::check_writable(path))?;
     let machine = Machine::here();
@@ -168,7 +170,7 @@ mod tests {
         }
         for series in &series {
             assert_eq!((series.name, series.unit), ("machine", "ns/op"), "{}", series.case);
-            // A busy machine may leave no room for a busy peer.
+            // On a busy machine, the busy peer may never run.
             assert!(series.samples.len() == 1 || series.case == "membarrier-busy", "{}", series.case);
             assert!(series.samples.iter().all(|&nanos| nanos >= 0.0) && series.note.is_some());
         }

@@ -1,4 +1,4 @@
-//! What takes a second thread, on a core of its own.
+//! Measurements that need a second thread, on a core of its own.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -12,28 +12,29 @@ use filch_queue::{barrier, chase_lev, Steal};
 use crate::bench::pin::Cores;
 use crate::stats;
 
-/// Wake-ups for a sample.
+/// The number of wake-ups for a sample.
 const WAKES: usize = 15;
 
-/// What a thread gets to fall asleep before it is woken.
+/// How long a thread may take to fall asleep before it is woken.
 const NAP: Duration = Duration::from_micros(300);
 
-/// Barriers for a sample, and what it takes at most.
+/// The number of barriers for a sample, and the time limit of a sample.
 const BARRIERS: usize = 50;
 const PATIENCE: Duration = Duration::from_millis(150);
 
-/// Steals for a sample.
+/// The number of steals for a sample.
 const STEALS: usize = 500;
 
-/// The barrier on behalf of all threads of the process, one of which is busy. None if the system
-/// kept them waiting most of the time.
+/// Times the barrier on behalf of all threads of the process, with another thread busy.
+///
+/// Returns `None` if the system kept the threads waiting most of the time.
 pub(super) fn heavy_barrier_with_a_peer(cores: Cores) -> Result<Option<f64>> {
     let stop = AtomicBool::new(false);
     let turns = CachePadded::new(AtomicUsize::new(0));
     thread::scope(|scope| {
         scope.spawn(|| {
             cores.pin_thief();
-            // Relaxed, here and below: signs of life, with which nothing is handed over.
+            // Relaxed, here and below: a progress counter that publishes no data.
             while !stop.load(Ordering::Relaxed) {
                 turns.fetch_add(1, Ordering::Relaxed);
             }
@@ -41,7 +42,8 @@ pub(super) fn heavy_barrier_with_a_peer(cores: Cores) -> Result<Option<f64>> {
         let mut nanos = Vec::new();
         let mut refused = false;
         let begin = Instant::now();
-        // Only a peer that runs has to be interrupted, so a call counts only if the peer got on meanwhile.
+        // Only a running peer has to be interrupted, so a call counts only if the peer made
+        // progress meanwhile.
         while nanos.len() < BARRIERS && begin.elapsed() < PATIENCE && !refused {
             let before = turns.load(Ordering::Relaxed);
             let start = Instant::now();
@@ -53,13 +55,15 @@ pub(super) fn heavy_barrier_with_a_peer(cores: Cores) -> Result<Option<f64>> {
         }
         stop.store(true, Ordering::Relaxed);
         ensure!(!refused, "the kernel refused its barrier");
-        // Of a few only, the median may be one that took as long as this thread was kept waiting.
+        // With only a few calls, the median may be a call during which this thread was preempted.
         Ok(stats::median(&nanos).filter(|_| nanos.len() >= BARRIERS / 2))
     })
 }
 
-/// From the call that wakes a thread, which sleeps in the kernel, to its first instruction: the shortest of several, because a core that
-/// other programs are at comes free only later.
+/// Times a wake-up, from the call to the first instruction of the woken thread.
+///
+/// The thread sleeps in the kernel. The result is the shortest of several, because a core that runs
+/// other programs becomes free only later.
 pub(super) fn wake(cores: Cores) -> Result<f64> {
     let epoch = Instant::now();
     let awake_at = AtomicU64::new(0);
@@ -70,16 +74,17 @@ pub(super) fn wake(cores: Cores) -> Result<f64> {
             loop {
                 thread::park();
                 let now = epoch.elapsed().as_nanos() as u64;
-                // Acquire: pairs with the release of who ends it.
+                // Acquire: pairs with the release of the thread that ends the measurement.
                 if over.load(Ordering::Acquire) {
                     return;
                 }
-                // Release: pairs with the acquire of the waker, which then may wake again.
+                // Release: pairs with the acquire of the waker, which may then wake this thread
+                // again.
                 awake_at.store(now, Ordering::Release);
             }
         });
         let once = |_| {
-            // Relaxed: the unparking that follows orders it.
+            // Relaxed: the following unpark orders it.
             awake_at.store(0, Ordering::Relaxed);
             thread::sleep(NAP);
             let start = epoch.elapsed().as_nanos() as u64;
@@ -101,10 +106,12 @@ pub(super) fn wake(cores: Cores) -> Result<f64> {
     stats::min(&nanos).context("nothing was woken")
 }
 
-/// A steal of the only task, which an owner on another core has just pushed: everything that the thief touches is in the other core's cache.
+/// Times a steal of the only task, just pushed by an owner on another core.
+///
+/// Everything that the thief touches is in the other core's cache.
 pub(super) fn steal(cores: Cores) -> Result<f64> {
     let (owner, thief) = chase_lev::new::<usize>();
-    // How many tasks were pushed, and how many were stolen.
+    // The number of tasks pushed, and the number stolen.
     let pushed = CachePadded::new(AtomicUsize::new(0));
     let stolen = CachePadded::new(AtomicUsize::new(0));
     let nanos = thread::scope(|scope| {
@@ -142,13 +149,13 @@ pub(super) fn steal(cores: Cores) -> Result<f64> {
     Ok((stealing - clock()).max(0.0))
 }
 
-/// What looking at the clock adds to a time.
+/// The time that reading the clock adds to a measurement.
 fn clock() -> f64 {
     let looks: Vec<f64> = (0..100).map(|_| Instant::now().elapsed().as_nanos() as f64).collect();
     stats::median(&looks).unwrap_or(0.0)
 }
 
-/// Waits for another thread, which has a core of its own unless other programs are at it.
+/// Waits for another thread. It has a core of its own unless other programs run there.
 fn wait_until(mut condition: impl FnMut() -> bool) {
     for turn in 1u32.. {
         if condition() {

@@ -1,4 +1,4 @@
-//! What a user may choose.
+//! Command-line arguments of `filch lab litmus`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,9 +8,9 @@ use filch_queue::calibration::Calibration;
 
 use crate::seconds;
 
-/// How often each point is raced, unless somebody says so, or relies on it.
+/// The default number of runs of each point, if no calibration relies on them.
 pub(super) const RUNS: u64 = 3_000;
-/// The most that makes sense: years.
+/// The largest sensible number of runs: it takes years.
 const MOST_RUNS: u64 = 1_000_000_000_000;
 
 /// What a user may choose.

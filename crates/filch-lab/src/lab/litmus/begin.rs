@@ -1,4 +1,4 @@
-//! Where a sweep begins: with what was counted before, the bound that is put to the test, and the store buffer that it comes from.
+//! The start of a sweep: earlier counts, the bound, and the measured store buffer.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use super::Arguments;
 use crate::lab::store_buffer::{self, SURE};
 use crate::say;
 
-/// How long the store buffer is measured for.
+/// How long the store buffer is measured.
 const TIME_FOR_THE_BUFFER: Duration = Duration::from_secs(6);
 
-/// What is gone on from, if that was asked for.
+/// Returns the state to resume from, if `--resume` was given.
 pub(super) fn earlier(arguments: &Arguments, cpu: &Cpu) -> Result<Option<State>> {
     let Some(path) = &arguments.state else { return Ok(None) };
     if !arguments.resume {
@@ -28,16 +28,18 @@ pub(super) fn earlier(arguments: &Arguments, cpu: &Cpu) -> Result<Option<State>>
     State::read(path, cpu).map(Some)
 }
 
-/// What is kept in the file of `--state`, and the bound that is put to the test this time.
+/// Returns the state for the file of `--state`, and the bound to test this time.
 ///
-/// They differ where somebody looks at earlier counts in the light of another bound: the counts are the same whatever is supposed, and what the store buffer has is not forgotten for it.
+/// The two differ if earlier counts are examined under another bound. The counts do not depend on
+/// the bound, and the known size of the store buffer is kept.
 pub(super) fn begin(
     earlier: Option<State>,
     bound: Option<usize>,
     is_to_calibrate: bool,
     entries: impl FnOnce() -> Result<usize>,
 ) -> Result<(State, usize)> {
-    // A calibration is for every program on this CPU: it rests on the store buffer, whatever somebody supposes, and on that of the machine at hand. A larger bound is less in doubt.
+    // A calibration is for every program on this CPU. It depends on the measured store buffer of
+    // this machine, whatever bound is given. A larger bound is less in doubt.
     let measured = if is_to_calibrate || (earlier.is_none() && bound.is_none()) { Some(entries()?) } else { None };
     let state = earlier.unwrap_or_else(|| State {
         supposed: bound.unwrap_or(State::LEAST_BOUND),
@@ -57,7 +59,7 @@ pub(super) fn begin(
     Ok((state, supposed))
 }
 
-/// The entries of the store buffer.
+/// Measures the number of entries of the store buffer.
 pub(super) fn measure_entries() -> Result<usize> {
     say(&format!("Measuring the store buffer: about {} seconds.", TIME_FOR_THE_BUFFER.as_secs()));
     let Some(knee) = store_buffer::measure(TIME_FOR_THE_BUFFER)?.knee else {

@@ -1,4 +1,4 @@
-//! `--calibrate`: what was found, as a file that the queues can make their delta from.
+//! `--calibrate`: writes the result to a file from which the queues compute their delta.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -15,20 +15,20 @@ use crate::figures::grouped;
 use crate::lab::published;
 use crate::{date, figures, print};
 
-/// A calibration to be.
+/// Writer of a calibration file.
 #[derive(Debug)]
 pub(super) struct Calibrator<'a> {
-    /// Where it goes. A link stays a link: this is what it points to, and what programs read.
+    /// The file to write. A symbolic link stays: this is its target, which programs read.
     path: PathBuf,
     cpu: &'a Cpu,
-    /// What the file says of this CPU already. A bound in it is raised, never lowered.
+    /// The file's earlier calibration of this CPU. Its bound is raised, never lowered.
     earlier: Option<Calibration>,
 }
 
 impl<'a> Calibrator<'a> {
-    /// Refuses what can be refused before anything is measured.
+    /// Returns an error if a calibration is impossible before anything is measured.
     ///
-    /// What a sweep has refuted once is refuted: a later one that catches less does not change it.
+    /// A refutation is final: a later sweep that catches less does not change it.
     pub(super) fn new(path: &Path, cpu: &'a Cpu) -> Result<Calibrator<'a>> {
         published::ensure_nothing_waits_elsewhere(cpu)?;
         let path = pointed_to(path);
@@ -49,7 +49,7 @@ impl<'a> Calibrator<'a> {
         Ok(Calibrator { path, cpu, earlier })
     }
 
-    /// An error if so many entries cannot be the whole store buffer.
+    /// Returns an error if `measured` entries cannot be the whole store buffer.
     pub(super) fn ensure_whole(&self, measured: usize) -> Result<()> {
         published::ensure_whole(self.cpu, measured)?;
         let before = self.earlier.as_ref().map_or(0, |earlier| earlier.evidence().entries);
@@ -61,10 +61,11 @@ impl<'a> Calibrator<'a> {
         Ok(())
     }
 
-    /// Stores what a sweep comes to. If it shows that there is no telling, no file stays where a program would read it.
+    /// Stores the result of a sweep. If the sweep refutes the bound, no file stays where a program
+    /// would read it.
     pub(super) fn store(self, asked: Option<usize>, entries: Option<usize>, counts: &Counts) -> Result<()> {
         let Some(entries) = entries else { bail!("the store buffer was not measured, so there is no calibration") };
-        // The sweep took its time: somebody else may have written to the file.
+        // The sweep took long: another process may have written to the file meanwhile.
         let now = Calibrator::new(&self.path, self.cpu)?;
         now.ensure_whole(entries)?;
         now.store_over_what_is_there(asked, entries, counts)
@@ -92,7 +93,7 @@ impl<'a> Calibrator<'a> {
         print(&words(&self.path, &calibration, why))
     }
 
-    /// Keeps the reason beside the calibration that there is not to be, and takes away one that is there.
+    /// Records the reason beside the calibration's path, and removes an earlier calibration.
     fn refute(&self, runs: u64, reason: &str) -> Error {
         let record = beside(&self.path);
         let kept = read(&record).and_then(|before| {
@@ -122,10 +123,12 @@ impl<'a> Calibrator<'a> {
         }
     }
 
-    /// The calibration that a sweep comes to which stands, and why it is more than the store buffer explains, where it is.
+    /// Returns the calibration of a sweep that stands.
     ///
-    /// The store buffer says what the bound is at least, and the sweep says nothing that would lower it. Nor can it raise it: what was caught beyond the store buffer is only what was caught, and how much
-    /// more there can be nobody knows.
+    /// The second value says why the bound is more than the store buffer explains, if it is. The
+    /// store buffer is a lower limit for the bound, and no sweep lowers it. A sweep cannot raise it
+    /// either: a violation beyond the store buffer shows only what was caught, not how much more is
+    /// possible.
     fn calibration(
         &self,
         asked: Option<usize>,
@@ -177,25 +180,26 @@ impl<'a> Calibrator<'a> {
     }
 }
 
-/// What a link leads to, though it may not be there; or the path itself.
+/// Returns the target of a symbolic link, or the path itself. The target need not exist.
 fn pointed_to(path: &Path) -> PathBuf {
     let linked = || fs::read_link(path).map(|to| path.parent().unwrap_or(Path::new("")).join(to));
     fs::canonicalize(path).or_else(|_| linked()).unwrap_or_else(|_| path.to_owned())
 }
 
-/// What two CPUs of the same model have in common: not the name that firmware and hypervisors give them.
+/// What two CPUs of the same model have in common. The name that firmware or a hypervisor gives
+/// them is excluded.
 fn model_of(cpu: &Cpu) -> String {
     Cpu { brand: String::new(), ..cpu.clone() }.to_string()
 }
 
-/// Where it is kept that a calibration was refuted.
+/// The path of the record that a calibration was refuted.
 fn beside(path: &Path) -> PathBuf {
     let mut record = path.as_os_str().to_owned();
     record.push(".refuted");
     record.into()
 }
 
-/// What is in a file, if there is one.
+/// Returns the content of a file, if it exists.
 fn read(path: &Path) -> Result<Option<String>> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -204,7 +208,7 @@ fn read(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// What was written, and what to know about it.
+/// Describes the file that was written.
 fn words(path: &Path, calibration: &Calibration, why: Option<&str>) -> String {
     let (bound, entries) = (calibration.bound().get(), calibration.evidence().entries);
     let mut text = format!("Stored in {}: S = {bound} for CPUs of this model.\n", path.display());
@@ -233,7 +237,8 @@ mod tests {
         Cpu { model: 1, ..cpu() }
     }
 
-    /// Enough runs around the line of 73, of which one was wrong with one store in between and this delta.
+    /// Counts with enough runs around the line of 73, and a violation. The violation has one store
+    /// between pops and this delta.
     fn found(delta: usize) -> Counts {
         counts(&[(key(1, 37), RUNS_TO_TRUST, 0), (key(1, 38), RUNS_TO_TRUST, 0), (key(1, delta), 100, 1)])
     }
@@ -267,7 +272,7 @@ mod tests {
         let refusal = |counts| refusal(store(Some(72), counts));
         assert!(refusal(counts(&[])).contains("no load was caught overtaking any store"));
         assert!(refusal(counts(&[(key(1, 37), RUNS_TO_TRUST, 0)])).contains("no load was caught overtaking any store"));
-        // Far from the line it shows only that somebody raced.
+        // A violation far from the line shows only that races took place.
         assert!(refusal(found(3)).contains("more than 7 stores, of 73"));
         let few = counts(&[(key(1, 37), RUNS_TO_TRUST - 1, 0), (key(1, 36), 1_000_000_000, 1)]);
         assert!(refusal(few).contains("999,999 runs of the litmus test that could have refuted S = 73"));
@@ -291,7 +296,7 @@ mod tests {
             let path = folder.path().join(number.to_string());
             Calibrator::new(&path, &cpu).unwrap().store(asked, Some(72), &found(36)).unwrap();
             assert_eq!(bound(&path), expected);
-            // What the file says is raised, and never lowered.
+            // The bound in the file is raised, and never lowered.
             Calibrator::new(&path, &cpu).unwrap().store(None, Some(72), &found(35)).unwrap();
             assert_eq!(bound(&path), expected);
             let calibrator = Calibrator::new(&path, &cpu).unwrap();
@@ -332,16 +337,16 @@ mod tests {
         let record = folder.path().join("calibration.txt.refuted");
         let store = |counts: &Counts| Calibrator::new(&path, &cpu)?.store(None, Some(72), counts);
         store(&found(36)).unwrap();
-        // What only proves nothing says nothing against it.
+        // A sweep that proves nothing does not contradict the file.
         assert!(refusal(store(&counts(&[]))).contains("no load was caught") && path.exists());
-        // However few runs there were.
+        // Few runs are enough to refute.
         let reason = refusal(store(&counts(&[(key(1, 40), 10, 1)])));
         assert!(reason.contains("was removed") && reason.contains("overtook 81 stores"), "{reason}");
         assert!(!path.exists() && Calibration::parse_anywhere(&fs::read_to_string(&record).unwrap()).is_err());
         let reason = refusal(store(&found(36)));
         assert!(reason.contains("was refuted; delete it") && !path.exists(), "{reason}");
         assert!(Calibrator::new(&path, &Cpu { brand: "Another name".into(), ..cpu.clone() }).is_err());
-        // Another CPU is another matter, and so is what is not there any more.
+        // A refutation does not hold for another CPU, nor after its record was deleted.
         let other = unknown();
         let reason = refusal(Calibrator::new(&path, &other).unwrap().store(None, Some(72), &found(300)));
         assert!(reason.contains("no bound") && !reason.contains("removed"), "{reason}");

@@ -1,4 +1,6 @@
-//! Where worker and thief run: every kind of core that there is, and on it one core for both, two cores, or wherever the system puts them.
+//! Where worker and thief run.
+//!
+//! For every kind of core: on one core, on two cores, or wherever the system puts them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,15 +12,15 @@ use serde::{Deserialize, Serialize};
 use super::Placement;
 use crate::lab::kinds::{self, numbers, Kinds};
 
-/// What the worker's core is like. Its store buffer is the one that counts.
+/// The kind of the worker's core, whose store buffer is under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Kind {
-    /// All cores are alike, or nobody knows which one it is.
+    /// All cores are alike, or the kind is unknown.
     Any,
-    /// A fast one of a hybrid CPU.
+    /// A fast core of a hybrid CPU.
     Performance,
-    /// A small one of a hybrid CPU.
+    /// A small core of a hybrid CPU.
     Efficient,
 }
 
@@ -27,27 +29,27 @@ pub(super) enum Kind {
 pub(super) struct Site {
     pub(super) kind: Kind,
     pub(super) placement: Placement,
-    /// Whose the worker and the thief are; anywhere if it does not say.
+    /// The hardware threads of the worker and the thief; `None` for anywhere.
     cores: Option<(usize, usize)>,
 }
 
 impl Site {
-    /// Wherever the operating system puts them.
+    /// Returns the site where the operating system places both threads.
     pub(super) fn anywhere() -> Site {
         Site { kind: Kind::Any, placement: Placement::Unpinned, cores: None }
     }
 
-    /// Puts the calling thread where the worker runs. Whether it is there.
+    /// Pins the calling thread where the worker runs. Returns whether it is there.
     pub(super) fn pin_worker(&self) -> bool {
         self.cores.is_none_or(|(worker, _)| pin(worker))
     }
 
-    /// Puts the calling thread where the thief runs. Whether it is there.
+    /// Pins the calling thread where the thief runs. Returns whether it is there.
     pub(super) fn pin_thief(&self) -> bool {
         self.cores.is_none_or(|(_, thief)| pin(thief))
     }
 
-    /// Two cores that no machine has.
+    /// Returns a site on two cores that no machine has.
     #[cfg(test)]
     pub(super) fn nowhere() -> Site {
         Site { kind: Kind::Any, placement: Placement::DifferentCores, cores: Some((1_023, 1_022)) }
@@ -60,7 +62,7 @@ impl fmt::Display for Site {
     }
 }
 
-/// A kind and a placement, for people.
+/// Describes a kind and a placement.
 pub(super) fn words(kind: Kind, placement: Placement) -> String {
     let place = match placement {
         Placement::Unpinned => "unpinned",
@@ -74,24 +76,25 @@ pub(super) fn words(kind: Kind, placement: Placement) -> String {
     }
 }
 
-/// Whether the system let the thread be pinned. If not, it is anywhere.
+/// Pins the calling thread. Returns whether the system allowed it; if not, the thread may run
+/// anywhere.
 fn pin(id: usize) -> bool {
     core_affinity::set_for_current(CoreId { id })
 }
 
-/// What is known of the hardware threads of this machine.
+/// The known hardware threads of a machine.
 #[derive(Debug, Default)]
 pub(super) struct Topology {
-    /// Those that this process may use, in order.
+    /// The hardware threads that this process may use, in order.
     allowed: Vec<usize>,
-    /// Those that share a core with each, itself included. Nothing if nobody knows.
+    /// The hardware threads that share each thread's core, itself included. Empty if unknown.
     siblings: BTreeMap<usize, Vec<usize>>,
-    /// Which are of which kind. Nothing if all are alike.
+    /// The hardware threads of each kind. Empty if all are alike.
     kinds: Vec<(Kind, Vec<usize>)>,
 }
 
 impl Topology {
-    /// The machine at hand.
+    /// Reads the topology of this machine.
     pub(super) fn here() -> Topology {
         let allowed = kinds::allowed();
         let list = |path: &str| fs::read_to_string(path).ok().and_then(|text| numbers(&text));
@@ -104,12 +107,12 @@ impl Topology {
         Topology { siblings: siblings.collect(), kinds, allowed }
     }
 
-    /// How many hardware threads there are.
+    /// The number of hardware threads.
     pub(super) fn threads(&self) -> usize {
         self.allowed.len()
     }
 
-    /// All places to race in. Those where the most is found come first.
+    /// Returns all sites to race on. The sites that find the most violations come first.
     pub(super) fn sites(&self) -> Vec<Site> {
         let mut sites = Vec::new();
         for (kind, threads) in self.kinds() {
@@ -122,7 +125,7 @@ impl Topology {
         sites
     }
 
-    /// The threads of each kind that may be used; of kinds that have none, nothing.
+    /// The usable hardware threads of each kind. Kinds without any are left out.
     fn kinds(&self) -> Vec<(Kind, Vec<usize>)> {
         let usable =
             |threads: &[usize]| self.allowed.iter().copied().filter(|id| threads.contains(id)).collect::<Vec<_>>();
@@ -135,7 +138,8 @@ impl Topology {
         }
     }
 
-    /// A worker of these, and a thief that shares its core, or does not; of the same kind, if there is one.
+    /// Returns a worker of `workers`, and a thief that shares its core or does not. The thief is of
+    /// the same kind, if possible.
     fn pair(&self, workers: &[usize], shares: bool) -> Option<(usize, usize)> {
         let is_mate = |worker: usize, thief: usize| worker != thief && self.share(worker, thief) == Some(shares);
         let among = |thieves: &[usize]| {
@@ -145,7 +149,8 @@ impl Topology {
         among(workers).or_else(|| among(&self.allowed))
     }
 
-    /// Whether two hardware threads share a core. Where nobody knows, neighbours might, and those further apart do not.
+    /// Whether two hardware threads share a core. If that is unknown, neighbours may, and threads
+    /// further apart do not.
     fn share(&self, one: usize, other: usize) -> Option<bool> {
         match self.siblings.get(&one) {
             Some(siblings) => Some(siblings.contains(&other)),
@@ -198,7 +203,7 @@ mod tests {
         assert_eq!(
             of(&topology),
             [
-                // There is one fast core only: the thief is on another kind.
+                // There is only one fast core: the thief is on another kind.
                 (Kind::Performance, Placement::DifferentCores, Some((0, 2))),
                 (Kind::Performance, Placement::SameCore, Some((0, 1))),
                 (Kind::Efficient, Placement::DifferentCores, Some((2, 3))),

@@ -1,4 +1,4 @@
-//! How often each point was raced in each place, and how often wrongly.
+//! How often each point was raced at each site, and how often incorrectly.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::cores::Kind;
 use super::race::Tally;
 use super::{verdict, Placement, Point};
 
-/// A point in a place.
+/// A point at a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) kind: Kind,
@@ -15,29 +15,29 @@ pub(super) struct Key {
     pub(super) delta: usize,
 }
 
-/// All of them that have runs.
+/// The tallies of all points with runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts(BTreeMap<Key, Tally>);
 
 impl Counts {
-    /// Adds to a point.
+    /// Adds a tally to a point.
     pub(super) fn add(&mut self, key: Key, more: Tally) {
         let tally = self.0.entry(key).or_default();
         tally.runs = tally.runs.saturating_add(more.runs);
         tally.incorrect = tally.incorrect.saturating_add(more.incorrect);
     }
 
-    /// What there is of a point.
+    /// Returns the tally of a point.
     pub(super) fn of(&self, key: Key) -> Tally {
         self.0.get(&key).copied().unwrap_or_default()
     }
 
-    /// All, in order.
+    /// Iterates over all tallies, in the order of their keys.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Key, Tally)> + '_ {
         self.0.iter().map(|(key, tally)| (*key, *tally))
     }
 
-    /// All together.
+    /// Returns the sum of all tallies.
     pub(super) fn total(&self) -> Tally {
         let sum = |sum: Tally, (_, tally): (Key, Tally)| Tally {
             runs: sum.runs.saturating_add(tally.runs),
@@ -46,19 +46,19 @@ impl Counts {
         self.iter().fold(Tally::default(), sum)
     }
 
-    /// The places that there are runs from.
+    /// The places with runs.
     pub(super) fn places(&self) -> Vec<(Kind, Placement)> {
         let mut places: Vec<_> = self.0.keys().map(|key| (key.kind, key.placement)).collect();
         places.dedup();
         places
     }
 
-    /// Those from one place.
+    /// Returns the counts of one place.
     pub(super) fn from(&self, place: (Kind, Placement)) -> Counts {
         Counts(self.iter().filter(|(key, _)| (key.kind, key.placement) == place).collect())
     }
 
-    /// The points, with all kinds of cores together.
+    /// Returns the points, with all kinds of cores merged.
     pub(super) fn points(&self) -> Vec<Point> {
         let mut merged = Counts::default();
         self.iter().for_each(|(key, tally)| merged.add(Key { kind: Kind::Any, ..key }, tally));

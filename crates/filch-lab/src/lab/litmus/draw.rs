@@ -1,4 +1,4 @@
-//! The heat map of figure 8, as a drawing.
+//! Draws the heat map of figure 8.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,11 +10,14 @@ use super::Point;
 use crate::chart::{Chart, HeatMap};
 use crate::figures::grouped;
 
-/// What the map shows: the most pops that S stores can hide along, delta upwards, the share of wrong runs in each point. Points of several numbers of stores, or several placements, that fall
-/// together are one.
+/// Returns the heat map: the share of wrong runs at each point.
+///
+/// The x axis is the most pops that S stores can hide, the y axis is delta. Points that coincide,
+/// of several numbers of stores or placements, are merged.
 pub(crate) fn heat_map(supposed: usize, points: &[Point]) -> Chart {
     let mut cells = BTreeMap::<(u32, u32), (u64, u64)>::new();
-    // What is far above the line is for the verdict; it would make the rest too small to see.
+    // Points far above the line matter only for the verdict. They would make the rest too small to
+    // see.
     for point in points.iter().filter(|point| point.delta <= supposed + supposed / 4) {
         let (x, y) = (alpha(supposed, point.stores), point.delta);
         let cell = cells.entry((x as u32, y as u32)).or_default();
@@ -29,7 +32,7 @@ pub(crate) fn heat_map(supposed: usize, points: &[Point]) -> Chart {
     })
 }
 
-/// Draws it to a file.
+/// Draws the heat map to a file.
 pub(super) fn write(path: &Path, supposed: usize, points: &[Point], cpu: &str) -> Result<()> {
     let title = format!("Litmus test of TSO[{supposed}]: on and above the line no run should be wrong");
     let (runs, wrong) = points.iter().fold((0, 0), |sum, point| (sum.0 + point.runs, sum.1 + point.incorrect));

@@ -1,15 +1,17 @@
-//! Whether this program runs on the CPU that it asks, or on something that pretends to be one and keeps stores in an order of its own.
+//! Detects whether the CPU is emulated.
+//!
+//! An emulator may keep stores in an order of its own.
 
 use anyhow::{bail, Result};
 use filch_queue::calibration::Cpu;
 
-/// Hypervisors whose CPU is software, as `cpuid` spells them.
+/// Hypervisors that emulate the CPU in software, as `cpuid` spells them.
 const EMULATORS: [(&str, &str); 3] = [("TCGTCGTCGTCG", "QEMU without KVM"), ("FEXIFEXIEMU", "FEX"), ("BOCHS", "Bochs")];
 
-/// Names that a CPU of software gives itself.
+/// Brand names of emulated CPUs.
 const BRANDS: [(&str, &str); 3] = [("VirtualApple", "Rosetta"), ("QEMU TCG", "QEMU without KVM"), ("Box64", "Box64")];
 
-/// The CPU at hand, if there is a bound to find out about.
+/// Returns this machine's CPU, or an error if it has no bound to measure.
 pub(super) fn real_cpu() -> Result<Cpu> {
     let Some(cpu) = Cpu::here() else {
         bail!(
@@ -25,29 +27,32 @@ pub(super) fn real_cpu() -> Result<Cpu> {
     }
 }
 
-/// What pretends to be the CPU at hand, if something does. Nothing is known of how many stores a load overtakes there.
+/// Returns the emulator of this machine's CPU, if any. It is unknown how many stores a load
+/// overtakes there.
 pub(crate) fn emulator_here() -> Option<&'static str> {
     let cpu = Cpu::here()?;
-    // A variable that Windows sets, and nobody else means anything by.
+    // Windows sets this variable. On other systems it has no meaning.
     let identifier = std::env::var("PROCESSOR_IDENTIFIER").ok().filter(|_| cfg!(windows)).unwrap_or_default();
     emulator(hypervisor().as_deref(), &cpu.brand, &identifier)
 }
 
-/// What pretends to be the CPU, if something does. Hardware virtualisation does not: its loads and stores are the CPU's.
+/// Returns the emulator, if any. Hardware virtualisation is none: its loads and stores are the
+/// CPU's.
 fn emulator(hypervisor: Option<&str>, brand: &str, identifier: &str) -> Option<&'static str> {
     let by_hypervisor = EMULATORS.iter().find(|(name, _)| hypervisor.is_some_and(|found| found.starts_with(name)));
     let by_brand = BRANDS.iter().find(|(name, _)| brand.starts_with(name));
-    // Windows tells a translated program the real processor there.
+    // Windows reports the real processor there, even to a translated program.
     let by_identifier = identifier.starts_with("ARM").then_some(&("", "the translation of Windows on ARM"));
     by_hypervisor.or(by_brand).or(by_identifier).map(|(_, emulator)| *emulator)
 }
 
-/// The hypervisor's name, if there is one.
+/// Returns the name of the hypervisor, if there is one.
 #[cfg(target_arch = "x86_64")]
 fn hypervisor() -> Option<String> {
     use std::arch::x86_64::__cpuid;
 
-    // SAFETY: every x86-64 has the instruction. Newer compilers know that, and want no `unsafe`.
+    // SAFETY: every x86-64 CPU has the instruction. Newer compilers know that and require no
+    // `unsafe`.
     #[allow(unused_unsafe)]
     let name = unsafe { __cpuid(0x4000_0000) };
     let bytes = [name.ebx, name.ecx, name.edx].into_iter().flat_map(u32::to_le_bytes).take_while(|&byte| byte != 0);

@@ -1,4 +1,4 @@
-//! Keeps the counts in the file of `--state` while there are more to come.
+//! Saves the counts to the file of `--state` while the sweep runs.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use super::counts::Counts;
 use super::state::State;
 use crate::say;
 
-/// How often the counts are written.
+/// The interval between two writes.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// Keeps the counts in a file.
+/// Saves the counts to a file.
 pub(super) struct Keeper<'a> {
     path: &'a Path,
     cpu: &'a Cpu,
@@ -26,7 +26,10 @@ impl<'a> Keeper<'a> {
         Keeper { path, cpu, last: Instant::now(), is_in_trouble: false }
     }
 
-    /// Writes them if that was long ago. A sweep of hours is not given up because a disk is full for a while: that is said once, and tried again.
+    /// Saves the counts if the last write is long enough ago.
+    ///
+    /// A full disk does not end a sweep of hours: the failure is reported once, and the write is
+    /// retried.
     pub(super) fn sometimes(&mut self, state: &State, counts: &Counts) {
         if self.last.elapsed() < EVERY {
             return;
@@ -42,7 +45,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Writes them.
+    /// Saves the counts.
     pub(super) fn keep(&self, state: &State, counts: &Counts) -> Result<()> {
         let counts = counts.clone();
         State { counts, ..*state }.write(self.path, self.cpu).context("the counts were not kept")

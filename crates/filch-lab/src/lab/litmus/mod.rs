@@ -1,7 +1,12 @@
-//! Whether loads overtake more stores than a bound says: figures 8 and 9 of *Fence-Free Work Stealing on Bounded TSO Processors*.
+//! Tests whether loads overtake more stores than a bound says.
 //!
-//! A worker and a thief [race](race) to empty a queue whose worker has no fence and whose thief assumes delta pops hidden. If the tasks that they have are not as many as there were,
-//! more pops were hidden. [`plan`] says which deltas are tried with how many stores between pops, [`cores`] where, [`sweep`] does it, [`verdict`] says what follows, [`weight`] how much that says.
+//! This repeats figures 8 and 9 of *Fence-Free Work Stealing on Bounded TSO Processors*.
+//!
+//! A worker and a thief [race](race) to empty a queue. The worker has no fence, and the thief
+//! assumes delta pops hidden. If together they do not have exactly the initial number of tasks,
+//! more pops were hidden. [`plan`] chooses the deltas and the numbers of stores between pops,
+//! [`cores`] the placements. [`sweep`] runs the races, [`verdict`] draws the conclusion, and
+//! [`weight`] says how strong it is.
 
 mod arguments;
 mod begin;
@@ -40,14 +45,14 @@ use keep::Keeper;
 use state::{State, StoredPoint};
 use sweep::Task;
 
-/// How much to run.
+/// Options of a sweep.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// The bound that is put to the test: the entries of the store buffer, plus one.
+    /// The bound under test: the entries of the store buffer, plus one.
     pub(crate) supposed: usize,
-    /// How often each point near the line is run in each placement. Others have a tenth.
+    /// How often each point near the line is run in each placement. Other points have a tenth.
     pub(crate) runs: u64,
-    /// When to end, whatever is left.
+    /// The time limit.
     pub(crate) seconds: f64,
 }
 
@@ -63,43 +68,47 @@ pub(crate) enum Placement {
     DifferentCores,
 }
 
-/// What came of a number of stores and a delta.
+/// The result for a number of stores and a delta.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Point {
     /// L: stores between two pops.
     pub(crate) stores: usize,
     /// How many pops the thief assumed hidden.
     pub(crate) delta: usize,
-    /// Where the threads were.
+    /// Where the threads ran.
     pub(crate) placement: Placement,
-    /// How many runs there were.
+    /// The number of runs.
     pub(crate) runs: u64,
-    /// In how many of them tasks were taken twice, or lost.
+    /// The number of runs in which tasks were taken twice, or lost.
     pub(crate) incorrect: u64,
 }
 
-/// What a sweep says of the bound that it was made for.
+/// The conclusion of a sweep about the bound under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
-    /// No run was incorrect that should not have been. That proves nothing, and lowers nothing.
+    /// No run was incorrect that should have been correct. That proves nothing, and lowers nothing.
     Stands,
-    /// Runs with L of at least 1 were incorrect that should not have been: the bound is at least this.
+    /// The bound is at least this: runs were incorrect that should have been correct. They had an L
+    /// of at least 1.
     Raised(usize),
-    /// No bound that is worth anything explains what was seen.
+    /// No useful bound explains the results.
     Refuted,
 }
 
 /// All points, and the verdict.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Sweep {
-    /// The bound that was put to the test.
+    /// The bound under test.
     pub(crate) supposed: usize,
     /// All points with at least one run.
     pub(crate) points: Vec<Point>,
-    /// The largest `delta * (stores + 1)` of an incorrect run with at least one store between pops. The load overtook one more.
+    /// The largest `delta * (stores + 1)` of an incorrect run.
+    ///
+    /// Only runs with at least one store between pops count. The load overtook one more store than
+    /// this.
     pub(crate) largest_violation: Option<usize>,
-    /// What it comes to.
+    /// The conclusion.
     pub(crate) verdict: Verdict,
 }
 
@@ -119,7 +128,7 @@ pub(crate) fn measure(options: &Options) -> Result<Sweep> {
     Ok(Sweep::new(options.supposed, &sweep::sweep(&task, &Counts::default(), |_, _| watch::sample())))
 }
 
-/// What there is to do on this machine.
+/// Returns the task for this machine.
 fn task(supposed: usize, runs: u64, limit: Option<Duration>) -> Result<Task> {
     let topology = Topology::here();
     ensure!(
@@ -129,14 +138,14 @@ fn task(supposed: usize, runs: u64, limit: Option<Duration>) -> Result<Task> {
     Ok(Task { sites: topology.sites(), supposed, runs, limit, is_over: watch::is_over })
 }
 
-/// `filch lab litmus`.
+/// Runs `filch lab litmus`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { bound, seconds, state, json, plot, calibrate, .. } = arguments;
     let cpu = emulation::real_cpu()?;
     [state, json, plot, calibrate].into_iter().flatten().try_for_each(|path| figures::check_writable(path))?;
     let machine = Machine::here();
     let earlier = begin::earlier(arguments, &cpu)?;
-    // Before anything is measured: it may be that there is nothing to race on.
+    // Fails before anything is measured if there is no place to race.
     task(2, 1, None)?;
     let calibrator = calibrate.as_ref().map(|path| Calibrator::new(path, &cpu)).transpose()?;
     if calibrator.is_some() {
@@ -159,7 +168,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         say("All these runs were made before; a higher --runs asks for more.");
     }
     let (counts, kept) = watched(&task, &before, state.as_deref().map(|path| Keeper::new(path, &cpu)));
-    // What was measured is told first: a file that cannot be written must not lose it.
+    // The report is printed first: a file that cannot be written must not lose it.
     print(&words::report(&cpu, supposed, entries, &counts))?;
     let json = json.as_ref().map_or(Ok(()), |path| {
         let (sweep, places) = (Sweep::new(supposed, &counts), state::points(&counts));
@@ -170,14 +179,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     all_or_what_failed([calibrated, kept, json, plot])
 }
 
-/// All failures in one.
+/// Combines all failures into one error.
 fn all_or_what_failed<const N: usize>(results: [Result<()>; N]) -> Result<()> {
     let failures: Vec<String> = results.into_iter().filter_map(|result| Some(format!("{:#}", result.err()?))).collect();
     ensure!(failures.is_empty(), "{}", failures.join("\n"));
     Ok(())
 }
 
-/// The file of `--json`.
+/// The content of the file of `--json`.
 #[derive(Serialize)]
 struct Json<'a> {
     machine: &'a Machine,
@@ -186,11 +195,13 @@ struct Json<'a> {
     entries: Option<usize>,
     #[serde(flatten)]
     sweep: &'a Sweep,
-    /// The same points, with the kinds of cores told apart.
+    /// The same points, separately for each kind of core.
     places: Vec<StoredPoint>,
 }
 
-/// The sweep with a bar: what there is with what there was before, and whether it could be kept.
+/// Runs the sweep with a progress bar.
+///
+/// Returns the counts, including the earlier ones, and whether they could be saved.
 fn watched(task: &Task, before: &State, mut keeper: Option<Keeper<'_>>) -> (Counts, Result<()>) {
     let bar = progress::bar();
     let counts = sweep::sweep(task, &before.counts, |counts, share| {

@@ -1,20 +1,20 @@
-//! What is raced, and how often: everything a little at first, then more and more.
+//! Which points are raced, and how often. All are raced a little at first, then more and more.
 
 use super::race::{STORES, TASKS};
 
-/// How often each point is raced at first.
+/// The number of runs of each point in the first pass.
 const FIRST: u64 = 30;
-/// How much more there is in each pass.
+/// The factor by which the runs grow with each pass.
 const GROWTH: u64 = 4;
-/// How many runs a pass adds to a point at most, so that passes stay short.
+/// The most runs that a pass adds to a point, so that passes stay short.
 const MOST_A_PASS: u64 = 20_000;
-/// Of how many runs a point far from the line has one: what comes of it is hardly in doubt.
+/// The factor by which a point far from the line has fewer runs. Its result is hardly in doubt.
 const FAR: u64 = 10;
 /// How many deltas below the line are near it.
 const BELOW: usize = 4;
-/// How many on it and above it are.
+/// How many deltas above the line are near it, besides the delta on the line.
 pub(super) const ABOVE: usize = 3;
-/// The most stores that a pop has to hide behind for a point to be looked at: a little beyond the largest bound.
+/// The most stores behind a point's hidden pops: slightly more than the largest bound.
 const MOST_HIDDEN: usize = 600;
 
 /// A point of the sweep.
@@ -24,12 +24,12 @@ pub(super) struct Target {
     pub(super) stores: usize,
     /// How many pops the thief assumes hidden.
     pub(super) delta: usize,
-    /// Whether it is near the line, where right turns to wrong.
+    /// Whether it is near the line between correct and incorrect runs.
     pub(super) near: bool,
 }
 
 impl Target {
-    /// How often it is raced, if a point near the line is raced so often.
+    /// Returns this point's number of runs, given the number for points near the line.
     pub(super) fn share(&self, runs: u64) -> u64 {
         if self.near {
             runs
@@ -39,12 +39,15 @@ impl Target {
     }
 }
 
-/// The most pops that so many stores can hide: ceil(S / (L + 1)).
+/// Returns the most pops that `bound` stores can hide: ceil(S / (L + 1)).
 pub(super) fn alpha(bound: usize, stores: usize) -> usize {
     bound.div_ceil(stores + 1)
 }
 
-/// The points for a bound: for each number of stores the deltas around the line, and some on both sides for the whole picture.
+/// Returns the points for a bound.
+///
+/// For each number of stores these are the deltas around the line, and some on both sides for the
+/// whole picture.
 pub(super) fn targets(bound: usize) -> Vec<Target> {
     let mut targets = Vec::new();
     for stores in STORES {
@@ -56,7 +59,7 @@ pub(super) fn targets(bound: usize) -> Vec<Target> {
         let far = far.filter(|delta| *delta >= 1 && !near.contains(delta));
         let mut deltas: Vec<(usize, bool)> = far.map(|delta| (delta, false)).collect();
         deltas.extend(near.clone().map(|delta| (delta, true)));
-        // A thief that assumes all of them hidden does nothing.
+        // A thief that assumes all pops hidden never steals.
         deltas.retain(|(delta, _)| *delta < TASKS as usize);
         deltas.sort_unstable();
         deltas.dedup();
@@ -65,7 +68,7 @@ pub(super) fn targets(bound: usize) -> Vec<Target> {
     targets
 }
 
-/// How often a point near the line was raced after each pass, the last of which ends with `runs`.
+/// Returns the runs of a point near the line after each pass. The last pass ends with `runs`.
 pub(super) fn passes(runs: u64) -> impl Iterator<Item = u64> {
     let next = move |&done: &u64| {
         let more = (done * (GROWTH - 1)).min(MOST_A_PASS);

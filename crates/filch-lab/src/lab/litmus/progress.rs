@@ -1,20 +1,20 @@
-//! How far the sweep is, for somebody who watches: on standard error, and only if that is a terminal.
+//! The progress of a sweep, on standard error, and only if that is a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How finely progress is shown.
+/// The resolution of the bar.
 const STEPS: f64 = 10_000.0;
 const TEMPLATE: &str = "{msg} {wide_bar} {percent}%, {eta} left";
 
-/// A bar for a whole sweep.
+/// Returns a bar for a whole sweep.
 pub(super) fn bar() -> ProgressBar {
     let bar = ProgressBar::new(STEPS as u64).with_message("racing");
-    // A template that is not understood would be a mistake of ours, and no reason to stop.
+    // An invalid template would be a bug, but no reason to stop.
     bar.set_style(ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar
 }
 
-/// So much of it is done, and so many runs were wrong.
+/// Shows the share that is done, and the number of wrong runs.
 pub(super) fn show(bar: &ProgressBar, share: f64, incorrect: u64) {
     bar.set_position((share * STEPS) as u64);
     bar.set_message(format!("racing, {incorrect} wrong runs so far"));

@@ -1,10 +1,14 @@
-//! The race itself: a worker and a thief empty one queue, and what they have is counted. Figures 3 and 9.
+//! The race: a worker and a thief empty a queue, and their tasks are counted. Figures 3 and 9.
 //!
-//! The queue is the instrument's own, because the stores of the worker are what is measured: one to the tail in each pop, L to cache lines of their own, and no other. The loop is
-//! written in assembly, so that no compiler adds one. There are no tasks, only their number: reading them would tell nothing more.
+//! The queue is special to this instrument, because the worker's stores are what is measured: a
+//! store to the tail in each pop, L stores to other cache lines, and nothing else. The loop is
+//! written in assembly, so that no compiler adds a store. There are no tasks, only their number:
+//! reading tasks would tell nothing more.
 //!
-//! Beyond the figure, two things vary from run to run that have no influence on which runs are right, and a great one on how often a wrong one is met: the thief reads some of the lines
-//! that the worker stores to, so that those stores have to wait for their lines and fill the store buffer, and it pauses between steals.
+//! Beyond the figure, two things vary from run to run. The thief reads some of the lines that the
+//! worker stores to, so that these stores have to wait for their lines and fill the store buffer.
+//! And it pauses between steals. Neither changes which runs are correct, but both strongly change
+//! how often an incorrect run occurs.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{fence, AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -16,26 +20,29 @@ use crossbeam_utils::CachePadded;
 use super::cores::Site;
 use crate::bench::random::Random;
 
-/// How many tasks there are in the beginning.
+/// The number of tasks at the beginning.
 pub(super) const TASKS: i64 = 512;
 
-/// The numbers of stores that the worker can make between two pops: small ones, and those that reach multiples of many bounds.
+/// The numbers of stores that the worker can make between two pops.
+///
+/// They are small ones, and larger ones that reach multiples of many bounds.
 pub(super) const STORES: [usize; 19] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 16, 17, 23, 24, 32, 35, 47];
 
-/// The most of them.
+/// The largest of these numbers.
 const LINES: usize = 47;
 /// How many of the worker's lines the thief reads at most before a steal.
 const MOST_READ: u64 = 4;
-/// For how many turns the thief waits at most between steals. In half of the runs it does not wait at all, which finds the most.
+/// The longest pause of the thief between steals, in turns. In half of the runs it does not pause,
+/// which finds the most violations.
 const LONGEST_PAUSE: u64 = 6;
-/// How often somebody looks for the other before the operating system is asked to run somebody else.
+/// How often a thread polls for the other before it yields to the operating system.
 const PATIENCE: u32 = 500;
-/// How many runs there are between two looks at the clock.
+/// The number of runs between two looks at the clock.
 const BATCH: u64 = 32;
-/// There is no round after this one.
+/// The number of the last round: none follows.
 const END: u64 = u64::MAX;
 
-/// What is raced.
+/// The parameters of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trial {
     /// L: stores between two pops. One of [`STORES`].
@@ -46,40 +53,43 @@ pub(super) struct Trial {
     pub(super) fenced: bool,
 }
 
-/// What came of it.
+/// The result of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    /// How often it was raced.
+    /// The number of races.
     pub(super) runs: u64,
-    /// How often the worker and the thief together had more tasks than there were, or fewer.
+    /// How often worker and thief together had more tasks than there were, or fewer.
     pub(super) incorrect: u64,
 }
 
-/// What worker and thief share, each word in cache lines of its own.
+/// The memory that worker and thief share, each word in cache lines of its own.
 struct Arena {
     /// H: the task that the thief takes next.
     head: CachePadded<AtomicI64>,
     /// T: one more than the task that the worker takes next.
     tail: CachePadded<AtomicI64>,
-    /// For the thief's steal, and the worker's last doubts.
+    /// The lock for the thief's steal, and for the worker's pop near the head.
     lock: CachePadded<AtomicBool>,
     /// Where the worker stores between pops.
     lines: [CachePadded<AtomicI64>; LINES],
     /// The round that the thief is to begin.
     round: CachePadded<AtomicU64>,
-    /// The round that the thief has ended, and what it stole in it.
+    /// The last round that the thief has ended, and how many tasks it stole.
     done: CachePadded<AtomicU64>,
     stolen: CachePadded<AtomicU64>,
-    /// What the round is about: the thief's delta, and how many lines the worker uses.
+    /// The parameters of the round: the thief's delta, and how many lines the worker uses.
     delta: CachePadded<AtomicUsize>,
     stores: CachePadded<AtomicUsize>,
-    /// How long a round takes, about, in ticks.
+    /// The approximate duration of a round, in ticks.
     length: CachePadded<AtomicU64>,
 }
 
-/// Races one trial after the other, each so often, on these cores, until the trials end or `go_on` says no. It is asked once in a while; `told` hears what came of each trial.
+/// Races the trials in turn on this site, until they end or `go_on` returns false.
 ///
-/// Gives back whether both threads could be put there. If not, there is no race: what came of it would be taken for what comes of that place.
+/// `go_on` is called now and then. `told` receives the tally of each trial.
+///
+/// Returns whether both threads could be pinned. If not, there is no race: its results would be
+/// attributed to a site where it did not run.
 pub(super) fn race(
     site: &Site,
     trials: impl Iterator<Item = (Trial, u64)> + Send,
@@ -89,11 +99,11 @@ pub(super) fn race(
 ) -> bool {
     let arena = &Arena::new();
     let (tell, hear) = mpsc::channel();
-    // However this ends, and be it that there is no second thread to be had, the thief has to.
+    // The thief must end however this function ends, even if the second thread cannot be started.
     let end = EndRounds(arena);
     thread::scope(|scope| {
         scope.spawn(move || {
-            // A worker that is gone does not want to know.
+            // An error means that the worker has ended and no longer needs the answer.
             let _ = tell.send(site.pin_thief());
             arena.steal_each_round(&mut Random::new(seed));
         });
@@ -118,12 +128,12 @@ pub(super) fn race(
     })
 }
 
-/// Tells the thief when the worker is gone.
+/// Ends the thief when the worker ends.
 struct EndRounds<'a>(&'a Arena);
 
 impl Drop for EndRounds<'_> {
     fn drop(&mut self) {
-        // Relaxed: nothing is handed over by it.
+        // Relaxed: it publishes no data.
         self.0.round.store(END, Ordering::Relaxed);
     }
 }
@@ -144,7 +154,7 @@ impl Arena {
         }
     }
 
-    /// The worker's side of so many rounds of a trial.
+    /// The worker's side of `runs` rounds of a trial.
     fn work_rounds(&self, trial: Trial, runs: u64, round: &mut u64, go_on: &impl Fn() -> bool) -> Tally {
         let pops = pops_of(trial.stores, trial.fenced);
         // Relaxed, here and below where nothing else is said: the thief sees it with the round.
@@ -169,18 +179,18 @@ impl Arena {
         tally
     }
 
-    /// Pops until the queue is empty. Gives back how many tasks that were.
+    /// Pops until the queue is empty. Returns the number of tasks popped.
     fn take_all(&self, pops: Pops) -> u64 {
         let mut tail = TASKS;
         loop {
             tail = pops(self, tail);
             let _lock = self.lock();
-            // Relaxed: only who holds the lock writes it.
+            // Relaxed: only the holder of the lock writes it.
             if self.head.load(Ordering::Relaxed) > tail {
                 self.tail.store(tail + 1, Ordering::Relaxed);
                 return (TASKS - (tail + 1)) as u64;
             }
-            // A thief was about to take this one and withdrew: it is the worker's.
+            // A thief tried to take this task and withdrew: the worker takes it.
         }
     }
 
@@ -206,12 +216,13 @@ impl Arena {
         }
     }
 
-    /// Steals until a steal aborts. Gives back how many tasks that were.
+    /// Steals until a steal aborts. Returns the number of tasks stolen.
     fn steal_all(&self, delta: i64, read: &[CachePadded<AtomicI64>], pause: u64) -> u64 {
         let mut stolen = 0;
         loop {
             for line in read {
-                // Relaxed: its value is nothing; the line is to be where the worker has to fetch it back from.
+                // Relaxed: the value does not matter. The load moves the line to where the worker
+                // has to fetch it back from.
                 line.load(Ordering::Relaxed);
             }
             (0..pause).for_each(|_| spin_loop());
@@ -222,15 +233,15 @@ impl Arena {
         }
     }
 
-    /// Figure 3. Whether a task was stolen; if not, it aborted.
+    /// Steals a task (figure 3). Returns false if the steal aborts.
     fn steal(&self, delta: i64) -> bool {
         let _lock = self.lock();
-        // Relaxed: only who holds the lock writes it.
+        // Relaxed: only the holder of the lock writes it.
         let head = self.head.load(Ordering::Relaxed);
         self.head.store(head + 1, Ordering::Relaxed);
-        // SeqCst: the worker sees the new head before the thief looks at the tail.
+        // SeqCst: the worker sees the new head before the thief reads the tail.
         fence(Ordering::SeqCst);
-        // Relaxed: there are no tasks to be seen with it.
+        // Relaxed: it publishes no tasks.
         if self.tail.load(Ordering::Relaxed) - delta > head {
             return true;
         }
@@ -239,21 +250,22 @@ impl Arena {
     }
 
     fn lock(&self) -> Lock<'_> {
-        // Acquire: pairs with the release of whoever had it.
+        // Acquire: pairs with the release of the lock's previous holder.
         wait_until(|| !self.lock.swap(true, Ordering::Acquire));
         Lock(&self.lock)
     }
 
-    /// Follows what rounds take, and does not believe one in which somebody else had the core.
+    /// Updates the typical duration of a round. Limits the effect of a round in which the thread
+    /// was preempted.
     fn learn_length(&self, ticks: u64) {
         let length = self.length.load(Ordering::Relaxed);
-        // A quarter more than it takes, so that some thieves come too late.
+        // A quarter more than the round takes, so that some thieves come too late.
         let seen = (ticks.min(4 * length) / 4) * 5;
         self.length.store(((15 * length + seen) / 16).clamp(100, 1 << 24), Ordering::Relaxed);
     }
 }
 
-/// Whether every task was taken by somebody, and none by both.
+/// Whether every task was taken, and none twice.
 fn is_right(taken: u64, stolen: u64) -> bool {
     taken + stolen == TASKS as u64
 }
@@ -278,10 +290,10 @@ fn wait_until(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Pops from this tail on until a pop has to doubt. Gives back the tail that it doubts.
+/// A loop that pops from this tail on until a pop reaches the head. Returns that pop's tail.
 type Pops = fn(&Arena, i64) -> i64;
 
-/// The loop with so many stores between pops.
+/// Returns the loop with this number of stores between pops.
 fn pops_of(stores: usize, fenced: bool) -> Pops {
     macro_rules! find {
         ($($number:literal)*) => {
@@ -295,13 +307,14 @@ fn pops_of(stores: usize, fenced: bool) -> Pops {
     find!(0 1 2 3 4 5 6 7 8 10 11 12 16 17 23 24 32 35 47)
 }
 
-/// The worker's loop: all its stores are here.
+/// The worker's loop, which contains all its stores.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 fn pops<const STORES: usize, const FENCED: usize>(arena: &Arena, mut tail: i64) -> i64 {
     const { assert!(STORES <= LINES) };
-    // SAFETY: the pointers are to atomics that live as long as `arena`, the last one to an array of `LINES` of them, of which the first `STORES` are stored to. Aligned
-    // moves of eight bytes are what the atomic loads and stores of this CPU are made of.
+    // SAFETY: the pointers are to atomics that live as long as `arena`, the last one to an array of
+    // `LINES` of them, of which the first `STORES` are stored to. The atomic loads and stores of
+    // this CPU are aligned moves of eight bytes.
     unsafe {
         std::arch::asm!(
             "2:",
@@ -335,7 +348,9 @@ fn pops<const STORES: usize, const FENCED: usize>(arena: &Arena, mut tail: i64) 
     tail
 }
 
-/// Nothing bounds what a load overtakes elsewhere, and the test is refused; this is here so that all around it is built and tested.
+/// The worker's loop on other CPUs, where no bound exists and the test is refused.
+///
+/// It is here so that everything around it is built and tested.
 #[cfg(not(target_arch = "x86_64"))]
 fn pops<const STORES: usize, const FENCED: usize>(arena: &Arena, mut tail: i64) -> i64 {
     loop {
@@ -351,17 +366,17 @@ fn pops<const STORES: usize, const FENCED: usize>(arena: &Arena, mut tail: i64) 
     }
 }
 
-/// A clock that costs less than what is timed.
+/// Reads a clock that costs less than what is timed.
 #[cfg(target_arch = "x86_64")]
 fn ticks() -> u64 {
-    // SAFETY: every x86-64 has the instruction.
+    // SAFETY: every x86-64 CPU has the instruction.
     #[allow(unused_unsafe)]
     unsafe {
         std::arch::x86_64::_rdtsc()
     }
 }
 
-/// The clock of elsewhere.
+/// Reads the clock on other CPUs.
 #[cfg(not(target_arch = "x86_64"))]
 fn ticks() -> u64 {
     static BEGIN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
@@ -403,7 +418,7 @@ mod tests {
         let arena = Arena::new();
         arena.tail.store(TASKS, Ordering::Relaxed);
         let taken = arena.take_all(pops_of(1, false));
-        // As it is while all pops are in the store buffer.
+        // The thief's view while all pops are in the store buffer.
         arena.tail.store(TASKS, Ordering::Relaxed);
         let stolen = arena.steal_all(10, &[], 0);
         assert_eq!((taken, stolen), (512, 502));
@@ -426,7 +441,9 @@ mod tests {
         }
     }
 
-    /// How many instructions of a loop wait for the store buffer to drain. One where there should be none would make the test blind, and nothing else would show it.
+    /// Counts the instructions of a loop that wait for the store buffer to drain.
+    ///
+    /// An unexpected one would make the test blind, and nothing else would show it.
     #[cfg(target_arch = "x86_64")]
     fn fences(pops: Pops) -> usize {
         use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Mnemonic};
@@ -434,7 +451,8 @@ mod tests {
         let mut address = pops as usize as u64;
         let mut fences = 0;
         loop {
-            // SAFETY: this is inside of a function, whose instructions are readable, and of the section that it is in, which does not end within an instruction's length of a return.
+            // SAFETY: the address is inside a function, whose instructions are readable, and inside
+            // its section, which does not end within an instruction's length of a return.
             let bytes = unsafe { std::slice::from_raw_parts(address as usize as *const u8, 15) };
             let instruction = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE).decode();
             assert_ne!(instruction.code(), Code::INVALID);

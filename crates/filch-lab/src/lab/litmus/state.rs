@@ -1,4 +1,4 @@
-//! `--state` and `--resume`: the counts in a file, and going on from there.
+//! `--state` and `--resume`: saves the counts to a file, and resumes from it.
 
 use std::fs;
 use std::path::Path;
@@ -13,21 +13,21 @@ use super::race::{Tally, STORES, TASKS};
 use super::Placement;
 use crate::figures;
 
-/// What the file says first.
+/// The format name in the file.
 const FORMAT: &str = "filch litmus";
 const VERSION: u32 = 1;
 
-/// Counts, and what they are about.
+/// Counts, and the bound and store buffer that they belong to.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct State {
-    /// The bound that was put to the test. The counts do not depend on it, only which points there are.
+    /// The bound under test. It decides which points there are; the counts do not depend on it.
     pub(super) supposed: usize,
-    /// The entries of the store buffer that it comes from, if it was measured.
+    /// The entries of the store buffer that the bound comes from, if it was measured.
     pub(super) entries: Option<usize>,
     pub(super) counts: Counts,
 }
 
-/// The file.
+/// The content of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -36,7 +36,7 @@ struct Stored {
     cpu: StoredCpu,
     supposed: usize,
     entries: Option<usize>,
-    /// The sum of all runs: a line that is lost is noticed.
+    /// The sum of all runs: it reveals a lost line.
     runs: u64,
     points: Vec<StoredPoint>,
 }
@@ -51,7 +51,7 @@ struct StoredCpu {
     brand: String,
 }
 
-/// A line of it.
+/// The counts of a point in the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StoredPoint {
@@ -64,10 +64,10 @@ pub(super) struct StoredPoint {
 }
 
 impl State {
-    /// The smallest bound that makes sense.
+    /// The smallest sensible bound.
     pub(super) const LEAST_BOUND: usize = 2;
 
-    /// Writes it whole, or not at all.
+    /// Writes the whole file, or nothing.
     pub(super) fn write(&self, path: &Path, cpu: &Cpu) -> Result<()> {
         let Cpu { vendor, family, model, stepping, brand } = cpu.clone();
         let stored = Stored {
@@ -82,7 +82,7 @@ impl State {
         figures::write_json(path, &stored)
     }
 
-    /// Reads what was written on a CPU of the same model.
+    /// Reads a file that was written on a CPU of the same model.
     pub(super) fn read(path: &Path, cpu: &Cpu) -> Result<State> {
         let name = path.display();
         let text = fs::read_to_string(path).with_context(|| format!("{name} cannot be read"))?;
@@ -90,7 +90,7 @@ impl State {
     }
 
     fn parse(text: &str, cpu: &Cpu) -> Result<State> {
-        // The version decides what else has to be there.
+        // The version decides which other fields are required.
         let value: serde_json::Value = serde_json::from_str(text).context("the file is damaged")?;
         if value.get("format").and_then(serde_json::Value::as_str) != Some(FORMAT) {
             bail!("this is no state of `filch lab litmus`");
@@ -123,7 +123,7 @@ impl State {
     }
 }
 
-/// All counts, a line each.
+/// Returns an entry for each point.
 pub(super) fn points(counts: &Counts) -> Vec<StoredPoint> {
     let point = |(key, tally): (Key, Tally)| {
         let (Key { kind, placement, stores, delta }, Tally { runs, incorrect }) = (key, tally);

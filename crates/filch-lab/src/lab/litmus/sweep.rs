@@ -1,4 +1,4 @@
-//! Goes through the plan in every place, until it is done or the time is up.
+//! Runs the plan at every site, until it is done or the time is up.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -9,23 +9,25 @@ use super::counts::{Counts, Key};
 use super::plan::{passes, targets, Target};
 use super::race::{race, Trial};
 
-/// What there is to do.
+/// The work of a sweep.
 #[derive(Debug)]
 pub(super) struct Task {
-    /// Where.
+    /// The sites to race on.
     pub(super) sites: Vec<Site>,
-    /// The bound that is put to the test.
+    /// The bound under test.
     pub(super) supposed: usize,
-    /// How often each point near the line is raced in each place.
+    /// How often each point near the line is raced at each site.
     pub(super) runs: u64,
-    /// When to end, whatever is left.
+    /// The time limit, whatever is left.
     pub(super) limit: Option<Duration>,
-    /// Whether it is to end with what it has.
+    /// Whether to stop now and keep the counts so far.
     pub(super) is_over: fn() -> bool,
 }
 
-/// Does what is left of it, given what was counted `before`: a sweep that was ended goes on where it was, and knows of what it has caught. `told` hears of all counts so far, and of the share that is
-/// done, after each point. Gives back all counts.
+/// Runs what is left of a task, given the counts `before`. Returns all counts.
+///
+/// A sweep that was interrupted resumes where it was, and knows the violations that it has caught.
+/// After each point, `told` receives all counts so far and the share that is done.
 pub(super) fn sweep(task: &Task, before: &Counts, mut told: impl FnMut(&Counts, f64) + Send) -> Counts {
     let begin = Instant::now();
     let is_time_up = || task.limit.is_some_and(|limit| begin.elapsed() >= limit);
@@ -35,7 +37,7 @@ pub(super) fn sweep(task: &Task, before: &Counts, mut told: impl FnMut(&Counts, 
     let mut sites: Vec<&Site> = task.sites.iter().collect();
     for runs in passes(task.runs) {
         let targets = targets_so_far(task.supposed, &counts);
-        // A place where no thread can be put has no counts.
+        // A site where a thread cannot be pinned has no counts.
         sites.retain(|site| {
             let left: Vec<_> = targets.iter().filter_map(|target| left(site, target, runs, &counts)).collect();
             if left.is_empty() || !go_on() {
@@ -56,19 +58,20 @@ pub(super) fn sweep(task: &Task, before: &Counts, mut told: impl FnMut(&Counts, 
     counts
 }
 
-/// Whether there is nothing left to do.
+/// Whether no runs are left.
 pub(super) fn is_done(task: &Task, counts: &Counts) -> bool {
     all_left(task, counts) == 0
 }
 
-/// How many runs are left, unless the bound is raised meanwhile.
+/// Returns how many runs are left, unless the bound is raised meanwhile.
 fn all_left(task: &Task, counts: &Counts) -> u64 {
     let targets = targets_so_far(task.supposed, counts);
     let of_site = |site| targets.iter().filter_map(move |target| left(site, target, task.runs, counts));
     task.sites.iter().flat_map(of_site).map(|(_, runs)| runs).fold(0, u64::saturating_add)
 }
 
-/// The points around the line of the bound that was supposed, and if more has been seen, around the line of that as well.
+/// Returns the points around the line of the supposed bound. If a larger violation was caught, the
+/// points around its line are added.
 fn targets_so_far(supposed: usize, counts: &Counts) -> Vec<Target> {
     let mut all = targets(supposed);
     if let Some(raised) = counts.largest_violation().map(|stores| stores + 1).filter(|bound| *bound > supposed) {
@@ -82,7 +85,7 @@ fn targets_so_far(supposed: usize, counts: &Counts) -> Vec<Target> {
     all
 }
 
-/// What is left to do of a point in this pass.
+/// Returns what is left to do of a point in this pass.
 fn left(site: &Site, target: &Target, runs: u64, counts: &Counts) -> Option<(Trial, u64)> {
     let Target { stores, delta, .. } = *target;
     let left = target.share(runs).saturating_sub(counts.of(key(site, stores, delta)).runs);
@@ -133,11 +136,11 @@ mod tests {
         let raised = Key { kind: Site::anywhere().kind, placement: Site::anywhere().placement, stores: 1, delta: 49 };
         let before = counted::counts(&[(raised, 2, 1)]);
         let mut whole = sweep(&task(2, None), &before, |_, _| ());
-        // A race that raised the bound on the way has left the points of that.
+        // If a race raises the bound during the sweep, the new bound's points are left.
         while !is_done(&task(2, None), &whole) {
             whole = sweep(&task(2, None), &whole, |_, _| ());
         }
-        // The line of what was caught before is looked at too.
+        // The line of an earlier violation is raced too.
         for target in targets(73).into_iter().chain(targets(99)) {
             assert_eq!(whole.of(key(&Site::anywhere(), target.stores, target.delta)).runs, 2, "{target:?}");
         }

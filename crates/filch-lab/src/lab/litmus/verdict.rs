@@ -1,19 +1,22 @@
-//! What a sweep says of the bound that it was made for.
+//! What a sweep says about the bound under test.
 
 use filch_queue::calibration::Calibration;
 
 use super::{Point, Verdict};
 
-/// The largest `delta * (stores + 1)` of a point that went wrong with at least one store between pops.
+/// Returns the largest `delta * (stores + 1)` of an incorrect point.
 ///
-/// If a thief that assumed delta pops hidden was wrong, there were at least delta + 1, and between the first of them and the last lie delta times as many stores as a pop makes: the load
-/// overtook one more than that. Without a store in between the CPU may merge pops, which says nothing of how many stores a load overtakes.
+/// Only points with at least one store between pops count. If a thief that assumed delta hidden
+/// pops was wrong, at least delta + 1 were hidden. Between the first and the last of them lie delta
+/// times as many stores as a pop makes. So the load overtook one more than that. Without a store in
+/// between the CPU may merge pops, which says nothing about how many stores a load overtakes.
 pub(super) fn largest_violation<'a>(points: impl IntoIterator<Item = &'a Point>) -> Option<usize> {
     let wrong = points.into_iter().filter(|point| point.incorrect > 0 && point.stores > 0);
     wrong.map(|point| point.delta * (point.stores + 1)).max()
 }
 
-/// The verdict, given the largest violation. It never lowers a bound: that nothing was seen proves nothing.
+/// Returns the verdict, given the largest violation. It never lowers a bound: the absence of
+/// violations proves nothing.
 pub(super) fn judge(supposed: usize, largest_violation: Option<usize>) -> Verdict {
     match largest_violation.map(|stores| stores + 1) {
         Some(bound) if bound > Calibration::LARGEST_BOUND.max(supposed) => Verdict::Refuted,
@@ -22,7 +25,7 @@ pub(super) fn judge(supposed: usize, largest_violation: Option<usize>) -> Verdic
     }
 }
 
-/// The largest delta that went wrong with no store between pops.
+/// Returns the largest delta that went wrong with no store between pops.
 pub(super) fn largest_merged<'a>(points: impl IntoIterator<Item = &'a Point>) -> Option<usize> {
     points.into_iter().filter(|point| point.incorrect > 0 && point.stores == 0).map(|point| point.delta).max()
 }

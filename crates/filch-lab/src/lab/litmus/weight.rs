@@ -1,40 +1,42 @@
-//! How much a sweep says in which nothing went wrong that should not.
+//! How strong the evidence of a sweep without violations is.
 
 use super::plan::{alpha, targets, ABOVE};
 use super::{verdict, Placement, Point, Sweep, Verdict};
 
-/// How many runs close to the line there must be before somebody relies on a bound because of them.
+/// How many runs close to the line make a bound reliable.
 pub(crate) const RUNS_TO_TRUST: u64 = 1_000_000;
 
 impl Sweep {
-    /// The most pops that can be hidden, if the bound holds and there are so many stores between two pops.
+    /// Returns the most hidden pops with `stores` stores between two pops, if the bound holds.
     pub(crate) fn most_hidden(&self, stores: usize) -> usize {
         alpha(self.supposed, stores)
     }
 
-    /// The largest delta x (L + 1) below the bound at which a run went wrong.
+    /// Returns the largest delta x (L + 1) of an incorrect run below the bound.
     pub(crate) fn largest_below(&self) -> Option<usize> {
         let is_below = |point: &&Point| point.delta * (point.stores + 1) < self.supposed;
         verdict::largest_violation(self.points.iter().filter(is_below))
     }
 
-    /// Whether a run went wrong so close below the bound that one above it would have been seen, too.
+    /// Whether a run was incorrect close below the bound. Then a violation above it would have been
+    /// seen too.
     pub(crate) fn can_see(&self) -> bool {
         let close = (self.supposed / 10).max(2);
         self.largest_below().is_some_and(|stores| stores + close >= self.supposed)
     }
 
-    /// How many runs there were with a delta that should be safe.
+    /// Returns the number of runs with a delta that should be safe.
     pub(crate) fn safe_runs(&self) -> u64 {
         self.runs(|point, line| point.delta >= line)
     }
 
-    /// How many of them with one that should be so only just, and where it could show.
+    /// Returns the number of runs with a barely safe delta. Only sites that could show a violation
+    /// count.
     pub(crate) fn close_runs(&self) -> u64 {
         self.runs(|point, line| is_close(point.delta, line) && has_a_buffer(point.placement))
     }
 
-    /// Whether it looked for what refutes the bound, was able to see it, and saw nothing.
+    /// Whether the sweep could see a violation, made enough runs, and found none.
     pub(crate) fn is_to_be_trusted(&self) -> bool {
         self.verdict == Verdict::Stands && self.can_see() && self.close_runs() >= RUNS_TO_TRUST
     }
@@ -49,12 +51,12 @@ fn is_close(delta: usize, line: usize) -> bool {
     (line..line + ABOVE).contains(&delta)
 }
 
-/// Whether threads placed so have whole store buffers. Those of one core have half of one each.
+/// Whether threads in this placement have whole store buffers. On one core each has half of it.
 fn has_a_buffer(placement: Placement) -> bool {
     placement != Placement::SameCore
 }
 
-/// How often each point near the line is raced in each of these places, for all of them together to be enough.
+/// Returns the runs of each near point at each place that suffice in total.
 pub(super) fn runs_to_trust(bound: usize, places: impl IntoIterator<Item = Placement>) -> u64 {
     let places = places.into_iter().filter(|&placement| has_a_buffer(placement)).count();
     let targets = targets(bound);

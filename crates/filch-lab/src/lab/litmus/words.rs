@@ -1,4 +1,4 @@
-//! What a sweep comes to, for people.
+//! Formats the results of a sweep as text.
 
 use std::fmt::Write;
 
@@ -11,12 +11,12 @@ use super::race::Tally;
 use super::{verdict, Verdict};
 use crate::figures::grouped;
 
-/// How far from the line a column is, where there is one for each delta.
+/// The distances from the line that have a column, one for each delta.
 const OFFSETS: std::ops::RangeInclusive<isize> = -4..=2;
-/// How wide a column is.
+/// The width of a column.
 const WIDTH: usize = 7;
 
-/// Everything about a sweep, in words and tables.
+/// Formats everything about a sweep, as text and tables.
 pub(super) fn report(cpu: &Cpu, supposed: usize, entries: Option<usize>, counts: &Counts) -> String {
     let mut text = format!("Litmus test of bounded TSO on {cpu}\n\n");
     let source = match entries {
@@ -39,7 +39,10 @@ pub(super) fn report(cpu: &Cpu, supposed: usize, entries: Option<usize>, counts:
     text
 }
 
-/// Where runs went wrong: a line for each number of stores, a column for each distance from y = x, on both sides of which something else is expected.
+/// Formats where runs were incorrect.
+///
+/// It has a line for each number of stores and a column for each distance from y = x. On the two
+/// sides of y = x different results are expected.
 fn heat_map(supposed: usize, counts: &Counts) -> String {
     let mut text = String::from(
         "Wrong runs by stores between pops (L) and delta, as seen from the line delta = alpha = ceil(S / (L + 1)).\n\
@@ -75,7 +78,7 @@ fn heat_map(supposed: usize, counts: &Counts) -> String {
     text
 }
 
-/// What stands before a column: the line is between what may go wrong and what may not.
+/// The text before a column. It marks the line between what may be incorrect and what may not.
 fn bar(offset: isize) -> &'static str {
     if offset == 0 {
         " |"
@@ -84,7 +87,7 @@ fn bar(offset: isize) -> &'static str {
     }
 }
 
-/// The share of wrong runs, in a few letters.
+/// The share of incorrect runs, in a few characters.
 fn share(tally: Tally) -> String {
     let Tally { runs, incorrect } = tally;
     match (runs, incorrect) {
@@ -98,7 +101,7 @@ fn share(tally: Tally) -> String {
     }
 }
 
-/// What came of each place.
+/// Formats the results of each place.
 fn places(counts: &Counts) -> String {
     let mut text = String::new();
     for place in counts.places() {
@@ -115,7 +118,7 @@ fn places(counts: &Counts) -> String {
     text
 }
 
-/// The verdict in sentences.
+/// Formats the verdict in sentences.
 fn conclusion(supposed: usize, entries: Option<usize>, counts: &Counts) -> String {
     let largest = counts.largest_violation();
     let mut text = match (verdict::judge(supposed, largest), largest) {
@@ -140,7 +143,7 @@ fn conclusion(supposed: usize, entries: Option<usize>, counts: &Counts) -> Strin
         ),
     };
     match verdict::largest_merged(&counts.points()) {
-        // What the store buffer hides without merging is no sign of it.
+        // What the store buffer hides without merging is no sign of merging.
         Some(delta) if delta > largest.unwrap_or(0).max(entries.unwrap_or(0)).max(supposed - 1) => {
             let _ = writeln!(
                 text,
@@ -178,7 +181,8 @@ mod tests {
             let text = report(&cpu(), 73, Some(72), &counts(&points));
             assert!(text.contains(words), "{words}: {text}");
         }
-        // A bound that was put too low is no reason to find merged what the store buffer holds.
+        // If the supposed bound is too low, pops that the store buffer holds do not count as
+        // merged.
         assert!(report(&cpu(), 33, Some(72), &counts(&[(key(0, 60), 10, 1)])).contains("no run showed that"));
         assert!(
             report(&cpu(), 33, None, &counts(&[(key(0, 60), 10, 1), (key(1, 30), 10, 1)])).contains("no run showed")

@@ -1,21 +1,21 @@
-//! The kinds of cores that the machine has: each kind has a store buffer of its own size.
+//! The kinds of cores of this machine. Each kind has a store buffer of its own size.
 
 use core_affinity::CoreId;
 
 use crate::lab::kinds::Kinds;
 
-/// A kind of cores, and one of them.
+/// A kind of core, and a core of that kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Kind {
-    /// What people call them.
+    /// Its common name.
     pub(super) name: &'static str,
-    /// One that this process may run on; None where threads cannot be pinned.
+    /// A core that this process may run on; `None` if threads cannot be pinned.
     pub(super) core: Option<CoreId>,
-    /// Whether there are others, so that what is measured elsewhere is not about this kind.
+    /// Whether there are other kinds, so that a measurement elsewhere is not about this kind.
     pub(super) is_one_of_several: bool,
 }
 
-/// All kinds. Where the system tells of none there is one.
+/// Returns all kinds. If the system reports none, there is a single kind.
 pub(super) fn kinds() -> Vec<Kind> {
     let allowed = core_affinity::get_core_ids().unwrap_or_default();
     choose(&allowed, &Kinds::here())

@@ -1,4 +1,4 @@
-//! Other CPUs: there are no loops for them, and no bound that would rest on what they say.
+//! Other CPUs: there are no loops for them, and no bound depends on them.
 
 use std::ops::RangeInclusive;
 
@@ -13,12 +13,12 @@ pub(super) enum Places {
     One,
 }
 
-/// None.
+/// No sequences: this type has no values.
 #[derive(Debug)]
 pub(super) enum Sequences {}
 
 impl Sequences {
-    /// Refuses.
+    /// Returns an error: this CPU is not supported.
     pub(super) fn new(_stores: RangeInclusive<usize>, _places: Places) -> Result<Sequences> {
         bail!(
             "the store buffer is measured on x86-64 only, and this is {}: here nothing bounds what a load overtakes, and the queues keep their fences",
@@ -26,12 +26,12 @@ impl Sequences {
         )
     }
 
-    /// How many there are.
+    /// The number of sequences.
     pub(super) fn len(&self) -> usize {
         match *self {}
     }
 
-    /// Nanoseconds that a turn of one of them takes.
+    /// The nanoseconds that an iteration of a sequence takes.
     pub(super) fn time(&mut self, _which: usize) -> f64 {
         match *self {}
     }

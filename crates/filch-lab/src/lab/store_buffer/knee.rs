@@ -1,31 +1,33 @@
-//! Where a curve that is flat begins to rise: a change point, by a fit of two pieces.
+//! Finds the change point where a flat curve begins to rise, by a two-piece fit.
 //!
-//! The first piece is level; the second is a line that may begin with a step, because the first stall costs more than each further one. Both are fitted by
-//! medians and judged by absolute deviations, so that a few points that are far off move nothing.
+//! The first piece is level. The second is a line that may begin with a step, because the first
+//! stall costs more than each further one. Both are fitted by medians and judged by absolute
+//! deviations, so that a few outliers do not move them.
 
 use crate::bench::random::Random;
 
-/// What a piece needs at least to be one: a knee closer to the end of a curve is not seen.
+/// The fewest points of a piece. A knee closer to the end of a curve is not found.
 const SHORTEST: usize = 6;
 
-/// By how much of its level a curve rises, or it has no knee.
+/// The smallest rise of a curve with a knee, as a part of its level.
 const LEAST_RISE: f64 = 0.03;
 
-/// How much better two pieces must be than one line: anything is a little better with more pieces.
+/// How much better two pieces must fit than a single line. More pieces always fit a little better.
 const LEAST_GAIN: f64 = 2.0;
 
-/// How far the curve must rise above what its points scatter around the pieces.
+/// The smallest rise, in multiples of the scatter of the points around the pieces.
 const ABOVE_NOISE: f64 = 6.0;
 
-/// What part of the whole a point is off at most: further off is as bad.
+/// The largest deviation that counts, as a part of the curve's median. Anything further counts the
+/// same.
 const FAR_OFF: f64 = 0.1;
 
-/// How often rounds are resampled.
+/// The number of times the rounds are resampled.
 const RESAMPLES: usize = 100;
 
-/// How many points of the curve are level, and the share of resampled rounds that say so; None where the rounds show no knee.
+/// Returns how many points are level, and the share of resampled rounds that agree.
 ///
-/// Each round has a figure for each point.
+/// Returns `None` if the rounds show no knee. Each round has a figure for each point.
 pub(super) fn find_in(rounds: &[Vec<f64>]) -> Option<(usize, f64)> {
     let found = find(&curve(&rounds.iter().collect::<Vec<_>>()))?;
     let mut random = Random::new(1);
@@ -44,7 +46,7 @@ fn curve(rounds: &[&Vec<f64>]) -> Vec<f64> {
     (0..points).map(at).collect()
 }
 
-/// How many points are level before the curve rises.
+/// Returns how many points are level before the curve rises.
 fn find(curve: &[f64]) -> Option<usize> {
     let last = curve.len().checked_sub(SHORTEST)?;
     let most = FAR_OFF * middle(&mut curve.to_vec());
@@ -59,19 +61,21 @@ fn find(curve: &[f64]) -> Option<usize> {
     if rise < LEAST_RISE * level || rise < ABOVE_NOISE * deviation || of_one_line <= LEAST_GAIN * deviation {
         return None;
     }
-    // A line that rises from the last level point passes through it: that point belongs to either piece, and is level.
+    // A line that rises from the last level point passes through it. That point belongs to both
+    // pieces, and is level.
     let risen = (split..curve.len()).find(|&point| line.at(point) - level > line.slope / 2.0)?;
     (SHORTEST..=last).contains(&risen).then_some(risen)
 }
 
-/// How far the points are from a fit on average, none of them further than `most`.
+/// The average distance of the points from a fit, each limited to `most`.
 fn deviation(curve: &[f64], most: f64, fit: impl Fn(usize) -> f64) -> f64 {
     let distance = |(point, value): (usize, &f64)| (value - fit(point)).abs().min(most);
     curve.iter().enumerate().map(distance).sum::<f64>() / curve.len() as f64
 }
 
-/// The middle of some values, of an even number the upper one; not a number if there are none. It is asked for some hundred thousand times, so that
-/// nothing is sorted that need not be.
+/// The median; the upper one of an even number, NaN without values.
+///
+/// It runs some hundred thousand times, so it does not sort the values completely.
 fn middle(values: &mut [f64]) -> f64 {
     let half = values.len() / 2;
     if values.is_empty() {
@@ -80,7 +84,7 @@ fn middle(values: &mut [f64]) -> f64 {
     *values.select_nth_unstable_by(half, f64::total_cmp).1
 }
 
-/// A level, and from `split` on a line.
+/// A level, followed by a line from `split` on.
 #[derive(Clone, Copy, Debug)]
 struct Pieces {
     split: usize,
@@ -110,8 +114,10 @@ struct Line {
 }
 
 impl Line {
-    /// Through the points from `first` on. Each point is paired with the one half of the piece further, and the slope is the median of what the pairs say:
-    /// Theil's method in its cheap form.
+    /// Fits a line through the points from `first` on.
+    ///
+    /// Each point is paired with the point half of the piece further on, and the slope is the
+    /// median slope of the pairs: Theil's method in its cheap form.
     fn fit(curve: &[f64], first: usize) -> Line {
         let half = (curve.len() - first) / 2;
         let mut slopes: Vec<f64> =
@@ -130,7 +136,7 @@ impl Line {
 mod tests {
     use super::*;
 
-    /// `level` points at 130, then a step and a slope.
+    /// Returns `level` points at 130, then a step and a slope.
     fn knee(points: usize, level: usize, step: f64, slope: f64) -> Vec<f64> {
         let at = |point: usize| match point.checked_sub(level) {
             None => 130.0,

@@ -1,7 +1,9 @@
-//! How many stores the store buffer holds: figures 6 and 7 of *Fence-Free Work Stealing on Bounded TSO Processors*.
+//! Measures the capacity of the store buffer.
 //!
-//! Sequences of stores alternate with long chains of other instructions. As long as all stores of a sequence find room, they drain behind the chain and cost
-//! nothing; the first that finds none stalls the pipeline. The longest sequence that costs nothing is the capacity.
+//! The method is that of figures 6 and 7 of *Fence-Free Work Stealing on Bounded TSO Processors*.
+//! Sequences of stores alternate with long chains of other instructions. If all stores of a
+//! sequence fit, they drain during the chain and cost nothing. The first store that does not fit
+//! stalls the pipeline. The longest sequence that costs nothing is the capacity.
 
 mod cores;
 mod knee;
@@ -41,58 +43,61 @@ pub(crate) struct Arguments {
     plot: Option<PathBuf>,
 }
 
-/// What was measured, and what it says.
+/// A measured curve, and its knee.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Curve {
-    /// The kind of core that it is of.
+    /// The kind of core that it was measured on.
     pub(crate) core: &'static str,
-    /// In the order of the stores.
+    /// The points, in the order of their numbers of stores.
     pub(crate) points: Vec<Point>,
-    /// None if there is none that can be told from noise.
+    /// The knee; `None` if none stands out from noise.
     pub(crate) knee: Option<Knee>,
 }
 
-/// What a sequence of so many stores took.
+/// The time of a sequence of stores.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Point {
-    /// Stores a sequence.
+    /// The number of stores in the sequence.
     pub(crate) stores: usize,
-    /// Nanoseconds a sequence with its chain of other instructions: the median of the rounds.
+    /// Nanoseconds for a sequence with its chain of other instructions: the median of the rounds.
     pub(crate) median: f64,
-    /// Where the median may lie: the lower end.
+    /// The lower end of the median's confidence interval.
     pub(crate) low: f64,
-    /// The upper end.
+    /// The upper end of the median's confidence interval.
     pub(crate) high: f64,
 }
 
 /// Where sequences begin to stall.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Knee {
-    /// The longest sequence that does not: the capacity.
+    /// The longest sequence that does not stall: the capacity.
     pub(crate) entries: usize,
-    /// The share of the rounds, resampled, in which it was found in the same place.
+    /// The share of the resampled rounds that have the knee in the same place.
     pub(crate) confidence: f64,
 }
 
-/// Sequences that are tried first: no CPU of the last twenty years has a smaller buffer, and none known has a larger.
+/// The lengths tried first. No CPU of the last twenty years has a smaller buffer, and none known
+/// has a larger.
 const LENGTHS: RangeInclusive<usize> = 8..=160;
 
-/// Sequences that are tried where those have no knee. Longer ones would not drain behind their chain.
+/// The lengths tried if the first have no knee. Longer sequences would not drain during their
+/// chain.
 const LONGER: RangeInclusive<usize> = 8..=320;
 
-/// A knee that fewer of the resampled rounds agree on is not claimed.
+/// The confidence below which no knee is reported.
 const ENOUGH: f64 = 0.8;
 
-/// One that fewer agree on may be noise, and is nothing to stand on.
+/// The confidence that a bound needs. Below it, a knee may be noise.
 pub(crate) const SURE: f64 = 0.9;
 
-/// What `filch lab store-buffer` takes for stores to different lines, and what it takes for stores to one word.
+/// How long `filch lab store-buffer` measures stores to different lines, and stores to one word.
 const TIME: Duration = Duration::from_secs(6);
 const TIME_OF_ONE_WORD: Duration = Duration::from_secs(3);
 
-/// Measures for about so long, or twice as long where the knee is further out than is likely.
+/// Measures for about `time`, or twice that if the first lengths show no knee.
 ///
-/// On a machine with several kinds of cores it is the curve of the largest buffer: a thread may run on any of them.
+/// On a machine with several kinds of cores, the result is the curve of the largest buffer: a
+/// thread may run on any core.
 pub(crate) fn measure(time: Duration) -> Result<Curve> {
     largest(measure_kinds(time, Places::Lines)?).context("there is no core to measure")
 }
@@ -115,13 +120,14 @@ fn measure_kind(kind: Kind, places: Places, time: Duration) -> Result<Curve> {
     Ok(first)
 }
 
-/// The curve of the largest buffer. One without a knee may be of any size, and is larger.
+/// Returns the curve of the largest buffer. A curve without a knee counts as the largest, because
+/// its buffer may have any size.
 fn largest(curves: Vec<Curve>) -> Option<Curve> {
     curves.into_iter().max_by_key(|curve| curve.knee.map_or(usize::MAX, |knee| knee.entries))
 }
 
 impl Curve {
-    /// Of these rounds, each of which has a time for each number of stores from `shortest` on.
+    /// Makes a curve of rounds with a time for every length from `shortest` on.
     fn new(core: &'static str, shortest: usize, rounds: &[Vec<f64>]) -> Curve {
         let lengths = rounds.first().map_or(0, Vec::len);
         let point = |index: usize| {
@@ -136,7 +142,7 @@ impl Curve {
     }
 }
 
-/// `filch lab store-buffer`.
+/// Runs `filch lab store-buffer`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     arguments.json.iter().chain(&arguments.plot).try_for_each(|path| figures::check_writable(path))?;
     let machine = Machine::here();

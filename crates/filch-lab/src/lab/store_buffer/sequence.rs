@@ -1,12 +1,13 @@
-//! The loops that are timed, as machine code: figure 6 of the paper.
+//! The timed loops, as machine code: figure 6 of the paper.
 //!
-//! A loop has so many stores, then a chain of multiplications each of which waits for the one before, and no other access to memory. The chain is long
-//! enough for the stores to drain behind it, and the stores wait for nothing: as long as they all find room, the next chain enters the pipeline while this one
-//! is at work, and the loop takes what the chains take. A store that finds no room keeps all that follows it out until the chain before it has
-//! retired.
+//! A loop has a number of stores, then a chain of multiplications that each depend on the one
+//! before, and no other memory access. The chain is long enough for the stores to drain during it,
+//! and the stores depend on nothing. If all stores fit in the buffer, the next chain enters the
+//! pipeline while this one runs, and the loop takes the time of the chains. A store that does not
+//! fit keeps everything after it out until the chain before it has retired.
 //!
-//! No compiler could be trusted to leave such a loop alone, and there is one for each number of stores, so they are put together here, from seven
-//! instructions.
+//! A compiler might change such a loop, and there is a loop for each number of stores. So they are
+//! assembled here, from seven instructions.
 
 use std::ops::RangeInclusive;
 use std::time::Instant;
@@ -17,42 +18,46 @@ use memmap2::{Mmap, MmapMut};
 /// Where the stores of a loop go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Places {
-    /// To different cache lines, one after the other, so that no two in a row can become one.
+    /// To different cache lines in turn, so that no two consecutive stores can be combined.
     Lines,
-    /// All to one word, so that they could.
+    /// All to one word, so that they can be combined.
     One,
 }
 
-/// Cache lines that are stored to.
+/// The number of cache lines that are stored to.
 const LINES: usize = 64;
 
-/// Larger than what any of today's CPUs fetches or coalesces at once.
+/// The distance between lines: more than any current CPU fetches or coalesces at once.
 const LINE: usize = 64;
 
-/// Multiplications between two sequences of stores: 3 cycles each on every CPU since 2008, so that a buffer of 150 entries drains well behind them. More would
-/// fill the scheduler, too, and that of older CPUs is full with fewer.
+/// The number of multiplications between two sequences of stores.
+///
+/// Each takes 3 cycles on every CPU since 2008, so that a buffer of 150 entries drains well during
+/// the chain. More would also fill the scheduler; on older CPUs fewer fill it.
 const CHAIN: usize = 150;
 
-/// Times that a loop goes around for one figure. Few: other programs and the other hardware thread of the core disturb a short run seldom. Where the
-/// clock is coarse it takes more.
+/// The number of iterations of a loop for one figure.
+///
+/// It is small, because other programs and the other hardware thread of the core seldom disturb a
+/// short run. A coarse clock needs more.
 const TURNS: u64 = if cfg!(windows) { 128 } else { 16 };
 
 /// A loop for each number of stores.
 #[derive(Debug)]
 pub(super) struct Sequences {
     code: Mmap,
-    /// Where each begins.
+    /// The offset where each loop begins.
     starts: Vec<usize>,
     memory: MmapMut,
 }
 
 impl Sequences {
-    /// Puts them together.
+    /// Assembles the loops.
     pub(super) fn new(stores: RangeInclusive<usize>, places: Places) -> Result<Sequences> {
         let mut code = Vec::new();
         let mut starts = Vec::new();
         for stores in stores {
-            // Begun alike, they are fetched alike.
+            // With the same alignment, all loops are fetched alike.
             code.resize(code.len().next_multiple_of(LINE), BREAKPOINT);
             starts.push(code.len());
             code.extend(encode(stores, places));
@@ -66,19 +71,21 @@ impl Sequences {
         Ok(Sequences { code, starts, memory })
     }
 
-    /// How many there are.
+    /// The number of loops.
     pub(super) fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Nanoseconds that a turn of one of them takes, right now.
+    /// Measures the nanoseconds that an iteration of a loop takes now.
     pub(super) fn time(&mut self, which: usize) -> f64 {
         let start = self.code[self.starts[which]..].as_ptr();
-        // SAFETY: a function begins there that `encode` made, which obeys this convention, and the mapping is executable and outlives the call.
+        // SAFETY: a function that `encode` made begins there. It obeys this convention, and the
+        // mapping is executable and outlives the call.
         let turn = unsafe { std::mem::transmute::<*const u8, unsafe extern "sysv64" fn(u64, *mut u8)>(start) };
         let memory = self.memory.as_mut_ptr();
         let begin = Instant::now();
-        // SAFETY: it writes to the first `LINES * LINE` bytes of the memory, which is as large and borrowed by us alone, and the turns are not 0.
+        // SAFETY: it writes to the first `LINES * LINE` bytes of the memory, which is that large
+        // and exclusively borrowed here, and the number of turns is not 0.
         unsafe { turn(TURNS, memory) };
         begin.elapsed().as_nanos() as f64 / TURNS as f64
     }
@@ -86,7 +93,8 @@ impl Sequences {
 
 const BREAKPOINT: u8 = 0xcc;
 
-/// A function of the number of turns, which is not 0, in `rdi`, and the memory in `rsi`.
+/// Encodes a function that takes the number of turns and the memory. The turns (not 0) are in
+/// `rdi`, the memory is in `rsi`.
 fn encode(stores: usize, places: Places) -> Vec<u8> {
     // mov eax, 3
     let mut code = vec![0xb8, 3, 0, 0, 0];
@@ -127,9 +135,9 @@ mod tests {
         Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter().collect()
     }
 
-    /// What an instruction does with memory.
+    /// Returns an instruction's accesses to memory.
     fn accesses(instruction: &Instruction) -> Vec<OpAccess> {
-        // The return reads its address.
+        // The return instruction reads its address.
         let mut factory = InstructionInfoFactory::new();
         factory.info(instruction).used_memory().iter().map(|memory| memory.access()).collect()
     }
@@ -170,7 +178,7 @@ mod tests {
         assert_eq!(sequences.len(), 11);
         assert!(sequences.time(0) > 0.0);
         let written = |memory: &[u8]| memory.iter().filter(|&&byte| byte != 0).count();
-        // The last turn leaves a 1 in each line.
+        // The last iteration leaves a 1 in each line.
         assert_eq!(written(&sequences.memory), 60);
         sequences.time(10);
         assert_eq!(written(&sequences.memory), LINES);

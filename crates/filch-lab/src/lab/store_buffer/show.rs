@@ -1,4 +1,4 @@
-//! Curves for people: as text, as JSON, as a drawing.
+//! Formats curves as text, as JSON, and as a chart.
 
 use serde_json::{json, Value};
 
@@ -7,10 +7,10 @@ use crate::chart::{Chart, Estimate, Line, Lines};
 use crate::figures::grid;
 use crate::machine::Machine;
 
-/// How many sequences on either side of the knee are listed.
+/// How many sequences on each side of the knee are listed.
 const AROUND: usize = 4;
 
-/// The knees, with what is around them and what follows.
+/// Formats the knees, the times around them, and the resulting bound.
 pub(super) fn text(lines: &[Curve], one_word: &[Curve]) -> String {
     let mut text = String::new();
     for curve in lines {
@@ -82,13 +82,13 @@ fn tenths(value: f64) -> String {
     format!("{value:.1}")
 }
 
-/// One more than the largest buffer holds; None if that of any kind of core is not known.
+/// Returns the largest buffer's capacity plus one, or `None` if any kind's capacity is unknown.
 fn bound(curves: &[Curve]) -> Option<usize> {
     let entries: Option<Vec<usize>> = curves.iter().map(|curve| curve.knee.map(|knee| knee.entries)).collect();
     entries?.into_iter().max().map(|entries| entries + 1)
 }
 
-/// All of it.
+/// Returns the curves as JSON.
 pub(super) fn json(lines: &[Curve], one_word: &[Curve], machine: &Machine) -> Value {
     json!({
         "instrument": "store-buffer",
@@ -100,7 +100,7 @@ pub(super) fn json(lines: &[Curve], one_word: &[Curve], machine: &Machine) -> Va
     })
 }
 
-/// A line for each, and the knee of the largest.
+/// Draws a line for each curve, and marks the largest knee.
 pub(super) fn chart(lines: &[Curve], one_word: &[Curve]) -> Chart {
     let line = |places: &str, curve: &Curve| Line {
         name: format!("{places}, {}", curve.core),
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::figures::tests::machine;
 
-    /// A curve with a knee at `entries`, or without one.
+    /// A curve with a knee at `entries`, or without a knee.
     fn curve(core: &'static str, entries: Option<usize>) -> Curve {
         let time = |stores: usize| {
             let beyond = stores.saturating_sub(entries.unwrap_or(usize::MAX));

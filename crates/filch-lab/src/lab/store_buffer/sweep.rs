@@ -1,9 +1,12 @@
-//! Every length of sequence, over and over.
+//! Times every length of sequence, repeatedly.
 //!
-//! A sweep runs each of them once and takes well under a millisecond. Rounds are made of many sweeps that are dealt out to them in turn, and of each length a
-//! round keeps the shortest: what disturbs a sequence only ever makes it slower. That matters beyond interrupts and other programs: where two hardware
-//! threads share a core, each has half of the store buffer while both are awake, and all of it only in the moments when the other sleeps. Those moments
-//! last for some sweeps, so that dealing them out gives every round some of them.
+//! A sweep runs each length once and takes well under a millisecond. Sweeps are distributed over
+//! the rounds in turn, and for each length a round keeps the shortest time: a disturbance only ever
+//! makes a sequence slower.
+//!
+//! This matters beyond interrupts and other programs. If two hardware threads share a core, each
+//! has half of the store buffer while both are awake, and all of it only while the other sleeps.
+//! Such moments last for several sweeps, so the distribution gives every round some of them.
 
 use std::ops::RangeInclusive;
 use std::thread;
@@ -15,13 +18,15 @@ use super::cores::Kind;
 use super::sequence::{Places, Sequences};
 use crate::watch;
 
-/// How many rounds there are.
+/// The number of rounds.
 const ROUNDS: usize = 24;
 
-/// What the CPU gets to reach its speed.
+/// How long the CPU may take to reach its full clock speed.
 const WARM_UP: Duration = Duration::from_millis(100);
 
-/// Runs sequences of so many stores for about so long on such a core: for each round the shortest time of each length.
+/// Times sequences of `stores` stores for about `time` on a core of this kind.
+///
+/// Returns, for each round, the shortest time of each length.
 pub(super) fn sweep(
     stores: RangeInclusive<usize>,
     places: Places,
@@ -32,7 +37,8 @@ pub(super) fn sweep(
     // A thread of its own, because it stays pinned.
     let measured = thread::scope(|scope| {
         let measuring = scope.spawn(|| {
-            // A thread that is not pinned measures as well, only with more that disturbs it; unless it may be on a core of another kind.
+            // An unpinned thread measures as well, only with more disturbance, unless it may be on
+            // a core of another kind.
             let is_there = kind.core.is_some_and(core_affinity::set_for_current);
             (is_there || !kind.is_one_of_several).then(|| repeat(&mut sequences, time))
         });
@@ -52,7 +58,7 @@ fn repeat(sequences: &mut Sequences, time: Duration) -> Vec<Vec<f64>> {
         });
     }
     for sweep in 0.. {
-        // Every round has one at least, however little time there is.
+        // Every round has at least one sweep, however little time there is.
         if watch::is_over() || (sweep >= ROUNDS && begin.elapsed() >= time) {
             break;
         }

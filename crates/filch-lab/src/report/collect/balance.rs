@@ -1,6 +1,8 @@
-//! The same uneven work, divided in advance and by stealing: the load-balance picture of the Blitz notes, from a run.
+//! Runs the same uneven work divided in advance and by stealing.
 //!
-//! Both ways begin alike: each worker has the same number of pieces, and the later a piece, the more it takes. What differs is what a worker does that has run out of them.
+//! This is the load-balance picture of the Blitz notes, from a run. Both ways begin alike: each
+//! worker has the same number of pieces, and later pieces take longer. They differ in what a worker
+//! does when it has run out of pieces.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -18,48 +20,48 @@ use crate::watch;
 /// Two or more ways to run the same pieces.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Balance {
-    /// What was run, for people.
+    /// The description of the run.
     pub(in crate::report) what: String,
-    /// Each way.
+    /// The ways.
     pub(in crate::report) ways: Vec<Way>,
 }
 
-/// One of them.
+/// A run in one of the ways.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Way {
     /// Its name: `static`, `stealing`.
     pub(in crate::report) name: &'static str,
-    /// For each worker the pieces it ran: start and end in milliseconds from the start of the run, and whether the piece had been stolen.
+    /// For each worker, the pieces that it ran.
     pub(in crate::report) workers: Vec<Vec<Piece>>,
     /// From the start to the end of the last worker, in milliseconds.
     pub(in crate::report) total: f64,
     /// The share of that time in which workers were busy, from 0 to 1.
     pub(in crate::report) utilisation: f64,
-    /// The same of every run, in their order: this is one of them.
+    /// The utilisation of every run, in order. This run is one of them.
     pub(in crate::report) busy: Vec<f64>,
 }
 
-/// A piece of work on a worker.
+/// A piece of work that a worker ran.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::report) struct Piece {
-    /// Milliseconds from the start of the run.
+    /// Its start, in milliseconds from the start of the run.
     pub(in crate::report) start: f64,
-    /// The same.
+    /// Its end, in milliseconds from the start of the run.
     pub(in crate::report) end: f64,
-    /// Whether it was another worker's first.
+    /// Whether it first belonged to another worker.
     pub(in crate::report) stolen: bool,
 }
 
-/// Of how many runs the one in the middle is shown.
+/// The number of runs. The run with the median time is shown.
 const RUNS: usize = 5;
-/// More lanes than this nobody can read.
+/// The most workers: more lanes are not readable.
 const MOST_WORKERS: usize = 8;
-/// How many pieces each worker begins with.
+/// The number of pieces that each worker begins with.
 const PIECES_A_WORKER: usize = 20;
-/// What the pieces take together, for each worker, in nanoseconds.
+/// The total duration of the pieces for each worker, in nanoseconds.
 const NANOS_A_WORKER: u64 = 40_000_000;
 
-/// Runs both ways in turns.
+/// Runs both ways in turn.
 pub(super) fn measure(amount: Amount) -> Result<Balance> {
     let workers = super::workers(MOST_WORKERS);
     let nanos = NANOS_A_WORKER / if amount == Amount::Rehearsal { 20 } else { 1 };
@@ -86,7 +88,7 @@ pub(super) fn measure(amount: Amount) -> Result<Balance> {
     Ok(Balance { what, ways: vec![middle(divided), middle(stealing)] })
 }
 
-/// The one whose time is in the middle.
+/// Returns the run with the median time.
 fn middle(mut ways: Vec<Way>) -> Way {
     let busy = ways.iter().map(|way| way.utilisation).collect();
     ways.sort_by(|one, other| one.total.total_cmp(&other.total));
@@ -94,17 +96,17 @@ fn middle(mut ways: Vec<Way>) -> Way {
     Way { busy, ..ways.swap_remove(place) }
 }
 
-/// Pieces, each so many steps of computing. As many for each worker, in this order.
+/// Pieces of work, given as computing steps. Each worker has the same number, in this order.
 struct Work {
     workers: usize,
     steps: Vec<u64>,
 }
 
-/// What a worker ran.
+/// The pieces that a worker ran.
 type Log = Mutex<Vec<Piece>>;
 
 impl Work {
-    /// Pieces that take `nanos` together, each in proportion to the square of its number.
+    /// Makes pieces that take `nanos` together, each in proportion to the square of its number.
     fn new(workers: usize, nanos: u64, calibration: Calibration) -> Work {
         let count = (workers * PIECES_A_WORKER) as u64;
         let squares: u64 = (1..=count).map(|number| number * number).sum();
@@ -126,7 +128,7 @@ impl Work {
         log.push(Piece { start: began, end, stolen });
     }
 
-    /// Each worker runs what it has, and then nothing.
+    /// Each worker runs only its own pieces.
     fn divided(&self) -> Way {
         let logs: Vec<Log> = (0..self.workers).map(|_| Log::default()).collect();
         let (together, start) = (Barrier::new(self.workers + 1), OnceLock::new());
@@ -140,7 +142,7 @@ impl Work {
                     self.block(worker).for_each(|piece| self.piece(piece, worker, start, logs));
                 });
             }
-            // All are there before the clock starts: a pool's workers are, too.
+            // All threads exist before the clock starts, as the workers of a pool do.
             together.wait();
             start.get_or_init(Instant::now);
             together.wait();
@@ -148,7 +150,7 @@ impl Work {
         Way::new("static", logs)
     }
 
-    /// Each worker runs what it has, and then what others have.
+    /// Each worker runs its own pieces, and then steals others.
     fn stealing(&self, pool: &Pool) -> Way {
         let logs: Vec<Log> = (0..self.workers).map(|_| Log::default()).collect();
         let start = Instant::now();
@@ -156,10 +158,10 @@ impl Work {
         Way::new("stealing", logs)
     }
 
-    /// Both halves of a range, of which somebody else may take the second.
+    /// Runs both halves of a range. Another worker may steal the second half.
     fn halve(&self, pieces: Range<usize>, start: Instant, logs: &[Log]) {
         if pieces.len() == 1 {
-            // Only a worker of the pool comes here.
+            // Only a worker of the pool gets here.
             let worker = filch::index().unwrap_or(0);
             return self.piece(pieces.start, worker, start, logs);
         }
@@ -208,7 +210,7 @@ mod tests {
             assert_eq!(pieces(&way), 3 * PIECES_A_WORKER);
             assert!(way.utilisation > 0.0 && way.utilisation <= 1.0);
             for pieces in &way.workers {
-                // A worker does one thing at a time.
+                // A worker runs one piece at a time.
                 assert!(pieces.windows(2).all(|pair| pair[0].end <= pair[1].start));
             }
         }

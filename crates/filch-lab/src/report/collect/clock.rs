@@ -1,22 +1,22 @@
-//! Whose the processors were.
+//! How much processor time other machines and other processes used.
 
 use std::fs;
 
-/// What the processors have done since the machine was started, as far as the system tells.
+/// Processor time since the machine was started, as far as the system reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Processors {
-    /// What was theirs to give to this machine and went to another, in ticks.
+    /// Ticks that the hypervisor gave to other machines.
     stolen: u64,
-    /// What was used, by whichever process of this machine.
+    /// Ticks that any process of this machine used.
     busy: u64,
-    /// What this process used, and those that it started and waited for.
+    /// Ticks that this process and its awaited children used.
     own: u64,
-    /// All of it.
+    /// The total of all ticks.
     total: u64,
 }
 
 impl Processors {
-    /// Until now.
+    /// Reads the current values.
     pub(super) fn now() -> Option<Processors> {
         let own = fs::read_to_string("/proc/self/stat").ok()?;
         Processors::parse(&fs::read_to_string("/proc/stat").ok()?, &own)
@@ -25,9 +25,11 @@ impl Processors {
     fn parse(stat: &str, own: &str) -> Option<Processors> {
         let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
-        // user nice system idle iowait irq softirq steal; what follows, guests, is part of the first two.
+        // user nice system idle iowait irq softirq steal. The guest values that follow are part of
+        // the first two.
         let [user, nice, system, _, _, irq, soft_irq, stolen] = *ticks.get(..8)? else { return None };
-        // Behind the name, in which anything may stand: ten others, and then user and system time, of the process and of its children.
+        // After the name, which may contain anything, come ten other fields, then the user and
+        // system times of the process and of its children.
         let own: Vec<&str> = own.rsplit_once(')')?.1.split_whitespace().collect();
         let own: Option<Vec<u64>> = own.get(11..15)?.iter().map(|word| word.parse().ok()).collect();
         Some(Processors {
@@ -38,15 +40,15 @@ impl Processors {
         })
     }
 
-    /// The share of the time from `self` to `later` that other processes of this machine used.
+    /// Returns the share of time until `later` that other processes of this machine used.
     pub(super) fn others_until(self, later: Processors) -> Option<f64> {
         let total = later.total.checked_sub(self.total).filter(|&total| total > 0)?;
         let (busy, own) = (later.busy.checked_sub(self.busy)?, later.own.checked_sub(self.own)?);
-        // Both are rounded, each in its own way.
+        // The two values are rounded differently.
         Some(busy.saturating_sub(own) as f64 / total as f64)
     }
 
-    /// The share of the time from `self` to `later` that went to other machines.
+    /// Returns the share of the time from `self` to `later` that went to other machines.
     pub(super) fn stolen_until(self, later: Processors) -> Option<f64> {
         let total = later.total.checked_sub(self.total).filter(|&total| total > 0)?;
         Some(later.stolen.saturating_sub(self.stolen) as f64 / total as f64)
@@ -78,7 +80,7 @@ mod tests {
     fn what_neither_this_process_nor_its_children_used_went_to_others() {
         let before = Processors::parse("cpu  10 0 10 70 0 0 5 5 3 0\n", &own([1, 1, 0, 0])).unwrap();
         let after = Processors::parse("cpu  20 0 20 135 0 0 5 20 9 0\n", &own([4, 2, 3, 1])).unwrap();
-        // Of 20 ticks that were used, 8 are its own.
+        // Of 20 used ticks, 8 are this process's.
         assert_eq!(before.others_until(after), Some(0.12));
         assert_eq!(after.others_until(before), None);
         assert_eq!(Processors::parse("cpu  1 2 3 4 5 6 7 8", "7 (a) S 1 2"), None);

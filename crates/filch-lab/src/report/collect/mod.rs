@@ -1,4 +1,4 @@
-//! Measures all that the page shows.
+//! Measures everything that the page shows.
 
 pub(super) mod balance;
 mod clock;
@@ -26,71 +26,75 @@ use clock::Processors;
 use plan::{Amount, Known, Part};
 use progress::Progress;
 
-/// How long a part may take to end after Ctrl-C. One that takes longer is left behind with what it has.
+/// How long a part may take to end after Ctrl-C. A part that takes longer is abandoned; its
+/// finished cases are kept.
 const GRACE: Duration = Duration::from_secs(5);
-/// As much as a program's first thread usually has: serial programs recurse deeply.
+/// The usual stack size of a program's main thread: serial programs recurse deeply.
 const STACK: usize = 8 << 20;
 
-/// All that was found out.
+/// All results of a report.
 #[derive(Clone, Debug)]
 pub(super) struct Results {
     /// Whether every suite ran in full.
     pub(super) full: bool,
-    /// Of what.
+    /// The machine that was measured.
     pub(super) machine: Machine,
-    /// When it began, for people, in UTC.
+    /// When the run began, as text, in UTC.
     pub(super) date: String,
-    /// The share of the processors' time that other machines had meanwhile, from 0 to 1, where the system tells: a figure from a busy machine is worth less.
+    /// The share of processor time that other machines used, from 0 to 1, if known.
+    ///
+    /// Figures from a busy machine are less reliable.
     pub(super) stolen: Option<f64>,
-    /// The same of other processes of this system.
+    /// The share of processor time that other processes of this system used.
     pub(super) others: Option<f64>,
-    /// The figures of each suite by its name, the prices of `lab fences` among them. A suite that was not run has none.
+    /// The figures of each suite by name, including `lab fences`. A suite that was not run is
+    /// absent.
     pub(super) suites: BTreeMap<&'static str, Vec<Series>>,
-    /// The store buffer.
+    /// The result of the store buffer measurement.
     pub(super) store_buffer: Option<store_buffer::Curve>,
-    /// The litmus test.
+    /// The result of the litmus test.
     pub(super) litmus: Option<litmus::Sweep>,
-    /// What the models came to.
+    /// The result of the models.
     pub(super) models: Option<Models>,
     /// A run with its events.
     pub(super) timeline: Option<timeline::Timeline>,
     /// The same work, divided in advance and stolen.
     pub(super) balance: Option<balance::Balance>,
-    /// What is missing, and why: each a sentence.
+    /// Sentences that say what is missing, and why.
     pub(super) left_out: Vec<String>,
-    /// Whether it was ended before all was done.
+    /// Whether the run was interrupted before all was done.
     pub(super) interrupted: bool,
-    /// Suites that failed before they were done, and of which only some cases are here.
+    /// Suites that failed, of which only some cases are present.
     pub(super) failed: Vec<&'static str>,
 }
 
-/// What the models came to.
+/// The results of the models.
 #[derive(Clone, Debug)]
 pub(super) struct Models {
-    /// A line for each model: its name, the searches, the states looked at, claims that hold, flaws that were refuted, and how many came out other than listed.
+    /// A line for each model.
     pub(super) lines: Vec<ModelLine>,
-    /// How many searches there are in all, those among them that were not made.
+    /// The number of all searches, including searches that were not run.
     pub(super) listed: usize,
 }
 
 /// All searches of one model.
 #[derive(Clone, Debug)]
 pub(super) struct ModelLine {
-    /// The model.
+    /// The name of the model.
     pub(super) model: String,
-    /// How many cases were searched.
+    /// The number of cases that were searched.
     pub(super) searches: usize,
-    /// How many states they have.
+    /// The number of states of these cases.
     pub(super) states: u64,
-    /// How many cases keep their claims.
+    /// The number of cases whose claims hold.
     pub(super) hold: usize,
-    /// How many flawed cases were refuted, as they should be.
+    /// The number of flawed cases that were refuted, as expected.
     pub(super) refuted: usize,
-    /// How many came out other than listed.
+    /// The number of cases whose result differs from the list.
     pub(super) surprises: usize,
 }
 
-/// What a part came to.
+/// The result of a part.
 enum Found {
     Figures(&'static str, Vec<Series>),
     StoreBuffer(store_buffer::Curve),
@@ -101,7 +105,7 @@ enum Found {
 }
 
 impl Found {
-    /// Whether it was ended before there was anything.
+    /// Whether the part was interrupted before it had any result.
     fn is_empty(&self) -> bool {
         match self {
             Found::Figures(_, series) => series.is_empty(),
@@ -114,7 +118,7 @@ impl Found {
 }
 
 impl Results {
-    /// Nothing yet.
+    /// Returns empty results.
     pub(super) fn new(amount: Amount, left_out: Vec<String>) -> Results {
         let rehearsal = "This is a rehearsal, one round of the smallest cases: its figures mean nothing.";
         let rehearsal = (amount == Amount::Rehearsal).then(|| rehearsal.to_owned());
@@ -136,7 +140,7 @@ impl Results {
         }
     }
 
-    /// Whether cases of this suite may be missing of which nobody knows.
+    /// Whether an unknown set of this suite's cases may be missing.
     pub(super) fn is_part(&self, suite: &str) -> bool {
         self.interrupted || self.failed.contains(&suite)
     }
@@ -151,7 +155,7 @@ impl Results {
             && self.balance.is_none()
     }
 
-    /// The first of these parts did not hear that it is to end, and the others were not reached.
+    /// Records that the first of these parts was abandoned and the others were not reached.
     fn leave_behind(&mut self, parts: &[&'static str]) {
         self.interrupted = true;
         let Some((&first, rest)) = parts.split_first() else { return };
@@ -160,7 +164,7 @@ impl Results {
         self.not_reached(rest);
     }
 
-    /// Adds the cases of a part that were over, and says whether there were any.
+    /// Adds the finished cases of a part, and returns whether there were any.
     fn add_kept(&mut self, part: &'static str) -> bool {
         let kept = watch::kept(part);
         let are_some = !kept.is_empty();
@@ -170,7 +174,7 @@ impl Results {
         are_some
     }
 
-    /// It was over before these.
+    /// Records that the run was interrupted before these parts.
     fn not_reached(&mut self, parts: &[&str]) {
         self.interrupted = true;
         if !parts.is_empty() {
@@ -178,12 +182,14 @@ impl Results {
         }
     }
 
-    /// Takes what a part came to, which may have been ended in the middle. What fails is left out, with its reason, but for its cases that were over.
+    /// Adds the result of a part, which may have been interrupted.
+    ///
+    /// A part that fails is left out, with its reason, except for its finished cases.
     fn take(&mut self, name: &'static str, found: Result<Found>, is_over: bool) {
         self.interrupted |= is_over;
         let sentence = match found {
             Ok(found) if !found.is_empty() => {
-                // All of them are in what was found.
+                // The result contains all of them.
                 drop(watch::kept(name));
                 self.add(found);
                 is_over.then(|| format!("It was ended in the middle of {name}: what it had found until then is here."))
@@ -219,45 +225,50 @@ impl Results {
     }
 }
 
-/// How many workers to show: as many as there are cores, so that none waits for another's, but at least two, and no more than so many.
+/// Returns the number of workers: one per core, at least two, at most `most`.
+///
+/// So no worker waits for another's core.
 fn workers(most: usize) -> usize {
     thread::available_parallelism().map_or(1, usize::from).clamp(2, most)
 }
 
-/// Something happened that the thread that waits must know of.
+/// A message to the waiting thread.
 enum Message {
     /// All parts are done, or none is left.
     Done,
-    /// It is to end.
+    /// Ctrl-C was pressed.
     Interrupted,
 }
 
-/// Says that the thread that measures has ended, however it has.
+/// Sends `Done` when the measuring thread ends, however it ends.
 struct AtTheEnd(Sender<Message>);
 
 impl Drop for AtTheEnd {
     fn drop(&mut self) {
-        // Nobody waits for it any more if it was left behind.
+        // An error means that this thread was abandoned and the receiver is gone.
         let _ = self.0.send(Message::Done);
     }
 }
 
-/// What is measured, and how far that is: together, so that nobody sees a part that has ended and is said to be at work.
+/// The results and the progress. They share a lock, so that no reader sees a finished part as
+/// running.
 struct Measuring {
     results: Results,
-    /// How many parts have ended, whatever came of them, or were not reached.
+    /// The number of parts that have ended, with any result, or were not reached.
     over: usize,
 }
 
 impl Measuring {
-    /// It is over, and these are not begun any more.
+    /// Records the interruption. These parts do not begin any more.
     fn end_before(&mut self, parts: &[&str]) {
         self.results.not_reached(parts);
         self.over += parts.len();
     }
 }
 
-/// Measures these parts one after the other. After Ctrl-C it comes back soon with what there is; a second Ctrl-C ends the program.
+/// Measures these parts in order.
+///
+/// After Ctrl-C it returns soon with the results so far. A second Ctrl-C ends the program.
 pub(super) fn collect(parts: Vec<Part>, amount: Amount, left_out: Vec<String>) -> Result<Results> {
     let processors = Processors::now();
     let measuring = Arc::new(Mutex::new(Measuring { results: Results::new(amount, left_out), over: 0 }));
@@ -266,16 +277,16 @@ pub(super) fn collect(parts: Vec<Part>, amount: Amount, left_out: Vec<String>) -
     let (bar, interrupted) = (progress.clone(), tell.clone());
     interrupt::handle(move |first| match first {
         None => {
-            // First of all: whatever is in the way of saying so, it ends.
+            // This comes first: whatever blocks the message, the run ends.
             watch::end();
             bar.say("Ending: the page is written with what is done so far. Once more ends it at once, without a page.");
-            // Nobody waits for it any more if all is done.
+            // An error means that all is done and the receiver is gone.
             let _ = interrupted.send(Message::Interrupted);
         }
         Some(_) => interrupt::leave(),
     })?;
 
-    // On a thread of its own, so that no part that does not hear of Ctrl-C can keep the page from being written.
+    // On a thread of its own: a part that ignores Ctrl-C cannot keep the page from being written.
     let (filled, bar) = (Arc::clone(&measuring), progress.clone());
     let names: Vec<&'static str> = parts.iter().map(|part| part.name).collect();
     let run = move || {
@@ -284,7 +295,7 @@ pub(super) fn collect(parts: Vec<Part>, amount: Amount, left_out: Vec<String>) -
     };
     thread::Builder::new().stack_size(STACK).spawn(run).context("a thread could not be started")?;
     if let Ok(Message::Interrupted) = told.recv() {
-        // Whether it ended in time is seen below.
+        // The code below checks whether it ended in time.
         let _ = told.recv_timeout(GRACE);
     }
     progress.end();
@@ -295,7 +306,8 @@ pub(super) fn collect(parts: Vec<Part>, amount: Amount, left_out: Vec<String>) -
     Ok(results)
 }
 
-/// What there is now. A part that is still at work goes on until the program ends, and nobody looks at what comes of it.
+/// Returns the results so far. A part that still runs continues until the program ends, and its
+/// result is ignored.
 fn come_to(measuring: &Mutex<Measuring>, names: &[&'static str]) -> Results {
     let measuring = lock(measuring);
     let mut results = measuring.results.clone();
@@ -309,7 +321,8 @@ fn lock(measuring: &Mutex<Measuring>) -> MutexGuard<'_, Measuring> {
     measuring.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Measures one part after the other, until it is over. What fails is left out, with its reason.
+/// Measures the parts in order, until the run is over. A part that fails is left out, with its
+/// reason.
 fn measure(parts: &[Part], amount: Amount, measuring: &Mutex<Measuring>, begin: impl Fn(usize, &'static str)) {
     let from = |place: usize| parts[place..].iter().map(|part| part.name).collect::<Vec<_>>();
     for (place, part) in parts.iter().enumerate() {
@@ -335,7 +348,7 @@ fn measure(parts: &[Part], amount: Amount, measuring: &Mutex<Measuring>, begin: 
     }
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 fn words(payload: &(dyn std::any::Any + Send)) -> &str {
     payload
         .downcast_ref::<&str>()

@@ -1,4 +1,6 @@
-//! What a report measures, in which order, how much of it, and what that takes: one table, so that a quick report stays quick.
+//! What a report measures, in which order, how much, and how long it takes.
+//!
+//! It is a single table, so that a quick report stays quick.
 
 use std::time::Duration;
 
@@ -11,15 +13,17 @@ use crate::bench::{self, bulk, cilk, fork_join, graphs, queues, rayon, solver, L
 use crate::lab::{fences, litmus, store_buffer};
 use crate::verify;
 
-/// The bound that the litmus test is for if the store buffer's knee is not known: the smallest that the paper found, so that any violation shows.
+/// The bound for the litmus test if the store buffer's knee is unknown.
+///
+/// It is the smallest that the paper found, so that any violation shows.
 const SMALLEST_BOUND: usize = 33;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::report) enum Amount {
-    /// One round of the smallest cases: all kinds of results are there, and none means anything.
+    /// One round of the smallest cases. All kinds of results are present, and none means anything.
     Rehearsal,
-    /// A look at each, in less than three minutes.
+    /// A short run of each part, in less than three minutes.
     Quick,
     /// Every suite in full.
     Full,
@@ -28,28 +32,32 @@ pub(in crate::report) enum Amount {
 /// A suite or an instrument.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::report) struct Part {
-    /// The name that it is asked for by.
+    /// Its name on the command line.
     pub(in crate::report) name: &'static str,
-    /// What it takes on a machine with two cores, in seconds: in a rehearsal, in a quick report, in a full one. It is a weight of the progress bar, and corrected while it runs.
+    /// Its duration on a machine with two cores, in seconds: rehearsal, quick, full.
+    ///
+    /// It is a weight of the progress bar, which is corrected during the run.
     pub(super) seconds: [f64; 3],
-    /// Why it is not in a quick report, if it is not.
+    /// Why it is not in a quick report, if so.
     pub(super) not_quick: Option<&'static str>,
     /// Measures it.
     pub(super) measure: fn(&Known) -> Result<Found>,
 }
 
-/// What a part may want to know.
+/// The input of a part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
-    /// How much is to be measured.
+    /// How much to measure.
     pub(super) amount: Amount,
-    /// How many entries the store buffer has, if that was measured before.
+    /// The number of store buffer entries, if measured before.
     pub(super) entries: Option<usize>,
-    /// What queues may trust, by what was measured before.
+    /// The bound that queues may trust, according to earlier parts.
     pub(super) trust: Trust,
 }
 
-/// All of them, in the order in which they are measured: what others need first, then the papers' programs, then the rest.
+/// All parts, in the order of measurement.
+///
+/// Parts that others depend on come first, then the papers' programs, then the rest.
 pub(in crate::report) const PARTS: [Part; 13] = [
     part("store-buffer", [1.0, 10.0, 18.0], |known| {
         let seconds = known.choose([0.5, 9.0, 17.0]);
@@ -120,7 +128,7 @@ pub(in crate::report) const PARTS: [Part; 13] = [
     },
 ];
 
-/// What no report has.
+/// The sentence about what no report contains.
 pub(super) const NEVER: &str =
     "The solver across machines is not part of a report: it needs `mpirun`, and a filch that was built with MPI. `filch bench mpi` measures it.";
 
@@ -129,14 +137,14 @@ const fn part(name: &'static str, seconds: [f64; 3], measure: fn(&Known) -> Resu
 }
 
 impl Part {
-    /// What it takes, in seconds.
+    /// The expected duration, in seconds.
     pub(super) fn seconds(&self, amount: Amount) -> f64 {
         amount.choose(self.seconds)
     }
 }
 
 impl Amount {
-    /// What is for a rehearsal, for a quick report, or for a full one.
+    /// Returns the value for a rehearsal, a quick report, or a full report.
     fn choose<T>(self, [rehearsal, quick, full]: [T; 3]) -> T {
         match self {
             Amount::Rehearsal => rehearsal,
@@ -155,13 +163,19 @@ impl Known {
         self.amount != Amount::Full
     }
 
-    /// One round in a rehearsal; in a quick report so many, of which those beyond the fewest take so many seconds; and no limit in a full one.
+    /// Returns the limit of a suite; a full report has none. A rehearsal has one round. A quick
+    /// report has `rounds` rounds.
+    ///
+    /// In a quick report, the rounds beyond the minimum take at most `seconds`.
     fn limit(&self, rounds: usize, seconds: f64) -> Option<Limit> {
         let quick = Limit { rounds, time: Duration::from_secs_f64(seconds) };
         self.choose([Some(Limit { rounds: 1, time: Duration::ZERO }), Some(quick), None])
     }
 
-    /// For suites that measure pools, with the cases of a rehearsal and of a quick report; all that the suite has, if there are none.
+    /// Returns the options of suites that measure pools. `rehearsal` and `quick` are the cases of
+    /// these reports.
+    ///
+    /// An empty list means all cases of the suite.
     fn options(&self, rehearsal: &[&str], quick: &[&str], limit: Option<Limit>) -> bench::Options {
         let cases = self.choose([rehearsal, quick, &[]]);
         bench::Options {
@@ -175,7 +189,7 @@ impl Known {
 }
 
 impl Trust {
-    /// The same for the suite whose queues stand on it.
+    /// Returns this trust in the form of the suite whose queues depend on it.
     fn vouched(self) -> Result<Option<cilk::Vouched>> {
         match self {
             Trust::Published => Ok(Some(cilk::Vouched::default())),
@@ -199,7 +213,9 @@ impl Models {
     }
 }
 
-/// The parts that are meant by these names, in their own order: all that the amount has, if there are none; and what is left out of it, as sentences.
+/// Returns the parts with these names, in order, and sentences about omissions.
+///
+/// Without names, these are all parts of the amount.
 pub(in crate::report) fn chosen(names: &[String], amount: Amount) -> Result<(Vec<Part>, Vec<String>)> {
     let unknown = names.iter().find(|name| !PARTS.iter().any(|part| part.name == **name));
     let known: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
@@ -222,7 +238,7 @@ pub(in crate::report) fn chosen(names: &[String], amount: Amount) -> Result<(Vec
     Ok((parts, left_out.collect()))
 }
 
-/// What these parts take together, in words.
+/// Describes the total duration of these parts.
 pub(in crate::report) fn estimate(parts: &[Part], amount: Amount) -> String {
     match parts.iter().map(|part| part.seconds(amount)).sum::<f64>() {
         seconds if seconds < 90.0 => format!("{:.0} seconds", seconds.ceil()),

@@ -1,6 +1,6 @@
-//! How far it is, for somebody who waits: a bar on a terminal, plain lines elsewhere.
+//! Shows the progress: a bar on a terminal, plain lines elsewhere.
 //!
-//! It is drawn between two samples, by the thread that takes them; see [`watch`].
+//! The thread that takes the samples draws it between two of them; see [`watch`].
 
 use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,36 +11,36 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::say;
 use crate::watch::{self, Event};
 
-/// How often a second the bar is drawn at most.
+/// The most redraws of the bar per second.
 const A_SECOND: u8 = 4;
 const TEMPLATE: &str = "{bar:24} {percent:>3} %  {msg}";
-/// How finely the bar counts.
+/// The resolution of the bar.
 const STEPS: f64 = 10_000.0;
 
-/// Tells how far a report is.
+/// Shows the progress of a report.
 #[derive(Clone)]
 pub(super) struct Progress {
     state: Arc<Mutex<State>>,
-    /// Hidden where there is no terminal.
+    /// The bar, hidden if there is no terminal.
     bar: ProgressBar,
     plain: bool,
 }
 
 struct State {
     schedule: Schedule,
-    /// When the part that is at work began.
+    /// When the current part began.
     begun: Instant,
-    /// Its name, and what it is at.
+    /// The name of the current part, and its current case.
     part: &'static str,
     case: String,
 }
 
 impl Progress {
-    /// Begins, with what each part is thought to take.
+    /// Starts the display, given the expected duration of each part.
     pub(super) fn begin(seconds: Vec<f64>) -> Progress {
         let terminal = io::stderr().is_terminal();
         let target = if terminal { ProgressDrawTarget::stderr_with_hz(A_SECOND) } else { ProgressDrawTarget::hidden() };
-        // A template that is not understood would be a mistake of ours, and no reason to stop.
+        // An invalid template would be a bug, but no reason to stop.
         let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), target).with_style(style);
         let state = State { schedule: Schedule::new(seconds), begun: Instant::now(), part: "", case: String::new() };
@@ -50,7 +50,7 @@ impl Progress {
         progress
     }
 
-    /// The next part begins.
+    /// Begins the next part.
     pub(super) fn part(&self, place: usize, name: &'static str) {
         let mut state = self.state();
         let took = state.begun.elapsed();
@@ -79,12 +79,12 @@ impl Progress {
         self.draw(&state);
     }
 
-    /// Says something above the bar.
+    /// Prints text above the bar.
     pub(super) fn say(&self, text: &str) {
         self.bar.suspend(|| say(text));
     }
 
-    /// It is over.
+    /// Ends the display.
     pub(super) fn end(&self) {
         watch::listen(None);
         self.bar.finish_and_clear();
@@ -101,7 +101,7 @@ impl Progress {
     }
 }
 
-/// What is left, in words.
+/// Describes the time that is left.
 fn left(seconds: f64) -> String {
     match seconds {
         ..90.0 => format!("about {:.0} s left", 5.0 * (seconds / 5.0).ceil().max(1.0)),
@@ -110,15 +110,15 @@ fn left(seconds: f64) -> String {
     }
 }
 
-/// What is done and what is left, by what each part was thought to take and by what those before took.
+/// What is done and what is left, from the expected and the actual durations.
 #[derive(Clone, Debug)]
 struct Schedule {
     seconds: Vec<f64>,
-    /// Which part is at work, or none yet.
+    /// The current part; `None` before the first.
     at: Option<usize>,
-    /// What those before it took, all together.
+    /// The total duration of the parts before it.
     took: f64,
-    /// How many cases of it are over, and how many it has; 0 if nobody said.
+    /// The numbers of finished and of all cases of the part; 0 if unknown.
     cases: (usize, usize),
 }
 
@@ -127,7 +127,7 @@ impl Schedule {
         Schedule { seconds, at: None, took: 0.0, cases: (0, 0) }
     }
 
-    /// A part begins, and the one before it took so long.
+    /// Begins a part, given the duration of the one before it.
     fn next(&mut self, part: usize, took: Duration) {
         if self.at.is_some() {
             self.took += took.as_secs_f64();
@@ -139,14 +139,14 @@ impl Schedule {
         self.cases = (done, total);
     }
 
-    /// What the parts before, the one that is at work, and those after it were thought to take.
+    /// The expected durations before the current part, of it, and after it.
     fn weights(&self) -> (f64, f64, f64) {
         let at = self.at.unwrap_or(0);
         let sum = |seconds: &[f64]| seconds.iter().sum::<f64>();
         (sum(&self.seconds[..at]), self.seconds[at], sum(&self.seconds[at + 1..]))
     }
 
-    /// How many times as long as it was thought to things take here.
+    /// The ratio of actual to expected duration so far.
     fn pace(&self) -> f64 {
         let (before, ..) = self.weights();
         if before > 0.0 {
@@ -156,7 +156,9 @@ impl Schedule {
         }
     }
 
-    /// The share of the part at work that is done: by the time it has been at work, but within the case that it says it is at.
+    /// The share of the current part that is done.
+    ///
+    /// It is estimated from the elapsed time, within the limits of the current case.
     fn within(&self, elapsed: Duration) -> f64 {
         let (_, weight, _) = self.weights();
         let by_time = elapsed.as_secs_f64() / (weight * self.pace());
@@ -172,7 +174,7 @@ impl Schedule {
         (before + weight * self.within(elapsed)) / (before + weight + after)
     }
 
-    /// What is left, in seconds.
+    /// The time that is left, in seconds.
     fn left(&self, elapsed: Duration) -> f64 {
         let (_, weight, after) = self.weights();
         self.pace() * (weight * (1.0 - self.within(elapsed)) + after)

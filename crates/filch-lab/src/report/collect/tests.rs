@@ -1,4 +1,4 @@
-//! What is there, and what is said to be missing.
+//! Tests of which results are present, and which are reported as missing.
 
 use anyhow::bail;
 
@@ -111,14 +111,14 @@ fn cases_that_were_over_are_there_although_a_later_one_failed_or_panicked() {
 
 #[test]
 fn cases_that_were_over_are_there_although_the_part_was_ended() {
-    // It did not hear of the end.
+    // The part does not notice the end.
     let measuring = Mutex::new(Measuring { results: Results::new(Amount::Full, Vec::new()), over: 1 });
     watch::keep("does not hear", &[series("the", &[1.0])]);
     let results = come_to(&measuring, &["queues", "does not hear", "bulk"]);
     assert!(results.interrupted && results.suites["does not hear"].len() == 1);
     assert!(results.left_out[0].ends_with("only its cases that were over are here."), "{:?}", results.left_out);
     assert_eq!(results.left_out[1], "It was ended before bulk could be measured.");
-    // It heard of it, and failed for that.
+    // The part notices the end, and fails because of it.
     let mut results = Results::new(Amount::Full, Vec::new());
     watch::keep("fails of it", &[series("the", &[1.0])]);
     results.take("fails of it", Err(anyhow!("it was ended before it was done")), true);
@@ -139,7 +139,7 @@ fn a_part_that_ended_at_the_last_moment_is_not_said_to_be_missing() {
 #[test]
 fn whoever_waits_hears_of_the_end_of_a_thread_that_dies() {
     let (tell, told) = mpsc::channel();
-    // The handler of Ctrl-C has one as long as the program runs.
+    // The handler of Ctrl-C holds a sender as long as the program runs.
     let _handler = tell.clone();
     let died = thread::spawn(move || {
         let _at_the_end = AtTheEnd(tell);

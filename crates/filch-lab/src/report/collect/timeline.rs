@@ -1,8 +1,9 @@
-//! A real run of the runtime, with who did what when.
+//! A real run of the runtime: which worker ran which job, and when.
 //!
-//! The closures of the program write it down themselves: when each began and ended, on which worker, and whether another worker had forked it. The runtime has a recorder of its own,
-//! the feature `trace`, but whoever builds with it puts it into every steal, sleep and share of the runtime that is measured in the same program; and a job that its own worker runs
-//! is not seen by it at all.
+//! The closures of the program record it: when each began and ended, on which worker, and whether
+//! another worker had forked it. The runtime has a recorder of its own, the feature `trace`. But
+//! that feature would add the recorder to every steal, sleep and share of the runtime that is
+//! measured in the same program. And the recorder does not see a job that its own worker runs.
 
 use std::hint::black_box;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,51 +17,51 @@ use crate::bench::busy::{spin, Calibration};
 use crate::figures::grouped;
 use crate::watch;
 
-/// Workers as lanes, what they did as bars, steals as arrows.
+/// Workers as lanes, their jobs as bars, steals as arrows.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Timeline {
-    /// What was run, for people.
+    /// The description of the run.
     pub(in crate::report) what: String,
-    /// A lane a worker.
+    /// A lane for each worker.
     pub(in crate::report) lanes: Vec<Vec<Bar>>,
-    /// Stolen jobs.
+    /// The stolen jobs.
     pub(in crate::report) steals: Vec<Steal>,
 }
 
-/// Something that a worker did for a while.
+/// A period in which a worker ran a job.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Bar {
     /// `job` if its own worker ran it, `stolen` if another did.
     pub(in crate::report) kind: &'static str,
-    /// Microseconds from the start of the run.
+    /// Its start, in microseconds from the start of the run.
     pub(in crate::report) start: f64,
-    /// The same.
+    /// Its end, in microseconds from the start of the run.
     pub(in crate::report) end: f64,
-    /// How many bars it lies within.
+    /// The number of bars that it is nested in.
     pub(in crate::report) depth: usize,
 }
 
-/// A job that went from one worker to another.
+/// A job that moved from one worker to another.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::report) struct Steal {
-    /// From this worker.
+    /// The worker that forked it.
     pub(in crate::report) victim: usize,
-    /// To this one.
+    /// The worker that stole it.
     pub(in crate::report) thief: usize,
     /// When the thief began it, in microseconds.
     pub(in crate::report) at: f64,
 }
 
-/// Of how many runs the one in the middle is shown.
+/// The number of runs. The run with the median time is shown.
 const RUNS: usize = 5;
-/// More lanes than this nobody can read.
+/// The most workers: more lanes are not readable.
 const MOST_WORKERS: usize = 8;
-/// What the smallest job computes, in nanoseconds.
+/// The duration of the smallest job, in nanoseconds.
 const LEAF: u64 = 10_000;
-/// How much there is to do for each worker, in leaves: ten milliseconds.
+/// The number of leaves for each worker: ten milliseconds.
 const LEAVES_A_WORKER: u64 = 1_000;
 
-/// Runs an uneven tree of jobs on as many workers as there are cores, at least two.
+/// Runs an uneven tree of jobs with one worker per core, at least two.
 pub(super) fn measure(amount: Amount) -> Result<Timeline> {
     let workers = super::workers(MOST_WORKERS);
     let leaves = if amount == Amount::Rehearsal { 40 } else { LEAVES_A_WORKER } * workers as u64;
@@ -90,7 +91,7 @@ pub(super) fn measure(amount: Amount) -> Result<Timeline> {
     Ok(Timeline { what, lanes, steals })
 }
 
-/// What a run left behind.
+/// The recording of a run.
 struct Recorded {
     lanes: Vec<Vec<Bar>>,
     steals: Vec<Steal>,
@@ -102,16 +103,16 @@ impl Recorded {
     }
 }
 
-/// What one worker writes down. Only the worker itself writes while it runs, so its lock is always free.
+/// The recording of one worker. Only this worker writes during the run, so its lock is always free.
 #[derive(Default)]
 struct Book {
     bars: Vec<Bar>,
     steals: Vec<Steal>,
-    /// How many bars have begun and not ended.
+    /// The number of bars that have begun and not ended.
     open: usize,
 }
 
-/// All workers' books.
+/// The recordings of all workers.
 struct Record {
     start: Instant,
     books: Vec<Mutex<Book>>,
@@ -126,7 +127,7 @@ impl Record {
         self.start.elapsed().as_secs_f64() * 1e6
     }
 
-    /// Writes down what the worker does, which `victim` has forked, if that was another.
+    /// Records a job of the worker. `victim` is the worker that forked it, if another.
     fn job(&self, worker: &mut Worker, victim: Option<usize>, work: impl FnOnce(&mut Worker)) {
         let index = worker.index();
         let bar = {
@@ -155,7 +156,9 @@ fn run(pool: &Pool, leaves: u64, steps: u64) -> Recorded {
     Recorded { lanes, steals: steals.concat() }
 }
 
-/// A tree with so many leaves. Which part of them goes to which side depends on their number alone, so that each run has the same tree.
+/// Runs a tree with `leaves` leaves.
+///
+/// The split depends only on the number of leaves, so that each run has the same tree.
 fn grow(record: &Record, worker: &mut Worker, leaves: u64, steps: u64) {
     if leaves <= 1 {
         black_box(spin(black_box(steps), leaves));
@@ -183,7 +186,7 @@ mod tests {
         let pool = Pool::builder().threads(2).build().unwrap();
         let Recorded { lanes, steals } = run(&pool, 300, 200);
         assert_eq!(lanes.len(), 2);
-        // A tree with n leaves has n - 1 forks, of two jobs each, and there is the first.
+        // A tree with n leaves has n - 1 forks, of two jobs each, plus the first job.
         assert_eq!(lanes.iter().map(Vec::len).sum::<usize>(), 2 * 299 + 1);
         let stolen = lanes.iter().flatten().filter(|bar| bar.kind == "stolen").count();
         assert_eq!(stolen, steals.len());

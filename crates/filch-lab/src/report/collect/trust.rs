@@ -1,28 +1,39 @@
-//! How far the store buffer and the litmus test of this run can be trusted: the Cilk programs are run with queues that stand on it.
+//! How far this run's store buffer and litmus test can be trusted.
+//!
+//! The Cilk programs run with queues that depend on it.
 
 use filch_queue::bound::Bound;
 
 use crate::lab::litmus::{Sweep, Verdict};
 use crate::lab::store_buffer::{Knee, SURE};
 
-/// How many runs close to the line there must be, for none that goes wrong to say anything.
+/// The fewest runs close to the line for a sweep without violations to be meaningful.
 pub(in crate::report) const ENOUGH_RUNS: u64 = 10_000;
 
-/// The bound that the fence-free queues are to be run with.
+/// The bound for the fence-free queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// That which is above every published store buffer: nothing here says anything against it, or enough for less.
+    /// The bound above every published store buffer.
+    ///
+    /// No result contradicts it, and none is strong enough for a lower bound.
     Published,
-    /// This one: the store buffer was measured, and the litmus test looked for what refutes it, was able to see it, and saw nothing.
+    /// A measured bound.
+    ///
+    /// The store buffer was measured. The litmus test looked for a violation of this bound, could
+    /// see it, and found none.
     Measured(usize),
-    /// This one, which is above what is published: so large a store buffer was measured.
+    /// A bound above the published ones: so large a store buffer was measured.
     Raised(usize),
-    /// None: something was seen that the store buffer does not explain. It is the least that can happen, and nothing says what the most is.
+    /// No bound: a violation was seen that the store buffer does not explain.
+    ///
+    /// It is the least that can happen, and nothing says what the most is.
     Nothing,
 }
 
-/// What the queues may trust, after the store buffer and the litmus test. A bound is only lowered where everything speaks for it, also that the entries that were measured `are_all`; and anything that speaks against it raises it, or
-/// leaves none.
+/// Returns what the queues may trust, after the store buffer and the litmus test.
+///
+/// A bound is lowered only if all evidence supports it, including that the measured entries
+/// `are_all`. Any evidence against it raises it, or leaves no bound.
 pub(super) fn trust(knee: Option<Knee>, sweep: Option<&Sweep>, are_all: impl Fn(usize) -> bool) -> Trust {
     let published = Bound::GENEROUS.get();
     let found = knee.map(|knee| knee.entries + 1);
@@ -36,7 +47,7 @@ pub(super) fn trust(knee: Option<Knee>, sweep: Option<&Sweep>, are_all: impl Fn(
     }
     let is_sure = knee.is_some_and(|knee| knee.confidence >= SURE && are_all(knee.entries));
     match sweep {
-        // Only a full report has so many runs.
+        // Only a full report has enough runs.
         Some(sweep) if is_sure && is_measured(knee, sweep) && sweep.is_to_be_trusted() => {
             Trust::Measured(sweep.supposed)
         }
@@ -44,7 +55,7 @@ pub(super) fn trust(knee: Option<Knee>, sweep: Option<&Sweep>, are_all: impl Fn(
     }
 }
 
-/// Whether the bound of a sweep was measured: without a knee, it is a guess.
+/// Whether the bound of a sweep was measured. Without a knee it is a guess.
 pub(in crate::report) fn is_measured(knee: Option<Knee>, sweep: &Sweep) -> bool {
     knee.is_some_and(|knee| knee.entries + 1 == sweep.supposed)
 }
@@ -61,7 +72,7 @@ mod tests {
         Point { stores: 1, delta, placement: Placement::DifferentCores, runs: RUNS_TO_TRUST, incorrect }
     }
 
-    /// Of a CPU that has what was measured.
+    /// Calls `trust` for a CPU whose entries were all measured.
     fn trust(knee: Option<Knee>, sweep: Option<&Sweep>) -> Trust {
         super::trust(knee, sweep, |_| true)
     }
@@ -90,7 +101,7 @@ mod tests {
     #[test]
     fn whatever_speaks_against_a_bound_raises_it_or_leaves_none() {
         let raised = |least| sweep(vec![point(36, 3), point(37, 1)], Verdict::Raised(least));
-        // A guess was refuted, and nothing else.
+        // Only a guess was refuted.
         assert_eq!(trust(None, Some(&raised(75))), Trust::Published);
         assert_eq!(trust(None, Some(&raised(140))), Trust::Nothing);
         assert_eq!(trust(Some(KNEE), Some(&raised(73))), Trust::Published);

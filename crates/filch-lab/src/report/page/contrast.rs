@@ -1,24 +1,24 @@
-//! Colours that are told from what they lie on, by day and by night, as the guidelines for accessible pages count it.
+//! Tests the contrast of colours in both themes, by the accessibility guidelines (WCAG).
 
 use super::document;
 
 const LIGHT: &str = include_str!("colours.css");
 const DARK: &str = include_str!("dark.css");
 
-/// Red, green and blue of a name, from 0 to 1.
+/// Returns the red, green and blue of a named colour, from 0 to 1.
 fn colour(style: &str, name: &str) -> [f64; 3] {
     let (_, rest) = style.split_once(&format!("{name}: #")).expect(name);
     [0, 2, 4].map(|at| f64::from(u8::from_str_radix(&rest[at..at + 2], 16).expect(name)) / 255.0)
 }
 
-/// How bright it looks.
+/// The relative luminance.
 fn brightness(colour: [f64; 3]) -> f64 {
     let linear = |part: f64| if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) };
     let [red, green, blue] = colour.map(linear);
     0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/// From 1, which is the same, to 21, which is black on white.
+/// The contrast ratio, from 1 (equal) to 21 (black on white).
 fn contrast(style: &str, one: &str, other: &str) -> f64 {
     let (one, other) = (brightness(colour(style, one)), brightness(colour(style, other)));
     (one.max(other) + 0.05) / (one.min(other) + 0.05)

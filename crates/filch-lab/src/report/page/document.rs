@@ -1,4 +1,4 @@
-//! The document around it all.
+//! The HTML document around the sections.
 
 use anyhow::Result;
 use maud::{html, Markup, PreEscaped, DOCTYPE};
@@ -7,26 +7,27 @@ use super::{figure, links, table, timeline, verdicts, Item, Page, Section};
 
 const STYLE: [&str; 4] =
     [include_str!("colours.css"), include_str!("dark.css"), include_str!("layout.css"), include_str!("items.css")];
-/// Before anything is drawn, so that no page is light for a moment that is to be dark.
+/// The theme script. It runs before anything is drawn, so that a dark page is never light for a
+/// moment.
 const THEME: &str = include_str!("theme.js");
 const SCRIPTS: [&str; 4] =
     [include_str!("menu.js"), include_str!("sort.js"), include_str!("links.js"), include_str!("timeline.js")];
 
-/// Nothing may be asked for from elsewhere, and a browser sees to it.
+/// The content security policy. The browser enforces that nothing is loaded from elsewhere.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// A bar that takes a piece from another.
+/// The icon: a bar that takes a piece from another.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E\
     %3Crect x='1' y='3' width='9' height='4' rx='1' fill='%230b66b0'/%3E\
     %3Crect x='6' y='9' width='9' height='4' rx='1' fill='%23d1500f'/%3E%3C/svg%3E";
 
-/// What a page of ours is known by.
+/// The title that identifies a page of this program.
 pub(super) const TITLE: &str = "filch: the report";
 
-/// What every page has, and no section may be named by.
+/// The ids of every page, which no section may have.
 pub(super) const OWN_IDS: [&str; 5] = ["main", "top", "contents", "verdicts", "said"];
 
-/// The whole page.
+/// Returns the whole page.
 pub(super) fn html(page: &Page) -> Result<String> {
     let sections = page.sections.iter().map(section).collect::<Result<Vec<_>>>()?;
     let document = html! {
@@ -63,7 +64,7 @@ pub(super) fn html(page: &Page) -> Result<String> {
     Ok(document.into_string())
 }
 
-/// The style, with the dark colours twice: for whom the script says so, and for whom no script says anything.
+/// Returns the style, with the dark colours twice: with and without the script's theme attribute.
 fn style() -> String {
     let unsaid = STYLE[1].replace("[data-theme=\"dark\"]", ":not([data-theme])");
     format!("{}@media screen and (prefers-color-scheme: dark) {{\n{unsaid}}}\n", STYLE.concat())
@@ -91,7 +92,7 @@ fn contents(page: &Page) -> Markup {
     }
 }
 
-/// What is read first: what this is, what to beware of, the verdicts; then the machine.
+/// Returns the top of the page: title, notices, verdicts, then the machine.
 fn top(page: &Page) -> Markup {
     html! {
         div class="top" id="top" {

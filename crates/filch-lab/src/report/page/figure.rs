@@ -1,4 +1,4 @@
-//! Drawings with their words.
+//! Figures with their captions.
 
 use anyhow::Result;
 use maud::{html, Markup, PreEscaped};
@@ -6,7 +6,7 @@ use maud::{html, Markup, PreEscaped};
 use super::{links, Figure};
 use crate::chart::{self, Words};
 
-/// The drawing, what is to be seen in it, its data and its command.
+/// Returns the figure with its caption, its data and its command.
 pub(super) fn html(figure: &Figure) -> Result<Markup> {
     let id = &figure.id;
     let words = Words { id, title: &figure.title, description: &figure.description };

@@ -12,7 +12,7 @@ use crate::figures::write_file;
 
 pub(super) fn write(folder: &Path, page: &Page) -> Result<()> {
     check_names(page)?;
-    // All that can go wrong with the contents does so before the first file is touched.
+    // Any error in the contents occurs before the first file is touched.
     let document = document::html(page)?;
     let (plots, data) = (folder.join("plots"), folder.join("data"));
     for folder in [folder, &plots, &data] {
@@ -36,13 +36,14 @@ pub(super) fn write(folder: &Path, page: &Page) -> Result<()> {
     let old = fs::read_to_string(&index).unwrap_or_default();
     text(&index, &document)?;
     for file in left_behind(&old, page) {
-        // One that stays is in nobody's way.
+        // A file that stays does no harm.
         let _ = fs::remove_file(folder.join(file));
     }
     Ok(())
 }
 
-/// What an earlier page of ours had beside it and this one has not. Other files in the folder are somebody's own.
+/// Returns the files that an earlier page had and this one has not. Other files in the folder
+/// belong to the user.
 fn left_behind(old: &str, page: &Page) -> Vec<String> {
     if !old.contains(&format!("<title>{}</title>", document::TITLE)) {
         return Vec::new();
@@ -69,7 +70,7 @@ fn text(path: &Path, text: &str) -> Result<()> {
     write_file(path, |writer| Ok(writer.write_all(text.as_bytes())?))
 }
 
-/// Names become files and anchors: plain ones, and each once.
+/// Checks that names, which become files and anchors, are plain and unique.
 fn check_names(page: &Page) -> Result<()> {
     let mut names = BTreeSet::new();
     for section in &page.sections {

@@ -1,10 +1,10 @@
-//! What is below every table and figure: its data, and the command that makes it.
+//! The foot of every table and figure: its data, and its command.
 
 use std::fmt::Write;
 
 use maud::{html, Markup};
 
-/// A link to data that are in the link itself, so that it works wherever the page is.
+/// Returns a link that contains the data itself. It works wherever the page is.
 pub(super) fn csv(id: &str, data: &str) -> Markup {
     let address = format!("data:text/csv;charset=utf-8,{}", encoded(data));
     html! {
@@ -12,7 +12,7 @@ pub(super) fn csv(id: &str, data: &str) -> Markup {
     }
 }
 
-/// The foot of an item: links first, then the command with a button that copies it.
+/// Returns the foot of an item: links first, then the command with a copy button.
 pub(super) fn source(id: &str, links: &Markup, command: &str) -> Markup {
     let command_id = format!("{id}-command");
     html! {
@@ -28,7 +28,7 @@ pub(super) fn source(id: &str, links: &Markup, command: &str) -> Markup {
     }
 }
 
-/// A paragraph's text, with `code` where backquotes are. One that has no partner is a backquote.
+/// Formats a paragraph, with `code` between backquotes. An unpaired backquote stays as it is.
 pub(super) fn prose(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     let alone = parts.len().is_multiple_of(2);
@@ -41,7 +41,7 @@ pub(super) fn prose(text: &str) -> Markup {
     }
 }
 
-/// Text as an address needs it.
+/// Percent-encodes text for an address.
 fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len() + text.len() / 4);
     for byte in text.bytes() {

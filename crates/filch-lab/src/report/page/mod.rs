@@ -1,7 +1,8 @@
-//! A page: sections of texts, tables and figures, and how it becomes files.
+//! A page of sections with texts, tables and figures, and its files.
 //!
-//! One `index.html` holds all of it and asks for nothing from elsewhere: drawings, figures, style and scripts are in it. Beside it
-//! are the drawings (`plots/`) and the figures (`data/`) once more, for whoever wants them alone.
+//! A single `index.html` contains everything and loads nothing from elsewhere: drawings, figures,
+//! style and scripts are in it. The drawings (`plots/`) and the figures (`data/`) are also written
+//! beside it, for separate use.
 
 #[cfg(test)]
 mod contrast;
@@ -21,25 +22,27 @@ use anyhow::Result;
 
 use super::collect::timeline::Timeline;
 
-/// All that is on it.
+/// The content of a page.
 #[derive(Debug)]
 pub(super) struct Page {
-    /// Facts about the run, each a name and a value: the machine, versions, when, how long, how busy others kept the machine.
+    /// Facts about the run, each a name and a value.
+    ///
+    /// They are the machine, versions, the date, the duration, and the load by other programs.
     pub(super) facts: Vec<(String, String)>,
-    /// What somebody should know before believing anything below: left out, interrupted, quick. Each a sentence.
+    /// Caveats, each a sentence: what was left out, whether it was interrupted or quick.
     pub(super) notices: Vec<String>,
-    /// What the papers claim beside what was measured.
+    /// The papers' claims beside the measurements.
     pub(super) verdicts: Vec<Verdict>,
-    /// In the order of the page.
+    /// The sections, in the order of the page.
     pub(super) sections: Vec<Section>,
 }
 
 /// Whether a claim holds here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
-    /// It does.
+    /// The claim holds.
     Yes,
-    /// It does not.
+    /// The claim does not hold.
     No,
     /// The interval includes both.
     Unclear,
@@ -47,89 +50,89 @@ pub(super) enum Holds {
     NotMeasured,
 }
 
-/// A claim and what came of it.
+/// A claim and its result.
 #[derive(Clone, Debug)]
 pub(super) struct Verdict {
-    /// Whose claim: the short title of a paper, or `filch`.
+    /// The source of the claim: the short title of a paper, or `filch`.
     pub(super) source: &'static str,
-    /// In our words.
+    /// The claim, in the words of this project.
     pub(super) claim: String,
     /// The figures, with their interval.
     pub(super) measured: String,
     /// Whether it holds.
     pub(super) holds: Holds,
-    /// The section that has more, by its id.
+    /// The id of the section with the details.
     pub(super) section: &'static str,
 }
 
 /// A part of the page.
 #[derive(Debug)]
 pub(super) struct Section {
-    /// What links to it: lower case and hyphens.
+    /// The anchor of its links: lower case and hyphens.
     pub(super) id: &'static str,
     /// Its heading.
     pub(super) title: String,
-    /// What is in it.
+    /// Its content.
     pub(super) items: Vec<Item>,
 }
 
-/// Something in a section.
+/// An item of a section.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// A paragraph, without markup but for `code` in backquotes.
+    /// A paragraph, without markup except `code` in backquotes.
     Text(String),
-    /// Something to sort.
+    /// A table that can be sorted.
     Table(Table),
-    /// Something to look at.
+    /// A drawing.
     Figure(Figure),
-    /// A run, to zoom into.
+    /// A run to zoom into.
     Timeline(TimelineFigure),
 }
 
-/// Rows and columns.
+/// A table.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    /// Also the name of its file: lower case and hyphens, unique on the page.
+    /// Its id and file name: lower case and hyphens, unique on the page.
     pub(super) id: String,
     /// What it shows.
     pub(super) caption: String,
-    /// A heading a column.
+    /// The headings of the columns.
     pub(super) header: Vec<String>,
-    /// As many cells as headings.
+    /// The rows, each with as many cells as headings.
     pub(super) rows: Vec<Vec<Cell>>,
-    /// The command that makes its data.
+    /// The command that produces its data.
     pub(super) command: String,
 }
 
-/// A cell.
+/// A cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Cell {
     /// A word or a sentence.
     Text(String),
-    /// A number with what is shown for it; sorted by the number.
+    /// A number and its text; sorted by the number.
     Number(f64, String),
-    /// Nothing.
+    /// An empty cell.
     Empty,
 }
 
 /// A drawing.
 #[derive(Debug)]
 pub(super) struct Figure {
-    /// Also the name of its files: lower case and hyphens, unique on the page.
+    /// Its id and file name: lower case and hyphens, unique on the page.
     pub(super) id: String,
     /// Its heading.
     pub(super) title: String,
-    /// What to see in it, and the paper's numbers beside it.
+    /// What to see in it, and the paper's numbers for comparison.
     pub(super) caption: String,
-    /// The same for somebody who cannot see it: what it shows, with the main figures.
+    /// A description for screen readers: what it shows, with the main figures.
     pub(super) description: String,
-    /// The command that makes its data.
+    /// The command that produces its data.
     pub(super) command: String,
-    /// What is drawn. Its data can be downloaded as CSV, which follows from it.
+    /// The chart. Its data can be downloaded as CSV, which is derived from it.
     pub(super) chart: crate::chart::Chart,
 }
 
-/// A timeline with its words.
+/// A timeline with its texts.
 #[derive(Debug)]
 pub(super) struct TimelineFigure {
     /// As in a figure.
@@ -140,13 +143,14 @@ pub(super) struct TimelineFigure {
     pub(super) caption: String,
     /// As in a figure.
     pub(super) command: String,
-    /// What to draw.
+    /// The timeline to draw.
     pub(super) timeline: Timeline,
 }
 
-/// Writes `index.html` and all files beside it into the folder, which is made if it is not there.
+/// Writes `index.html` and all files beside it into the folder, which is created if necessary.
 ///
-/// Each file is whole or not there, and the page comes last: if anything fails, an old page is as it was, and needs none of the others.
+/// Each file is written whole or not at all, and the page comes last. If anything fails, an old
+/// page is unchanged, and does not need the other files.
 pub(super) fn write(folder: &Path, page: &Page) -> Result<()> {
     files::write(folder, page)
 }

@@ -5,7 +5,7 @@ use maud::{html, Markup};
 use super::{links, Cell, Table};
 use crate::chart::csv_line;
 
-/// The table with its data and its command.
+/// Returns the table with its data and its command.
 pub(super) fn html(table: &Table) -> Markup {
     html! {
         div class="item" id=(table.id) {
@@ -15,7 +15,7 @@ pub(super) fn html(table: &Table) -> Markup {
     }
 }
 
-/// Rows under headings that sort them, in a box of their own that scrolls where they are too wide.
+/// Returns rows under headings that sort them. If they are too wide, their box scrolls.
 pub(super) fn grid(id: &str, caption: &str, header: &[String], rows: &[Vec<Cell>]) -> Markup {
     let is_number = |column: usize| {
         let cells = || rows.iter().filter_map(|row| row.get(column));
@@ -46,7 +46,7 @@ pub(super) fn grid(id: &str, caption: &str, header: &[String], rows: &[Vec<Cell>
     }
 }
 
-/// A heading that sorts. One without words has a name all the same, for who does not see what is below it.
+/// Returns a heading that sorts. A heading without text has a hidden name for screen readers.
 pub(super) fn sort_button(name: &str) -> Markup {
     html! { button type="button" class="sort" { (name) @if name.is_empty() { span class="hidden" { "Name" } } span class="arrow" aria-hidden="true" {} } }
 }
@@ -63,7 +63,7 @@ fn cell_of(cell: &Cell, column: usize) -> Markup {
     }
 }
 
-/// The rows, for a spreadsheet: numbers in full.
+/// Returns the rows for a spreadsheet, with numbers in full.
 pub(super) fn csv(table: &Table) -> String {
     let text = |cell: &Cell| match cell {
         Cell::Text(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! A page with something of every kind, and what must be true of any page.
+//! A page with an item of every kind, and properties of any page.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use super::*;
 use crate::chart::tests as charts;
 use crate::report::collect::timeline::{Bar, Steal};
 
-/// Something of every kind, and letters that would be markup if nobody took care.
+/// Returns a page with an item of every kind, and characters that need escaping.
 pub(in crate::report) fn sample_page() -> Page {
     let figure = |id: &str, title: &str, chart| {
         Figure {
@@ -114,7 +114,7 @@ fn sample_table() -> Table {
     }
 }
 
-/// A tree of jobs on each of two workers.
+/// Returns a tree of jobs on each of two workers.
 pub(in crate::report) fn sample_timeline() -> Timeline {
     fn divide(bars: &mut Vec<Bar>, kind: &'static str, start: f64, end: f64, depth: usize) {
         bars.push(Bar { kind, start, end, depth });
@@ -141,7 +141,7 @@ fn sample_html() -> String {
     document::html(&sample_page()).unwrap()
 }
 
-/// The values of an attribute.
+/// Returns the values of an attribute.
 fn values<'a>(html: &'a str, attribute: &str) -> Vec<&'a str> {
     let start = format!(" {attribute}=\"");
     html.split(&start).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
@@ -156,7 +156,7 @@ fn every_element_ends_where_it_should() {
         assert!(!rest[..at].contains('>') || matches!(open.last(), Some(&("script" | "style"))), "{}", &rest[..at]);
         rest = &rest[at + 1..];
         if let Some(&raw @ ("script" | "style")) = open.last() {
-            // What is in these is no markup until they end.
+            // The content of these elements is not markup until they end.
             if !rest.starts_with(&format!("/{raw}>")) {
                 continue;
             }
@@ -252,7 +252,7 @@ fn a_verdict_has_a_word_and_a_symbol() {
 #[test]
 fn a_timeline_is_told_in_differences_of_nanoseconds() {
     let bar = |kind, start, end, depth| Bar { kind, start, end, depth };
-    // Not in order, and a steal by a worker that is not there.
+    // Not in order, and with a steal by a worker that does not exist.
     let first = vec![bar("job", 1.5, 2.0, 1), bar("job", 1.0, 3.0, 0)];
     let steals = vec![Steal { victim: 0, thief: 1, at: 2.5 }, Steal { victim: 0, thief: 7, at: 2.5 }];
     let timeline =
@@ -285,14 +285,14 @@ fn a_page_is_written_with_its_plots_and_its_data() {
     }
     let csv = fs::read_to_string(report.join("data/joins.csv")).unwrap();
     assert_eq!(csv.lines().nth(4), Some("\"serial, <not inlined>\",3.4,,fib-38"));
-    // With less on it: what nothing points to goes, and what was never the page's stays.
+    // On a smaller page, unreferenced files are removed, and files that were never the page's stay.
     fs::write(report.join("data/mine.csv"), "").unwrap();
     let mut less = sample_page();
     less.sections[1].items.truncate(1);
     write(&report, &less).unwrap();
     assert!(!report.join("plots/panels.svg").exists() && !report.join("data/panels.csv").exists());
     assert!(report.join("data/joins.csv").exists() && report.join("data/mine.csv").exists());
-    // A page that was somebody's own: so is what it names.
+    // A page of the user: the files that it names belong to the user too.
     let own = "<title>Mine</title><a href=\"plots/mine.svg\">a plot</a>";
     fs::write(report.join("plots/mine.svg"), "").unwrap();
     fs::write(report.join("index.html"), own).unwrap();
@@ -343,7 +343,7 @@ fn an_empty_page_is_a_page() {
     assert!(html.contains("</html>") && !html.contains("Verdicts</h2>"));
 }
 
-/// `FILCH_LOOK=folder cargo test -p filch-lab page` writes the sample for somebody to look at.
+/// `FILCH_LOOK=folder cargo test -p filch-lab page` writes the sample for inspection.
 #[test]
 fn it_can_be_looked_at() {
     let Some(folder) = std::env::var_os("FILCH_LOOK") else { return };

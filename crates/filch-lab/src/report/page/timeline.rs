@@ -1,4 +1,7 @@
-//! A run to zoom into. It is drawn by the page's script, from numbers that are in the page; a table says the same to who cannot see it.
+//! A run to zoom into.
+//!
+//! The page's script draws it from numbers in the page. A table has the same content for screen
+//! readers.
 
 use maud::{html, Markup, PreEscaped};
 use serde::Serialize;
@@ -7,23 +10,25 @@ use super::{links, table, Cell, TimelineFigure};
 use crate::figures::number;
 use crate::report::collect::timeline::{Bar, Timeline};
 
-/// The run as the script reads it: nanoseconds, as whole numbers; a start is told from the one before it on the same lane.
+/// The run as the script reads it: nanoseconds, as whole numbers.
+///
+/// Each start is relative to the one before it on the same lane.
 #[derive(Serialize)]
 struct Numbers {
-    /// The words that bars are told by.
+    /// The names of the kinds of bars.
     kinds: Vec<&'static str>,
-    /// For each lane: four numbers a bar, its kind, its start, how long it is, and how deep.
+    /// For each lane, four numbers per bar: kind, start, duration, and depth.
     lanes: Vec<Vec<i64>>,
-    /// Three numbers a steal: victim, thief, and when.
+    /// Three numbers per steal: victim, thief, and time.
     steals: Vec<i64>,
 }
 
-/// Nanoseconds of microseconds.
+/// Converts microseconds to nanoseconds.
 fn nanoseconds(microseconds: f64) -> i64 {
     (microseconds * 1e3).round() as i64
 }
 
-/// All bars and steals, for a program.
+/// Returns all bars and steals as JSON.
 pub(super) fn json(timeline: &Timeline) -> String {
     let kinds = kinds(timeline);
     let lanes = timeline.lanes.iter().map(|bars| {
@@ -45,7 +50,7 @@ pub(super) fn json(timeline: &Timeline) -> String {
     serde_json::to_string(&numbers).unwrap_or_default()
 }
 
-/// The kinds of bars that are there, in the order of their first.
+/// Returns the kinds of bars, in the order of their first occurrence.
 fn kinds(timeline: &Timeline) -> Vec<&'static str> {
     let mut kinds = Vec::new();
     for bar in timeline.lanes.iter().flatten() {
@@ -56,7 +61,7 @@ fn kinds(timeline: &Timeline) -> Vec<&'static str> {
     kinds
 }
 
-/// Which colour a kind has: one of the series of the charts.
+/// Returns the colour of a kind: one of the series colours of the charts.
 fn colour(kind: &str) -> usize {
     match kind {
         "job" => 1,
@@ -69,7 +74,7 @@ fn colour(kind: &str) -> usize {
     }
 }
 
-/// The run with its buttons, its words, and what it comes to as a table.
+/// Returns the run with its buttons, its texts, and a summary table.
 pub(super) fn html(figure: &TimelineFigure) -> Markup {
     let TimelineFigure { id, title, caption, command, timeline } = figure;
     let data = format!("{id}-data");
@@ -112,13 +117,13 @@ pub(super) fn html(figure: &TimelineFigure) -> Markup {
     }
 }
 
-/// A line a worker: what it did, and how much of the time.
+/// Returns a row for each worker: what it did, and the share of the time.
 fn summary(id: &str, timeline: &Timeline) -> Markup {
     let end = timeline.lanes.iter().flatten().map(|bar| bar.end).fold(0.0, f64::max);
     let whole = |count: usize| Cell::Number(count as f64, crate::figures::grouped(count));
     let rows = timeline.lanes.iter().enumerate().map(|(worker, bars)| {
         let of = |kind: &str| bars.iter().filter(|bar| bar.kind == kind).count();
-        // Those that lie within none, and are no sleep, are the time in which it was busy.
+        // Bars with depth 0, except sleep, are the time in which the worker was busy.
         let outer = bars.iter().filter(|bar| bar.depth == 0 && bar.kind != "sleep");
         let busy = outer.map(|bar| (bar.end - bar.start).max(0.0)).fold(0.0, |sum, time| sum + time);
         let share = if end > 0.0 { 100.0 * busy / end } else { 0.0 };

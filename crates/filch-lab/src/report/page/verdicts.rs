@@ -1,15 +1,17 @@
-//! What the papers claim, what was measured, and whether it holds: the first thing that people look for.
+//! The table of verdicts: each claim, the measurement, and whether the claim holds.
+//!
+//! Readers look for it first.
 
 use maud::{html, Markup};
 
 use super::table::sort_button;
 use super::{links, Holds, Verdict};
 
-/// In the order in which they are counted, and sorted.
+/// All values, in the order of counting and sorting.
 const ALL: [Holds; 4] = [Holds::Yes, Holds::No, Holds::Unclear, Holds::NotMeasured];
 
 impl Holds {
-    /// A word, for people.
+    /// The word to display.
     fn word(self) -> &'static str {
         match self {
             Holds::Yes => "holds",
@@ -19,7 +21,7 @@ impl Holds {
         }
     }
 
-    /// A symbol, for those who see no colours.
+    /// A symbol, for colour-blind readers.
     fn symbol(self) -> &'static str {
         match self {
             Holds::Yes => "✓",
@@ -29,7 +31,7 @@ impl Holds {
         }
     }
 
-    /// What the style knows it by.
+    /// The class name in the style sheet.
     fn class(self) -> &'static str {
         match self {
             Holds::Yes => "verdict yes",
@@ -44,7 +46,7 @@ impl Holds {
     }
 }
 
-/// How many of each, in a line.
+/// Returns a line with the number of each verdict.
 pub(super) fn tally(verdicts: &[Verdict]) -> Markup {
     html! {
         ul class="tally" {
@@ -71,7 +73,9 @@ fn counted(holds: Holds, count: usize) -> &'static str {
     }
 }
 
-/// All of them. On a narrow screen a row is a block; the roles keep it a table for who cannot see it.
+/// Returns the table of all verdicts.
+///
+/// On a narrow screen each row is a block. The roles keep it a table for screen readers.
 pub(super) fn html(verdicts: &[Verdict]) -> Markup {
     html! {
         div class="scroll" tabindex="0" role="region" aria-labelledby="verdicts-caption" {

@@ -1,4 +1,5 @@
-//! Batches and single tasks beside peers: what the figures of the paper on bulk operations leave out.
+//! Batches and single tasks beside peers. The figures of the paper on bulk operations leave them
+//! out.
 
 use super::claim::{Bound, Claim, Part};
 use super::items::{bench, name, says_something, table, text, value, Words};
@@ -67,7 +68,7 @@ fn by_case(figures: Figures<'_>, unit: &str, words: Words) -> Item {
         figures.figure(case, unit, (other, count))
     };
     let cases = figures.cases(unit);
-    // Who has no part in any of the cases has no column.
+    // An implementation without any of the cases has no column.
     let names: Vec<&str> =
         names.into_iter().filter(|other| cases.iter().any(|case| most(case, other).is_some())).collect();
     let row = |case: &&str| -> Vec<Cell> {

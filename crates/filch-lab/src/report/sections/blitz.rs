@@ -1,4 +1,7 @@
-//! The notes on work stealing of Blitz: the load-balance picture, the textbook's other schedulers, and what fork, join, steal and wake cost.
+//! The Blitz notes on work stealing.
+//!
+//! They contain the load-balance picture, the textbook's other schedulers, and the costs of fork,
+//! join, steal and wake.
 
 use super::cilk::{all_programs, programs, ratio, ratios, THE};
 use super::claim::{Bound, Claim, Part};
@@ -28,14 +31,14 @@ const PARTITION: &str = "static";
 const CENTRAL: &str = "central";
 const SHARING: &str = "sharing";
 
-/// What is busy for at least this share of the time is as good as busy.
+/// The share of the time from which on a worker counts as always busy.
 const BUSY: f64 = 0.9;
-/// By how much larger a share stealing must keep workers busy to be the better way: a tenth of the time is more than the clock's noise.
+/// The smallest gain in the busy share that counts. A tenth is more than the clock's noise.
 const GAP: f64 = 0.1;
-/// How many runs must agree, at most one of them not.
+/// How many runs must agree. At most one may disagree.
 const MOST: usize = 4;
 
-/// What a fork and a join cost beyond the work of a plain recursion, in nanoseconds.
+/// Returns the cost of a fork and a join beyond a plain recursion, in nanoseconds.
 fn join_cost(results: &Results, other: &str) -> Option<Rounds> {
     Figures::of(results, fork_join::SUITE).difference(fib(results), NANOS_A_JOIN, (other, 1), ("serial", 1))
 }
@@ -82,7 +85,8 @@ fn way<'a>(balance: &'a Balance, name: &str) -> Option<&'a Way> {
     balance.ways.iter().find(|way| way.name == name)
 }
 
-/// By the busy shares of all runs, two by two: there are too few for an interval, so nearly all must say the same.
+/// Judges by the busy shares of all runs, in pairs. There are too few runs for an interval, so
+/// nearly all must agree.
 fn balanced(results: &Results, claim: Claim) -> Verdict {
     let ways = results.balance.as_ref().and_then(|balance| Some((way(balance, STATIC)?, way(balance, STEALING)?)));
     let Some((divided, stolen)) = ways else { return claim.not_measured() };

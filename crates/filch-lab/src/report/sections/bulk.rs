@@ -1,4 +1,6 @@
-//! *A Lock-Free Work-Stealing Algorithm for Bulk Operations*: its figures 6 to 10, on our queue that keeps its promise.
+//! *A Lock-Free Work-Stealing Algorithm for Bulk Operations*: figures 6 to 10.
+//!
+//! They are measured on the corrected queue of this project.
 
 use super::claim::{Bound, Claim, Part};
 use super::items::{bars, bench, figure, lines, text, Words};
@@ -17,7 +19,7 @@ use crate::report::page::{Holds, Item, Section, Verdict};
 pub(super) const ID: &str = "bulk";
 const SOURCE: &str = "Bulk Operations";
 
-/// The published queue, as it was published.
+/// The published queue, unchanged.
 const PUBLISHED: &str = "bulk/published";
 
 fn push(size: usize) -> String {
@@ -28,19 +30,19 @@ fn steal(percent: usize, fill: Fill, busy: bool) -> String {
     Case::Steal { percent, fill, busy }.to_string()
 }
 
-/// The smallest and the largest of a list.
+/// Returns the smallest and the largest of a list.
 fn ends(numbers: &[usize]) -> (usize, usize) {
     (numbers.iter().copied().min().unwrap_or(0), numbers.iter().copied().max().unwrap_or(0))
 }
 
-/// The exploration of the largest graph that was measured.
+/// Returns the exploration of the largest graph that was measured.
 fn dag_case(figures: Figures<'_>, cost: NodeCost) -> Option<String> {
     let measured = figures.cases(NANOS_A_NODE);
     let cases = GRAPHS.into_iter().map(|(nodes, size)| (nodes, Case::Dag { cost, nodes, size }.to_string()));
     cases.filter(|(_, case)| measured.contains(&&**case)).max().map(|(_, case)| case)
 }
 
-/// How many times as long ours takes as another to explore a graph.
+/// The ratio of the times of this project's queue and another, to explore a graph.
 fn dag_ratio(figures: Figures<'_>, cost: NodeCost, count: usize, other: &str) -> Option<Rounds> {
     figures.ratio(&dag_case(figures, cost)?, NANOS_A_NODE, (BULK, count), (other, count))
 }
@@ -121,7 +123,7 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     ]
 }
 
-/// By search, and not by time.
+/// Judges by the models' search, not by time.
 fn linearizable(results: &Results, claim: Claim) -> Verdict {
     let Some(model) = line(results, PUBLISHED) else { return claim.not_measured() };
     let searched = format!(

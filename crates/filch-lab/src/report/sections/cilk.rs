@@ -12,11 +12,11 @@ use crate::report::page::{Cell, Item, Section, Verdict};
 
 pub(super) const ID: &str = "cilk";
 
-/// What everybody is compared with: Cilk's queue, with its fence.
+/// The baseline of all comparisons: Cilk's queue, with its fence.
 pub(super) const THE: &str = "the";
 pub(super) const THEP: &str = "thep";
 
-/// All that run on one engine, with a queue of ours each.
+/// The schedulers that run on one engine, each with a queue of this project.
 const ENGINES: [&str; 9] =
     ["the", "chase_lev", "asymmetric", "ff_cl", "ff_the", "thep", "ff_the-4", "thep-4", "thep-inf"];
 const OURS: [&str; 2] = ["filch-worker", "filch"];
@@ -27,22 +27,22 @@ pub(super) fn programs<'a>(figures: Figures<'a>) -> Vec<&'a str> {
     figures.cases(MILLIS_A_RUN)
 }
 
-/// All that the suite has, whether they were run or not.
+/// All programs of the suite, whether they were run or not.
 pub(super) fn all_programs(results: &Results) -> Vec<String> {
     cilk::names(!results.full)
 }
 
-/// Those of table 1 of the paper.
+/// Whether a program is in table 1 of the paper.
 pub(super) fn is_of_the_paper(case: &str) -> bool {
     !["uts", "queens"].contains(&case.split('-').next().unwrap_or(case))
 }
 
-/// How many times as long one takes as another in a program, with as many threads.
+/// Returns the ratio of two schedulers' times in a program, with `count` threads each.
 pub(super) fn ratio(figures: Figures<'_>, case: &str, over: &str, under: &str, count: usize) -> Option<Rounds> {
     figures.ratio(case, MILLIS_A_RUN, (over, count), (under, count))
 }
 
-/// The same in each of these programs, for a mean.
+/// Returns this ratio for each of these programs, for a mean.
 pub(super) fn ratios<C: AsRef<str>>(
     figures: Figures<'_>,
     cases: &[C],
@@ -57,9 +57,9 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let figures = Figures::of(results, cilk::SUITE);
     let cases = all_programs(results);
     let claim = |text: &str| Claim::ours(ID, text);
-    // The engine to which ours compares worst.
+    // The engine with the worst result for the runtime.
     let engines = |count: usize| {
-        // With one thread there are no thieves to be told how much to trust.
+        // With one thread there are no thieves, so delta makes no difference.
         let engines = ENGINES.iter().filter(|name| count > 1 || !name.contains('-'));
         let means = engines.map(|other| {
             let label = format!("beside {other}, {}:", threads(count));
@@ -117,7 +117,9 @@ fn drawing(results: &Results) -> Item {
     )
 }
 
-/// A row a program, and a column for everybody but the textbook's schedulers, which are beside the notes that they are from.
+/// Returns a table with a row for each program and a column for each scheduler.
+///
+/// The textbook's schedulers are left out: they are in the section of the Blitz notes.
 fn everything(results: &Results, count: usize) -> Item {
     let figures = Figures::of(results, cilk::SUITE);
     let cases = programs(figures);
@@ -145,7 +147,7 @@ fn everything(results: &Results, count: usize) -> Item {
     )
 }
 
-/// How often thieves of each engine got something.
+/// Returns how often thieves of each engine succeeded.
 fn steals(results: &Results) -> Item {
     let figures = Figures::of(results, cilk::SUITE);
     let names = [THE, "chase_lev", "asymmetric", "ff_cl", THEP, "thep-4", "thep-inf", "ff_the", "ff_the-4"];

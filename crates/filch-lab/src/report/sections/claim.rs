@@ -1,15 +1,15 @@
-//! A claim, what was measured, and whether it holds.
+//! A claim, its measurement, and whether it holds.
 
 use super::rounds::{geometric_mean, Rounds};
 use crate::report::page::{Holds, Verdict};
 
-/// What a paper calls "about" so much counts as reached at this share of it: other machines, other compilers.
+/// The share of a claimed gain that counts as "about" that much. Machines and compilers differ.
 const ABOUT: f64 = 0.75;
 
-/// Whose claims are our own.
+/// The source of this project's own claims.
 pub(super) const OURS: &str = "filch";
 
-/// Of many figures, so many are named that are not as claimed.
+/// The most figures that are named if they are not as claimed.
 const NAMED: usize = 3;
 
 /// What a figure should be.
@@ -21,19 +21,20 @@ pub(super) enum Bound {
 }
 
 impl Bound {
-    /// How many times as long the other takes, if the gain is about this: 0.2 for a fifth.
+    /// Returns the bound for another's relative time at about this gain. 0.2 is a fifth.
     pub(super) fn faster_by_about(gain: f64) -> Bound {
         Bound::AtLeast(1.0 + ABOUT * gain)
     }
 
-    /// How many times as long it takes, if about this much is saved: 0.2 for a fifth.
+    /// Returns the bound for the relative time if about this much is saved. 0.2 is a fifth.
     pub(super) fn saves_about(share: f64) -> Bound {
         Bound::AtMost(1.0 - ABOUT * share)
     }
 
-    /// Whether it holds wherever the figure may lie.
+    /// Judges whether the bound holds in the whole interval of the figure.
     pub(super) fn judge(self, figure: &Rounds) -> Holds {
-        // What is off by a factor is never on the other side of nothing, nor off from nothing, so a few rounds of differences would always convince.
+        // A factor never moves a figure across zero, nor away from zero. So a few rounds of
+        // differences would always convince.
         let is_a_sign = matches!(self, Bound::AtLeast(end) | Bound::AtMost(end) if end == 0.0);
         if figure.has_gaps() || (is_a_sign || figure.value() == 0.0) && figure.is_scant() {
             return Holds::Unclear;
@@ -55,34 +56,37 @@ impl Bound {
 /// A figure that a claim is judged by.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// What it is of; nothing if there is only one.
+    /// What it is the figure of; empty if there is only one figure.
     label: String,
     figure: Option<Rounds>,
     unit: &'static str,
     bound: Bound,
-    /// Of how many it is the mean, and of how many it should be.
+    /// Of how many figures it is the mean, and of how many it should be.
     of: (usize, usize),
 }
 
 impl Part {
-    /// A ratio, or anything else that has no unit.
+    /// Makes a part of a ratio, or of any figure without a unit.
     pub(super) fn new(label: impl Into<String>, figure: Option<Rounds>, bound: Bound) -> Part {
         Part { label: label.into(), figure, unit: "", bound, of: (1, 1) }
     }
 
-    /// The geometric mean of ratios. One of fewer than there should be is told, and convinces nobody.
+    /// Makes a part of the geometric mean of ratios. If ratios are missing, the part says so and
+    /// proves nothing.
     pub(super) fn mean(label: impl Into<String>, ratios: &[Option<Rounds>], bound: Bound) -> Part {
         let measured: Vec<Rounds> = ratios.iter().flatten().cloned().collect();
         Part { of: (measured.len(), ratios.len()), ..Part::new(label, geometric_mean(&measured), bound) }
     }
 
-    /// The same if the suite was ended before all of them were measured: nobody knows how many are missing.
+    /// Marks the part as incomplete if the suite was interrupted. The number of missing ratios is
+    /// then unknown.
     pub(super) fn unless_ended(self, ended: bool) -> Part {
         let (measured, all) = self.of;
         Part { of: (measured, if ended { usize::MAX } else { all }), ..self }
     }
 
-    /// The smallest of several. One that was not measured might be smaller still: that is told, and convinces nobody.
+    /// Makes a part of the smallest figure. A missing figure might be smaller: the part says so and
+    /// proves nothing.
     pub(super) fn least(all: impl Iterator<Item = (String, Option<Rounds>)>, bound: Bound) -> Part {
         let parts: Vec<Part> = all.map(|(label, figure)| Part::new(label, figure, bound)).collect();
         let measured = parts.iter().filter(|part| part.figure.is_some());
@@ -92,18 +96,19 @@ impl Part {
         Part { of, ..least }
     }
 
-    /// The largest of several. One that was not measured might be larger still, and is taken for it.
+    /// Makes a part of the largest figure. A missing figure might be larger, and counts as the
+    /// largest.
     pub(super) fn largest(all: impl Iterator<Item = Part>, bound: Bound) -> Part {
         let value = |part: &Part| part.figure.as_ref().map_or(f64::INFINITY, Rounds::value);
         all.max_by(|a, b| value(a).total_cmp(&value(b))).unwrap_or_else(|| Part::new("", None, bound))
     }
 
-    /// The median, to find the smallest; what was not measured is less than anything.
+    /// Returns the median, to find the smallest. A missing figure counts as the smallest.
     pub(super) fn value(&self) -> f64 {
         self.figure.as_ref().map_or(f64::NEG_INFINITY, Rounds::value)
     }
 
-    /// What it comes to; nothing without a figure.
+    /// Judges the part; `None` without a figure.
     fn judge(&self) -> Option<Holds> {
         let holds = self.bound.judge(self.figure.as_ref()?);
         Some(if self.of.0 < self.of.1 { Holds::Unclear } else { holds })
@@ -122,35 +127,37 @@ impl Part {
         words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The same with a unit.
+    /// Adds a unit.
     pub(super) fn with_unit(self, unit: &'static str) -> Part {
         Part { unit, ..self }
     }
 }
 
-/// Somebody's claim.
+/// A claim of a source.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     pub(super) source: &'static str,
-    /// Where more is said of it.
+    /// The section with the details.
     pub(super) section: &'static str,
-    /// In our words.
+    /// The claim, in the words of this project.
     pub(super) text: String,
 }
 
 impl Claim {
-    /// One of our own.
+    /// Makes a claim of this project.
     pub(super) fn ours(section: &'static str, text: impl Into<String>) -> Claim {
         Claim::new(OURS, section, text)
     }
 
-    /// A claim of a source, in a section.
+    /// Makes a claim of a source, in a section.
     pub(super) fn new(source: &'static str, section: &'static str, text: impl Into<String>) -> Claim {
         Claim { source, section, text: text.into() }
     }
 
-    /// Judged by figures, each of which must be as claimed. If one is not there, the claim cannot hold; if none is, nothing was measured. `what` says what they are:
-    /// `a / b` for how many times as long a takes as b.
+    /// Judges the claim by figures, each of which must be as claimed.
+    ///
+    /// If a figure is missing, the claim cannot hold. If all are missing, nothing was measured.
+    /// `what` describes the figures: `a / b` for the time of a divided by the time of b.
     pub(super) fn judged(self, what: &str, parts: Vec<Part>) -> Verdict {
         if parts.iter().all(|part| part.figure.is_none()) {
             return self.not_measured();
@@ -166,7 +173,9 @@ impl Claim {
         self.told(before + &figures, holds.unwrap_or(Holds::NotMeasured))
     }
 
-    /// Judged by many figures of one kind, each of which must be as claimed: those that are not are named, the others counted.
+    /// Judges the claim by many figures of one kind. Each must be as claimed.
+    ///
+    /// Figures that are not as claimed are named, the others are counted.
     pub(super) fn judged_each(self, figures: &[(String, Option<Rounds>)], bound: Bound) -> Verdict {
         let judged: Vec<Option<Holds>> =
             figures.iter().map(|(_, figure)| Some(bound.judge(figure.as_ref()?))).collect();
@@ -197,19 +206,19 @@ impl Claim {
         self.told(measured, holds.unwrap_or(Holds::NotMeasured))
     }
 
-    /// Judged otherwise.
+    /// Makes a verdict that was reached in another way.
     pub(super) fn told(self, measured: impl Into<String>, holds: Holds) -> Verdict {
         let Claim { source, section, text: claim } = self;
         Verdict { source, claim, measured: measured.into(), holds, section }
     }
 
-    /// There is nothing to judge it by.
+    /// Makes the verdict of a claim without measurements.
     pub(super) fn not_measured(self) -> Verdict {
         self.told("not measured in this run", Holds::NotMeasured)
     }
 }
 
-/// A claim about several holds if it does for each, and does not if it fails for one.
+/// Combines verdicts: the claim holds if all parts hold, and fails if any part fails.
 fn together(parts: impl Iterator<Item = Holds>) -> Option<Holds> {
     parts.reduce(|one, other| match (one, other) {
         (Holds::No, _) | (_, Holds::No) => Holds::No,
@@ -260,7 +269,7 @@ mod tests {
         assert_eq!(holds(&[&yes, &yes]), Holds::Yes);
         assert_eq!(holds(&[&yes, &unclear]), Holds::Unclear);
         assert_eq!(holds(&[&unclear, &no, &yes]), Holds::No);
-        // What is missing might have been anything.
+        // A missing figure might have any value.
         assert_eq!(holds(&[&yes, &[]]), Holds::Unclear);
         assert_eq!(holds(&[&no, &[]]), Holds::No);
         assert_eq!(holds(&[&[]]), Holds::NotMeasured);

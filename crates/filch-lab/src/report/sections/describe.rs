@@ -1,12 +1,12 @@
-//! A chart in words, with its main figures, for who cannot see it.
+//! Describes a chart in words, with its main figures, for screen readers.
 
 use crate::chart::{Bars, Chart, HeatMap, Lanes, Lines};
 use crate::figures::number;
 
-/// Up to so many bars are told one by one.
+/// The most bars that are described one by one.
 const FEW: usize = 24;
 
-/// What there is to see.
+/// Returns the description of a chart.
 pub(super) fn describe(chart: &Chart) -> String {
     match chart {
         Chart::Bars(chart) => bars(chart),
@@ -78,7 +78,7 @@ fn lanes(chart: &Lanes) -> String {
     format!("Lanes, {}. {}.", chart.axis, chart.groups.iter().map(group).collect::<Vec<_>>().join("; "))
 }
 
-/// A number of an axis, without digits that it does not have.
+/// Formats a number of an axis, without superfluous digits.
 fn plain(value: f64) -> String {
     if value.fract() == 0.0 {
         format!("{value:.0}")

@@ -15,23 +15,24 @@ use crate::report::page::{Item, Section, Verdict};
 
 pub(super) const ID: &str = "fork-join";
 
-/// Those that are drawn.
+/// The implementations that are drawn.
 const NAMES: [&str; 7] = ["serial", "serial-call", "filch-worker", "filch", "filch-maybe", "rayon", "chili"];
-/// What is measured by the join, besides [`fib`].
+/// The cases that are measured in time per join, besides [`fib`].
 const CASES: [&str; 5] = ["tree-1023", "tree-32767", "tree-16m", "queens-13", "skewed"];
 
-/// The number whose computation has nothing but joins: a quick report has a smaller one, for more rounds.
+/// The Fibonacci case, which has nothing but joins. A quick report has a smaller one, for more
+/// rounds.
 pub(super) fn fib(results: &Results) -> &str {
     let series = results.suites.get(fork_join::SUITE).map(Vec::as_slice).unwrap_or_default();
     series.iter().map(|series| &*series.case).find(|case| case.starts_with("fib-")).unwrap_or("fib-38")
 }
 
-/// All of them.
+/// All cases that are measured in time per join.
 fn cases(results: &Results) -> Vec<&str> {
     [fib(results)].into_iter().chain(CASES).collect()
 }
 
-/// How many times as long one takes as another, by the join.
+/// Returns the ratio of two implementations' times per join.
 fn joins(results: &Results, case: &str, over: (&str, usize), under: (&str, usize)) -> Option<Rounds> {
     Figures::of(results, fork_join::SUITE).ratio(case, NANOS_A_JOIN, over, under)
 }
@@ -45,7 +46,7 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     };
     let fib = |label: &str, over: (&str, usize), under: (&str, usize), bound| part(label, number, over, under, bound);
     let least = Bound::AtLeast(1.0);
-    // Our two ways, of which the faster counts.
+    // Of the runtime's two ways, the faster one counts.
     let large_tree = |other: &str| {
         let ours =
             ["filch-worker", "filch-maybe"].map(|ours| joins(results, "tree-16m", (other, several), (ours, several)));
@@ -53,7 +54,7 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
         ours?.into_iter().max_by(|a, b| a.value().total_cmp(&b.value()))
     };
     let wakes = |count: usize| figures.ratio("wake", NANOS_A_WAKE, ("filch", count), ("rayon", count));
-    // What is left after the work itself is taken off may be below nothing, so there is no ratio.
+    // The rest after subtracting the work itself may be negative, so there is no ratio.
     let ticks = |label: &str, case: &str| {
         let excess = figures.excess(case, EXTRA_CPU_MICROS_A_TICK, 3.0, ("filch", several), ("rayon", several));
         Part::new(label, excess, Bound::AtMost(0.0)).with_unit("us a tick")
@@ -146,7 +147,7 @@ pub(super) fn section(results: &Results) -> Section {
 
 fn drawing(results: &Results, count: usize) -> Item {
     let figures = Figures::of(results, fork_join::SUITE);
-    // What runs on one thread whatever is asked for is beside everybody.
+    // A serial implementation runs on one thread, and is shown beside all others.
     let own = |other: &str| if other.starts_with("serial") { 1 } else { count };
     let chart = bars("nanoseconds a join", None, &cases(results), &NAMES, |case, other| {
         figures.figure(case, NANOS_A_JOIN, (other, own(other)))
@@ -165,10 +166,10 @@ fn drawing(results: &Results, count: usize) -> Item {
     )
 }
 
-/// Everybody in every case, a row a case.
+/// Returns a table of all implementations, with a row for each case.
 fn everything(results: &Results, count: usize) -> Item {
     let figures = Figures::of(results, fork_join::SUITE);
-    // What runs on one thread whatever is asked for is beside everybody.
+    // A serial implementation runs on one thread, and is shown beside all others.
     let own = |other: &str| if other.starts_with("serial") { 1 } else { count };
     let row = |case: &str, unit: &'static str| {
         let mut row = vec![name(case)];
@@ -194,7 +195,7 @@ fn everything(results: &Results, count: usize) -> Item {
     )
 }
 
-/// Pools that have little or nothing to do.
+/// Returns the table of pools with little or nothing to do.
 fn little_work(results: &Results) -> Item {
     let figures = Figures::of(results, fork_join::SUITE);
     let micros = |other: &str| figures.figure("wake", NANOS_A_WAKE, (other, THREADS))?.map(|nanos| nanos / 1e3);
@@ -222,7 +223,7 @@ fn little_work(results: &Results) -> Item {
     )
 }
 
-/// Each trick switched off.
+/// Returns the table with each optimisation switched off.
 fn tricks(results: &Results) -> Item {
     let figures = Figures::of(results, fork_join::SUITE);
     let row = |case: &&str| {
@@ -248,7 +249,9 @@ fn tricks(results: &Results) -> Item {
     )
 }
 
-/// Programs whose leaves sleep, a row for each case and number of workers.
+/// Returns the table of programs whose leaves sleep.
+///
+/// It has a row for each case and number of workers.
 fn many_workers(results: &Results) -> Item {
     let figures = Figures::of(results, fork_join::SUITE);
     let row = |case: &str, count: usize| {

@@ -13,7 +13,7 @@ use crate::report::page::{Item, Section, Verdict};
 
 pub(super) const ID: &str = "graphs";
 
-/// The kinds of graphs, with names for people.
+/// The kinds of graphs, with their names.
 pub(super) const FAMILIES: [(Family, &str); 3] =
     [(Family::KGraph, "K-graph"), (Family::Torus, "torus"), (Family::Random, "random")];
 
@@ -21,7 +21,7 @@ const LIFO: &str = Queue::Lifo.name();
 const CROSSBEAM: &str = "crossbeam-lifo";
 const SPAWNS: &str = "rayon-spawn";
 
-/// Each family with 1 thread and with several: what that is called, and both.
+/// Returns each family with 1 thread and with several, and a label for each pair.
 pub(super) fn by_threads() -> Vec<(String, Family, usize)> {
     let named = |&(family, name): &(Family, &str)| {
         [1, THREADS].map(|count| (format!("{name}, {}", threads(count)), family, count))
@@ -29,7 +29,7 @@ pub(super) fn by_threads() -> Vec<(String, Family, usize)> {
     FAMILIES.iter().flat_map(named).collect()
 }
 
-/// The traversal of the largest graph of a family that was measured, neighbours in rising order.
+/// Returns the traversal of the largest measured graph of a family, neighbours in rising order.
 pub(super) fn graph_case(figures: Figures<'_>, task: Task, family: Family) -> Option<String> {
     let of_family = SHAPES.into_iter().filter(|shape| shape.family == family);
     let measured = figures.cases(NANOS_A_VERTEX);
@@ -40,7 +40,7 @@ pub(super) fn graph_case(figures: Figures<'_>, task: Task, family: Family) -> Op
         .map(|(_, case)| case)
 }
 
-/// How many times as long another takes as our LIFO.
+/// The ratio of another's time and the LIFO queue's.
 fn gain(results: &Results, family: Family, other: &str, count: usize) -> Option<Rounds> {
     let figures = Figures::of(results, graphs::SUITE);
     figures.ratio(&graph_case(figures, Task::Closure, family)?, NANOS_A_VERTEX, (other, count), (LIFO, count))

@@ -1,4 +1,6 @@
-//! *Idempotent Work Stealing*: queues whose owner has no fence, since a task may run twice. Its figures 4 to 10, and the tasks that ran twice.
+//! *Idempotent Work Stealing*: its figures 4 to 10, and the tasks that ran twice.
+//!
+//! The owners of its queues have no fence, because a task may run twice.
 
 use super::claim::{Bound, Claim, Part};
 use super::graphs::{by_threads, graph_case, FAMILIES};
@@ -22,28 +24,28 @@ const LIFO: &str = Queue::Lifo.name();
 const FIFO: &str = Queue::Fifo.name();
 const DOUBLE_ENDED: &str = Queue::DoubleEnded.name();
 
-/// Everybody in the paper's figures but Chase-Lev, which is 1, in its order.
+/// The queues in the paper's figures except Chase-Lev, which is 1, in its order.
 const NAMES: [&str; 4] = [THE, LIFO, FIFO, DOUBLE_ENDED];
-/// Those that may run a task twice.
+/// The queues that may run a task twice.
 const IDEMPOTENT: [&str; 3] = [LIFO, FIFO, DOUBLE_ENDED];
 
-/// Never more than this share of the tasks is redundant, in percent.
+/// The claimed maximum of redundant tasks, in percent.
 const MOST_REDUNDANT: f64 = 6.0;
-/// Below this share 2 % can be said.
+/// The share, in percent, below which the claimed average of 2 % holds.
 const REDUNDANT_ON_AVERAGE: f64 = 2.5;
 
-/// How many times as long Chase and Lev's queue takes as another in a case of the `queues` suite.
+/// The ratio of the times of Chase-Lev and another queue. The case is of the `queues` suite.
 fn gain(results: &Results, case: Case, other: &str) -> Option<Rounds> {
     Figures::of(results, queues::SUITE).ratio(&case.to_string(), NANOS_AN_OPERATION, (CHASE_LEV, 1), (other, 1))
 }
 
-/// The same on a graph of a family, the largest that was explored.
+/// The ratio of two queues' times on the largest explored graph of a family.
 fn graph_gain(results: &Results, family: Family, count: usize, over: &str, under: &str) -> Option<Rounds> {
     let figures = Figures::of(results, graphs::SUITE);
     figures.ratio(&graph_case(figures, Task::Closure, family)?, NANOS_A_VERTEX, (over, count), (under, count))
 }
 
-/// For one thread and for several.
+/// Returns the parts for one thread and for several.
 fn for_both(results: &Results, family: Family, over: &str, under: &str, bound: Bound) -> Vec<Part> {
     let part =
         |count| Part::new(format!("{}:", threads(count)), graph_gain(results, family, count, over, under), bound);
@@ -52,7 +54,7 @@ fn for_both(results: &Results, family: Family, over: &str, under: &str, bound: B
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let claim = |text: &str| Claim::new(SOURCE, ID, text);
-    // The least of the paper's gains.
+    // The smallest of the paper's gains.
     let micro = |cases: &[Case]| -> Vec<Part> {
         let of = |case: &Case| {
             [(LIFO, 1.55), (FIFO, 1.66), (DOUBLE_ENDED, 1.47)].map(|(other, least)| {
@@ -62,7 +64,7 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
         cases.iter().flat_map(of).collect()
     };
     let all_random = [1, THREADS].map(|count| graph_gain(results, Family::Random, count, CHASE_LEV, LIFO));
-    // "About" 2 to 10 %, as elsewhere: three quarters of the one, and the other as three quarters of it.
+    // "About" 2 to 10 %: 1.5 % is three quarters of 2 %, and 10 % is three quarters of 13.3 %.
     let all_random = Part::mean("", &all_random, Bound::Between(1.015, 1.133));
     vec![
         claim("Ten million puts and then as many takes, or the takes only: Chase-Lev takes 1.55 to 4.92 times as long as LIFO, 1.66 to 5.87 as FIFO, 1.47 to 3.69 as double-ended.")
@@ -84,19 +86,19 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     ]
 }
 
-/// FIFO on the torus beside the slowest of all others.
+/// Compares FIFO on the torus with the slowest of all others.
 fn slowest(results: &Results, count: usize) -> Part {
     let others = [CHASE_LEV, THE, LIFO, DOUBLE_ENDED];
     let beside = |other: &str| {
         let label = format!("{}, beside {other}:", threads(count));
         Part::new(label, graph_gain(results, Family::Torus, count, FIFO, other), Bound::AtLeast(1.0))
     };
-    // Whoever was not measured might be the slowest, and is the least of all.
+    // A queue that was not measured might be the slowest, and counts as the smallest ratio.
     let least = others.into_iter().map(beside).min_by(|a, b| a.value().total_cmp(&b.value()));
     least.unwrap_or_else(|| Part::new("", None, Bound::AtLeast(1.0)))
 }
 
-/// Never is judged by the worst round of all, and the average by the mean of all graphs and queues.
+/// Judges "never" by the worst round. Judges the average by the mean of all graphs and queues.
 fn redundant(results: &Results, claim: Claim) -> Verdict {
     let figures = Figures::of(results, graphs::SUITE);
     let share =
@@ -111,7 +113,7 @@ fn redundant(results: &Results, claim: Claim) -> Verdict {
     let average = measured.iter().map(|share| share.value()).sum::<f64>() / measured.len() as f64;
     let scant = measured.len() < shares.len() || measured.iter().any(|share| share.is_scant() || share.has_gaps());
     let holds = match (most > MOST_REDUNDANT, average >= REDUNDANT_ON_AVERAGE, scant) {
-        // One round is enough to refute never.
+        // A single round is enough to refute "never".
         (true, ..) => Holds::No,
         (_, _, true) => Holds::Unclear,
         (_, true, _) => Holds::No,
@@ -244,7 +246,7 @@ mod tests {
         verdicts(results).iter().find(|verdict| verdict.claim.starts_with(claim)).unwrap().holds
     }
 
-    /// All figures of some case and unit are these.
+    /// Sets all figures of a case and unit to these samples.
     fn set(results: &mut Results, case: &str, unit: &str, name: Option<&str>, samples: &[f64]) {
         let all = results.suites.values_mut().flatten();
         let wanted = all.filter(|series| series.case.contains(case) && series.unit == unit);

@@ -1,4 +1,4 @@
-//! How figures become items of a page: bars, lines and tables, or a sentence where there are none.
+//! Turns figures into bars, lines and tables, or a sentence if there are none.
 
 use super::describe::describe;
 use super::rounds::Rounds;
@@ -6,35 +6,36 @@ use crate::chart::{BarSeries, Bars, Chart, Estimate, Line, Lines};
 use crate::figures::number;
 use crate::report::page::{Cell, Figure, Item, Table};
 
-/// The words of a figure or table.
+/// The texts of a figure or table.
 #[derive(Clone, Debug)]
 pub(super) struct Words {
-    /// Unique on the page: lower case and hyphens.
+    /// Its id, unique on the page: lower case and hyphens.
     pub(super) id: &'static str,
     pub(super) title: String,
     pub(super) caption: String,
-    /// What makes its data.
+    /// The command that produces its data.
     pub(super) command: String,
 }
 
-/// A paragraph.
+/// Makes a paragraph.
 pub(super) fn text(words: impl Into<String>) -> Item {
     Item::Text(words.into())
 }
 
-/// What stands in the place of something that was not measured.
+/// Makes the sentence in place of an item that was not measured.
 pub(super) fn missing(title: &str, command: &str) -> Item {
     text(format!("{title}: not measured in this run. `{command}` measures it."))
 }
 
-/// The command that repeats a suite as this run had it; `cases` are the beginnings of the names of those that are wanted.
+/// Returns the command that repeats a suite as in this run. `cases` are prefixes of the wanted
+/// names.
 pub(super) fn bench(suite: &str, full: bool, cases: &[&str]) -> String {
     let quick = if full { "" } else { " --quick" };
     let cases: String = cases.iter().map(|case| format!(" --case {case}")).collect();
     format!("cargo run --release -- bench {suite}{quick}{cases}")
 }
 
-/// A drawing, or a sentence if there is nothing to draw.
+/// Makes a drawing, or a sentence if there is nothing to draw.
 pub(super) fn figure(words: Words, chart: Option<Chart>) -> Item {
     let Words { id, title, caption, command } = words;
     match chart {
@@ -50,7 +51,7 @@ pub(super) fn figure(words: Words, chart: Option<Chart>) -> Item {
     }
 }
 
-/// A table, or a sentence if it has no rows.
+/// Makes a table, or a sentence if it has no rows.
 pub(super) fn table(words: Words, header: &[&str], rows: Vec<Vec<Cell>>) -> Item {
     let Words { id, title, caption, command } = words;
     if rows.is_empty() {
@@ -60,32 +61,34 @@ pub(super) fn table(words: Words, header: &[&str], rows: Vec<Vec<Cell>>) -> Item
     Item::Table(Table { id: id.to_owned(), caption: format!("{title}. {caption}"), header, rows, command })
 }
 
-/// A name in a table.
+/// Makes a cell with a name.
 pub(super) fn name(name: impl Into<String>) -> Cell {
     Cell::Text(name.into())
 }
 
-/// A figure in a table.
+/// Makes a cell with a figure.
 pub(super) fn value(figure: Option<Rounds>) -> Cell {
     figure.map_or(Cell::Empty, |figure| Cell::Number(figure.value(), number(figure.value())))
 }
 
-/// A figure in a table, with its interval.
+/// Makes a cell with a figure and its interval.
 pub(super) fn interval(figure: Option<Rounds>) -> Cell {
     figure.map_or(Cell::Empty, |figure| Cell::Number(figure.value(), figure.text()))
 }
 
-/// A number in a table, as it is.
+/// Makes a cell with a whole number.
 pub(super) fn count(number: usize) -> Cell {
     Cell::Number(number as f64, crate::figures::grouped(number))
 }
 
-/// Whether a row has anything but a name.
+/// Whether a row has more than a name.
 pub(super) fn says_something(row: &[Cell]) -> bool {
     row.iter().skip(1).any(|cell| *cell != Cell::Empty)
 }
 
-/// Groups of bars, `figure` being that of a group and a name. Who has no bar at all is left out, and so is a group without any; nothing if none is left.
+/// Makes groups of bars. `figure` returns the figure of a group and a name.
+///
+/// Names without bars and groups without bars are left out. Returns `None` if none is left.
 pub(super) fn bars<G: AsRef<str>, N: AsRef<str>>(
     axis: &str,
     reference: Option<f64>,
@@ -104,7 +107,9 @@ pub(super) fn bars<G: AsRef<str>, N: AsRef<str>>(
     (!series.is_empty()).then(|| Chart::Bars(Bars { axis: axis.to_owned(), groups, series, reference }))
 }
 
-/// Lines over numbers, `figure` being that of a name at a number. A line without points is left out; nothing if none is left.
+/// Makes lines over numbers. `figure` returns the figure of a name at a number.
+///
+/// A line without points is left out. Returns `None` if none is left.
 pub(super) fn lines<N: AsRef<str>>(
     (x_axis, log_x): (&str, bool),
     (y_axis, log_y): (&str, bool),
@@ -112,7 +117,7 @@ pub(super) fn lines<N: AsRef<str>>(
     along: &[f64],
     figure: impl Fn(&str, f64) -> Option<Rounds>,
 ) -> Option<Chart> {
-    // Where an axis is logarithmic, nothing has no place.
+    // Zero has no place on a logarithmic axis.
     let fits = |x: f64, estimate: &Estimate| (!log_x || x > 0.0) && (!log_y || estimate.low > 0.0);
     let line = |name: &N| {
         let point = |&x: &f64| Some((x, figure(name.as_ref(), x)?.estimate())).filter(|(x, point)| fits(*x, point));

@@ -1,4 +1,6 @@
-//! What the figures mean: a file a section, each beside what its paper claims. Nothing is measured here, and nothing is drawn.
+//! What the figures mean: a file for each section, beside its paper's claims.
+//!
+//! Nothing is measured here, and nothing is drawn.
 
 mod batches;
 mod blitz;
@@ -24,7 +26,7 @@ mod top;
 use super::collect::Results;
 use super::page::Page;
 
-/// The page.
+/// Returns the page.
 pub(super) fn page(results: &Results) -> Page {
     let verdicts = [
         fence_free::verdicts,
@@ -54,7 +56,7 @@ pub(super) fn page(results: &Results) -> Page {
         timeline::section,
     ];
     let mut verdicts: Vec<_> = verdicts.iter().flat_map(|verdicts| verdicts(results)).collect();
-    // What the papers claim comes before what we do, wherever it is told.
+    // The papers' claims come before this project's, whatever section they are in.
     verdicts.sort_by_key(|verdict| verdict.source == claim::OURS);
     Page {
         facts: top::facts(results),

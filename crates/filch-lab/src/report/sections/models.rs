@@ -1,4 +1,4 @@
-//! The models: what was searched, and what came of it.
+//! The models: what was searched, and the results.
 
 use super::claim::Claim;
 use super::items::{count, name, table, text, Words};
@@ -8,7 +8,7 @@ use crate::report::page::{Cell, Holds, Item, Section, Verdict};
 
 pub(super) const ID: &str = "models";
 
-/// What was found about one model.
+/// Returns the results of one model.
 pub(super) fn line<'a>(results: &'a Results, model: &str) -> Option<&'a ModelLine> {
     results.models.as_ref()?.lines.iter().find(|line| line.model == model)
 }

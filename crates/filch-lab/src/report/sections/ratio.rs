@@ -1,11 +1,11 @@
-//! What was measured, to be asked for: a figure, or how many times as long one takes as another, with all rounds.
+//! Lookup of measured figures, and ratios of two, with all their rounds.
 
 use super::rounds::Rounds;
 use crate::figures::Series;
 use crate::report::collect::Results;
 use crate::stats;
 
-/// An implementation and how many threads it had.
+/// An implementation and its number of threads.
 pub(super) type Who<'a> = (&'a str, usize);
 
 /// The figures of one suite.
@@ -15,12 +15,12 @@ pub(super) struct Figures<'a> {
 }
 
 impl<'a> Figures<'a> {
-    /// Those of a suite; none if it was not run.
+    /// Returns the figures of a suite; none if it was not run.
     pub(super) fn of(results: &'a Results, suite: &str) -> Figures<'a> {
         Figures { series: results.suites.get(suite).map_or(&[], Vec::as_slice) }
     }
 
-    /// All of them, as they were measured.
+    /// All figures, as they were measured.
     pub(super) fn all(self) -> &'a [Series] {
         self.series
     }
@@ -37,13 +37,15 @@ impl<'a> Figures<'a> {
         found
     }
 
-    /// A figure by itself.
+    /// Returns a single figure.
     pub(super) fn figure(self, case: &str, unit: &str, who: Who<'_>) -> Option<Rounds> {
         Rounds::new(self.find(case, who, unit)?.samples.clone())
     }
 
-    /// How many times as much the first has as the second, round by round: what slows a whole round cancels out. Nothing if the second is below nothing in any
-    /// round, as what is left of a difference may be: a ratio would change its sign with the noise.
+    /// Returns the ratio of two figures, round by round. What slows a whole round cancels out.
+    ///
+    /// Returns `None` if the divisor is negative in any round, which the rest of a difference may
+    /// be. The ratio would change its sign with the noise.
     pub(super) fn ratio(self, case: &str, unit: &str, over: Who<'_>, under: Who<'_>) -> Option<Rounds> {
         let (over, under) = (self.find(case, over, unit)?, self.find(case, under, unit)?);
         if under.samples.iter().any(|sample| *sample < 0.0) {
@@ -52,31 +54,35 @@ impl<'a> Figures<'a> {
         Rounds::new(stats::paired_ratios(&over.samples, &under.samples))
     }
 
-    /// How much more the first has than the second, round by round.
+    /// Returns the first figure minus the second, round by round.
     pub(super) fn difference(self, case: &str, unit: &str, more: Who<'_>, less: Who<'_>) -> Option<Rounds> {
         let (more, less) = (self.find(case, more, unit)?, self.find(case, less, unit)?);
         Rounds::new(stats::differences(&more.samples, &less.samples))
     }
 
-    /// How much more so many times the first is than the second, round by round. It is at most nothing if the first is at most that part of the second, and can be
-    /// told where either may be below nothing.
+    /// Returns `times` the first figure minus the second, round by round.
+    ///
+    /// It is at most zero if the first is at most that part of the second. It is valid even if
+    /// either may be negative.
     pub(super) fn excess(self, case: &str, unit: &str, times: f64, first: Who<'_>, second: Who<'_>) -> Option<Rounds> {
         let (first, second) = (self.find(case, first, unit)?, self.find(case, second, unit)?);
         let multiple: Vec<f64> = first.samples.iter().map(|sample| times * sample).collect();
         Rounds::new(stats::differences(&multiple, &second.samples))
     }
 
-    /// The same implementation in two cases. They are measured one after the other, so rounds have nothing to do with each other.
+    /// Returns the ratio of the same implementation in two cases.
+    ///
+    /// The cases are measured one after the other, so their rounds are independent.
     pub(super) fn ratio_of_cases(self, over: &str, under: &str, unit: &str, who: Who<'_>) -> Option<Rounds> {
         self.figure(over, unit, who)?.over(&self.figure(under, unit, who)?)
     }
 
-    /// What else is known of a figure.
+    /// Returns the note of a figure.
     pub(super) fn note(self, case: &str, unit: &str, who: Who<'_>) -> Option<&'a str> {
         self.find(case, who, unit)?.note.as_deref()
     }
 
-    /// The cases that have a figure in this unit, in the order in which they were measured.
+    /// Returns the cases with a figure in this unit, in the order of measurement.
     pub(super) fn cases(self, unit: &str) -> Vec<&'a str> {
         let mut cases: Vec<&str> = Vec::new();
         for series in self.series.iter().filter(|series| series.unit == unit && !series.samples.is_empty()) {
@@ -87,7 +93,8 @@ impl<'a> Figures<'a> {
         cases
     }
 
-    /// Those who have a figure in this case and unit, in the order of the suite, each once.
+    /// Returns the names with a figure in this case and unit. Each occurs once, in the order of the
+    /// suite.
     pub(super) fn names(self, case: &str, unit: &str) -> Vec<&'static str> {
         let mut names = Vec::new();
         for series in self.series.iter().filter(|series| series.case == case && series.unit == unit) {
@@ -107,7 +114,8 @@ pub(super) mod tests {
     use super::*;
 
     thread_local! {
-        /// All that was asked for and is not there: a name that no suite knows would be left out of every figure in silence.
+        /// All requested figures that do not exist. An unknown name would be left out of every
+        /// figure silently.
         pub(in crate::report::sections) static MISSED: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
     }
 

@@ -1,4 +1,4 @@
-//! The same programs on rayon's own core and on ours.
+//! The same programs on rayon's own core and on filch's.
 
 use super::claim::{Bound, Claim, Part};
 use super::items::{bars, bench, figure, interval, name, says_something, table, text, value, Words};
@@ -18,20 +18,20 @@ const OURS: &str = "filch";
 const IN_PLACE: &str = "filch-in-place";
 const STOCK: &str = "rayon";
 
-/// Those that are measured in every case.
+/// The implementations that are measured in every case.
 const BOTH: [&str; 2] = [STOCK, OURS];
 
-/// How a page calls [`IN_PLACE`].
+/// The page's name for [`IN_PLACE`].
 const IN_PLACE_IN_WORDS: &str = "filch, in place";
 
-/// By how much we may seem slower where that is within what a comparison can tell.
+/// The largest ratio that is within the accuracy of a comparison.
 const TOLERANCE: f64 = 1.03;
 
 /// A case and a unit.
 type Measured<'a> = (&'a str, &'static str);
 
-/// What is measured of one of `names`, in the order of the suite. The cases `tick` and `idle` are
-/// told apart.
+/// Returns what is measured of any of `names`, in the order of the suite. The cases `tick` and
+/// `idle` are handled separately.
 fn measured<'a>(figures: Figures<'a>, names: &[&str]) -> Vec<Measured<'a>> {
     let mut cases = Vec::new();
     for series in figures.all() {
@@ -43,16 +43,16 @@ fn measured<'a>(figures: Figures<'a>, names: &[&str]) -> Vec<Measured<'a>> {
     cases
 }
 
-/// What is timed: each case with its unit. CPU times are told apart, and so are the slowest calls
-/// and allocations.
+/// Returns what is timed: each case with its unit. CPU times, the slowest calls and allocations are
+/// handled separately.
 fn timed<'a>(figures: Figures<'a>, names: &[&str]) -> Vec<Measured<'a>> {
     let mut cases = measured(figures, names);
     cases.retain(|(_, unit)| ![CPU_MICROS_A_CALL.name, P99_MICROS_A_CALL.name, ALLOCATIONS_A_TASK].contains(unit));
     cases
 }
 
-/// The programs among what is timed. Single calls from outside are many, and would outweigh them
-/// in a mean.
+/// Returns the timed programs. Single calls from outside are many, and would outweigh them in a
+/// mean.
 fn programs(figures: Figures<'_>) -> Vec<Measured<'_>> {
     let mut cases = timed(figures, &BOTH);
     cases.retain(|(case, _)| !case.starts_with(OUTSIDE));
@@ -112,7 +112,7 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     ]
 }
 
-/// Every program of ours with each number of threads.
+/// Returns the ratio of every program with each number of threads.
 fn comparisons(figures: Figures<'_>, ours: &str) -> Vec<(String, Option<Rounds>)> {
     let of = |(case, unit): Measured<'_>, count| {
         (format!("{case}, {}:", threads(count)), ratio(figures, ours, case, unit, count))
@@ -160,7 +160,7 @@ fn drawing(results: &Results) -> Item {
     )
 }
 
-/// The ways of calling from outside, beside rayon's.
+/// Returns the table of calls from outside, beside rayon's.
 fn calls_from_outside(results: &Results) -> Item {
     let figures = Figures::of(results, rayon::SUITE);
     let cases = timed(figures, &[OURS, IN_PLACE]);

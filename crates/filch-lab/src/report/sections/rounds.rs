@@ -1,33 +1,43 @@
-//! A figure with all its rounds, so that whatever is said of it can say how sure it is.
+//! A figure with all its rounds, which tell how certain it is.
 
 use crate::chart::Estimate;
 use crate::figures::number;
 use crate::stats::{self, Interval};
 
-/// From so many rounds on, the interval is worth something: of five, their range encloses the true median 15 times in 16, and of three only 3 times in 4.
+/// The fewest rounds for a meaningful interval.
+///
+/// The range of five rounds encloses the true median 15 times in 16, the range of three only 3
+/// times in 4.
 const ENOUGH: usize = 5;
 
-/// What a figure of fewer rounds may be off by, as a factor: on a machine that is shared, single figures scatter by a third.
+/// The possible error of a figure of fewer rounds, as a factor.
+///
+/// On a shared machine, single figures scatter by a third.
 const SCATTER: f64 = 4.0 / 3.0;
 
-/// A figure: its rounds and where it lies. Always at least one round that is a number.
+/// A figure: its rounds and its interval. At least one round is a finite number.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
-    /// Some may be no numbers, where something was divided by nothing: they keep their places, so that others can be put beside them.
+    /// The rounds. Some may not be finite, after a division by zero: they keep their places, so
+    /// that rounds of two figures can be paired.
     samples: Vec<f64>,
-    /// Of those that are.
+    /// The interval of the finite rounds.
     interval: Interval,
 }
 
 impl Rounds {
-    /// Nothing if no sample is a number. Where only some are not, the figure is that of the others, and nobody can be certain of it.
+    /// Makes a figure; `None` if no sample is finite.
+    ///
+    /// If only some are not, the figure is that of the others, and is never certain.
     pub(super) fn new(samples: Vec<f64>) -> Option<Rounds> {
         let interval = stats::interval(&finite(&samples).collect::<Vec<_>>())?;
         Some(Rounds { samples, interval })
     }
 
-    /// One figure divided by another that was measured at another time: the medians are divided, and the interval is as wide as both make it. Nothing unless the
-    /// divisor is above nothing wherever it may lie.
+    /// Divides one figure by another that was measured at another time.
+    ///
+    /// The medians are divided, and the interval is as wide as both make it. Returns `None` unless
+    /// the divisor's whole interval is above zero.
     pub(super) fn over(&self, under: &Rounds) -> Option<Rounds> {
         if under.interval.low <= 0.0 {
             return None;
@@ -47,12 +57,12 @@ impl Rounds {
         })
     }
 
-    /// Whether there are too few rounds for the interval to be worth something.
+    /// Whether there are too few rounds for a meaningful interval.
     pub(super) fn is_scant(&self) -> bool {
         finite(&self.samples).count() < ENOUGH
     }
 
-    /// Whether some rounds are no numbers.
+    /// Whether some rounds are not finite.
     pub(super) fn has_gaps(&self) -> bool {
         finite(&self.samples).count() < self.samples.len()
     }
@@ -73,29 +83,31 @@ impl Rounds {
         finite(&self.samples).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// With error bars.
+    /// The median with error bars.
     pub(super) fn estimate(&self) -> Estimate {
         Estimate { value: self.interval.median, low: self.interval.low, high: self.interval.high }
     }
 
-    /// Where the figure may lie, for whoever judges it: of too few rounds, anywhere within what figures scatter by.
+    /// The range of the figure, for judging it. With too few rounds it is widened by the scatter.
     pub(super) fn range(&self) -> (f64, f64) {
         let Interval { low, high, .. } = self.interval;
         if !self.is_scant() {
             return (low, high);
         }
-        // A factor widens downwards what is above nothing, and upwards what is below.
+        // Division moves a positive lower end down; a negative one needs multiplication. The upper
+        // end is the reverse.
         let lower = if low > 0.0 { low / SCATTER } else { low * SCATTER };
         let upper = if high > 0.0 { high * SCATTER } else { high / SCATTER };
         (lower, upper)
     }
 
-    /// The same in other units, or the other way up. Nothing if that is no number.
+    /// Converts each round, for example to another unit or the reciprocal. `None` if no result is
+    /// finite.
     pub(super) fn map(&self, change: impl Fn(f64) -> f64) -> Option<Rounds> {
         Rounds::new(self.samples.iter().map(|&sample| change(sample)).collect())
     }
 
-    /// The figure with its interval and its rounds, for people.
+    /// Formats the figure with its interval and its rounds.
     pub(super) fn text(&self) -> String {
         let Interval { median, low, high, .. } = self.interval;
         let rounds = match (finite(&self.samples).count(), self.samples.len()) {
@@ -107,12 +119,14 @@ impl Rounds {
     }
 }
 
-/// Those that are numbers.
+/// The finite samples.
 fn finite(samples: &[f64]) -> impl Iterator<Item = f64> + '_ {
     samples.iter().copied().filter(|sample| sample.is_finite())
 }
 
-/// The geometric mean of several ratios, round by round. They have as many rounds as the one with the fewest; what is not above nothing has none.
+/// Returns the geometric mean of several ratios, round by round.
+///
+/// It has as many rounds as the ratio with the fewest. A round that is not above zero has no mean.
 pub(super) fn geometric_mean(ratios: &[Rounds]) -> Option<Rounds> {
     let rounds = ratios.iter().map(|ratio| ratio.samples.len()).min()?;
     let mean = |round: usize| {

@@ -11,13 +11,16 @@ use crate::report::page::{Cell, Item, Section, Verdict};
 
 pub(super) const ID: &str = "solver";
 
-/// The cases of a problem, by how their names begin.
+/// Returns the cases of a problem, by the prefix of their names.
 fn cases<'a>(figures: Figures<'a>, problem: &str) -> Vec<&'a str> {
     let is_of = |case: &&str| case.split('/').next() == Some(problem);
     figures.cases(MILLISECONDS).into_iter().filter(is_of).collect()
 }
 
-/// How many times as long another takes as ours, at least, over all cases of a problem.
+/// Makes a part of the mean ratio of another's time to filch's. The mean is over the cases of a
+/// problem.
+///
+/// It must be at least `least`.
 fn mean(results: &Results, label: &str, cases: &[&str], (other, count): (&str, usize), least: f64) -> Part {
     let figures = Figures::of(results, solver::SUITE);
     let ratio = |case: &&str| figures.ratio(case, MILLISECONDS, (other, count), (FILCH, count));
@@ -76,7 +79,7 @@ fn drawing(results: &Results) -> Item {
     )
 }
 
-/// A row an instance and number of threads.
+/// Returns a table with a row for each instance and number of threads.
 fn everything(results: &Results) -> Item {
     let figures = Figures::of(results, solver::SUITE);
     let mut rows = Vec::new();
@@ -87,7 +90,7 @@ fn everything(results: &Results) -> Item {
             let notes = [FILCH, DDO].map(|other| (other, figures.note(case, MILLISECONDS, (other, count))));
             let notes = notes.into_iter().filter_map(|(other, note)| Some(format!("{other}: {}", note?)));
             let notes = notes.collect::<Vec<_>>().join("; ");
-            // Two serial runs side by side are compared with two threads only.
+            // Two serial runs side by side are compared only with two threads.
             let pair = if count == 2 { ratio(TWO_SERIAL) } else { Cell::Empty };
             let row = vec![
                 name(case),

@@ -1,4 +1,4 @@
-//! Pages from figures that were made up: everything there, nothing there, and what is said of either.
+//! Pages from made-up figures: with everything, with nothing, and the texts about both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::chart::Chart;
 use crate::figures::Series;
 use crate::lab::{fences, litmus, store_buffer};
 
-/// No suite ran.
+/// Returns results in which no suite ran.
 pub(super) fn nothing() -> Results {
     Results {
         machine: crate::figures::tests::machine(),
@@ -24,7 +24,9 @@ pub(super) fn nothing() -> Results {
     }
 }
 
-/// What the smoke run of each suite must have measured: its cases and implementations, by the suite's name. CI holds real runs to this list.
+/// What each suite's smoke run must have measured: cases and implementations, by the suite's name.
+///
+/// CI checks real runs against this list.
 fn smoke() -> BTreeMap<&'static str, (Vec<&'static str>, Vec<&'static str>)> {
     let source = include_str!("../../../../../xtask/src/steps/smoke/suites.rs");
     let list = |part: &'static str, start: &str| -> Vec<&'static str> {
@@ -40,13 +42,13 @@ fn smoke() -> BTreeMap<&'static str, (Vec<&'static str>, Vec<&'static str>)> {
 }
 
 fn series(case: &str, name: &'static str, threads: usize, unit: &'static str) -> Series {
-    // Some are larger than others, and no figure is the same in all rounds.
+    // Figures differ in size, and none is the same in all rounds.
     let base = 1.0 + (case.len() + 3 * name.len() + 5 * threads) as f64 / 7.0;
     let samples = (0..7).map(|round| base * (1.0 + f64::from(round) / 100.0)).collect();
     Series { case: case.to_owned(), name, threads, unit, samples, note: None }
 }
 
-/// Every case with everybody, in all units of the suite, with one thread and with two.
+/// Returns every case with every name, in all units, with one thread and with two.
 fn suite(cases: &[&str], names: &[&'static str], units: impl Fn(&str) -> Vec<&'static str>) -> Vec<Series> {
     let mut all = Vec::new();
     for case in cases {
@@ -59,7 +61,7 @@ fn suite(cases: &[&str], names: &[&'static str], units: impl Fn(&str) -> Vec<&'s
     all
 }
 
-/// Everything was measured, with the names that suites have.
+/// Returns results in which everything was measured, with the suites' real names.
 pub(in crate::report) fn everything() -> Results {
     let smoke = smoke();
     let of = |name: &str, units: &dyn Fn(&str) -> Vec<&'static str>| {
@@ -78,7 +80,7 @@ pub(in crate::report) fn everything() -> Results {
         let (cases, names) = &smoke[fork_join_suite::SUITE];
         let names: Vec<&'static str> =
             names.iter().copied().chain([fork_join_suite::SERIAL_PAIR, fork_join_suite::SERIAL_CALL_PAIR]).collect();
-        // The smoke run leaves out what takes long.
+        // The smoke run leaves out long cases.
         let long = ["fib-38", "tree-16m", "queens-13", "tick-serial"];
         let cases: Vec<&str> = cases.iter().copied().chain(long).collect();
         let (wide, cases): (Vec<&str>, Vec<&str>) = cases.into_iter().partition(|case| case.starts_with("wide-"));
@@ -202,7 +204,7 @@ fn balance() -> Balance {
     Balance { what: "Forty pieces, the last of them long".to_owned(), ways: vec![divided, stolen] }
 }
 
-/// Every text of a page that is not a name.
+/// Returns every text of a page that is not a name.
 fn texts(page: &Page) -> Vec<String> {
     let mut texts: Vec<String> = page.notices.clone();
     texts.extend(page.facts.iter().map(|(name, value)| format!("{name}: {value}")));
@@ -232,7 +234,7 @@ fn ids(page: &Page) -> Vec<String> {
     page.sections.iter().map(|section| section.id.to_owned()).chain(items).collect()
 }
 
-/// Whether a word is what is printed for something that is no number.
+/// Whether a word is the printed form of a value that is not a number.
 fn has_no_number(text: &str) -> bool {
     let ends = |letter: char| letter.is_whitespace() || "(),;:".contains(letter);
     text.split(ends).any(|word| ["NaN", "inf", "-inf"].contains(&word))

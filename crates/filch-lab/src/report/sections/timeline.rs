@@ -1,4 +1,4 @@
-//! A real run: who did what when.
+//! A real run: which worker did what, and when.
 
 use super::items::{missing, text};
 use crate::report::collect::Results;

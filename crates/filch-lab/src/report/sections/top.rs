@@ -1,10 +1,10 @@
-//! What stands above everything: the machine, the versions, and what one should know before believing any of it.
+//! The top of the page: the machine, the versions, and the caveats.
 
 use crate::bench::THREADS;
 use crate::figures::threads;
 use crate::report::collect::Results;
 
-/// If others had more than this share of the processors, figures are worth less.
+/// The share of processor time used by others above which figures are less reliable.
 const BUSY: f64 = 0.05;
 
 /// The peers, with the versions that this program was built with.
@@ -16,7 +16,7 @@ const PEERS: [(&str, &str); 5] = [
     ("ddo", env!("FILCH_VERSION_DDO")),
 ];
 
-/// What stands behind figures.
+/// The explanation of the brackets after figures.
 const BRACKETS: &str = "behind a median, where the true one lies with a confidence of 95 % or more, from six rounds on; the range of fewer. Figures of fewer than five \
                         rounds are judged as if a third off";
 

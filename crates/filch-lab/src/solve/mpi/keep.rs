@@ -1,4 +1,4 @@
-//! What rank 0 keeps of a run: checkpoints of all ranks, in the file that one machine writes too.
+//! Saves checkpoints of all ranks on rank 0. The format is the same as on a single machine.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use filch_mpi::Left;
 use super::super::checkpoint::{to_go_on, warn};
 use crate::figures::time;
 
-/// What there is to tell of the checkpoints of this run, on whichever thread they are written.
+/// The state of this run's checkpoints, shared with the thread that writes them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kept(Arc<Mutex<Done>>);
 
@@ -18,14 +18,16 @@ pub(super) struct Kept(Arc<Mutex<Done>>);
 struct Done {
     /// How many were written.
     written: u64,
-    /// When the last one that was written had been taken.
+    /// When the last written checkpoint was taken.
     last: Option<Instant>,
-    /// Why the last one was not.
+    /// Why the last checkpoint was not written.
     trouble: Option<CheckpointError>,
 }
 
 impl Kept {
-    /// Writes what is left of a run to this file. `all` says what it is of, and what was done before this run.
+    /// Returns a function that writes the rest of a run to this file.
+    ///
+    /// `all` holds the identity of the search, and what was done before this run.
     pub(super) fn writer(&self, path: &Path, all: Checkpoint) -> impl FnMut(Left) + Send + 'static {
         sweep(path);
         let (path, kept) = (path.to_owned(), self.clone());
@@ -33,7 +35,7 @@ impl Kept {
         let mut all = all;
         move |left| {
             let Left { parcels, best, totals, elapsed, last } = left;
-            // If nothing is open the run is about to end: that is for the last one to say.
+            // If no node is open the run is about to end: only the last checkpoint may say so.
             if parcels.is_empty() && !last {
                 return;
             }
@@ -49,7 +51,8 @@ impl Kept {
                     (done.last, done.trouble) = (Some(taken), None);
                 }
                 Err(error) => {
-                    // Of several in a row it tells once; of the last it is told in the end.
+                    // Of several failures in a row only the first is reported here. A failure of
+                    // the last checkpoint is reported at the end.
                     if !last && done.trouble.is_none() {
                         warn(&error);
                     }
@@ -59,13 +62,13 @@ impl Kept {
         }
     }
 
-    /// How many were written, and why the last one was not.
+    /// Returns how many were written, and why the last one was not.
     pub(super) fn conclude(&self) -> (u64, Option<CheckpointError>) {
         let mut done = self.lock();
         (done.written, done.trouble.take())
     }
 
-    /// What is there for who wants to go on with a run that ended too early.
+    /// Says how to resume a run that ended too early.
     pub(super) fn consolation(&self, path: Option<&Path>, resumed: Option<&Path>, ranks: usize) -> String {
         let go_on = |file: &Path| format!("mpirun -n {ranks} {}", to_go_on(std::env::args_os(), file));
         match (path, self.lock().last, resumed) {
@@ -116,7 +119,8 @@ mod tests {
         let mut write = kept.writer(&path, all);
         write(left(1, false));
         write(left(2, false));
-        // That nothing is open reads as a proof, which is for the last to give.
+        // A checkpoint without open nodes reads as a proof, which only the last checkpoint may
+        // give.
         write(Left::default());
         assert_eq!(Checkpoint::read(&path).unwrap().totals.explored, 102);
         let words = kept.consolation(Some(&path), None, 2);

@@ -8,7 +8,7 @@ mod rank;
 #[cfg(feature = "mpi")]
 pub(super) use rank::{outcome, run};
 
-/// Says how to get it.
+/// Returns an error that says how to build with MPI.
 #[cfg(not(feature = "mpi"))]
 pub(super) fn run(_: &super::Arguments) -> anyhow::Result<std::process::ExitCode> {
     anyhow::bail!("{}", crate::mpi::HOW_TO_GET_IT)

@@ -1,4 +1,6 @@
-//! One rank of a run: all of them read the same command line and the same instance; rank 0 says what came of it.
+//! A rank of a run.
+//!
+//! All ranks read the same command line and the same instance. Rank 0 reports the result.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -22,16 +24,18 @@ use super::keep::Kept;
 use crate::problem::Loaded;
 use crate::{figures, say};
 
-/// How long the others may take to come to the end, when the run failed.
+/// How long the other ranks may take to end after the run failed.
 const FAREWELL: Duration = Duration::from_secs(3);
-/// How long after it was asked to end the run says what there is to go on from, if it has not ended. Open MPI gives it a second.
+/// How long an interrupted run may take before it prints how to resume.
+///
+/// Open MPI gives it a second.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
-/// Solves it together with the other ranks.
+/// Solves the instance together with the other ranks.
 pub(in super::super) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut network = Mpi::start()?;
     let is_first = network.rank() == 0;
-    // What one rank cannot do, such as to read the file, is known to all before any of them begins.
+    // If a rank fails, for example to read the file, all ranks know it before any of them begins.
     let prepared = prepare(arguments, is_first);
     let word = prepared.as_ref().map(|_| ()).map_err(|error| format!("{error:#}"));
     let agreed = agree(&mut network, word);
@@ -87,7 +91,7 @@ pub(in super::super) fn run(arguments: &Arguments) -> Result<ExitCode> {
             let cancel = &cancel;
             scope.spawn(move || last_words(&is_over, cancel, consolation));
         }
-        // A problem that panics on one rank is no reason to leave the others without a word.
+        // A panic on one rank must not leave the other ranks waiting.
         let search = Search { arguments, way: Way::Ranks(&mut network, options) };
         panic::catch_unwind(AssertUnwindSafe(|| problem.visit(search)))
             .unwrap_or_else(|_| Err(anyhow!("the search of this rank panicked")))
@@ -117,14 +121,14 @@ pub(in super::super) fn run(arguments: &Arguments) -> Result<ExitCode> {
     tell(arguments, &title, found, history)
 }
 
-/// All that is needed to begin.
+/// Everything that a rank needs to begin.
 struct Prepared {
     problem: Loaded,
     parts: Parts,
     cancel: Cancel,
 }
 
-/// Reads all that is to be read. What is written is the business of rank 0.
+/// Reads the instance and the checkpoint. Only rank 0 writes files.
 fn prepare(arguments: &Arguments, is_first: bool) -> Result<Prepared> {
     if is_first {
         for (_, path) in arguments.files() {
@@ -142,7 +146,7 @@ fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// How far a run is, as one search would say it.
+/// Converts the progress of a run to that of a single search.
 fn of_one(progress: &filch_mpi::Progress) -> filch_dd::Progress {
     let filch_mpi::Progress { open, explored, best, bound, elapsed, .. } = *progress;
     let so_far = best.map(|cost| Solution { cost, decisions: Vec::new() });
@@ -150,7 +154,9 @@ fn of_one(progress: &filch_mpi::Progress) -> filch_dd::Progress {
     filch_dd::Progress { open, explored, best, bound, gap, elapsed, memory: 0 }
 }
 
-/// Says what there is to go on from when the run was asked to end and does not: a rank may be lost, and `mpirun`, which has asked, will not wait for long.
+/// Prints how to resume if an interrupted run does not end.
+///
+/// A rank may be lost, and `mpirun`, which sent the signal, does not wait for long.
 fn last_words(over: &Receiver<()>, cancel: &Cancel, consolation: impl Fn() -> String) {
     let wait = |time| over.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
     while wait(Duration::from_millis(50)) {
@@ -166,7 +172,7 @@ fn last_words(over: &Receiver<()>, cancel: &Cancel, consolation: impl Fn() -> St
     }
 }
 
-/// What all ranks came to, in the words of one search.
+/// Converts the result of all ranks to that of a single search.
 pub(in super::super) fn outcome(together: Together) -> (Outcome, Vec<Rank>) {
     let Together { ending, best, bound, totals, ranks, transfers, elapsed, .. } = together;
     let statistics = Statistics {

@@ -1,4 +1,4 @@
-//! What each rank of a run did: as a table, as JSON, and drawn.
+//! The statistics of each rank of a run: as a table, as JSON, and drawn.
 
 mod plot;
 
@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use crate::figures::{bytes, grid, grouped, number, time};
 
-/// What one rank did.
+/// The statistics of one rank.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Rank {
     pub(super) rank: usize,
-    /// The machine it ran on.
+    /// The machine that it ran on.
     pub(super) host: String,
     pub(super) threads: u64,
-    /// Nodes looked at.
+    /// The number of nodes explored.
     pub(super) explored: u64,
     pub(super) pruned: u64,
     pub(super) diagram_nodes: u64,
@@ -23,7 +23,7 @@ pub(super) struct Rank {
     pub(super) gifts: u64,
     pub(super) nodes_given: u64,
     pub(super) bytes_given: u64,
-    /// How often it was asked and had none to spare.
+    /// How often it was asked and had no nodes to spare.
     pub(super) refusals: u64,
     /// How often others gave it nodes, and how many in all.
     pub(super) receipts: u64,
@@ -31,15 +31,15 @@ pub(super) struct Rank {
     pub(super) bytes_received: u64,
     pub(super) messages_sent: u64,
     pub(super) messages_received: u64,
-    /// For how long it had nothing to do.
+    /// How long it had nothing to do.
     pub(super) idle_seconds: f64,
-    /// For how long its thread for messages was at work.
+    /// How long its communication thread was busy.
     pub(super) communicating_seconds: f64,
     pub(super) seconds: f64,
 }
 
 impl Rank {
-    /// The share of the time in which it had something to do.
+    /// The share of the time in which it was not idle.
     fn busy(&self) -> f64 {
         if self.seconds > 0.0 {
             (1.0 - self.idle_seconds / self.seconds).clamp(0.0, 1.0)
@@ -49,7 +49,7 @@ impl Rank {
     }
 }
 
-/// A line a rank.
+/// Formats a line for each rank.
 pub(super) fn table(ranks: &[Rank]) -> String {
     let header = ["rank", "explored", "gave", "nodes", "sent", "got", "nodes", "received", "idle", "busy", "machine"];
     let header = header.map(str::to_owned);

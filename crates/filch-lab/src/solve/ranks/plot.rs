@@ -1,4 +1,7 @@
-//! What each rank did, drawn: a line a rank, with the nodes it explored, the bytes it gave and got, and the time it was busy and idle.
+//! Draws the statistics of each rank.
+//!
+//! Each rank has a line: the nodes it explored, the bytes it gave and got, and the time it was busy
+//! and idle.
 
 use anyhow::{anyhow, Result};
 use plotters::backend::SVGBackend;
@@ -14,12 +17,12 @@ const WIDTH: i32 = 980;
 const MARGIN: i32 = 16;
 const TITLE: i32 = 40;
 const HEADING: i32 = 28;
-/// A line, where there are not too many ranks for that, and how high all of them may be otherwise.
+/// The height of a line, and the maximum height of all lines. With many ranks, lines are lower.
 const LINE: i32 = 34;
 const HIGHEST: i32 = 1_600;
-/// From this height on a line has names and figures.
+/// The smallest height of a line with names and figures.
 const READABLE: i32 = 14;
-/// Room for the name of a rank before the first panel, and for a figure after the longest bar.
+/// The width of a rank's name, and of the figure after the longest bar.
 const NAME: i32 = 64;
 const FIGURE: i32 = 74;
 const FONT: &str = "sans-serif";
@@ -32,7 +35,7 @@ const IDLE: RGBColor = RGBColor(200, 80, 60);
 
 type Canvas<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-/// A bar: how long, and what is written after it.
+/// A bar: its length, and the text after it.
 struct Bar {
     length: f64,
     words: String,
@@ -43,7 +46,7 @@ struct Bar {
 enum Bars {
     /// One below the other.
     Apart(Vec<Bar>),
-    /// One after the other; the last has the words.
+    /// One after the other; the last has the text.
     Stacked(Vec<Bar>),
 }
 
@@ -81,7 +84,7 @@ fn times() -> Panel {
     Panel { heading: vec![("time busy,", BUSY), ("idle", IDLE)], bars }
 }
 
-/// A drawing, as SVG.
+/// Returns a drawing, as SVG.
 pub(in super::super) fn draw(title: &str, ranks: &[Rank]) -> Result<String> {
     let line = (HIGHEST / ranks.len().max(1) as i32).clamp(2, LINE);
     let height = TITLE + HEADING + line * ranks.len() as i32 + MARGIN;
@@ -107,7 +110,7 @@ fn panel_of(area: &Canvas<'_>, panel: &Panel, ranks: &[Rank], left: i32, width: 
     let mut x = left;
     for (words, colour) in &panel.heading {
         text(area, (x, TITLE + HEADING / 2), words, 17, HPos::Left, *colour)?;
-        // About as wide as the letters are.
+        // The approximate width of the letters.
         x += words.len() as i32 * 7 + 4;
     }
     let all: Vec<Bars> = ranks.iter().map(panel.bars).collect();
@@ -148,7 +151,7 @@ fn panel_of(area: &Canvas<'_>, panel: &Panel, ranks: &[Rank], left: i32, width: 
 }
 
 impl Bars {
-    /// Of the longest line that is drawn for it.
+    /// The length of the longest line that is drawn.
     fn length(&self) -> f64 {
         match self {
             Bars::Apart(bars) => bars.iter().map(|bar| bar.length).fold(0.0, f64::max),
@@ -185,7 +188,7 @@ mod tests {
         {
             assert!(svg.contains(part), "{part} is missing: {svg}");
         }
-        // The background, then for each rank one bar of nodes, two of bytes and two of time.
+        // The background, then for each rank a bar of nodes, two of bytes and two of time.
         assert_eq!(svg.matches("<rect").count(), 1 + 3 * 5);
     }
 

@@ -1,29 +1,46 @@
-//! The bulk queue as it was published, for comparison with [ours](super::queue), which keeps its promise.
+//! The bulk queue as published, for comparison with [filch's](super::queue), which is correct.
 //!
-//! Listings 1 to 4 of *A Lock-Free Work-Stealing Algorithm for Bulk Operations*, line for line. The queue is a linked list. The owner pushes a batch by putting its last node before the
-//! head, and pops the head. The one thief walks to the node where a part of the list is to be cut off, looks whether the size still is about what it was, and cuts by a store of null to that node's
-//! link. What is behind the cut is the thief's, and the paper argues that the cut decides: the owner keeps what is before it.
+//! The program follows listings 1 to 4 of *A Lock-Free Work-Stealing Algorithm for Bulk Operations*
+//! line by line. The queue is a linked list. The owner pushes a batch by putting its last node
+//! before the head, and pops the head. The only thief walks to the node where it will cut off a
+//! part of the list. It checks that the size is still about the same, and cuts by a store of null
+//! to that node's link. The thief owns the nodes behind the cut. The paper argues that the cut
+//! decides: the owner keeps the nodes before it.
 //!
 //! # What is refuted
 //!
-//! - `bulk/published`: **a node is extracted twice.** Nothing keeps the owner from popping between the thief's look at the size (listing 4, line 22) and its cut (line 27). If it
-//!   pops the very node at which the thief is about to cut, it has read that node's link before the cut: head now points into what the thief takes for its own, the cut goes into a node that is in no list,
-//!   and both sides have all that follows. No store buffer is needed for this, it is so under sequential consistency, and a higher `_queue_limit_` only means more pops in that time. At the end the size is one
-//!   below zero, which in a `size_t` is the largest number there is.
-//!   Four nodes are enough, and if the owner only pops no fewer are: the look at the size lets nothing through unless two or more nodes are skipped, so the cut is behind the third node at the earliest. (For the same
-//!   reason a thief that wants nine tenths never gets any of fewer than 20 nodes.) If the owner pushes during the steal two nodes are enough, because the size has then grown and lets a thief through that skips none. The run of the four nodes is played again by [`replay`](fn@super::replay), on a rendering in Rust.
-//! - `bulk/published-freed`: **the thief reads nodes that are gone.** A popped node is the owner's, who will free it; a thief that has just read the head, or a link, goes on to read the link in the freed
+//! - `bulk/published`: **a node is extracted twice.** The owner can pop between the thief's check
+//!   of the size (listing 4, line 22) and its cut (line 27). Suppose the owner pops the node at
+//!   which the thief is about to cut. Then it has read that node's link before the cut. The head
+//!   now points into the part that the thief claims, the cut goes into a node that is in no list,
+//!   and both sides have all nodes that follow. This needs no store buffer; it happens under
+//!   sequential consistency. A higher `_queue_limit_` only means more pops in that time. At the end
+//!   the size is one below zero, which in a `size_t` is the largest number. Four nodes are enough.
+//!   If the owner only pops, fewer are not enough: the check of the size passes only if the thief
+//!   skips two or more nodes, so the cut is behind the third node at the earliest. (For the same
+//!   reason a thief that wants nine tenths never gets any of fewer than 20 nodes.) If the owner
+//!   pushes during the steal, two nodes are enough, because the size has then grown and a thief
+//!   that skips none passes the check. [`replay`](fn@super::replay) replays the run with four nodes
+//!   on a Rust version of the listings.
+//! - `bulk/published-freed`: **the thief reads freed nodes.** The owner owns a popped node and
+//!   frees it. A thief that has just read the head, or a link, then reads the link in the freed
 //!   node. Two nodes are enough.
-//! - `bulk/published-reused`: **a task is lost.** The same in another direction: the thief writes its null into a node that was popped, filled with another task and pushed again (or freed, and allocated again). Everything
-//!   behind that node is cut off, and the thief has read its link when it was another one, or none.
+//! - `bulk/published-reused`: **a task is lost.** The thief writes its null into a node that was
+//!   popped, filled with another task and pushed again (or freed and allocated again). This cuts
+//!   off all nodes behind that node. The thief has read the node's link when it was another link,
+//!   or null.
 //!
-//! Besides, the links are plain words of memory in listing 1, and the owner reads one while the thief writes it. In C++ that alone makes the program undefined; on this machine a word is read and written as a whole, and the
-//! refutations do not depend on it.
+//! Besides, the links are plain words of memory in listing 1, and the owner reads a link while the
+//! thief writes it. In C++ that alone makes the behavior undefined. On this machine a word is read
+//! and written as a whole, and the refutations do not depend on it.
 //!
 //! # What holds
 //!
-//! - `bulk/published-kept`: as long as no node is used again, nothing is lost: whatever the owner no longer reaches because of the cut was read by the thief before it.
-//! - `bulk/published-in-turn`: if the owner does not pop during a steal every task is extracted exactly once, even if the owner pushes meanwhile. So it is the pop that must be kept away from the cut.
+//! - `bulk/published-kept`: if no node is used again, nothing is lost. The thief has read every
+//!   node that the owner no longer reaches because of the cut.
+//! - `bulk/published-in-turn`: if the owner does not pop during a steal, every task is extracted
+//!   exactly once, even if the owner pushes during the steal. So the problem is a pop during the
+//!   cut.
 
 use crate::machine::Claims;
 use crate::models::{Case, Model, Parameters, Takes};
@@ -32,7 +49,7 @@ use crate::search::Claim;
 const EXACTLY_ONCE: Claims = Claims { at_most_once: true, nothing_lost: true };
 const NOTHING_LOST: Claims = Claims { at_most_once: false, nothing_lost: true };
 
-/// One thief, as the paper demands.
+/// Parameters with one thief, as the paper demands.
 const fn on(bound: u8, tasks: i16) -> Parameters {
     Parameters::new(bound, tasks, 1)
 }
@@ -92,13 +109,13 @@ fn published_cases() -> Vec<Case> {
     let twice = |bound, tasks| Case::refutes(Claim::AtMostOnce, on(bound, tasks)).quick();
     let mut cases: Vec<Case> = bounds().map(|bound| twice(bound, 4)).collect();
     cases.extend(bounds().map(|bound| twice(bound, 2).with(&[("PUSHED", 1)])));
-    // A queue that is too short to be robbed only takes more pops.
+    // A limit below which the thief does not steal only takes more pops.
     cases.extend([0, 4].map(|bound| twice(bound, 8).with(&[("LIMIT", 8)])));
     cases.extend([0, 4].map(|bound| twice(bound, 24).with(&[("LIMIT", 24)])));
-    // A tenth and nine tenths, of as many nodes that rounding in floating point makes no difference.
+    // A tenth and nine tenths, of enough nodes that rounding in floating point makes no difference.
     cases.push(twice(0, 12).with(&[("STOLEN", 1), ("OF", 10)]));
     cases.push(twice(0, 21).with(&[("STOLEN", 9), ("OF", 10)]));
-    // Three nodes are too few whatever the proportion, and so is one with or without a push.
+    // Three nodes are too few with every proportion. One node is too few with or without a push.
     let proportions: [&[_]; 4] = [&[], &[("OF", 1)], &[("OF", 4)], &[("STOLEN", 3), ("OF", 4)]];
     for bound in bounds() {
         cases.extend(proportions.map(|proportion| Case::holds(on(bound, 3)).with(proportion).quick()));
@@ -140,7 +157,7 @@ mod tests {
 
     #[test]
     fn pushing_nodes_again_breaks_no_other_claim_of_the_program() {
-        // Otherwise a search on several threads could find that first.
+        // Otherwise a search on several threads could find the other broken claim first.
         let reused = models().into_iter().find(|model| model.name == "bulk/published-reused").expect("it is listed");
         let holds = reused.cases.iter().map(|case| Case { refuted: None, ..case.clone() }).collect();
         confirm(&[Model { claims: Claims::default(), cases: holds, ..reused }]);

@@ -1,33 +1,49 @@
-//! The bulk queue: `crates/filch-queue/src/bulk`.
+//! The bulk queue of `crates/filch-queue/src/bulk`.
 //!
-//! An owner that pushes tasks one by one and in batches and pops them, and a thief that steals a share of what is there, a few times. Both the control words and the storage are here: the
-//! directory of entries, which goes round in its ring and moves to a larger one, the segments and their parties, an entry that is replaced in place, a block that is kept, a stolen run that is
-//! pushed again, and the end of the queue, which whoever goes last brings about. Positions begin anywhere and wrap.
+//! An owner pushes tasks one by one and in batches, and pops them. A thief steals a share of the
+//! queue, a few times. The model has both the control words and the storage:
 //!
-//! Claimed, at every bound that was searched and with an egress slot: each task is had once. A steal claims at least one and at most its share, rounded up, of what is in the queue at that
-//! moment, and gets the oldest, in order; who says that the queue is empty is right (a thief: but for pushes that are still in the owner's store buffer). The owner pops the
-//! youngest. No slot is read that is not the reader's, or after its segment was freed; each segment is freed, once. Every fair run ends.
+//! - the directory of entries, which wraps in its ring and moves to a larger ring,
+//! - the segments and their parties,
+//! - an entry that is replaced in place, and a block that is kept,
+//! - a stolen run that is pushed again,
+//! - and the end of the queue, which the last of the two sides brings about.
 //!
-//! What it rests on, each shown by a run that goes wrong without it:
+//! Positions begin anywhere and wrap.
+//!
+//! Claimed, at every bound that was searched and with an egress slot:
+//!
+//! - Each task is extracted once.
+//! - A steal claims at least one task. It claims at most its share, rounded up, of the tasks in the
+//!   queue at that moment. It gets the oldest tasks, in order.
+//! - A side that reports an empty queue is right. (A thief does not see pushes that are still in
+//!   the owner's store buffer.)
+//! - The owner pops the youngest task.
+//! - A side reads only slots that it owns, and none after its segment was freed. Each segment is
+//!   freed, once.
+//! - Every fair run ends.
+//!
+//! The claims depend on the following rules. For each, a run goes wrong without it:
 //!
 //! | without | what happens |
 //! |---|---|
 //! | the CAS of a pop, or of a steal | both sides count the same task as theirs |
-//! | the count of pops in the anchor | a steal goes by a length from before some pops, and claims what was popped: the classic overshoot |
-//! | `pushed` read after the anchor | the length is from before some pushes and after some pops. At best it is too short; below zero it wraps to a huge one |
-//! | tasks read after the claim | the oldest task was popped and its segment freed; the CAS would have failed, too late |
+//! | the count of pops in the anchor | a steal uses a length from before some pops, and claims popped tasks: the classic overshoot |
+//! | `pushed` read after the anchor | the length is from before some pushes and after some pops. At best it is too short; below zero it wraps to a huge length |
+//! | tasks read after the claim | the oldest task was popped and its segment freed; the CAS would have failed, but too late |
 //! | `last` lowered when an entry is popped | a later push fills the entry before instead, but the thief's search finds the old entry, which seems to begin within the claim |
 //! | `last` stored before `pushed` | the search does not reach the entry of the claim's youngest tasks |
-//! | `last` read anew by each attempt | the same |
-//! | the ring read after `last` | the search goes round in a ring that is too small for that |
-//! | `first` published after the entries were copied | the owner writes a new entry over one that is being copied |
-//! | leaving an entry alone that the thief was in | the same, when the queue is empty |
+//! | `last` read anew by each attempt | the search does not reach the entry of the claim's youngest tasks |
+//! | the ring read after `last` | the search wraps in a ring that is too small for it |
+//! | `first` published after the entries were copied | the owner writes a new entry over an entry that is being copied |
+//! | not replacing an entry that the thief is in | the owner writes over an entry that is being copied, when the queue is empty |
 //! | a party for each run, and for free slots that are kept | the thief frees the segment that the owner still uses |
 //! | leaving the party of an entry that was passed | its segment is never freed |
-//! | the length of 2^32, compared with the pops during one steal | with counts that wrap after four, four pops between the thief's load of the anchor and its CAS are overlooked |
+//! | the length of 2^32, compared with the pops during one steal | with counts that wrap after four, the thief misses four pops between its load of the anchor and its CAS |
 //!
-//! The ways in which the storage can be wrong do not depend on store buffers: all of these are refuted without any, too. A queue that is emptied by a pop at the very moment of a steal needs no fence either: both sides
-//! must change the same word.
+//! The faults of the storage do not depend on store buffers: all of these are refuted without any,
+//! too. A pop that empties the queue at the very moment of a steal needs no fence either, because
+//! both sides must change the same word.
 
 use crate::machine::{Claims, Coalescing};
 use crate::models::{Case, Model, Parameters, Takes};
@@ -35,18 +51,19 @@ use crate::search::Claim;
 
 type Scenario = &'static [(&'static str, i16)];
 
-/// Blocks, and a batch on top of them.
+/// Tasks in blocks, and a batch on top of them.
 const BATCH_ON_TOP: Scenario = &[("SINGLES", 3), ("BATCH", 3)];
 /// The owner pops a batch and pushes another in its place, and again.
 const REPLACED: Scenario = &[("SINGLES", 0), ("BATCH", 2), ("ROUNDS", 2), ("POPS", 2), ("PUSHED_BATCH", 2)];
-/// The owner pops out of a batch and pushes what comes next into the block before it.
+/// The owner pops out of a batch. It pushes the next tasks into the block before it.
 const POPPED_OUT: Scenario = &[("SINGLES", 1), ("BATCH", 1), ("ROUNDS", 3), ("POPS", 1), ("PUSHES", 1)];
-/// Over the end of a block and back.
+/// The owner pops and pushes across the end of a block and back.
 const SWINGS: Scenario = &[("SINGLES", 2), ("ROUNDS", 2), ("POPS", 1), ("PUSHES", 2)];
-/// Entries go round in a ring of two, or move to one of four if the thief is late, which takes all there is.
+/// Entries wrap in a ring of two. If the thief, which takes everything, is late, they move to a
+/// ring of four.
 const GROWS: Scenario =
     &[("SINGLES", 2), ("BATCH", 2), ("ROUNDS", 1), ("PUSHED_BATCH", 2), ("SMALL", 2), ("LARGE", 4), ("OF", 1)];
-/// The same with pops, and a queue that ends with what is left in it.
+/// The ring grows, the owner pops, and the queue is dropped with tasks in it.
 const GROWS_AND_ENDS: Scenario = &[
     ("SINGLES", 2),
     ("BATCH", 2),
@@ -59,15 +76,16 @@ const GROWS_AND_ENDS: Scenario = &[
 ];
 /// Positions wrap.
 const WRAPS: Scenario = &[("BEGIN", 13), ("SINGLES", 3), ("BATCH", 2), ("ROUNDS", 2), ("POPS", 3), ("PUSHES", 1)];
-/// A stolen run is pushed again, into a queue that may hold another part of its segment.
+/// A stolen run is pushed again. The queue may hold another part of the run's segment.
 const RETURNED: Scenario = &[("RETURNS", 1), ("STRICT", 0), ("LAST_POPS", 3)];
-/// The same with an owner that goes on in the block meanwhile.
+/// A stolen run is pushed again while the owner continues in its block.
 const RETURNED_LATER: Scenario =
     &[("RETURNS", 1), ("STRICT", 0), ("STEALS", 3), ("SINGLES", 1), ("ROUNDS", 2), ("PUSHES", 2), ("POPS", 1)];
 /// The thief takes one task at a time.
 const ONE_BY_ONE: Scenario =
     &[("ONE", 1), ("STEALS", 4), ("SINGLES", 2), ("BATCH", 2), ("ROUNDS", 1), ("POPS", 1), ("PUSHED_BATCH", 2)];
-/// Batches of two, moved into blocks of three: each leaves a slot behind, which is kept, and used by the next single task.
+/// Batches of two are moved into blocks of three. Each leaves a free slot, which is kept and used
+/// by the next single task.
 const MOVED: Scenario = &[
     ("MOVED", 1),
     ("SLOTS", 3),
@@ -78,7 +96,7 @@ const MOVED: Scenario = &[
     ("PUSHED_BATCH", 2),
     ("PUSHES", 1),
 ];
-/// Three steals, and everything at once.
+/// Three steals, and all features at once.
 const LONG: Scenario = &[
     ("BEGIN", 11),
     ("SINGLES", 3),
@@ -93,7 +111,7 @@ const LONG: Scenario = &[
     ("STEALS", 3),
     ("LAST_POPS", 6),
 ];
-/// The same with fewer pops, a thief that takes two thirds, and batches without free slots.
+/// Fewer pops, a thief that takes two thirds, and batches without free slots.
 const LONG_AND_GREEDY: Scenario = &[
     ("BEGIN", 11),
     ("SINGLES", 3),
@@ -112,7 +130,7 @@ const LONG_AND_GREEDY: Scenario = &[
     ("LAST_POPS", 4),
 ];
 
-/// One thief: the type has no other.
+/// Parameters with one thief: the type allows no more.
 const fn on(bound: u8, tasks: i16) -> Parameters {
     Parameters::new(bound, tasks, 1)
 }
@@ -233,17 +251,17 @@ pub(in crate::models) fn models() -> Vec<Model> {
     [queue].into_iter().chain(other_forms).collect()
 }
 
-/// A push and a pop in turn, so that the queue is never empty when the thief comes.
+/// The owner pushes and pops in turn. So the queue is never empty during a steal.
 const PUSHES_AND_POPS: Scenario =
     &[("SINGLES", 1), ("ROUNDS", 2), ("PUSHES", 1), ("POPS", 1), ("LAST_POPS", 1), ("STRICT", 0)];
-/// The owner pops and pushes, and takes a fourth, from a queue of two.
+/// The owner makes four pops from a queue of two. The counts wrap after four.
 const FOUR_POPS_OF_FOUR: Scenario =
     &[("WRAP", 4), ("SINGLES", 2), ("ROUNDS", 3), ("POPS", 1), ("PUSHES", 1), ("LAST_POPS", 2), ("OF", 1)];
-/// The same, noticed.
+/// The owner makes four pops. The counts wrap after eight, so the thief notices.
 const FOUR_POPS_OF_EIGHT: Scenario =
     &[("WRAP", 8), ("SINGLES", 2), ("ROUNDS", 3), ("POPS", 1), ("PUSHES", 1), ("LAST_POPS", 2), ("OF", 1)];
 
-/// On every machine, without buffers too.
+/// Cases that refute a claim on every machine, also without buffers.
 fn refuted(claim: Claim, tasks: i16, scenario: Scenario) -> Vec<Case> {
     (0..=4).map(|bound| Case::refutes(claim, on(bound, tasks)).with(scenario).quick()).collect()
 }
@@ -268,7 +286,7 @@ fn holds() -> Vec<Case> {
         cases.extend(scenarios.map(|(tasks, scenario)| Case::holds(on(bound, tasks)).with(scenario).quick()));
         cases.push(Case::holds(on(bound, 5)).with(RETURNED_LATER));
     }
-    // With larger buffers states would not fit.
+    // States with larger buffers would be too large.
     cases.extend([0, 1, 2, 3].map(|bound| Case::holds(on(bound, 8)).with(LONG_AND_GREEDY)));
     cases.extend([0, 1, 2].map(|bound| Case::holds(on(bound, 10)).with(LONG)));
     for coalescing in [Coalescing::Word, Coalescing::Line] {

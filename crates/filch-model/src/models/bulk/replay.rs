@@ -1,7 +1,10 @@
-//! The run that refutes the published bulk queue, played again on a rendering of its listings in Rust.
+//! Replays the run that refutes the published bulk queue. The replay uses a Rust version of its
+//! listings.
 //!
-//! The rendering knows nothing of the machine or of the program in `published.tso`. Owner and thief are functions that make one access to the queue at a time, and a schedule says whose turn it is. The schedule is that of
-//! the counterexample that the search finds, step by step. A test compares what each step touches with what it touches on the machine.
+//! The Rust version does not use the machine or the program in `published.tso`. Owner and thief are
+//! functions that make one access to the queue at a time, and a schedule chooses the next side. The
+//! schedule is the counterexample of the search, step by step. A test compares the access of each
+//! step with the access on the machine.
 
 use std::fmt;
 
@@ -10,7 +13,7 @@ use crate::machine::Machine;
 use crate::models::Case;
 use crate::search::{self, Counterexample, Effort};
 
-/// Nodes are numbered from 1, as the tasks of the model are.
+/// A node. Nodes are numbered from 1, like the tasks of the model.
 type Node = usize;
 
 /// `_queue_limit_` of listing 4, which the paper leaves open.
@@ -25,7 +28,7 @@ struct Queue {
     next: Vec<Option<Node>>,
 }
 
-/// A batch that is pushed: its first node, its last, and how many they are.
+/// A batch to push: its first node, its last node, and their number.
 #[derive(Clone, Copy, Debug)]
 struct Batch {
     start: Node,
@@ -33,7 +36,7 @@ struct Batch {
     n: usize,
 }
 
-/// The same as a steal returns it; nulls and 0 if nothing was stolen.
+/// The result of a steal: nulls and 0 if nothing was stolen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stolen {
     begin: Option<Node>,
@@ -56,7 +59,7 @@ enum Did {
     LoadNext(Node, Option<Node>),
     StoreNext(Node, Option<Node>),
     LoadSize(usize),
-    /// What the size was, and what it is.
+    /// The old size and the new size.
     ChangeSize(usize, usize),
 }
 
@@ -83,14 +86,14 @@ impl Queue {
         (self.size, Access { listing, line, did: Did::LoadSize(self.size) })
     }
 
-    /// A fetch_add or a fetch_sub, which wrap.
+    /// A `fetch_add` or a `fetch_sub`. Both wrap.
     fn change_size(&mut self, to: impl FnOnce(usize) -> usize, listing: u8, line: u8) -> Access {
         let old = self.size;
         self.size = to(old);
         Access { listing, line, did: Did::ChangeSize(old, self.size) }
     }
 
-    /// Makes a batch of nodes that nobody has seen yet.
+    /// Links new nodes to a batch.
     fn link(&mut self, start: Node, end: Node) -> Batch {
         self.next.resize(self.next.len().max(end + 1), None);
         for node in start..end {
@@ -100,7 +103,7 @@ impl Queue {
     }
 }
 
-/// Where in listing 2 the owner is: before an access of that line.
+/// The owner's position in listing 2: before an access of that line.
 #[derive(Clone, Copy, Debug)]
 enum Push {
     Line4Load,
@@ -125,7 +128,7 @@ impl Push {
     }
 }
 
-/// Where in listing 3 the owner is.
+/// The owner's position in listing 3.
 #[derive(Clone, Copy, Debug)]
 enum Pop {
     Line2,
@@ -156,7 +159,7 @@ impl Pop {
     }
 }
 
-/// Where in listing 4 the thief is.
+/// The thief's position in listing 4.
 #[derive(Clone, Copy, Debug)]
 enum Steal {
     Line4 { proportion: f64 },
@@ -221,7 +224,8 @@ impl Steal {
         }
     }
 
-    /// Lines 13 and 18: on to the next node, or to the size, or back with nothing.
+    /// Lines 13 and 18 of the listing. The thief continues with the next node or with the size, or
+    /// returns nothing.
     fn walk(sz: usize, k: usize, n_skip: usize, start: Option<Node>) -> Steal {
         match start {
             Some(start) if n_skip > 0 => Steal::Line14 { sz, k, n_skip, start },
@@ -230,7 +234,7 @@ impl Steal {
         }
     }
 
-    /// Lines 31 to 34: the next node counts, or there is none.
+    /// Lines 31 to 34: counts the next node, if there is one.
     fn count(begin: Option<Node>, end: Option<Node>, count: usize) -> Steal {
         match end {
             Some(end) => Steal::Line35 { begin, end, count: count + 1 },
@@ -238,7 +242,7 @@ impl Steal {
         }
     }
 
-    /// The node that it has just counted as stolen.
+    /// The node that the thief has just counted as stolen.
     fn counted(self) -> Option<Node> {
         match self {
             Steal::Line35 { end, .. } => Some(end),
@@ -258,16 +262,17 @@ enum Side {
 #[derive(Debug)]
 struct Play {
     queue: Queue,
-    /// What the owner pushes first, if anything.
+    /// The owner's first push, if it pushes.
     pushes: Option<(Batch, Push)>,
-    /// Then it pops until nothing is left.
+    /// The owner's pops, until nothing is left.
     pop: Pop,
     steal: Steal,
     played: Replay,
 }
 
 impl Play {
-    /// So many nodes in the queue, at least one, and so many more that the owner will push as a batch.
+    /// Creates a queue of `before` nodes, at least one. The owner will push `pushed` more as a
+    /// batch.
     fn new(before: usize, pushed: usize, proportion: f64) -> Self {
         let mut queue = Queue::default();
         let (nodes, mut push) = (queue.link(1, before), Push::Line4Load);
@@ -278,7 +283,7 @@ impl Play {
         Play { queue, pushes, pop: Pop::Line2, steal: Steal::Line4 { proportion }, played: Replay::default() }
     }
 
-    /// One access by a side, or nothing if it has come to its end.
+    /// Makes one access by a side. Returns `None` if the side has ended.
     fn step(&mut self, side: Side) -> Option<Access> {
         let access = match side {
             Side::Owner => self.step_owner(),
@@ -325,13 +330,13 @@ impl Play {
     }
 }
 
-/// A run of the published queue: every access to it, and who has which node at the end.
+/// A run of the published queue: its accesses, and the nodes of each side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
     steps: Vec<(Side, Access)>,
     popped: Vec<Node>,
     stolen: Vec<Node>,
-    /// What the steal returned, once it has.
+    /// The result of the steal, when it has returned.
     returned: Option<Stolen>,
     size: usize,
 }
@@ -342,18 +347,19 @@ impl Replay {
         &self.popped
     }
 
-    /// The nodes that the thief counted as its own.
+    /// The nodes that the thief counted as stolen.
     pub fn stolen(&self) -> &[usize] {
         &self.stolen
     }
 
-    /// The nodes that both sides have.
+    /// The nodes that both sides extracted.
     pub fn doubled(&self) -> Vec<usize> {
         self.stolen.iter().copied().filter(|node| self.popped.contains(node)).collect()
     }
 }
 
-/// Searches the published queue for the shortest run in which a node is extracted twice, and plays it on the rendering. Then each side comes to its end.
+/// Replays the shortest run in which the published queue extracts a node twice. Searches for the
+/// run, replays it on the Rust version, and then runs each side to its end.
 pub fn replay() -> Replay {
     let case = &published::models()[0].cases[0];
     let (machine, example) = counterexample(case);
@@ -374,13 +380,14 @@ fn counterexample(case: &Case) -> (Machine, Counterexample) {
     (machine, outcome.counterexample.expect("the published queue is refuted"))
 }
 
-/// The scenario of a case in which half is stolen.
+/// The scenario of a case with a share of one half.
 fn play_of(case: &Case) -> Play {
     let pushed = case.settings.iter().find(|(name, _)| *name == "PUSHED").map_or(0, |(_, value)| *value);
     Play::new((case.parameters.tasks - pushed) as usize, pushed as usize, 0.5)
 }
 
-/// Whose turn it is, step by step. Without store buffers every step of the machine is one access by one thread.
+/// The side of each step of a counterexample. Without store buffers every step of the machine is
+/// one access by one thread.
 fn schedule(machine: &Machine, example: &Counterexample) -> Vec<Side> {
     let sides: Vec<Side> =
         machine.threads().map(|name| if name == "owner" { Side::Owner } else { Side::Thief }).collect();
@@ -444,7 +451,7 @@ mod tests {
     use crate::machine::Event;
     use crate::search::Claim;
 
-    /// What the machine would say of an access.
+    /// The event on the machine for an access.
     fn on_the_machine(did: Did) -> Event {
         let number = |node: Option<Node>| node.unwrap_or(0) as i16;
         let loaded = |word: String, value| Event::Loaded { word, value, forwarded: false };
@@ -458,7 +465,7 @@ mod tests {
         }
     }
 
-    /// Plays the counterexample of a case, comparing every access.
+    /// Replays the counterexample of a case, and compares every access.
     fn played(case: &Case) -> Play {
         let (machine, example) = counterexample(case);
         assert_eq!(example.claim, Claim::AtMostOnce);
@@ -520,7 +527,8 @@ mod tests {
                     assert!(popped.into_iter().eq(1..=before + pushed), "each of them once");
                     assert_eq!(size, 0);
                 }
-                // A half of at least four nodes is stolen, as the size wants two to be skipped.
+                // The thief steals half of at least four nodes, because the check of the size
+                // requires two skipped nodes.
                 assert!(
                     most_stolen > 0 || before < 4 || proportion != 0.5,
                     "of {before} and {pushed} nothing is stolen"

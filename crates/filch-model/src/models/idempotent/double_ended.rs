@@ -1,20 +1,28 @@
 //! Double-ended extraction: `crates/filch-queue/src/idempotent/double_ended.rs`.
 //!
-//! An owner that pushes and pops, in several rhythms, in an array that grows and shrinks and is renewed, and thieves that each try a few times. In the end the owner pops until
-//! the queue is empty, so that every task must have been given to somebody.
+//! An owner pushes and pops, in several rhythms, in an array that grows, shrinks and is renewed.
+//! Each thief tries a few times. At the end the owner pops until the queue is empty, so that every
+//! task must have been extracted.
 //!
-//! The tag has four values instead of 1,024, so that it wraps again and again, and the owner looks out for thieves at every push instead of every 256: as in the source, four times
-//! in a round. Indices are counted modulo the slots of the largest array, so that they wrap too.
+//! The tag has four values instead of 1,024, so that it wraps many times. The owner checks for
+//! thieves at every push instead of every 256 pushes: as in the source, four times in a round.
+//! Indices are counted modulo the slots of the largest array, so that they wrap too.
 //!
-//! Claimed: no task is lost, however often the tag wraps around behind a thief, and whoever gets one gets a task that was pushed, whole. It holds with buffers of any length
-//! that was tried, coalescing or not.
+//! Claimed: no task is lost, however often the tag wraps during a steal. Every extracted task is a
+//! whole task that was pushed. This holds with buffers of every length that was tried, coalescing
+//! or not.
 //!
-//! What is broken: without the tag, or with one that nobody watches, a task is lost. With three tags and a look at every push nothing is lost, with two something is: two
-//! looks must lie within less than a round, and an owner that looks twice in a round rather than four times is too late. Both fences are needed, the owner's before it looks and the thief's after
-//! it has said what it looks at; the owner's is missed only where its buffer holds the pushes of about a quarter of a round.
+//! What is broken: without the tag, or without the owner's check for thieves, a task is lost. With
+//! three tags and a check at every push nothing is lost; with two tags something is lost. Two
+//! checks must be less than a round apart, and an owner that checks twice in a round instead of
+//! four times is too late. Both fences are needed: the owner's before it checks, and the thief's
+//! after it has announced what it reads. The owner's fence makes a difference only if its buffer
+//! holds the pushes of about a quarter of a round.
 //!
-//! Not claimed, and shown to be false: that a task is given once. It is if there are no thieves, and if the owner does nothing. Each operation of the owner's gives a task
-//! at most once more, and so does each new array, because its tasks can be had from the old one too: k operations and n arrays, k + n times.
+//! Not claimed, and shown to be false: each task is extracted once. It is true if there are no
+//! thieves, and if the owner does nothing. Each operation of the owner can cause one more
+//! extraction of a task. So can each new array, because its tasks can be extracted from the old
+//! array too. With k operations and n arrays, a task is extracted up to k + n times.
 
 use super::scenario::{more_often_by_pops, never_empty, NEVER_EMPTY, THIEVES_ALONE};
 use crate::machine::{Claims, Coalescing};
@@ -33,13 +41,13 @@ const MODEL: Model = Model {
     cases: Vec::new(),
 };
 
-/// Pops and pushes in turn, in the same slot.
+/// The owner pops and pushes in turn, in the same slot.
 const REUSE: &[(&str, i16)] = &[("PREFILLED", 1), ("POPS", 1), ("STEALS", 1)];
-/// Two pops and two pushes in turn, and never an empty queue when the owner looks.
+/// Two pops and two pushes in turn. The queue is never empty when the owner checks.
 const SWING: &[(&str, i16)] = &[("PREFILLED", 1), ("FIRST", 1), ("POPS", 2), ("PUSHES", 2), ("STEALS", 1)];
-/// Pushes beyond an array of two slots, one of which is spare.
+/// The owner pushes beyond an array of two slots, one of which is spare.
 const GROWTH: &[(&str, i16)] = &[("PREFILLED", 1), ("SLOTS", 2), ("LARGEST", 8), ("STEALS", 2)];
-/// With five tasks: to an array of 16 slots, and when one is left back to 4.
+/// The array grows to 16 slots, and shrinks to 4 when one task is left. Needs five tasks.
 const SHRINKING: &[(&str, i16)] =
     &[("PREFILLED", 3), ("FIRST", 1), ("POPS", 3), ("LOW_WATER", 2), ("LARGEST", 16), ("STEALS", 1)];
 

@@ -1,16 +1,22 @@
 //! FIFO extraction: `crates/filch-queue/src/idempotent/fifo.rs`.
 //!
-//! An owner that pushes and pops, in several rhythms, in an array that grows and shrinks, and thieves that each try a few times. In the end the owner pops until the
-//! queue is empty, so that every task must have been given to somebody.
+//! An owner pushes and pops, in several rhythms, in an array that grows and shrinks. Each thief
+//! tries a few times. At the end the owner pops until the queue is empty, so that every task must
+//! have been extracted.
 //!
-//! Claimed: no task is lost, and whoever gets one gets a task that was pushed, whole, which was the first of the queue when the thief's CAS found the head where it was. No tag
-//! is needed for that, though the head falls back. It holds with buffers of any length that was tried, coalescing or not.
+//! Claimed: no task is lost. Every extracted task is a whole task that was pushed. A stolen task
+//! was the first of the queue when the thief's CAS found the head unchanged. This needs no tag,
+//! though the head moves back. It holds with buffers of every length that was tried, coalescing or
+//! not.
 //!
-//! Not claimed, and shown to be false: that a task is given once. Each pop gives a task at most once more: k of them, k + 1 times. But here only a pop undoes a steal: with an owner that only pushes, and leaves it to thieves to take, each
-//! task is given once, growth included; the other two idempotent queues cannot say that.
+//! Not claimed, and shown to be false: each task is extracted once. Each pop can cause one more
+//! extraction of a task: with k pops, up to k + 1 extractions. But here only a pop undoes a steal.
+//! If the owner only pushes and thieves take all tasks, each task is extracted once, also with
+//! growth. The other two idempotent queues cannot claim that.
 //!
-//! What is broken: a thief that loads the tail before the head says of a queue that was never empty that it is; one that looks for the array before the head, or an
-//! owner that publishes the array behind the tail, makes a thief read a slot that an old array does not have.
+//! What is broken: a thief that loads the tail before the head reports a queue as empty that was
+//! never empty. If a thief loads the array before the head, or the owner publishes the array after
+//! the tail, a thief reads a slot that an old array does not have.
 
 use super::scenario::{
     more_often_by_pops, never_empty, on_other_buffers, GROWTH, NEVER_EMPTY, REUSE, SHRINKING, THIEVES_ALONE,

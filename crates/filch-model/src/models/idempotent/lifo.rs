@@ -1,14 +1,21 @@
 //! LIFO extraction: `crates/filch-queue/src/idempotent/lifo.rs`.
 //!
-//! An owner that pushes and pops, in several rhythms, in an array that grows and shrinks, and thieves that each try a few times. In the end the owner pops until the
-//! queue is empty, so that every task must have been given to somebody.
+//! An owner pushes and pops, in several rhythms, in an array that grows and shrinks. Each thief
+//! tries a few times. At the end the owner pops until the queue is empty, so that every task must
+//! have been extracted.
 //!
-//! Claimed: no task is lost, and whoever gets one gets a task that was pushed, whole, which was the last of the queue when the thief's CAS found the anchor as it was. That holds with
-//! buffers of any length that was tried, coalescing or not, because owner and thieves meet in one word and the stores of one thread arrive in their order.
+//! Claimed: no task is lost. Every extracted task is a whole task that was pushed. A stolen task
+//! was the last of the queue when the thief's CAS found the anchor unchanged. This holds with
+//! buffers of every length that was tried, coalescing or not, because owner and thieves share one
+//! word and the stores of a thread reach memory in order.
 //!
-//! Not claimed, and shown to be false: that a task is given once. It is if there are no thieves, and if the owner does nothing; a single pop or push of the owner's is
-//! enough to undo a steal. Each gives a task at most once more: k of them, k + 1 times. Without the tag a task is lost as section 3.2 of the paper tells, or a thief gets half of one task and half of another; a tag that wraps after n pushes
-//! loses one after n pushes and not before. And a thief must look for the array behind the anchor.
+//! Not claimed, and shown to be false: each task is extracted once. It is true if there are no
+//! thieves, and if the owner does nothing. A single pop or push of the owner is enough to undo a
+//! steal. Each can cause one more extraction of a task: with k of them, up to k + 1 extractions.
+//!
+//! Without the tag a task is lost as section 3.2 of the paper describes, or a thief gets half of
+//! one task and half of another. A tag that wraps after n pushes loses a task after n pushes and
+//! not before. And a thief must load the array after the anchor.
 
 use super::scenario::{
     more_often_by_pops, never_empty, on_other_buffers, GROWTH, NEVER_EMPTY, REUSE, SHRINKING, THIEVES_ALONE,

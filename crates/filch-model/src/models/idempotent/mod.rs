@@ -1,4 +1,4 @@
-//! The queues of *Idempotent Work Stealing*: at least once.
+//! The queues of *Idempotent Work Stealing*, which extract each task at least once.
 
 pub(super) mod double_ended;
 pub(super) mod fifo;

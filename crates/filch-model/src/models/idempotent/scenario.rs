@@ -1,23 +1,24 @@
-//! Scenarios that the three queues have in common. What the settings mean is said in each text.
+//! Scenarios that the three queues have in common. The comments in each text explain the settings.
 
 use crate::machine::Coalescing;
 use crate::models::{Case, Parameters};
 use crate::search::Claim;
 
-/// Pops and pushes in turn.
+/// The owner pops and pushes in turn.
 pub(super) const REUSE: &[(&str, i16)] = &[("PREFILLED", 1), ("POPS", 1)];
-/// Pushes beyond an array of two slots, one of which is spare.
+/// The owner pushes beyond an array of two slots, one of which is spare.
 pub(super) const GROWTH: &[(&str, i16)] = &[("PREFILLED", 1), ("SLOTS", 2)];
-/// With five tasks: to an array of 16 slots, and when one is left back to 4.
+/// The array grows to 16 slots, and shrinks to 4 when one task is left. Needs five tasks.
 pub(super) const SHRINKING: &[(&str, i16)] =
     &[("PREFILLED", 3), ("FIRST", 1), ("POPS", 3), ("LOW_WATER", 2), ("STEALS", 2)];
-/// The owner only has pushed.
+/// The owner has pushed all tasks and does nothing more.
 pub(super) const THIEVES_ALONE: &[(&str, i16)] = &[("DRAINS", 0)];
 
-/// What the thieves and the owner take is less than there is.
+/// The thieves and the owner take fewer tasks than the queue has.
 pub(super) const NEVER_EMPTY: &[(&str, i16)] = &[("NEVER_EMPTY", 1), ("DRAINS", 0), ("STEALS", 1)];
 
-/// A long buffer, buffers with an egress slot, and more thieves and steals. With so many tasks where pops and pushes take turns beside an egress slot.
+/// Cases with a long buffer, with an egress slot, and with more thieves and steals. `in_turn` is
+/// the number of tasks if pops and pushes take turns with an egress slot.
 pub(super) fn on_other_buffers(in_turn: i16) -> Vec<Case> {
     let long = |settings| Case::holds(Parameters::new(8, 4, 1)).with(settings).quick();
     let mut cases = vec![long(REUSE), long(GROWTH)];
@@ -40,7 +41,7 @@ pub(super) fn on_other_buffers(in_turn: i16) -> Vec<Case> {
     cases
 }
 
-/// A queue with more tasks than are taken is not called empty.
+/// Cases in which no side reports an empty queue. The queue has more tasks than are taken.
 pub(super) fn never_empty() -> Vec<Case> {
     let cases = (0..=4).flat_map(|bound| {
         let on = |tasks, thieves| Case::holds(Parameters::new(bound, tasks, thieves));
@@ -53,7 +54,7 @@ pub(super) fn never_empty() -> Vec<Case> {
     cases.map(Case::quick).collect()
 }
 
-/// Each pop gives a task once more at most, and may.
+/// Cases in which each pop can cause one more extraction of a task, but no more.
 pub(super) fn more_often_by_pops() -> Vec<Case> {
     let cases = (0..=4).flat_map(|bound| {
         let on = |thieves| Parameters::new(bound, 3, thieves);

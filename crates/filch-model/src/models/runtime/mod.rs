@@ -1,5 +1,5 @@
-//! What the fork-join runtime rests on: its fork stack, its task deques and scopes, how its workers
-//! fall asleep, and how callers from outside take the seats of sleeping workers.
+//! Models of the fork-join runtime. They cover its fork stack, its task deques and scopes, how its
+//! workers fall asleep, and how callers from outside take the seats of sleeping workers.
 
 pub(super) mod seats;
 pub(super) mod sleep;
@@ -10,11 +10,11 @@ pub(super) mod waiters;
 use crate::machine::Claims;
 use crate::models::{Model, Takes};
 
-/// What makes a form or a scenario of a program: constants, and what they are set to.
+/// The settings of a form or a scenario of a program: constants and their values.
 type Settings = &'static [(&'static str, i16)];
 
-/// A model of the sleep protocol. Nothing is claimed of it but that it meets no fault, is never
-/// stuck and ends; how many jobs and workers there are is part of its scenario.
+/// Builds a model of the sleep protocol. Its only claims are that it has no fault, never gets stuck
+/// and ends. The number of jobs and workers is part of its scenario.
 fn of_sleep(text: &'static str, name: &'static str, about: &'static str, form: Settings) -> Model {
     Model {
         name,

@@ -1,45 +1,48 @@
-//! Callers from outside a pool that take the seat of a sleeping worker: `seats.tso`, which mirrors
-//! `crates/filch/src/sleep/mod.rs` and its callers.
+//! Callers from outside a pool that take the seat of a sleeping worker. The text is `seats.tso`,
+//! which mirrors `crates/filch/src/sleep/mod.rs` and its callers.
 //!
-//! Claimed: a seat has one occupant, no worker and no guest sleeps for ever while there is something
-//! for it, every fair run ends, and at the end all counters are 0.
+//! Claimed: a seat has one occupant, no worker and no guest sleeps forever while there is work for
+//! it, every fair run ends, and at the end all counters are 0.
 //!
-//! `sleep.tso` and `waiters.tso` have the protocol without guests, and what it rests on. What guests
-//! add to that, each shown by a run that goes wrong without it:
+//! `sleep.tso` and `waiters.tso` have the protocol without guests, and the rules it depends on.
+//! Guests add the following rules. For each, a run goes wrong without it:
 //!
 //! | rule | without it |
 //! |---|---|
-//! | Callers take vacant seats only, not those of an owner that still looks around | two occupants |
-//! | and not those of an owner that sleeps in a wait | two occupants |
-//! | An owner that is called while its seat is taken sleeps on | two occupants |
-//! | A waker tries again if the word went from `Resting` to `Vacant`, or back | an injected call waits for ever |
-//! | A waker unparks the parker that the word names | a guest sleeps on what only it may take |
-//! | So does a call | a guest sleeps on although its wait is over |
-//! | A waiter looks once more after its word is written | the same, because calls spare occupants that are awake |
-//! | Mail is in the inbox before its seat is called | the call spares a guest, which sees no mail |
-//! | A fork whose sleeper was taken by a caller looks for another one | the job waits for the end of that call, while another worker sleeps |
-//! | A seat that is given back is counted before its word is written | its waker takes it out of the count before it is in |
-//! | The guest looks at the queues, its mail and the stacks after its word is written | the owner sleeps on what is there |
+//! | Callers take vacant seats only, not the seat of an owner that still searches | two occupants |
+//! | Callers do not take the seat of an owner that sleeps in a wait | two occupants |
+//! | An owner that is called while its seat is taken continues to sleep | two occupants |
+//! | A waker retries if the word changed from `Resting` to `Vacant`, or back | an injected call waits forever |
+//! | A waker unparks the parker that the word names | a guest keeps sleeping although there is work that only it may take |
+//! | A call also unparks the parker that the word names | a guest keeps sleeping although its wait is over |
+//! | A waiter checks again after it has written its word | a guest keeps sleeping although its wait is over, because calls skip occupants that are awake |
+//! | Mail is in the inbox before its seat is called | the call skips a guest, which sees no mail |
+//! | A fork whose sleeper was taken by a caller looks for another sleeper | the job waits for the end of that call, while another worker sleeps |
+//! | A returned seat is counted before its word is written | its waker takes it out of the count before it is in |
+//! | The guest checks the queues, its mail and the stacks after its word is written | the owner keeps sleeping although there is work |
 //! | It reads the counters after its word is written | a second guest forks and has seen no sleeper |
-//! | It compares the seats at the bottom, not all that sleep, with the number of seats | the jobs below a worker that sleeps in a wait are not seen |
-//! | It raises the alarm of the others | a fork looks at no seat |
-//! | with a fence before it looks at the stacks | the alarm waits in the store buffer |
+//! | It compares the number of seats at the bottom, not of all sleepers, with the number of seats | the jobs below a worker that sleeps in a wait are not seen |
+//! | It raises the alarm of the other workers | a fork checks no seat |
+//! | It makes a fence before it checks the stacks | the alarm waits in the store buffer |
 //! | It wakes the owner for a barrier unless the owner has promised one | a fork waits in the store buffer |
-//! | The owner ends its promise before it looks at its word | the guest trusts a promise that is over |
-//! | A guest begins as a worker does | its first fork looks at no seat |
-//! | The last searcher looks if a waiter sleeps, guests included | a guest sleeps on what only it may take |
+//! | The owner ends its promise before it reads its word | the guest trusts a promise that is over |
+//! | A guest begins as a worker does | its first fork checks no seat |
+//! | The last searcher checks if a waiter sleeps, guests included | a guest keeps sleeping although there is work that only it may take |
 //! | A guest in a wait runs the parts of broadcasts that its wait needs | the wait never ends |
-//! | and, if one of them was sent from inside a pool, all other parts | two guests that broadcast wait for each other |
+//! | If one of these parts was sent from inside a pool, it also runs all other parts | two guests that broadcast wait for each other |
 //!
 //! Not needed for these claims:
 //!
-//! - Look 1, which hands the seat over to its owner: it keeps callers from overtaking what is queued.
-//! - That calls spare occupants that are awake. It saves system calls.
-//! - The fence of a call, on these machines: what a call is for is there by a locked instruction.
-//!   The C11 model wants the fence.
-//! - `Waking` between a wait and `Awake`. Without it, a waiter may be counted for a moment too long.
-//! - That look 2 wakes another worker if it cannot wake the owner, which is not done. Then the owner is
-//!   awake and looks for itself, or the seat has a new guest, which looks when it gives the seat back.
+//! - Look 1 of the text, which hands the seat over to its owner. It keeps callers from overtaking
+//!   queued jobs.
+//! - Calls skip occupants that are awake. That saves system calls.
+//! - The fence of a call, on these machines: a locked instruction publishes the reason for the
+//!   call. The C11 model needs the fence.
+//! - `Waking` between a wait and `Awake`. Without it, a waiter may be counted for a moment too
+//!   long.
+//! - A wake-up of another worker if look 2 cannot wake the owner. The code does not do this. Then
+//!   the owner is awake and searches itself, or the seat has a new guest, which checks when it
+//!   returns the seat.
 
 use super::{of_sleep, Settings};
 use crate::models::{Case, Model, Parameters};
@@ -63,7 +66,7 @@ fn refutes(claim: Claim, bound: u8, owners: i16) -> Case {
     Case::refutes(claim, Parameters::new(bound, 1, owners)).quick()
 }
 
-/// On a machine without store buffers, and on one with.
+/// Cases that get stuck on machines with and without store buffers.
 fn stuck(owners: i16) -> Vec<Case> {
     vec![refutes(Claim::NeverStuck, 0, owners), refutes(Claim::NeverStuck, 1, owners)]
 }
@@ -72,12 +75,12 @@ fn faulty(owners: i16) -> Vec<Case> {
     vec![refutes(Claim::NoFault, 0, owners), refutes(Claim::NoFault, 1, owners)]
 }
 
-/// Only a store buffer makes it fail.
+/// Cases that get stuck only with a store buffer.
 fn stuck_by_buffers(bound: u8, owners: i16) -> Vec<Case> {
     vec![holds(0, owners).quick(), refutes(Claim::NeverStuck, bound, owners)]
 }
 
-/// Two calls, and a worker whose seat they take, or that they are injected for.
+/// Models of two calls. They take the seat of a worker, or are injected for it.
 fn calls() -> Vec<Model> {
     vec![
         Model {
@@ -158,7 +161,7 @@ fn calls() -> Vec<Model> {
     ]
 }
 
-/// A job for the occupant of a seat alone, which a guest leaves to the owner.
+/// Models of a job for the occupant of a seat alone. A guest leaves it to the owner.
 fn mail() -> Vec<Model> {
     vec![
         Model {
@@ -188,7 +191,7 @@ fn mail() -> Vec<Model> {
     ]
 }
 
-/// A guest that waits for a stolen job.
+/// Models of a guest that waits for a stolen job.
 fn waits() -> Vec<Model> {
     let leaps = |bound| holds(bound, 2).quick();
     vec![
@@ -270,7 +273,7 @@ fn waits() -> Vec<Model> {
     ]
 }
 
-/// Guests, and parts of broadcasts that a call waits for.
+/// Models of guests, and of parts of broadcasts that a call waits for.
 fn broadcasts() -> Vec<Model> {
     vec![
         Model {
@@ -308,7 +311,7 @@ fn broadcasts() -> Vec<Model> {
     ]
 }
 
-/// A fork in one seat, and a guest that gives another one back.
+/// Models of a fork in one seat, and a guest that returns another seat.
 fn forks() -> Vec<Model> {
     vec![
         Model {
@@ -422,7 +425,7 @@ fn forks() -> Vec<Model> {
     ]
 }
 
-/// A fork whose sleeper is taken by a caller, or by other work.
+/// Models of a fork whose sleeper is taken by a caller, or by other work.
 fn takers() -> Vec<Model> {
     const TAKEN: Settings = &[("FORKERS", 1), ("AWAITS", 1), ("ASLEEP", 1)];
     const WAITER: Settings = &[("WAITERS", 1), ("WAITER_ASLEEP", 1)];

@@ -1,30 +1,39 @@
-//! Who sleeps, and why no wake-up is lost: `sleep.tso`, which mirrors `crates/filch/src/sleep/mod.rs` and those who use it; and, beside it, the protocol that it replaced: `event_counter.tso`.
+//! How workers sleep, and why no wake-up is lost. The text is `sleep.tso`, which mirrors
+//! `crates/filch/src/sleep/mod.rs` and its callers. `event_counter.tso` is the protocol that it
+//! replaced.
 //!
-//! In each scenario something comes up while one or two workers fall asleep: a fork, a spawned job, an injected one, one for a single worker, the end of a stolen job, a job from outside that forks.
-//! Claimed: nobody sleeps for ever with work left. A lost wake-up is a state in which nobody can go on; that one does not run in circles instead is claimed too (every fair run ends), but
-//! for two sleepers and one who forks.
+//! In each scenario work appears while one or two workers fall asleep: a fork, a spawned job, an
+//! injected job, a job for a single worker, the end of a stolen job, or a job from outside that
+//! forks. Claimed: no worker sleeps forever while work is left. A lost wake-up is a state in which
+//! no thread can continue. That no run repeats forever is claimed too (every fair run ends), except
+//! for two sleepers and one forking worker.
 //!
-//! What is needed for it, each shown by a run that goes wrong without it:
+//! The claims depend on the following rules. For each, a run goes wrong without it:
 //!
 //! | without | what happens |
 //! |---|---|
-//! | the heavy barrier | the fork's `bottom` waits in its store buffer and its load of the alarm came before; the sleeper sees neither. On a machine without store buffers nothing does |
-//! | the look after it | a fork that came before the barrier is there to be seen, and nobody looks |
+//! | the heavy barrier | the fork's `bottom` waits in its store buffer and its load of the alarm came before; the sleeper sees neither. On a machine without store buffers nothing goes wrong |
+//! | the recheck after it | a fork that came before the barrier is visible, but no worker checks |
 //! | the order in a fork, `bottom` and then the alarm | the alarm is raised in between |
-//! | the switching on again of an alarm that was answered while somebody still sleeps | the next fork wakes nobody |
-//! | the look of the last one to search | what others left to it is left to nobody |
-//! | the fence between what a worker spawns and the counters | the spawned job waits in the store buffer |
-//! | the order in an injection or a delivery: queued, then woken | the one who was woken finds nothing and sleeps again |
-//! | any look after lying down | what was queued just before is not seen, and its publisher saw a searcher |
-//! | `Waking`, between `Idle` and `Awake` | one who is up before it is counted takes itself off the count, which goes below zero |
-//! | a look at the job when its owner announces its sleep | the job was done before, and its thief saw nobody to call |
-//! | the alarm that one raises for itself when it begins to run something | an owner that waits for the job lay down before it knew who runs it: the job's forks look at no bed |
+//! | raising an alarm again that was answered while another worker still sleeps | the next fork wakes no worker |
+//! | the recheck of the last searcher | work that other workers left to it stays unclaimed |
+//! | the fence between a spawned job and the counters | the spawned job waits in the store buffer |
+//! | the order in an injection or a delivery: queue the job, then wake | the woken worker finds nothing and sleeps again |
+//! | any recheck after the worker has announced its sleep | a job that was queued just before is not seen, and its publisher saw a searcher |
+//! | `Waking`, between `Idle` and `Awake` | a worker that is awake before it is counted as a searcher takes itself off the count, which goes below zero |
+//! | a check of the job when its owner announces its sleep | the job was done before, and its thief saw no sleeper to wake |
+//! | the alarm that a worker raises for itself when it begins to run a job | the owner that waits for the job went to sleep before it knew which worker runs the job, so the job's forks check no sleep state |
 //!
-//! Two things turned out otherwise than one might think:
+//! Two results are unexpected:
 //!
-//! - The fence of an *injection* is not needed on these machines: the injector's length goes up by a locked instruction, which is a fence already. The C11 model wants it, and so does what is *spawned*, by plain stores.
-//! - If a raid moved `epoch` when it begins, as it once did, two sleepers that raid the same owner could call each other's raids off for ever (`sleep/raids-cancel`). Both kept looking, so nobody slept on work;
-//!   but no bound could be given for when one gets it. This search found it. Now only those cancel a raid who lower `limit`, and a raid does when it ends: the first to end succeeds.
+//! - The fence of an *injection* is not needed on these machines: the injector's length goes up by
+//!   a locked instruction, which is already a fence. The C11 model needs it, and so do *spawned*
+//!   jobs, which are published by plain stores.
+//! - If a raid changed `epoch` when it begins, as in an earlier version, two sleepers that raid the
+//!   same owner could cancel each other's raids forever (`sleep/raids-cancel`). Both kept
+//!   searching, so no worker slept while there was work. But there was no bound on the time until a
+//!   worker gets it. This search found the problem. Now a raid is cancelled only when `limit` is
+//!   lowered. A raid lowers it when it ends, so the first raid to end succeeds.
 
 use super::{of_sleep, Settings};
 use crate::machine::Coalescing;
@@ -65,7 +74,7 @@ fn forks() -> Vec<Model> {
             ..form("sleep/fork-fenced", "the same where the owner pays for the fence", &[("FORK", 1), ("FENCED", 1)])
         },
         Model {
-            // Without store buffers there is nothing for the barrier to do.
+            // Without store buffers the barrier has no effect.
             cases: vec![Case::holds(one(0, 1)).quick(), stuck(1, 1), stuck(4, 1)],
             ..form("sleep/fork-without-barrier", "no heavy barrier before sleep", &[("FORK", 1), ("HAS_BARRIER", 0)])
         },
@@ -258,7 +267,7 @@ fn waits() -> Vec<Model> {
             )
         },
         Model {
-            // What it forks first has looked at the beds by itself.
+            // The first fork of the stolen job checks the sleep states by itself.
             cases: vec![Case::holds(on(1, 2)).quick(), stuck(1, 3)],
             ..form(
                 "sleep/leapfrog-without-barrier",
@@ -290,7 +299,7 @@ fn waits() -> Vec<Model> {
     ]
 }
 
-/// The jobs event counter of the Blitz paper.
+/// Models of the jobs event counter of the Blitz paper.
 fn event_counter() -> Vec<Model> {
     let form = |name, about, settings| Model {
         text: EVENT_COUNTER,

@@ -1,27 +1,33 @@
 //! The fork stack: `stack.tso`, which mirrors `crates/filch/src/stack/mod.rs`.
 //!
-//! An owner forks, returns and forks again, so that slots are used for one job after the other; a thief steals what is public and leaves a demand where nothing is; a raider makes public what the
-//! owner has not. In five shapes: jobs one after the other above an older one (`NEST`), all in one slot (`ROW`), one above the other (`TOWER`), a fork above a stolen job that is waited for
-//! (`ABOVE`), and an owner that takes its own oldest job (`OWN`).
+//! An owner forks, returns and forks again, so that slots are used for one job after the other. A
+//! thief steals public jobs and leaves a demand if there are none. A raider makes private jobs of
+//! the owner public. There are five shapes: jobs one after the other above an older one (`NEST`),
+//! all in one slot (`ROW`), one above the other (`TOWER`), a fork above a stolen job that is waited
+//! for (`ABOVE`), and an owner that takes its own oldest job (`OWN`).
 //!
-//! Claimed: each job is run once; who waits for a stolen job is not stuck; what `reset` asserts is true; no raid leaves `limit` raised. It holds with every bound that was searched, with
-//! owners that are fenced and with those that are not, and also if the mutex were unlocked by a plain store, or the kernel refused the barrier.
+//! Claimed: each job runs once; a worker that waits for a stolen job does not get stuck; the
+//! assertions of `reset` are true; no raid leaves `limit` raised. This holds with every bound that
+//! was searched, and with fenced and unfenced owners. It also holds if the mutex is unlocked by a
+//! plain store, or if the kernel refuses the barrier.
 //!
-//! What is needed for it, each shown by a run that goes wrong without it:
+//! The claims depend on the following rules. For each, a run goes wrong without it:
 //!
 //! | without | what happens |
 //! |---|---|
-//! | the barrier of a raid | the owner's lowered `bottom` waits in its store buffer, its load of `limit` was before the raid; the raider sees the old `bottom` and offers a job that the owner runs |
-//! | `limit` raised before the barrier | the owner comes back after the raider has looked at `bottom`, and has no limit to see |
+//! | the barrier of a raid | the owner's lowered `bottom` waits in its store buffer, and its load of `limit` came before the raid; the raider sees the old `bottom` and offers a job that the owner runs |
+//! | `limit` raised before the barrier | the owner returns after the raider has read `bottom`, and sees no limit |
 //! | the lock in `share` | a raid and a share decide on the same `split`. The raid writes the smaller `limit` last, and the owner takes a job that was shared and stolen |
-//! | the look at `epoch`, or its count in `settle` | the owner has settled and gone on, with a `limit` that settling wrote; then the raider acts on the old bargain and offers a job that the owner holds |
-//! | the count in `share` | the same, with the `limit` that sharing wrote |
-//! | the count in `reset` | the same, with the `limit` that resetting wrote, at the next job in the slot |
-//! | `reset` | the next job in the slot is below `top`: its owner takes it for stolen and waits for ever |
-//! | a `split` that a raid only raises | it is lowered below `top`, and `limit` with it: the owner takes a job that was stolen |
+//! | the check of `epoch`, or its count in `settle` | the owner has settled and continued, with a `limit` that settling wrote; then the raider acts on the old state and offers a job that the owner holds |
+//! | the count in `share` | the same happens, with the `limit` that sharing wrote |
+//! | the count in `reset` | the same happens, with the `limit` that resetting wrote, at the next job in the slot |
+//! | `reset` | the next job in the slot is below `top`: its owner treats it as stolen and waits forever |
+//! | a `split` that a raid only raises | the raid lowers it below `top`, and `limit` with it: the owner takes a job that was stolen |
 //!
-//! What is not needed: that `split` moves before `limit` within one hold of the lock. Only the owner looks at `limit` without the lock. When it moves the two itself it looks at neither in between; when a
-//! raider does, `limit` comes down from the top of the address space to where `split` will be, and a job at or above that is the owner's in either order.
+//! Not needed: `split` moves before `limit` within one hold of the lock. Only the owner reads
+//! `limit` without the lock. When it moves the two itself, it reads neither in between. When a
+//! raider moves them, `limit` comes down from the top of the address space to where `split` will
+//! be. A job at or above that belongs to the owner in either order.
 
 use super::Settings;
 use crate::machine::{Claims, Coalescing};
@@ -31,18 +37,18 @@ use crate::search::Claim;
 const TEXT: &str = include_str!("stack.tso");
 const EACH_ONCE: Claims = Claims { at_most_once: true, nothing_lost: true };
 
-// What the text calls the shapes.
+// The names of the shapes in the text.
 const ROW: (&str, i16) = ("SHAPE", 1);
 const TOWER: (&str, i16) = ("SHAPE", 2);
 const ABOVE: (&str, i16) = ("SHAPE", 3);
 const OWN: (&str, i16) = ("SHAPE", 4);
 const RAIDER: (&str, i16) = ("RAIDERS", 1);
 const RAIDERS: (&str, i16) = ("RAIDERS", 2);
-/// A thief tries once.
+/// Each thief tries once.
 const ONE_TRY: (&str, i16) = ("ROBS", 1);
 const TRIES: (&str, i16) = ("ROBS", 3);
 
-/// One thief and one raider.
+/// Parameters with one thief and one raider.
 const fn both(bound: u8, tasks: i16) -> Parameters {
     Parameters::new(bound, tasks, 1)
 }
@@ -109,7 +115,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             cases: vec![
-                // Without store buffers there is nothing for the barrier to do.
+                // Without store buffers the barrier has no effect.
                 Case::holds(both(0, 2)).with(&[RAIDER]).quick(),
                 Case::refutes(Claim::AtMostOnce, both(1, 2)).with(&[RAIDER]).quick(),
                 Case::refutes(Claim::AtMostOnce, both(4, 3)).with(&[RAIDER, TOWER]),
@@ -150,7 +156,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
             cases: vec![
                 Case::refutes(Claim::AtMostOnce, both(0, 2)).with(&[RAIDER]).quick(),
                 Case::refutes(Claim::AtMostOnce, both(1, 3)).with(&[RAIDER, TOWER]),
-                // With one job on the stack all of it is shared, and a raid finds nothing more.
+                // With one job on the stack, all of it is shared, and a raid finds nothing more.
                 Case::holds(both(1, 3)).with(&[RAIDER, ROW]),
             ],
             ..form("stack/share-without-cancelling", "an owner that shares calls no raid off", &[("SHARE_CANCELS", 0)])
@@ -195,7 +201,7 @@ fn sound() -> Vec<Case> {
         Case::holds(both(2, 4)).with(&[RAIDER, TRIES]),
         Case::holds(both(2, 4)).with(&[RAIDER, TRIES, ROW]),
         Case::holds(both(2, 4)).with(&[RAIDER, TRIES, TOWER]),
-        // Two raiders, of whom the first to come back calls the other's raid off.
+        // Two raiders. The first to return cancels the other's raid.
         Case::holds(both(1, 2)).with(&[RAIDERS, ONE_TRY, ROW]).quick(),
         Case::holds(both(1, 3)).with(&[RAIDERS, ONE_TRY]),
         Case::holds(both(2, 3)).with(&[RAIDERS, ONE_TRY]),

@@ -1,43 +1,43 @@
-//! Task deques and the end of scopes: `tasks.tso`, which mirrors `crates/filch/src/tasks/mod.rs`
-//! and what of `crates/filch/src/scope` counts tasks.
+//! Task deques and the end of scopes. The text is `tasks.tso`, which mirrors
+//! `crates/filch/src/tasks/mod.rs` and the parts of `crates/filch/src/scope` that count tasks.
 //!
-//! An owner opens scopes and spawns tasks into its deque. Thieves steal what is public; raiders
-//! make public what is not. A stolen task may spawn tasks into the deque of its thief, where
-//! another thief, or the owner that waits for the scope, steals them. In four shapes: one scope
+//! An owner opens scopes and spawns tasks into its deque. Thieves steal public tasks; raiders make
+//! private tasks public. A stolen task may spawn tasks into the deque of its thief, where another
+//! thief, or the owner that waits for the scope, steals them. There are four shapes: one scope
 //! (`ONE`), a scope for each task (`ROW`), a scope for two tasks and then another (`PAIRS`), and a
 //! scope within a scope (`NESTED`). Workers run their own tasks youngest first, or oldest first
 //! (`OLDEST`). With two slots a deque has to use the memory of a slot again.
 //!
 //! Claimed: each task runs once; when a scope is over all of its tasks have run; no thief reads a
-//! slot that was written again; no raid leaves `limit` raised; every fair run ends. It holds with
-//! every bound that was searched, with owners that are fenced and with those that are not.
+//! slot that was written again; no raid leaves `limit` raised; every fair run ends. This holds with
+//! every bound that was searched, and with fenced and unfenced owners.
 //!
-//! What is needed for it, each shown by a run that goes wrong without it:
+//! The claims depend on the following rules. For each, a run goes wrong without it:
 //!
 //! - For the boundary between private and public tasks, as for the fork stack: the barrier of a
-//!   raid, `limit` raised before it, the look at `epoch`, its count in `settle` and `share`, and
+//!   raid, `limit` raised before it, the check of `epoch`, its count in `settle` and `share`, and
 //!   the lock in both. Otherwise the owner and a thief run the same task.
-//! - A pop that finds its task stolen puts `bottom` back. Otherwise the next task is pushed below
-//!   `top`: the owner takes it for stolen, and no worker runs it.
+//! - A pop that finds its task stolen restores `bottom`. Otherwise the next task is pushed below
+//!   `top`: the owner treats it as stolen, and no worker runs it.
 //! - A worker that takes its oldest task first, and finds nothing public and then nothing private,
-//!   looks for public tasks again. Otherwise a raid between the two looks publishes the last task,
-//!   and the scope ends with that task in the deque.
+//!   checks for public tasks again. Otherwise a raid between the two checks publishes the last
+//!   task, and the scope ends with that task in the deque.
 //! - A scope's end waits for `moved`. Otherwise a thief has claimed a task and not counted it: the
 //!   balance is 0 and the scope ends.
-//! - A thief counts the task in `balance` before it counts it in `moved`. Otherwise the same
-//!   happens between the two.
-//! - A scope's end looks at `balance` after `moved`. Otherwise the theft is counted between the two
-//!   looks, and the scope ends while the task runs.
-//! - A stolen task is over after all that it has spawned. Otherwise the balance is 0 while a child
-//!   is in the thief's deque.
-//! - It also waits for `moved`. Otherwise the same happens with a child that another thief has
-//!   claimed and not counted.
-//! - The owner looks at `moved` before it uses memory again. Otherwise it overwrites a slot that a
+//! - A thief counts the task in `balance` before it counts it in `moved`. Otherwise the scope ends
+//!   between the two.
+//! - A scope's end reads `balance` after `moved`. Otherwise the theft is counted between the two
+//!   reads, and the scope ends while the task runs.
+//! - A stolen task is over after all tasks that it has spawned. Otherwise the balance is 0 while a
+//!   child is in the thief's deque.
+//! - A stolen task's end also waits for `moved`. Otherwise the balance is 0 while another thief has
+//!   claimed a child and not counted it.
+//! - The owner reads `moved` before it uses memory again. Otherwise it overwrites a slot that a
 //!   thief has claimed and not read.
-//! - This look reads `moved` before `top`. Otherwise a younger theft makes up for an older one that
-//!   is not moved out, and the older slot is overwritten.
-//! - The same look compares the position with the same `top`. With a later one, nothing is claimed
-//!   at first, and then the position is, by a thief that has not read it.
+//! - This check reads `moved` before `top`. Otherwise a younger theft hides an older one that is
+//!   not moved out, and the older slot is overwritten.
+//! - The same check compares the position with the same `top`. With a later `top`, nothing is
+//!   claimed at first, and then a thief that has not read the position has claimed it.
 //! - The owner sleeps only if it finds counted tasks when it announces its wait. Otherwise the last
 //!   task is over before that, and no thief wakes the owner.
 //!
@@ -45,7 +45,7 @@
 //!
 //! - `moved` read before `top` at the end of a scope or of a stolen task. Thieves take the oldest
 //!   task first. So if any task of the segment is stolen, and the segment is empty, then all
-//!   positions are claimed, and `top` stays as it is.
+//!   positions are claimed, and `top` does not change.
 //! - The wait for `moved` after a pop that found the segment empty. Then no task of it was stolen.
 //! - `balance` counted before the slot is read. It is enough to count before `moved`.
 
@@ -65,12 +65,12 @@ const RAIDED_AND_SHARED: Settings = &[("RAIDERS", 1), ("SHARE_FROM", 2), ("TRIES
 const ROW: Settings = &[("SHAPE", 1)];
 const NESTED: Settings = &[("SHAPE", 3), ("TRIES", 2)];
 const TRIES: Settings = &[("TRIES", 2)];
-/// Memory for two tasks.
+/// The deque has memory for two tasks.
 const SMALL: Settings = &[("SLOTS", 2)];
 const SMALL_PAIRS: Settings = &[("SHAPE", 2), ("SLOTS", 2), ("TRIES", 2)];
 /// The first task spawns the last one.
 const CHILD: Settings = &[("CHILDREN", 1)];
-/// The first task spawns the second, which spawns the third; the owner steals while it waits.
+/// The first task spawns the second, which spawns the third. The owner steals while it waits.
 const CHAIN: Settings = &[("CHILDREN", 2), ("HELPS", 1)];
 /// A raider takes a child that its spawner does not share.
 const CHILD_RAIDED: Settings = &[("CHILDREN", 1), ("CHILD_IS_SHARED", 0), ("RAIDERS", 1)];
@@ -79,15 +79,15 @@ const OLDEST_RAIDED: Settings = &[("OLDEST", 1), ("RAIDERS", 1), ("SHARE_FROM", 
 const OLDEST_RAIDED_TWICE: Settings = &[("OLDEST", 1), ("RAIDERS", 1), ("SHARE_FROM", 9), ("TRIES", 2)];
 const OLDEST_TWO_RAIDERS: Settings = &[("OLDEST", 1), ("RAIDERS", 2), ("SHARE_FROM", 9)];
 const OLDEST_RAIDED_ROW: Settings = &[("OLDEST", 1), ("SHAPE", 1), ("RAIDERS", 1), ("SHARE_FROM", 9)];
-/// A raider takes a child that its spawner, which runs the oldest task first, does not share.
+/// A raider takes a child that its spawner does not share. The spawner runs the oldest task first.
 const OLDEST_CHILD_RAIDED: Settings = &[("OLDEST", 1), ("CHILDREN", 1), ("CHILD_IS_SHARED", 0), ("RAIDERS", 1)];
 
-/// One thief.
+/// Parameters with one thief.
 const fn one(bound: u8, tasks: i16) -> Parameters {
     Parameters::new(bound, tasks, 1)
 }
 
-/// Two thieves.
+/// Parameters with two thieves.
 const fn two(bound: u8, tasks: i16) -> Parameters {
     Parameters::new(bound, tasks, 2)
 }
@@ -175,7 +175,7 @@ fn as_it_is() -> Vec<Case> {
         Case::holds(one(2, 3)).with(OLDEST_RAIDED_TWICE).quick(),
         Case::holds(one(2, 3)).with(OLDEST_RAIDED_ROW).quick(),
         Case::holds(two(1, 2)).with(OLDEST_CHILD_RAIDED).quick(),
-        // The owner raids the thief, or looks for tasks without sleep.
+        // The owner raids the thief, or searches for tasks without sleep.
         Case::holds(one(2, 2))
             .with(&[("CHILDREN", 1), ("CHILD_IS_SHARED", 0), ("HELPS", 1), ("OWNER_RAIDS", 1)])
             .quick(),
@@ -198,7 +198,7 @@ fn as_it_is() -> Vec<Case> {
         Case::holds(two(2, 4)).with(&[("CHILDREN", 3), ("BROOD", 1), ("SLOTS", 2), ("HELPS", 1)]),
         Case::holds(two(1, 3)).with(&[("CHILDREN", 2), ("HELPS", 1), ("TRIES", 2)]),
         Case::holds(two(2, 4)).with(&[("SHAPE", 2), ("CHILDREN", 1), ("SLOTS", 2), ("HELPS", 1), ("TRIES", 2)]),
-        // Two raiders. The first to come back calls the other's raid off.
+        // Two raiders. The first to return cancels the other's raid.
         Case::holds(two(2, 3)).with(&[("RAIDERS", 2), ("SHARE_FROM", 9)]),
         Case::holds(two(4, 3)).with(&[("SHAPE", 1), ("RAIDERS", 2), ("SHARE_FROM", 9)]),
         Case::holds(two(4, 3)).with(&[("SHAPE", 3), ("RAIDERS", 2), ("SHARE_FROM", 9)]),
@@ -211,13 +211,13 @@ fn as_it_is() -> Vec<Case> {
     ]
 }
 
-/// What is public, what is private, and what is stolen.
+/// Models of the boundary between private, public and stolen tasks.
 fn boundary() -> Vec<Model> {
     let twice = |bound, settings| Case::refutes(Claim::AtMostOnce, one(bound, 2)).with(settings).quick();
     vec![
         Model {
             cases: vec![
-                // Without store buffers there is nothing for the barrier to do.
+                // Without store buffers the barrier has no effect.
                 Case::holds(one(0, 2)).with(RAIDED).quick(),
                 twice(1, RAIDED),
             ],
@@ -270,12 +270,12 @@ fn boundary() -> Vec<Model> {
     ]
 }
 
-/// A scope ends before all of its tasks have run.
+/// A case in which a scope ends before all of its tasks have run.
 fn early(parameters: Parameters, settings: Settings) -> Case {
     Case::refutes(Claim::NoFault, parameters).with(settings).quick()
 }
 
-/// How the end of a scope is known.
+/// Models of the check for the end of a scope.
 fn ends() -> Vec<Model> {
     let both = || vec![early(one(0, 2), &[]), early(one(1, 2), &[])];
     vec![
@@ -334,7 +334,7 @@ fn ends() -> Vec<Model> {
         },
         Model {
             cases: vec![
-                // The child of a single thief is stolen by no other thief.
+                // With a single thief, no other thief steals its child.
                 Case::holds(one(1, 3)).with(CHILD).quick(),
                 early(two(0, 2), CHILD),
                 early(two(1, 2), CHILD),
@@ -359,7 +359,7 @@ fn ends() -> Vec<Model> {
     ]
 }
 
-/// When the memory of a slot is used again.
+/// Models of memory that is used again.
 fn memory() -> Vec<Model> {
     let twice = |parameters| Case::refutes(Claim::AtMostOnce, parameters).with(SMALL).quick();
     vec![
@@ -381,7 +381,7 @@ fn memory() -> Vec<Model> {
         },
         Model {
             cases: vec![
-                // It takes one theft that makes up for another.
+                // The fault takes a theft that hides another one.
                 Case::holds(one(1, 4)).with(&[("SLOTS", 2), ("TRIES", 2)]).quick(),
                 twice(two(0, 3)),
                 twice(two(1, 3)),

@@ -1,34 +1,34 @@
-//! Strict waiters and searchers: `waiters.tso`, which mirrors `crates/filch/src/sleep/mod.rs` and
-//! its callers.
+//! Strict waiters and searchers. The text is `waiters.tso`, which mirrors
+//! `crates/filch/src/sleep/mod.rs` and its callers.
 //!
 //! A fork that finds an idle worker asleep wakes that worker, or none if another worker searches.
-//! It wakes no waiter then, so waiters rely on searchers, too. Claimed: no worker sleeps for ever
+//! It wakes no waiter then, so waiters rely on searchers, too. Claimed: no worker sleeps forever
 //! while there is work that it may take and that no other worker will take. At the end all counters
 //! are 0.
 //!
 //! `sleep.tso` has fewer workers and more detail. Here up to four workers meet, so many cases begin
-//! with workers that sleep already. The other cases show how the workers come to that.
+//! with workers that sleep already. The other cases show how the workers reach that state.
 //!
-//! What is needed for it, each shown by a run that goes wrong without it:
+//! The claims depend on the following rules. For each, a run goes wrong without it:
 //!
-//! - The count of waiters. Without it, the last searcher takes a job that blocks and does not look,
-//!   because no worker sleeps idle. The waiter that may run the fork sleeps on.
-//! - The wake-up of waiters by the last searcher. Without it, the look is in vain.
-//! - The look at every stack. The first stack with jobs may have none that a waiter may take.
-//! - The last searcher leaves the count before it looks. Otherwise a fork relies on a searcher that
-//!   has looked already.
-//! - The waiter counts itself before it writes its bed. Otherwise its waker takes it out of the
-//!   count before it is in.
-//! - The waker takes the waiter out of the count. Otherwise the count stays up.
-//! - A waiter that slept looks for unclaimed work when it takes a job. Otherwise one of two waiters
-//!   is woken for the second fork and takes the first, and the other waiter sleeps on.
-//! - It looks before it runs a job from its inbox, too. Otherwise it is woken for a fork and runs a
-//!   part of a broadcast.
+//! - The count of waiters. Without it, the last searcher takes a job that blocks and does not
+//!   recheck, because no worker sleeps idle. The waiter that may run the fork keeps sleeping.
+//! - The wake-up of waiters by the last searcher. Without it, the recheck has no effect.
+//! - The check of every stack. The first stack with jobs may have none that a waiter may take.
+//! - The last searcher leaves the count before it rechecks. Otherwise a fork relies on a searcher
+//!   that has checked already.
+//! - The waiter counts itself before it writes its sleep state. Otherwise its waker takes it out of
+//!   the count before it is in.
+//! - The waker takes the waiter out of the count. Otherwise the count stays too high.
+//! - A waiter that slept checks for unclaimed work when it takes a job. Otherwise one of two
+//!   waiters is woken for the second fork and takes the first, and the other waiter keeps sleeping.
+//! - It also checks before it runs a job from its inbox. Otherwise it is woken for a fork and runs
+//!   a part of a broadcast.
 //! - A searcher that sleeps wakes waiters for the jobs on its own stack. It was the last searcher,
 //!   and does not take its own forks.
 //!
-//! The fence between the count and the last look is not needed on these machines: a searcher leaves
-//! the count by a locked instruction. The C11 model wants it.
+//! The fence between the count and the last check is not needed on these machines: a searcher
+//! leaves the count by a locked instruction. The C11 model needs it.
 
 use super::{of_sleep, Settings};
 use crate::models::{Case, Model, Parameters};
@@ -57,7 +57,7 @@ fn stuck(bound: u8, settings: Settings) -> Case {
     refutes(Claim::NeverStuck, bound, settings)
 }
 
-/// A waiter, its runner, an idle worker and a job that only the idle worker may take.
+/// Models of a waiter, its runner and an idle worker. One job may be taken only by the idle worker.
 fn blockers() -> Vec<Model> {
     vec![
         Model {
@@ -142,7 +142,7 @@ fn counts() -> Vec<Model> {
     ]
 }
 
-/// What the last searcher looks at, and when.
+/// Models of what the last searcher checks, and when.
 fn looks() -> Vec<Model> {
     vec![
         Model {
@@ -225,7 +225,8 @@ fn looks() -> Vec<Model> {
     ]
 }
 
-/// Two waiters that may take the same jobs; or a waiter and an idle worker.
+/// Models of two waiters that may take the same jobs. Some have a waiter and an idle worker
+/// instead.
 fn passes() -> Vec<Model> {
     let two = |bound, tasks| Parameters::new(bound, tasks, 0);
     vec![

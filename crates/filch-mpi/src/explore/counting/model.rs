@@ -1,4 +1,6 @@
-//! The state machine under every order of events: ranks that work and send, channels that keep their order and may be as slow as they like.
+//! Model checking of the state machine under every order of events.
+//!
+//! Ranks work and send. Channels keep their order and may be arbitrarily slow.
 
 use std::collections::VecDeque;
 
@@ -6,12 +8,12 @@ use stateright::{Checker, Model, Property};
 
 use super::{Counting, Letters, Signal};
 
-/// Ranks that begin with a task each, if they are told to.
+/// Ranks that start with the tasks of `roots`.
 struct Ranks {
     roots: Vec<u8>,
     /// How many messages with tasks may be sent in all.
     messages: u8,
-    /// How many waves are looked at: while a message is delayed they go on for ever.
+    /// How many waves are explored: while a message is delayed, waves go on forever.
     waves: u64,
     /// Whether rank 0 waits for a second wave, as it should.
     confirmed: bool,
@@ -20,7 +22,7 @@ struct Ranks {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
     ranks: Vec<Rank>,
-    /// What is on its way, from rank to rank: `channels[from][to]`.
+    /// The messages in transit: `channels[from][to]`.
     channels: Vec<Vec<VecDeque<Letter>>>,
     /// How many more messages with tasks may be sent.
     messages: u8,
@@ -41,11 +43,11 @@ enum Letter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
-    /// The task at hand sends one to another rank.
+    /// A running task sends a task to another rank.
     Send { from: usize, to: usize },
     /// A task ends.
     Finish(usize),
-    /// It is seen that no task is left.
+    /// A rank notices that it has no task left.
     Rest(usize),
     /// The oldest message of a channel arrives.
     Arrive { from: usize, to: usize },

@@ -1,4 +1,4 @@
-//! What rank 0 knows of all, and what it orders.
+//! The state machine of the coordinator, on rank 0.
 
 #[cfg(test)]
 mod tests;
@@ -19,22 +19,22 @@ use super::spread::Spread;
 pub struct Gathered {
     /// The number of the checkpoint, from 1.
     pub round: u64,
-    /// All that is left to do.
+    /// All open nodes.
     pub parcels: Vec<Parcel>,
     /// The best solution.
     pub best: Option<Answer>,
     /// What was done since the ranks started.
     pub totals: Totals,
-    /// Whether the ranks have stopped, so that this is the last.
+    /// Whether the ranks have stopped, so that this is the last checkpoint.
     pub last: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Order {
-    /// `None`: the nodes came with the run.
+    /// `None` if the nodes were dealt at the start of the run.
     from: Option<usize>,
     to: usize,
-    /// On what it moves.
+    /// The bound on the nodes that it moves.
     bound: Option<Cost>,
 }
 
@@ -43,28 +43,30 @@ struct Rank {
     greeted: bool,
     idle: bool,
     explored: u64,
-    /// On what it has: its last status, and what it received since.
+    /// The bound on the nodes of the rank. It covers its last status and all that it received
+    /// since.
     bound: Option<Cost>,
     finished: Option<RankStatistics>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
-    /// Orders are given, unless a checkpoint or the end is wanted: then those outstanding are waited for.
+    /// Orders are sent, unless a checkpoint or a stop is wanted. Then the coordinator waits for
+    /// outstanding orders.
     Working,
-    /// All were asked for their frontiers, and work on.
+    /// All ranks were asked for their frontiers, and work on.
     Gathering,
-    /// All were told to stop.
+    /// All ranks were told to stop.
     Stopping,
-    /// All were told that all is done.
+    /// All ranks were told that all work is done.
     Ending,
-    /// All have left: they had stopped, or all was done.
+    /// All ranks have left, after a stop or because all work is done.
     Over { stopped: bool },
-    /// Something went wrong.
+    /// The run failed.
     Failed,
 }
 
-/// What rank 0 knows of all, and what it orders: see [the protocol](super).
+/// The state machine of the coordinator: see [the protocol](super).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Coordinator {
     identity: u64,
@@ -72,7 +74,7 @@ pub struct Coordinator {
     ranks: Vec<Rank>,
     balance: Balance,
     orders: BTreeMap<u64, Order>,
-    /// The number of orders that were given.
+    /// The number of orders sent.
     given: u64,
     bounds: Spread,
     idle: usize,
@@ -82,9 +84,9 @@ pub struct Coordinator {
     wants_checkpoint: bool,
     wants_stop: bool,
     round: u64,
-    /// How many have sent their whole frontiers for it.
+    /// How many ranks have sent their whole frontiers for this round.
     answers: usize,
-    /// How many have left.
+    /// How many ranks have left.
     finished: usize,
     gathering: Option<Gathered>,
     gathered: Option<Gathered>,
@@ -93,14 +95,16 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    /// Of so many ranks, which solve what `identity` stands for.
+    /// Returns the coordinator of `ranks` ranks.
+    ///
+    /// `identity` stands for the problem to be solved.
     ///
     /// # Panics
     ///
     /// If there are no ranks.
     pub fn new(ranks: usize, identity: u64, policy: Policy) -> Self {
         assert!(ranks > 0, "rank 0 is one of the ranks");
-        // Nothing is known of what a rank has before it has spoken.
+        // Nothing is known about the nodes of a rank before its first report.
         let rank = Rank { greeted: false, idle: false, explored: 0, bound: Some(Cost::MAX), finished: None };
         let mut bounds = Spread::default();
         (0..ranks).for_each(|_| bounds.add(rank.bound));
@@ -128,13 +132,15 @@ impl Coordinator {
         }
     }
 
-    /// Deals what an earlier run left among all ranks. Before anything else.
+    /// Deals the open nodes of an earlier run to all ranks.
+    ///
+    /// Must come before any other call.
     pub fn deal(&mut self, mut parcels: Vec<Parcel>, best: Option<Answer>, out: &mut Vec<(To, ToMember)>) {
         if let Some(best) = best {
             out.push((To::All, ToMember::Found(best.clone())));
             self.best = Some(best);
         }
-        // To each its part of those that promise most.
+        // Each rank gets its part of the most promising parcels.
         parcels.sort_by_key(|parcel| core::cmp::Reverse(parcel.bound()));
         let ranks = self.ranks.len();
         let mut hands: Vec<Vec<Parcel>> = vec![Vec::new(); ranks.min(parcels.len())];
@@ -151,7 +157,7 @@ impl Coordinator {
         }
     }
 
-    /// Takes a message in.
+    /// Handles a message.
     pub fn handle(&mut self, from: usize, message: ToCoordinator, out: &mut Vec<(To, ToMember)>) {
         if self.failure.is_some() {
             return;
@@ -210,7 +216,9 @@ impl Coordinator {
         self.advance(out);
     }
 
-    /// Wants a checkpoint, as soon as nothing is on its way. Nothing, if one is on its way or the run is about to end.
+    /// Requests a checkpoint as soon as no order is outstanding.
+    ///
+    /// Does nothing if a checkpoint is being gathered or the run is about to end.
     pub fn checkpoint(&mut self, out: &mut Vec<(To, ToMember)>) {
         if self.phase == Phase::Working {
             self.wants_checkpoint = true;
@@ -218,13 +226,13 @@ impl Coordinator {
         }
     }
 
-    /// Wants all to stop, as soon as nothing is on its way.
+    /// Requests that all ranks stop as soon as no order is outstanding.
     pub fn stop(&mut self, out: &mut Vec<(To, ToMember)>) {
         self.wants_stop = true;
         self.advance(out);
     }
 
-    /// Ends the run for all, with a sentence that says why. Nobody is waited for.
+    /// Ends the run for all ranks, with the reason `why`. Does not wait for any rank.
     pub fn fail(&mut self, why: String, out: &mut Vec<(To, ToMember)>) {
         if !self.is_over() {
             out.push((To::All, ToMember::Failed(why.clone())));
@@ -233,77 +241,80 @@ impl Coordinator {
         }
     }
 
-    /// A bound on all that is open anywhere: no solution better than this, and than the best, is left. `None`: nothing is open. The greatest cost: it is not known yet.
+    /// Returns a bound on all open nodes of all ranks.
+    ///
+    /// No open node leads to a solution that is better than this bound. `None` if nothing is open.
+    /// The greatest cost if the bound is not known yet.
     pub fn bound(&self) -> Option<Cost> {
         self.bounds.greatest()
     }
 
-    /// The best solution.
+    /// Returns the best solution.
     pub fn best(&self) -> Option<&Answer> {
         self.best.as_ref()
     }
 
-    /// How many nodes are open, as far as is known.
+    /// Returns the number of open nodes, as far as known.
     pub fn open(&self) -> u64 {
         self.balance.open()
     }
 
-    /// How many nodes were looked at, as far as is known.
+    /// Returns the number of processed nodes, as far as known.
     pub fn explored(&self) -> u64 {
         self.explored
     }
 
-    /// How many ranks have nothing to do, as far as is known.
+    /// Returns the number of idle ranks, as far as known.
     pub fn idle(&self) -> usize {
         self.idle
     }
 
-    /// How many orders were given so far.
+    /// Returns the number of orders sent so far.
     pub fn orders(&self) -> u64 {
         self.given
     }
 
-    /// How many of these are outstanding.
+    /// Returns the number of outstanding orders.
     pub fn outstanding(&self) -> usize {
         self.orders.len()
     }
 
-    /// A checkpoint that was gathered, once.
+    /// Takes the gathered checkpoint, if there is one.
     pub fn take_gathered(&mut self) -> Option<Gathered> {
         self.gathered.take()
     }
 
-    /// Whether a checkpoint is wanted or being gathered.
+    /// Returns whether a checkpoint is wanted or being gathered.
     pub fn is_gathering(&self) -> bool {
         self.wants_checkpoint || self.phase == Phase::Gathering
     }
 
-    /// Whether all ranks have been told that nothing is left to do.
+    /// Returns whether all ranks have been told that all work is done.
     pub fn is_done(&self) -> bool {
         matches!(self.phase, Phase::Ending | Phase::Over { stopped: false })
     }
 
-    /// Whether all ranks were told to stop before all was done.
+    /// Returns whether all ranks were told to stop before all work was done.
     pub fn has_stopped(&self) -> bool {
         matches!(self.phase, Phase::Stopping | Phase::Over { stopped: true })
     }
 
-    /// Whether the run is over: all ranks have left, or it failed.
+    /// Returns whether the run is over: all ranks have left, or it failed.
     pub fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over { .. } | Phase::Failed)
     }
 
-    /// Why the run failed.
+    /// Returns why the run failed.
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }
 
-    /// Whether a rank has left.
+    /// Returns whether a rank has left.
     pub fn has_finished(&self, rank: usize) -> bool {
         self.ranks[rank].finished.is_some()
     }
 
-    /// What every rank did, of those that have left.
+    /// Returns the statistics of each rank that has left.
     pub fn statistics(&self) -> Vec<Option<RankStatistics>> {
         self.ranks.iter().map(|rank| rank.finished.clone()).collect()
     }
@@ -330,7 +341,7 @@ impl Coordinator {
         if self.best.as_ref().is_some_and(|best| best.worth >= answer.worth) {
             return;
         }
-        // Who was told to stop may have left already.
+        // A rank that was told to stop may have left already.
         if matches!(self.phase, Phase::Working | Phase::Gathering) {
             out.push((To::AllBut(from), ToMember::Found(answer.clone())));
         }
@@ -357,7 +368,7 @@ impl Coordinator {
         }
     }
 
-    /// Does what can be done now.
+    /// Takes the next steps that the phase allows.
     fn advance(&mut self, out: &mut Vec<(To, ToMember)>) {
         let drained = self.orders.is_empty();
         match self.phase {
@@ -413,7 +424,7 @@ impl Coordinator {
         self.given
     }
 
-    /// Of an order that is no longer outstanding.
+    /// Removes the bound of an order that is no longer outstanding.
     fn forget(&mut self, bound: Option<Cost>) {
         if !self.flaw.is(Defect::BoundForgetsOrders) {
             self.bounds.remove(bound);

@@ -1,8 +1,15 @@
-//! The protocol, model-checked: the code that runs, with searches of a tiny tree, and messages that are as late as they like.
+//! Model checking of the protocol: the real code, a tiny tree and arbitrary delays.
 //!
-//! Every order of events is tried: which rank looks at which node when, when messages arrive, when a rank says how much it has, when a checkpoint is taken and somebody wants to stop. In every state each node is in one place or done,
-//! the bound holds for all that is open, and something can happen unless the run is over; the end is declared only when all is done; and what a checkpoint gathers is exactly what was not done, with a solution as
-//! good as any that something was dropped for.
+//! Every order of events is tried: which rank processes which node when, when messages arrive, when
+//! a rank reports its load, when a checkpoint is taken and when a stop is requested. The model
+//! checks:
+//!
+//! - In every state each node is in one place or done.
+//! - The bound holds for all open nodes.
+//! - Some event is possible unless the run is over.
+//! - The end is declared only when all work is done.
+//! - A checkpoint gathers exactly the work that is not done, with a solution at least as good as
+//!   any for which a node was dropped.
 
 mod search;
 mod world;
@@ -12,22 +19,22 @@ use stateright::{Checker, HasDiscoveries, Model, Property};
 use super::defect::Defect;
 use world::{Step, World};
 
-/// Runs of a kind, all of them.
+/// All runs of one kind.
 #[derive(Clone, Debug)]
 struct Runs {
     ranks: usize,
-    /// Which rank has the nodes at the beginning; `None`: they are dealt to all, as after a resume.
+    /// The rank that has the nodes at the start. `None`: they are dealt to all, as after a resume.
     home: Option<usize>,
-    /// Which nodes these are; all that is not below them is done.
+    /// The nodes that are open at the start. All nodes not below them are done.
     open: u8,
     checkpoints: u8,
     quits: u8,
-    /// Whether the checkpoint is the first thing to happen.
+    /// Whether the checkpoint is the first event.
     early: bool,
     defect: Option<Defect>,
 }
 
-/// The tree from its root on, or some of it, so that there are fewer runs.
+/// The tree from its root, or parts of it, which make fewer runs.
 const ROOT: u8 = 0b00001;
 const CHILDREN: u8 = 0b01110;
 const SOLUTIONS: u8 = 0b01010;
@@ -54,7 +61,7 @@ impl Runs {
         Runs { quits: 1, ..self }
     }
 
-    /// The first thing that goes wrong, in a shortest run that it goes wrong in.
+    /// Returns the first fault, found by a shortest run.
     fn fault(self) -> Option<&'static str> {
         let checker = self.clone().checker().finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
         let fault = checker.discovery("nothing goes wrong").map(|path| {
@@ -96,7 +103,7 @@ impl Model for Runs {
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
             Property::always("nothing goes wrong", |_, world: &World| world.fault().is_none()),
-            // These show that the model does not hold for want of anything happening.
+            // These show that the invariant does not hold merely because nothing happens.
             Property::sometimes("the run is over", |_, world: &World| world.coordinator.is_over()),
             Property::sometimes("two ranks work", |_, world: &World| {
                 world.searches.iter().filter(|search| search.explored > 0).count() >= 2
@@ -133,7 +140,7 @@ fn who_wants_to_stop_at_any_moment_is_left_with_all_that_was_not_done() {
     assert_eq!(Runs::new(2, 0, SOLUTIONS).with_a_checkpoint().with_a_quit().fault(), None);
 }
 
-/// Minutes: for changes of the protocol.
+/// Takes minutes. For changes of the protocol.
 #[test]
 #[ignore = "minutes; `cargo xtask deep` runs it"]
 fn nothing_goes_wrong_in_larger_runs() {

@@ -1,4 +1,6 @@
-//! A tiny search, as a member sees one through its port: what it is asked it does at once, what it says is heard later.
+//! A tiny search with the port that a member uses.
+//!
+//! It carries out requests at once. Its reports arrive later.
 
 use std::collections::VecDeque;
 
@@ -7,17 +9,18 @@ use filch_dd::Cost;
 use super::super::defect::Defect;
 use super::super::message::{Parcel, Status};
 
-/// Nodes, one bit each.
+/// A set of nodes, one bit each.
 pub(super) type Nodes = u8;
 
-/// A node of the tree that is searched: what its subtree can be worth, what is found in it, and what it leaves open.
+/// A node of the tree: the bound of its subtree, its solution, and its children.
 pub(super) struct Node {
     pub(super) bound: Cost,
     pub(super) solution: Option<Cost>,
     pub(super) children: Nodes,
 }
 
-/// Two solutions, at 1 and 3, which two ranks may find at the same time; 4 may be dropped for either, and 1 for 3's.
+/// A tree with solutions at nodes 1 and 3. Two ranks may find them at the same time. Either
+/// solution allows node 4 to be dropped, and the solution of node 3 allows node 1 to be dropped.
 pub(super) const TREE: [Node; 5] = [
     Node { bound: 9, solution: None, children: 0b01110 },
     Node { bound: 5, solution: Some(5), children: 0 },
@@ -32,7 +35,7 @@ pub(super) fn each(nodes: Nodes) -> impl DoubleEndedIterator<Item = usize> + Clo
     (0..TREE.len()).filter(move |node| nodes & (1 << node) != 0)
 }
 
-/// These nodes and all below them.
+/// Returns these nodes and all below them.
 pub(super) fn below(nodes: Nodes) -> Nodes {
     each(nodes).fold(nodes, |all, node| all | below(TREE[node].children))
 }
@@ -41,7 +44,7 @@ pub(super) fn pack(nodes: Nodes) -> Vec<Parcel> {
     each(nodes).map(|node| Parcel::new(1, TREE[node].bound, vec![node as u8])).collect()
 }
 
-/// The nodes of parcels; `None` if one is there twice.
+/// Returns the nodes of parcels; `None` if a node is there twice.
 pub(super) fn unpack(parcels: &[Parcel]) -> Option<Nodes> {
     parcels.iter().try_fold(0, |nodes, parcel| {
         let node = 1 << parcel.bytes()[0];
@@ -49,7 +52,7 @@ pub(super) fn unpack(parcels: &[Parcel]) -> Option<Nodes> {
     })
 }
 
-/// What it says.
+/// A report of the search.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Word {
     Given(Nodes),
@@ -62,11 +65,11 @@ pub(super) enum Word {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Search {
     pub(super) open: Nodes,
-    /// Looked at or dropped, with all that would have been below what was dropped.
+    /// The nodes that were processed or dropped, and all nodes below the dropped ones.
     pub(super) done: Nodes,
     pub(super) explored: u64,
     pub(super) best: Option<Cost>,
-    /// The best solution that anything was dropped for.
+    /// The best solution for which a node was dropped.
     pub(super) dropped_for: Option<Cost>,
     delivered: u64,
     idle: bool,
@@ -101,7 +104,7 @@ impl Search {
         }
     }
 
-    /// Looks at a node.
+    /// Processes a node.
     pub(super) fn process(&mut self, node: usize) {
         self.open &= !(1 << node);
         self.explored += 1;
@@ -141,7 +144,7 @@ impl Search {
     pub(super) fn snapshot(&mut self) {
         self.words.push_back(Word::Snapshot(self.open));
         if self.defect == Some(Defect::FoundAfterFrontier) {
-            // What was found and not yet told comes after it.
+            // Solutions that are not yet reported come after it.
             let (found, rest) = self.words.drain(..).partition(|word| matches!(word, Word::Found(_)));
             self.words = rest;
             let found: VecDeque<Word> = found;

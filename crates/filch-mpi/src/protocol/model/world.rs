@@ -1,4 +1,4 @@
-//! Ranks, what is on its way between them, and what must hold at every moment.
+//! Ranks, the messages between them, and the invariants of every state.
 
 use std::collections::VecDeque;
 
@@ -11,18 +11,18 @@ use super::super::message::{Answer, Message, RankStatistics, To, ToCoordinator, 
 use super::super::policy::Policy;
 use super::search::{below, each, pack, unpack, Nodes, Search, Word, ALL, TREE};
 
-/// Something that may happen next.
+/// An event that may happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Step {
     /// The oldest message from one rank to another arrives.
     Arrive { from: usize, to: usize },
-    /// A rank hears what its search said.
+    /// A rank handles the oldest report of its search.
     Hear(usize),
-    /// A search looks at a node.
+    /// A search processes a node.
     Process { rank: usize, node: usize },
-    /// A rank looks at how much is open, and says so.
+    /// A rank checks how much is open, and reports it.
     Look(usize),
-    /// It is time for a checkpoint.
+    /// A checkpoint is due.
     Checkpoint,
     /// A rank is told to stop.
     Quit(usize),
@@ -33,20 +33,24 @@ pub(super) struct World {
     pub(super) coordinator: Coordinator,
     pub(super) members: Vec<Member>,
     pub(super) searches: Vec<Search>,
-    /// From `from` to `to`: at `from * ranks + to`. Rank 0 speaks to itself without delay.
+    /// The channel from `from` to `to` is at `from * ranks + to`. Rank 0 has no delay to itself.
     channels: Vec<VecDeque<Message>>,
     checkpoints: u8,
     quits: u8,
-    /// Of the ranks that have answered for a checkpoint, when they did: what they had done, and the best that they had dropped anything for.
+    /// The nodes done by ranks that have answered for a checkpoint. The next field is the best
+    /// solution for which they had dropped a node. Both are of the time of the answer.
     done_before: Nodes,
     dropped_for_before: Option<Cost>,
     defect: Option<Defect>,
-    /// What went wrong on the way here.
+    /// The first fault on the way to this state.
     fault: Option<&'static str>,
 }
 
 impl World {
-    /// A run of so many ranks that begins with these nodes open, and with all that is not below them done. `home` has them, or else they are dealt to all.
+    /// Creates a run of `ranks` ranks that starts with the nodes `open`.
+    ///
+    /// All nodes not below them are done. Rank `home` has the open nodes; without it they are dealt
+    /// to all.
     pub(super) fn new(
         (ranks, home): (usize, Option<usize>),
         open: Nodes,
@@ -80,7 +84,7 @@ impl World {
         for (rank, effects) in hellos.into_iter().enumerate() {
             world.perform(rank, effects);
             if rank > 0 {
-                // Nothing depends on when they say hello, as it is the first word of each.
+                // The time of the hello does not matter: it is the first message of each rank.
                 world.take(Step::Arrive { from: rank, to: 0 });
             }
         }
@@ -244,7 +248,7 @@ impl World {
         self.dropped_for_before = self.dropped_for_before.max(self.searches[rank].dropped_for);
     }
 
-    /// Whether a checkpoint is all that it takes to go on.
+    /// Returns a fault if the checkpoint is not exactly what a resumed run needs.
     fn look_at(&self, gathered: &Gathered) -> Option<&'static str> {
         let Some(open) = unpack(&gathered.parcels) else { return Some("a checkpoint has a node twice") };
         let left = below(open);
@@ -258,7 +262,7 @@ impl World {
         (best < self.dropped_for_before).then_some("a checkpoint lacks a solution that something was dropped for")
     }
 
-    /// What is wrong.
+    /// Returns what is wrong in this state.
     pub(super) fn fault(&self) -> Option<&'static str> {
         if self.fault.is_some() {
             return self.fault;
@@ -281,7 +285,7 @@ impl World {
         if self.coordinator.is_done() && held != 0 {
             return Some("the end was declared before all was done");
         }
-        // What has left with a last checkpoint is open nowhere.
+        // Nodes that left with the last checkpoint are open nowhere.
         let working = !self.coordinator.is_done() && !self.coordinator.has_stopped();
         let most = each(held).map(|node| TREE[node].bound).max();
         if working && most > self.coordinator.bound() {
@@ -296,7 +300,7 @@ impl World {
         (steps.is_empty() && self.coordinator.is_done() && best != Some(6)).then_some("the best solution was not kept")
     }
 
-    /// The nodes of all searches, and those that are on their way.
+    /// Returns the nodes of all searches, and the nodes in transit.
     fn held(&self) -> impl Iterator<Item = Option<Nodes>> + '_ {
         let open = self.searches.iter().map(|search| Some(search.open));
         let given = self.searches.iter().flat_map(|search| &search.words).map(|word| match word {

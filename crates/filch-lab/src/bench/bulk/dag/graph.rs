@@ -1,22 +1,27 @@
-//! The graph: a node is known once any of its predecessors was looked at, and all can be reached from the first.
+//! The graph that is explored.
+//!
+//! A node is discovered once any of its predecessors is visited. All nodes can be reached from the
+//! first.
 
 use crate::bench::random::Random;
 
-/// A directed graph without cycles: arcs lead from smaller numbers to greater ones.
+/// A directed acyclic graph: arcs lead from smaller numbers to greater ones.
 #[derive(Debug)]
 pub(crate) struct Dag {
-    /// Where the successors of a node begin; one more than there are nodes.
+    /// The index of each node's first successor, and the end of the last node's successors.
     starts: Vec<u32>,
     successors: Vec<u32>,
 }
 
-/// How many predecessors a node has that it may know of: so many arcs are drawn for each.
+/// The number of arcs that are drawn into each node but the first.
 const PREDECESSORS: usize = 2;
 
 impl Dag {
-    /// Each node but the first has two random predecessors among those before it, which may be the same.
+    /// A graph whose nodes each have two random predecessors with smaller numbers.
+    ///
+    /// The two may be the same. The first node has none.
     pub(crate) fn random(nodes: usize, seed: u64) -> Dag {
-        // The same numbers twice: once to count, once to fill.
+        // The same numbers are drawn twice: once to count, once to fill.
         let arcs = || {
             let mut random = Random::new(seed);
             (1..nodes as u32)
@@ -38,12 +43,12 @@ impl Dag {
         Dag { starts, successors }
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub(crate) fn nodes(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Where arcs of a node lead.
+    /// The successors of a node.
     #[inline]
     pub(crate) fn successors(&self, node: usize) -> &[u32] {
         &self.successors[self.starts[node] as usize..self.starts[node + 1] as usize]

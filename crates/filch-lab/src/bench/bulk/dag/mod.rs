@@ -1,4 +1,6 @@
-//! Exploration of a directed graph without cycles by workers that steal half, as in figures 9 and 10 of the paper.
+//! Exploration of a directed acyclic graph by workers that steal half.
+//!
+//! It reproduces figures 9 and 10 of the paper.
 
 mod graph;
 mod work;
@@ -20,17 +22,17 @@ pub(crate) use work::NodeCost;
 use work::{Steps, Visits, Work};
 use workers::{explore, BatchList, BulkList, CrossbeamList, MutexList, Worklist};
 
-/// Time, by the number of nodes.
+/// The unit of time per node.
 pub(crate) const NANOS_A_NODE: &str = "ns/node";
 
-/// A loop on one thread.
+/// The name of a loop on one thread.
 pub(crate) const SERIAL: &str = "serial";
-/// Two of those side by side.
+/// The name of two such loops side by side.
 pub(crate) const SERIAL_PAIR: &str = "serial-pair";
 
 const SEED: u64 = 7;
 
-/// What it is, for people.
+/// A description of the node costs.
 pub(crate) fn description(cost: NodeCost) -> String {
     match cost {
         NodeCost::Uniform => format!("every node takes {} ns", work::UNIFORM_NANOS),
@@ -43,7 +45,7 @@ pub(crate) fn description(cost: NodeCost) -> String {
     }
 }
 
-/// All rounds, with 1 thread and with `threads`.
+/// Measures all rounds, with 1 thread and with `threads`.
 pub(crate) fn measure(case: &str, nodes: usize, cost: NodeCost, threads: usize, effort: Effort) -> Result<Vec<Series>> {
     let dag = Dag::random(nodes, SEED);
     let flags = || -> Vec<AtomicBool> { (0..nodes).map(|_| AtomicBool::new(false)).collect() };
@@ -64,13 +66,13 @@ pub(crate) fn measure(case: &str, nodes: usize, cost: NodeCost, threads: usize, 
     interleave(case, &[NANOS_A_NODE], &runners, effort)
 }
 
-/// The graph, and room for its flags, which everybody uses in turn.
+/// The graph and its flags, which all contenders use in turn.
 #[derive(Clone, Copy)]
 struct Stage<'a> {
     dag: &'a Dag,
     steps: Steps,
     one: &'a [AtomicBool],
-    /// For whoever runs beside another.
+    /// The flags of the second of two loops that run side by side.
     two: &'a [AtomicBool],
 }
 
@@ -90,7 +92,7 @@ impl<'a> Stage<'a> {
         self.runner(W::NAME, threads, move |work| explore::<W>(&work, threads))
     }
 
-    /// Two serial loops side by side: what the machine gives to two threads that have nothing to do with each other.
+    /// Two serial loops side by side: the most that two independent threads can do.
     fn pair(self) -> Result<Vec<f64>> {
         let works = [self.one, self.two].map(|claimed| Work::new(self.dag, self.steps, claimed));
         let together = Barrier::new(works.len());

@@ -1,4 +1,6 @@
-//! What is done at a node, the same for everybody: it takes its time, and claims the successors that nobody has claimed.
+//! The work at a node, the same for all contenders.
+//!
+//! A visit spins for the node's cost and claims the successors that are still unclaimed.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,25 +11,27 @@ use super::graph::Dag;
 use crate::bench::busy::{spin, Calibration};
 use crate::bench::random::scramble;
 
-/// What a node costs, beside the look at its arcs. Both come to about the same on average.
+/// The cost of a node, besides reading its arcs.
+///
+/// Both variants have about the same average.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NodeCost {
-    /// All the same.
+    /// All nodes cost the same.
     Uniform,
-    /// Few that take long.
+    /// A few nodes take long.
     Skewed,
 }
 
-/// What a node takes if all are alike, in nanoseconds.
+/// The cost of a node if all cost the same, in nanoseconds.
 pub(crate) const UNIFORM_NANOS: u64 = 100;
-/// What most nodes take if they are not.
+/// The cost of most nodes if a few take long, in nanoseconds.
 pub(crate) const USUAL_NANOS: u64 = 20;
-/// What the others take.
+/// The cost of the long nodes, in nanoseconds.
 pub(crate) const LONG_NANOS: u64 = 10_000;
-/// One of so many is one of the others.
+/// One in this many nodes is long.
 pub(crate) const LONG_ONE_IN: u64 = 128;
 
-/// How long nodes take, in steps of a spin.
+/// The cost of nodes, in steps of a spin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Steps {
     usual: u64,
@@ -35,7 +39,7 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// On this machine.
+    /// The steps for these costs on this machine.
     pub(crate) fn of(cost: NodeCost, calibration: Calibration) -> Steps {
         let (usual, long) = match cost {
             NodeCost::Uniform => (UNIFORM_NANOS, UNIFORM_NANOS),
@@ -45,7 +49,7 @@ impl Steps {
     }
 }
 
-/// The graph, and which of its nodes were claimed.
+/// The graph and the flags of its claimed nodes.
 #[derive(Debug)]
 pub(crate) struct Work<'a> {
     pub(crate) dag: &'a Dag,
@@ -53,32 +57,32 @@ pub(crate) struct Work<'a> {
     claimed: &'a [AtomicBool],
 }
 
-/// What visits came to: enough to tell whether each node was visited once.
+/// Totals that show whether each node was visited once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Visits {
     pub(crate) count: u64,
-    /// A sum of scrambled numbers: it is hard to get right by visiting the wrong nodes.
+    /// A sum of scrambled node numbers. Visits of wrong nodes hardly ever give the right sum.
     pub(crate) sum: u64,
 }
 
 impl Visits {
-    /// With those of somebody else.
+    /// The sum of both totals.
     pub(crate) fn and(self, other: Visits) -> Visits {
         Visits { count: self.count + other.count, sum: self.sum.wrapping_add(other.sum) }
     }
 }
 
 impl<'a> Work<'a> {
-    /// Nothing is claimed but the first node, which everybody begins with.
+    /// Clears all claims but that of the first node, where every contender begins.
     pub(crate) fn new(dag: &'a Dag, steps: Steps, claimed: &'a [AtomicBool]) -> Work<'a> {
         for (node, claimed) in claimed.iter().enumerate() {
-            // Relaxed: threads that see it are started after this.
+            // Relaxed: the threads that read it start after this.
             claimed.store(node == 0, Ordering::Relaxed);
         }
         Work { dag, steps, claimed }
     }
 
-    /// Visits a node, and gives its successors that were not claimed before to `discover`.
+    /// Visits a node and passes its newly claimed successors to `discover`.
     #[inline(always)]
     pub(crate) fn visit(&self, node: usize, visits: &mut Visits, mut discover: impl FnMut(usize)) {
         let mark = scramble(node as u64);
@@ -88,14 +92,15 @@ impl<'a> Work<'a> {
         black_box(spin(steps, mark));
         for &next in self.dag.successors(node) {
             let claimed = &self.claimed[next as usize];
-            // Relaxed, both: a flag is about itself. Who claims a node tells others of it through a queue.
+            // Relaxed, both: a flag publishes nothing but itself. The thread that claims a node
+            // passes it on through a queue.
             if !claimed.load(Ordering::Relaxed) && !claimed.swap(true, Ordering::Relaxed) {
                 discover(next as usize);
             }
         }
     }
 
-    /// Whether these are visits of all nodes, once each.
+    /// Checks that all nodes were visited once each.
     pub(crate) fn check(&self, visits: Visits) -> Result<()> {
         let nodes = self.dag.nodes() as u64;
         ensure!(visits.count == nodes, "{} visits were made to {nodes} nodes", visits.count);

@@ -1,4 +1,6 @@
-//! The paper's loop: each worker has a queue; one without work looks at those of the others, in order, and steals half.
+//! The paper's loop: each worker has a queue.
+//!
+//! A worker without work visits the queues of the other workers in order and steals half.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,44 +16,44 @@ use filch_queue::bulk::{self, Batch, SharedThief};
 use super::work::{Visits, Work};
 use crate::bench::bulk::contenders::{self, lock, Locked};
 
-/// How a theft from one other worker ended.
+/// The result of a theft from one other worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// There are tasks in the thief's own queue now.
+    /// The thief's own queue now has tasks.
     Some,
-    /// There was nothing.
+    /// The other queue was empty.
     Nothing,
-    /// Somebody else was at it.
+    /// Another thief was stealing from it.
     Busy,
 }
 
 /// A worker's queue.
 pub(crate) trait Worklist: Send + Sized {
-    /// The name that plots know it by.
+    /// Its name in plots.
     const NAME: &'static str;
-    /// What others have of it.
+    /// The handle that other workers steal through.
     type Handle: Send + Sync;
 
-    /// An empty one.
+    /// Makes an empty queue.
     fn new() -> (Self, Self::Handle);
 
-    /// Visits a node, and keeps what it discovers.
+    /// Visits a node and queues the nodes it discovers.
     fn visit(&self, work: &Work<'_>, node: usize, visits: &mut Visits);
 
-    /// Adds the first.
+    /// Adds the first node.
     fn begin(&self, node: usize);
 
-    /// Takes the youngest.
+    /// Takes the youngest node.
     fn pop(&self) -> Option<usize>;
 
-    /// Steals half of another's.
+    /// Steals half of another worker's nodes.
     fn steal_half(&self, other: &Self::Handle) -> Taken;
 
     /// Whether there seems to be nothing to steal.
     fn is_empty(other: &Self::Handle) -> bool;
 }
 
-/// Visits all nodes. Returns how long that took.
+/// Visits all nodes. Returns the time that took.
 pub(crate) fn explore<W: Worklist>(work: &Work<'_>, threads: usize) -> Result<Duration> {
     let (lists, handles): (Vec<W>, Vec<W::Handle>) = (0..threads).map(|_| W::new()).unzip();
     if let Some(first) = lists.first() {
@@ -70,18 +72,18 @@ pub(crate) fn explore<W: Worklist>(work: &Work<'_>, threads: usize) -> Result<Du
     start.zip(end).map(|(start, end)| end.duration_since(start)).ok_or_else(|| anyhow!("no thread ran"))
 }
 
-/// What one worker did.
+/// The result of one worker.
 struct Done {
     start: Instant,
     end: Instant,
     visits: Visits,
 }
 
-/// What the workers share.
+/// The state that the workers share.
 struct Crew<'a, W: Worklist> {
     work: &'a Work<'a>,
     handles: Vec<W::Handle>,
-    /// How many have work, or look for some.
+    /// The number of workers that have work or search for it.
     active: AtomicUsize,
     together: Barrier,
 }
@@ -106,7 +108,7 @@ impl<W: Worklist> Crew<'_, W> {
         self.handles.iter().enumerate().filter(move |(other, _)| *other != index).map(|(_, handle)| handle)
     }
 
-    /// Goes round the others in order until one had something, or none had.
+    /// Tries the other workers in order until a theft succeeds or all are empty.
     fn steal(&self, index: usize, list: &W) -> bool {
         loop {
             let mut busy = false;
@@ -123,9 +125,10 @@ impl<W: Worklist> Crew<'_, W> {
         }
     }
 
-    /// Waits until there may be something to steal. Returns whether there is; otherwise it is over.
+    /// Waits until there may be something to steal. Returns false if the exploration is over.
     fn rest(&self) -> bool {
-        // Release: who sees that it is over sees what was done. Acquire: the same, the other way round.
+        // Release: a worker that sees the end sees all work done before. Acquire: this worker sees
+        // the work of the others.
         self.active.fetch_sub(1, Ordering::AcqRel);
         let backoff = Backoff::new();
         loop {
@@ -141,7 +144,9 @@ impl<W: Worklist> Crew<'_, W> {
     }
 }
 
-/// Our bulk queue. What a node discovers is pushed as it comes; what is stolen moves on as a batch.
+/// filch's bulk queue.
+///
+/// Discovered nodes are pushed one by one. Stolen nodes are pushed as a batch.
 pub(crate) struct BulkList(bulk::Owner<usize>);
 
 impl Worklist for BulkList {
@@ -183,7 +188,7 @@ impl Worklist for BulkList {
     }
 }
 
-/// The same, but what a node discovers is pushed as one batch.
+/// Like [`BulkList`], but the nodes that a visit discovers are pushed as one batch.
 pub(crate) struct BatchList(BulkList);
 
 impl Worklist for BatchList {
@@ -222,7 +227,7 @@ impl Worklist for BatchList {
     }
 }
 
-/// crossbeam-deque. Its batch is half, but no more than 32.
+/// crossbeam-deque. It steals half, but at most 32 nodes.
 pub(crate) struct CrossbeamList(Worker<usize>);
 
 impl Worklist for CrossbeamList {
@@ -262,10 +267,10 @@ impl Worklist for CrossbeamList {
     }
 }
 
-/// A deque behind a lock. What a node discovers is pushed under one lock.
+/// A deque behind a lock. The nodes that a visit discovers are pushed under one lock.
 pub(crate) struct MutexList {
     deque: Locked,
-    /// For what a node discovers, so that the lock is not held meanwhile.
+    /// A buffer for discovered nodes, so that the lock is not held during a visit.
     discovered: Cell<Vec<usize>>,
 }
 

@@ -1,10 +1,13 @@
-//! Square matrices that a recursion divides into quadrants. A matrix is stored quadrant by quadrant, and each of these again, down to leaves that are
-//! stored row by row: a quadrant is a slice, and tasks that write different quadrants need nothing but `split_at_mut`.
+//! Square matrices that a recursion divides into quadrants.
+//!
+//! A matrix is stored quadrant by quadrant, recursively, down to leaves that are stored row by row.
+//! A quadrant is therefore a slice, and tasks that write different quadrants need only
+//! `split_at_mut`.
 
-/// What is not divided: a few rows.
+/// A block that is not divided further, stored row by row.
 pub(super) type Leaf<const SIDE: usize> = [[f64; SIDE]; SIDE];
 
-/// The square of numbers that a kernel keeps in registers.
+/// The side of the square of numbers that a kernel keeps in registers.
 const TILE: usize = 4;
 
 /// The quadrants of a matrix: upper left, upper right, lower left, lower right.
@@ -15,7 +18,7 @@ pub(super) fn quadrants(matrix: &[f64]) -> [&[f64]; 4] {
     [upper_left, upper_right, lower_left, lower_right]
 }
 
-/// The same, to be written.
+/// The quadrants of a matrix, mutable.
 pub(super) fn quadrants_mut(matrix: &mut [f64]) -> [&mut [f64]; 4] {
     let (upper, lower) = matrix.split_at_mut(matrix.len() / 2);
     let (upper_left, upper_right) = upper.split_at_mut(upper.len() / 2);
@@ -23,17 +26,19 @@ pub(super) fn quadrants_mut(matrix: &mut [f64]) -> [&mut [f64]; 4] {
     [upper_left, upper_right, lower_left, lower_right]
 }
 
-/// A matrix that is a single leaf.
+/// The matrix as a single leaf.
 pub(super) fn leaf<const SIDE: usize>(matrix: &[f64]) -> &Leaf<SIDE> {
     matrix.as_chunks().0.try_into().expect("a matrix of one leaf")
 }
 
-/// The same, to be written.
+/// The matrix as a single leaf, mutable.
 pub(super) fn leaf_mut<const SIDE: usize>(matrix: &mut [f64]) -> &mut Leaf<SIDE> {
     matrix.as_chunks_mut().0.try_into().expect("a matrix of one leaf")
 }
 
-/// A matrix by its rows and columns. Its side is that of a leaf, doubled any number of times.
+/// Builds a matrix from its entries by row and column.
+///
+/// Its side is that of a leaf, doubled any number of times.
 pub(super) fn matrix<const SIDE: usize>(side: usize, entry: &dyn Fn(usize, usize) -> f64) -> Vec<f64> {
     assert!(side.is_multiple_of(SIDE) && (side / SIDE).is_power_of_two(), "{side} is not {SIDE} doubled a few times");
     let mut numbers = vec![0.0; side * side];
@@ -48,7 +53,9 @@ pub(super) fn matrix<const SIDE: usize>(side: usize, entry: &dyn Fn(usize, usize
     numbers
 }
 
-/// The product of a matrix and a vector, of those entries of the matrix that `part` lets through: it is given their row, their column and themselves.
+/// The product of a part of a matrix and a vector.
+///
+/// `part` gets the row, the column and the value of each entry and returns the value to use.
 pub(super) fn times<const SIDE: usize>(matrix: &[f64], vector: &[f64], part: fn(usize, usize, f64) -> f64) -> Vec<f64> {
     let mut product = vec![0.0; vector.len()];
     for (index, block) in matrix.chunks_exact(SIDE * SIDE).enumerate() {
@@ -64,36 +71,40 @@ pub(super) fn times<const SIDE: usize>(matrix: &[f64], vector: &[f64], part: fn(
     product
 }
 
-/// Lets everything through.
+/// Selects the whole matrix.
 pub(super) fn all(_row: usize, _column: usize, number: f64) -> f64 {
     number
 }
 
-/// The row and the column at which the leaf begins that is stored at `index`: they take turns to give it a bit.
+/// The first row and column of the leaf that is stored at `index`.
+///
+/// The bits of the index belong alternately to the row and the column.
 fn corner<const SIDE: usize>(index: usize) -> (usize, usize) {
     let every_other = |bits: usize| (0..usize::BITS / 2).map(|bit| (bits >> (2 * bit) & 1) << bit).sum::<usize>();
     (every_other(index >> 1) * SIDE, every_other(index) * SIDE)
 }
 
-/// `target = left * right`.
+/// Computes `target = left * right`.
 #[inline(never)]
 pub(super) fn set_to_product<const SIDE: usize>(target: &mut Leaf<SIDE>, left: &Leaf<SIDE>, right: &Leaf<SIDE>) {
     for_each_tile(target, left, right, |number, sum| *number = sum);
 }
 
-/// `target += left * right`.
+/// Computes `target += left * right`.
 #[inline(never)]
 pub(super) fn add_product<const SIDE: usize>(target: &mut Leaf<SIDE>, left: &Leaf<SIDE>, right: &Leaf<SIDE>) {
     for_each_tile(target, left, right, |number, sum| *number += sum);
 }
 
-/// `target -= left * right`.
+/// Computes `target -= left * right`.
 #[inline(never)]
 pub(super) fn subtract_product<const SIDE: usize>(target: &mut Leaf<SIDE>, left: &Leaf<SIDE>, right: &Leaf<SIDE>) {
     for_each_tile(target, left, right, |number, sum| *number -= sum);
 }
 
-/// Puts the X of `X * upper = block` in the place of the block, row by row. What is below the diagonal of `upper` does not matter.
+/// Replaces the block with the X of `X * upper = block`, row by row.
+///
+/// The numbers below the diagonal of `upper` do not matter.
 #[inline(never)]
 pub(super) fn solve_upper<const SIDE: usize>(block: &mut Leaf<SIDE>, upper: &Leaf<SIDE>) {
     for row in block {
@@ -107,7 +118,10 @@ pub(super) fn solve_upper<const SIDE: usize>(block: &mut Leaf<SIDE>, upper: &Lea
     }
 }
 
-/// Tile by tile, so that each number of the target is read and written once, and each of the others is used several times while it is in a register.
+/// Computes the product tile by tile.
+///
+/// Each number of the target is read and written once. Each of the others is used several times
+/// while it is in a register.
 #[inline(always)]
 fn for_each_tile<const SIDE: usize>(
     target: &mut Leaf<SIDE>,

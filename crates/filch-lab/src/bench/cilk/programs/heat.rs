@@ -1,4 +1,6 @@
-//! Heat that spreads over a plate whose border is kept at given temperatures: each point moves towards its four neighbours, step after step.
+//! Heat diffusion on a plate whose border is kept at given temperatures.
+//!
+//! In each step, every point moves towards its four neighbours.
 
 use std::f64::consts::PI;
 
@@ -7,17 +9,21 @@ use anyhow::{ensure, Result};
 use crate::bench::contenders::Fork;
 use crate::bench::work::Work;
 
-/// How many rows a task computes.
+/// The number of rows that a task computes.
 const GRAIN: usize = 8;
 
-/// What part of a difference between neighbours is gone after a step.
+/// The share of a difference between neighbours that a step removes.
 const FLOW: f64 = 0.2;
 
-/// How many half waves there are from side to side. The last is cut off, so that no border is all zero.
+/// The number of half waves from side to side.
+///
+/// The last is cut off, so that no border is all zero.
 const HALF_WAVES: f64 = 20.5;
 
-/// A plate. It starts as a wave along both sides, of which every step leaves the same shape, lower by a known factor: the exact temperatures are known
-/// at all times, for the border and for the check.
+/// A plate that starts as a wave along both sides.
+///
+/// Every step leaves the same shape, lower by a known factor. The exact temperatures are therefore
+/// known at all times, for the border and for the check.
 #[derive(Debug)]
 pub(crate) struct Heat {
     rows: usize,
@@ -29,14 +35,14 @@ pub(crate) struct Heat {
 }
 
 impl Heat {
-    /// The rows of table 1.
+    /// The number of rows in table 1.
     pub(crate) const FULL: usize = 4096;
-    /// The rows in a quick run.
+    /// The number of rows in a quick run.
     pub(crate) const QUICK: usize = 512;
-    /// How many steps are made: as many as take about a second.
+    /// The number of steps: as many as take about a second.
     pub(crate) const STEPS: usize = 100;
 
-    /// A plate of so many rows, at least twelve, and a quarter as many columns.
+    /// A plate with `rows` rows, at least twelve, and a quarter as many columns.
     pub(crate) fn new(rows: usize) -> Heat {
         Heat::shaped(rows, rows / 4, Heat::STEPS)
     }
@@ -51,14 +57,14 @@ impl Heat {
         Heat { rows, columns, steps, down: wave(rows), across: wave(columns), decay }
     }
 
-    /// The temperatures after so many steps.
+    /// The exact temperatures after `steps` steps.
     fn after(&self, steps: usize) -> impl Iterator<Item = f64> + '_ {
         let left = self.decay.powi(steps as i32);
         self.down.iter().flat_map(move |down| self.across.iter().map(move |across| left * down * across))
     }
 }
 
-/// The temperatures, and where those of the next step go.
+/// The temperatures, and memory for those of the next step.
 #[derive(Debug)]
 pub(crate) struct Plates {
     now: Vec<f64>,
@@ -69,7 +75,7 @@ impl Work for Heat {
     type Input = Plates;
     type Answer = Vec<f64>;
 
-    /// What is never written is not a number.
+    /// Points that are never written stay NaN.
     fn input(&self) -> Plates {
         Plates { now: self.after(0).collect(), next: vec![f64::NAN; self.rows * self.columns] }
     }
@@ -100,12 +106,12 @@ impl Work for Heat {
 struct Step<'a> {
     heat: &'a Heat,
     now: &'a [f64],
-    /// What is left of the first temperatures after this step.
+    /// The factor by which the first temperatures have decayed after this step.
     left: f64,
 }
 
 impl Step<'_> {
-    /// Computes the rows from `first` on, as many as there is room for.
+    /// Computes the rows from `first` on, as many as `next` has room for.
     fn advance<F: Fork>(&self, context: F::Context<'_>, first: usize, next: &mut [f64]) {
         let rows = next.len() / self.heat.columns;
         if rows <= GRAIN {
@@ -139,7 +145,7 @@ impl Step<'_> {
     }
 }
 
-/// A row without its ends.
+/// Computes a row without its ends.
 #[inline(never)]
 fn flow(next: &mut [f64], above: &[f64], here: &[f64], below: &[f64]) {
     let inner = next.len() - 2;
@@ -181,7 +187,7 @@ mod tests {
         let answer = work.run::<Serial>((), work.input());
         assert!(work.check(&answer).is_ok());
         assert!(work.check(&answer[1..].to_vec()).is_err());
-        // A step too few.
+        // The answer has one step too few.
         assert!(Heat::shaped(20, 30, 5).check(&answer).is_err());
         for wrong in [0, 45, 599] {
             let mut answer = answer.clone();

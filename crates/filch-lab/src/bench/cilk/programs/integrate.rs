@@ -1,4 +1,6 @@
-//! The area under a curve: intervals are halved for as long as that changes the area, and every halving is a join.
+//! The area under a curve by adaptive halving of intervals.
+//!
+//! An interval is halved as long as that changes the area, and every halving is a join.
 
 use std::sync::OnceLock;
 
@@ -7,22 +9,24 @@ use anyhow::{ensure, Result};
 use crate::bench::contenders::{Fork, Serial};
 use crate::bench::work::Work;
 
-/// The area under (x² + 1) x from 0 to some point.
+/// The area under (x² + 1) x from 0 to a given point.
 #[derive(Clone, Debug)]
 pub(crate) struct Integrate {
     to: u32,
     tolerance: f64,
-    /// What a serial run comes to, once somebody has asked.
+    /// The result of a serial run, computed on first use.
     serial: OnceLock<f64>,
 }
 
 impl Integrate {
-    /// Up to where table 1 integrates.
+    /// The upper limit of the integral in table 1.
     pub(crate) const FULL: u32 = 10_000;
-    /// Up to where a quick run does, for less than a hundredth of the joins.
+    /// The upper limit in a quick run, for less than a hundredth of the joins.
     pub(crate) const QUICK: u32 = 200;
 
-    /// The area from 0 to `to`. Cilk's program halves down to a change of 1e-9, for twice as many joins of the same kind.
+    /// The area from 0 to `to`.
+    ///
+    /// Cilk's program halves down to a change of 1e-9, for twice as many joins of the same kind.
     pub(crate) fn new(to: u32) -> Integrate {
         Integrate::within(to, 1e-8)
     }
@@ -57,15 +61,18 @@ impl Integrate {
     }
 }
 
-/// A part of the curve. Closures capture where it is and not all of its numbers: a join that moves what was only just stored, two numbers
-/// at a time, waits for the store buffer, and whether it moves them is a whim of the compiler.
+/// A part of the curve.
+///
+/// Closures capture a reference to it and not all of its numbers. A join that moves numbers that
+/// were only just stored, two at a time, waits for the store buffer, and whether it moves them
+/// depends on the compiler.
 #[derive(Clone, Copy)]
 struct Interval {
     left: f64,
     length: f64,
     left_height: f64,
     right_height: f64,
-    /// What the area under it would be if it were straight.
+    /// The area under the part if the curve were straight.
     area: f64,
 }
 
@@ -88,8 +95,9 @@ impl Work for Integrate {
     fn check(&self, answer: &f64) -> Result<()> {
         let to = f64::from(self.to);
         let expected = to.powi(4) / 4.0 + to.powi(2) / 2.0;
-        // Halving an interval of length h around x changes its area by h³ 6x / 16, three times what the halves are then still wrong
-        // by. So the shortest interval is at least half as long as the one that would just not be halved.
+        // Halving an interval of length h around x changes its area by h³ 6x / 16, three times the
+        // error that the halves then still have. So the shortest interval is at least half as long
+        // as one that would just not be halved.
         let shortest = (self.tolerance * 16.0 / (6.0 * to)).cbrt() / 2.0;
         let wrong_by = to / shortest * self.tolerance / 3.0;
         // A sum of n numbers in a tree rounds log n times.
@@ -99,7 +107,8 @@ impl Work for Integrate {
             "the area up to {} is {expected}, not {answer}",
             self.to
         );
-        // Rounding hides whatever is lost at the left, where the curve is low. But everybody adds the same numbers in the same order, and so comes to the same in every bit.
+        // Rounding hides an error at the left, where the curve is low. But all contenders add the
+        // same numbers in the same order, and so get the same result in every bit.
         let serial = *self.serial.get_or_init(|| self.run::<Serial>((), ()));
         ensure!(*answer == serial, "the area up to {} adds up to {serial}, not {answer}", self.to);
         Ok(())
@@ -139,7 +148,8 @@ mod tests {
     fn the_smallest_part_that_is_lost_is_missed() {
         let work = Integrate::within(1_000, 1e-1);
         let area = work.run::<Serial>((), ());
-        // As little as the number can tell, and less than what halving leaves wrong.
+        // The smallest difference that the number can represent, and less than the error that
+        // halving leaves.
         assert!(work.check(&area.next_down()).is_err());
     }
 }

@@ -1,4 +1,6 @@
-//! Iterative mesh relaxation: each sweep replaces every cell of a square mesh by the mean of its four neighbours.
+//! Iterative mesh relaxation.
+//!
+//! Each sweep replaces every cell of a square mesh by the mean of its four neighbours.
 
 use std::f64::consts::PI;
 use std::mem;
@@ -8,10 +10,12 @@ use anyhow::{bail, ensure, Result};
 use crate::bench::contenders::Fork;
 use crate::bench::work::Work;
 
-/// So many rows or fewer are relaxed by one leaf.
+/// The largest number of rows that one leaf relaxes.
 const GRAIN: usize = 8;
 
-/// How far a cell may be from where it should be. Rounding is all that there is, and sweeps do not add it up.
+/// The largest distance of a cell from its exact value.
+///
+/// The only error is rounding, and sweeps do not add it up.
 const TOLERANCE: f64 = 1e-12;
 
 /// A square mesh with a fixed border.
@@ -24,11 +28,11 @@ pub(crate) struct Jacobi {
 }
 
 impl Jacobi {
-    /// The side of table 1.
+    /// The side in table 1.
     pub(crate) const FULL: usize = 1024;
     /// The side in a quick run.
     pub(crate) const QUICK: usize = 256;
-    /// How often a mesh is swept over.
+    /// The number of sweeps over a mesh.
     pub(crate) const SWEEPS: u32 = 100;
 
     /// A mesh of `side` by `side` cells within its border.
@@ -41,11 +45,12 @@ impl Jacobi {
     }
 }
 
-/// A mesh after so many sweeps, border included, as a formula has it.
+/// The exact mesh after `sweeps` sweeps, including its border.
 ///
-/// It is a saddle and three waves on top. The mean of four neighbours on a saddle is the saddle, so that it stays, and every wave that
-/// is zero on the border keeps its shape and is scaled by a factor of its own. One of the waves is as short as the mesh allows:
-/// it changes its sign with every sweep, and with it would everything that missed one.
+/// It is a saddle with three waves on top. The mean of four neighbours on a saddle is the saddle,
+/// so the saddle does not change. Every wave that is zero on the border keeps its shape and is
+/// scaled by a factor of its own. One of the waves is as short as the mesh allows: it changes its
+/// sign with every sweep, so a cell that missed a sweep has the wrong sign.
 fn mesh(side: usize, sweeps: u32) -> Vec<f64> {
     let width = side + 2;
     let angle = |steps: usize| PI * steps as f64 / (side + 1) as f64;
@@ -69,7 +74,7 @@ fn mesh(side: usize, sweeps: u32) -> Vec<f64> {
 }
 
 impl Work for Jacobi {
-    /// A mesh and another with the same border to sweep it into.
+    /// A mesh, and another with the same border as the target of a sweep.
     type Input = [Vec<f64>; 2];
     type Answer = Vec<f64>;
 
@@ -101,7 +106,7 @@ impl Work for Jacobi {
     }
 }
 
-/// Relaxes the rows `to`. The rows `from` are the same ones, the one above and the one below.
+/// Relaxes the rows `to`. `from` has the same rows, plus the one above and the one below.
 fn sweep<F: Fork>(context: F::Context<'_>, width: usize, from: &[f64], to: &mut [f64]) {
     let rows = to.len() / width;
     if rows <= GRAIN {
@@ -117,7 +122,7 @@ fn sweep<F: Fork>(context: F::Context<'_>, width: usize, from: &[f64], to: &mut 
     );
 }
 
-/// One function for everybody.
+/// Relaxes a few rows. One function for all contenders.
 #[inline(never)]
 fn relax(width: usize, from: &[f64], to: &mut [f64]) {
     for (row, to) in to.chunks_exact_mut(width).enumerate() {

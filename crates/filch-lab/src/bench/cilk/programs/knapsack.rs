@@ -1,11 +1,14 @@
-//! A knapsack, packed by branch and bound: each item is either taken or left, and a join is that choice.
+//! The knapsack problem by branch and bound.
 //!
-//! Everybody shares the best value so far, by which branches are cut off. How many are left to search therefore depends on who
-//! finds what first, and that on luck.
+//! Each item is either taken or left, and a join is that choice.
 //!
-//! The items are of a hard and steady kind: each is worth a little more than it weighs, all weigh nearly the same, and there is room for a
-//! third of them. The best value is found within the first hundredth of a search, and the rest is the proof that nothing
-//! beats it: almost the same 85 million nodes for 32 items, whoever searches first where.
+//! All workers share the best value so far, which cuts off branches. The number of branches left to
+//! search therefore depends on which worker finds which value first, and so on luck.
+//!
+//! The items are of a hard and steady kind: each is worth a little more than it weighs, all weigh
+//! nearly the same, and there is room for a third of them. The best value is found within the first
+//! hundredth of a search. The rest is the proof that nothing beats it. For 32 items, that takes
+//! almost the same 85 million nodes in whatever order they are searched.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,17 +18,17 @@ use crate::bench::contenders::Fork;
 use crate::bench::random::Random;
 use crate::bench::work::Work;
 
-/// What the lightest item weighs at least.
+/// The smallest weight of an item.
 const WEIGHT: u64 = 9_000;
-/// By how much weights differ at most.
+/// The bound of the differences between weights.
 const DIFFERENCE: u64 = 1_000;
-/// By how much the value of an item exceeds its weight.
+/// The difference between an item's value and its weight.
 const SURPLUS: u64 = 1_000;
 
 /// Items, and room for some of them.
 #[derive(Debug)]
 pub(crate) struct Knapsack {
-    /// The most valuable by weight comes first.
+    /// The items, ordered by value per weight, the best first.
     items: Vec<Item>,
     room: u64,
     optimum: u64,
@@ -38,12 +41,12 @@ struct Item {
 }
 
 impl Knapsack {
-    /// The items of table 1.
+    /// The number of items in table 1.
     pub(crate) const FULL: usize = 32;
-    /// The items of a quick run.
+    /// The number of items in a quick run.
     pub(crate) const QUICK: usize = 24;
 
-    /// So many items, the same ones each time: at least three.
+    /// A knapsack with `items` items, at least three, the same in each run.
     pub(crate) fn new(items: usize) -> Knapsack {
         let mut random = Random::new(1);
         let items: Vec<Item> = (0..items)
@@ -52,21 +55,22 @@ impl Knapsack {
                 Item { value: weight + SURPLUS, weight }
             })
             .collect();
-        // For a whole number of items of the average weight: what is left over could not be filled better by chance.
+        // Room for a whole number of items of average weight. The rest cannot be filled better by
+        // chance.
         let (third, all) = (items.len() as u64 / 3, items.len() as u64);
         let room = items.iter().map(|item| item.weight).sum::<u64>() * third / all;
         Knapsack::of(items, room)
     }
 
     fn of(mut items: Vec<Item>, room: u64) -> Knapsack {
-        // By value / weight, without dividing.
+        // Sorts by value / weight, without dividing.
         items.sort_by(|one, other| (other.value * one.weight).cmp(&(one.value * other.weight)));
         let optimum = optimum(&items, room);
         Knapsack { items, room, optimum }
     }
 }
 
-/// The best value by dynamic programming.
+/// The best value, by dynamic programming.
 fn optimum(items: &[Item], room: u64) -> u64 {
     let mut best = vec![0; room as usize + 1];
     for item in items {
@@ -93,17 +97,19 @@ impl Work for Knapsack {
     }
 }
 
-/// The best value of a knapsack that holds `value` already and has `room` for some of `items`. Where that is no better than
-/// `best`, it may be any value that it can hold.
+/// The best value of a knapsack with `value` in it and `room` for some `items`.
+///
+/// If that is no better than `best`, the result may be any value that the knapsack can hold.
 fn pack<F: Fork>(context: F::Context<'_>, mut items: &[Item], room: u64, value: u64, best: &AtomicU64) -> u64 {
-    // Relaxed, here and below: nothing is read on the strength of this number, and an old one costs nodes, not the answer.
+    // Relaxed, here and below: no other read depends on this number, and an old value costs nodes
+    // but does not change the answer.
     let known = best.load(Ordering::Relaxed);
     if value > known {
         best.fetch_max(value, Ordering::Relaxed);
     }
     let known = known.max(value);
     while let Some((item, others)) = items.split_first() {
-        // No room is worth more than if it could all be filled at the rate of the best item left.
+        // The room is worth at most what it would hold if filled at the rate of the best item left.
         if room * item.value <= (known - value) * item.weight {
             break;
         }
@@ -160,9 +166,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_better_is_cut_off() {
-        // There is room for 4 of 12 items. There are 794 subsets of so many or fewer: 793 joins, if all of them fitted and were looked at.
+        // There is room for 4 of 12 items. There are 794 subsets of 4 or fewer: 793 joins, if all
+        // of them fitted and were visited.
         assert!((300..400).contains(&joins(&Knapsack::new(12)).unwrap()));
-        // Everything fits: taking all is found first, and nothing beats it.
+        // Everything fits: the search takes all items first, and nothing beats that.
         let items = vec![Item { value: 2, weight: 1 }; 100];
         assert_eq!(joins(&Knapsack::of(items, 100)).unwrap(), 100);
     }

@@ -1,4 +1,7 @@
-//! LU decomposition without pivoting: the matrix becomes a unit lower and an upper triangular matrix whose product it was.
+//! LU decomposition without pivoting.
+//!
+//! It replaces the matrix with a unit lower and an upper triangular matrix whose product is the
+//! matrix.
 
 use anyhow::{Context as _, Result};
 
@@ -8,7 +11,7 @@ use crate::bench::contenders::Fork;
 use crate::bench::random::fraction;
 use crate::bench::work::Work;
 
-/// The side of a block that is decomposed as it is.
+/// The side of a block that is decomposed directly.
 const SIDE: usize = 16;
 
 /// A matrix to decompose. Its diagonal dominates, so that no pivot is small.
@@ -19,12 +22,12 @@ pub(crate) struct Lu {
 }
 
 impl Lu {
-    /// The side of table 1.
+    /// The side in table 1.
     pub(crate) const FULL: usize = 1024;
     /// The side in a quick run.
     pub(crate) const QUICK: usize = 256;
 
-    /// A matrix of so many rows: 16, doubled any number of times.
+    /// A matrix with `side` rows: 16, doubled any number of times.
     pub(crate) fn new(side: usize) -> Lu {
         let entry = |row: usize, column: usize| {
             let number = 2.0 * fraction((row * side + column) as u64) - 1.0;
@@ -60,7 +63,7 @@ impl Work for Lu {
     }
 }
 
-/// What of the answer is in the upper triangle.
+/// Selects the upper triangle of the answer.
 fn upper(row: usize, column: usize, number: f64) -> f64 {
     if row <= column {
         number
@@ -69,7 +72,7 @@ fn upper(row: usize, column: usize, number: f64) -> f64 {
     }
 }
 
-/// What of the answer is in the lower triangle, whose diagonal is not stored.
+/// Selects the lower triangle of the answer, whose diagonal is not stored.
 fn unit_lower(row: usize, column: usize, number: f64) -> f64 {
     match row.cmp(&column) {
         std::cmp::Ordering::Less => 0.0,
@@ -78,7 +81,7 @@ fn unit_lower(row: usize, column: usize, number: f64) -> f64 {
     }
 }
 
-/// Puts both triangles in the place of the matrix.
+/// Replaces the matrix with both triangles.
 fn decompose<F: Fork>(mut context: F::Context<'_>, matrix: &mut [f64]) {
     if matrix.len() == SIDE * SIDE {
         return decompose_leaf(leaf_mut(matrix));
@@ -95,7 +98,9 @@ fn decompose<F: Fork>(mut context: F::Context<'_>, matrix: &mut [f64]) {
     decompose::<F>(context, lower_right);
 }
 
-/// Puts the X of `lower * X = matrix` in the place of the matrix. What is left of a middle line does not depend on what is right of it.
+/// Replaces the matrix with the X of `lower * X = matrix`.
+///
+/// The left half of the columns does not depend on the right half.
 fn solve_lower<F: Fork>(context: F::Context<'_>, matrix: &mut [f64], lower: &[f64]) {
     fn column<F: Fork>(mut context: F::Context<'_>, above: &mut [f64], below: &mut [f64], lower: &[f64]) {
         let [upper_left, _, lower_left, lower_right] = quadrants(lower);
@@ -115,7 +120,9 @@ fn solve_lower<F: Fork>(context: F::Context<'_>, matrix: &mut [f64], lower: &[f6
     );
 }
 
-/// Puts the X of `X * upper = matrix` in the place of the matrix. What is above a middle line does not depend on what is below it.
+/// Replaces the matrix with the X of `X * upper = matrix`.
+///
+/// The upper half of the rows does not depend on the lower half.
 fn solve_upper<F: Fork>(context: F::Context<'_>, matrix: &mut [f64], upper: &[f64]) {
     fn row<F: Fork>(mut context: F::Context<'_>, left: &mut [f64], right: &mut [f64], upper: &[f64]) {
         let [upper_left, upper_right, _, lower_right] = quadrants(upper);
@@ -135,7 +142,9 @@ fn solve_upper<F: Fork>(context: F::Context<'_>, matrix: &mut [f64], upper: &[f6
     );
 }
 
-/// `target -= left * right`: each quadrant of the target is the sum of two products.
+/// Computes `target -= left * right`.
+///
+/// Each quadrant of the product is the sum of two products.
 fn subtract_product<F: Fork>(context: F::Context<'_>, target: &mut [f64], left: &[f64], right: &[f64]) {
     fn quadrant<F: Fork>(mut context: F::Context<'_>, target: &mut [f64], left: [&[f64]; 2], right: [&[f64]; 2]) {
         subtract_product::<F>(F::lend(&mut context), target, left[0], right[0]);
@@ -210,7 +219,8 @@ mod tests {
     #[test]
     fn a_single_block_is_not_divided() {
         assert_eq!(joins(&Lu::new(16)).unwrap(), 0);
-        // The two solves. What they are subtracted from is a single block.
+        // The two solves are joined. The matrix that the product is subtracted from is a single
+        // block.
         assert_eq!(joins(&Lu::new(32)).unwrap(), 1);
     }
 

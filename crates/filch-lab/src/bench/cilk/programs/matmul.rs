@@ -1,8 +1,10 @@
-//! Matrix multiplication by divide and conquer: the longest of the three dimensions is halved. Halves of the product's rows or of its
-//! columns are joined; halves of what is summed over are added one after the other.
+//! Matrix multiplication by divide and conquer: the longest of the three dimensions is halved.
 //!
-//! A matrix lies in memory in the order in which it is halved, so that a half of it is a half of a slice, down to blocks that are
-//! multiplied as they are.
+//! Halves of the product's rows or columns are joined. Halves of the inner dimension are added one
+//! after the other.
+//!
+//! A matrix is stored in the order in which it is halved, so that a half of it is a half of a
+//! slice, down to blocks that are multiplied directly.
 
 use anyhow::{ensure, Result};
 
@@ -10,29 +12,33 @@ use crate::bench::contenders::Fork;
 use crate::bench::random::{scramble, Random};
 use crate::bench::work::Work;
 
-/// Rows and columns of a block.
+/// The number of rows and columns of a block.
 const BLOCK: usize = 16;
 
-/// A block, row by row.
+/// A block, stored row by row.
 type Block = [[f64; BLOCK]; BLOCK];
 
 /// Two square matrices of small whole numbers, whose product is therefore exact.
 #[derive(Debug)]
 pub(crate) struct Matmul {
     side: usize,
-    /// Halved by rows first.
+    /// The left matrix, halved by rows first.
     left: Vec<Block>,
-    /// Halved by columns first: its rows are what is summed over, which is halved last.
+    /// The right matrix, halved by columns first.
+    ///
+    /// Its rows are the inner dimension, which is halved last.
     right: Vec<Block>,
 }
 
 impl Matmul {
-    /// The side of table 1.
+    /// The side in table 1.
     pub(crate) const FULL: usize = 1024;
     /// The side in a quick run.
     pub(crate) const QUICK: usize = 256;
 
-    /// Two matrices of `side` rows and columns: a power of two, and at least a block.
+    /// Two matrices with `side` rows and columns.
+    ///
+    /// `side` must be a power of two, and at least a block.
     pub(crate) fn new(side: usize) -> Matmul {
         assert!(side.is_power_of_two() && side >= BLOCK, "no matrix of side {side} can be halved down to blocks");
         let mut random = Random::new(side as u64);
@@ -43,7 +49,9 @@ impl Matmul {
         Matmul { side, left: matrix(), right: matrix() }
     }
 
-    /// A matrix times a vector, modulo 2^64. None if the matrix has anything but whole numbers in it.
+    /// A matrix times a vector, modulo 2^64.
+    ///
+    /// Returns `None` if the matrix contains a number that is not whole.
     fn times(&self, matrix: &[Block], first: First, vector: &[u64]) -> Option<Vec<u64>> {
         let mut product = vec![0u64; self.side];
         for (block_row, sums) in product.chunks_mut(BLOCK).enumerate() {
@@ -64,14 +72,14 @@ impl Matmul {
     }
 }
 
-/// What is halved first.
+/// The dimension that is halved first.
 #[derive(Clone, Copy)]
 enum First {
     Rows,
     Columns,
 }
 
-/// Where a block lies: a bit of one of its two numbers is followed by the same bit of the other.
+/// The index of a block: the bits of its row and its column alternate.
 fn place(row: usize, column: usize, first: First) -> usize {
     let (high, low) = match first {
         First::Rows => (row, column),
@@ -101,7 +109,7 @@ impl Work for Matmul {
         product
     }
 
-    /// Freivalds' way: the product times a vector is the left matrix times the right one times that vector.
+    /// Freivalds' check: the product times a vector equals left times (right times the vector).
     fn check(&self, answer: &Vec<Block>) -> Result<()> {
         ensure!(answer.len() == self.left.len(), "the product has {} blocks", answer.len());
         let vector: Vec<u64> = (0..self.side as u64).map(scramble).collect();
@@ -114,7 +122,7 @@ impl Work for Matmul {
     }
 }
 
-/// What is multiplied, in blocks: `rows` by `inner` times `inner` by `columns`.
+/// The size of a multiplication in blocks: `rows` by `inner` times `inner` by `columns`.
 #[derive(Clone, Copy)]
 struct Size {
     rows: usize,
@@ -154,7 +162,7 @@ fn multiply<F: Fork>(mut context: F::Context<'_>, product: &mut [Block], left: &
     }
 }
 
-/// One function for everybody.
+/// Multiplies two blocks. One function for all contenders.
 #[inline(never)]
 fn multiply_blocks(product: &mut Block, left: &Block, right: &Block) {
     for (sums, factors) in product.iter_mut().zip(left) {

@@ -1,4 +1,6 @@
-//! The programs that only this suite has, one file each. The others are among the [workloads](crate::bench::work).
+//! The programs that only this suite has, one file each.
+//!
+//! The others are among the [workloads](crate::bench::work).
 
 mod blocks;
 mod cholesky;

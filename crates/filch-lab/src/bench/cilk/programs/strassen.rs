@@ -1,4 +1,6 @@
-//! Strassen's multiplication of matrices in Winograd's form: seven products of quadrants instead of eight, and fifteen sums.
+//! Strassen's matrix multiplication in Winograd's form.
+//!
+//! It needs seven products of quadrants instead of eight, and fifteen sums.
 
 use anyhow::{Context as _, Result};
 
@@ -8,11 +10,13 @@ use crate::bench::contenders::Fork;
 use crate::bench::random::fraction;
 use crate::bench::work::Work;
 
-/// The side of a block that is multiplied as it is.
+/// The side of a block that is multiplied directly.
 const SIDE: usize = 32;
 
-/// Matrices of up to so many numbers are multiplied by the definition: sums of smaller ones would cost more than the eighth product. It is also how
-/// many numbers of a sum one task adds.
+/// The largest number of entries of a matrix that is multiplied by the definition.
+///
+/// Sums of smaller matrices would cost more than the eighth product. It is also the number of
+/// entries of a sum that one task adds.
 const SMALL: usize = 64 * 64;
 
 /// Two matrices to multiply.
@@ -25,12 +29,12 @@ pub(crate) struct Strassen {
 }
 
 impl Strassen {
-    /// The side of table 1.
+    /// The side in table 1.
     pub(crate) const FULL: usize = 4096;
     /// The side in a quick run.
     pub(crate) const QUICK: usize = 256;
 
-    /// Matrices of so many rows: 32, doubled any number of times.
+    /// Matrices with `side` rows: 32, doubled any number of times.
     pub(crate) fn new(side: usize) -> Strassen {
         Strassen::down_to(side, SMALL)
     }
@@ -48,7 +52,7 @@ impl Work for Strassen {
     type Input = Vec<f64>;
     type Answer = Vec<f64>;
 
-    /// Where the product goes. What is not written is not a number.
+    /// Memory for the product. Numbers that are never written stay NaN.
     fn input(&self) -> Vec<f64> {
         vec![f64::NAN; self.side * self.side]
     }
@@ -58,7 +62,9 @@ impl Work for Strassen {
         product
     }
 
-    /// As Freivalds does: a product of matrices that is right for a random vector is right with all but certainty.
+    /// Freivalds' check: multiplies both sides by a random vector.
+    ///
+    /// A product that is right for a random vector is right with near certainty.
     fn check(&self, answer: &Vec<f64>) -> Result<()> {
         let times = |matrix: &[f64], vector: &[f64]| blocks::times::<SIDE>(matrix, vector, blocks::all);
         let vector = random_vector(2, self.side);
@@ -67,7 +73,7 @@ impl Work for Strassen {
     }
 }
 
-/// `product = left * right`.
+/// Computes `product = left * right`.
 fn multiply<F: Fork>(mut context: F::Context<'_>, product: &mut [f64], left: &[f64], right: &[f64], small: usize) {
     if product.len() <= small {
         return multiply_small(product, left, right);
@@ -127,10 +133,10 @@ fn multiply<F: Fork>(mut context: F::Context<'_>, product: &mut [f64], left: &[f
     in_pieces::<F, 3>(context, [p2, p6, p7], [p1, p3, p4, p5], sums_of_products, small);
 }
 
-/// Sums of a few numbers that are read and four that are written.
+/// A function that reads some slices and writes sums of them to four others.
 type Sums<const READ: usize> = fn([&[f64]; READ], [&mut [f64]; 4]);
 
-/// Computes sums for the first half of all slices and for the second.
+/// Computes sums for the first and the second half of all slices.
 fn in_pieces<F: Fork, const READ: usize>(
     context: F::Context<'_>,
     read: [&[f64]; READ],
@@ -152,7 +158,7 @@ fn in_pieces<F: Fork, const READ: usize>(
     );
 }
 
-/// The first factors of the third, the fifth, the sixth and the seventh product.
+/// The first factors of the fifth, the sixth, the seventh and the third product.
 #[inline(never)]
 fn sums_of_left([a11, a12, a21, a22]: [&[f64]; 4], [s1, s2, s3, s4]: [&mut [f64]; 4]) {
     let len = s1.len();
@@ -180,7 +186,7 @@ fn sums_of_right([b11, b12, b21, b22]: [&[f64]; 4], [t1, t2, t3, t4]: [&mut [f64
     }
 }
 
-/// The quadrants of the product. Four of the seven products are in their places already.
+/// The quadrants of the product. Four of the seven products are already in their places.
 #[inline(never)]
 fn sums_of_products([p2, p6, p7]: [&[f64]; 3], [p1, p3, p4, p5]: [&mut [f64]; 4]) {
     let len = p1.len();
@@ -196,14 +202,14 @@ fn sums_of_products([p2, p6, p7]: [&[f64]; 3], [p1, p3, p4, p5]: [&mut [f64]; 4]
     }
 }
 
-/// For each quadrant of a product the factors of its two terms.
+/// The factors of the two terms of each quadrant of a product.
 fn factors<'a>(left: &'a [f64], right: &'a [f64]) -> [[&'a [f64]; 4]; 4] {
     let [a11, a12, a21, a22] = quadrants(left);
     let [b11, b12, b21, b22] = quadrants(right);
     [[a11, b11, a12, b21], [a11, b12, a12, b22], [a21, b11, a22, b21], [a21, b12, a22, b22]]
 }
 
-/// By the definition, quadrant by quadrant.
+/// Multiplies by the definition, quadrant by quadrant.
 #[inline(never)]
 fn multiply_small(product: &mut [f64], left: &[f64], right: &[f64]) {
     if product.len() == SIDE * SIDE {
@@ -215,7 +221,7 @@ fn multiply_small(product: &mut [f64], left: &[f64], right: &[f64]) {
     }
 }
 
-/// The same, added to what is there.
+/// Multiplies by the definition and adds the product to `sum`.
 fn add_small(sum: &mut [f64], left: &[f64], right: &[f64]) {
     if sum.len() == SIDE * SIDE {
         return blocks::add_product::<SIDE>(leaf_mut(sum), leaf(left), leaf(right));
@@ -241,7 +247,7 @@ mod tests {
     #[test]
     fn a_small_product_is_not_divided() {
         assert_eq!(joins(&Strassen::new(64)).unwrap(), 0);
-        // The sums of the left and of the right side, and seven products.
+        // The sums of the left and the right matrix are one join, and seven products are six.
         assert_eq!(joins(&Strassen::down_to(64, 32 * 32)).unwrap(), 1 + 6);
     }
 

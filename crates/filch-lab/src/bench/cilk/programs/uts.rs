@@ -1,8 +1,10 @@
-//! The unbalanced tree search: trees that nobody can divide evenly in advance, made as they are searched.
+//! The unbalanced tree search: trees that cannot be divided evenly in advance.
 //!
-//! A node is 20 bytes, the SHA-1 digest of its parent's 20 bytes and its number among its siblings. How many children it has
-//! follows from its last four bytes. The benchmark is specified so closely that the sizes of its trees are known:
-//! Olivier et al., *UTS: An Unbalanced Tree Search Benchmark* (2006), and the sample trees that come with it.
+//! Nodes are made as they are searched. A node is 20 bytes, the SHA-1 digest of its parent's 20
+//! bytes and its number among its siblings. Its last four bytes determine the number of its
+//! children. The benchmark is specified so closely that the sizes of its trees are known: Olivier
+//! et al., *UTS: An Unbalanced Tree Search Benchmark* (2006), and the sample trees that come with
+//! it.
 
 use anyhow::{ensure, Result};
 use sha1::{Digest, Sha1};
@@ -10,7 +12,7 @@ use sha1::{Digest, Sha1};
 use crate::bench::contenders::Fork;
 use crate::bench::work::Work;
 
-/// No node has more children than this, other than a root of [`Shape::Binomial`].
+/// The largest number of children, except for the root of [`Shape::Binomial`].
 const MOST_CHILDREN: f64 = 100.0;
 
 /// A tree to search.
@@ -22,10 +24,10 @@ pub(crate) struct Uts {
     expected: Size,
 }
 
-/// How many children nodes have.
+/// The distribution of the number of children.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
-    /// Nodes above a depth have a number that is distributed geometrically.
+    /// Nodes above a depth have a geometrically distributed number.
     Geometric { depth: u32, mean: f64 },
     /// The root has a fixed number. Others have `children` with a probability, or none.
     Binomial { at_root: u32, children: u32, probability: f64 },
@@ -45,17 +47,17 @@ impl Uts {
         Uts { name: "uts-t3", shape, root: Node::root(42), expected }
     }
 
-    /// Like T1, three layers less deep.
+    /// A tree like T1, three layers less deep.
     pub(crate) fn small_t1() -> Uts {
         Uts::counted("uts-t1-small", Shape::Geometric { depth: 7, mean: 4.0 }, 19)
     }
 
-    /// Like T3, with slightly fewer children and therefore far smaller.
+    /// A tree like T3, with slightly fewer children and therefore far smaller.
     pub(crate) fn small_t3() -> Uts {
         Uts::counted("uts-t3-small", Shape::Binomial { at_root: 2_000, children: 8, probability: 0.12 }, 42)
     }
 
-    /// A tree of which nobody has published the size.
+    /// A tree whose size is not published and therefore counted.
     fn counted(name: &'static str, shape: Shape, seed: u32) -> Uts {
         let root = Node::root(seed);
         Uts { name, shape, root, expected: count(shape, root) }
@@ -68,7 +70,7 @@ impl Uts {
         }
     }
 
-    /// The children `from` to `to` of `parent`, and everything below them.
+    /// The size of the children `from` to `to` of `parent`, with all nodes below them.
     fn children<F: Fork>(&self, context: F::Context<'_>, parent: &Node, depth: u32, from: u32, to: u32) -> Size {
         if to - from == 1 {
             return self.below::<F>(context, &child(parent, from), depth);
@@ -83,12 +85,12 @@ impl Uts {
     }
 }
 
-/// What there is to be known of a tree.
+/// The size of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     nodes: u32,
     leaves: u32,
-    /// The depth of the deepest node. That of the root is 0.
+    /// The depth of the deepest node. The root has depth 0.
     depth: u32,
 }
 
@@ -116,7 +118,7 @@ impl Node {
         Node(Sha1::digest(bytes).into())
     }
 
-    /// A number from 0 to 1, 1 excluded.
+    /// A number from 0 up to but not including 1.
     fn uniform(&self) -> f64 {
         let [.., a, b, c, d] = self.0;
         f64::from(u32::from_be_bytes([a, b, c, d]) & 0x7fff_ffff) / f64::from(1u32 << 31)
@@ -131,7 +133,7 @@ fn child(parent: &Node, number: u32) -> Node {
     Node(Sha1::digest(bytes).into())
 }
 
-/// How many children a node has.
+/// The number of children of a node.
 #[inline(never)]
 fn children(shape: Shape, node: &Node, depth: u32) -> u32 {
     match shape {
@@ -146,7 +148,7 @@ fn children(shape: Shape, node: &Node, depth: u32) -> u32 {
     }
 }
 
-/// The size of a tree, by a list of what has still to be looked at.
+/// Counts a tree with a list of nodes still to visit.
 fn count(shape: Shape, root: Node) -> Size {
     let mut size = Size { nodes: 0, leaves: 0, depth: 0 };
     let mut waiting = vec![(root, 0)];
@@ -197,7 +199,8 @@ mod tests {
 
     #[test]
     fn trees_are_those_of_the_benchmark() {
-        // T1 cut off at this depth, as others count it; T1 and T3 themselves are for when they are measured.
+        // T1 cut off at this depth, as other implementations count it. T1 and T3 themselves are
+        // checked when they are measured.
         assert_eq!(Uts::small_t1().expected, Size { nodes: 63_914, leaves: 51_124, depth: 7 });
     }
 
@@ -205,7 +208,7 @@ mod tests {
     fn siblings_are_joined_two_by_two() {
         for work in tiny() {
             let Size { nodes, leaves, .. } = work.expected;
-            // All but the root are somebody's children, and so many children are joined once less.
+            // All nodes but the root are children, and n siblings need n - 1 joins.
             assert_eq!(joins(&work).unwrap(), u64::from((nodes - 1) - (nodes - leaves)));
         }
     }

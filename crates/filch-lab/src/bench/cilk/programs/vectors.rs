@@ -1,21 +1,25 @@
-//! Vectors that find out whether a matrix is the product that it should be: to multiply a vector is cheap, and a wrong entry anywhere changes the
-//! result for all but very few vectors.
+//! Vectors that check whether a matrix is the expected product.
+//!
+//! Multiplying by a vector is cheap, and a wrong entry changes the result for all but very few
+//! vectors.
 
 use anyhow::{ensure, Result};
 
 use crate::bench::random::fraction;
 
-/// A vector of numbers between -1 and 1, another for each seed.
+/// A vector of numbers between -1 and 1, a different one for each seed.
 pub(super) fn random_vector(seed: u64, len: usize) -> Vec<f64> {
     (0..len as u64).map(|index| 2.0 * fraction(seed << 32 | index) - 1.0).collect()
 }
 
-/// Whether two vectors are the same but for rounding: no two entries may differ by more than `tolerance` times the largest there is.
+/// Checks that two vectors are the same except for rounding.
+///
+/// No two entries may differ by more than `tolerance` times the largest entry.
 pub(super) fn ensure_same(found: &[f64], expected: &[f64], tolerance: f64) -> Result<()> {
     ensure!(found.len() == expected.len(), "there are {} numbers instead of {}", found.len(), expected.len());
     let largest = expected.iter().fold(0.0, |largest: f64, number| largest.max(number.abs()));
     for (row, (found, expected)) in found.iter().zip(expected).enumerate() {
-        // What is not a number is not near either.
+        // NaN fails this comparison as well.
         ensure!((found - expected).abs() <= tolerance * largest, "row {row} is {found} instead of {expected}");
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Jobs: a closure in the frame of whoever waits for it, and what queues carry of it.
+//! Jobs: closures in the frames of the waiting threads, and the references that queues hold.
 
 use std::cell::UnsafeCell;
 use std::panic::{self, AssertUnwindSafe};
@@ -8,41 +8,46 @@ use std::thread::{self, Thread};
 
 use super::pool::Place;
 
-/// What a queue carries. Not `Copy`: who has it runs it, and nobody else does.
+/// A reference to a job, as queues hold it.
+///
+/// It is not `Copy`: only the worker that holds it runs the job.
 pub(super) struct Job {
     data: *const (),
     execute: unsafe fn(*const (), Place<'_>),
-    /// How many joins it is nested in.
+    /// The number of joins that the job is nested in.
     pub(super) depth: u32,
-    /// The first worker behind those that its part has, where parts have workers.
+    /// The first worker after those of the job's part, in the static partition.
     pub(super) end: u16,
 }
 
-// SAFETY: made from closures that are `Send`.
+// SAFETY: jobs are made from closures that are `Send`.
 unsafe impl Send for Job {}
 
 impl Job {
-    /// Whether this is the job that lies at `data`.
+    /// Whether this is the job at `data`.
     pub(super) fn is_at(&self, data: *const ()) -> bool {
         ptr::eq(self.data, data)
     }
 
     pub(super) fn run(self, place: Place<'_>) {
-        // SAFETY: whoever made the job waits for it, there is one `Job` of each, and a queue behind a lock gives it out once.
+        // SAFETY: the thread that made the job waits for it, there is one `Job` of each, and a
+        // queue behind a lock hands it out once.
         unsafe { (self.execute)(self.data, place) }
     }
 }
 
-/// Whom to call when a job is done.
+/// The thread to wake when a job is done.
 #[derive(Clone)]
 pub(super) enum Waiter {
     /// A worker of the same pool.
     Worker(u16),
-    /// A thread from outside.
+    /// A thread outside the pool.
     Outside(Thread),
 }
 
-/// A closure that somebody else may run, and room for what it comes to, in the frame of whoever waits for it.
+/// A closure that another worker may run, and its result.
+///
+/// It is in the frame of the waiting thread.
 pub(super) struct Forked<F, R> {
     closure: UnsafeCell<Option<F>>,
     result: UnsafeCell<Option<thread::Result<R>>>,
@@ -68,44 +73,48 @@ where
         ptr::from_ref(self).cast()
     }
 
-    /// For a queue.
+    /// Makes the reference for a queue.
     ///
     /// # Safety
     ///
-    /// Once; and the frame stays until the job was taken back or [is done](Forked::is_done).
+    /// Call it once. The frame must stay until the job was taken back or
+    /// [is done](Forked::is_done).
     pub(super) unsafe fn job(&self, depth: u32, end: u16) -> Job {
         Job { data: self.data(), execute: Self::execute, depth, end }
     }
 
+    /// Runs the job.
+    ///
     /// # Safety
     ///
-    /// `data` points to a `Forked` of this type in a frame that waits, and nobody else runs it.
+    /// `data` points to a `Forked` of this type in a frame that waits, and no other thread runs it.
     unsafe fn execute(data: *const (), place: Place<'_>) {
-        // SAFETY: the caller's word, until it is done.
+        // SAFETY: the caller guarantees it until the job is done.
         let this = unsafe { &*data.cast::<Self>() };
-        // SAFETY: nobody else runs it.
+        // SAFETY: no other thread runs the job.
         let closure = unsafe { (*this.closure.get()).take() };
         let result = closure.map(|closure| panic::catch_unwind(AssertUnwindSafe(|| closure(place))));
-        // SAFETY: who waits does not look at it before it is done.
+        // SAFETY: the waiting thread does not read the result before the job is done.
         unsafe { *this.result.get() = result };
         let waiter = this.waiter.clone();
-        // Release: the result. The last access: from here on the frame may be gone.
+        // Release: publishes the result. This is the last access: from here on the frame may be
+        // gone.
         this.done.store(true, Ordering::Release);
         place.pool.call(&waiter);
     }
 
-    /// Whether the result is there.
+    /// Whether the job is done and its result can be read.
     pub(super) fn is_done(&self) -> bool {
         // Acquire: pairs with the store in `execute`.
         self.done.load(Ordering::Acquire)
     }
 
-    /// The closure, which was taken back from its queue before anybody ran it.
+    /// The closure of a job that was taken back from its queue before it ran.
     pub(super) fn into_closure(self) -> Option<F> {
         self.closure.into_inner()
     }
 
-    /// What it came to, when it is done.
+    /// The result of the job, if it is done.
     pub(super) fn into_result(self) -> Option<thread::Result<R>> {
         self.result.into_inner()
     }

@@ -1,13 +1,14 @@
-//! The textbook's other ways to divide work among threads, as far as they can be had with fork and join: what work stealing is compared with.
+//! Textbook schedulers other than work stealing, as far as fork and join allow them.
 //!
 //! | scheme | at a fork | at its join |
 //! |---|---|---|
-//! | central queue | the job goes into one queue for all, behind a lock | it is taken back out of it, or waited for if somebody has taken it |
+//! | central queue | the job goes into one queue for all, behind a lock | it is taken back out of the queue, or waited for if another worker has taken it |
 //! | work sharing | the job is handed to a worker whose queue is empty; if there is none, it stays and is a plain call | the same |
-//! | static partition | the workers of this part are halved, and the second half gets the job | it is waited for; who has nothing to do stays idle |
+//! | static partition | the workers of this part are halved, and the second half gets the job | it is waited for; a worker without work stays idle |
 //!
-//! None of them steals. In the first two, who waits runs other jobs meanwhile: out of the central queue, or what it was handed. A part of the static partition that has one worker runs
-//! as if there were no joins.
+//! None of them steals. In the first two, a waiting worker runs other jobs meanwhile: jobs from the
+//! central queue, or jobs it was handed. A part of the static partition that has one worker runs as
+//! if there were no joins.
 
 mod job;
 mod pool;
@@ -18,22 +19,22 @@ use self::job::{Forked, Waiter};
 use self::pool::{Place, Pool};
 use super::{Context, Fork, Runtime};
 
-/// How work is divided.
+/// How work is divided among the workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
     /// One queue for all.
     Central,
-    /// Whoever forks hands the job to a worker that lacks one.
+    /// A worker that forks hands the job to a worker whose queue is empty.
     Sharing,
-    /// In advance.
+    /// Work is divided in advance.
     Static,
 }
 
-/// All of them: which one, a pool knows.
+/// All schemes. The pool knows which of them it runs.
 pub(crate) enum Textbook {}
 
 impl Textbook {
-    /// A pool of so many threads.
+    /// A pool of `threads` threads.
     pub(crate) fn pool(scheme: Scheme, threads: usize) -> anyhow::Result<Pool> {
         Pool::new(scheme, threads)
     }
@@ -78,23 +79,23 @@ impl Runtime for Textbook {
     }
 }
 
-/// Who gets the second closure of a join.
+/// The destination of the second closure of a join.
 #[derive(Clone, Copy)]
 struct Division {
-    /// The queue it goes into.
+    /// The queue that the job goes into.
     queue: usize,
-    /// The first worker behind those that the first closure has, where parts have workers.
+    /// The first worker after those of the first closure, in the static partition.
     middle: u16,
 }
 
 impl Place<'_> {
-    /// One join further inside.
+    /// The place one join deeper.
     #[inline(always)]
     fn deeper(self) -> Self {
         Place { depth: self.depth + 1, ..self }
     }
 
-    /// How a join here is divided, if it is.
+    /// How a join here is divided, or `None` if it is a plain call.
     #[inline(always)]
     fn divide(self) -> Option<Division> {
         match self.pool.scheme {
@@ -111,7 +112,7 @@ impl Place<'_> {
     }
 }
 
-/// A join whose second closure somebody else may run.
+/// A join whose second closure another worker may run.
 #[inline(never)]
 fn join<A, B, RA, RB>(place: Place<'_>, division: Division, a: A, b: B) -> (RA, RB)
 where
@@ -122,11 +123,11 @@ where
 {
     let Place { pool, index, end, depth } = place;
     let forked = Forked::new(b, Waiter::Worker(index));
-    // SAFETY: taken back or waited for below, before this frame is left.
+    // SAFETY: the job is taken back or waited for below, before this frame is left.
     pool.push(division.queue, unsafe { forked.job(depth + 1, end) });
     let first = panic::catch_unwind(AssertUnwindSafe(|| a(Place { end: division.middle, ..place.deeper() })));
 
-    // What was divided in advance stays where it is.
+    // The static partition never takes a job back.
     let taken_back = pool.scheme != Scheme::Static && pool.take_back(division.queue, forked.data());
     let second = if taken_back {
         None

@@ -12,14 +12,14 @@ use super::job::{Forked, Job, Waiter};
 use super::Scheme;
 use crate::bench::contenders::STACK;
 
-/// Threads that do as their scheme says. They end when it is dropped.
+/// Threads that follow a scheme. They end when the pool is dropped.
 pub(crate) struct Pool {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Pool {
-    /// A pool of so many workers.
+    /// A pool of `threads` workers.
     pub(crate) fn new(scheme: Scheme, threads: usize) -> Result<Pool> {
         ensure!(threads > 0, "a pool needs a thread");
         let workers = u16::try_from(threads).context("a pool of so many threads is not possible")?;
@@ -31,27 +31,27 @@ impl Pool {
             handles: (0..threads).map(|_| OnceLock::new()).collect(),
             leaving: AtomicBool::new(false),
         });
-        // From here on, dropping the pool ends what has been started.
+        // From here on, dropping the pool ends the threads that have started.
         let mut pool = Pool { shared, threads: Vec::new() };
         for index in 0..workers {
             let shared = pool.shared.clone();
             let thread = thread::Builder::new().name(format!("textbook-{index}")).stack_size(STACK);
             let started = thread.spawn(move || shared.work(index)).context("a thread could not be started")?;
-            // Before anybody can enter, and so before anybody is called.
+            // Set before any thread can enter the pool, and so before any worker is woken.
             let _ = pool.shared.handles[usize::from(index)].set(started.thread().clone());
             pool.threads.push(started);
         }
         Ok(pool)
     }
 
-    /// Runs a closure on one of the workers, and waits for it.
+    /// Runs a closure on a worker and waits for its result.
     pub(super) fn enter<F, R>(&self, closure: F) -> R
     where
         F: for<'a> FnOnce(Place<'a>) -> R + Send,
         R: Send,
     {
         let forked = Forked::new(closure, Waiter::Outside(thread::current()));
-        // SAFETY: waited for below.
+        // SAFETY: the job is waited for below.
         self.shared.push(0, unsafe { forked.job(1, self.shared.workers) });
         while !forked.is_done() {
             thread::park();
@@ -66,42 +66,43 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Release: nothing but the end itself is told by it, and who is called below looks at it again.
+        // Release: the flag publishes nothing but itself, and each worker woken below reads it
+        // again.
         self.shared.leaving.store(true, Ordering::Release);
         self.shared.handles.iter().filter_map(OnceLock::get).for_each(Thread::unpark);
         for thread in self.threads.drain(..) {
-            // Panics of jobs are caught.
+            // Panics of jobs are caught, so the thread did not panic.
             let _ = thread.join();
         }
     }
 }
 
-/// Where code runs: on which worker, how deep, and whom its part of the work has.
+/// Where code runs: its worker, its depth, and the workers of its part.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(super) pool: &'a Shared,
-    /// This worker. Where parts have workers, those from this one on.
+    /// This worker. In the static partition, also the first worker of this part.
     pub(super) index: u16,
-    /// The first worker behind those that this part has.
+    /// The first worker after those of this part.
     pub(super) end: u16,
-    /// How many joins it is nested in.
+    /// The number of joins that the code is nested in.
     pub(super) depth: u32,
 }
 
-/// What the workers have in common.
+/// The state that all workers share.
 pub(crate) struct Shared {
     pub(super) scheme: Scheme,
     pub(super) workers: u16,
-    /// One for all, or one for each worker.
+    /// One queue for all workers, or one for each.
     queues: Vec<CachePadded<Queue>>,
-    /// To wake them by.
+    /// The workers' threads, for waking them.
     handles: Vec<OnceLock<Thread>>,
     leaving: AtomicBool,
 }
 
 #[derive(Default)]
 struct Queue {
-    /// How many jobs there are, so that nobody locks for nothing.
+    /// The number of jobs. Lets workers skip the lock when the queue is empty.
     len: AtomicUsize,
     inside: Mutex<Inside>,
 }
@@ -109,12 +110,14 @@ struct Queue {
 #[derive(Default)]
 struct Inside {
     jobs: VecDeque<Job>,
-    /// Workers that found nothing here, and that a job may be for if it is nested in more joins than the number beside them.
+    /// Sleeping workers that found nothing here, each with its floor.
+    ///
+    /// A worker may run a job only if the job is nested in more joins than the worker's floor.
     sleepers: Vec<(u16, u32)>,
 }
 
 impl Inside {
-    /// Somebody who sleeps and whom a job may be for that is nested in so many joins. From now on they do not count as asleep.
+    /// Removes and returns a sleeping worker that may run a job nested in `depth` joins.
     fn call_out(&mut self, depth: u32) -> Option<u16> {
         let position = self.sleepers.iter().position(|&(_, floor)| depth > floor)?;
         Some(self.sleepers.swap_remove(position).0)
@@ -123,30 +126,30 @@ impl Inside {
 
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, Inside> {
-        // No section leaves anything half done.
+        // A panic leaves nothing half done in any critical section.
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there was no job a moment ago.
+    /// Whether the queue had no job at the time of the read.
     fn is_empty(&self) -> bool {
-        // Relaxed: a hint.
+        // Relaxed: it is only a hint.
         self.len.load(Ordering::Relaxed) == 0
     }
 
     fn count(&self, inside: &Inside) {
-        // Relaxed: as above.
+        // Relaxed: it is only a hint, as above.
         self.len.store(inside.jobs.len(), Ordering::Relaxed);
     }
 }
 
 impl Shared {
-    /// Whether somebody could be handed a job: the first worker after `index` whose queue is empty.
+    /// Finds the first worker after `index` whose queue is empty.
     pub(super) fn whoever_lacks_a_job(&self, index: u16) -> Option<usize> {
         let index = usize::from(index);
         (index + 1..self.queues.len()).chain(0..index).find(|&other| self.queues[other].is_empty())
     }
 
-    /// Puts a job into a queue, and wakes somebody who sleeps and may run it.
+    /// Pushes a job into a queue and wakes a sleeping worker that may run it.
     pub(super) fn push(&self, queue: usize, job: Job) {
         let queue = &self.queues[queue];
         let mut inside = queue.lock();
@@ -159,18 +162,18 @@ impl Shared {
         }
     }
 
-    /// Whether the job at `data` was still in the queue; then it is not any more.
+    /// Removes the job at `data` from the queue. Returns whether it was still there.
     pub(super) fn take_back(&self, queue: usize, data: *const ()) -> bool {
         let queue = &self.queues[queue];
         let mut inside = queue.lock();
-        // Nearly always the youngest.
+        // It is nearly always the youngest job.
         let Some(position) = inside.jobs.iter().rposition(|job| job.is_at(data)) else { return false };
         inside.jobs.remove(position);
         queue.count(&inside);
         true
     }
 
-    /// The oldest job that is for worker `index` and is nested in more than `floor` joins.
+    /// Takes the oldest job for worker `index` that is nested in more than `floor` joins.
     fn take(&self, index: u16, floor: u32) -> Option<Job> {
         let queue = self.queue_of(index);
         if queue.is_empty() {
@@ -183,7 +186,7 @@ impl Shared {
         job
     }
 
-    /// Where jobs for this worker are.
+    /// The queue that holds this worker's jobs.
     fn queue_of(&self, index: u16) -> &Queue {
         match self.scheme {
             Scheme::Central => &self.queues[0],
@@ -191,7 +194,7 @@ impl Shared {
         }
     }
 
-    /// Wakes whoever waits.
+    /// Wakes a waiting thread.
     pub(super) fn call(&self, waiter: &Waiter) {
         match waiter {
             Waiter::Worker(index) => self.handles[usize::from(*index)].get().map(Thread::unpark).unwrap_or_default(),
@@ -199,15 +202,18 @@ impl Shared {
         }
     }
 
-    /// The life of a worker.
+    /// The main loop of a worker.
     fn work(&self, index: u16) {
-        // Acquire: see the drop of the pool.
+        // Acquire: pairs with the store when the pool is dropped.
         self.until(index, 0, &|| self.leaving.load(Ordering::Acquire));
     }
 
-    /// Runs what there is for worker `index` until `has_come`; whoever makes it come calls the worker afterwards. Only jobs that are nested in more than `floor` joins: who
-    /// waits at a join, and so already has a stack of that depth, never has a deeper one than the program itself. And nobody waits for ever: of all jobs that somebody has begun and
-    /// somebody waits for, the deepest is not waiting.
+    /// Runs jobs for worker `index` until `has_come` returns true.
+    ///
+    /// The thread that makes `has_come` true wakes the worker afterwards. The worker runs only jobs
+    /// that are nested in more than `floor` joins. A worker that waits at a join already has a
+    /// stack of that depth, so its stack never gets deeper than the program's own. No worker waits
+    /// forever: of all jobs that are running and waited for, the deepest is not itself waiting.
     pub(super) fn until(&self, index: u16, floor: u32, has_come: &dyn Fn() -> bool) {
         let backoff = Backoff::new();
         let mut was_called = false;
@@ -218,7 +224,8 @@ impl Shared {
                 job.run(Place { pool: self, index, end, depth });
                 backoff.reset();
             } else if was_called {
-                // Somebody else has the job, and what that one was called for may be left, which is not for this worker.
+                // Another worker has taken the job. The job that woke that worker may be left, and
+                // may not be for this worker.
                 was_called = false;
                 self.pass_on(index);
             } else if !backoff.is_completed() {
@@ -232,7 +239,9 @@ impl Shared {
         }
     }
 
-    /// Sleeps until called, unless there is something to do. May return for no reason. Returns whether it was called for a job.
+    /// Sleeps until woken, unless there is a job to run. May wake spuriously.
+    ///
+    /// Returns whether the worker was woken for a job.
     fn sleep(&self, index: u16, floor: u32, has_come: &dyn Fn() -> bool) -> bool {
         let queue = self.queue_of(index);
         let mut inside = queue.lock();
@@ -241,7 +250,7 @@ impl Shared {
         }
         inside.sleepers.push((index, floor));
         drop(inside);
-        // A call from here on makes the park return at once.
+        // A wake-up from here on makes `park` return at once.
         if !has_come() {
             thread::park();
         }
@@ -251,7 +260,10 @@ impl Shared {
         inside.sleepers.len() == asleep
     }
 
-    /// Who was called and takes nothing leaves what there is to somebody else, who has to hear of it.
+    /// Wakes another sleeping worker for the jobs that are left.
+    ///
+    /// A worker that was woken for a job but takes none calls this, so that the wake-up is not
+    /// lost.
     fn pass_on(&self, index: u16) {
         let mut inside = self.queue_of(index).lock();
         let deepest = inside.jobs.iter().map(|job| job.depth).max();
@@ -269,7 +281,7 @@ mod tests {
 
     use super::*;
 
-    /// A central queue that nobody works for.
+    /// A central queue without workers.
     fn shared() -> Shared {
         Shared {
             scheme: Scheme::Central,
@@ -282,18 +294,19 @@ mod tests {
 
     #[test]
     fn who_goes_on_with_its_own_join_passes_the_call_on() {
-        // Its join may have come before it goes to sleep, or only when it is called.
+        // The worker's join is done before the worker sleeps, or only when it is woken.
         for (depth, is_late) in [(5, false), (2, false), (5, true), (2, true)] {
             let shared = shared();
             let forked = Forked::new(|_: Place<'_>| (), Waiter::Outside(thread::current()));
             let is_pushed = Cell::new(false);
-            // While the first falls asleep, its join comes, another falls asleep at a join of depth 3, and a job is pushed.
+            // While the first worker goes to sleep, its join is done, another worker goes to sleep
+            // at a join of depth 3, and a job is pushed.
             let has_come = || {
                 let falls_asleep = !is_pushed.get() && !shared.queues[0].lock().sleepers.is_empty();
                 if falls_asleep {
                     is_pushed.set(true);
                     shared.queues[0].lock().sleepers.push((1, 3));
-                    // SAFETY: nobody runs it, and the queue goes before it does.
+                    // SAFETY: the job never runs, and the queue is dropped before it.
                     shared.push(0, unsafe { forked.job(depth, 2) });
                     thread::current().unpark();
                 }
@@ -319,15 +332,16 @@ mod tests {
             }
             times.set(times.get() + 1);
             if times.get() == 1 {
-                // It is called for a job that is gone when it wakes. One is left that is not for it, but for another who sleeps.
+                // The worker is woken for a job that is gone when it wakes. Another job is left
+                // that is not for it but for another sleeping worker.
                 let mut inside = shared.queues[0].lock();
                 inside.sleepers = vec![(1, 0)];
-                // SAFETY: nobody runs it, and the queue goes before it does.
+                // SAFETY: the job never runs, and the queue is dropped before it.
                 inside.jobs.push_back(unsafe { forked.job(3, 2) });
                 shared.queues[0].count(&inside);
                 thread::current().unpark();
             } else {
-                // Before it sleeps again.
+                // Read before the worker sleeps again.
                 asleep.set(Some(shared.queues[0].lock().sleepers.clone()));
             }
             times.get() == 2

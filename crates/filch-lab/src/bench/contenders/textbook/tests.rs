@@ -33,7 +33,7 @@ fn no_thread_makes_no_pool() {
     assert!(Textbook::pool(Scheme::Central, 0).is_err());
 }
 
-/// A list of joins, each inside the second closure of the one before.
+/// A chain of joins, each inside the second closure of the join before.
 fn chain(place: Place<'_>, length: usize, links: &AtomicUsize) {
     links.fetch_add(1, Ordering::Relaxed);
     if length > 0 {
@@ -58,7 +58,7 @@ fn a_panic_comes_out_of_its_join_and_the_pool_goes_on() {
                 Textbook::enter(pool, |place| {
                     let fail = |wanted: bool| {
                         if wanted {
-                            // Without the panic's message on standard error.
+                            // This prints no panic message on standard error.
                             panic::resume_unwind(Box::new("as wanted"));
                         }
                     };
@@ -71,7 +71,7 @@ fn a_panic_comes_out_of_its_join_and_the_pool_goes_on() {
     });
 }
 
-/// Which threads run the leaves of a tree of joins.
+/// Records which threads run the leaves of a tree of joins.
 fn threads_of_leaves(place: Place<'_>, layers: u32, threads: &Mutex<Vec<thread::ThreadId>>) {
     if layers == 0 {
         threads.lock().unwrap().push(thread::current().id());
@@ -99,7 +99,7 @@ fn a_static_partition_gives_every_worker_its_part() {
     }
 }
 
-/// Two closures that wait for each other end only if both run at once.
+/// Two closures that wait for each other return only if both run at once.
 #[test]
 fn who_has_nothing_to_do_gets_a_job() {
     for scheme in SCHEMES {
@@ -116,7 +116,7 @@ fn who_has_nothing_to_do_gets_a_job() {
     }
 }
 
-/// Workers that sleep are woken by the next that enters.
+/// Sleeping workers are woken by the next call that enters the pool.
 #[test]
 fn a_pool_can_be_entered_again_and_again() {
     in_pools(|_, pool| {

@@ -1,4 +1,4 @@
-//! Runs that come one at a time, each after a gap in which the pool has nothing to do.
+//! Runs one at a time, each after a gap in which the pool is idle.
 
 use std::hint::black_box;
 use std::thread;
@@ -12,19 +12,19 @@ use crate::bench::cpu;
 use crate::bench::work::Work;
 use crate::stats;
 
-/// How long nothing is to be done.
+/// The length of a gap.
 const GAP: Duration = Duration::from_millis(1);
 
-/// What runs after gaps took.
+/// The cost of runs after gaps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AfterGaps {
     /// The median of the runs' times, in nanoseconds.
     pub(crate) nanos: f64,
-    /// CPU time of the whole process, a run and its gap, in microseconds.
+    /// CPU time of the whole process for a run and its gap, in microseconds.
     pub(crate) cpu_micros: f64,
 }
 
-/// Makes `calls` runs from inside the pool, whose calling thread sleeps before each.
+/// Makes `calls` runs from inside the pool. The calling thread sleeps before each.
 pub(crate) fn after_gaps<C: Contender, W: Work>(work: &W, threads: usize, calls: usize) -> Result<AfterGaps> {
     let pool = warm_pool::<C>(threads)?;
     C::enter(&pool, |mut context| {

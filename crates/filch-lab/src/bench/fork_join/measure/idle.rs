@@ -1,4 +1,4 @@
-//! What a pool costs while it has nothing to do.
+//! The cost of a pool while it is idle.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,21 +9,25 @@ use super::warm_pool;
 use crate::bench::contenders::Contender;
 use crate::bench::cpu;
 
-/// How long a pool that has worked may take to fall asleep before it is watched. What that costs is seen in `tick`.
+/// The time that a pool has to fall asleep before it is watched.
+///
+/// The case `tick` shows the cost of falling asleep.
 const SETTLING: Duration = Duration::from_millis(100);
 
-/// What an idle pool cost.
+/// The cost of an idle pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Idle {
-    /// CPU time of the whole process, in milliseconds a second. The thread that watches is part of it, and sleeps.
+    /// CPU time of the whole process, in milliseconds per second.
+    ///
+    /// It includes the thread that watches, which sleeps.
     pub(crate) cpu_millis: f64,
-    /// CPU time of all other threads, in milliseconds a second.
+    /// CPU time of all other threads, in milliseconds per second.
     pub(crate) pool_cpu_millis: f64,
-    /// Context switches of the pool's threads, a second.
+    /// Context switches of the pool's threads per second.
     pub(crate) switches: f64,
 }
 
-/// Watches a pool for so long after it has worked a bit.
+/// Watches a pool for the given time after it has worked a bit.
 pub(crate) fn idle<C: Contender>(threads: usize, watch: Duration) -> Result<Idle> {
     let _pool = warm_pool::<C>(threads)?;
     thread::sleep(SETTLING);
@@ -50,7 +54,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// Always in this order, so that what reading costs cancels out.
+    /// Reads all figures, always in this order, so that the cost of reading cancels out.
     fn take() -> Result<Reading> {
         Ok(Reading {
             watcher: cpu::time_of_this_thread()?,

@@ -1,5 +1,7 @@
-//! How a sample is taken. Every one but those of `wide` starts a pool of its own and ends it: no other pool is there to burn
-//! CPU beside it.
+//! How a sample is taken.
+//!
+//! Every sample but those of `wide` starts a pool of its own and ends it, so that no other pool
+//! uses CPU time beside it.
 
 mod gap;
 mod idle;

@@ -1,4 +1,4 @@
-//! A pool that gets a little work at regular times, from outside, and should sleep in between.
+//! A pool that regularly gets a little work from outside and should sleep in between.
 
 use std::hint::black_box;
 use std::thread;
@@ -11,10 +11,12 @@ use crate::bench::contenders::Contender;
 use crate::bench::cpu;
 use crate::bench::work::Work;
 
-/// From one piece of work to the next.
+/// The time from one piece of work to the next.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// CPU time of the whole process, in microseconds a tick. The last tick has its pause as well.
+/// CPU time of the whole process, in microseconds per tick.
+///
+/// The last tick includes its pause.
 pub(crate) fn tick<C: Contender, W: Work>(work: &W, threads: usize, ticks: u32) -> Result<f64> {
     let pool = warm_pool::<C>(threads)?;
     thread::sleep(10 * PERIOD);
@@ -25,7 +27,8 @@ pub(crate) fn tick<C: Contender, W: Work>(work: &W, threads: usize, ticks: u32) 
         let input = work.input();
         let answer = C::enter(&pool, |context| black_box(work).run::<C::Fork>(context, input));
         work.check(&answer)?;
-        // A tick that came too late moves all that follow: two in a row would be no pause.
+        // A late tick moves all that follow: otherwise two ticks would follow each other without a
+        // pause.
         next = (next + PERIOD).max(Instant::now());
         thread::sleep(next.saturating_duration_since(Instant::now()));
     }

@@ -1,4 +1,4 @@
-//! How long it takes to get a sleeping pool to work.
+//! The time it takes to wake a sleeping pool.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,7 +9,9 @@ use super::warm_pool;
 use crate::bench::contenders::Contender;
 use crate::stats;
 
-/// The median time from entering a pool that has been idle for `pause` to the first instruction inside, in nanoseconds.
+/// The median time from entering an idle pool to the first instruction inside, in nanoseconds.
+///
+/// The pool has been idle for `pause`.
 pub(crate) fn wake<C: Contender>(threads: usize, wakes: usize, pause: Duration) -> Result<f64> {
     let pool = warm_pool::<C>(threads)?;
     let nanos: Vec<f64> = (0..wakes)

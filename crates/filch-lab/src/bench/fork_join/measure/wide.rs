@@ -10,13 +10,15 @@ use super::warm_pool;
 use crate::bench::contenders::{Contender, Tasks};
 use crate::bench::work::Shape;
 
-/// How long a leaf sleeps.
+/// The time for which a leaf sleeps.
 const LEAF: Duration = Duration::from_millis(2);
 
-/// How long the workers of other pools have to fall asleep before a run.
+/// The time that the workers of other pools have to fall asleep before a run.
 const SETTLING: Duration = Duration::from_millis(5);
 
-/// A pool that stays for all rounds of a case, because it takes long to start so many threads.
+/// A pool that stays for all rounds of a case.
+///
+/// Starting so many threads takes long.
 pub(crate) struct Wide<C: Contender> {
     pool: C::Pool,
     shape: Shape,
@@ -24,7 +26,7 @@ pub(crate) struct Wide<C: Contender> {
 }
 
 impl<C: Contender<Fork: Tasks>> Wide<C> {
-    /// Starts a pool, and runs the program once.
+    /// Starts a pool and runs the program once.
     pub(crate) fn start(shape: Shape, threads: usize, leaves: usize) -> Result<Wide<C>> {
         let wide = Wide { pool: warm_pool::<C>(threads)?, shape, leaves };
         wide.run()?;
@@ -37,7 +39,7 @@ impl<C: Contender<Fork: Tasks>> Wide<C> {
         let done = AtomicUsize::new(0);
         let leaf = || {
             thread::sleep(LEAF);
-            // Relaxed: the end of the run orders all counts before the look at them.
+            // Relaxed: the end of the run orders all counts before they are read.
             done.fetch_add(1, Ordering::Relaxed);
         };
         thread::sleep(SETTLING);

@@ -1,4 +1,4 @@
-//! crossbeam-deque as a queue of our exploration: everything is the same but the queue.
+//! crossbeam-deque as a queue of filch's exploration: only the queue differs.
 
 use crossbeam_deque::{Stealer, Worker};
 use filch_queue::{AtLeastOnce, Owner, PushError, Steal, Thief};
@@ -9,11 +9,11 @@ use crate::queue::Kind;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CrossbeamLifo;
 
-/// The side that pushes and pops.
+/// The owner's side, which pushes and pops.
 #[derive(Debug)]
 pub(crate) struct Pushing<T>(Worker<T>);
 
-/// The side that steals.
+/// The thief's side, which steals.
 #[derive(Debug)]
 pub(crate) struct Stealing<T>(Stealer<T>);
 
@@ -47,7 +47,7 @@ impl<T> Owner for Pushing<T> {
 
     #[inline(always)]
     fn try_push(&self, task: T) -> Result<(), PushError<T>> {
-        // It aborts the process where there is no memory left to grow.
+        // crossbeam's push aborts the process if there is no memory to grow.
         self.0.push(task);
         Ok(())
     }

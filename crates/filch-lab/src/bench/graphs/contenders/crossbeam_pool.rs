@@ -1,5 +1,7 @@
-//! The traversal on crossbeam-deque, in a pool written by hand for it: a deque a worker, an injector for the root, batches stolen, and a count of the
-//! workers that may still have tasks, which nobody touches while there is enough to do.
+//! The traversal on crossbeam-deque, in a pool written by hand.
+//!
+//! The pool has a deque per worker, an injector for the root, and steals batches. It counts the
+//! workers that may still have tasks. No worker touches that count while there is enough work.
 
 use std::iter;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,23 +17,26 @@ use filch_graph::Vertex;
 use super::{Input, Sample};
 use crate::bench::graphs::problems::Problem;
 
-/// What the workers share.
+/// The state that the workers share.
 struct Shared<'a, P> {
     input: &'a Input,
     problem: &'a P,
     injector: Injector<Vertex>,
     stealers: Vec<Stealer<Vertex>>,
-    /// How many workers have tasks or try to get some. A worker that is not counted has an empty deque and does not steal: at 0 there is no task anywhere.
+    /// The number of workers that have tasks or search for them.
+    ///
+    /// A worker that is not counted has an empty deque and does not steal: at 0 there is no task
+    /// left.
     active: AtomicUsize,
     together: Barrier,
 }
 
-/// What one worker did.
+/// The result of one worker.
 struct Done {
     start: Instant,
     end: Instant,
     tasks: u64,
-    /// Tasks that came from elsewhere.
+    /// The number of tasks that came from another queue.
     found: u64,
 }
 
@@ -60,7 +65,7 @@ pub(crate) fn crossbeam_pool<P: Problem>(input: &Input, problem: &P, threads: us
     Ok(Sample {
         elapsed: end.duration_since(start),
         tasks: Some(done.iter().map(|done| done.tasks).sum()),
-        // All that was found but the root, which nobody had.
+        // All tasks found but the root, which was no worker's task.
         stolen: Some(done.iter().map(|done| done.found).sum::<u64>().saturating_sub(1)),
     })
 }
@@ -77,7 +82,7 @@ impl<P: Problem> Shared<'_, P> {
             }
             match self.find(index, worker) {
                 Some(vertex) => {
-                    // The deque was empty: what is in it now came with the one.
+                    // The deque was empty: the tasks in it now came with this one.
                     found += 1 + worker.len() as u64;
                     tasks += 1;
                     self.problem.visit(&self.input.graph, vertex, |next| worker.push(next));
@@ -89,7 +94,7 @@ impl<P: Problem> Shared<'_, P> {
         Done { start, end: Instant::now(), tasks, found }
     }
 
-    /// A task of somebody else's, and a batch of others with it.
+    /// Finds a task in another queue, and moves a batch of others along with it.
     fn find(&self, index: usize, worker: &Worker<Vertex>) -> Option<Vertex> {
         let others = || self.stealers.iter().enumerate().filter(|(other, _)| *other != index);
         iter::repeat_with(|| {
@@ -100,9 +105,10 @@ impl<P: Problem> Shared<'_, P> {
         .and_then(Steal::success)
     }
 
-    /// Waits until there may be something to steal. Returns whether there is; otherwise it is over.
+    /// Waits until there may be something to steal. Returns false if the traversal is over.
     fn rest(&self) -> bool {
-        // Release: who sees that it is over sees what was done. Acquire: the same, the other way round.
+        // Release: a worker that sees the end sees all work done before. Acquire: this worker sees
+        // the work of the others.
         self.active.fetch_sub(1, Ordering::AcqRel);
         let backoff = Backoff::new();
         loop {

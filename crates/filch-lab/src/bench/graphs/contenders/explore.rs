@@ -1,4 +1,4 @@
-//! Our exploration, on whichever queue.
+//! filch's exploration, on any queue.
 
 use std::time::Instant;
 
@@ -21,7 +21,7 @@ where
         .threads(threads)
         .build()
         .with_context(|| format!("a filch pool of {threads} threads could not be started"))?;
-    // So that all threads have started.
+    // After this, all threads have started.
     pool.broadcast(|_| ());
     let (explored, elapsed) = pool.install(|| {
         let start = Instant::now();
@@ -38,14 +38,14 @@ where
     })
 }
 
-/// The same for a queue that is known by name.
+/// An exploration on a queue that is chosen by name.
 #[derive(Debug)]
 pub(crate) struct Explored<'a, P> {
-    /// The graph.
+    /// The graph and its root.
     pub(crate) input: &'a Input,
-    /// What is computed.
+    /// The computation.
     pub(crate) problem: &'a P,
-    /// How many threads the pool has.
+    /// The number of threads in the pool.
     pub(crate) threads: usize,
 }
 

@@ -1,6 +1,8 @@
-//! Everybody who takes part: our queues and crossbeam's in the same exploration, and the same traversal as it is written without one.
+//! All contenders of the `graphs` suite.
 //!
-//! Every sample starts threads of its own and ends them, and is timed from inside, once they are there.
+//! They are filch's queues and crossbeam's in the same exploration, and the same traversal written
+//! without one. Every sample starts threads of its own and ends them. It is timed from inside,
+//! after they have started.
 
 mod crossbeam_kind;
 mod crossbeam_pool;
@@ -18,25 +20,25 @@ use std::time::Duration;
 
 use filch_graph::{Graph, Vertex};
 
-/// A graph and where to begin.
+/// A graph and the root of the traversal.
 #[derive(Debug)]
 pub(crate) struct Input {
     /// The graph.
     pub(crate) graph: Graph,
     /// The first vertex.
     pub(crate) root: Vertex,
-    /// How many vertices can be reached from there.
+    /// The number of vertices that can be reached from the root.
     pub(crate) reached: usize,
 }
 
-/// One traversal, measured.
+/// The measurement of a traversal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
-    /// How long it took.
+    /// The time of the traversal.
     pub(crate) elapsed: Duration,
-    /// How many tasks were run, where that is counted.
+    /// The number of tasks that were run, if counted.
     pub(crate) tasks: Option<u64>,
-    /// How many of them were stolen, where that is counted.
+    /// The number of tasks that were stolen, if counted.
     pub(crate) stolen: Option<u64>,
 }
 

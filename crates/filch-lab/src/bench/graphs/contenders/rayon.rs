@@ -1,4 +1,4 @@
-//! The traversal on rayon: a spawn a vertex, and level by level.
+//! The traversal on rayon: with a spawn for each vertex, and level by level.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 use super::{Input, Sample};
 use crate::bench::graphs::problems::Problem;
 
-/// A level with fewer vertices is not worth dividing, nor is such a part of one.
+/// The fewest vertices in a part of a level. A level of less than two parts is not divided.
 const SMALL: usize = 512;
 
 /// `rayon-spawn`: each vertex is spawned into one scope.
@@ -27,7 +27,7 @@ fn visit<'a, P: Problem>(scope: &Scope<'a>, input: &'a Input, problem: &'a P, ve
     problem.visit(&input.graph, vertex, |next| scope.spawn(move |scope| visit(scope, input, problem, next)));
 }
 
-/// `rayon-frontier`: all vertices at the same distance from the root at a time.
+/// `rayon-frontier`: one level at a time, all vertices at the same distance from the root.
 pub(crate) fn frontier<P: Problem>(input: &Input, problem: &P, threads: usize) -> Result<Sample> {
     let (tasks, elapsed) = pool(threads)?.install(|| {
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! The traversal as one writes it for one thread: a loop, and a vector for a stack.
+//! The traversal for one thread: a loop with a vector as a stack.
 
 use std::sync::Barrier;
 use std::thread;
@@ -9,7 +9,9 @@ use anyhow::{anyhow, Result};
 use super::{Input, Sample};
 use crate::bench::graphs::problems::Problem;
 
-/// Traverses from the root, on a thread of its own as everybody does: who has just prepared the memory has it in its cache.
+/// Traverses from the root, on a thread of its own as for all contenders.
+///
+/// The thread that has just prepared the memory would have it in its cache.
 pub(crate) fn serial<P: Problem + Send>(input: &Input, problem: &mut P) -> Result<Sample> {
     let timed = || {
         let start = Instant::now();
@@ -19,7 +21,9 @@ pub(crate) fn serial<P: Problem + Send>(input: &Input, problem: &mut P) -> Resul
     thread::scope(|scope| scope.spawn(timed).join().map_err(|_| anyhow!("a serial run panicked")))
 }
 
-/// The same on two threads side by side, which share nothing but the graph: what the machine has to give. The time is that of both, for two traversals.
+/// Traverses on two threads side by side, which share nothing but the graph.
+///
+/// This is the most that the machine can do. The time is that of both threads, for two traversals.
 pub(crate) fn serial_pair<P: Problem + Send>(input: &Input, one: &mut P, other: &mut P) -> Result<Sample> {
     let together = Barrier::new(2);
     let timed = |problem: &mut P| {

@@ -1,4 +1,4 @@
-//! Cargo, called for a package in some folder.
+//! Calls cargo for a package in a folder.
 
 use std::env;
 use std::ffi::OsString;
@@ -19,14 +19,14 @@ impl<'a> Cargo<'a> {
         Cargo { folder }
     }
 
-    /// Where cargo puts what it builds, as its user has it.
+    /// The target directory as the user has configured it.
     pub(crate) fn target_directory(&self) -> Result<PathBuf> {
         let metadata = self.metadata(&["--no-deps"])?;
         let directory = metadata["target_directory"].as_str().context("cargo did not say where it builds")?;
         Ok(PathBuf::from(directory))
     }
 
-    /// Where the sources of a dependency are, once cargo has fetched them.
+    /// The folder of a dependency's sources. Cargo fetches them first.
     pub(crate) fn sources_of(&self, name: &str) -> Result<PathBuf> {
         let metadata = self.metadata(&[])?;
         let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -40,23 +40,25 @@ impl<'a> Cargo<'a> {
         serde_json::from_str(&text).context("what `cargo metadata` said could not be read")
     }
 
-    /// Adds to the lock file what is missing there.
+    /// Adds missing packages to the lock file.
     pub(crate) fn lock(&self) -> Result<()> {
         self.call(&["update", "--quiet", "--workspace"]).map(drop)
     }
 
-    /// Takes exactly this version of a dependency that is locked.
+    /// Sets a locked dependency to exactly this version.
     pub(crate) fn update(&self, name: &str, version: &str) -> Result<()> {
         self.call(&["update", "--quiet", "--package", name, "--precise", version]).map(drop)
     }
 
-    /// How `cargo tree` names the only package of that name: with its version and, if it is not of the registry, its folder.
+    /// The only package of that name, as `cargo tree` prints it.
+    ///
+    /// The text has its version and, if it is not from the registry, its folder.
     pub(crate) fn version_in_tree(&self, name: &str) -> Result<String> {
         let text = self.call(&["tree", "--quiet", "--invert", name, "--depth", "0", "--prefix", "none"])?;
         Ok(text.trim().to_owned())
     }
 
-    /// Builds a program with optimisation; returns where it is.
+    /// Builds a program in release mode. Returns its path.
     pub(crate) fn build(&self, name: &str, target: &Path) -> Result<PathBuf> {
         let target = target.as_os_str().to_owned();
         let arguments = ["build", "--release", "--bin", name, "--message-format", "json", "--target-dir"];
@@ -66,7 +68,7 @@ impl<'a> Cargo<'a> {
             .output()
             .context("cargo could not be started")?;
         let messages = Messages::read(&output.stdout, name);
-        // What the compiler says is among the messages; what cargo itself says went to the user.
+        // Compiler errors are among the messages; cargo's own errors went to the user.
         let why = if messages.errors.is_empty() { "" } else { ":\n" };
         ensure!(
             output.status.success(),
@@ -91,14 +93,14 @@ impl<'a> Cargo<'a> {
     }
 
     fn command(&self, arguments: impl IntoIterator<Item = OsString>) -> Command {
-        // Under `cargo run` it is the cargo that was called, with the same toolchain.
+        // Under `cargo run`, `CARGO` is the cargo that was called, with the same toolchain.
         let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
         command.args(arguments).current_dir(self.folder).stdin(Stdio::null());
         command
     }
 }
 
-/// What a build said, a line of JSON a message.
+/// The messages of a build, one line of JSON each.
 #[derive(Debug)]
 struct Messages {
     program: Option<PathBuf>,

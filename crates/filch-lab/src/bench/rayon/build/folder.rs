@@ -1,4 +1,6 @@
-//! Files that are only touched when they change: cargo builds anew what is newer than what it built.
+//! Files that are written only if they change.
+//!
+//! Cargo rebuilds what depends on files newer than its last build.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -6,7 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Writes a file, unless that is what it says already. Returns whether it did.
+/// Writes a file, unless it has these contents already. Returns whether it wrote.
 pub(super) fn write(path: &Path, contents: &[u8]) -> Result<bool> {
     if fs::read(path).is_ok_and(|old| old == contents) {
         return Ok(false);
@@ -19,7 +21,7 @@ pub(super) fn write(path: &Path, contents: &[u8]) -> Result<bool> {
     Ok(true)
 }
 
-/// Removes a file, if it is there.
+/// Removes a file if it exists.
 pub(super) fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -29,7 +31,9 @@ pub(super) fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Copies a folder with all that is in it, unless it was copied before. A copy that was interrupted does not count.
+/// Copies a folder and its contents, unless it was copied before.
+///
+/// An interrupted copy does not count.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
     if to.is_dir() {
         return Ok(());
@@ -77,7 +81,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = (folder.path().join("from-1.0"), folder.path().join("to-1.0"));
         write(&from.join("src").join("main.rs"), b"fn main() {}").unwrap();
-        // Left behind by a copy that was interrupted.
+        // Left behind by an interrupted copy.
         write(&to.with_extension("part").join("stray"), b"").unwrap();
         copy(&from, &to).unwrap();
         assert_eq!(fs::read(to.join("src").join("main.rs")).unwrap(), b"fn main() {}");

@@ -1,5 +1,7 @@
-//! Everything twice: once on the rayon-core of the registry, once on ours. Both are built from the same sources, by the same
-//! compiler, with the same profile and the same versions of all other packages.
+//! Builds everything twice: on the rayon-core of the registry and on filch's.
+//!
+//! Both are built from the same sources, by the same compiler, with the same profile and the same
+//! versions of all other packages.
 
 mod cargo;
 mod folder;
@@ -23,7 +25,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// Where the one on `core` is.
+    /// The path of the program on `core`.
     pub(crate) fn on(&self, core: Core) -> &Path {
         match core {
             Core::Stock => &self.stock,
@@ -32,16 +34,16 @@ impl Pair {
     }
 }
 
-/// Where the sources are, and where things are built.
+/// The folders of the sources and of the builds.
 #[derive(Debug)]
 pub(crate) struct Workshop {
     sources: PathBuf,
-    /// Below cargo's own target directory.
+    /// A folder below cargo's own target directory.
     folder: PathBuf,
 }
 
 impl Workshop {
-    /// Looks for the sources that this program was built from.
+    /// Finds the sources that this program was built from.
     pub(crate) fn open() -> Result<Workshop> {
         Workshop::open_at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")))
     }
@@ -60,7 +62,7 @@ impl Workshop {
         Ok(Workshop { sources, folder })
     }
 
-    /// A folder for what this suite makes, besides programs.
+    /// A folder for files of this suite other than programs.
     pub(crate) fn folder(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -73,7 +75,7 @@ impl Workshop {
         sources.join("crates/rayon-core")
     }
 
-    /// What makes a manifest a workspace of its own, on that core.
+    /// The end of a manifest that makes it a workspace of its own, on `core`.
     fn manifest_end(&self, core: Core) -> Result<String> {
         let patch = match core {
             Core::Stock => String::new(),
@@ -84,7 +86,7 @@ impl Workshop {
         Ok(format!("\n[workspace]\n{patch}"))
     }
 
-    /// Builds the program of that name in `folder`, and makes sure that it stands on `core`.
+    /// Builds the program `name` in `folder`, and checks that it uses `core`.
     fn build(&self, folder: &Path, name: &str, core: Core) -> Result<PathBuf> {
         let cargo = Cargo::in_folder(folder);
         let program = cargo.build(name, &self.folder(core.name()).join("target"))?;
@@ -98,11 +100,11 @@ impl Workshop {
     }
 }
 
-/// A path as a string of a manifest.
+/// A path as a TOML string.
 fn toml(path: &Path) -> Result<String> {
     let text =
         path.to_str().with_context(|| format!("{} is not Unicode, and cargo's manifests are", path.display()))?;
-    // What JSON escapes, TOML reads as well.
+    // TOML reads what JSON escapes.
     Ok(serde_json::to_string(text)?)
 }
 

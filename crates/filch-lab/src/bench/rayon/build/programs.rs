@@ -1,4 +1,6 @@
-//! Our own programs, each core's in a package of its own that is nothing but a manifest: both point to the same source.
+//! filch's own programs, in a package for each core.
+//!
+//! Each package is only a manifest: both point to the same source.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,7 @@ use crate::bench::rayon::core::{Core, RAYON_VERSION};
 const NAME: &str = "rayon-programs";
 
 impl Workshop {
-    /// Builds them.
+    /// Builds the programs on both cores.
     pub(crate) fn build_programs(&self) -> Result<Pair> {
         Ok(Pair { stock: self.programs_on(Core::Stock)?, ours: self.programs_on(Core::Ours)? })
     }
@@ -21,7 +23,8 @@ impl Workshop {
         let manifest = manifest(&Workshop::programs(&self.sources))? + &self.manifest_end(core)?;
         let is_new = folder::write(&package.join("Cargo.toml"), manifest.as_bytes())?;
 
-        // Cargo leaves out of a lock file what it does not need and adds our core, so the one it started from is kept beside.
+        // Cargo removes unneeded packages from the lock file and adds filch's core, so the original
+        // lock file is kept beside it.
         let seed = self.sources.join("Cargo.lock");
         let versions = fs::read(&seed).with_context(|| format!("{} could not be read", seed.display()))?;
         if folder::write(&package.join("Cargo.lock.seed"), &versions)? || is_new {
@@ -31,8 +34,10 @@ impl Workshop {
     }
 }
 
-/// The profile is what a release build is by default, spelt out: nothing is optimised across packages, and the parts of one package
-/// are (`"off"` would stop that, too).
+/// The manifest of the programs.
+///
+/// The profile spells out the defaults of a release build: no optimisation across packages, but
+/// across the parts of one package (`"off"` would disable that too).
 fn manifest(source: &Path) -> Result<String> {
     Ok(format!(
         r#"# Written by `filch bench rayon`.

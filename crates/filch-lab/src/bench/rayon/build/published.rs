@@ -1,4 +1,6 @@
-//! Programs that others have published, with their own profile, and with the same versions of all they use on both cores.
+//! Programs that others have published, with their own profile.
+//!
+//! All their dependencies have the same versions on both cores.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +10,7 @@ use anyhow::{Context, Result};
 use super::{folder, Cargo, Pair, Workshop};
 use crate::bench::rayon::core::{Core, CORE_VERSION, RAYON_VERSION};
 
-/// A package of the registry that has a program of the same name.
+/// A package of the registry with a program of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Package {
     pub(crate) name: &'static str,
@@ -26,7 +28,7 @@ impl Workshop {
     }
 
     fn published_pair(&self, package: Package) -> Result<Pair> {
-        // The last thing that unpacking writes; it says where our core was then.
+        // The last file that unpacking writes. It records where filch's core was at that time.
         let mark = self.package_on(Core::Ours, package).join("unpacked");
         let end = self.manifest_end(Core::Ours)?;
         if !fs::read(&mark).is_ok_and(|old| old == end.as_bytes()) {
@@ -51,8 +53,9 @@ impl Workshop {
             folder::write(&copy.join("Cargo.toml"), manifest.as_bytes())?;
         }
 
-        // As `cargo install` does, without the lock file that was published: it may hold an older rayon-core, to which the patch
-        // would not apply, or older versions of what our core needs. Ours comes first, for the same reason.
+        // Like `cargo install`, this ignores the published lock file. That file may have an older
+        // rayon-core, to which the patch would not apply, or older versions of what filch's core
+        // needs. filch's comes first for the same reason.
         let (ours, stock) = (self.package_on(Core::Ours, package), self.package_on(Core::Stock, package));
         folder::remove(&ours.join("Cargo.lock"))?;
         let cargo = Cargo::in_folder(&ours);
@@ -64,7 +67,7 @@ impl Workshop {
         cargo.update("rayon-core", CORE_VERSION)
     }
 
-    /// Has cargo fetch the package, as a dependency of one that is nothing else. Returns where it is.
+    /// Makes cargo fetch the package as a dependency of an empty package. Returns its folder.
     fn fetch(&self, Package { name, version }: Package) -> Result<PathBuf> {
         let scratch = self.folder("registry").join(name);
         let manifest = format!(

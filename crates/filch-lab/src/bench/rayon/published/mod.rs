@@ -1,4 +1,6 @@
-//! Published programs that use rayon, each on a workload that is made on the spot and is the same each time.
+//! Published programs that use rayon.
+//!
+//! Each has a workload that is generated and is the same in each run.
 
 mod pictures;
 mod process;
@@ -19,19 +21,19 @@ use super::way::Way;
 use crate::bench::rounds::{interleave, Effort, Runner};
 use crate::figures::Series;
 
-/// A program that somebody else wrote.
+/// A program written by others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Published {
     /// Counts lines of code: a parallel bridge over files, and a join in each.
     Tokei,
-    /// Makes pictures smaller: jobs that are spawned, and yields until they are done.
+    /// Makes pictures smaller: spawned jobs, and yields until they are done.
     Oxipng,
 }
 
 impl Published {
     pub(crate) const ALL: [Published; 2] = [Published::Tokei, Published::Oxipng];
 
-    /// Exactly these, so that figures can be compared over time.
+    /// The package in an exact version, so that figures can be compared over time.
     pub(crate) fn package(self) -> Package {
         match self {
             Published::Tokei => Package { name: "tokei", version: "14.0.0" },
@@ -39,7 +41,7 @@ impl Published {
         }
     }
 
-    /// The name that plots know it by.
+    /// The case's name in plots.
     pub(crate) fn case(self) -> &'static str {
         match self {
             Published::Tokei => "program/tokei",
@@ -47,7 +49,7 @@ impl Published {
         }
     }
 
-    /// What it does here, for people.
+    /// A description of the case.
     pub(crate) fn description(self) -> &'static str {
         match self {
             Published::Tokei => {
@@ -57,7 +59,7 @@ impl Published {
         }
     }
 
-    /// Makes what it works on, in a new folder in `place`.
+    /// Generates its input in a new folder in `place`.
     pub(crate) fn workload(self, place: &Path) -> Result<Workload> {
         let context = || format!("the input of {} could not be written to {}", self.package().name, place.display());
         fs::create_dir_all(place).with_context(context)?;
@@ -71,17 +73,19 @@ impl Published {
     }
 }
 
-/// What a program works on. It is removed when it is dropped.
+/// The input of a program. It is removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Workload {
     published: Published,
     folder: TempDir,
-    /// What came of the first run: whatever the core and however many the threads, it has to come of each.
+    /// The output of the first run.
+    ///
+    /// Every run must have the same output, for any core and number of threads.
     expected: OnceCell<Vec<u8>>,
 }
 
 impl Workload {
-    /// Has the programs run in turns, a process each time.
+    /// Runs the programs in turns, in a new process each time.
     pub(crate) fn measure(&self, programs: &Pair, threads: usize, effort: Effort) -> Result<Vec<Series>> {
         let case = self.published.case();
         let runner = |&way: &Way| Runner {
@@ -90,7 +94,7 @@ impl Workload {
             measure: Box::new(move || self.checked(way.command(programs.on(way.core()), threads))),
         };
         let runners: Vec<Runner<'_>> = Way::CORES.iter().map(runner).collect();
-        // Not counted: the first time, the files are not in memory.
+        // Not counted: in the first run, the files are not in memory.
         for Runner { name, measure, .. } in &runners {
             measure().with_context(|| format!("{name} with {threads} threads failed in {case}"))?;
         }
@@ -104,11 +108,11 @@ impl Workload {
         Ok(vec![millis])
     }
 
-    /// Runs the program. Returns how long that took, and all that came of it.
+    /// Runs the program. Returns its time and all its output.
     fn run(&self, mut command: Command) -> Result<(Duration, Vec<u8>)> {
         command.current_dir(self.folder.path());
         match self.published {
-            // By file, sorted by name. The folder may be where a `.gitignore` does not want it.
+            // By file, sorted by name. A `.gitignore` may exclude the folder.
             Published::Tokei => process::timed(command.args(["--files", "--no-ignore", "input"])),
             Published::Oxipng => {
                 let results = self.folder.path().join("output");

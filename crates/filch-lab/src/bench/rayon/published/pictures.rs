@@ -1,5 +1,6 @@
-//! Pictures for a program that makes them smaller: of different kinds, since each kind has its own way to be made smaller, and the
-//! same ones each time.
+//! Pictures for a program that makes them smaller.
+//!
+//! They are of different kinds, since each kind is optimised differently, and the same in each run.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -12,7 +13,7 @@ use crate::bench::random::Random;
 /// Red, green, blue and opacity.
 type Pixel = [u8; 4];
 
-/// Writes six pictures of that width and height to `folder`.
+/// Writes six pictures of width and height `size` to `folder`.
 pub(super) fn write(folder: &Path, size: u32) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut random = Random::new(7);
@@ -22,7 +23,7 @@ pub(super) fn write(folder: &Path, size: u32) -> io::Result<()> {
     draw(folder, "gradient", size, |x, y| [part(x), part(y), part((x + y) / 2), 255])?;
     draw(folder, "noise", size, |_, _| [noise(), noise(), noise(), 255])?;
     draw(folder, "grain", size, |x, y| [part(x) / 2 + noise() / 16, part(y) / 2 + noise() / 16, 100, 255])?;
-    // No colour, and no transparency.
+    // No colour and no transparency.
     draw(folder, "grey", size, |x, y| {
         let grey = part(x * y / size);
         [grey, grey, grey, 255]

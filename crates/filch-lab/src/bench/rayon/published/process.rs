@@ -1,4 +1,4 @@
-//! A process, from its start to its end.
+//! Runs a process from its start to its end.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -12,10 +12,10 @@ use crate::bench::rayon::child::patiently;
 use crate::interrupt::{entrust, shield};
 use crate::watch;
 
-/// Nothing that is asked for takes even a tenth of this: whoever is not done by then hangs.
+/// The time after which a process counts as hung. No run takes even a tenth of this.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Runs a command to its end. Returns how long that took, and what it wrote to its standard output.
+/// Runs a command to its end. Returns its time and its standard output.
 pub(super) fn timed(command: &mut Command) -> Result<(Duration, Vec<u8>)> {
     timed_with_patience(command, PATIENCE)
 }
@@ -29,7 +29,7 @@ fn timed_with_patience(command: &mut Command, patience: Duration) -> Result<(Dur
         .with_context(|| format!("{} could not be started", command.get_program().to_string_lossy()))?;
     let mut pipe = process.stdout.take().context("its output cannot be read")?;
     let (send, output) = mpsc::channel();
-    // It ends with the process's output, at the latest when the process is killed.
+    // The thread ends with the process's output, at the latest when the process is killed.
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let _ = send.send(pipe.read_to_end(&mut bytes).map(|_| bytes));

@@ -1,5 +1,7 @@
-//! Source files for a program that counts their lines: several languages, several folders, files of different lengths, the same
-//! ones each time.
+//! Source files for a program that counts their lines.
+//!
+//! They have several languages, several folders and different lengths, and are the same in each
+//! run.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,7 +10,7 @@ use std::path::Path;
 
 use crate::bench::random::Random;
 
-/// How a language writes what a counter has to tell apart.
+/// The kinds of lines of a language that a counter has to tell apart.
 struct Language {
     extension: &'static str,
     code: &'static [&'static str],
@@ -57,7 +59,7 @@ const LANGUAGES: [Language; 7] = [
     },
 ];
 
-/// Writes so many files below `folder`, about a hundred to a folder.
+/// Writes `count` files below `folder`, about a hundred in each subfolder.
 pub(super) fn write(folder: &Path, count: usize) -> io::Result<()> {
     let mut random = Random::new(6);
     for number in 0..count {
@@ -71,7 +73,7 @@ pub(super) fn write(folder: &Path, count: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// From a handful of lines to a few hundred, most of them code.
+/// A text from a handful to a few hundred lines, most of them code.
 fn text(language: &Language, random: &mut Random) -> String {
     let mut text = String::new();
     for _ in 0..5 + random.below(40) * random.below(10) {

@@ -1,4 +1,4 @@
-//! Programs for which x is easily taken to be larger than it is.
+//! Programs for which x is easily overestimated.
 
 use object::RelocationFlags;
 
@@ -15,11 +15,11 @@ fn a_pop_in_a_loop_of_its_function_needs_its_place() {
     let asked = refused(endless, "worker");
     assert!(asked.contains("more than once") && asked.contains("worker+0x1\n  worker+0x3"), "{asked}");
     assert_eq!(found(endless, "worker+0x1").stores, Some(1));
-    // What is pushed at the beginning is not pushed between two pops.
+    // Pushes at the beginning do not run between two pops.
     let ends: Functions<'_> = &[("worker", &[Push, Push, Push, Push, Store, Branch(4), Return])];
     assert!(refused(ends, "worker").contains("worker+0x4"));
     assert_eq!(found(ends, "worker+0x4").stores, Some(0));
-    // A loop that begins where the function begins passes it.
+    // A loop to the first instruction passes the beginning.
     assert_eq!(found(&[("worker", &[Store, Store, Jump(0)])], "worker").stores, Some(1));
 }
 
@@ -53,7 +53,7 @@ fn a_loop_that_stores_nothing_or_empties_the_buffer_is_no_doubt() {
 fn all_copies_of_a_pop_are_pops() {
     let functions: Functions<'_> = &[POP, ("worker", &[Call("pop"), Store, Store, Jump(0)])];
     assert_eq!(found(functions, "pop+0x0").stores, Some(3));
-    // The second store of the worker is that of a tail.
+    // The second store of the worker is the store of a tail.
     assert_eq!(found(functions, "pop+0x0 worker+0x7").stores, Some(1));
     let inlined: Functions<'_> = &[POP, ("worker", &[Call("pop"), Store, Store, Store, Store, Jump(0)])];
     assert_eq!(found(inlined, "pop+0x0 worker+0x5").stores, Some(0));
@@ -69,7 +69,7 @@ fn copies_with_the_same_name_are_not_passed_over() {
     let asked = refused(c, "pop");
     assert!(asked.contains("2 functions have `pop`") && asked.contains("pop.constprop.0"), "{asked}");
     assert_eq!(found(c, "pop+0x0 pop.constprop.0+0x0").stores, Some(1));
-    // Who names one with its place is told of the other.
+    // If a single copy is given with its place, the finding reports the other copy.
     let one = found(c, "pop+0x0");
     assert_eq!((one.stores, one.other_copies), (Some(3), 1));
     assert!(show::text(&program(c), &one, 73).contains("Functions of the same name that are not taken for pops: 1"));
@@ -88,9 +88,9 @@ fn code_without_a_name_may_call_any_function() {
     assert_eq!((finding.stores, &finding.way.as_ref().unwrap().leaves), (Some(0), &Some(Leaves::Return(0))));
     let text = show::text(&program(functions), &finding, 73);
     assert!(text.contains("10 bytes belong to no function with a name"), "{text}");
-    // What only fills gaps is no code.
+    // Padding is not code.
     assert_eq!(stores(&[POP, known, ("", &[Nothing, Nothing])]), Some(3));
-    // A function may go on in it: here by returning behind its end.
+    // A function may continue in it: here by returning past its end.
     let falls: Functions<'_> =
         &[("work", &[Return]), ("worker", &[Store, Store, Call("work")]), ("", &[TailCall("worker")])];
     assert_eq!(found(falls, "worker+0x0").stores, Some(2));
@@ -109,13 +109,14 @@ fn a_name_behind_a_call_is_no_end_unless_the_size_says_so() {
         let program = Program::parse(&object.write().unwrap()).unwrap();
         search(&program, &["pop"]).unwrap().stores
     };
-    // It ends there: what is called last does not return. Otherwise the other name is in its middle.
+    // The function ends there: the last call does not return. Otherwise the other symbol is in its
+    // middle.
     assert_eq!((with_size(16), with_size(22), with_size(0)), (Some(4), Some(1), Some(1)));
 }
 
 #[test]
 fn what_a_drain_is_behind_of_is_looked_at_too() {
-    // The loop behind it makes no store but the tail's.
+    // The loop after it makes no store other than the tail's.
     for drain in [Fence, LockedAdd] {
         let functions: Functions<'_> = &[("worker", &[drain, Store, Branch(1), Return])];
         let refused = refusal(search(&program(functions), &["worker"]));
@@ -123,7 +124,7 @@ fn what_a_drain_is_behind_of_is_looked_at_too() {
         let unknown: Functions<'_> = &[("worker", &[drain, Store, JumpUnknown])];
         assert!(refusal(search(&program(unknown), &["worker"])).contains("nobody knows where it jumps"));
     }
-    // One that drains each time round may go round.
+    // A loop that drains in every iteration is allowed.
     let around: Functions<'_> = &[("worker", &[Store, Fence, Branch(0), Return])];
     assert!(found(around, "worker").stores.is_some());
 }
@@ -133,7 +134,7 @@ fn what_is_stored_on_the_way_up_is_stored_without_passing_the_beginning() {
     let main: (&str, &[Op]) = ("main", &[Call("worker"), Jump(0)]);
     let recursive: &[Op] = &[Push, Push, Push, Branch(5), Call("worker"), Store, Return];
     assert!(refused(&[main, ("worker", recursive)], "worker").contains("more than once"));
-    // By way of another, by a jump at its end, and perhaps by somebody who may be anybody.
+    // Through another function, through a tail call, and through an unknown callee.
     let through: &[Op] = &[Push, Push, Push, Branch(5), Call("other"), Store, Return];
     for other in [&[Call("worker"), Return][..], &[TailCall("worker")]] {
         assert!(refused(&[main, ("worker", through), ("other", other)], "worker").contains("what stores at"));
@@ -142,7 +143,7 @@ fn what_is_stored_on_the_way_up_is_stored_without_passing_the_beginning() {
     assert!(refused(&[main, ("worker", through), unknown], "worker").contains("nobody knows what it calls"));
     let saves = ("other", &[Push, Nothing, Return][..]);
     assert!(search(&program(&[main, ("worker", through), saves]), &["worker"]).is_ok());
-    // Before it stores, there is no way up.
+    // With the store before the recursive call, nothing is stored on return.
     let last: &[Op] = &[Push, Push, Push, Store, Branch(6), Call("worker"), Return];
     assert!(search(&program(&[main, ("worker", last)]), &["worker"]).is_ok());
 }
@@ -154,19 +155,19 @@ fn what_is_called_twice_in_a_row_may_pop_twice() {
     assert!(
         refused(&[twice, ("step", &[TailCall("other")]), ("other", &[Store, Return])], "worker").contains("more than")
     );
-    // What only saves registers does not.
+    // A function that only saves registers does not.
     assert!(search(&program(&[twice, ("step", &[Push, Nothing, Return])]), &["worker"]).is_ok());
 }
 
 #[test]
 fn a_call_into_the_middle_of_a_function_may_not_come_back() {
-    // As where a return is made of one: call 2; here: jump here; 2: drop the address; return.
+    // As in a return trampoline: call 2; here: jump here; 2: drop the address; return.
     let functions: Functions<'_> =
         &[("pop", &[Store, CallMiddle(3), Jump(2), Nothing, Return]), ("worker", &[Call("pop"), Jump(0)])];
     let finding = found(functions, "pop+0x0");
     assert!(matches!(finding.way.as_ref().unwrap().leaves, Some(Leaves::Call(_))));
     assert_eq!(finding.stores, Some(1));
-    // And it may lead to a loop.
+    // And the call may lead to a loop.
     let round: &[Op] = &[Push, Push, CallMiddle(4), Jump(0), Store, Branch(4), Return];
     assert!(refused(&[("worker", round)], "worker").contains("more than once"));
 }

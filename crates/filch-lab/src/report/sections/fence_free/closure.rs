@@ -17,7 +17,7 @@ const CHASE_LEV: &str = Queue::ChaseLev.name();
 const FF_CL: &str = Queue::FfCl.name();
 const LIFO: &str = Queue::Lifo.name();
 
-/// How many times as long one takes as another on a graph of a family.
+/// Returns the ratio of the times of two queues on a graph of a family.
 fn ratio(results: &Results, family: Family, over: &str, under: &str) -> Option<Rounds> {
     let figures = Figures::of(results, graphs::SUITE);
     let case = graph_case(figures, Task::Closure, family)?;

@@ -149,7 +149,7 @@ pub(super) fn litmus(results: &Results) -> Item {
     )
 }
 
-/// All placements, and all numbers of stores that come to the same, in one cell.
+/// Returns the heat map. Placements and numbers of stores with the same coordinates share a cell.
 fn map(sweep: &Sweep) -> HeatMap {
     let mut cells: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
     for point in sweep.points.iter().filter(|point| point.runs > 0) {
@@ -199,10 +199,10 @@ mod tests {
     fn a_clean_sweep_supports_the_bound_and_shows_what_is_below() {
         let points = vec![point(1, 4, 0), point(1, 3, 2), point(0, 9, 1)];
         assert_eq!(holds(&results(points, Bounded::Stands)), [Holds::Yes, Holds::Yes, Holds::Yes]);
-        // What is not smaller says nothing of what is.
+        // A bound that is not smaller says nothing about a smaller one.
         let raised = results(vec![point(1, 4, 1)], Bounded::Raised(9));
         assert_eq!(holds(&raised), [Holds::No, Holds::Unclear, Holds::NotMeasured]);
-        // Nothing was run with a delta that should be safe.
+        // No run had a delta that should be safe.
         assert_eq!(holds(&results(vec![point(1, 3, 0)], Bounded::Stands))[0], Holds::NotMeasured);
     }
 

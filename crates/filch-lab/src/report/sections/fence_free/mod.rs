@@ -1,4 +1,6 @@
-//! *Fence-Free Work Stealing on Bounded TSO Processors*: its figures 1, 7, 8, 10 and 11, and the prices that its designs trade in.
+//! *Fence-Free Work Stealing on Bounded TSO Processors*: figures 1, 7, 8, 10 and 11.
+//!
+//! It also has the prices that the paper's designs trade in.
 
 mod closure;
 mod hardware;

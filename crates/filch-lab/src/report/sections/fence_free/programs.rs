@@ -1,4 +1,4 @@
-//! Figures 1 and 10: the Cilk programs without the fence, on one thread and on several.
+//! Figures 1 and 10: the Cilk programs without the fence, on one and several threads.
 
 use super::{ID, SOURCE};
 use crate::bench::cilk::{self, fence_removal, is_fine_grained, MILLIS_A_RUN, STEALS_A_RUN};
@@ -15,15 +15,16 @@ use crate::report::sections::rounds::{geometric_mean, Rounds};
 const FF_THE: &str = "ff_the";
 /// THEP whose thieves always wait for the echo.
 const THEP_INFINITE: &str = "thep-inf";
-/// Those of figure 10, in its order.
+/// The variants of figure 10, in its order.
 const VARIANTS: [&str; 5] = [THEP, "thep-4", THEP_INFINITE, FF_THE, "ff_the-4"];
 
 /// The last group of bars.
 const MEAN: &str = "mean of the paper's";
 
-/// Thieves that get at most this share of what thieves of THE get in the same program get next to nothing.
+/// The share of THE's steals in the same program that counts as next to nothing.
 const NEXT_TO_NOTHING: f64 = 0.01;
-/// In how many of the eleven they must, for the claim that they do in six: three quarters of it, as for all that is about so much.
+/// The fewest of the eleven programs for the claim of six. It is three quarters, as for all "about"
+/// claims.
 const ABOUT_SIX: usize = 5;
 
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
@@ -60,13 +61,13 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     ]
 }
 
-/// The program that gains most from THEP.
+/// Returns the program that gains most from THEP.
 fn best(figures: Figures<'_>, cases: &[&str], count: usize, bound: Bound) -> Part {
     let ratios = cases.iter().map(|&case| (format!("{case}:"), ratio(figures, case, THEP, THE, count)));
     Part::least(ratios, bound)
 }
 
-/// Programs in which thieves get something from THE and next to nothing from FF-THE.
+/// Counts programs in which thieves steal from THE and next to nothing from FF-THE.
 fn without_steals(figures: Figures<'_>, cases: &[&str], claim: Claim) -> Verdict {
     let steals = |case: &str, name: &str| figures.figure(case, STEALS_A_RUN, (name, THREADS));
     let stolen: Vec<(&str, Rounds, Rounds)> =
@@ -97,7 +98,7 @@ pub(super) fn fence_cost(results: &Results) -> Item {
     let pairs: Vec<(String, &str, &str)> = {
         let mut pairs: Vec<(String, &str, &str)> = Vec::new();
         for bar in fence_removal(figures.all()) {
-            // FF-THE has the owner of THEP, but for the echo.
+            // FF-THE has THEP's owner, except for the echo.
             let pair = (format!("{} / {}", bar.free, bar.fenced), bar.free, bar.fenced);
             if bar.free != FF_THE && !pairs.contains(&pair) {
                 pairs.push(pair);
@@ -125,7 +126,9 @@ pub(super) fn fence_cost(results: &Results) -> Item {
     )
 }
 
-/// A program, or the mean of those that the paper has; nothing for somebody whom one of them lacks.
+/// Returns the ratio of a program, or the mean of the paper's programs.
+///
+/// Returns `None` for a queue that lacks one of them.
 fn of_group(figures: Figures<'_>, group: &str, over: &str, under: &str, count: usize) -> Option<Rounds> {
     match group {
         MEAN => {
@@ -141,7 +144,7 @@ pub(super) fn normalised(results: &Results) -> [Item; 2] {
     let figures = Figures::of(results, cilk::SUITE);
     let mut groups = programs(figures);
     groups.push(MEAN);
-    // With one thread nobody waits for anybody, whatever delta is.
+    // With one thread no thread waits for another, whatever delta is.
     let alone: &[&str] = &[THEP, FF_THE];
     [(1, "cilk-one", alone), (THREADS, "cilk-several", &VARIANTS)].map(|(count, id, names)| {
         let chart = bars("time, the = 1", Some(1.0), &groups, names, |group, name| {
@@ -176,7 +179,7 @@ mod tests {
         verdicts(results).iter().find(|verdict| verdict.claim.starts_with(claim)).unwrap().holds
     }
 
-    /// Thieves get nothing from FF-THE in the first so many programs.
+    /// Results in which thieves steal nothing from FF-THE in the first `count` programs.
     fn without_steals_in(count: usize) -> Results {
         let mut results = everything();
         let cases: Vec<String> = all_programs(&results).into_iter().take(count).collect();

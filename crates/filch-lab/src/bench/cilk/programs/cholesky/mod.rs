@@ -1,5 +1,7 @@
-//! Sparse Cholesky factorisation: a symmetric positive definite matrix is the product of a lower triangle and its mirror image. The matrix is a tree of
-//! quadrants, of which most are empty; some fill up on the way.
+//! Sparse Cholesky factorisation.
+//!
+//! A symmetric positive definite matrix is the product of a lower triangle and its transpose. The
+//! matrix is a tree of quadrants, most of which are empty. Some fill up during the factorisation.
 
 mod tree;
 
@@ -17,7 +19,7 @@ use crate::bench::work::Work;
 #[derive(Debug)]
 pub(crate) struct Cholesky {
     rows: usize,
-    /// What is below the diagonal and not zero: row, column, number.
+    /// The nonzero entries below the diagonal: row, column, number.
     below: Vec<(usize, usize, f64)>,
     diagonal: Vec<f64>,
     /// The lower triangle, with the diagonal.
@@ -25,17 +27,22 @@ pub(crate) struct Cholesky {
 }
 
 impl Cholesky {
-    /// The rows of table 1.
+    /// The number of rows in table 1.
     pub(crate) const FULL: usize = 4000;
-    /// The rows in a quick run.
+    /// The number of rows in a quick run.
     pub(crate) const QUICK: usize = 1000;
-    /// How many numbers of a row are not zero, on average: ten make the 40,000 of table 1, if the diagonal and both sides of it are counted.
+    /// The average number of nonzero entries in a row.
+    ///
+    /// Ten make the 40,000 of table 1, if the diagonal and both sides of it are counted.
     const NONZEROS: usize = 10;
-    /// How far from the diagonal numbers may be: a part of the rows. Solvers order the rows of a sparse matrix so that this is small, because whatever is
-    /// further away stays empty. Where it is not, nearly everything fills up, and the tree is one of a dense matrix.
+    /// The largest distance from the diagonal is the number of rows divided by this.
+    ///
+    /// Solvers order the rows of a sparse matrix so that this distance is small, because entries
+    /// further away stay empty. If it is not small, nearly everything fills up, and the tree is
+    /// that of a dense matrix.
     const REACH: usize = 8;
 
-    /// A random matrix of so many rows, at least 40, the same each time.
+    /// A random matrix with `rows` rows, at least 40, the same in each run.
     pub(crate) fn new(rows: usize) -> Cholesky {
         Cholesky::shaped(rows, Cholesky::NONZEROS * rows, rows / Cholesky::REACH)
     }
@@ -65,7 +72,7 @@ impl Cholesky {
         let mut tree = Tree::Empty;
         let side = whole.next_power_of_two();
         for row in 0..whole {
-            // The last block is made up with rows of the identity.
+            // The last block is filled up with rows of the identity.
             tree.set(side, row, row, diagonal.get(row).copied().unwrap_or(1.0));
         }
         for &(row, column, number) in &below {
@@ -139,9 +146,9 @@ mod tests {
 
     #[test]
     fn what_is_empty_is_not_divided() {
-        // One block.
+        // A single block.
         assert_eq!(joins(&Cholesky::shaped(16, 30, 10)).unwrap(), 0);
-        // Blocks on the diagonal alone.
+        // Blocks on the diagonal only.
         assert_eq!(joins(&Cholesky::shaped(256, 256, 1)).unwrap(), 0);
         assert!(joins(&small()).unwrap() > 10);
     }

@@ -11,7 +11,7 @@ pub(super) const SIDE: usize = 16;
 pub(crate) enum Tree {
     /// All zeros.
     Empty,
-    /// A block of which every number is stored.
+    /// A block with all its numbers stored.
     Leaf(Box<Leaf<SIDE>>),
     /// The quadrants: upper left, upper right, lower left, lower right.
     Node(Box<[Tree; 4]>),
@@ -20,7 +20,7 @@ pub(crate) enum Tree {
 use Tree::{Empty, Node};
 
 impl Tree {
-    /// Sets a number of a part that has so many rows.
+    /// Sets a number of a part with `side` rows.
     pub(super) fn set(&mut self, side: usize, row: usize, column: usize, number: f64) {
         if side == SIDE {
             self.leaf()[row][column] = number;
@@ -31,7 +31,7 @@ impl Tree {
         }
     }
 
-    /// Its block. What is empty becomes one.
+    /// Its block. An empty part becomes a block of zeros.
     fn leaf(&mut self) -> &mut Leaf<SIDE> {
         if let Empty = self {
             *self = Tree::Leaf(Box::new([[0.0; SIDE]; SIDE]));
@@ -42,7 +42,7 @@ impl Tree {
         }
     }
 
-    /// Its quadrants. What is empty gets some.
+    /// Its quadrants. An empty part gets empty quadrants.
     fn node(&mut self) -> &mut [Tree; 4] {
         if let Empty = self {
             *self = Node(Box::new([Empty, Empty, Empty, Empty]));
@@ -57,7 +57,7 @@ impl Tree {
         matches!(self, Empty)
     }
 
-    /// Adds its product with a vector to `product`.
+    /// Adds the product of the tree and a vector to `product`.
     pub(super) fn times(&self, vector: &[f64], product: &mut [f64]) {
         match self {
             Empty => {}
@@ -77,7 +77,7 @@ impl Tree {
         }
     }
 
-    /// The same for its mirror image.
+    /// Adds the product of the tree's transpose and a vector to `product`.
     pub(super) fn times_mirrored(&self, vector: &[f64], product: &mut [f64]) {
         match self {
             Empty => {}
@@ -100,7 +100,7 @@ impl Tree {
     }
 }
 
-/// Puts the triangle in the place of the matrix, of which there is only the lower half.
+/// Replaces the matrix with its triangle. Only the lower half of the matrix is stored.
 pub(super) fn factorise<F: Fork>(mut context: F::Context<'_>, matrix: &mut Tree) {
     match matrix {
         Empty => {}
@@ -115,7 +115,9 @@ pub(super) fn factorise<F: Fork>(mut context: F::Context<'_>, matrix: &mut Tree)
     }
 }
 
-/// Puts the X of `X * mirrored triangle = matrix` in the place of the matrix. What is above a middle line does not depend on what is below it.
+/// Replaces the matrix with the X of `X * transposed triangle = matrix`.
+///
+/// The upper half of the rows does not depend on the lower half.
 fn solve<F: Fork>(context: F::Context<'_>, matrix: &mut Tree, triangle: &Tree) {
     fn row<F: Fork>(mut context: F::Context<'_>, left: &mut Tree, right: &mut Tree, triangle: &[Tree; 4]) {
         let [upper_left, _, lower_left, lower_right] = triangle;
@@ -138,14 +140,16 @@ fn solve<F: Fork>(context: F::Context<'_>, matrix: &mut Tree, triangle: &Tree) {
     }
 }
 
-/// Which side of the diagonal is wanted.
+/// The side of the diagonal to compute.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Half {
     Lower,
     Both,
 }
 
-/// `target -= left * mirrored right`: each quadrant of the target is the sum of two products.
+/// Computes `target -= left * transposed right`.
+///
+/// Each quadrant of the product is the sum of two products.
 fn subtract_product<F: Fork>(context: F::Context<'_>, target: &mut Tree, left: &Tree, right: &Tree, half: Half) {
     fn quadrant<F: Fork>(
         mut context: F::Context<'_>,
@@ -185,7 +189,7 @@ fn subtract_product<F: Fork>(context: F::Context<'_>, target: &mut Tree, left: &
                     );
                 },
             );
-            // Numbers of the one may have met only zeros of the other.
+            // The nonzero numbers of each factor may have met only zeros of the other.
             if quadrants.iter().all(Tree::is_empty) {
                 *target = Empty;
             }

@@ -12,10 +12,10 @@ pub(crate) struct Complex {
 }
 
 impl Complex {
-    /// Nothing.
+    /// The number 0.
     pub(super) const ZERO: Complex = Complex { re: 0.0, im: 0.0 };
 
-    /// A quarter turn to the right: times -i.
+    /// A quarter turn to the right: multiplication by -i.
     #[inline(always)]
     pub(super) fn turned_right(self) -> Complex {
         Complex { re: self.im, im: -self.re }

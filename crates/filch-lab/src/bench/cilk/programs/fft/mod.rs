@@ -1,5 +1,7 @@
-//! The fast Fourier transform by recursion: the spectra of every fourth number, of those after them, and so on, are four smaller transforms, and
-//! together they are the spectrum of all.
+//! The fast Fourier transform by recursion.
+//!
+//! A transform is divided into four smaller ones, each of every fourth number. Their spectra are
+//! combined into the spectrum of the whole.
 
 mod complex;
 mod transform;
@@ -13,11 +15,13 @@ use crate::bench::contenders::Fork;
 use crate::bench::random::scramble;
 use crate::bench::work::Work;
 
-/// How many waves there are in a signal, and how many clicks.
+/// The number of waves in a signal, and the number of clicks.
 const EACH: u64 = 3;
 
-/// A signal whose spectrum is known: a few waves, each of which is a peak, and a few clicks, each of which is a wave of the spectrum, so that no place
-/// of it is empty.
+/// A signal whose spectrum is known.
+///
+/// It has a few waves, each of which is a peak in the spectrum, and a few clicks, each of which is
+/// a wave in the spectrum. So no place of the spectrum is empty.
 #[derive(Debug)]
 pub(crate) struct Fft {
     signal: Vec<Complex>,
@@ -25,9 +29,9 @@ pub(crate) struct Fft {
 }
 
 impl Fft {
-    /// The size of table 1, as a power of two.
+    /// The size in table 1, as a power of two.
     pub(crate) const FULL: u32 = 26;
-    /// The same of a quick run.
+    /// The size in a quick run, as a power of two.
     pub(crate) const QUICK: u32 = 17;
 
     /// A signal of two to the power of `bits` numbers.
@@ -45,37 +49,39 @@ impl Fft {
     }
 }
 
-/// Where the wave or the click of this number is.
+/// The place of the wave or click with this number.
 fn place(number: u64, len: usize) -> usize {
     scramble(number) as usize % len
 }
 
-/// How strong it is.
+/// The height of the wave or click with this number.
 fn height(number: u64) -> f64 {
     1.0 + number as f64
 }
 
-/// What makes a click as strong as a wave: of a wave the spectrum has everything in one place, of a click a little in every place.
+/// The factor that makes a click as strong as a wave.
+///
+/// The spectrum has a wave in one place, and a little of a click in every place.
 fn loudness(len: usize) -> f64 {
     (len as f64).sqrt()
 }
 
-/// Numbers that turn at a steady pace.
+/// Complex numbers that rotate at a constant rate.
 struct Wave {
-    /// The first of them. The others are these, turned.
+    /// The first run of numbers. The others are these, rotated.
     first: Vec<Complex>,
     turns: usize,
     len: usize,
 }
 
 impl Wave {
-    /// One that turns `turns` times in `len` numbers.
+    /// A wave that makes `turns` turns in `len` numbers.
     fn new(turns: usize, len: usize, height: f64) -> Wave {
         let first = (0..len.min(RUN)).map(|index| turn(turns * index, len) * Complex::from(height)).collect();
         Wave { first, turns, len }
     }
 
-    /// Adds those from `start` on.
+    /// Adds the wave's numbers from `start` on.
     fn add_to(&self, numbers: &mut [Complex], start: usize) {
         for (run, numbers) in numbers.chunks_mut(RUN).enumerate() {
             let turned = turn((start + run * RUN) * self.turns, self.len);
@@ -90,7 +96,7 @@ impl Work for Fft {
     type Input = Vec<Complex>;
     type Answer = Vec<Complex>;
 
-    /// Where the spectrum goes. What is not written is not a number.
+    /// Memory for the spectrum. Numbers that are never written stay NaN.
     fn input(&self) -> Vec<Complex> {
         vec![Complex::from(f64::NAN); self.signal.len()]
     }
@@ -103,7 +109,7 @@ impl Work for Fft {
     fn check(&self, answer: &Vec<Complex>) -> Result<()> {
         let len = self.signal.len();
         ensure!(answer.len() == len, "a spectrum of {} numbers became one of {}", len, answer.len());
-        // The transform turns the other way round.
+        // The transform turns in the other direction.
         let waves: Vec<Wave> = (EACH..2 * EACH)
             .map(|click| Wave::new(len - place(click, len), len, height(click) * loudness(len)))
             .collect();
@@ -147,7 +153,8 @@ mod tests {
     #[test]
     fn a_short_signal_is_not_divided() {
         assert_eq!(joins(&Fft::new(10)).unwrap(), 0);
-        // Sixteen transforms together are divided by four. What combines them is never longer than a run.
+        // Sixteen transforms together are divided by four. Combining them is never longer than a
+        // run.
         assert_eq!(joins(&Fft::new(12)).unwrap(), 3);
     }
 

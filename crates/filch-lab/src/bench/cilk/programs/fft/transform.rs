@@ -1,22 +1,23 @@
-//! The recursion.
+//! The recursion of the transform.
 //!
-//! Numbers that a small transform takes together are far apart in the signal, one in a cache line. Sixteen small transforms whose numbers are
-//! neighbours are therefore made together, wherever their spectra are: a task has sixteen slices to write, and the signal is read in runs of sixteen.
+//! The numbers of a small transform are far apart in the signal, one in a cache line. Therefore
+//! sixteen small transforms whose numbers are neighbours are made together, wherever their spectra
+//! are: a task writes sixteen slices, and reads the signal in runs of sixteen.
 
 use super::complex::Complex;
 use super::twiddles::{Level, Twiddles, RUN};
 use crate::bench::contenders::Fork;
 
-/// Signals of up to so many numbers are not divided.
+/// The longest signal that is not divided.
 const SHORT: usize = 256;
 
-/// How many transforms are made together.
+/// The number of transforms that are made together.
 const TOGETHER: usize = 16;
 
-/// The longest of these that are not divided.
+/// The longest of these transforms that are not divided.
 const LEAF: usize = 64;
 
-/// A signal, or every so manieth item of it.
+/// A signal, or every `stride`-th item of it.
 #[derive(Clone, Copy)]
 struct Signal<'a, T> {
     items: &'a [T],
@@ -29,7 +30,7 @@ impl<T: Copy> Signal<'_, T> {
         self.items[self.first + index * self.stride]
     }
 
-    /// Every fourth item, from the first, the second, the third or the fourth on.
+    /// Every fourth item, starting with item `quarter`.
     fn quarter(self, quarter: usize) -> Self {
         Signal { first: self.first + quarter * self.stride, stride: 4 * self.stride, ..self }
     }
@@ -90,7 +91,7 @@ fn divide<F: Fork>(
     combine_all::<F>(context, twiddles.of(len), spectra);
 }
 
-/// Makes the four quarters of each of some spectra one.
+/// Combines the four quarters of each of some spectra.
 fn combine_all<F: Fork>(context: F::Context<'_>, level: &Level, spectra: &mut [&mut [Complex]]) {
     if let [spectrum] = spectra {
         return combine::<F>(context, level, &level.far, quarters(spectrum));
@@ -109,7 +110,7 @@ fn combine_all<F: Fork>(context: F::Context<'_>, level: &Level, spectra: &mut [&
     );
 }
 
-/// Makes four spectra one, in two halves until a run is left.
+/// Combines four spectra into one, in two halves until a run is left.
 fn combine<F: Fork>(context: F::Context<'_>, level: &Level, far: &[[Complex; 3]], mut spectra: [&mut [Complex]; 4]) {
     if let [far] = far {
         return combine_run(&level.near, far, spectra);
@@ -143,13 +144,13 @@ fn transform_together(
         *run = signal.at(index);
     }
     for (index, spectrum) in spectra.iter_mut().enumerate() {
-        // The slices are in the order in which two divisions by four make them.
+        // The slices are in the order that two divisions by four produce.
         let first = index / 4 + index % 4 * 4;
         transform_short(twiddles, Signal { items: near.as_flattened(), first, stride: TOGETHER }, spectrum);
     }
 }
 
-/// The same recursion without joins.
+/// The recursion of the transform without joins.
 fn transform_short(twiddles: &Twiddles, signal: Signal<'_, Complex>, spectrum: &mut [Complex]) {
     match spectrum {
         [a] => *a = signal.at(0),

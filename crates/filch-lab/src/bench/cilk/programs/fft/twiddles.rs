@@ -1,41 +1,43 @@
-//! The roots of unity by which spectra are turned before they are added.
+//! The roots of unity that spectra are multiplied by before they are added.
 
 use std::f64::consts::TAU;
 
 use super::complex::Complex;
 
-/// How many roots of a level follow each other in a table. The others are these, turned by one of a second table: the tables of the largest transform
-/// would take as much memory as its numbers otherwise.
+/// The number of consecutive roots of a level in a table.
+///
+/// The others are these, rotated by a root of a second table. Otherwise the tables of the largest
+/// transform would take as much memory as its numbers.
 pub(super) const RUN: usize = 1 << 10;
 
-/// `turns / len` of a full turn to the left.
+/// The root for `turns / len` of a full turn to the left.
 pub(super) fn turn(turns: usize, len: usize) -> Complex {
     let (im, re) = (TAU * (turns % len) as f64 / len as f64).sin_cos();
     Complex { re, im }
 }
 
-/// Those of all transforms up to a size.
+/// The roots of all transforms up to a size.
 #[derive(Debug)]
 pub(super) struct Twiddles {
     levels: Vec<Level>,
 }
 
-/// Those of the transforms of one size. All turn to the right.
+/// The roots of the transforms of one size. All turn to the right.
 #[derive(Debug, Default)]
 pub(super) struct Level {
-    /// Turns of the second, third and fourth quarter, from the first number on.
+    /// The roots for the second, third and fourth quarter, from the first number on.
     pub(super) near: [Vec<Complex>; 3],
-    /// By what these are turned for the numbers from the n-th run on.
+    /// The rotations of `near` for the numbers of each run.
     pub(super) far: Vec<[Complex; 3]>,
 }
 
 impl Twiddles {
-    /// Those of transforms of up to two to the power of `bits` numbers.
+    /// The roots of transforms of up to two to the power of `bits` numbers.
     pub(super) fn new(bits: u32) -> Twiddles {
         Twiddles { levels: (0..=bits).map(Level::new).collect() }
     }
 
-    /// Those of transforms of so many numbers, a power of two.
+    /// The roots of transforms of `len` numbers, a power of two.
     pub(super) fn of(&self, len: usize) -> &Level {
         &self.levels[len.trailing_zeros() as usize]
     }
