@@ -40,24 +40,27 @@ fn forbid_membarrier() {
     }
 }
 
+/// Waits by computing until the flag is set, or until there were more raids than `most` meanwhile.
+/// Returns whether the flag is set.
+fn wait_for(flag: &AtomicBool, pool: &Pool, most: u64) -> bool {
+    let raids = || pool.stats().total().raids;
+    let before = raids();
+    spin_until(|| is_set(flag) || raids() > before + most);
+    is_set(flag)
+}
+
 /// Forks a job that its owner waits for by computing. The other worker is busy. The owner finds no
 /// alarm at the fork, and looks at nothing afterwards. Only a raid can take the job. Returns
 /// whether it ran; after many raids the owner gives up.
 fn is_raided(pool: &Pool) -> bool {
     let (begun, forked, ran) = (flag(), flag(), flag());
-    let raids = || pool.stats().total().raids;
-    let wait_for = |flag: &AtomicBool| {
-        let before = raids();
-        spin_until(|| is_set(flag) || raids() > before + 20);
-        is_set(flag)
-    };
     let first = || {
-        let keeps_busy = wait_for(&begun);
+        let keeps_busy = wait_for(&begun, pool, 20);
         // Answers the alarm, so that the next fork finds none.
         fib(5);
         let wait = || {
             set(&forked);
-            wait_for(&ran)
+            wait_for(&ran, pool, 20)
         };
         filch::join(wait, || set(&ran)).0 && keeps_busy
     };
@@ -85,14 +88,8 @@ fn owners_fence_once_the_kernel_refuses_barriers() {
 /// the join waits for the task if it is not stolen.
 fn is_task_taken(pool: &Pool) -> bool {
     let (begun, spawned, ran) = (flag(), flag(), flag());
-    let raids = || pool.stats().total().raids;
-    let wait_for = |flag: &AtomicBool, most: u64| {
-        let before = raids();
-        spin_until(|| is_set(flag) || raids() > before + most);
-        is_set(flag)
-    };
     let first = || {
-        let keeps_busy = wait_for(&begun, 20);
+        let keeps_busy = wait_for(&begun, pool, 20);
         // Answers the alarm, so that the next push finds none.
         fib(5);
         filch::scope(|scope| {
@@ -100,9 +97,9 @@ fn is_task_taken(pool: &Pool) -> bool {
             let owner = filch::index();
             let refused = || {
                 set(&spawned);
-                wait_for(&ran, 1);
+                wait_for(&ran, pool, 1);
             };
-            filch::join(refused, || filch::index() != owner || wait_for(&ran, 20)).1 && keeps_busy
+            filch::join(refused, || filch::index() != owner || wait_for(&ran, pool, 20)).1 && keeps_busy
         })
     };
     let second = || {

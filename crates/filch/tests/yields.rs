@@ -230,50 +230,42 @@ fn yield_local_runs_what_a_stolen_half_has_spawned_into_the_scope_around_it() {
     });
 }
 
-#[test]
-fn a_task_for_an_outer_scope_does_not_wait_for_one_of_another_that_spawns_itself_again() {
-    let _watchdog = watchdog();
-    for yields in [filch::yield_now, filch::yield_local] {
-        let pool = common::build(filch::Pool::builder().threads(1));
-        let stop = AtomicBool::new(false);
-        pool.scope(|first| {
-            filch::scope(|second| {
-                filch::scope(|_| {
-                    first.spawn(|scope| again(scope, &stop));
-                    second.spawn(|_| stop.store(true, Ordering::Release));
-                    while !stop.load(Ordering::Acquire) {
-                        yields();
-                    }
-                });
-            });
-        });
+/// Spawns itself again as [`again`] does, and leaves a task of another scope behind each time.
+fn again_with_a_stray<'scope>(scope: &filch::Scope<'scope>, stop: &'scope AtomicBool) {
+    if !stop.load(Ordering::Acquire) {
+        scope.spawn(move |scope| again_with_a_stray(scope, stop));
+        filch::scope(|inner| filch::scope(|_| inner.spawn(|_| ())));
     }
 }
 
 #[test]
-fn no_kind_of_own_work_waits_for_another_that_spawns_itself_again() {
-    /// Leaves a task of another scope behind each time.
-    fn again_with_a_stray<'scope>(scope: &filch::Scope<'scope>, stop: &'scope AtomicBool) {
-        if !stop.load(Ordering::Acquire) {
-            scope.spawn(move |scope| again_with_a_stray(scope, stop));
-            filch::scope(|inner| filch::scope(|_| inner.spawn(|_| ())));
+fn a_task_for_an_outer_scope_does_not_wait_for_one_of_another_that_spawns_itself_again() {
+    type Again = for<'a, 'scope> fn(&'a filch::Scope<'scope>, &'scope AtomicBool);
+    let _watchdog = watchdog();
+    for spawns_again in [again as Again, again_with_a_stray] {
+        for yields in [filch::yield_now, filch::yield_local] {
+            let pool = common::build(filch::Pool::builder().threads(1));
+            let stop = AtomicBool::new(false);
+            pool.scope(|first| {
+                filch::scope(|second| {
+                    filch::scope(|_| {
+                        first.spawn(|scope| spawns_again(scope, &stop));
+                        second.spawn(|_| stop.store(true, Ordering::Release));
+                        while !stop.load(Ordering::Acquire) {
+                            yields();
+                        }
+                    });
+                });
+            });
         }
     }
+}
+
+#[test]
+fn a_spawned_job_does_not_wait_for_a_task_that_spawns_itself_again() {
     let _watchdog = watchdog();
     for yields in [filch::yield_now, filch::yield_local] {
         let pool = common::build(filch::Pool::builder().threads(1));
-        let stop = AtomicBool::new(false);
-        pool.scope(|first| {
-            filch::scope(|second| {
-                filch::scope(|_| {
-                    first.spawn(|scope| again_with_a_stray(scope, &stop));
-                    second.spawn(|_| stop.store(true, Ordering::Release));
-                    while !stop.load(Ordering::Acquire) {
-                        yields();
-                    }
-                });
-            });
-        });
         let stop = std::sync::Arc::new(AtomicBool::new(false));
         pool.scope(|outer| {
             filch::scope(|_| {

@@ -65,7 +65,7 @@ pub(super) struct Segment {
 impl Segment {
     /// Opens a segment for the scope, which becomes the innermost.
     ///
-    /// If there is no room for one, the tasks are counted and go through the injector.
+    /// If there is no room for one, the tasks are counted when they are spawned.
     ///
     /// # Safety
     ///
@@ -119,9 +119,9 @@ impl Segment {
 
     /// Takes another stray task of this lineage, unless mail comes first.
     ///
-    /// If the youngest tasks go first, this runs the tasks of the segment before. Otherwise all that
-    /// the strays spawn would be there at once. The next stray is taken after that, so that another
-    /// worker can take it meanwhile.
+    /// If the youngest tasks go first, this runs the tasks of the segment before. Otherwise all
+    /// that the strays spawn would be there at once. The next stray is taken after that, so that
+    /// another worker can take it meanwhile.
     ///
     /// # Safety
     ///

@@ -94,9 +94,7 @@ impl Strays {
     /// Called by the owner.
     pub(crate) unsafe fn take_if(&self, is_wanted: impl Fn(Lineage) -> bool) -> Option<Job> {
         // SAFETY: the caller guarantees it.
-        let are_wanted = |tasks: &&Deque| tasks.has_tasks() && unsafe { tasks.lineage() }.is_some_and(&is_wanted);
-        // SAFETY: as above.
-        self.iter().filter(are_wanted).find_map(|tasks| unsafe { tasks.take_oldest() })
+        unsafe { self.wanted(is_wanted).find_map(|tasks| tasks.take_oldest()) }
     }
 
     /// Returns whether there is a task of a lineage that is wanted.
@@ -106,7 +104,17 @@ impl Strays {
     /// Called by the owner.
     pub(crate) unsafe fn has(&self, is_wanted: impl Fn(Lineage) -> bool) -> bool {
         // SAFETY: the caller guarantees it.
-        self.iter().any(|tasks| tasks.has_tasks() && unsafe { tasks.lineage() }.is_some_and(&is_wanted))
+        unsafe { self.wanted(is_wanted) }.next().is_some()
+    }
+
+    /// Returns the deques that have tasks of a lineage that is wanted.
+    ///
+    /// # Safety
+    ///
+    /// Called by the owner.
+    unsafe fn wanted(&self, is_wanted: impl Fn(Lineage) -> bool) -> impl Iterator<Item = &Deque> {
+        // SAFETY: the caller guarantees it.
+        self.iter().filter(move |tasks| tasks.has_tasks() && unsafe { tasks.lineage() }.is_some_and(&is_wanted))
     }
 }
 
