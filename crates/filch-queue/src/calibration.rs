@@ -145,14 +145,16 @@ impl Calibration {
         if seen >= bound.get() {
             return Err(CalibrationError::Contradiction { bound: bound.get(), seen });
         }
-        for (is_fine, line, key) in [
-            (is_line(&cpu.vendor), 2, "vendor"),
-            (is_line(&cpu.brand), 6, "brand"),
-            (evidence.runs > 0, 9, "runs"),
-            (is_date(&evidence.date), DATE_LINE, "date"),
+        let runs = evidence.runs.to_string();
+        for (is_valid, line, key, value) in [
+            (is_line(&cpu.vendor), 2, "vendor", &cpu.vendor),
+            (is_line(&cpu.brand), 6, "brand", &cpu.brand),
+            (evidence.runs > 0, 9, "runs", &runs),
+            (is_date(&evidence.date), DATE_LINE, "date", &evidence.date),
         ] {
-            if !is_fine {
-                return Err(CalibrationError::Malformed { line, key });
+            if !is_valid {
+                let found = printable(&alloc::format!("{key} = {value}"));
+                return Err(CalibrationError::Malformed { line, key, found });
             }
         }
         Ok(Calibration { cpu, bound, evidence })
@@ -268,6 +270,12 @@ fn or_none(number: Option<usize>) -> String {
     number.map_or_else(|| NONE.to_string(), |number| number.to_string())
 }
 
+/// Returns a line safe to print on any terminal, and cut if it is long.
+fn printable(line: &str) -> String {
+    const LONGEST: usize = 60;
+    line.chars().take(LONGEST).flat_map(char::escape_debug).collect()
+}
+
 /// Returns whether the text can be the value of a line.
 fn is_line(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_control)
@@ -309,6 +317,8 @@ struct Lines<'a> {
     lines: core::str::Lines<'a>,
     /// The number of lines read so far.
     read: usize,
+    /// The line read last; empty after the end.
+    last: &'a str,
 }
 
 impl<'a> Lines<'a> {
@@ -327,7 +337,7 @@ impl<'a> Lines<'a> {
         // Writing to a string cannot fail.
         let _ = write!(expected, "{:016x}", checksum(body));
         match check {
-            Some(check) if check == expected => Ok(Lines { lines, read: 1 }),
+            Some(check) if check == expected => Ok(Lines { lines, read: 1, last: "" }),
             _ => Err(CalibrationError::Damaged),
         }
     }
@@ -335,8 +345,9 @@ impl<'a> Lines<'a> {
     /// Returns the value of the next line, which must have the key `key`.
     fn value(&mut self, key: &'static str) -> Result<&'a str, CalibrationError> {
         self.read += 1;
-        let line = self.lines.next().and_then(|line| line.strip_prefix(key));
-        line.and_then(|rest| rest.strip_prefix(" = ")).ok_or(self.malformed(key))
+        self.last = self.lines.next().unwrap_or_default();
+        let value = self.last.strip_prefix(key).and_then(|rest| rest.strip_prefix(" = "));
+        value.ok_or_else(|| self.malformed(key))
     }
 
     fn text(&mut self, key: &'static str) -> Result<String, CalibrationError> {
@@ -371,7 +382,7 @@ impl<'a> Lines<'a> {
     }
 
     fn malformed(&self, key: &'static str) -> CalibrationError {
-        CalibrationError::Malformed { line: self.read, key }
+        CalibrationError::Malformed { line: self.read, key, found: printable(self.last) }
     }
 }
 
@@ -409,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn a_written_calibration_is_read_back() {
         let written = calibration();
         assert_eq!(Calibration::parse_on(&written.to_string(), Some(cpu())), Ok(written.clone()));
         let evidence =
@@ -423,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_that_the_documentation_shows_is_one() {
+    fn the_file_in_the_documentation_is_valid() {
         let source = include_str!("calibration.rs");
         let shown = source.lines().skip_while(|line| *line != "//! ```text").skip(1).take(13);
         let text =
@@ -452,7 +463,7 @@ mod tests {
         let error = Calibration::parse_on(&calibration().to_string(), Some(other.clone())).unwrap_err();
         assert_eq!(error, CalibrationError::OtherCpu { measured: Box::new(cpu()), here: Box::new(other) });
         let said = error.to_string();
-        assert!(said.contains("A CPU = fast") && said.contains("this is Another"), "{said}");
+        assert!(said.contains("A CPU = fast") && said.contains("of this CPU, Another"), "{said}");
         // The calibration can still be displayed.
         assert!(Calibration::parse_anywhere(&calibration().to_string()).is_ok());
     }
@@ -461,12 +472,12 @@ mod tests {
     fn a_cpu_without_a_bound_needs_none() {
         let error = Calibration::parse_on(&calibration().to_string(), None).unwrap_err();
         assert_eq!(error, CalibrationError::NoBoundHere);
-        assert!(error.to_string().contains("keep their fence"));
+        assert!(error.to_string().contains("have a fence here"));
     }
 
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[test]
-    fn the_cpu_at_hand_is_the_one_that_counts() {
+    fn parsing_compares_with_this_cpu() {
         let calibration = calibration();
         let here = Calibration { cpu: Cpu::here().unwrap(), ..calibration.clone() };
         assert_eq!(here.to_string().parse(), Ok(here));
@@ -475,14 +486,14 @@ mod tests {
     }
 
     #[test]
-    fn something_else_is_no_calibration() {
+    fn other_text_is_refused() {
         for text in ["", "\n", "hello", "filch calibration", "filch calibrations 1\n", "\u{feff}filch calibration 1"] {
             assert_eq!(refusal(text), CalibrationError::NotACalibration, "{text:?}");
         }
     }
 
     #[test]
-    fn a_version_that_is_not_known_is_refused_as_such() {
+    fn an_unknown_version_is_refused() {
         let text = calibration().to_string().replace("calibration 1", "calibration 2");
         assert_eq!(refusal(&text), CalibrationError::UnknownVersion { found: "2".into() });
         assert!(refusal(&text).to_string().contains("version 2"));
@@ -490,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn any_byte_that_is_lost_or_changed_is_noticed() {
+    fn a_lost_or_changed_byte_is_detected() {
         let text = calibration().to_string();
         for length in 0..text.len() - 1 {
             assert!(Calibration::parse_anywhere(&text[..length]).is_err(), "{length}");
@@ -506,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_makes_no_sense_is_named() {
+    fn an_invalid_line_is_named_and_shown() {
         for (from, to, line, key) in [
             ("bound = 73", "bound = many", 8, "bound"),
             ("bound = 73", "bound = -1", 8, "bound"),
@@ -525,9 +536,16 @@ mod tests {
             ("2026-11-16", "2026-02-29", 12, "date"),
             ("2026-11-16", "2100-02-29", 12, "date"),
         ] {
-            assert_eq!(refusal(&forged(from, to)), CalibrationError::Malformed { line, key }, "{to}");
+            let error = refusal(&forged(from, to));
+            assert!(
+                matches!(error, CalibrationError::Malformed { line: l, key: k, .. } if (l, k) == (line, key)),
+                "{to}"
+            );
         }
-        assert!(refusal(&forged("runs = ", "runs = x")).to_string().contains("line 9"));
+        let error = refusal(&forged("runs = ", "runs = x"));
+        let reason = "expected `runs = …` with a valid value, found `runs = x1500000`; measure again";
+        assert_eq!(error.to_string(), format!("line 9: {reason}"));
+        assert_eq!(error.in_file("cpu.txt"), format!("cpu.txt:9: {reason}"));
     }
 
     #[test]
@@ -538,14 +556,14 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_read_back_is_not_written() {
+    fn values_that_cannot_be_read_back_are_refused() {
         let Calibration { cpu, bound, evidence } = calibration();
         let split = Cpu { brand: "two\nlines".into(), ..cpu.clone() };
         let error = Calibration::new(split, bound, evidence.clone()).unwrap_err();
-        assert_eq!(error, CalibrationError::Malformed { line: 6, key: "brand" });
-        let nobody = Cpu { vendor: "".into(), ..cpu };
-        let error = Calibration::new(nobody, bound, evidence).unwrap_err();
-        assert_eq!(error, CalibrationError::Malformed { line: 2, key: "vendor" });
+        assert_eq!(error, CalibrationError::Malformed { line: 6, key: "brand", found: "brand = two\\nlines".into() });
+        let unnamed = Cpu { vendor: "".into(), ..cpu };
+        let error = Calibration::new(unnamed, bound, evidence).unwrap_err();
+        assert_eq!(error, CalibrationError::Malformed { line: 2, key: "vendor", found: "vendor = ".into() });
     }
 
     #[test]

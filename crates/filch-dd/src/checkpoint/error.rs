@@ -97,6 +97,7 @@ impl fmt::Display for CheckpointError {
             Some((path, _)) => f.write_str(&shown(&path.to_string_lossy()))?,
             None => f.write_str("the checkpoint")?,
         }
+        f.write_str(": ")?;
         self.reason.fmt(f)?;
         match &self.file {
             Some((_, Some(before))) => {
@@ -111,32 +112,32 @@ impl fmt::Display for Reason {
     /// Writes the part of the message after the name of the file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Missing => f.write_str(": there is no such file"),
-            Reason::NotAFile => f.write_str(" is not a regular file, so it cannot be a checkpoint"),
-            Reason::Unreadable(error) => write!(f, " cannot be read: {error}"),
-            Reason::TooLarge { bytes } => write!(f, " has {bytes} bytes, for which there is not enough memory"),
-            Reason::NotACheckpoint => f.write_str(" is not a checkpoint of filch"),
-            Reason::Truncated { bytes: 0, .. } => f.write_str(" is truncated: it is empty"),
+            Reason::Missing => f.write_str("there is no such file"),
+            Reason::NotAFile => f.write_str("expected a regular file, found something else"),
+            Reason::Unreadable(error) => write!(f, "cannot read the file: {error}"),
+            Reason::TooLarge { bytes } => write!(f, "not enough memory for the {bytes} bytes of the file"),
+            Reason::NotACheckpoint => f.write_str("expected a checkpoint of filch, found another kind of file"),
+            Reason::Truncated { bytes: 0, .. } => f.write_str("expected a checkpoint of filch, found an empty file"),
             Reason::Truncated { bytes, of } => {
                 // Without a whole head the full length is unknown.
                 let at_least = if *bytes < HEAD as u64 { "at least " } else { "" };
-                write!(f, " is truncated: only {bytes} of {at_least}{of} bytes are there")
+                write!(f, "expected {at_least}{of} bytes, found {bytes}: the file is truncated")
             }
-            Reason::Corrupted(how) => write!(f, " is corrupted: {how}"),
+            Reason::Corrupted(how) => write!(f, "the file is corrupted: {how}"),
             Reason::Older { version } => write!(
                 f,
-                " is of version {version} of the format, and this program reads version {VERSION}: go on with the older program that wrote it"
+                "expected version {VERSION} of the format, found version {version}: resume with the older program that wrote it"
             ),
             Reason::Newer { version } => write!(
                 f,
-                " is of version {version} of the format, and this program reads version {VERSION}: go on with the newer program that wrote it"
+                "expected version {VERSION} of the format, found version {version}: resume with the newer program that wrote it"
             ),
             Reason::AnotherProblem { found, wanted } => {
-                write!(f, " is of another problem: {}, where it should be {}", shown(found), shown(wanted))
+                write!(f, "expected a checkpoint of {}, found one of {}", shown(wanted), shown(found))
             }
-            Reason::AnotherInstance { problem } => write!(f, " is of another instance of {}", shown(problem)),
-            Reason::NoFolder => f.write_str(" could not be written: there is no such folder"),
-            Reason::NotWritten(error) => write!(f, " could not be written: {error}"),
+            Reason::AnotherInstance { problem } => write!(f, "expected a checkpoint of this instance of {}, found one of another instance", shown(problem)),
+            Reason::NoFolder => f.write_str("cannot write the file: there is no such folder"),
+            Reason::NotWritten(error) => write!(f, "cannot write the file: {error}"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-/// Error from reading an instance: the line, and what was expected there.
+/// Error from reading an instance: the line, what was expected and what was found.
 ///
 /// ```
 /// use filch_dd::problems::knapsack;
@@ -11,7 +11,7 @@ use std::fmt;
 /// let error = knapsack::read(b"2 10\n60 5\n50 -4\n").unwrap_err();
 /// assert_eq!(error.line(), Some(3));
 /// assert_eq!(error.to_string(), "line 3: expected the weight of the item, which is not negative, found \"-4\"");
-/// assert_eq!(error.in_file("sack.txt"), "sack.txt, line 3: expected the weight of the item, which is not negative, found \"-4\"");
+/// assert_eq!(error.in_file("sack.txt"), "sack.txt:3: expected the weight of the item, which is not negative, found \"-4\"");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
@@ -35,11 +35,13 @@ impl ReadError {
         &self.reason
     }
 
-    /// Returns the sentence after the file's name, safe to print on any terminal.
+    /// Returns the error in the form `FILE:LINE: expected this, found that`.
+    ///
+    /// It is safe to print on any terminal.
     pub fn in_file(&self, name: &str) -> String {
         let name: String = name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
         match self.line {
-            Some(line) => format!("{name}, line {line}: {}", self.reason),
+            Some(line) => format!("{name}:{line}: {}", self.reason),
             None => format!("{name}: {}", self.reason),
         }
     }
@@ -68,14 +70,31 @@ impl<'a> Lines<'a> {
     pub(super) fn new(bytes: &'a [u8], skip: fn(&[u8]) -> bool) -> Result<Lines<'a>, ReadError> {
         if let Some(at) = bytes.iter().position(|&byte| byte == 0) {
             let line = 1 + bytes[..at].iter().filter(|&&byte| byte == b'\n').count() as u64;
-            return Err(ReadError { line: Some(line), reason: "there is a zero byte: this is not a text file".into() });
+            return Err(ReadError { line: Some(line), reason: "expected text, found a zero byte".into() });
         }
         Ok(Lines { rest: bytes, number: 0, skip })
     }
 
     /// Returns the next line; if there is none, the error says that `what` was expected.
     pub(super) fn expect(&mut self, what: &str) -> Result<Line<'a>, ReadError> {
-        self.next().ok_or_else(|| ReadError::whole_file(format!("the file ends before {what}")))
+        self.next().ok_or_else(|| self.end(what))
+    }
+
+    /// Checks that no line is left.
+    pub(super) fn finish(&mut self, after: &str) -> Result<(), ReadError> {
+        match self.next() {
+            None => Ok(()),
+            Some(mut line) => {
+                let word = quoted(line.word().unwrap_or_default());
+                Err(line.error(format!("expected the end of the file after {after}, found \"{word}\"")))
+            }
+        }
+    }
+
+    /// Returns the error for a file that ends before `what`.
+    #[cold]
+    pub(super) fn end(&self, what: &str) -> ReadError {
+        ReadError { line: Some(self.number.max(1)), reason: format!("expected {what}, found the end of the file") }
     }
 }
 
@@ -165,7 +184,8 @@ impl<'a> Line<'a> {
         match digits {
             Some(digits) if sign == b'+' || digits == 0 => Ok((digits, part.len() as u32)),
             Some(_) => Err(self.error(format!("expected {what}, which is not negative, found \"{}\"", quoted(word)))),
-            None => Err(self.error(format!("expected {what}, and \"{}\" is too large", quoted(word)))),
+            None => Err(self
+                .error(format!("expected {what}, which is at most 9223372036854775807, found \"{}\"", quoted(word)))),
         }
     }
 
@@ -231,7 +251,7 @@ mod tests {
             ("nan", "a number"),
             ("1.2.3", "a number"),
             ("0.0000000001", "nine decimals at most"),
-            ("99999999999999999999", "is too large"),
+            ("99999999999999999999", "which is at most 9223372036854775807, found"),
         ] {
             let error = line(text).decimal("a time").unwrap_err().to_string();
             assert!(error.contains(sentence), "{error}");

@@ -156,9 +156,9 @@ fn another_version_is_told_by_its_number_before_anything_else_is_looked_at() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     for (version, reason) in [
-        (VERSION - 1, "is of version 0 of the format, and this program reads version 1: go on with the older program that wrote it"),
-        (VERSION + 1, "is of version 2 of the format, and this program reads version 1: go on with the newer program that wrote it"),
-        (u32::MAX, "is of version 4294967295"),
+        (VERSION - 1, "expected version 1 of the format, found version 0: resume with the older program that wrote it"),
+        (VERSION + 1, "expected version 1 of the format, found version 2: resume with the newer program that wrote it"),
+        (u32::MAX, "found version 4294967295"),
     ] {
         let error = check(&with_head(version, b"what another version writes"), &path).unwrap().unwrap_err();
         assert!(error.to_string().contains(reason), "{error}");

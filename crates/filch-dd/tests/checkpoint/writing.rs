@@ -90,7 +90,7 @@ fn what_cannot_be_written_leaves_everything_as_it_was() {
     let nowhere = folder.path().join("nowhere").join("search");
     let error = numbered(1).write(&nowhere).unwrap_err();
     assert!(matches!(error.reason(), Reason::NoFolder), "{error}");
-    assert!(error.to_string().ends_with("could not be written: there is no such folder"), "{error}");
+    assert!(error.to_string().ends_with("cannot write the file: there is no such folder"), "{error}");
     for path in [folder.path(), Path::new("")] {
         let error = numbered(1).write(path).unwrap_err();
         assert!(matches!(error.reason(), Reason::NotAFile | Reason::NoFolder), "{error}");
@@ -147,11 +147,11 @@ fn what_is_of_something_else_is_refused_with_a_reason() {
     numbered(1).write(&path).unwrap();
     assert!(Checkpoint::read_for(&path, &identity).is_ok());
     for (identity, reason) in [
+        (Identity::new("clique", "p edge 2 1\ne 1 2\n"), "search: expected a checkpoint of clique, found one of misp"),
         (
-            Identity::new("clique", "p edge 2 1\ne 1 2\n"),
-            "search is of another problem: misp, where it should be clique",
+            Identity::new("misp", "p edge 2 0\n"),
+            "search: expected a checkpoint of this instance of misp, found one of another instance",
         ),
-        (Identity::new("misp", "p edge 2 0\n"), "search is of another instance of misp"),
     ] {
         let refusal = Checkpoint::read_for(&path, &identity).unwrap_err().to_string();
         assert!(refusal.ends_with(reason), "{refusal}");

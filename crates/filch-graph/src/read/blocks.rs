@@ -71,10 +71,9 @@ impl Fault {
         match self {
             Fault::Expected(what) => format!("expected {what}"),
             Fault::Large => {
-                "an id is too large for a vertex, which is numbered in 32 bits; with the option renumber it is not"
-                    .into()
+                format!("expected ids below {} (or the option renumber)", u32::MAX)
             }
-            Fault::Huge => "an id is too large: it does not fit in 64 bits".into(),
+            Fault::Huge => format!("expected ids below {}", u64::MAX),
             Fault::Outside { vertices } => format!("expected vertices from 1 to {vertices}, as the header says"),
         }
     }

@@ -17,6 +17,8 @@ pub(super) struct Header {
     pub(super) vertices: u64,
     pub(super) entries: u64,
     pub(super) kind: Kind,
+    /// The number of the line.
+    pub(super) line: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,25 +32,25 @@ pub(super) enum Kind {
 pub(super) fn header(text: &mut Text<'_>) -> Result<Header, At> {
     loop {
         let Some(line) = text.next_line()? else {
-            return Err(Problem::NoHeader(Format::Dimacs).into());
+            return Err(At { line: Some(text.lines.max(1)), problem: Problem::NoHeader(Format::Dimacs) });
         };
         let line = line.to_vec();
         let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         let header = match words.next() {
             None => continue,
             Some([b'c', ..]) => continue,
-            Some(b"p") => problem(words),
+            Some(b"p") => problem(words, text.lines),
             Some(_) => Err("expected the `p` line before all others, except comments (`c`)".into()),
         };
         return header.map_err(|reason| At::line(text.lines, reason, &line));
     }
 }
 
-fn problem<'a>(mut words: impl Iterator<Item = &'a [u8]>) -> Result<Header, String> {
+fn problem<'a>(mut words: impl Iterator<Item = &'a [u8]>, line: u64) -> Result<Header, String> {
     let kind = match words.next() {
         Some(b"edge" | b"edges" | b"col") => Kind::Edges,
         Some(b"sp") => Kind::Arcs,
-        _ => return Err("of the DIMACS kinds only `p edge`, `p col` and `p sp` can be read".into()),
+        _ => return Err("expected `p edge`, `p col` or `p sp`".into()),
     };
     let mut number = || {
         let mut cursor = Cursor::new(words.next()?);
@@ -61,9 +63,9 @@ fn problem<'a>(mut words: impl Iterator<Item = &'a [u8]>) -> Result<Header, Stri
         return Err("expected two numbers after the kind: vertices and edges".into());
     }
     if vertices > Graph::MOST_VERTICES as u64 {
-        return Err(too_many(vertices));
+        return Err(too_many());
     }
-    Ok(Header { vertices, entries, kind })
+    Ok(Header { vertices, entries, kind, line })
 }
 
 impl Grammar for Header {

@@ -1,4 +1,4 @@
-//! What can be wrong with a file, in sentences.
+//! Errors in a file: `FILE:LINE: expected this, found that`.
 
 use std::error::Error;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::BuildError;
 ///
 /// let error = read::load_from("friends.txt", &b"1 2\n2 three\n"[..], &read::Options::new()).unwrap_err();
 /// assert_eq!(error.line(), Some(2));
-/// assert_eq!(error.to_string(), "friends.txt, line 2: expected two vertex ids, found \"2 three\"");
+/// assert_eq!(error.to_string(), "friends.txt:2: expected two vertex ids, found \"2 three\"");
 /// ```
 #[derive(Debug)]
 pub struct ReadError {
@@ -95,7 +95,7 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
         if let Some(line) = self.line {
-            write!(f, ", line {line}")?;
+            write!(f, ":{line}")?;
         }
         write!(f, ": {}", self.problem)
     }
@@ -104,33 +104,33 @@ impl fmt::Display for ReadError {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::Open(error) => write!(f, "the file cannot be opened: {error}"),
-            Problem::Directory => write!(f, "this is a directory, not a file"),
-            Problem::Read(error) => write!(f, "the file cannot be read: {error}"),
+            Problem::Open(error) => write!(f, "cannot open the file: {error}"),
+            Problem::Directory => write!(f, "expected a file, found a directory"),
+            Problem::Read(error) => write!(f, "cannot read the file: {error}"),
             Problem::Gzip(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                write!(f, "the gzip data ends too early: the file is cut short")
+                write!(f, "expected more gzip data, found the end of the file")
             }
             Problem::Gzip(error) => write!(f, "the gzip data is damaged: {error}"),
             Problem::Line { reason, text } => write!(f, "{reason}, found \"{text}\""),
-            Problem::LongLine { most } => write!(f, "the line is longer than {most} bytes, which no line should be"),
+            Problem::LongLine { most } => write!(f, "expected a line of at most {most} bytes, found a longer one"),
             Problem::NoHeader(Format::MatrixMarket) => {
-                write!(f, "the file ends before the line with the numbers of rows, columns and entries")
+                write!(f, "expected the line with the numbers of rows, columns and entries, found the end of the file")
             }
-            Problem::NoHeader(Format::Dimacs) => write!(f, "the file has no `p` line, which would say how many vertices there are"),
-            Problem::NoHeader(Format::EdgeList) => write!(f, "the file has no header"),
+            Problem::NoHeader(Format::Dimacs) => write!(f, "expected a `p` line, found the end of the file"),
+            Problem::NoHeader(Format::EdgeList) => write!(f, "expected a header, found the end of the file"),
             Problem::Entries { promised, found } => {
-                write!(f, "the header promises {}, but the file has {found}", count(*promised, "entry", "entries"))
+                write!(f, "expected {}, as the header says, found {found}", count(*promised, "entry", "entries"))
             }
             Problem::Isolated { vertices, entries, header: true } => write!(
                 f,
-                "the header promises {vertices} vertices, but the file has only {}: nearly all vertices would have none; \
-                 if that is meant, use the option allow-isolated",
+                "expected edges for most of the {vertices} vertices of the header, found only {}; \
+                 the option allow-isolated permits this",
                 count(*entries, "edge", "edges")
             ),
             Problem::Isolated { vertices, entries, header: false } => write!(
                 f,
-                "the ids go up to {}, but the file has only {}: nearly all vertices would have none; \
-                 use the option renumber to number those that occur, or allow-isolated if that is meant",
+                "expected edges for most ids up to {}, found only {}; \
+                 the option renumber numbers the ids that occur, the option allow-isolated permits vertices without edges",
                 vertices.saturating_sub(1),
                 count(*entries, "edge", "edges")
             ),

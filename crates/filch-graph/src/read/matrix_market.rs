@@ -19,23 +19,25 @@ pub(super) struct Header {
     pub(super) symmetric: bool,
     /// The number of values after the row and the column.
     values: usize,
+    /// The number of the line of sizes.
+    pub(super) line: u64,
 }
 
 pub(super) fn header(text: &mut Text<'_>) -> Result<Header, At> {
     let Some(banner) = text.next_line()? else {
-        return Err(Problem::NoHeader(Format::MatrixMarket).into());
+        return Err(At { line: Some(1), problem: Problem::NoHeader(Format::MatrixMarket) });
     };
     let (values, symmetric) = kind(banner).map_err(|reason| At::line(1, reason, banner))?;
     loop {
         let Some(line) = text.next_line()? else {
-            return Err(Problem::NoHeader(Format::MatrixMarket).into());
+            return Err(At { line: Some(text.lines), problem: Problem::NoHeader(Format::MatrixMarket) });
         };
         let line = line.to_vec();
         if line.trim_ascii_start().is_empty() || line.trim_ascii_start().starts_with(b"%") {
             continue;
         }
         let (vertices, entries) = sizes(&line).map_err(|reason| At::line(text.lines, reason, &line))?;
-        return Ok(Header { vertices, entries, symmetric, values });
+        return Ok(Header { vertices, entries, symmetric, values, line: text.lines });
     }
 }
 
@@ -48,13 +50,10 @@ fn kind(banner: &[u8]) -> Result<(usize, bool), &'static str> {
         return Err("expected `%%MatrixMarket matrix coordinate …`");
     }
     if word() != b"matrix" {
-        return Err("only a `matrix` can be read as a graph");
+        return Err("expected `matrix` after `%%MatrixMarket`");
     }
     match &*word() {
         b"coordinate" => {}
-        b"array" => return Err(
-            "an `array` gives every entry of a matrix, so it says nothing of edges: write the matrix as `coordinate`",
-        ),
         _ => return Err("expected `coordinate` after `matrix`"),
     }
     let values = match &*word() {
@@ -88,21 +87,17 @@ fn sizes(line: &[u8]) -> Result<(u64, u64), String> {
         return Err("expected three numbers: rows, columns and entries".into());
     }
     if rows != columns {
-        return Err(format!("the matrix of a graph is square, but this one has {rows} rows and {columns} columns"));
+        return Err("expected as many rows as columns".into());
     }
     if rows > Graph::MOST_VERTICES as u64 {
-        return Err(too_many(rows));
+        return Err(too_many());
     }
     Ok((rows, entries))
 }
 
-/// Returns the error for a header that promises more vertices than 32 bits can number.
-pub(super) fn too_many(vertices: u64) -> String {
-    let more = if vertices == u64::MAX { "or more " } else { "" };
-    format!(
-        "a graph cannot have {vertices} {more}vertices: they are numbered in 32 bits, which is enough for {}",
-        Graph::MOST_VERTICES
-    )
+/// Returns the error for a header with more vertices than 32 bits can number.
+pub(super) fn too_many() -> String {
+    format!("expected at most {} vertices", Graph::MOST_VERTICES)
 }
 
 impl Grammar for Header {

@@ -380,14 +380,15 @@ fn load_bytes(
         Format::MatrixMarket => {
             let header = matrix_market::header(&mut text)?;
             let edges = blocks::parse(text, &header)?;
-            let promise = Promise { vertices: header.vertices, entries: header.entries, directed: !header.symmetric };
+            let matrix_market::Header { vertices, entries, symmetric, line, .. } = header;
+            let promise = Promise { vertices, entries, directed: !symmetric, line };
             load_promised(format, promise, edges, options)
         }
         Format::Dimacs => {
             let header = dimacs::header(&mut text)?;
             let edges = blocks::parse(text, &header)?;
-            let directed = header.kind == dimacs::Kind::Arcs;
-            let promise = Promise { vertices: header.vertices, entries: header.entries, directed };
+            let dimacs::Header { vertices, entries, kind, line } = header;
+            let promise = Promise { vertices, entries, directed: kind == dimacs::Kind::Arcs, line };
             load_promised(format, promise, edges, options)
         }
     }
@@ -413,14 +414,16 @@ struct Promise {
     vertices: u64,
     entries: u64,
     directed: bool,
+    line: u64,
 }
 
 fn load_promised(format: Format, promise: Promise, edges: Edges<Vertex>, options: &Options<'_>) -> Result<Loaded, At> {
     let Edges { parts, entries, .. } = edges;
+    let at_header = |problem| At { line: Some(promise.line), problem };
     if entries != promise.entries {
-        return Err(Problem::Entries { promised: promise.entries, found: entries }.into());
+        return Err(at_header(Problem::Entries { promised: promise.entries, found: entries }));
     }
-    check_isolated(promise.vertices, entries, true, options)?;
+    check_isolated(promise.vertices, entries, true, options).map_err(at_header)?;
     let directed = options.directed.unwrap_or(promise.directed);
     let graph = build(promise.vertices, parts, directed)?;
     Ok(Loaded { graph, names: None, format, directed, entries })

@@ -43,23 +43,20 @@ fn an_edge_list_may_have_comments_blanks_commas_and_columns() {
 
 #[test]
 fn a_bad_line_is_named_and_quoted() {
-    assert_eq!(error("0 1\n# x\n\n1 x\n"), "it, line 4: expected two vertex ids, found \"1 x\"");
-    assert_eq!(error("0\n"), "it, line 1: expected two vertex ids, found \"0\"");
-    assert_eq!(error("-1 2\n"), "it, line 1: expected two vertex ids, found \"-1 2\"");
-    assert_eq!(error("1 -2"), "it, line 1: expected two vertex ids, found \"1 -2\"");
-    assert_eq!(error("1;2"), "it, line 1: expected two vertex ids, found \"1;2\"");
-    assert_eq!(error("1,,2"), "it, line 1: expected two vertex ids, found \"1,,2\"");
-    assert_eq!(error("1 2 red"), "it, line 1: expected nothing but numbers after the two vertices, found \"1 2 red\"");
-    assert_eq!(
-        error("1 2# no\n"),
-        "it, line 1: expected nothing but numbers after the two vertices, found \"1 2# no\""
-    );
-    assert_eq!(error("1.0 2.0\n"), "it, line 1: expected two vertex ids, found \"1.0 2.0\"");
-    assert_eq!(error("\x1b[2J\u{7}é\r\n"), "it, line 1: expected two vertex ids, found \"\\u{1b}[2J\\u{7}é\"");
+    assert_eq!(error("0 1\n# x\n\n1 x\n"), "it:4: expected two vertex ids, found \"1 x\"");
+    assert_eq!(error("0\n"), "it:1: expected two vertex ids, found \"0\"");
+    assert_eq!(error("-1 2\n"), "it:1: expected two vertex ids, found \"-1 2\"");
+    assert_eq!(error("1 -2"), "it:1: expected two vertex ids, found \"1 -2\"");
+    assert_eq!(error("1;2"), "it:1: expected two vertex ids, found \"1;2\"");
+    assert_eq!(error("1,,2"), "it:1: expected two vertex ids, found \"1,,2\"");
+    assert_eq!(error("1 2 red"), "it:1: expected nothing but numbers after the two vertices, found \"1 2 red\"");
+    assert_eq!(error("1 2# no\n"), "it:1: expected nothing but numbers after the two vertices, found \"1 2# no\"");
+    assert_eq!(error("1.0 2.0\n"), "it:1: expected two vertex ids, found \"1.0 2.0\"");
+    assert_eq!(error("\x1b[2J\u{7}é\r\n"), "it:1: expected two vertex ids, found \"\\u{1b}[2J\\u{7}é\"");
     let long = error(&"x".repeat(1000));
-    assert_eq!(long, format!("it, line 1: expected two vertex ids, found \"{}…\"", "x".repeat(60)));
+    assert_eq!(long, format!("it:1: expected two vertex ids, found \"{}…\"", "x".repeat(60)));
     let bytes = load_from("a\nb", &[0xff, 0x00][..], &Options::new()).unwrap_err().to_string();
-    assert_eq!(bytes, "a\\nb, line 1: expected two vertex ids, found \"\u{fffd}\\0\"");
+    assert_eq!(bytes, "a\\nb:1: expected two vertex ids, found \"\u{fffd}\\0\"");
 }
 
 #[test]
@@ -112,7 +109,7 @@ impl Read for Drops<'_> {
 fn a_line_longer_than_a_block_is_refused() {
     let text = format!("0 1\n# {}\n", "x".repeat(200));
     let error = load_from("it", text.as_bytes(), &Options::new().block_size(100)).unwrap_err();
-    assert_eq!(error.to_string(), "it, line 2: the line is longer than 100 bytes, which no line should be");
+    assert_eq!(error.to_string(), "it:2: expected a line of at most 100 bytes, found a longer one");
     let text = format!("%%MatrixMarket matrix coordinate pattern general\n% {}\n", "x".repeat(200));
     let error = load_from("it", text.as_bytes(), &Options::new().block_size(100)).unwrap_err();
     assert_eq!(error.line(), Some(2));
@@ -123,8 +120,8 @@ fn ids_far_apart_are_refused_or_renumbered() {
     let text = "4000000000 7\n7 100\n";
     assert_eq!(
         error(text),
-        "it: the ids go up to 4000000000, but the file has only 2 edges: nearly all vertices would have none; use the option renumber to number those that occur, or \
-         allow-isolated if that is meant"
+        "it: expected edges for most ids up to 4000000000, found only 2 edges; the option renumber numbers the ids that occur, \
+         the option allow-isolated permits vertices without edges"
     );
     let loaded = load_from("it", text.as_bytes(), &Options::new().renumber(true)).unwrap();
     assert_eq!(loaded.graph, edges(&[(2, 0), (0, 1)]));
@@ -142,17 +139,14 @@ fn ids_beyond_32_bits_are_refused_or_renumbered() {
         let line = format!("0 {large}");
         assert_eq!(
             error(&line),
-            format!("it, line 1: an id is too large for a vertex, which is numbered in 32 bits; with the option renumber it is not, found \"{line}\"")
+            format!("it:1: expected ids below 4294967295 (or the option renumber), found \"{line}\"")
         );
         let loaded = load_from("it", line.as_bytes(), &Options::new().renumber(true)).unwrap();
         assert_eq!(loaded.names.unwrap().ids(), [0, large.parse().unwrap()]);
     }
     for huge in ["18446744073709551615", "99999999999999999999999"] {
         let error = load_from("it", format!("{huge} 0").as_bytes(), &Options::new().renumber(true)).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            format!("it, line 1: an id is too large: it does not fit in 64 bits, found \"{huge} 0\"")
-        );
+        assert_eq!(error.to_string(), format!("it:1: expected ids below 18446744073709551615, found \"{huge} 0\""));
     }
 }
 
@@ -180,38 +174,44 @@ fn a_matrix_is_read_whatever_its_kind() {
 fn what_is_wrong_with_a_matrix_is_said() {
     let banner = "%%MatrixMarket matrix coordinate real general\n";
     for (text, expected) in [
-        ("%%MatrixMarket matrix array real general\n2 2\n1\n", "line 1: an `array` gives every entry of a matrix, so it says nothing of edges: write the matrix as `coordinate`"),
-        ("%%MatrixMarket vector coordinate real general\n", "line 1: only a `matrix` can be read as a graph"),
-        ("%%MatrixMarket matrix dense real general\n", "line 1: expected `coordinate` after `matrix`"),
-        ("%%MatrixMarket matrix coordinate text general\n", "line 1: expected `pattern`, `real`, `integer` or `complex` after `coordinate`"),
-        ("%%MatrixMarket matrix coordinate real\n", "line 1: expected `general`, `symmetric`, `skew-symmetric` or `hermitian` at the end"),
-        ("%%MatrixMarket matrix coordinate real general x\n", "line 1: expected five words"),
-        ("%%MatrixMarketing\n", "line 1: expected `%%MatrixMarket matrix coordinate …`"),
+        ("%%MatrixMarket matrix array real general\n2 2\n1\n", "1: expected `coordinate` after `matrix`"),
+        ("%%MatrixMarket vector coordinate real general\n", "1: expected `matrix` after `%%MatrixMarket`"),
+        ("%%MatrixMarket matrix dense real general\n", "1: expected `coordinate` after `matrix`"),
+        (
+            "%%MatrixMarket matrix coordinate text general\n",
+            "1: expected `pattern`, `real`, `integer` or `complex` after `coordinate`",
+        ),
+        (
+            "%%MatrixMarket matrix coordinate real\n",
+            "1: expected `general`, `symmetric`, `skew-symmetric` or `hermitian` at the end",
+        ),
+        ("%%MatrixMarket matrix coordinate real general x\n", "1: expected five words"),
+        ("%%MatrixMarketing\n", "1: expected `%%MatrixMarket matrix coordinate …`"),
     ] {
         let error = error(text);
-        assert!(error.starts_with(&format!("it, {expected}, found \"%%")), "{error}");
+        assert!(error.starts_with(&format!("it:{expected}, found \"%%")), "{error}");
     }
     for (rest, expected) in [
-        ("", "it: the file ends before the line with the numbers of rows, columns and entries"),
-        ("% only\n", "it: the file ends before the line with the numbers of rows, columns and entries"),
-        ("2 2\n", "it, line 2: expected the numbers of rows, columns and entries, found \"2 2\""),
-        ("2 2 1 1\n", "it, line 2: expected three numbers: rows, columns and entries, found \"2 2 1 1\""),
-        ("%\n2 3 1\n1 1 1\n", "it, line 3: the matrix of a graph is square, but this one has 2 rows and 3 columns, found \"2 3 1\""),
-        ("5000000000 5000000000 1\n1 1 1\n", "it, line 2: a graph cannot have 5000000000 vertices: they are numbered in 32 bits, which is enough for 4294967295, found \"5000000000 5000000000 1\""),
-        ("2 2 1\n0 1 1\n", "it, line 3: expected vertices from 1 to 2, as the header says, found \"0 1 1\""),
-        ("2 2 1\n1 3 1\n", "it, line 3: expected vertices from 1 to 2, as the header says, found \"1 3 1\""),
-        ("2 2 1\n1 2\n", "it, line 3: expected a row, a column and a value, found \"1 2\""),
-        ("2 2 1\n1 2 1 1\n", "it, line 3: expected nothing after the value, found \"1 2 1 1\""),
-        ("2 2 1\n1\n", "it, line 3: expected a row and a column, found \"1\""),
-        ("2 2 2\n1 2 1\n", "it: the header promises 2 entries, but the file has 1"),
-        ("2 2 1\n1 2 1\n2 1 1\n", "it: the header promises 1 entry, but the file has 2"),
-        ("2 2 18446744073709551615\n1 2 1\n", "it: the header promises 18446744073709551615 entries, but the file has 1"),
-        ("4000000000 4000000000 1\n1 2 1\n", "it: the header promises 4000000000 vertices, but the file has only 1 edge: nearly all vertices would have none; if that is meant, use the option allow-isolated"),
+        ("", "it:1: expected the line with the numbers of rows, columns and entries, found the end of the file"),
+        ("% only\n", "it:2: expected the line with the numbers of rows, columns and entries, found the end of the file"),
+        ("2 2\n", "it:2: expected the numbers of rows, columns and entries, found \"2 2\""),
+        ("2 2 1 1\n", "it:2: expected three numbers: rows, columns and entries, found \"2 2 1 1\""),
+        ("%\n2 3 1\n1 1 1\n", "it:3: expected as many rows as columns, found \"2 3 1\""),
+        ("5000000000 5000000000 1\n1 1 1\n", "it:2: expected at most 4294967295 vertices, found \"5000000000 5000000000 1\""),
+        ("2 2 1\n0 1 1\n", "it:3: expected vertices from 1 to 2, as the header says, found \"0 1 1\""),
+        ("2 2 1\n1 3 1\n", "it:3: expected vertices from 1 to 2, as the header says, found \"1 3 1\""),
+        ("2 2 1\n1 2\n", "it:3: expected a row, a column and a value, found \"1 2\""),
+        ("2 2 1\n1 2 1 1\n", "it:3: expected nothing after the value, found \"1 2 1 1\""),
+        ("2 2 1\n1\n", "it:3: expected a row and a column, found \"1\""),
+        ("2 2 2\n1 2 1\n", "it:2: expected 2 entries, as the header says, found 1"),
+        ("2 2 1\n1 2 1\n2 1 1\n", "it:2: expected 1 entry, as the header says, found 2"),
+        ("2 2 18446744073709551615\n1 2 1\n", "it:2: expected 18446744073709551615 entries, as the header says, found 1"),
+        ("4000000000 4000000000 1\n1 2 1\n", "it:2: expected edges for most of the 4000000000 vertices of the header, found only 1 edge; the option allow-isolated permits this"),
     ] {
         assert_eq!(error(&format!("{banner}{rest}")), expected);
     }
     let error = load_from("a.mtx", &b"1 2\n"[..], &Options::new()).unwrap_err().to_string();
-    assert_eq!(error, "a.mtx, line 1: expected `%%MatrixMarket matrix coordinate …`, found \"1 2\"");
+    assert_eq!(error, "a.mtx:1: expected `%%MatrixMarket matrix coordinate …`, found \"1 2\"");
 }
 
 #[test]
@@ -231,21 +231,21 @@ fn dimacs_is_read_in_both_kinds() {
 #[test]
 fn what_is_wrong_with_dimacs_is_said() {
     for (text, expected) in [
-        ("c only\n", "it: the file has no `p` line, which would say how many vertices there are"),
-        ("c\ne 1 2\n", "it, line 2: expected the `p` line before all others, except comments (`c`), found \"e 1 2\""),
-        ("p max 2 1\n", "it, line 1: of the DIMACS kinds only `p edge`, `p col` and `p sp` can be read, found \"p max 2 1\""),
-        ("p edge 2\n", "it, line 1: expected the numbers of vertices and edges after the kind, found \"p edge 2\""),
-        ("p edge 2x 1\n", "it, line 1: expected the numbers of vertices and edges after the kind, found \"p edge 2x 1\""),
-        ("p edge 2 1 1\n", "it, line 1: expected two numbers after the kind: vertices and edges, found \"p edge 2 1 1\""),
-        ("p edge 4294967296 0\n", "it, line 1: a graph cannot have 4294967296 vertices: they are numbered in 32 bits, which is enough for 4294967295, found \"p edge 4294967296 0\""),
-        ("p edge 2 1\np edge 2 1\n", "it, line 2: expected only one `p` line, found \"p edge 2 1\""),
-        ("p edge 2 1\na 1 2 3\n", "it, line 2: expected `e` and two vertices, found \"a 1 2 3\""),
-        ("p edge 2 1\ne 1 3\n", "it, line 2: expected vertices from 1 to 2, as the header says, found \"e 1 3\""),
-        ("p edge 2 1\ne1 2\n", "it, line 2: expected `e` and two vertices, found \"e1 2\""),
-        ("p sp 2 1\na 1 2\n", "it, line 2: expected `a`, two vertices and a length, found \"a 1 2\""),
-        ("p sp 2 1\nn 1 2\n", "it, line 2: expected `a`, two vertices and a length, found \"n 1 2\""),
-        ("p edge 2 2\ne 1 2\n", "it: the header promises 2 entries, but the file has 1"),
-        ("p edge 70000 1\ne 1 2\n", "it: the header promises 70000 vertices, but the file has only 1 edge: nearly all vertices would have none; if that is meant, use the option allow-isolated"),
+        ("c only\n", "it:1: expected a `p` line, found the end of the file"),
+        ("c\ne 1 2\n", "it:2: expected the `p` line before all others, except comments (`c`), found \"e 1 2\""),
+        ("p max 2 1\n", "it:1: expected `p edge`, `p col` or `p sp`, found \"p max 2 1\""),
+        ("p edge 2\n", "it:1: expected the numbers of vertices and edges after the kind, found \"p edge 2\""),
+        ("p edge 2x 1\n", "it:1: expected the numbers of vertices and edges after the kind, found \"p edge 2x 1\""),
+        ("p edge 2 1 1\n", "it:1: expected two numbers after the kind: vertices and edges, found \"p edge 2 1 1\""),
+        ("p edge 4294967296 0\n", "it:1: expected at most 4294967295 vertices, found \"p edge 4294967296 0\""),
+        ("p edge 2 1\np edge 2 1\n", "it:2: expected only one `p` line, found \"p edge 2 1\""),
+        ("p edge 2 1\na 1 2 3\n", "it:2: expected `e` and two vertices, found \"a 1 2 3\""),
+        ("p edge 2 1\ne 1 3\n", "it:2: expected vertices from 1 to 2, as the header says, found \"e 1 3\""),
+        ("p edge 2 1\ne1 2\n", "it:2: expected `e` and two vertices, found \"e1 2\""),
+        ("p sp 2 1\na 1 2\n", "it:2: expected `a`, two vertices and a length, found \"a 1 2\""),
+        ("p sp 2 1\nn 1 2\n", "it:2: expected `a`, two vertices and a length, found \"n 1 2\""),
+        ("p edge 2 2\ne 1 2\n", "it:1: expected 2 entries, as the header says, found 1"),
+        ("p edge 70000 1\ne 1 2\n", "it:1: expected edges for most of the 70000 vertices of the header, found only 1 edge; the option allow-isolated permits this"),
     ] {
         assert_eq!(error(text), expected);
     }
@@ -281,7 +281,7 @@ fn gzip_is_known_by_its_bytes_and_may_have_members() {
     assert_eq!(load_from("it", &packed[..], &Options::new()).unwrap().graph, graph(text));
     assert_eq!(load_from("it", &gzip(b"")[..], &Options::new()).unwrap().entries, 0);
     let cut = load_from("it", &packed[..packed.len() - 3], &Options::new()).unwrap_err();
-    assert_eq!(cut.to_string(), "it: the gzip data ends too early: the file is cut short");
+    assert_eq!(cut.to_string(), "it: expected more gzip data, found the end of the file");
     assert!(cut.source().is_some());
     let cut = load_from("it", &packed[..2], &Options::new()).unwrap_err();
     assert!(matches!(cut.problem(), Problem::Gzip(_)), "{cut}");
@@ -299,9 +299,9 @@ fn files_that_cannot_be_read_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing.txt");
     let error = file(&missing, &Options::new()).unwrap_err();
-    assert!(error.to_string().starts_with(&format!("{}: the file cannot be opened: ", missing.display())), "{error}");
+    assert!(error.to_string().starts_with(&format!("{}: cannot open the file: ", missing.display())), "{error}");
     let error = file(folder.path(), &Options::new()).unwrap_err();
-    assert_eq!(error.to_string(), format!("{}: this is a directory, not a file", folder.path().display()));
+    assert_eq!(error.to_string(), format!("{}: expected a file, found a directory", folder.path().display()));
 
     struct Broken(u32);
     impl Read for Broken {
@@ -315,7 +315,7 @@ fn files_that_cannot_be_read_are_named() {
         }
     }
     let error = load_from("it", Broken(0), &Options::new()).unwrap_err();
-    assert_eq!(error.to_string(), "it: the file cannot be read: the disk is gone");
+    assert_eq!(error.to_string(), "it: cannot read the file: the disk is gone");
 }
 
 #[test]

@@ -40,8 +40,7 @@ pub enum RecordingError {
     Version(u8),
     /// The file is too short, or has changed since it was written.
     Damaged,
-    /// The nodes are no tree. At this node nothing is left open, or something is left open at the
-    /// end.
+    /// The nodes do not form a tree. At this node no node is open, or nodes are open at the end.
     NoTree(usize),
 }
 
@@ -49,19 +48,19 @@ impl fmt::Display for RecordingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RecordingError::Foreign => {
-                f.write_str("this is no recording; `filch simulate --record PROBLEM FILE --out RECORDING` makes one")
+                f.write_str("expected a recording, found another kind of file; `filch simulate --record PROBLEM FILE --out RECORDING` makes one")
             }
             RecordingError::Version(version) => {
                 write!(
                     f,
-                    "this recording is of version {version}, and this program reads version {VERSION}; record it again"
+                    "expected version {VERSION} of the format, found version {version}; record the search again"
                 )
             }
             RecordingError::Damaged => {
-                f.write_str("this recording is damaged or cut short: its checksum does not fit; record it again")
+                f.write_str("the recording is damaged or truncated: its checksum differs; record the search again")
             }
             RecordingError::NoTree(nodes) => {
-                write!(f, "the nodes of this recording are no tree: they do not fit together after {nodes} of them")
+                write!(f, "expected a tree, found nodes that do not form one after {nodes} of them; record the search again")
             }
         }
     }
@@ -161,7 +160,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// If it is no recording, or a damaged one.
+    /// If the file is not a recording, or is damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordingError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(RecordingError::Foreign)?;
         let (&version, rest) = rest.split_first().ok_or(RecordingError::Damaged)?;
@@ -206,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn a_written_recording_is_read_back() {
         let recording = recording(&[(1_000_000, 2), (300, 1), (7, 0), (500_000_000, 0)]);
         let bytes = recording.to_bytes();
         assert_eq!(Recording::from_bytes(&bytes).unwrap(), recording);
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_that_were_never_taken_are_left_out() {
+    fn finishing_leaves_out_nodes_that_were_never_taken() {
         let mut stopped = recording(&[(1, 3), (2, 2), (3, 0)]);
         assert_eq!(stopped.check(), Err(RecordingError::NoTree(3)));
         stopped.finish();
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_recordings_of_one_search_the_lesser_costs_are_taken() {
+    fn a_merge_of_two_recordings_keeps_the_smaller_costs() {
         let mut first = recording(&[(9, 1), (5, 0)]);
         assert!(first.calm(&recording(&[(8, 1), (6, 0)])));
         assert_eq!(first, recording(&[(8, 1), (5, 0)]));
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn garbage_is_refused_with_a_reason() {
+    fn damaged_and_foreign_files_are_refused() {
         let good = recording(&[(1, 1), (2, 0)]).to_bytes();
         let refusal = |bytes: &[u8]| Recording::from_bytes(bytes).unwrap_err();
         assert_eq!(refusal(b""), RecordingError::Foreign);

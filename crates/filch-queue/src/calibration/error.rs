@@ -1,6 +1,7 @@
 //! Errors from reading or creating a calibration.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
@@ -23,6 +24,8 @@ pub enum CalibrationError {
         line: usize,
         /// The expected key.
         key: &'static str,
+        /// The line as it is, cut if it is long; empty if the text ends before it.
+        found: String,
     },
     /// The text was changed after it was written.
     Damaged,
@@ -49,37 +52,68 @@ pub enum CalibrationError {
     NoBoundHere,
 }
 
+impl CalibrationError {
+    /// Returns the line, counted from 1, if the error belongs to one.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            CalibrationError::Malformed { line, .. } => Some(*line),
+            _ => None,
+        }
+    }
+
+    /// Returns the error in the form `FILE:LINE: expected this, found that`.
+    pub fn in_file(&self, name: &str) -> String {
+        match self.line() {
+            Some(line) => format!("{name}:{line}: {}", Reason(self)),
+            None => format!("{name}: {}", Reason(self)),
+        }
+    }
+}
+
 impl fmt::Display for CalibrationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CalibrationError::NotACalibration => {
-                f.write_str("this is no calibration; `filch lab litmus --calibrate` writes one")
-            }
-            CalibrationError::UnknownVersion { found } => {
-                write!(f, "this calibration has version {found}, and only version {VERSION} is known; measure again")
-            }
-            CalibrationError::Malformed { line, key } => write!(
-                f,
-                "line {line} of this calibration should say `{key} = …`, with something sensible; measure again"
+        match self.line() {
+            Some(line) => write!(f, "line {line}: {}", Reason(self)),
+            None => Reason(self).fmt(f),
+        }
+    }
+}
+
+/// An error without its line.
+struct Reason<'a>(&'a CalibrationError);
+
+impl fmt::Display for Reason<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            CalibrationError::NotACalibration => f.write_str(
+                "expected a calibration, found another kind of file; `filch lab litmus --calibrate` writes one",
             ),
-            CalibrationError::Damaged => {
-                f.write_str("this calibration was changed after it was written, or damaged; measure again")
+            CalibrationError::UnknownVersion { found } => {
+                write!(f, "expected version {VERSION} of the format, found version {found}; measure again")
             }
+            CalibrationError::Malformed { key, found, .. } if found.is_empty() => {
+                write!(f, "expected `{key} = …`, found the end of the file; measure again")
+            }
+            CalibrationError::Malformed { key, found, .. } => {
+                write!(f, "expected `{key} = …` with a valid value, found `{found}`; measure again")
+            }
+            CalibrationError::Damaged => f.write_str(
+                "the calibration was damaged, or edited after it was written: its checksum differs; measure again",
+            ),
             CalibrationError::AbsurdBound { bound } => {
-                write!(
-                    f,
-                    "a bound of {bound} stores is absurd; store buffers give from 2 to {}",
-                    Calibration::LARGEST_BOUND
-                )
+                write!(f, "expected a bound from 2 to {} stores, found {bound}", Calibration::LARGEST_BOUND)
             }
             CalibrationError::Contradiction { bound, seen } => {
-                write!(f, "a bound of {bound} stores contradicts what was measured, which asks for more than {seen}")
+                write!(f, "expected a bound above the {seen} stores that were measured, found {bound}")
             }
             CalibrationError::OtherCpu { measured, here } => {
-                write!(f, "this calibration is for another CPU: it was measured on {measured}, and this is {here}; measure here")
+                write!(
+                    f,
+                    "expected a calibration of this CPU, {here}, found one of {measured}; measure on this machine"
+                )
             }
             CalibrationError::NoBoundHere => {
-                f.write_str("this CPU is not an x86-64: the queues keep their fence here and need no calibration")
+                f.write_str("this CPU is not an x86-64: the queues have a fence here and need no calibration")
             }
         }
     }

@@ -13,8 +13,6 @@ pub fn read(bytes: &[u8]) -> Result<Golomb, ReadError> {
     let mut line = lines.expect("the number of marks")?;
     let marks = line.number("the number of marks", 1, MOST_MARKS as i64)?;
     line.end("the number of marks")?;
-    if let Some(mut line) = lines.next() {
-        line.end("the number of marks, which is all that there is to say")?;
-    }
+    lines.finish("the number of marks")?;
     Golomb::new(marks as usize).map_err(|wrong| ReadError::whole_file(wrong.0))
 }

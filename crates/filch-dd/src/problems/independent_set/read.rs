@@ -14,12 +14,17 @@ pub fn read(bytes: &[u8]) -> Result<Graph, ReadError> {
     // Some files have comments that begin with other words in c. None of these is the name of a
     // kind of line.
     let mut lines = Lines::new(bytes, |text| text.starts_with(b"c"))?;
-    let mut header = lines.expect("the `p` line, which says how many vertices there are")?;
-    if header.word() != Some(b"p") {
-        return Err(header.error("expected the `p` line before all others, except comments (`c`)"));
+    let mut header = lines.expect("a `p` line")?;
+    let first = header.word().unwrap_or_default();
+    if first != b"p" {
+        let found = quoted(first);
+        return Err(
+            header.error(format!("expected the `p` line before all others, except comments (`c`), found \"{found}\""))
+        );
     }
-    if !matches!(header.word(), Some(b"edge" | b"edges" | b"col")) {
-        return Err(header.error("of the DIMACS kinds only `p edge` and `p col` can be read here"));
+    let kind = header.word().unwrap_or_default();
+    if !matches!(kind, b"edge" | b"edges" | b"col") {
+        return Err(header.error(format!("expected `p edge` or `p col`, found \"{}\"", quoted(kind))));
     }
     let vertices = header.number("the number of vertices", 0, MOST_VERTICES as i64)?;
     let promised = header.number("the number of edges", 0, i64::MAX)?;
@@ -34,7 +39,9 @@ pub fn read(bytes: &[u8]) -> Result<Graph, ReadError> {
                 let b = line.number("a second vertex", 1, vertices)?;
                 line.end("the two vertices of the edge")?;
                 if a == b {
-                    return Err(line.error(format!("the edge joins vertex {a} to itself, so it could never be chosen")));
+                    return Err(
+                        line.error(format!("expected an edge between two vertices, found one from {a} to itself"))
+                    );
                 }
                 edges.push((a as u32 - 1, b as u32 - 1));
             }
@@ -45,13 +52,13 @@ pub fn read(bytes: &[u8]) -> Result<Graph, ReadError> {
                 match weights[vertex as usize - 1].replace(weight) {
                     Some(other) if other != weight => {
                         return Err(
-                            line.error(format!("vertex {vertex} has the weight {other} already, and now {weight}"))
+                            line.error(format!("expected one weight for vertex {vertex}, found {other} and {weight}"))
                         );
                     }
                     _ => {}
                 }
             }
-            b"p" => return Err(line.error("this is a second `p` line")),
+            b"p" => return Err(line.error("expected only one `p` line, found a second one")),
             word => {
                 let word = quoted(word);
                 return Err(
@@ -65,7 +72,7 @@ pub fn read(bytes: &[u8]) -> Result<Graph, ReadError> {
     let graph = Graph::new(weights, edges).map_err(|wrong| ReadError::whole_file(wrong.0))?;
     if ![written, graph.edges().len()].contains(&usize::try_from(promised).unwrap_or(usize::MAX)) {
         let promised = count(promised as u64, "edge", "edges");
-        return Err(ReadError::whole_file(format!("the `p` line promises {promised}, but there are {written}")));
+        return Err(header.error(format!("expected {promised}, as the `p` line says, found {written}")));
     }
     Ok(graph)
 }

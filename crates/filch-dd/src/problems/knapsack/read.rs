@@ -1,7 +1,7 @@
 //! Reads the text format.
 
 use super::super::count;
-use super::super::text::{Lines, ReadError};
+use super::super::text::{quoted, Lines, ReadError};
 use super::{Item, Knapsack};
 
 /// Reads an instance from the bytes of a file; see the [format](super#the-format).
@@ -21,10 +21,7 @@ pub fn read(bytes: &[u8]) -> Result<Knapsack, ReadError> {
     while items.len() < promised {
         let Some(mut line) = lines.next() else {
             let promised = count(promised as u64, "item", "items");
-            return Err(ReadError::whole_file(format!(
-                "the first line promises {promised}, but there are {}",
-                items.len()
-            )));
+            return Err(header.error(format!("expected {promised}, as this line says, found {}", items.len())));
         };
         let profit = line.number("the profit of the item", 0, i64::MAX)?;
         let weight = line.number("the weight of the item", 0, i64::MAX)?;
@@ -33,20 +30,20 @@ pub fn read(bytes: &[u8]) -> Result<Knapsack, ReadError> {
     }
 
     let mut choices = 0;
-    for mut line in lines {
+    for mut line in &mut lines {
         while let Some(word) = line.word() {
             choices += 1;
             if !matches!(word, b"0" | b"1") || choices > promised {
-                let promised = count(promised as u64, "item", "items");
+                let (promised, word) = (count(promised as u64, "item", "items"), quoted(word));
                 return Err(line.error(format!(
-                    "after {promised}, as the first line promises, nothing may follow but a 0 or a 1 for each of them"
+                    "expected the end of the file, or a 0 or a 1 for each of {promised}, found \"{word}\""
                 )));
             }
         }
     }
     if choices != 0 && choices != promised {
         let items = count(promised as u64, "item", "items");
-        return Err(ReadError::whole_file(format!("the choice at the end has {choices} numbers for {items}")));
+        return Err(lines.end(&format!("a 0 or a 1 for each of {items}")));
     }
     Knapsack::new(capacity, items).map_err(|wrong| ReadError::whole_file(wrong.0))
 }

@@ -30,13 +30,13 @@ pub fn read(bytes: &[u8]) -> Result<Tsptw, ReadError> {
         let closes = line.decimal(&format!("the time that the window of place {place} closes"))?;
         line.end(&format!("the window of place {place}"))?;
         if is_less(closes, opens) {
-            return Err(line.error(format!("the window of place {place} closes before it opens")));
+            return Err(
+                line.error(format!("expected the window of place {place} to close after it opens, found the reverse"))
+            );
         }
         numbers.extend([opens, closes]);
     }
-    if let Some(mut line) = lines.next() {
-        line.end(&format!("the windows of all {places} places"))?;
-    }
+    lines.finish(&format!("the windows of all {places} places"))?;
 
     let decimals = numbers.iter().map(|&(_, decimals)| decimals).max().unwrap_or(0);
     let mut units = Vec::with_capacity(numbers.len());
@@ -44,8 +44,7 @@ pub fn read(bytes: &[u8]) -> Result<Tsptw, ReadError> {
         match digits.checked_mul(10i64.pow(decimals - own)) {
             Some(number) => units.push(number),
             None => {
-                let reason =
-                    format!("the numbers have up to {decimals} decimals, and the largest are too large for that");
+                let reason = format!("expected numbers with {decimals} decimals to fit in 64 bits, found larger ones");
                 return Err(ReadError::whole_file(reason));
             }
         }

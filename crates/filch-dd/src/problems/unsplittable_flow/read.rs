@@ -11,9 +11,13 @@ use super::network::{Arc, Network, Node, MOST_ARCS, MOST_CAPACITY, MOST_NODES, M
 /// If the file is not valid. The error is a sentence with the line.
 pub fn read(bytes: &[u8]) -> Result<Network, ReadError> {
     let mut lines = Lines::new(bytes, |text| text.starts_with(b"c"))?;
-    let mut header = lines.expect("the `p` line, which says how many nodes and arcs there are")?;
-    if header.word() != Some(b"p") || header.word() != Some(b"flow") {
-        return Err(header.error("expected the line `p flow NODES ARCS` before all others, except comments (`c`)"));
+    let mut header = lines.expect("a `p` line")?;
+    for expected in [&b"p"[..], b"flow"] {
+        let word = header.word().unwrap_or_default();
+        if word != expected {
+            let reason = "expected the line `p flow NODES ARCS` before all others, except comments (`c`)";
+            return Err(header.error(format!("{reason}, found \"{}\"", quoted(word))));
+        }
     }
     let nodes = header.number("the number of nodes", 0, MOST_NODES as i64)?;
     let promised = header.number("the number of arcs", 0, MOST_ARCS as i64)?;
@@ -46,17 +50,17 @@ pub fn read(bytes: &[u8]) -> Result<Network, ReadError> {
                 let capacity = line.number("the capacity of the arc", 0, i64::from(MOST_CAPACITY))?;
                 line.end("the capacity of the arc")?;
                 if from >= to {
-                    return Err(line
-                        .error(format!("the arc goes from node {from} to node {to}, and must go to a higher number")));
+                    return Err(line.error(format!("expected an arc to a higher node, found one from {from} to {to}")));
                 }
                 if arcs.len() as i64 == promised {
+                    let promised = count(promised as u64, "arc", "arcs");
                     return Err(
-                        line.error(format!("this is one arc more than the {promised} that the `p` line promises"))
+                        line.error(format!("expected only {promised}, as the `p` line says, found another one"))
                     );
                 }
                 arcs.push(Arc { from: from as usize - 1, to: to as usize - 1, capacity: capacity as u32 });
             }
-            b"p" => return Err(line.error("this is a second `p` line")),
+            b"p" => return Err(line.error("expected only one `p` line, found a second one")),
             word => {
                 let reason =
                     "expected a source (`s`), a sink (`t`), a chosen node (`u`), an arc (`a`) or a comment (`c`)";
@@ -66,7 +70,7 @@ pub fn read(bytes: &[u8]) -> Result<Network, ReadError> {
     }
     if arcs.len() as i64 != promised {
         let promised = count(promised as u64, "arc", "arcs");
-        return Err(ReadError::whole_file(format!("the `p` line promises {promised}, but there are {}", arcs.len())));
+        return Err(header.error(format!("expected {promised}, as the `p` line says, found {}", arcs.len())));
     }
     let nodes = list.into_iter().map(|(_, _, node)| node).collect();
     Network::new(nodes, arcs).map_err(|wrong| ReadError::whole_file(wrong.0))
@@ -79,7 +83,7 @@ fn once(line: &mut Line<'_>, said: &mut Option<i64>, number: i64, what: &str) ->
     line.end(what)?;
     match said.replace(number) {
         Some(before) if before != number => {
-            Err(line.error(format!("{what} of this node was {before} before, and is {number} now")))
+            Err(line.error(format!("expected one number as {what} of this node, found {before} and {number}")))
         }
         _ => Ok(()),
     }
