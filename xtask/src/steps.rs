@@ -8,6 +8,7 @@ mod minimal_versions;
 mod mpi;
 mod nightly;
 mod no_std;
+mod package;
 mod rayon;
 mod smoke;
 mod tests;
@@ -71,6 +72,8 @@ pub(crate) enum Step {
     Asm,
     /// The libraries with the lowest versions of dependencies (needs the nightly toolchain)
     MinimalVersions,
+    /// Packages the libraries for a registry, and builds the packages
+    Package,
     /// The benchmarks run, and their JSON is complete
     BenchSmoke,
     /// The report in a real browser (installs Chromium where that needs no questions)
@@ -102,6 +105,7 @@ impl Step {
         Step::Shuttle,
         Step::Doc,
         Step::MinimalVersions,
+        Step::Package,
         Step::NoStd,
         Step::Asm,
     ];
@@ -140,6 +144,7 @@ impl Step {
             Step::Shuttle => &[Build::Shuttle],
             Step::Tsan => &[Build::Tsan],
             Step::MinimalVersions => &[Build::MinimalVersions],
+            Step::Package => &[Build::Packages],
         }
     }
 
@@ -176,6 +181,7 @@ impl Step {
             Step::Tsan => "tsan",
             Step::Asm => "asm",
             Step::MinimalVersions => "minimal-versions",
+            Step::Package => "package",
             Step::BenchSmoke => "bench-smoke",
             Step::Browser => "browser",
         }
@@ -202,6 +208,7 @@ impl Step {
             Step::Tsan => tsan::run(context),
             Step::Asm => asm::run(context),
             Step::MinimalVersions => minimal_versions::run(context),
+            Step::Package => package::run(context),
             Step::BenchSmoke => smoke::run(context),
             Step::Browser => browser::run(context),
         }
@@ -221,6 +228,7 @@ enum Build {
     Shuttle,
     Tsan,
     MinimalVersions,
+    Packages,
 }
 
 /// The default number of parallel steps. Two steps use two cores almost fully, and leave enough
