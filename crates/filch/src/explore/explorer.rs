@@ -78,7 +78,7 @@ impl<Q: Owner, S> Explorer<'_, Q, S> {
     /// ```
     /// use filch::explore::Explore;
     ///
-    /// // Halves, until there are only ones; the two halves of a task lie in a list that is not made anew each time.
+    /// // Halves until only ones are left. Each worker reuses one list for the two halves.
     /// let explored = Explore::exactly_once().state(|_| Vec::new()).run([12u32], |n, worker| {
     ///     let (halves, tasks) = worker.split();
     ///     halves.clear();

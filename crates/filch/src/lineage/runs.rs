@@ -141,7 +141,7 @@ impl fmt::Debug for Runs {
 
 impl Runs {
     /// Creates the runs of a seat that does not have its address yet: see
-    /// [`move_in`](Runs::move_in).
+    /// [`init`](Runs::init).
     pub(crate) fn new() -> Runs {
         Runs {
             chunks: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
@@ -150,7 +150,7 @@ impl Runs {
     }
 
     /// Initializes entry 0, when the seat has its final address.
-    pub(crate) fn move_in(&self, seat: &Seat) {
+    pub(crate) fn init(&self, seat: &Seat) {
         let run = self.entry(0, seat);
         run.floor.store(0, Ordering::Release);
         self.set_top(0, run);
@@ -198,7 +198,7 @@ impl Runs {
     /// Returns the run that the occupant is in.
     #[inline(always)]
     pub(crate) fn top(&self) -> &Run {
-        // SAFETY: entry 0 since `move_in`, later the last run; the memory of runs stays.
+        // SAFETY: entry 0 since `init`, later the last run; the memory of runs stays.
         unsafe { &*self.top.run.load(Ordering::Relaxed) }
     }
 
@@ -373,7 +373,7 @@ mod tests {
     fn seat() -> Box<Seat> {
         // SAFETY: no slot is touched.
         let seat = Box::new(unsafe { Seat::new(0, 1 << 12, 2, Mode::default()) });
-        seat.runs.move_in(&seat);
+        seat.runs.init(&seat);
         seat
     }
 

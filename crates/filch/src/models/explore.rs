@@ -7,7 +7,7 @@ use filch_queue::{barrier, chase_lev, Steal};
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use super::explore;
+use super::check_orders;
 use crate::explore::{IdleList, Termination};
 
 /// The first task pushes the two others.
@@ -59,7 +59,7 @@ impl World {
 }
 
 fn ends(thief_counts: bool) {
-    explore(2, move || {
+    check_orders(2, move || {
         let queue = || chase_lev::with_capacity(2).expect("memory for a model");
         let ((first, first_thief), (second, second_thief)) = (queue(), queue());
         first.push(0);
@@ -116,7 +116,7 @@ enum End {
 /// A worker pushes tasks that it will never pop. Explorers search for one task each, and become
 /// idle if there is none.
 fn idle_explorers(tasks: usize, explorers: usize, flaw: Flaw) {
-    explore(3, move || {
+    check_orders(3, move || {
         let (owner, thief) = chase_lev::with_capacity(2).expect("memory for a model");
         let list = Arc::new(IdleList::new(Vec::new()));
         let steal = |thief: &chase_lev::Thief<usize>| loop {

@@ -180,7 +180,7 @@ impl<'scope> Scope<'scope> {
         match Seat::current() {
             Some(seat) if std::ptr::eq(seat.pool(), pool) => Scope::run(seat.worker(), order, f),
             Some(seat) => {
-                let completion = Completion::new(Waiter::Worker(seat.pool().hold(), seat.index));
+                let completion = Completion::new(Waiter::Worker(seat.pool().to_arc(), seat.index));
                 let end = End::Elsewhere(completion);
                 let scope = Scope::new(Record::new(pool, Some(seat.runs.top()), order, end));
                 scope.complete(f, |record| {
@@ -194,7 +194,7 @@ impl<'scope> Scope<'scope> {
                 let gate = Arc::new(Gate::new());
                 let end = End::Elsewhere(Completion::new(Waiter::Thread(gate.clone())));
                 let scope = Scope::new(Record::new(pool, None, order, end));
-                scope.complete(f, |_| gate.pass_soon())
+                scope.complete(f, |_| gate.spin_then_pass())
             }
         }
     }

@@ -160,19 +160,19 @@ impl SleepCell {
 
     /// Wakes the occupant if it sleeps, whatever it sleeps for. The occupant finds out why.
     ///
-    /// An occupant that is awake needs no call: it looks after it has written that it sleeps. The
-    /// reason for the call is written before.
-    pub(crate) fn call(&self) {
-        self.call_if(SleepState::is_asleep);
+    /// An occupant that is awake needs no token: it looks after it has written that it sleeps. What
+    /// it is notified of is written before.
+    pub(crate) fn notify(&self) {
+        self.notify_if(SleepState::is_asleep);
     }
 
-    /// Tells the occupant that something is done. Does the same as [`call`](SleepCell::call),
+    /// Tells the occupant that something is done. Does the same as [`notify`](SleepCell::notify),
     /// except that a thread that runs nothing waits for nothing.
-    pub(crate) fn call_waiter(&self) {
-        self.call_if(|state| state.is_asleep() && !state.is_at_bottom());
+    pub(crate) fn notify_waiter(&self) {
+        self.notify_if(|state| state.is_asleep() && !state.is_at_bottom());
     }
 
-    fn call_if(&self, is_due: impl FnOnce(SleepState) -> bool) {
+    fn notify_if(&self, is_due: impl FnOnce(SleepState) -> bool) {
         // SeqCst: the occupant writes its state, has a fence, and looks.
         fence(Ordering::SeqCst);
         let word = self.word();
@@ -183,7 +183,7 @@ impl SleepCell {
 
     /// Gives the token to the occupant that `word` stands for.
     pub(super) fn unpark(&self, word: Word) {
-        let is_for_guest = word.has_guest() && !defect(Defect::CallsTheOwner);
+        let is_for_guest = word.has_guest() && !defect(Defect::NotifiesTheOwner);
         let parker = if is_for_guest { &self.guest } else { &self.owner };
         parker.unpark();
     }

@@ -29,7 +29,7 @@ impl Answer {
 pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
     if seat.stack.is_full_at(slot) {
         seat.stack.withdraw(slot);
-        seat.heed_requests();
+        seat.handle_fence_requests();
         return Answer::Full;
     }
     let share = |more| if more { seat.stack.share_more() } else { seat.stack.share() };
@@ -71,17 +71,17 @@ fn answer_alarm<'p>(
 ) {
     let pool = seat.pool();
     let is_brief = pool.raids && seat.has_brief_calls() && !seat.stack.is_demanded();
-    if is_brief && pool.sleep.event().searchers_stand_for_sleepers() {
+    if is_brief && pool.sleep.event().searchers_suffice() {
         // The alarm stays up: the next fork looks again. If the job is still there when the
         // searching worker stops, that worker raids this one or wakes another worker.
-        seat.heed_requests();
+        seat.handle_fence_requests();
         return;
     }
-    let hungry = seat.stack.answer();
-    seat.heed_requests();
+    let work_wanted = seat.stack.answer();
+    seat.handle_fence_requests();
     let mut sleeper = find_sleeper();
     let mut published = 0;
-    if hungry || sleeper.is_some() {
+    if work_wanted || sleeper.is_some() {
         published = share(false);
     }
     if sleeper.is_some() {
@@ -156,7 +156,7 @@ impl Shared {
 
     /// Wakes the nearest of these waiters that sleeps. Called after the event for what they need.
     pub(crate) fn wake_nearest<'a>(&self, mut waits: impl Iterator<Item = (&'a Seat, usize)>) {
-        if self.sleep.counts().waiting() > 0 && !defect(Defect::ReturnsInSilence) {
+        if self.sleep.counts().waiting() > 0 && !defect(Defect::PutBackWakesNoWaiter) {
             waits.any(|(waiter, node)| self.sleep.wake(&waiter.sleep, SleepState::For(node)));
         }
     }
@@ -225,7 +225,7 @@ impl Shared {
         if (!self.injector.is_empty() || self.seats().any(Seat::has_jobs)) && self.wake_idle() {
             return;
         }
-        if self.sleep.counts().waiting() > 0 && !defect(Defect::WaitersSleepOn) {
+        if self.sleep.counts().waiting() > 0 && !defect(Defect::WakesNoWaiters) {
             self.wake_waiters(None);
         }
     }

@@ -34,7 +34,7 @@ impl<P> Region<P> {
 
     /// The largest number of slots that fit. That is deeper than the usual thread stack can nest
     /// joins.
-    pub(crate) const MOST_SLOTS: usize = if cfg!(loom) {
+    pub(crate) const MAX_SLOTS: usize = if cfg!(loom) {
         4
     } else if cfg!(shuttle) {
         64
@@ -46,7 +46,7 @@ impl<P> Region<P> {
     /// the address of the slots and their number; it must not look at them yet.
     pub(crate) fn new(slots: usize, seat: impl FnOnce(usize, usize) -> P) -> io::Result<Region<P>> {
         const { assert!(mem::align_of::<P>() <= SIZE) };
-        let slots = slots.clamp(2, Self::MOST_SLOTS);
+        let slots = slots.clamp(2, Self::MAX_SLOTS);
         let (start, memory) = memory::reserve(Self::SLOTS + slots * STRIDE)?;
         let address = start.expose_provenance();
         let base = address + Self::SLOTS;

@@ -33,7 +33,7 @@ impl Deque {
         match unsafe { self.pop(base) } {
             // SAFETY: popped.
             Pop::Task(job) => Some(number(&unsafe { job.read() })),
-            Pop::Empty | Pop::Robbed => None,
+            Pop::Empty | Pop::Stolen => None,
         }
     }
 
