@@ -173,7 +173,7 @@ impl Worker {
         RA: Send,
         RB: Send,
     {
-        if !self.seat().stack.is_rich(self.slot(), ENOUGH) {
+        if !self.seat().stack.has_enough_private(self.slot(), ENOUGH) {
             return self.join(a, b);
         }
         match unwind::catch(|| a(self)) {
@@ -203,7 +203,7 @@ impl Worker {
         // SAFETY: the job was forked.
         match unwind::catch(|| a(unsafe { self.above() }, false)) {
             Ok(first) => {
-                let worker = self.afresh();
+                let worker = self.opaque();
                 if worker.seat().stack.pop(worker.slot()) {
                     // SAFETY: no thief has taken the job, and none can.
                     (first, unsafe { job.run_here(worker) })

@@ -278,8 +278,8 @@ fn steal_spawned<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
 
 /// Runs any work until `is_done` returns true.
 ///
-/// `request_wake` requests that this worker is woken then. `find_own` finds work that the wait needs.
-/// `state` is the state of the worker while it sleeps.
+/// `request_wake` requests that this worker is woken then. `find_own` finds work that the wait
+/// needs. `state` is the state of the worker while it sleeps.
 pub(crate) fn until<'p>(
     seat: &Seat,
     pool: &'p Shared,
@@ -381,15 +381,15 @@ impl Seat {
         self.steal_or_demand_if(victim, |_| true, || true)
     }
 
-    /// Does the same as [`steal_or_demand`](Seat::steal_or_demand), for a job that the wait seems to need. Such a job
-    /// descends from what is waited for. A demand is left only if a run of `victim` seems to
-    /// descend from it. The caller checks whether the stolen job does descend.
+    /// Does the same as [`steal_or_demand`](Seat::steal_or_demand), for a job that the wait seems
+    /// to need. Such a job descends from what is waited for. A demand is left only if a run of
+    /// `victim` seems to descend from it. The caller checks whether the stolen job does descend.
     pub(crate) fn steal_or_demand_for<'p>(&self, victim: &'p Seat, wait: Wait) -> Option<&'p Slot> {
         self.steal_or_demand_if(victim, |depth| victim.runs.at(depth).is_under(wait), || victim.runs.have_under(wait))
     }
 
-    /// Does the same as [`steal_or_demand`](Seat::steal_or_demand), for a job at a depth that is wanted. A demand is left
-    /// only if the worker is worth asking.
+    /// Does the same as [`steal_or_demand`](Seat::steal_or_demand), for a job at a depth that is
+    /// wanted. A demand is left only if the worker is worth asking.
     fn steal_or_demand_if<'p>(
         &self,
         victim: &'p Seat,

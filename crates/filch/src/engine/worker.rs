@@ -66,8 +66,8 @@ impl<Q: Queue> Worker<Q> {
     /// The reference is not kept beyond what runs on that worker now.
     pub(super) unsafe fn current<'a>(pool: &Shared<Q>) -> Option<&'a Worker<Q>> {
         let (own, worker) = CURRENT.with(Cell::get);
-        // SAFETY: set by `main_loop` for this pool, so of this type, and the thread is still inside of
-        // it.
+        // SAFETY: set by `main_loop` for this pool, so of this type, and the thread is still inside
+        // of it.
         ptr::eq(own, ptr::from_ref(pool).cast()).then(|| unsafe { &*worker.cast() })
     }
 
@@ -217,8 +217,8 @@ impl<Q: Queue> Worker<Q> {
         unwind::resume(panic)
     }
 
-    /// Runs any work until `is_done` returns true. `request_wake` requests that this worker is woken
-    /// then. It returns false if that is done already.
+    /// Runs any work until `is_done` returns true. `request_wake` requests that this worker is
+    /// woken then. It returns false if that is done already.
     ///
     /// The worker's own queue is empty here and whenever this goes on: either nothing was forked,
     /// or a job was stolen, and with it all older ones. That is why no two thieves of a queue that

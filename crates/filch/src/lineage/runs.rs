@@ -192,7 +192,7 @@ impl Runs {
     /// Returns the entry of what runs here in place.
     #[cfg(all(test, loom))]
     pub(crate) fn bottom(&self) -> &Run {
-        self.get(0).expect("a seat has its place")
+        self.get(0).expect("entry 0 exists since `init`")
     }
 
     /// Returns the run that the occupant is in.
@@ -424,7 +424,7 @@ mod tests {
             assert!(runs.at(depth).is_for(64 * last), "depth {depth}");
         }
         runs.end();
-        assert!(runs.at(55).is_for(64 * 9), "what is over has no depths");
+        assert!(runs.at(55).is_for(64 * 9), "a run that is over has no depths");
         (1..floors.len()).for_each(|_| runs.end());
     }
 }

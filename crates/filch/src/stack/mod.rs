@@ -379,7 +379,7 @@ impl Stack {
     /// Returns whether the owner has about `enough` private jobs, and no worker wants any. `slot`
     /// is its first free slot.
     #[inline(always)]
-    pub(crate) fn is_rich(&self, slot: &Slot, enough: usize) -> bool {
+    pub(crate) fn has_enough_private(&self, slot: &Slot, enough: usize) -> bool {
         let address = std::ptr::from_ref(slot).addr();
         let (limit, address) = (self.signals.limit.get(), address as u64);
         // Relaxed: a hint.

@@ -194,7 +194,7 @@ impl Deque {
     unsafe fn make_room(&self, bottom: u64) {
         let (top, _) = self.positions();
         if bottom - top > MAX_TASKS {
-            drop(NoUnwind("a worker has more than a thousand million tasks"));
+            drop(NoUnwind("a worker has more than 2^30 tasks"));
         }
         // SAFETY: this is the owner.
         if let Some(top) = unsafe { self.top_if_all_moved() } {
