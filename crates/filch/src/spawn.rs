@@ -64,7 +64,7 @@ where
     }
 }
 
-pub(crate) fn spawn_in<F>(pool: &Shared, f: F, in_turn: bool)
+pub(crate) fn spawn_in<F>(pool: &Shared, f: F, fifo: bool)
 where
     F: FnOnce() + Send + 'static,
 {
@@ -72,13 +72,13 @@ where
     match pool.own_seat() {
         // SAFETY: this is the worker of the seat. `'static`, and run once; a pool does not end
         // before its spawned jobs.
-        Some(seat) if !in_turn => unsafe {
+        Some(seat) if !fifo => unsafe {
             seat.push_spawned(|slot| Job::write(slot, f, execute::<F>, Lineage::ROOT));
         },
         Some(seat) => {
-            let turn = seat.enqueue_fifo(job_of(f));
+            let job = seat.enqueue_fifo(job_of(f));
             // SAFETY: as above.
-            unsafe { seat.push_spawned(|slot| slot.write(turn)) };
+            unsafe { seat.push_spawned(|slot| slot.write(job)) };
         }
         None => {
             pool.count_spawned(1);

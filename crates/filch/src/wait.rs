@@ -268,7 +268,7 @@ impl Sleeper for Waiter<'_, '_> {
     }
 
     fn state(&self) -> SleepState {
-        SleepState::For(self.wait.node)
+        SleepState::WaitingFor(self.wait.node)
     }
 
     fn victims<'p>(&self, pool: &'p Shared) -> Vec<&'p Seat> {

@@ -337,7 +337,7 @@ fn raids_a_sleeper() {
             })
         };
         owner.stack.push(slot, std::ptr::null(), set_flag);
-        pool.sleep.mark_asleep(&owner.sleep, SleepState::For(node_of(slot)));
+        pool.sleep.mark_asleep(&owner.sleep, SleepState::WaitingFor(node_of(slot)));
         pool.sleep.mark_awake(&owner.sleep);
         if owner.stack.pop(slot) || owner.stack.settle(slot) {
             runs.fetch_add(1, Ordering::Relaxed);

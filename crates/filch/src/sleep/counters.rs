@@ -73,7 +73,7 @@ fn units_of(state: SleepState) -> (u64, u64) {
     match state {
         SleepState::Idle => (SLEEPING, SEARCHING),
         SleepState::Resting | SleepState::Vacant => (SLEEPING + BOTTOM, SEARCHING),
-        SleepState::For(_) => (WAITING, 0),
+        SleepState::WaitingFor(_) => (WAITING, 0),
         SleepState::Awake | SleepState::Waking => (0, 0),
     }
 }

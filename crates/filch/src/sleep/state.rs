@@ -22,7 +22,7 @@ pub(crate) enum SleepState {
     Vacant,
     /// The occupant sleeps until its wait is over, or until there is work for it. Such work
     /// descends from what it waits for. Holds the [node](crate::lineage) that it waits for.
-    For(usize),
+    WaitingFor(usize),
 }
 
 /// Set while a caller has the seat.
@@ -39,13 +39,13 @@ impl SleepState {
             SleepState::Resting => 24,
             SleepState::Vacant => 32,
             // Nodes are addresses of values that are aligned to 8 or more.
-            SleepState::For(node) => node | NODE,
+            SleepState::WaitingFor(node) => node | NODE,
         }
     }
 
     fn unpack(word: usize) -> SleepState {
         match (word & NODE != 0, word & !(NODE | GUEST)) {
-            (true, node) => SleepState::For(node),
+            (true, node) => SleepState::WaitingFor(node),
             (false, 0) => SleepState::Awake,
             (false, 8) => SleepState::Waking,
             (false, 16) => SleepState::Idle,
@@ -55,8 +55,8 @@ impl SleepState {
     }
 
     /// Returns whether the worker sleeps in a wait, under the strict policy.
-    pub(crate) fn is_wait(self) -> bool {
-        matches!(self, SleepState::For(_))
+    pub(crate) fn is_waiting(self) -> bool {
+        matches!(self, SleepState::WaitingFor(_))
     }
 
     /// Returns whether the worker sleeps and takes any work.
@@ -66,7 +66,7 @@ impl SleepState {
 
     /// Returns whether the worker sleeps, or is about to.
     pub(crate) fn is_asleep(self) -> bool {
-        self.is_idle() || self.is_wait()
+        self.is_idle() || self.is_waiting()
     }
 
     /// Returns whether the seat's own thread runs nothing at all.
@@ -255,8 +255,8 @@ mod tests {
             SleepState::Idle,
             SleepState::Resting,
             SleepState::Vacant,
-            SleepState::For(0x7f00_0040),
-            SleepState::For(0x7f00_0048),
+            SleepState::WaitingFor(0x7f00_0040),
+            SleepState::WaitingFor(0x7f00_0048),
         ];
         for state in states {
             assert_eq!((Word::owner(state).state(), Word::owner(state).has_guest()), (state, false));

@@ -135,10 +135,10 @@ impl Shared {
         if self.sleep.counts().waiting() == 0 {
             return None;
         }
-        let asleep = |&(waiter, node): &(&Seat, usize)| waiter.sleep.state() == SleepState::For(node);
+        let asleep = |&(waiter, node): &(&Seat, usize)| waiter.sleep.state() == SleepState::WaitingFor(node);
         let most = if defect(Defect::WakesDirectWaitsOnly) { 1 } else { usize::MAX };
         let (waiter, node) = self.waits_above(lineage).take(most).find(asleep)?;
-        Some((&self.seat(waiter.index).sleep, SleepState::For(node)))
+        Some((&self.seat(waiter.index).sleep, SleepState::WaitingFor(node)))
     }
 
     /// Finds an idle worker that sleeps, other than that of `seat`.
@@ -157,7 +157,7 @@ impl Shared {
     /// Wakes the nearest of these waiters that sleeps. Called after the event for what they need.
     pub(crate) fn wake_nearest<'a>(&self, mut waits: impl Iterator<Item = (&'a Seat, usize)>) {
         if self.sleep.counts().waiting() > 0 && !defect(Defect::PutBackWakesNoWaiter) {
-            waits.any(|(waiter, node)| self.sleep.wake(&waiter.sleep, SleepState::For(node)));
+            waits.any(|(waiter, node)| self.sleep.wake(&waiter.sleep, SleepState::WaitingFor(node)));
         }
     }
 
@@ -179,7 +179,7 @@ impl Shared {
         let with_jobs: Vec<_> = self.seats().filter(is_asked).filter(|other| other.has_jobs()).collect();
         for waiter in self.seats() {
             let state = waiter.sleep.state();
-            let SleepState::For(node) = state else { continue };
+            let SleepState::WaitingFor(node) = state else { continue };
             let has_needed = |other: &&Seat| {
                 other.index != waiter.index
                     && (other.runs.have_job_under_node(node, other.stack.depths())
