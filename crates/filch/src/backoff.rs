@@ -12,7 +12,7 @@ pub(crate) struct Patience(AtomicU32);
 
 impl Patience {
     pub(crate) fn new() -> Patience {
-        Patience(AtomicU32::new(Backoff::MOST))
+        Patience(AtomicU32::new(Backoff::MAX_TURNS))
     }
 
     fn get(&self) -> u32 {
@@ -21,12 +21,12 @@ impl Patience {
     }
 
     fn set(&self, turns: u32) {
-        self.0.store(turns.min(Backoff::MOST), Ordering::Relaxed);
+        self.0.store(turns.min(Backoff::MAX_TURNS), Ordering::Relaxed);
     }
 
     /// Returns whether the worker has slept for long lately. Then it is likely to do so again.
     pub(crate) fn is_over(&self) -> bool {
-        self.get() == Backoff::LEAST
+        self.get() == Backoff::MIN_TURNS
     }
 }
 
@@ -44,8 +44,8 @@ pub(crate) struct Backoff {
 
 impl Backoff {
     /// The least and the most [turns](crate::spin) that a worker waits.
-    const LEAST: u32 = 6;
-    const MOST: u32 = 128;
+    const MIN_TURNS: u32 = 6;
+    const MAX_TURNS: u32 = 128;
     /// The number of turns of pauses. In each later turn the worker yields its time slice, because
     /// the thread that has the next job may need this core.
     const PAUSES: u32 = 4;
@@ -91,7 +91,7 @@ impl Backoff {
         let slept = sleep();
         // A checker replays its executions, and has no time.
         if slept && !cfg!(any(loom, shuttle)) {
-            patience.set(if start.elapsed() < Self::SHORT_SLEEP { self.patience * 2 } else { Self::LEAST });
+            patience.set(if start.elapsed() < Self::SHORT_SLEEP { self.patience * 2 } else { Self::MIN_TURNS });
         }
         *self = Backoff::new(patience);
     }

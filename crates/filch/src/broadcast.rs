@@ -156,10 +156,10 @@ where
     R: Send,
 {
     pool.check_process();
-    let gate = Gate::own();
+    let gate = Gate::of_current_thread();
     let caller = Seat::current();
     let waiter = match caller {
-        Some(seat) => Waiter::Worker(seat.pool().hold(), seat.index),
+        Some(seat) => Waiter::Worker(seat.pool().to_arc(), seat.index),
         None => Waiter::Thread(gate.clone()),
     };
     let state = State {
@@ -175,7 +175,7 @@ where
     pool.deliver_to_all(|_| unsafe { Job::from_parts(data, State::<F, R>::execute, lineage) });
     match caller {
         Some(seat) => wait::until(seat, &Awaited::Completion(&state.completion, pool)),
-        None => gate.pass_soon(),
+        None => gate.spin_then_pass(),
     }
     if let Some(panic) = lock(&state.panic).take() {
         // The results of the other workers are leaked: it is not known which are written.

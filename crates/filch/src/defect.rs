@@ -7,8 +7,8 @@
 pub(crate) enum Defect {
     /// The owner's half of the barrier does nothing, as far as releases go. This is no defect if
     /// there is no raid, and it is the control for the next.
-    LightIsNothing,
-    /// As `LightIsNothing`, and a share does not publish what it shares.
+    NoLightBarrier,
+    /// As `NoLightBarrier`, and a share does not publish what it shares.
     ShareWithoutRelease,
     /// No raider and no worker that goes to sleep makes the owner pass a barrier.
     NoBarrier,
@@ -21,16 +21,16 @@ pub(crate) enum Defect {
     /// The last worker that stops searching does not look for unclaimed work.
     LastSearcherDoesNotLook,
     /// The last searcher wakes idle workers only, and no worker that waits.
-    WaitersSleepOn,
+    WakesNoWaiters,
     /// A job is put back into the injector, and no waiter is woken for it.
-    ReturnsInSilence,
+    PutBackWakesNoWaiter,
     /// No defect: the kernel refuses every barrier, as after a seccomp filter. The owner's half
     /// does nothing.
     BarrierRefused,
     /// As `BarrierRefused`, and a raid goes on as if the owner had passed a barrier.
     RefusalIgnored,
-    /// As `BarrierRefused`, and a worker wakes without a fence.
-    RisesWithoutFence,
+    /// As `BarrierRefused`, and a worker wakes up without a fence.
+    WakesWithoutFence,
     /// As `BarrierRefused`, and a raid has no fence of its own.
     RaidsWithoutFence,
     /// A waker gives up if the state changes, though the worker still sleeps.
@@ -39,8 +39,8 @@ pub(crate) enum Defect {
     LendsRestingSeats,
     /// The own thread of a seat works there although a caller has borrowed the seat.
     OwnerTakesALentSeat,
-    /// A call for a caller in its wait wakes the seat's own thread instead.
-    CallsTheOwner,
+    /// A notification for a caller in its wait wakes the seat's own thread instead.
+    NotifiesTheOwner,
     /// A caller returns a seat and counts it as vacant afterwards.
     ReturnsBeforeItCounts,
     /// A caller that returns a seat relies on counters from before.
@@ -58,13 +58,13 @@ pub(crate) enum Defect {
     /// A run that is over leaves its entry as it was.
     KeepsEndedRuns,
     /// A worker that begins to run something raises no alarm of its own.
-    BeginsQuietly,
+    BeginRaisesNoAlarm,
     /// A run that is over raises no alarm for the run below.
-    EndsQuietly,
+    EndRaisesNoAlarm,
     /// A fork wakes only the worker that waits for the run that it is in.
     WakesDirectWaitsOnly,
     /// The slot of a task is used again though a thief may still read it.
-    ReusesSlotsUnasked,
+    ReusesSlotsEarly,
     /// A pop that finds its task stolen leaves the position to the next push.
     LeavesBottomBelowTop,
     /// A thief counts a task when the owner may have seen that it was moved.
@@ -72,9 +72,9 @@ pub(crate) enum Defect {
     /// A task outside of the segments of its scope is counted after it was queued.
     CountsStraysLate,
     /// An owner that takes its oldest task stops if no task is private.
-    TakesPrivateForAll,
+    TakeOldestIgnoresPublic,
     /// A scope ends without a look at what thieves have claimed.
-    EndsWithoutMoved,
+    ScopeIgnoresClaimed,
     /// A stolen task reports its end before it has run what it has spawned.
     FinishesBeforeItsTasks,
 }
@@ -85,7 +85,7 @@ impl Defect {
     pub(crate) fn refuses_barriers() -> bool {
         defect(Defect::BarrierRefused)
             || defect(Defect::RefusalIgnored)
-            || defect(Defect::RisesWithoutFence)
+            || defect(Defect::WakesWithoutFence)
             || defect(Defect::RaidsWithoutFence)
     }
 }

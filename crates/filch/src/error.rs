@@ -76,10 +76,10 @@ impl fmt::Display for BuildError {
             }
             BuildError::Memory(_) => write!(f, "no address space could be reserved for the pool's fork stacks"),
             BuildError::Thread { index, .. } => {
-                write!(f, "the thread of worker {index} could not be started; those before it end again")
+                write!(f, "the thread of worker {index} could not be started; the threads started before it end")
             }
             BuildError::ThreadIsAWorker => {
-                write!(f, "this thread is already a worker of a pool, and cannot be one of another")
+                write!(f, "this thread is already a worker of a pool and cannot become a worker of another")
             }
             BuildError::GlobalIsRunning => write!(f, "the global pool is already running and cannot be built anew"),
         }

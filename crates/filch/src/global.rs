@@ -20,7 +20,7 @@ static BUILDING: Mutex<()> = Mutex::new(());
 pub(crate) fn pool() -> &'static Pool {
     GLOBAL.get().unwrap_or_else(|| match build(Builder::new()) {
         Ok(pool) | Err((_, Some(pool))) => pool,
-        Err((error, None)) => panic!("the global pool could not be started: {}", Sentence(&error)),
+        Err((error, None)) => panic!("the global pool could not be started: {}", ErrorChain(&error)),
     })
 }
 
@@ -81,9 +81,9 @@ pub fn index() -> Option<usize> {
 }
 
 /// An error and its causes in one line.
-struct Sentence<'a>(&'a dyn std::error::Error);
+struct ErrorChain<'a>(&'a dyn std::error::Error);
 
-impl std::fmt::Display for Sentence<'_> {
+impl std::fmt::Display for ErrorChain<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.0)?;
         let mut cause = self.0.source();

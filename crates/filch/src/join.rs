@@ -5,7 +5,7 @@ use crate::job::Forked;
 use crate::seat::Seat;
 use crate::sleep;
 use crate::unwind;
-use crate::wait::{self, Beyond};
+use crate::wait::{self, OverflowJob};
 use crate::worker::Worker;
 
 /// The number of private jobs from which on [`maybe_join`] forks no more.
@@ -173,7 +173,7 @@ impl Worker {
         RA: Send,
         RB: Send,
     {
-        if !self.seat().stack.is_rich(self.slot(), ENOUGH) {
+        if !self.seat().stack.has_enough_private(self.slot(), ENOUGH) {
             return self.join(a, b);
         }
         match unwind::catch(|| a(self)) {
@@ -203,7 +203,7 @@ impl Worker {
         // SAFETY: the job was forked.
         match unwind::catch(|| a(unsafe { self.above() }, false)) {
             Ok(first) => {
-                let worker = self.afresh();
+                let worker = self.opaque();
                 if worker.seat().stack.pop(worker.slot()) {
                     // SAFETY: no thief has taken the job, and none can.
                     (first, unsafe { job.run_here(worker) })
@@ -224,7 +224,7 @@ impl Worker {
         B: FnOnce(&mut Worker, bool) -> RB,
     {
         if sleep::answer(self.seat(), self.slot()).is_full() {
-            return self.fork_beyond_the_end(a, job);
+            return self.fork_overflow(a, job);
         }
         // SAFETY: the job was forked.
         match unwind::catch(|| a(unsafe { self.above() }, false)) {
@@ -249,7 +249,7 @@ impl Worker {
     {
         let (seat, slot) = (self.seat(), self.slot());
         let is_own = seat.stack.settle(slot);
-        seat.heed_requests();
+        seat.handle_fence_requests();
         if is_own {
             // SAFETY: no thief has taken the job, and from now on none can.
             return (first, unsafe { job.run_here(self) });
@@ -269,7 +269,7 @@ impl Worker {
         let (seat, slot) = (self.seat(), self.slot());
         // The result of the second closure is discarded, even if it is a panic.
         let is_own = seat.stack.pop(slot) || seat.stack.settle(slot);
-        seat.heed_requests();
+        seat.handle_fence_requests();
         if is_own {
             // SAFETY: as in `fork`.
             unwind::discard(unwind::catch(|| unsafe { job.run_here(self) }));
@@ -285,17 +285,17 @@ impl Worker {
     /// taken like any other.
     #[cold]
     #[inline(never)]
-    fn fork_beyond_the_end<A, B, RA, RB>(&mut self, a: A, job: &Forked<B, RB>) -> (RA, RB)
+    fn fork_overflow<A, B, RA, RB>(&mut self, a: A, job: &Forked<B, RB>) -> (RA, RB)
     where
         A: FnOnce(&mut Worker, bool) -> RA,
         B: FnOnce(&mut Worker, bool) -> RB,
     {
         let seat = self.seat();
-        let beyond = Beyond::new(seat, job.data(), Forked::<B, RB>::execute);
+        let overflow = OverflowJob::new(seat, job.data(), Forked::<B, RB>::execute);
         // SAFETY: this function waits for it below, whatever the first closure does.
-        unsafe { beyond.inject() };
+        unsafe { overflow.inject() };
         let first = unwind::catch(|| a(self, false));
-        wait::for_beyond(seat, &beyond);
+        wait::for_overflow(seat, &overflow);
         // SAFETY: the job is done, and the result is taken once.
         unsafe { both(first, job.take_result()) }
     }

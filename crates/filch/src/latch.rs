@@ -25,7 +25,7 @@ impl Gate {
     }
 
     /// Returns the calling thread's own gate, closed. A thread waits at one gate at a time.
-    pub(crate) fn own() -> Arc<Gate> {
+    pub(crate) fn of_current_thread() -> Arc<Gate> {
         thread_local! {
             static GATE: Arc<Gate> = Arc::new(Gate::new());
         }
@@ -52,7 +52,7 @@ impl Gate {
     ///
     /// The thread yields its time slice between looks: the worker that it waits for may need this
     /// core. No worker relies on the waiting thread.
-    pub(crate) fn pass_soon(&self) {
+    pub(crate) fn spin_then_pass(&self) {
         const LOOKS: u32 = 48;
         const TURNS: u32 = 2;
         let passed = (0..LOOKS).any(|_| {
@@ -108,7 +108,7 @@ impl Completion {
         unsafe { (*this).done.store(true, Ordering::Release) };
         match waiter {
             Waiter::Worker(pool, worker) => {
-                pool.seat(worker).sleep.call_waiter();
+                pool.seat(worker).sleep.notify_waiter();
                 Seat::drop_after_run(pool, node);
             }
             Waiter::Thread(gate) => gate.open(),

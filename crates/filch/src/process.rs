@@ -12,7 +12,7 @@ pub(crate) struct Process(u32);
 
 impl Process {
     pub(crate) fn current() -> Process {
-        watch();
+        register_fork_handler();
         // Relaxed: a child begins with one thread.
         Process(FORKS.load(Ordering::Relaxed))
     }
@@ -24,20 +24,20 @@ impl Process {
 }
 
 #[cfg(unix)]
-fn watch() {
+fn register_fork_handler() {
     use std::sync::Once;
 
-    extern "C" fn in_the_child() {
+    extern "C" fn count_fork() {
         FORKS.fetch_add(1, Ordering::Relaxed);
     }
 
-    static WATCH: Once = Once::new();
-    WATCH.call_once(|| {
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| {
         // SAFETY: the handler only counts. If there is no memory to register it, forks go
         // unnoticed, as do forks that bypass the C library.
-        unsafe { libc::pthread_atfork(None, None, Some(in_the_child)) };
+        unsafe { libc::pthread_atfork(None, None, Some(count_fork)) };
     });
 }
 
 #[cfg(not(unix))]
-fn watch() {}
+fn register_fork_handler() {}

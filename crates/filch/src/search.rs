@@ -62,7 +62,7 @@ pub(crate) fn run(seat: &Seat, work: Work<'_>, purpose: Purpose) {
     let lineage = work.lineage();
     let is_root = lineage.is_root();
     seat.runs.begin(seat, lineage, seat.worker().depth());
-    let before = seat.begin();
+    let before = seat.begin_work();
     // What a task spawns may take forever. The work below must be able to go on before that.
     let to_the_end = purpose == Purpose::Needed || !before;
     // SAFETY: as above.
@@ -95,19 +95,19 @@ pub(crate) fn run(seat: &Seat, work: Work<'_>, purpose: Purpose) {
         }
     }
     seat.runs.end();
-    if before && !defect(Defect::EndsQuietly) {
+    if before && !defect(Defect::EndRaisesNoAlarm) {
         // Meanwhile, forks in the run below could not wake the workers that wait for it.
         seat.stack.alarm();
     }
     // SAFETY: this is the worker of the seat. It still counts as working: this may run user code.
     unsafe {
-        seat.drop_kept();
+        seat.drop_kept_pool();
         seat.set_innermost(outer);
         seat.set_runs_tasks_to_the_end(outer_to_the_end);
     }
-    seat.end(before);
+    seat.end_work(before);
     if before && is_root {
-        seat.pool().call_if_leaving();
+        seat.pool().notify_if_shutting_down();
     }
     guard.disarm();
 }
@@ -123,7 +123,7 @@ fn run_job(seat: &Seat, job: Job) {
 /// worker has spawned itself, and some from outside.
 fn run_roots(seat: &Seat) {
     /// The number of jobs from outside before the worker looks at other work.
-    const MOST: u32 = 32;
+    const MAX_FROM_OUTSIDE: u32 = 32;
     let mut from_outside = 0;
     // SAFETY: this is the worker of the seat.
     while !seat.has_mail() && !unsafe { seat.has_stray(|_| true) } {
@@ -135,7 +135,7 @@ fn run_roots(seat: &Seat) {
             unsafe { Job::run_at(job, seat.worker(), true) };
             continue;
         }
-        if from_outside == MOST {
+        if from_outside == MAX_FROM_OUTSIDE {
             return;
         }
         let Some(job) = seat.pool().injector.take_root_in_turn() else { return };
@@ -157,7 +157,7 @@ pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
     // SAFETY: the caller guarantees that it runs once, and that the frame it points to waits.
     unsafe { execute(data, worker, !std::ptr::eq(owner, worker.seat())) };
     if slot.complete() {
-        owner.sleep.call_waiter();
+        owner.sleep.notify_waiter();
     }
 }
 
@@ -166,33 +166,33 @@ pub(crate) unsafe fn run_forked(slot: &Slot, worker: &mut Worker) {
 /// Tasks come first, then spawned jobs, then mail, so that a broadcast comes after what was there
 /// before. Strays come before or after the last two in turn. So neither they nor the others have to
 /// wait for work that spawns itself again.
-pub(crate) fn own<'p>(seat: &Seat) -> Option<Work<'p>> {
+pub(crate) fn take_own<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat.
-    own_task(seat).or_else(|| match unsafe { seat.next_turn() } % 2 {
-        0 => own_stray(seat).or_else(|| spawned(seat)).or_else(|| mail(seat)),
-        _ => spawned(seat).or_else(|| mail(seat)).or_else(|| own_stray(seat)),
+    take_own_task(seat).or_else(|| match unsafe { seat.next_turn() } % 2 {
+        0 => take_own_stray(seat).or_else(|| take_spawned(seat)).or_else(|| take_mail(seat)),
+        _ => take_spawned(seat).or_else(|| take_mail(seat)).or_else(|| take_own_stray(seat)),
     })
 }
 
 /// Takes a job that this worker has spawned.
-fn spawned<'p>(seat: &Seat) -> Option<Work<'p>> {
+fn take_spawned<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat. The job leaves its slot at once.
     unsafe { seat.pop_spawned().map(|job| job.read()) }.map(Work::Job)
 }
 
 /// Takes a job that only this worker may run.
-fn mail<'p>(seat: &Seat) -> Option<Work<'p>> {
-    seat.collect().map(Work::Job)
+fn take_mail<'p>(seat: &Seat) -> Option<Work<'p>> {
+    seat.take_mail().map(Work::Job)
 }
 
 /// Takes a task of a scope from a deque of this worker's own.
-fn own_task<'p>(seat: &Seat) -> Option<Work<'p>> {
+fn take_own_task<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat.
     unsafe { seat.take_own_task() }.map(|(task, innermost)| Work::OwnTask(task, innermost))
 }
 
 /// Takes a task that this worker has spawned into a scope without a segment.
-fn own_stray<'p>(seat: &Seat) -> Option<Work<'p>> {
+fn take_own_stray<'p>(seat: &Seat) -> Option<Work<'p>> {
     // SAFETY: this is the worker of the seat.
     unsafe { seat.take_any_stray() }.map(Work::Task)
 }
@@ -202,24 +202,24 @@ fn own_stray<'p>(seat: &Seat) -> Option<Work<'p>> {
 /// Own work is what the worker has spawned, what only it may run, and a task in the injector of a
 /// scope that it has opened. Tasks, strays, injected tasks and spawned jobs come first in turn. So
 /// none of these kinds has to wait for another that spawns itself again.
-pub(crate) fn own_in_turn<'p>(seat: &Seat) -> Option<Work<'p>> {
+pub(crate) fn take_own_in_turn<'p>(seat: &Seat) -> Option<Work<'p>> {
     let injected = || seat.pool().injector.take_needed(|lineage| lineage.is_waited_for_by(seat)).map(Work::Job);
     // SAFETY: this is the worker of the seat.
     let first = unsafe { seat.next_yield() } % 4;
     let in_turn = (0..4).find_map(|turn| match (first + turn) % 4 {
-        0 => own_task(seat),
-        1 => own_stray(seat),
+        0 => take_own_task(seat),
+        1 => take_own_stray(seat),
         2 => injected(),
-        _ => spawned(seat),
+        _ => take_spawned(seat),
     });
-    in_turn.or_else(|| mail(seat))
+    in_turn.or_else(|| take_mail(seat))
 }
 
 /// Takes the oldest job that this worker has forked and no thief has taken. The join that forked it
 /// finds it done.
-pub(crate) fn own_forked(seat: &Seat) -> Option<Work<'_>> {
+pub(crate) fn take_own_forked(seat: &Seat) -> Option<Work<'_>> {
     seat.stack.share();
-    seat.heed_requests();
+    seat.handle_fence_requests();
     loop {
         match seat.stack.steal() {
             Theft::Job(slot) => return Some(Work::Forked(slot, seat)),
@@ -231,7 +231,7 @@ pub(crate) fn own_forked(seat: &Seat) -> Option<Work<'_>> {
 
 /// Finds any work, for a worker that may run anything.
 pub(crate) fn find<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
-    own(seat)
+    take_own(seat)
         .or_else(|| steal_forked(seat, pool))
         .or_else(|| steal_task(seat, pool))
         .or_else(|| pool.injector.take().map(Work::Job))
@@ -265,7 +265,7 @@ pub(crate) fn victims<'p>(seat: &Seat, pool: &'p Shared) -> impl Iterator<Item =
 }
 
 fn steal_forked<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
-    victims(seat, pool).find_map(|victim| seat.rob(victim).map(|slot| Work::Forked(slot, victim)))
+    victims(seat, pool).find_map(|victim| seat.steal_or_demand(victim).map(|slot| Work::Forked(slot, victim)))
 }
 
 fn steal_task<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
@@ -276,25 +276,25 @@ fn steal_spawned<'p>(seat: &Seat, pool: &'p Shared) -> Option<Work<'p>> {
     victims(seat, pool).find_map(Seat::steal_spawned).map(Work::Job)
 }
 
-/// Runs any work until `has_come` returns true.
+/// Runs any work until `is_done` returns true.
 ///
-/// `announce` requests that this worker is woken then. `find_own` finds work that the wait needs.
-/// `state` is the state of the worker while it sleeps.
+/// `request_wake` requests that this worker is woken then. `find_own` finds work that the wait
+/// needs. `state` is the state of the worker while it sleeps.
 pub(crate) fn until<'p>(
     seat: &Seat,
     pool: &'p Shared,
-    has_come: &mut dyn FnMut() -> bool,
-    announce: &mut dyn FnMut() -> bool,
+    is_done: &mut dyn FnMut() -> bool,
+    request_wake: &mut dyn FnMut() -> bool,
     find_own: &mut dyn FnMut() -> Option<Work<'p>>,
     state: SleepState,
 ) {
-    while !has_come() {
+    while !is_done() {
         let mut crowded = is_crowded(pool, pool.sleep.start_searching().searching(), seat.patience());
         let mut backoff = Backoff::new(seat.patience());
         let needed = |work| (work, Purpose::Needed);
         let other = |work| (work, Purpose::Other);
         let work = loop {
-            if has_come() {
+            if is_done() {
                 break None;
             }
             if let Some(work) = find_own().map(needed).or_else(|| find(seat, pool).map(other)) {
@@ -303,16 +303,16 @@ pub(crate) fn until<'p>(
             // At least one turn, in which owners can answer the demand.
             if !backoff.snooze() || crowded {
                 backoff.learn(seat.patience(), || {
-                    fall_asleep(seat, pool, &mut Searcher { seat, pool, has_come, announce, state })
+                    fall_asleep(seat, pool, &mut Searcher { seat, pool, is_done, request_wake, state })
                 });
                 crowded = false;
                 // Most likely this is why the worker was woken, so it need not search everywhere
                 // first.
-                if has_come() {
+                if is_done() {
                     break None;
                 }
                 // A caller may have left work in the seat, which comes before injected work.
-                let queued = || own(seat).or_else(|| pool.injector.take().map(Work::Job));
+                let queued = || take_own(seat).or_else(|| pool.injector.take().map(Work::Job));
                 if let Some(work) = find_own().map(needed).or_else(|| queued().map(other)) {
                     break Some(work);
                 }
@@ -340,14 +340,14 @@ fn is_crowded(pool: &Shared, searching: usize, patience: &Patience) -> bool {
 struct Searcher<'a> {
     seat: &'a Seat,
     pool: &'a Shared,
-    has_come: &'a mut dyn FnMut() -> bool,
-    announce: &'a mut dyn FnMut() -> bool,
+    is_done: &'a mut dyn FnMut() -> bool,
+    request_wake: &'a mut dyn FnMut() -> bool,
     state: SleepState,
 }
 
 impl Sleeper for Searcher<'_> {
     fn prepare(&mut self) -> bool {
-        !self.pool.has_work(self.seat) && (self.announce)()
+        !self.pool.has_work(self.seat) && (self.request_wake)()
     }
 
     fn state(&self) -> SleepState {
@@ -367,7 +367,7 @@ impl Sleeper for Searcher<'_> {
     }
 
     fn is_done(&mut self) -> bool {
-        (self.has_come)()
+        (self.is_done)()
     }
 
     fn has_queued(&self) -> bool {
@@ -377,20 +377,20 @@ impl Sleeper for Searcher<'_> {
 
 impl Seat {
     /// Steals the oldest public job of another worker. If there is none, leaves a demand.
-    pub(crate) fn rob<'p>(&self, victim: &'p Seat) -> Option<&'p Slot> {
-        self.rob_if(victim, |_| true, || true)
+    pub(crate) fn steal_or_demand<'p>(&self, victim: &'p Seat) -> Option<&'p Slot> {
+        self.steal_or_demand_if(victim, |_| true, || true)
     }
 
-    /// Does the same as [`rob`](Seat::rob), for a job that the wait seems to need. Such a job
-    /// descends from what is waited for. A demand is left only if a run of `victim` seems to
-    /// descend from it. The caller checks whether the stolen job does descend.
-    pub(crate) fn rob_for<'p>(&self, victim: &'p Seat, wait: Wait) -> Option<&'p Slot> {
-        self.rob_if(victim, |depth| victim.runs.at(depth).is_under(wait), || victim.runs.have_under(wait))
+    /// Does the same as [`steal_or_demand`](Seat::steal_or_demand), for a job that the wait seems
+    /// to need. Such a job descends from what is waited for. A demand is left only if a run of
+    /// `victim` seems to descend from it. The caller checks whether the stolen job does descend.
+    pub(crate) fn steal_or_demand_for<'p>(&self, victim: &'p Seat, wait: Wait) -> Option<&'p Slot> {
+        self.steal_or_demand_if(victim, |depth| victim.runs.at(depth).is_under(wait), || victim.runs.have_under(wait))
     }
 
-    /// Does the same as [`rob`](Seat::rob), for a job at a depth that is wanted. A demand is left
-    /// only if the worker is worth asking.
-    fn rob_if<'p>(
+    /// Does the same as [`steal_or_demand`](Seat::steal_or_demand), for a job at a depth that is
+    /// wanted. A demand is left only if the worker is worth asking.
+    fn steal_or_demand_if<'p>(
         &self,
         victim: &'p Seat,
         is_wanted: impl FnOnce(u32) -> bool,
@@ -434,6 +434,6 @@ impl Seat {
     pub(crate) fn raid(&self, victim: &Seat) -> bool {
         self.tally.raids.add(1);
         let _span = self.log.raid(victim.index);
-        victim.be_raided()
+        victim.publish_for_raid()
     }
 }

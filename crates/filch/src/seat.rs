@@ -64,17 +64,17 @@ pub(crate) struct Seat {
     /// How long callers that have borrowed the seat look for work in their waits.
     guests_patience: Patience,
     /// Jobs that only this worker may run.
-    inbox: InOrder<Mail>,
+    inbox: FifoQueue<Mail>,
     /// Jobs that the worker has spawned in turn. For each there is a job in `spawned` that takes
     /// the oldest of them.
-    in_turn: InOrder<Job>,
+    fifo_jobs: FifoQueue<Job>,
     /// Whether the worker runs something. A worker that begins to run looks at the sleep states of
     /// the others at its first fork.
     working: CachePadded<AtomicBool>,
     /// The stack of runs of this seat.
     pub(crate) runs: Runs,
     /// See [`drop_after_run`](Seat::drop_after_run).
-    kept: OwnersOnly<RefCell<Option<Arc<Shared>>>>,
+    kept_pool: OwnersOnly<RefCell<Option<Arc<Shared>>>>,
     /// For forks beyond the end of the stack.
     pub(crate) spare_slots: SpareSlots,
     pub(crate) tally: CachePadded<Tally>,
@@ -98,7 +98,7 @@ impl Seat {
             tasks: Deque::new(mode, SEGMENTS, Counted::WhenStolen),
             lanes: Lanes::new(),
             strays: Strays::new(),
-            spawned: Deque::new(mode, 0, Counted::Before),
+            spawned: Deque::new(mode, 0, Counted::WhenPushed),
             spawns: CachePadded::new(Spawns { spawned: Count::new(), finished: Count::new() }),
             innermost: OwnersOnly(Cell::new(Innermost::NONE)),
             runs_tasks_to_the_end: OwnersOnly(Cell::new(true)),
@@ -111,11 +111,11 @@ impl Seat {
             looks: OwnersOnly(Cell::new(0)),
             patience: Patience::new(),
             guests_patience: Patience::new(),
-            inbox: InOrder::new(),
-            in_turn: InOrder::new(),
+            inbox: FifoQueue::new(),
+            fifo_jobs: FifoQueue::new(),
             working: CachePadded::new(AtomicBool::new(false)),
             runs: Runs::new(),
-            kept: OwnersOnly(RefCell::new(None)),
+            kept_pool: OwnersOnly(RefCell::new(None)),
             spare_slots: SpareSlots(Mutex::new(Vec::new())),
             tally: CachePadded::new(Tally::new()),
             log: Log::new(),
@@ -125,7 +125,7 @@ impl Seat {
     pub(crate) fn set_pool(&self, pool: &Shared) {
         // Relaxed: threads start later.
         self.pool.store(std::ptr::from_ref(pool).cast_mut(), Ordering::Relaxed);
-        self.runs.move_in(self);
+        self.runs.init(self);
     }
 
     /// Returns the pool.
@@ -153,16 +153,16 @@ impl Seat {
     /// Queues a job behind the jobs that were spawned in turn before it.
     ///
     /// Returns the job to spawn in its place, which runs the oldest queued job.
-    pub(crate) fn queue_up(&self, job: Job) -> Job {
+    pub(crate) fn enqueue_fifo(&self, job: Job) -> Job {
         unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
             // SAFETY: pool memory, which outlives what is spawned into the pool.
             let seat = unsafe { &*data.cast::<Seat>() };
-            let job = seat.in_turn.pop().expect("as many take their turn as have queued up");
+            let job = seat.fifo_jobs.pop().expect("one queued job for each job that takes it");
             // SAFETY: taken from the queue once.
             unsafe { job.run(worker) };
         }
         let lineage = job.lineage;
-        self.in_turn.push(job);
+        self.fifo_jobs.push(job);
         // SAFETY: run once, as every spawned job is; then there is a job in the queue.
         unsafe { Job::from_parts(std::ptr::from_ref(self).cast(), execute, lineage) }
     }
@@ -180,7 +180,7 @@ impl Seat {
         // SAFETY: the caller guarantees it.
         match unsafe { self.spawned.pop(0) } {
             Pop::Task(job) => Some(job),
-            Pop::Empty | Pop::Robbed => None,
+            Pop::Empty | Pop::Stolen => None,
         }
     }
 
@@ -446,7 +446,7 @@ impl Seat {
 
     /// Publishes some work of each kind that [needs it](Seat::needs_raid). The worker need not
     /// respond. Returns false if the kernel refused the barrier for that.
-    pub(crate) fn be_raided(&self) -> bool {
+    pub(crate) fn publish_for_raid(&self) -> bool {
         let is_asleep = || self.sleep.is_asleep();
         let mut passed = true;
         if self.stack.needs_raid() {
@@ -456,22 +456,22 @@ impl Seat {
             passed &= deque.raid(is_asleep);
         }
         if !passed {
-            self.ask_for_fences();
+            self.request_fences();
         }
         passed
     }
 
     /// Asks the worker to fence what it pushes, because the kernel refuses barriers.
-    pub(crate) fn ask_for_fences(&self) {
-        self.deques().for_each(Deque::ask_for_fences);
+    pub(crate) fn request_fences(&self) {
+        self.deques().for_each(Deque::request_fences);
         // Last: it raises the alarm.
-        self.stack.ask_for_fences();
+        self.stack.request_fences();
     }
 
     /// Switches the worker to fences, if it was asked to. The worker calls this.
-    pub(crate) fn heed_requests(&self) {
-        self.stack.heed_request();
-        self.deques().for_each(Deque::heed_request);
+    pub(crate) fn handle_fence_requests(&self) {
+        self.stack.handle_fence_request();
+        self.deques().for_each(Deque::handle_fence_request);
     }
 
     /// Returns whether there is much memory that no task needs now.
@@ -572,11 +572,11 @@ impl Seat {
         // Workers of other pools count as inside, too: a call that runs here may wait for them.
         let is_from_inside = Seat::current().is_some() || self.pool().waits_above(job.lineage).next().is_some();
         self.inbox.push(Mail { job, is_from_inside });
-        self.sleep.call();
+        self.sleep.notify();
     }
 
     /// Takes the oldest of the jobs that only this worker may run.
-    pub(crate) fn collect(&self) -> Option<Job> {
+    pub(crate) fn take_mail(&self) -> Option<Job> {
         self.inbox.pop().map(|mail| mail.job)
     }
 
@@ -587,21 +587,21 @@ impl Seat {
     }
 
     /// Marks the worker as running. Its first fork looks at the sleep states of the others. Returns
-    /// whether the worker ran something already, for [`end`](Seat::end).
-    pub(crate) fn begin(&self) -> bool {
+    /// whether the worker ran something already, for [`end_work`](Seat::end_work).
+    pub(crate) fn begin_work(&self) -> bool {
         // Relaxed: only the worker itself writes it.
         let before = self.working.load(Ordering::Relaxed);
         self.working.swap(true, Ordering::SeqCst);
         // A worker that goes to sleep and does not see this is seen asleep by the first fork.
         fence_after_exchange();
-        if !defect(Defect::BeginsQuietly) {
+        if !defect(Defect::BeginRaisesNoAlarm) {
             self.stack.alarm();
         }
         before
     }
 
-    /// Ends what [`begin`](Seat::begin) began, which returned `before`.
-    pub(crate) fn end(&self, before: bool) {
+    /// Ends what [`begin_work`](Seat::begin_work) began, which returned `before`.
+    pub(crate) fn end_work(&self, before: bool) {
         // Release: the forks of the run happen before.
         self.working.store(before, Ordering::Release);
     }
@@ -622,7 +622,7 @@ impl Seat {
         match Seat::current() {
             // Not in a seat of the same pool: the pool would keep itself alive.
             Some(seat) if seat.runs.top().is_for(node) && !std::ptr::eq(seat.pool(), &*pool) => {
-                let before = seat.kept.0.replace(Some(pool));
+                let before = seat.kept_pool.0.replace(Some(pool));
                 debug_assert!(before.is_none(), "a run ends once");
             }
             _ => drop(pool),
@@ -634,8 +634,8 @@ impl Seat {
     /// # Safety
     ///
     /// Called by the occupant of this seat.
-    pub(crate) unsafe fn drop_kept(&self) {
-        drop(self.kept.0.take());
+    pub(crate) unsafe fn drop_kept_pool(&self) {
+        drop(self.kept_pool.0.take());
     }
 
     /// Returns the lineage of the job in `slot`, which stands on this seat's stack. It is exact for
@@ -726,21 +726,21 @@ struct Mail {
 
 /// A queue of jobs, first in, first out.
 #[derive(Debug)]
-struct InOrder<T> {
+struct FifoQueue<T> {
     /// Lets callers skip the lock when the queue is empty.
     len: AtomicUsize,
     jobs: Mutex<VecDeque<T>>,
 }
 
-impl<T> InOrder<T> {
-    fn new() -> InOrder<T> {
-        InOrder { len: AtomicUsize::new(0), jobs: Mutex::new(VecDeque::new()) }
+impl<T> FifoQueue<T> {
+    fn new() -> FifoQueue<T> {
+        FifoQueue { len: AtomicUsize::new(0), jobs: Mutex::new(VecDeque::new()) }
     }
 
     fn push(&self, job: T) {
         let mut jobs = lock(&self.jobs);
         jobs.push_back(job);
-        // SeqCst: before the call that wakes; see `has_mail`.
+        // SeqCst: before the notification; see `has_mail`.
         self.len.fetch_add(1, Ordering::SeqCst);
     }
 

@@ -64,7 +64,7 @@ where
     }
 }
 
-pub(crate) fn spawn_in<F>(pool: &Shared, f: F, in_turn: bool)
+pub(crate) fn spawn_in<F>(pool: &Shared, f: F, fifo: bool)
 where
     F: FnOnce() + Send + 'static,
 {
@@ -72,13 +72,13 @@ where
     match pool.own_seat() {
         // SAFETY: this is the worker of the seat. `'static`, and run once; a pool does not end
         // before its spawned jobs.
-        Some(seat) if !in_turn => unsafe {
+        Some(seat) if !fifo => unsafe {
             seat.push_spawned(|slot| Job::write(slot, f, execute::<F>, Lineage::ROOT));
         },
         Some(seat) => {
-            let turn = seat.queue_up(job_of(f));
+            let job = seat.enqueue_fifo(job_of(f));
             // SAFETY: as above.
-            unsafe { seat.push_spawned(|slot| slot.write(turn)) };
+            unsafe { seat.push_spawned(|slot| slot.write(job)) };
         }
         None => {
             pool.count_spawned(1);
@@ -153,8 +153,8 @@ pub fn yield_now() -> Option<Yield> {
         thread::yield_now();
         return None;
     };
-    let found = search::own_in_turn(seat).or_else(|| search::find_or_raid(seat, seat.pool()));
-    Some(run_one(seat, found.or_else(|| search::own_forked(seat))))
+    let found = search::take_own_in_turn(seat).or_else(|| search::find_or_raid(seat, seat.pool()));
+    Some(run_one(seat, found.or_else(|| search::take_own_forked(seat))))
 }
 
 /// Like [`yield_now`], but takes nothing from other workers.
@@ -163,7 +163,7 @@ pub fn yield_now() -> Option<Yield> {
 /// opened, or jobs that only it may run. Returns `None` outside of a pool.
 pub fn yield_local() -> Option<Yield> {
     let seat = Seat::current()?;
-    Some(run_one(seat, search::own_in_turn(seat).or_else(|| search::own_forked(seat))))
+    Some(run_one(seat, search::take_own_in_turn(seat).or_else(|| search::take_own_forked(seat))))
 }
 
 /// Returns whether the calling worker has pending jobs of its own.

@@ -62,7 +62,7 @@ pub(crate) const EVERYTHING: u64 = u64::MAX;
 /// The owner's half of the barrier. Under loom it is a fence, which would hide a missing release.
 #[inline(always)]
 pub(crate) fn light() {
-    if !(defect(Defect::LightIsNothing) || defect(Defect::ShareWithoutRelease) || Defect::refuses_barriers()) {
+    if !(defect(Defect::NoLightBarrier) || defect(Defect::ShareWithoutRelease) || Defect::refuses_barriers()) {
         barrier::light();
     }
 }
@@ -175,7 +175,7 @@ pub(crate) struct Limit {
     /// Whether the owner fences. Only the owner changes it, once, and holds the lock.
     fenced: AtomicBool,
     /// Whether the kernel has refused a barrier to another worker.
-    fences_wanted: AtomicBool,
+    fences_requested: AtomicBool,
 }
 
 impl Limit {
@@ -185,7 +185,7 @@ impl Limit {
             limit: AtomicU64::new(if is_fenced { EVERYTHING } else { base }),
             fenced_limit: AtomicU64::new(base),
             fenced: AtomicBool::new(is_fenced),
-            fences_wanted: AtomicBool::new(false),
+            fences_requested: AtomicBool::new(false),
         }
     }
 
@@ -210,29 +210,29 @@ impl Limit {
     }
 
     /// Asks the owner to fence its pushes and pops. The caller raises the owner's alarm after this.
-    pub(crate) fn ask_for_fences(&self) {
+    pub(crate) fn request_fences(&self) {
         // Relaxed: the owner switches the alarm off, has a fence, and then looks at this.
-        self.fences_wanted.store(true, Ordering::Relaxed);
+        self.fences_requested.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether the owner has been asked for fences and has not switched to them.
-    pub(crate) fn has_request(&self) -> bool {
-        // Relaxed: a raider writes it under the lock; for other writers see `ask_for_fences`.
-        self.fences_wanted.load(Ordering::Relaxed) && !self.is_fenced()
+    pub(crate) fn has_fence_request(&self) -> bool {
+        // Relaxed: a raider writes it under the lock; for other writers see `request_fences`.
+        self.fences_requested.load(Ordering::Relaxed) && !self.is_fenced()
     }
 }
 
 /// State that is guarded by the lock.
 #[derive(Debug)]
-pub(crate) struct Moves {
+pub(crate) struct Guarded {
     /// The number of writes of `limit`. Does not count those of raids that begin, which raise it
     /// above everything.
     epoch: u64,
 }
 
-impl Moves {
-    pub(crate) fn new() -> Mutex<Moves> {
-        Mutex::new(Moves { epoch: 0 })
+impl Guarded {
+    pub(crate) fn new() -> Mutex<Guarded> {
+        Mutex::new(Guarded { epoch: 0 })
     }
 }
 
@@ -248,28 +248,28 @@ pub(crate) struct Raid {
 pub(crate) struct Split<'a, M> {
     pub(crate) limit: &'a Limit,
     pub(crate) public: &'a PublicWord,
-    pub(crate) moves: &'a Mutex<Moves>,
+    pub(crate) guarded: &'a Mutex<Guarded>,
     pub(crate) mark: M,
 }
 
 impl<M: Fn(u32) -> u64> Split<'_, M> {
-    fn set_limit(&self, _lock: &mut Moves, mark: u64) {
+    fn set_limit(&self, _lock: &mut Guarded, mark: u64) {
         self.limit.set(mark);
     }
 
     /// Switches the owner to the fenced mode, if a worker has asked for it. The owner calls this.
-    pub(crate) fn heed_request(&self) {
-        if self.limit.has_request() {
-            self.grant_fences(&mut lock(self.moves));
+    pub(crate) fn handle_fence_request(&self) {
+        if self.limit.has_fence_request() {
+            self.grant_fences(&mut lock(self.guarded));
         }
     }
 
-    fn grant_fences(&self, moves: &mut Moves) {
-        if !self.limit.has_request() {
+    fn grant_fences(&self, guarded: &mut Guarded) {
+        if !self.limit.has_fence_request() {
             return;
         }
         // Raids that began in the other mode are called off.
-        moves.epoch += 1;
+        guarded.epoch += 1;
         // Relaxed: raids read it under the lock, and the owner itself reads it without.
         self.limit.fenced_limit.store((self.mark)(self.public.get().split), Ordering::Relaxed);
         // Release: see `is_fenced`.
@@ -280,7 +280,7 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
 
     /// Moves `split`; `top` may move meanwhile. `target` returns the new `split` for the present
     /// state.
-    fn move_split(&self, _lock: &mut Moves, mut target: impl FnMut(Public) -> Option<u32>) -> Public {
+    fn move_split(&self, _lock: &mut Guarded, mut target: impl FnMut(Public) -> Option<u32>) -> Public {
         let mut now = self.public.get();
         loop {
             let Some(split) = target(now) else { return now };
@@ -306,17 +306,17 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
                 return true;
             }
         }
-        let mut moves = lock(self.moves);
-        self.grant_fences(&mut moves);
-        moves.epoch += 1;
+        let mut guarded = lock(self.guarded);
+        self.grant_fences(&mut guarded);
+        guarded.epoch += 1;
         let mut mine = true;
-        let after = self.move_split(&mut moves, |now| {
+        let after = self.move_split(&mut guarded, |now| {
             // At or above `top`.
             mine = distance(position, now.top) == 0;
             let above = distance(now.top, position);
             (mine && above < now.len()).then(|| now.top.wrapping_add(above / 2))
         });
-        self.set_limit(&mut moves, (self.mark)(after.split));
+        self.set_limit(&mut guarded, (self.mark)(after.split));
         mine
     }
 
@@ -327,11 +327,11 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
     /// owner calls this.
     #[cold]
     pub(crate) fn publish(&self, bottom: u32, is_due: impl Fn(bool) -> bool, share: impl Fn(u32) -> u32) -> u32 {
-        let mut moves = lock(self.moves);
-        self.grant_fences(&mut moves);
-        moves.epoch += 1;
+        let mut guarded = lock(self.guarded);
+        self.grant_fences(&mut guarded);
+        guarded.epoch += 1;
         let mut published = 0;
-        let after = self.move_split(&mut moves, |now| {
+        let after = self.move_split(&mut guarded, |now| {
             published = 0;
             let private = distance(now.split, bottom);
             if !is_due(now.len() > 0) || private == 0 {
@@ -340,7 +340,7 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
             published = share(private);
             Some(now.split.wrapping_add(published))
         });
-        self.set_limit(&mut moves, (self.mark)(after.split));
+        self.set_limit(&mut guarded, (self.mark)(after.split));
         published
     }
 
@@ -363,35 +363,35 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
     }
 
     fn begin_raid(&self) -> Raid {
-        let mut moves = lock(self.moves);
-        self.set_limit(&mut moves, EVERYTHING);
-        Raid { epoch: moves.epoch, fenced: self.limit.is_fenced() }
+        let mut guarded = lock(self.guarded);
+        self.set_limit(&mut guarded, EVERYTHING);
+        Raid { epoch: guarded.epoch, fenced: self.limit.is_fenced() }
     }
 
     fn end_raid(&self, raid: Raid, passed: bool, bottom: impl FnOnce() -> u32) -> Option<u32> {
-        let mut moves = lock(self.moves);
+        let mut guarded = lock(self.guarded);
         if !passed && !defect(Defect::RefusalIgnored) {
             if self.limit.is_fenced() {
                 return Some(0);
             }
             // The owner's next pop takes the slow path, and by the alarm its next push.
-            self.set_limit(&mut moves, EVERYTHING);
-            self.limit.ask_for_fences();
+            self.set_limit(&mut guarded, EVERYTHING);
+            self.limit.request_fences();
             return None;
         }
-        if moves.epoch != raid.epoch && !defect(Defect::RaidAfterSettle) {
+        if guarded.epoch != raid.epoch && !defect(Defect::RaidAfterSettle) {
             return Some(0);
         }
         // Only now: raids that begin while others are under way must not call those off, or two
         // raiders could do so forever.
-        moves.epoch += 1;
+        guarded.epoch += 1;
         let mut published = 0;
         let bottom = bottom();
-        let after = self.move_split(&mut moves, |now| {
+        let after = self.move_split(&mut guarded, |now| {
             published = distance(now.split, bottom).div_ceil(2);
             (published > 0).then(|| now.split.wrapping_add(published))
         });
-        self.set_limit(&mut moves, (self.mark)(after.split));
+        self.set_limit(&mut guarded, (self.mark)(after.split));
         Some(published)
     }
 
@@ -401,11 +401,11 @@ impl<M: Fn(u32) -> u64> Split<'_, M> {
     /// `lower_bottom` does the same with `bottom`, under the lock: a raid in between would publish
     /// again what is done.
     pub(crate) fn reset(&self, position: u32, lower_bottom: impl FnOnce()) {
-        let mut moves = lock(self.moves);
-        self.grant_fences(&mut moves);
-        moves.epoch += 1;
+        let mut guarded = lock(self.guarded);
+        self.grant_fences(&mut guarded);
+        guarded.epoch += 1;
         self.public.reset(position);
-        self.set_limit(&mut moves, (self.mark)(position));
+        self.set_limit(&mut guarded, (self.mark)(position));
         lower_bottom();
     }
 }

@@ -73,7 +73,7 @@ pub(crate) enum Awaited<'a> {
 }
 
 impl Awaited<'_> {
-    fn has_come(&self) -> bool {
+    fn is_done(&self) -> bool {
         match self {
             Awaited::Forked(slot) => slot.is_done(),
             Awaited::Scope(record) => record.is_done(),
@@ -103,23 +103,23 @@ impl Awaited<'_> {
         }
     }
 
-    /// Announces that a sleeper is to be woken on completion. Returns false if it is already done.
-    fn announce(&self) -> bool {
+    /// Requests that the waiter is woken on completion. Returns false if it is already done.
+    fn request_wake(&self) -> bool {
         match self {
-            Awaited::Forked(slot) => slot.sleep_on(),
-            Awaited::Scope(record) => record.announce(),
+            Awaited::Forked(slot) => slot.request_wake(),
+            Awaited::Scope(record) => record.request_wake(),
             // Completions wake the waiter whether it sleeps or not.
-            Awaited::Completion(..) | Awaited::Elsewhere(..) => !self.has_come(),
+            Awaited::Completion(..) | Awaited::Elsewhere(..) => !self.is_done(),
         }
     }
 }
 
-/// Whether older jobs block the way to those that a wait needs.
+/// Whether older jobs or tasks of a victim block those that a wait needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
-    Clear,
-    Barred,
-    /// Blocked, and the kernel has refused the barrier to take the older jobs.
+enum Blocking {
+    None,
+    Remains,
+    /// Some remain, and the kernel has refused the barrier to take them.
     Refused,
 }
 
@@ -156,7 +156,7 @@ impl<'a, 'p> Waiter<'a, 'p> {
 
     /// Steals a job or a task of `victim` that descends from what is waited for.
     fn leapfrog(&self, victim: &'p Seat) -> Option<Work<'p>> {
-        if let Some(slot) = self.seat.rob_for(victim, self.wait) {
+        if let Some(slot) = self.seat.steal_or_demand_for(victim, self.wait) {
             if victim.lineage_of(slot).descends_from(self.wait) {
                 return Some(Work::Forked(slot, victim));
             }
@@ -188,58 +188,58 @@ impl<'a, 'p> Waiter<'a, 'p> {
         self.pool.inject(job);
     }
 
-    /// Moves jobs of `victim` that block the way to the injector, unrun.
+    /// Moves jobs of `victim` that block needed ones to the injector, unrun.
     ///
     /// `victim` has forked them before the jobs that this wait needs, and may itself wait for this
     /// worker to take some of the latter.
-    fn clear_the_way(&self, victim: &Seat) -> Way {
+    fn move_blocking_jobs(&self, victim: &Seat) -> Blocking {
         let needed = || {
             let depths = victim.stack.depths();
             victim.runs.first_under(self.wait, depths).is_some_and(|depth| depth > depths.0)
         };
-        let mut way = Way::Clear;
-        while !self.awaited.has_come() && needed() {
+        let mut blocking = Blocking::None;
+        while !self.awaited.is_done() && needed() {
             match victim.stack.steal() {
                 Theft::Job(older) => self.give_back(older, victim),
                 Theft::Lost => self.seat.tally.aborts.add(1),
                 Theft::Nothing => {
-                    if let Some(stays) = self.raid_for_the_way(victim, || victim.stack.has_public()) {
-                        way = stays;
+                    if let Some(remaining) = self.raid_blocking(victim, || victim.stack.has_public()) {
+                        blocking = remaining;
                         break;
                     }
                 }
             }
         }
-        victim.task_deques().fold(way, |way, tasks| self.clear_the_way_in(tasks, victim).max(way))
+        victim.task_deques().fold(blocking, |blocking, tasks| self.move_blocking_tasks(tasks, victim).max(blocking))
     }
 
-    /// Does the same as `clear_the_way`, for tasks.
-    fn clear_the_way_in(&self, tasks: &Deque, victim: &Seat) -> Way {
-        while !self.awaited.has_come() && tasks.has_under_behind_others(self.wait) {
+    /// Does the same as `move_blocking_jobs`, for tasks.
+    fn move_blocking_tasks(&self, tasks: &Deque, victim: &Seat) -> Blocking {
+        while !self.awaited.is_done() && tasks.has_under_behind_others(self.wait) {
             match steal_task_from(tasks, |_| true) {
                 tasks::Theft::Task(older) => self.give_back_task(older),
                 tasks::Theft::Lost => self.seat.tally.aborts.add(1),
                 tasks::Theft::Nothing => {
-                    if let Some(way) = self.raid_for_the_way(victim, || tasks.has_public()) {
-                        return way;
+                    if let Some(remaining) = self.raid_blocking(victim, || tasks.has_public()) {
+                        return remaining;
                     }
                 }
             }
         }
-        Way::Clear
+        Blocking::None
     }
 
-    /// Raids `victim`, which has published nothing of what blocks the way. Returns the state of the
-    /// way if the raid does not help, or `None` to try again.
-    fn raid_for_the_way(&self, victim: &Seat, has_public: impl Fn() -> bool) -> Option<Way> {
+    /// Raids `victim`, which has published none of the blocking jobs. Returns what remains if the
+    /// raid does not help, or `None` to try again.
+    fn raid_blocking(&self, victim: &Seat, has_public: impl Fn() -> bool) -> Option<Blocking> {
         if !self.pool.raids {
-            return Some(Way::Clear);
+            return Some(Blocking::None);
         }
         let passed = self.seat.raid(victim);
         match (has_public(), passed) {
             (true, _) => None,
-            (false, true) => Some(Way::Barred),
-            (false, false) => Some(Way::Refused),
+            (false, true) => Some(Blocking::Remains),
+            (false, false) => Some(Blocking::Refused),
         }
     }
 }
@@ -248,15 +248,18 @@ impl Sleeper for Waiter<'_, '_> {
     fn prepare(&mut self) -> bool {
         // Check each worker: if the jobs of one cannot be taken, this worker still needs those of
         // the others.
-        let way = self.pool.others(self.seat).fold(Way::Clear, |way, victim| self.clear_the_way(victim).max(way));
-        match way {
-            Way::Clear => self.awaited.announce(),
-            Way::Barred => false,
-            Way::Refused => {
+        let blocking = self
+            .pool
+            .others(self.seat)
+            .fold(Blocking::None, |blocking, victim| self.move_blocking_jobs(victim).max(blocking));
+        match blocking {
+            Blocking::None => self.awaited.request_wake(),
+            Blocking::Remains => false,
+            Blocking::Refused => {
                 // Other workers may have jobs that can be raided without a barrier.
                 let is_offered = raid_for(self.seat, self.pool, self, &self.victims(self.pool));
                 // Until the owner has noticed the refusal, no raid of it succeeds.
-                if !is_offered && self.awaited.announce() {
+                if !is_offered && self.awaited.request_wake() {
                     sleep::nap(self.seat, false);
                 }
                 false
@@ -265,7 +268,7 @@ impl Sleeper for Waiter<'_, '_> {
     }
 
     fn state(&self) -> SleepState {
-        SleepState::For(self.wait.node)
+        SleepState::WaitingFor(self.wait.node)
     }
 
     fn victims<'p>(&self, pool: &'p Shared) -> Vec<&'p Seat> {
@@ -292,7 +295,7 @@ impl Sleeper for Waiter<'_, '_> {
     }
 
     fn is_done(&mut self) -> bool {
-        self.awaited.has_come()
+        self.awaited.is_done()
     }
 
     fn has_queued(&self) -> bool {
@@ -304,8 +307,8 @@ impl Sleeper for Waiter<'_, '_> {
 }
 
 /// Takes a job from the mail of `seat`, if its worker may run mail now.
-fn collect(seat: &Seat) -> Option<Job> {
-    may_run_mail(seat).then(|| seat.collect()).flatten()
+fn take_runnable_mail(seat: &Seat) -> Option<Job> {
+    may_run_mail(seat).then(|| seat.take_mail()).flatten()
 }
 
 /// Returns whether there is mail that the worker of `seat` may run in a wait.
@@ -321,20 +324,20 @@ fn may_run_mail(seat: &Seat) -> bool {
 #[cold]
 #[inline(never)]
 pub(crate) fn for_stolen(seat: &Seat, slot: &Slot) {
-    seat.stack.stand_above(slot);
+    seat.stack.set_bottom_above(slot);
     until(seat, &Awaited::Forked(slot));
     seat.stack.reset(slot);
 }
 
 /// Waits until the job that went through the injector is done.
-pub(crate) fn for_beyond(seat: &Seat, beyond: &Beyond) {
-    until(seat, &Awaited::Forked(beyond.slot()));
+pub(crate) fn for_overflow(seat: &Seat, overflow: &OverflowJob) {
+    until(seat, &Awaited::Forked(overflow.slot()));
 }
 
 /// Waits on the worker of `seat`, and runs work as the pool's policy allows.
 pub(crate) fn until(seat: &Seat, awaited: &Awaited<'_>) {
     let pool = seat.pool();
-    if awaited.has_come() {
+    if awaited.is_done() {
         return;
     }
     let is_away = match awaited {
@@ -351,8 +354,8 @@ pub(crate) fn until(seat: &Seat, awaited: &Awaited<'_>) {
     if !runs_anything || seat.sleep.has_guest() {
         return until_strictly(waiter);
     }
-    let (has_come, announce) = (&mut || awaited.has_come(), &mut || awaited.announce());
-    search::until(seat, pool, has_come, announce, &mut || waiter.find(), SleepState::Idle);
+    let (is_done, request_wake) = (&mut || awaited.is_done(), &mut || awaited.request_wake());
+    search::until(seat, pool, is_done, request_wake, &mut || waiter.find(), SleepState::Idle);
 }
 
 fn until_strictly(mut waiter: Waiter<'_, '_>) {
@@ -361,9 +364,9 @@ fn until_strictly(mut waiter: Waiter<'_, '_>) {
     let mut has_paused = false;
     let mut was_asleep = false;
     let mut backoff = Backoff::new(seat.patience());
-    while !awaited.has_come() {
-        seat.heed_requests();
-        let mail = collect(seat);
+    while !awaited.is_done() {
+        seat.handle_fence_requests();
+        let mail = take_runnable_mail(seat);
         let work = match has_paused {
             _ if mail.is_some() => None,
             true => waiter.find(),
@@ -395,7 +398,7 @@ fn until_strictly(mut waiter: Waiter<'_, '_>) {
 /// Waits a short time for completion.
 fn pause_until_done(awaited: &Awaited<'_>) {
     let mut pauses = spin::pauses_in(SHORT_WAIT);
-    while pauses > 0 && !awaited.has_come() {
+    while pauses > 0 && !awaited.is_done() {
         spin_loop();
         pauses -= 1;
     }
@@ -405,19 +408,19 @@ fn pause_until_done(awaited: &Awaited<'_>) {
 ///
 /// The slot is a spare slot of the pool, not part of the frame: other workers may look at it when
 /// the frame is gone.
-pub(crate) struct Beyond {
+pub(crate) struct OverflowJob {
     slot: *const Slot,
     seat: *const Seat,
     job: UnsafeCell<(*const (), Execute)>,
 }
 
-impl std::fmt::Debug for Beyond {
+impl std::fmt::Debug for OverflowJob {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Beyond").finish_non_exhaustive()
+        f.debug_struct("OverflowJob").finish_non_exhaustive()
     }
 }
 
-impl Drop for Beyond {
+impl Drop for OverflowJob {
     fn drop(&mut self) {
         // SAFETY: the worker's own seat.
         let seat = unsafe { &*self.seat };
@@ -425,9 +428,9 @@ impl Drop for Beyond {
     }
 }
 
-impl Beyond {
-    pub(crate) fn new(seat: &Seat, data: *const (), execute: Execute) -> Beyond {
-        Beyond { slot: seat.spare_slots.take(), seat, job: UnsafeCell::new((data, execute)) }
+impl OverflowJob {
+    pub(crate) fn new(seat: &Seat, data: *const (), execute: Execute) -> OverflowJob {
+        OverflowJob { slot: seat.spare_slots.take(), seat, job: UnsafeCell::new((data, execute)) }
     }
 
     fn slot(&self) -> &Slot {
@@ -443,16 +446,16 @@ impl Beyond {
     pub(crate) unsafe fn inject(&self) {
         unsafe fn execute(data: *const (), worker: &mut Worker, _: bool) {
             // SAFETY: the forking worker waits for it.
-            let beyond = unsafe { &*data.cast::<Beyond>() };
-            beyond.slot().run_by(worker.index());
+            let overflow = unsafe { &*data.cast::<OverflowJob>() };
+            overflow.slot().run_by(worker.index());
             // SAFETY: written before it was injected, and not since.
-            let (data, execute) = unsafe { *beyond.job.get() };
+            let (data, execute) = unsafe { *overflow.job.get() };
             // SAFETY: pool memory, as is the slot. After the completion the frame may be gone.
-            let (seat, slot) = unsafe { (&*beyond.seat, &*beyond.slot) };
+            let (seat, slot) = unsafe { (&*overflow.seat, &*overflow.slot) };
             // SAFETY: run once, by the worker that took it from the injector.
             unsafe { execute(data, worker, !std::ptr::eq(seat, worker.seat())) };
             if slot.complete() {
-                seat.sleep.call_waiter();
+                seat.sleep.notify_waiter();
             }
         }
         // SAFETY: made from a reference to the worker's own seat.

@@ -97,7 +97,7 @@ impl Worker {
     /// Returns the same worker, but the compiler forgets what it has derived from it. After a call,
     /// an `and` that finds the seat again is cheaper than a register that was saved for it.
     #[inline(always)]
-    pub(crate) fn afresh<'a>(&mut self) -> &'a mut Worker {
+    pub(crate) fn opaque<'a>(&mut self) -> &'a mut Worker {
         let address = self.address();
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         let address = {

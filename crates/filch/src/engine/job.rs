@@ -140,7 +140,7 @@ where
         // Release for the result; acquire to see that the owner was asleep before this. This is the
         // last access: from here on the frame may be gone.
         if this.state.swap(DONE, Ordering::AcqRel) & SLEEPING != 0 {
-            owner.sleep.call();
+            owner.sleep.notify();
         }
     }
 
@@ -151,7 +151,7 @@ where
     }
 
     /// Requests that the owner is woken when the job is done. Returns false if it is done already.
-    pub(super) fn call_me(&self) -> bool {
+    pub(super) fn request_wake(&self) -> bool {
         // AcqRel: as in `execute`, from the other side.
         self.state.fetch_or(SLEEPING, Ordering::AcqRel) & DONE == 0
     }

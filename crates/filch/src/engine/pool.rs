@@ -12,8 +12,8 @@ use super::queue::{Asymmetric, Queue};
 use super::worker::Worker;
 use crate::backoff::Patience;
 use crate::error::BuildError;
-use crate::pool::LEAST_STACK;
-use crate::sleep::{Sleep, SleepCell, SleepState, MOST_WORKERS};
+use crate::pool::MIN_STACK;
+use crate::sleep::{Sleep, SleepCell, SleepState, MAX_WORKERS};
 use crate::spin;
 use crate::stats::Count;
 use crate::sync::{fence, lock, thread, AtomicBool, AtomicUsize, Mutex, Ordering};
@@ -56,8 +56,8 @@ impl<Q: Queue> Pool<Q> {
     ///
     /// As for [`new`](Pool::new), and if the stack is smaller than a worker needs.
     pub fn with_stacks(threads: usize, queue: Q, bytes: usize) -> Result<Pool<Q>, BuildError> {
-        if bytes < LEAST_STACK {
-            return Err(BuildError::StackTooSmall { asked: bytes, least: LEAST_STACK });
+        if bytes < MIN_STACK {
+            return Err(BuildError::StackTooSmall { asked: bytes, least: MIN_STACK });
         }
         Pool::start(threads, queue, Some(bytes))
     }
@@ -65,7 +65,7 @@ impl<Q: Queue> Pool<Q> {
     fn start(threads: usize, queue: Q, stack: Option<usize>) -> Result<Pool<Q>, BuildError> {
         match threads {
             0 => return Err(BuildError::NoThreads),
-            asked if asked > MOST_WORKERS => return Err(BuildError::TooManyThreads { asked, most: MOST_WORKERS }),
+            asked if asked > MAX_WORKERS => return Err(BuildError::TooManyThreads { asked, most: MAX_WORKERS }),
             _ => {}
         }
         spin::measure();
@@ -75,7 +75,7 @@ impl<Q: Queue> Pool<Q> {
             injector: Injector { len: AtomicUsize::new(0), jobs: Mutex::new(VecDeque::new()) },
             sleep: Sleep::new(),
             fenced: !barrier::register(),
-            leaving: AtomicBool::new(false),
+            shutting_down: AtomicBool::new(false),
         });
         // From here on, dropping the pool ends the threads that have been started.
         let mut pool = Pool { shared, threads: Vec::new() };
@@ -86,7 +86,7 @@ impl<Q: Queue> Pool<Q> {
                 builder = builder.stack_size(bytes);
             }
             let started = builder
-                .spawn(move || Worker::work(shared, index, owner))
+                .spawn(move || Worker::main_loop(shared, index, owner))
                 .map_err(|error| BuildError::Thread { index, error })?;
             pool.threads.push(started);
         }
@@ -135,7 +135,7 @@ impl<Q: Queue> Drop for Pool<Q> {
     /// Ends the threads and waits for them. Nothing is queued any more: a caller that has installed
     /// something borrows the pool until it is done.
     fn drop(&mut self) {
-        self.shared.leave();
+        self.shared.shut_down();
         for thread in self.threads.drain(..) {
             // A worker that unwinds aborts the process. Only the drop of its queue may panic, and
             // that panic is discarded.
@@ -193,7 +193,7 @@ pub(super) struct Shared<Q: Queue> {
     pub(super) sleep: Sleep,
     /// Whether forks have a fence. They have if the kernel provides no barrier for them.
     pub(super) fenced: bool,
-    leaving: AtomicBool,
+    shutting_down: AtomicBool,
 }
 
 impl<Q: Queue> Shared<Q> {
@@ -221,7 +221,7 @@ impl<Q: Queue> Shared<Q> {
     /// or looks for it when it stops.
     #[cold]
     #[inline(never)]
-    pub(super) fn wake_if_nobody_searches(&self) {
+    pub(super) fn wake_unless_searching(&self) {
         if self.sleep.counts().searching() == 0 {
             self.wake_one();
         }
@@ -245,15 +245,15 @@ impl<Q: Queue> Shared<Q> {
         }
     }
 
-    fn leave(&self) {
-        // SeqCst: before the calls; a worker that goes to sleep looks at it afterwards.
-        self.leaving.store(true, Ordering::SeqCst);
-        self.seats.iter().for_each(|seat| seat.sleep.call());
+    fn shut_down(&self) {
+        // SeqCst: before the notifications; a worker that goes to sleep looks at it afterwards.
+        self.shutting_down.store(true, Ordering::SeqCst);
+        self.seats.iter().for_each(|seat| seat.sleep.notify());
     }
 
-    pub(super) fn is_leaving(&self) -> bool {
-        // SeqCst: see `leave`.
-        self.leaving.load(Ordering::SeqCst)
+    pub(super) fn is_shutting_down(&self) -> bool {
+        // SeqCst: see `shut_down`.
+        self.shutting_down.load(Ordering::SeqCst)
     }
 }
 

@@ -20,12 +20,12 @@ use crate::unwind::{self, NoUnwind, Payload};
 /// types.
 type Current = Cell<(*const (), *const ())>;
 
-fn nobody() -> Current {
+fn no_worker() -> Current {
     Cell::new((ptr::null(), ptr::null()))
 }
 
 thread_local! {
-    static CURRENT: Current = nobody();
+    static CURRENT: Current = no_worker();
 }
 
 /// The message of a join whose queue panics.
@@ -47,14 +47,14 @@ pub struct Worker<Q: Queue = Asymmetric> {
 
 impl<Q: Queue> Worker<Q> {
     /// Runs the main loop of a worker.
-    pub(super) fn work(shared: Arc<Shared<Q>>, index: usize, owner: Q::Owner<Job<Q>>) {
+    pub(super) fn main_loop(shared: Arc<Shared<Q>>, index: usize, owner: Q::Owner<Job<Q>>) {
         // Any odd constant, so that no two workers start with the same state.
         let random = Cell::new(Random::new(index));
         let worker = Worker { owner, fenced: shared.fenced, shared, index, random };
         let pool: *const Shared<Q> = &*worker.shared;
         CURRENT.with(|current| current.set((pool.cast(), ptr::from_ref(&worker).cast())));
         let guard = NoUnwind("a worker unwound");
-        worker.until(&|| worker.shared.is_leaving(), &|| true);
+        worker.until(&|| worker.shared.is_shutting_down(), &|| true);
         guard.disarm();
         CURRENT.with(|current| current.set((ptr::null(), ptr::null())));
     }
@@ -66,8 +66,8 @@ impl<Q: Queue> Worker<Q> {
     /// The reference is not kept beyond what runs on that worker now.
     pub(super) unsafe fn current<'a>(pool: &Shared<Q>) -> Option<&'a Worker<Q>> {
         let (own, worker) = CURRENT.with(Cell::get);
-        // SAFETY: set by `work` for this pool, so of this type, and the thread is still inside of
-        // it.
+        // SAFETY: set by `main_loop` for this pool, so of this type, and the thread is still inside
+        // of it.
         ptr::eq(own, ptr::from_ref(pool).cast()).then(|| unsafe { &*worker.cast() })
     }
 
@@ -113,7 +113,7 @@ impl<Q: Queue> Worker<Q> {
         // waited for.
         if let Err(refused) = self.fork(unsafe { job.job() }) {
             guard.disarm();
-            refuse(refused, &job);
+            fail_join(refused, &job);
         }
         match unwind::catch(|| a(self)) {
             Ok(first) => {
@@ -154,7 +154,7 @@ impl<Q: Queue> Worker<Q> {
             barrier::light();
         }
         if self.shared.sleep.counts().sleeping() != 0 {
-            self.shared.wake_if_nobody_searches();
+            self.shared.wake_unless_searching();
         }
         Ok(())
     }
@@ -186,7 +186,7 @@ impl<Q: Queue> Worker<Q> {
     where
         B: FnOnce(&Worker<Q>) -> RB,
     {
-        self.until(&|| job.is_done(), &|| job.call_me());
+        self.until(&|| job.is_done(), &|| job.request_wake());
         // SAFETY: the job is done, and the result is taken once.
         unsafe { job.take_result() }
     }
@@ -217,26 +217,26 @@ impl<Q: Queue> Worker<Q> {
         unwind::resume(panic)
     }
 
-    /// Runs any work until `has_come` returns true. `announce` requests that this worker is woken
-    /// then. It returns false if that is done already.
+    /// Runs any work until `is_done` returns true. `request_wake` requests that this worker is
+    /// woken then. It returns false if that is done already.
     ///
     /// The worker's own queue is empty here and whenever this goes on: either nothing was forked,
     /// or a job was stolen, and with it all older ones. That is why no two thieves of a queue that
     /// makes them wait can wait for each other's owners.
-    fn until(&self, has_come: &dyn Fn() -> bool, announce: &dyn Fn() -> bool) {
-        while !has_come() {
+    fn until(&self, is_done: &dyn Fn() -> bool, request_wake: &dyn Fn() -> bool) {
+        while !is_done() {
             self.shared.sleep.start_searching();
             let patience = &self.seat().patience;
             let mut backoff = Backoff::new(patience);
             let job = loop {
-                if has_come() {
+                if is_done() {
                     break None;
                 }
                 if let Some(job) = self.steal().or_else(|| self.shared.injector.take()) {
                     break Some(job);
                 }
                 if !backoff.snooze() {
-                    backoff.learn(patience, || self.sleep(has_come, announce));
+                    backoff.learn(patience, || self.sleep(is_done, request_wake));
                 }
             };
             backoff.reward(patience);
@@ -278,15 +278,15 @@ impl<Q: Queue> Worker<Q> {
     }
 
     /// Puts a searching worker to sleep, if there is still nothing to do. Returns whether it slept.
-    fn sleep(&self, has_come: &dyn Fn() -> bool, announce: &dyn Fn() -> bool) -> bool {
+    fn sleep(&self, is_done: &dyn Fn() -> bool, request_wake: &dyn Fn() -> bool) -> bool {
         let (shared, cell) = (&*self.shared, &self.seat().sleep);
-        if shared.has_work() || !announce() {
+        if shared.has_work() || !request_wake() {
             return false;
         }
-        shared.sleep.lie_down(cell, SleepState::Idle);
+        shared.sleep.mark_asleep(cell, SleepState::Idle);
         // A fork that did not see the sleeper is before the barrier. Then it is seen now.
         let certain = shared.barrier();
-        let sleeps = !(has_come() || shared.has_work());
+        let sleeps = !(is_done() || shared.has_work());
         if sleeps {
             if certain {
                 cell.park(None);
@@ -295,7 +295,7 @@ impl<Q: Queue> Worker<Q> {
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
         }
-        shared.sleep.get_up(cell);
+        shared.sleep.mark_awake(cell);
         sleeps
     }
 }
@@ -303,7 +303,7 @@ impl<Q: Queue> Worker<Q> {
 /// Ends a join whose job the queue has refused. Drops the second closure unrun, and panics.
 #[cold]
 #[inline(never)]
-fn refuse<Q: Queue, B, RB>(refused: PushError<Job<Q>>, job: &Forked<Q, B, RB>) -> !
+fn fail_join<Q: Queue, B, RB>(refused: PushError<Job<Q>>, job: &Forked<Q, B, RB>) -> !
 where
     B: FnOnce(&Worker<Q>) -> RB,
 {

@@ -4,8 +4,8 @@ use std::fmt;
 
 use filch_queue::{barrier, CapacityError, Owner, PushError};
 
-use super::bench::Callable;
 use super::explored::Counts;
+use super::idle_list::IdleCounts;
 use crate::sync::{fence, Ordering};
 use crate::unwind;
 
@@ -17,33 +17,33 @@ pub struct Explorer<'a, Q, S = ()> {
     pub(super) state: &'a mut S,
     pub(super) index: usize,
     pub(super) counts: Counts,
-    pub(super) others: Others<'a>,
+    pub(super) handle: Handle<'a>,
 }
 
-/// How an explorer that has pushed a task calls another explorer for it.
+/// An explorer's access to the exploration: it wakes another explorer for a task, or stops all.
 #[derive(Clone, Copy)]
-pub(super) struct Others<'a> {
-    pub(super) callable: &'a Callable,
-    /// Whether a push has a fence. It has if the kernel provides no barrier for explorers that go
-    /// to the bench.
+pub(super) struct Handle<'a> {
+    pub(super) idle: &'a IdleCounts,
+    /// Whether a push has a fence. It has if the kernel provides no barrier for explorers that
+    /// become idle.
     pub(super) fenced: bool,
-    pub(super) crew: &'a dyn Summon,
+    pub(super) control: &'a dyn Control,
 }
 
-impl Others<'_> {
-    /// Calls an idle explorer, if there is one and none searches.
+impl Handle<'_> {
+    /// Wakes an idle explorer, if there is one and none searches.
     #[inline(always)]
-    pub(super) fn call(self) {
-        if self.callable.is_anybody() {
-            self.crew.call();
+    pub(super) fn wake_if_needed(self) {
+        if self.idle.should_wake() {
+            self.control.wake_one();
         }
     }
 }
 
-/// What an explorer asks of the others, whatever their queues are.
-pub(super) trait Summon {
-    /// Calls an idle explorer.
-    fn call(&self);
+/// Control of the exploration, whatever the types of its queues and states.
+pub(super) trait Control {
+    /// Wakes an idle explorer.
+    fn wake_one(&self);
     /// Ends the exploration.
     fn stop(&self);
     /// Returns whether the exploration was stopped or has reached a limit.
@@ -58,7 +58,7 @@ impl<Q: Owner, S> Explorer<'_, Q, S> {
     /// If the queue is at its limit or there is no memory left. The panic stops the exploration.
     #[inline]
     pub fn push(&self, task: Q::Task) {
-        push(&self.owner, self.others, task);
+        push(&self.owner, self.handle, task);
     }
 
     /// Pushes many tasks.
@@ -78,7 +78,7 @@ impl<Q: Owner, S> Explorer<'_, Q, S> {
     /// ```
     /// use filch::explore::Explore;
     ///
-    /// // Halves, until there are only ones; the two halves of a task lie in a list that is not made anew each time.
+    /// // Halves until only ones are left. Each worker reuses one list for the two halves.
     /// let explored = Explore::exactly_once().state(|_| Vec::new()).run([12u32], |n, worker| {
     ///     let (halves, tasks) = worker.split();
     ///     halves.clear();
@@ -89,7 +89,7 @@ impl<Q: Owner, S> Explorer<'_, Q, S> {
     /// ```
     #[inline]
     pub fn split(&mut self) -> (&mut S, Pusher<'_, Q>) {
-        (self.state, Pusher { owner: &self.owner, others: self.others })
+        (self.state, Pusher { owner: &self.owner, handle: self.handle })
     }
 }
 
@@ -97,14 +97,14 @@ impl<Q, S> Explorer<'_, Q, S> {
     /// Stops the exploration. No worker begins another task once it has seen the stop, and each
     /// worker looks before every task.
     pub fn stop(&self) {
-        self.others.crew.stop();
+        self.handle.control.stop();
     }
 
     /// Returns whether the exploration was stopped or cancelled, or its deadline has passed.
     ///
     /// For tasks that take long. Reads the clock if there is a deadline.
     pub fn is_stopped(&self) -> bool {
-        self.others.crew.is_stopped()
+        self.handle.control.is_stopped()
     }
 
     /// Records that this task was done already, for the [counts](Counts::redundant).
@@ -135,7 +135,7 @@ impl<Q, S> fmt::Debug for Explorer<'_, Q, S> {
 /// A handle that pushes while the state is in use; see [`Explorer::split`].
 pub struct Pusher<'a, Q> {
     owner: &'a Q,
-    others: Others<'a>,
+    handle: Handle<'a>,
 }
 
 impl<Q: Owner> Pusher<'_, Q> {
@@ -146,7 +146,7 @@ impl<Q: Owner> Pusher<'_, Q> {
     /// As for [`Explorer::push`].
     #[inline]
     pub fn push(&self, task: Q::Task) {
-        push(self.owner, self.others, task);
+        push(self.owner, self.handle, task);
     }
 
     /// Pushes many tasks, like [`Explorer::push_all`].
@@ -168,32 +168,32 @@ impl<Q> fmt::Debug for Pusher<'_, Q> {
     }
 }
 
-/// Pushes a task, and makes sure that an idle explorer comes for it.
+/// Pushes a task, and makes sure that an explorer looks for it.
 #[inline(always)]
-pub(super) fn push<Q: Owner>(owner: &Q, others: Others<'_>, task: Q::Task) {
+pub(super) fn push<Q: Owner>(owner: &Q, handle: Handle<'_>, task: Q::Task) {
     if let Err(error) = owner.try_push(task) {
-        refuse(error);
+        push_failed(error);
     }
-    announce(others);
+    announce(handle);
 }
 
-/// Makes sure that an idle explorer comes for what was pushed last.
+/// Makes sure that an explorer looks for what was pushed last.
 #[inline(always)]
-pub(super) fn announce(others: Others<'_>) {
-    // An explorer that goes to the bench announces it, makes this thread pass a barrier, and looks
-    // once more.
-    if others.fenced {
+pub(super) fn announce(handle: Handle<'_>) {
+    // An explorer that becomes idle announces it, makes this thread pass a barrier, and looks once
+    // more.
+    if handle.fenced {
         // SeqCst: the kernel provides no such barrier, so it is here.
         fence(Ordering::SeqCst);
     } else {
         barrier::light();
     }
-    others.call();
+    handle.wake_if_needed();
 }
 
 #[cold]
 #[inline(never)]
-pub(super) fn refuse<T>(error: PushError<T>) -> ! {
+pub(super) fn push_failed<T>(error: PushError<T>) -> ! {
     let cause = error.cause();
     // The drop of the task might panic too.
     unwind::discard(error);

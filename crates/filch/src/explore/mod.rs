@@ -23,21 +23,21 @@
 //! - A worker that explores runs nothing else of its pool until it finds no task. A broadcast, or a
 //!   job from outside, waits for that. A visit may use the pool in any way.
 //! - No thread waits for tasks. A worker that has searched for ten microseconds goes back to its
-//!   pool, and a push calls one back. If it was called in vain before, it searches for up to some
-//!   hundred microseconds. One worker at a time is called, and calls the next.
+//!   pool, and a push wakes one again. If it was woken in vain before, it searches for up to some
+//!   hundred microseconds. One worker at a time is woken, and wakes the next.
 //! - An exploration costs one to three microseconds, and wakes another worker with its second task.
 //!   For a handful of small tasks a plain loop is faster.
 //! - For the largest size of the worklist, see [`queue`].
 
-mod bench;
 mod cancel;
-mod crew;
 mod explored;
 mod explorer;
-mod life;
-mod muster;
+mod idle_list;
 pub mod queue;
 mod roots;
+mod run_loop;
+mod shared;
+mod termination;
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -45,21 +45,21 @@ use std::time::{Duration, Instant};
 
 use filch_queue::{barrier, ExactlyOnce};
 
-#[cfg(all(loom, test))]
-pub(crate) use bench::Bench;
 pub use cancel::Cancel;
 pub use explored::{Counts, Ending, Explored};
 pub use explorer::{Explorer, Pusher};
 pub use filch_queue::Owner;
 #[cfg(all(loom, test))]
-pub(crate) use muster::Muster;
+pub(crate) use idle_list::IdleList;
+#[cfg(all(loom, test))]
+pub(crate) use termination::Termination;
 
 use crate::sync::{lock, Mutex};
 use crate::Pool;
-use crew::{Crew, Limits};
-use life::Member;
 use queue::{ChaseLev, Kind};
 use roots::Roots;
+use run_loop::Local;
+use shared::{Limits, Shared};
 
 /// Runs `visit` once on each root and on each task that it pushes.
 ///
@@ -279,12 +279,12 @@ impl<'p, P, K, M> Explore<'p, P, K, M> {
         F: Fn(T, &mut Explorer<'_, K::Owner, S>) + Sync,
     {
         let explorers = self.most_workers();
-        let crew = Crew::<T, K, S, M, F> {
+        let shared = Shared::<T, K, S, M, F> {
             kind: self.queue,
             thieves: (0..explorers).map(|_| OnceLock::new()).collect(),
             roots: Roots::new(roots.into_iter().collect(), explorers),
-            muster: muster::Muster::new(),
-            bench: bench::Bench::new((1..explorers).map(Member::new).collect()),
+            termination: termination::Termination::new(),
+            idle_list: idle_list::IdleList::new((1..explorers).map(Local::new).collect()),
             fenced: !barrier::register(),
             limits: self.limits,
             ending: Mutex::new(None),
@@ -293,12 +293,12 @@ impl<'p, P, K, M> Explore<'p, P, K, M> {
             state: self.state,
             visit,
         };
-        let go = || crate::scope(|scope| life::live(&crew, scope, Member::new(0), false));
+        let go = || crate::scope(|scope| run_loop::run(&shared, scope, Local::new(0), false));
         match self.pool {
             Some(pool) => pool.install(go),
             None => go(),
         }
-        crew.into_explored()
+        shared.into_explored()
     }
 
     /// Runs like [`run`](Explore::run), until a visit returns a result, which stops it.

@@ -34,7 +34,7 @@ use filch_queue::{bulk, ff_cl, ff_the, thep, AtLeastOnce, Owner, Steal, Thief};
 pub use crate::engine::{Asymmetric, ChaseLev, FfCl, FfThe, The, Thep};
 pub use filch_queue::bound::{Bound, Delta};
 
-use super::explorer::refuse;
+use super::explorer::push_failed;
 use crate::engine;
 
 /// A kind of queue for tasks of type `T`. Makes a queue for each worker of an exploration.
@@ -136,7 +136,7 @@ impl<T: Send> Kind<T> for Bulk {
         };
         let pushed = batch.len();
         if let Err(error) = own.try_push_batch(batch) {
-            refuse(error);
+            push_failed(error);
         }
         Stolen { task: Steal::Success(task), pushed }
     }

@@ -141,7 +141,7 @@ impl fmt::Debug for Runs {
 
 impl Runs {
     /// Creates the runs of a seat that does not have its address yet: see
-    /// [`move_in`](Runs::move_in).
+    /// [`init`](Runs::init).
     pub(crate) fn new() -> Runs {
         Runs {
             chunks: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
@@ -150,7 +150,7 @@ impl Runs {
     }
 
     /// Initializes entry 0, when the seat has its final address.
-    pub(crate) fn move_in(&self, seat: &Seat) {
+    pub(crate) fn init(&self, seat: &Seat) {
         let run = self.entry(0, seat);
         run.floor.store(0, Ordering::Release);
         self.set_top(0, run);
@@ -192,13 +192,13 @@ impl Runs {
     /// Returns the entry of what runs here in place.
     #[cfg(all(test, loom))]
     pub(crate) fn bottom(&self) -> &Run {
-        self.get(0).expect("a seat has its place")
+        self.get(0).expect("entry 0 exists since `init`")
     }
 
     /// Returns the run that the occupant is in.
     #[inline(always)]
     pub(crate) fn top(&self) -> &Run {
-        // SAFETY: entry 0 since `move_in`, later the last run; the memory of runs stays.
+        // SAFETY: entry 0 since `init`, later the last run; the memory of runs stays.
         unsafe { &*self.top.run.load(Ordering::Relaxed) }
     }
 
@@ -373,7 +373,7 @@ mod tests {
     fn seat() -> Box<Seat> {
         // SAFETY: no slot is touched.
         let seat = Box::new(unsafe { Seat::new(0, 1 << 12, 2, Mode::default()) });
-        seat.runs.move_in(&seat);
+        seat.runs.init(&seat);
         seat
     }
 
@@ -424,7 +424,7 @@ mod tests {
             assert!(runs.at(depth).is_for(64 * last), "depth {depth}");
         }
         runs.end();
-        assert!(runs.at(55).is_for(64 * 9), "what is over has no depths");
+        assert!(runs.at(55).is_for(64 * 9), "a run that is over has no depths");
         (1..floors.len()).for_each(|_| runs.end());
     }
 }

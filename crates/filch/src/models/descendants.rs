@@ -8,8 +8,8 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
-use super::explore;
-use super::sleep::{has_begun, has_begun_stolen, plan, slot_at, stolen_from};
+use super::check_orders;
+use super::sleep::{plan, set_running, set_running_stolen, slot_at, stolen_from};
 use crate::defect::{self, Defect};
 use crate::job::Job;
 use crate::lineage::{node_of, Lineage};
@@ -36,7 +36,7 @@ unsafe fn end_wait(data: *const (), worker: &mut Worker, _: bool) {
     let world = unsafe { &*data.cast::<World>() };
     world.has_run.store(true, Ordering::Release);
     if slot_at(world.awaited).complete() {
-        worker.seat().pool().seat(0).sleep.call();
+        worker.seat().pool().seat(0).sleep.notify();
     }
 }
 
@@ -60,16 +60,16 @@ enum Part {
 /// Makes worker 0 wait, while `work` runs on a thread that is worker 2. `work` gets the slot of
 /// worker 1's job.
 fn waits(part: Part, work: impl Fn(&Shared, &Slot, *const World) + Copy + Send + Sync + 'static) {
-    explore(2, move || {
+    check_orders(2, move || {
         let pool = Shared::new(3, 4, plan(Mode::Asymmetric)).expect("memory for a model");
         let (waiter, runner) = (pool.seat(0), pool.seat(1));
-        has_begun(waiter);
+        set_running(waiter);
         let awaited = stolen_from(waiter, std::ptr::null(), nothing);
-        has_begun_stolen(runner, waiter, awaited);
+        set_running_stolen(runner, waiter, awaited);
         let world = Arc::new(World { awaited: node_of(awaited), has_run: AtomicBool::new(false) });
         let slot = stolen_from(runner, Arc::as_ptr(&world).cast(), nothing);
         if part == Part::Runs {
-            has_begun_stolen(pool.seat(2), runner, slot);
+            set_running_stolen(pool.seat(2), runner, slot);
         }
         let slot = node_of(slot);
         let thief = {
@@ -99,7 +99,7 @@ fn begins_at_a_distance() {
         let seat = pool.seat(2);
         // As `search::run` does; but the job stays on the stack.
         seat.runs.begin(seat, pool.seat(1).lineage_of(slot), 0);
-        seat.begin();
+        seat.begin_work();
         fork(seat, world.cast(), end_wait);
     });
 }
@@ -124,10 +124,10 @@ fn forks_after_something_else() {
 /// A worker runs something, and forks a job after that. It begins something else above the job
 /// while a thief takes the job and looks up which run has forked it.
 fn looks_at_the_run_of_a_stolen_job() {
-    explore(3, || {
+    check_orders(3, || {
         let pool = Shared::new(2, 4, plan(Mode::Asymmetric)).expect("memory for a model");
         let owner = pool.seat(0);
-        has_begun(owner);
+        set_running(owner);
         owner.runs.begin(owner, Lineage::from_parts(64, std::ptr::null()), 0);
         owner.runs.end();
         // SAFETY: this thread is worker 0 of the model.
@@ -168,8 +168,8 @@ fn a_waiter_is_woken_for_a_fork_in_a_run_that_has_just_begun() {
 }
 
 #[test]
-fn a_run_that_begins_quietly_is_caught() {
-    assert!(!defect::with(Some(Defect::BeginsQuietly), begins_at_a_distance));
+fn a_run_that_begins_without_an_alarm_is_caught() {
+    assert!(!defect::with(Some(Defect::BeginRaisesNoAlarm), begins_at_a_distance));
 }
 
 #[test]
@@ -178,12 +178,12 @@ fn a_waiter_is_woken_for_a_fork_after_something_else() {
 }
 
 #[test]
-fn a_run_that_ends_quietly_is_caught() {
-    assert!(!defect::with(Some(Defect::EndsQuietly), forks_after_something_else));
+fn a_run_that_ends_without_an_alarm_is_caught() {
+    assert!(!defect::with(Some(Defect::EndRaisesNoAlarm), forks_after_something_else));
 }
 
 #[test]
-fn the_run_of_a_stolen_job_is_certain() {
+fn a_thief_finds_the_run_that_forked_a_stolen_job() {
     assert!(defect::with(None, looks_at_the_run_of_a_stolen_job));
 }
 

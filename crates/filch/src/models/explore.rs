@@ -1,5 +1,5 @@
-//! Explorations: over exactly when no task is queued or running. No explorer stays on the bench
-//! that is needed.
+//! Explorations: over exactly when no task is queued or running. No explorer stays idle that is
+//! needed.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use filch_queue::{barrier, chase_lev, Steal};
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use super::explore;
-use crate::explore::{Bench, Muster};
+use super::check_orders;
+use crate::explore::{IdleList, Termination};
 
 /// The first task pushes the two others.
 const TASKS: usize = 3;
 
 struct World {
-    muster: Muster,
+    termination: Termination,
     thieves: [chase_lev::Thief<usize>; 2],
     done: AtomicUsize,
 }
@@ -29,7 +29,7 @@ impl World {
     }
 
     /// Runs like a worker, but looks only once when it has found nothing.
-    fn live(&self, owner: &chase_lev::Owner<usize>, index: usize, counts: bool) {
+    fn run_worker(&self, owner: &chase_lev::Owner<usize>, index: usize, counts: bool) {
         let thief = &self.thieves[1 - index];
         loop {
             while let Some(task) = owner.pop() {
@@ -40,9 +40,9 @@ impl World {
                 Steal::Retry => {}
                 Steal::Empty | Steal::Abort => {
                     if counts {
-                        self.muster.leave();
+                        self.termination.leave();
                     }
-                    if self.muster.is_over() {
+                    if self.termination.is_over() {
                         assert_eq!(self.done.load(Ordering::Relaxed), TASKS, "it was over too early");
                         return;
                     }
@@ -50,7 +50,7 @@ impl World {
                         return;
                     }
                     if counts {
-                        self.muster.enter();
+                        self.termination.enter();
                     }
                 }
             }
@@ -59,24 +59,24 @@ impl World {
 }
 
 fn ends(thief_counts: bool) {
-    explore(2, move || {
+    check_orders(2, move || {
         let queue = || chase_lev::with_capacity(2).expect("memory for a model");
         let ((first, first_thief), (second, second_thief)) = (queue(), queue());
         first.push(0);
         let thieves = [first_thief, second_thief];
-        let world = Arc::new(World { muster: Muster::new(), thieves, done: AtomicUsize::new(0) });
+        let world = Arc::new(World { termination: Termination::new(), thieves, done: AtomicUsize::new(0) });
         let other = thread::spawn({
             let world = Arc::clone(&world);
             move || {
                 if thief_counts {
-                    world.muster.enter();
+                    world.termination.enter();
                 }
-                world.live(&second, 1, thief_counts);
+                world.run_worker(&second, 1, thief_counts);
             }
         });
-        world.live(&first, 0, true);
+        world.run_worker(&first, 0, true);
         other.join().unwrap();
-        assert!(world.muster.is_over());
+        assert!(world.termination.is_over());
         assert_eq!(world.done.load(Ordering::Relaxed), TASKS);
     });
 }
@@ -92,14 +92,14 @@ fn a_thief_that_does_not_count_is_caught() {
     assert!(passed.is_err(), "the model does not notice");
 }
 
-/// The defect of the model of the bench.
+/// The defect in a model of the idle list.
 #[derive(Clone, Copy, PartialEq)]
-enum Wrong {
-    Nothing,
-    /// An explorer that goes to the bench does not look once more.
+enum Flaw {
+    None,
+    /// An explorer that becomes idle does not look once more.
     NoLastLook,
-    /// The last searching explorer does not call another for the next task.
-    NoCall,
+    /// The last searching explorer does not wake another for the next task.
+    NoWake,
 }
 
 /// The end of an explorer that searched.
@@ -107,18 +107,18 @@ enum Wrong {
 enum End {
     /// The explorer has a task.
     Busy,
-    /// The explorer is on the bench, and may have been called since.
-    Benched,
-    /// The explorer was called before it was on the bench, and keeps searching.
-    Called,
+    /// The explorer is on the idle list, or was woken since.
+    Idle,
+    /// The explorer was woken before it was on the idle list, and keeps searching.
+    Woken,
 }
 
-/// A worker pushes tasks that it will never pop. Explorers search for one task each, and go to the
-/// bench if there is none.
-fn bench(tasks: usize, explorers: usize, wrong: Wrong) {
-    explore(3, move || {
+/// A worker pushes tasks that it will never pop. Explorers search for one task each, and become
+/// idle if there is none.
+fn idle_explorers(tasks: usize, explorers: usize, flaw: Flaw) {
+    check_orders(3, move || {
         let (owner, thief) = chase_lev::with_capacity(2).expect("memory for a model");
-        let bench = Arc::new(Bench::new(Vec::new()));
+        let list = Arc::new(IdleList::new(Vec::new()));
         let steal = |thief: &chase_lev::Thief<usize>| loop {
             match thief.steal() {
                 Steal::Success(_) => return true,
@@ -126,72 +126,72 @@ fn bench(tasks: usize, explorers: usize, wrong: Wrong) {
                 Steal::Empty | Steal::Abort => return false,
             }
         };
-        // An explorer that was called stays awake, and that is all the model needs.
-        let call = |bench: &Bench<usize>, called: &AtomicUsize| {
-            if bench.call().is_some() {
-                called.fetch_add(1, Ordering::Relaxed);
+        // An explorer that was woken stays awake, and that is all the model needs.
+        let wake = |list: &IdleList<usize>, woken: &AtomicUsize| {
+            if list.wake_one().is_some() {
+                woken.fetch_add(1, Ordering::Relaxed);
             }
         };
-        let called = Arc::new(AtomicUsize::new(0));
+        let woken = Arc::new(AtomicUsize::new(0));
         for _ in 0..explorers {
-            bench.callable().begin_search();
+            list.counts().begin_search();
         }
-        let live = move |explorer, bench: &Bench<usize>, called: &AtomicUsize, thief: &chase_lev::Thief<usize>| {
+        let search = move |explorer, list: &IdleList<usize>, woken: &AtomicUsize, thief: &chase_lev::Thief<usize>| {
             if !steal(thief) {
-                bench.come();
+                list.begin_add();
                 barrier::heavy().expect("loom makes barriers");
-                if wrong == Wrong::NoLastLook || !steal(thief) {
-                    return if bench.sit(explorer).is_some() { End::Called } else { End::Benched };
+                if flaw == Flaw::NoLastLook || !steal(thief) {
+                    return if list.finish_add(explorer).is_some() { End::Woken } else { End::Idle };
                 }
-                bench.turn_back();
+                list.cancel_add();
             }
-            if bench.callable().end_search() && wrong != Wrong::NoCall {
-                call(bench, called);
+            if list.counts().end_search() && flaw != Flaw::NoWake {
+                wake(list, woken);
             }
             End::Busy
         };
         let others: Vec<_> = (0..explorers)
             .map(|explorer| {
-                let (bench, called, thief) = (Arc::clone(&bench), Arc::clone(&called), thief.clone());
-                thread::spawn(move || live(explorer, &bench, &called, &thief))
+                let (list, woken, thief) = (Arc::clone(&list), Arc::clone(&woken), thief.clone());
+                thread::spawn(move || search(explorer, &list, &woken, &thief))
             })
             .collect();
         for task in 0..tasks {
             owner.push(task);
             barrier::light();
-            if bench.callable().is_anybody() {
-                call(&bench, &called);
+            if list.counts().should_wake() {
+                wake(&list, &woken);
             }
         }
         let ends: Vec<End> = others.into_iter().map(|other| other.join().unwrap()).collect();
         let count = |end| ends.iter().filter(|&&other| other == end).count();
-        let called = called.load(Ordering::Relaxed);
-        let searching = called + count(End::Called);
-        assert_eq!(bench.callable().searching(), searching, "who searches is counted");
-        let sitting = Arc::into_inner(bench).expect("all have left").into_sitting().len();
-        assert_eq!(sitting + called, count(End::Benched), "an explorer is lost");
-        assert!(thief.is_empty() || sitting == 0 || searching > 0, "a task is left alone");
+        let woken = woken.load(Ordering::Relaxed);
+        let searching = woken + count(End::Woken);
+        assert_eq!(list.counts().searching(), searching, "the number of searching explorers");
+        let listed = Arc::into_inner(list).expect("all explorers have ended").into_explorers().len();
+        assert_eq!(listed + woken, count(End::Idle), "an explorer is lost");
+        assert!(thief.is_empty() || listed == 0 || searching > 0, "a task is left alone");
     });
 }
 
 #[test]
-fn nobody_stays_on_the_bench_while_a_task_is_left_alone() {
-    bench(1, 1, Wrong::Nothing);
+fn no_explorer_stays_idle_while_a_task_is_left_alone() {
+    idle_explorers(1, 1, Flaw::None);
 }
 
 #[test]
-fn nor_with_two_who_search() {
-    bench(2, 2, Wrong::Nothing);
+fn of_two_explorers_none_stays_idle_while_a_task_is_left_alone() {
+    idle_explorers(2, 2, Flaw::None);
 }
 
 #[test]
-fn who_does_not_look_once_more_is_caught() {
-    let passed = std::panic::catch_unwind(|| bench(1, 1, Wrong::NoLastLook));
+fn an_explorer_that_does_not_look_once_more_is_caught() {
+    let passed = std::panic::catch_unwind(|| idle_explorers(1, 1, Flaw::NoLastLook));
     assert!(passed.is_err(), "the model does not notice");
 }
 
 #[test]
-fn the_last_who_searches_and_calls_nobody_is_caught() {
-    let passed = std::panic::catch_unwind(|| bench(2, 2, Wrong::NoCall));
+fn a_last_searcher_that_wakes_no_explorer_is_caught() {
+    let passed = std::panic::catch_unwind(|| idle_explorers(2, 2, Flaw::NoWake));
     assert!(passed.is_err(), "the model does not notice");
 }

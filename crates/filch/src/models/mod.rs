@@ -42,10 +42,10 @@ fn with_deques(model: impl FnOnce()) {
     model();
 }
 
-/// Explores every order of a model's steps, up to a number of preemptions. That is
+/// Checks every order of a model's steps, up to a number of preemptions. That is
 /// `LOOM_MAX_PREEMPTIONS`, or `preemptions`.
 #[cfg(loom)]
-fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+fn check_orders(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound.get_or_insert(preemptions);
     builder.max_branches = 20_000;

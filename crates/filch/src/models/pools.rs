@@ -15,11 +15,11 @@ fn orders(usual: usize) -> usize {
     std::env::var("FILCH_SHUTTLE_ORDERS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-fn explore(usual: usize, model: impl Fn() + Sync + Send + 'static) {
-    explore_exactly(orders(usual), model);
+fn check_orders(usual: usize, model: impl Fn() + Sync + Send + 'static) {
+    check_exactly(orders(usual), model);
 }
 
-fn explore_exactly(orders: usize, model: impl Fn() + Sync + Send + 'static) {
+fn check_exactly(orders: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut config = shuttle::Config::new();
     config.stack_size = 256 * 1024;
     config.max_steps = shuttle::MaxSteps::FailAfter(200_000);
@@ -51,7 +51,7 @@ const KINDS: [(Waiting, Fences); 4] = [
 ];
 
 fn joins(threads: usize, waiting: Waiting, fences: Fences) {
-    explore(150, move || {
+    check_orders(150, move || {
         let pool = pool(threads, waiting, fences);
         assert_eq!(pool.with_worker(|worker| fib(worker, 6)), 8);
         // Once more, when all workers may have gone to sleep.
@@ -61,7 +61,7 @@ fn joins(threads: usize, waiting: Waiting, fences: Fences) {
 
 /// Two closures that wait for each other.
 fn meets(waiting: Waiting, fences: Fences) {
-    explore(300, move || {
+    check_orders(300, move || {
         let pool = pool(2, waiting, fences);
         let barrier = Arc::new(Barrier::new(2));
         for _ in 0..2 {
@@ -72,7 +72,7 @@ fn meets(waiting: Waiting, fences: Fences) {
 }
 
 #[test]
-fn joins_come_to_the_right_result() {
+fn joins_return_the_right_result() {
     for (waiting, fences) in KINDS {
         for threads in 1..=3 {
             assert!(defect::with(None, move || joins(threads, waiting, fences)));
@@ -91,7 +91,7 @@ fn closures_that_wait_for_each_other_meet() {
 fn scopes_end_after_their_tasks() {
     for (waiting, fences) in KINDS {
         assert!(defect::with(None, move || {
-            explore(150, move || {
+            check_orders(150, move || {
                 let pool = pool(2, waiting, fences);
                 let count = AtomicUsize::new(0);
                 pool.scope(|scope| {
@@ -116,7 +116,7 @@ fn scopes_end_after_their_tasks() {
 #[test]
 fn a_pool_finishes_what_was_spawned_before_it_ends() {
     assert!(defect::with(None, || {
-        explore(300, || {
+        check_orders(300, || {
             let count = Arc::new(AtomicUsize::new(0));
             {
                 let pool = pool(2, Waiting::Strict, Fences::Automatic);
@@ -137,10 +137,10 @@ fn a_pool_finishes_what_was_spawned_before_it_ends() {
 }
 
 #[test]
-fn installs_go_there_and_back() {
+fn installs_nest_across_two_pools() {
     for waiting in [Waiting::Strict, Waiting::Any] {
         assert!(defect::with(None, move || {
-            explore(200, move || {
+            check_orders(200, move || {
                 let (first, second) = (pool(1, waiting, Fences::Automatic), pool(1, waiting, Fences::Automatic));
                 let answer = first.install(|| second.install(|| first.install(|| second.install(|| 42))));
                 assert_eq!(answer, 42);
@@ -150,9 +150,9 @@ fn installs_go_there_and_back() {
 }
 
 #[test]
-fn broadcasts_reach_everybody() {
+fn broadcasts_reach_every_worker() {
     assert!(defect::with(None, || {
-        explore(200, || {
+        check_orders(200, || {
             let pool = pool(3, Waiting::Strict, Fences::Automatic);
             let (one, two) =
                 pool.join(|| crate::broadcast(|part| part.index()), || crate::broadcast(|part| part.index()));
@@ -165,7 +165,7 @@ fn broadcasts_reach_everybody() {
 fn a_sleeper_that_does_not_look_again_is_caught() {
     assert!(!defect::with(Some(Defect::SleepWithoutLook), || {
         // As many orders as it takes, whatever was asked for: it ends at the first that fails.
-        explore_exactly(20_000, || {
+        check_exactly(20_000, || {
             let pool = pool(2, Waiting::Strict, Fences::Automatic);
             let barrier = Arc::new(Barrier::new(2));
             let (first, second) = (barrier.clone(), barrier);
@@ -181,7 +181,7 @@ fn lending_pool(threads: usize, fences: Fences) -> Arc<Pool> {
 }
 
 /// Gives a worker `chances` chances to fall asleep.
-fn be_late(chances: usize) {
+fn let_workers_sleep(chances: usize) {
     (0..chances * 200).for_each(|_| thread::yield_now());
 }
 
@@ -193,7 +193,7 @@ fn callers(count: usize, f: impl Fn() + Send + Sync + 'static) {
         .map(|index| {
             let f = Arc::clone(&f);
             thread::spawn(move || {
-                be_late(index);
+                let_workers_sleep(index);
                 f();
             })
         })
@@ -206,7 +206,7 @@ fn callers_share_the_seats() {
     for fences in [Fences::Automatic, Fences::Owner] {
         for threads in 1..=3 {
             assert!(defect::with(None, move || {
-                explore(150, move || {
+                check_orders(150, move || {
                     let pool = lending_pool(threads, fences);
                     callers(3, move || {
                         for n in [0, 3] {
@@ -221,20 +221,20 @@ fn callers_share_the_seats() {
 
 /// Callers leave spawned jobs in the seats that they return. Each of the jobs is run.
 fn spawns_in_place() {
-    explore(300, || {
+    check_orders(300, || {
         let count = Arc::new(AtomicUsize::new(0));
         {
             let (pool, count) = (lending_pool(1, Fences::Automatic), Arc::clone(&count));
             callers(2, move || {
-                let told = Arc::new(Barrier::new(2));
+                let has_run = Arc::new(Barrier::new(2));
                 pool.install(|| {
-                    let (count, told) = (Arc::clone(&count), Arc::clone(&told));
+                    let (count, has_run) = (Arc::clone(&count), Arc::clone(&has_run));
                     crate::spawn(move || {
                         count.fetch_add(1, Ordering::Relaxed);
-                        told.wait();
+                        has_run.wait();
                     });
                 });
-                told.wait();
+                has_run.wait();
             });
         }
         assert_eq!(count.load(Ordering::Relaxed), 2);
@@ -253,18 +253,18 @@ fn a_return_that_forgets_what_was_spawned_is_caught() {
 
 /// A call waits for what an earlier call has spawned. Another job occupies the other worker.
 fn waits_for_spawned(orders: usize) {
-    explore(orders, || {
+    check_orders(orders, || {
         let pool = lending_pool(2, Fences::Automatic);
         let (done, is_done) = channel();
         let (over, is_over) = channel::<()>();
         let other = {
             let pool = pool.clone();
             thread::spawn(move || {
-                be_late(2);
+                let_workers_sleep(2);
                 pool.spawn(move || _ = is_over.recv());
             })
         };
-        be_late(2);
+        let_workers_sleep(2);
         pool.install(|| crate::spawn(move || _ = done.send(())));
         pool.install(move || is_done.recv()).expect("the spawned job has run");
         drop(over);
@@ -285,11 +285,11 @@ fn a_caller_that_does_not_look_at_the_seat_it_borrows_is_caught() {
 #[test]
 fn broadcasts_reach_lent_seats() {
     assert!(defect::with(None, || {
-        explore(200, || {
+        check_orders(200, || {
             let pool = lending_pool(2, Fences::Automatic);
             let broadcasts = pool.clone();
             let other = thread::spawn(move || assert_eq!(broadcasts.broadcast(|part| part.index()), [0, 1]));
-            be_late(1);
+            let_workers_sleep(1);
             let (one, ()) = pool.join(|| crate::broadcast(|part| part.index()), || ());
             assert_eq!(one, [0, 1]);
             let ((), two) = pool.join(|| (), || crate::broadcast(|part| part.index()));
@@ -303,7 +303,7 @@ fn broadcasts_reach_lent_seats() {
 fn closures_of_several_callers_meet() {
     for fences in [Fences::Automatic, Fences::Owner] {
         assert!(defect::with(None, move || {
-            explore(300, move || {
+            check_orders(300, move || {
                 let pool = lending_pool(2, fences);
                 // One after the other: a pool of two workers has room for one meeting.
                 let turn = Arc::new(shuttle::sync::Mutex::new(()));

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use super::explore;
+use super::check_orders;
 use crate::defect::{self, Defect};
 use crate::job::Job;
 use crate::latch::Gate;
@@ -31,12 +31,12 @@ fn pool(threads: usize) -> Arc<Shared> {
 /// Starts the own thread of a seat, which runs until the pool ends.
 fn owner(pool: &Arc<Shared>, index: usize) -> thread::JoinHandle<()> {
     let pool = pool.clone();
-    thread::spawn(move || pool.work(index))
+    thread::spawn(move || pool.main_loop(index))
 }
 
 /// Ends the pool.
 fn end(pool: &Shared, own_thread: thread::JoinHandle<()>, occupied: &Occupied) {
-    pool.leave();
+    pool.shut_down();
     own_thread.join().unwrap();
     assert!(!occupied.clash.load(plain::Ordering::Relaxed), "two threads in one seat");
 }
@@ -61,31 +61,31 @@ impl Occupied {
 }
 
 /// A job that reports when it has run. It touches what only the occupant of a seat may touch.
-struct Told {
+struct SignalJob {
     gate: Gate,
     occupied: Arc<Occupied>,
 }
 
-impl Told {
-    fn new(occupied: &Arc<Occupied>) -> Arc<Told> {
-        Arc::new(Told { gate: Gate::new(), occupied: occupied.clone() })
+impl SignalJob {
+    fn new(occupied: &Arc<Occupied>) -> Arc<SignalJob> {
+        Arc::new(SignalJob { gate: Gate::new(), occupied: occupied.clone() })
     }
 
     unsafe fn execute(data: *const (), _: &mut Worker, _: bool) {
         // SAFETY: the model waits for the job.
-        let told = unsafe { &*data.cast::<Told>() };
-        told.occupied.enter();
-        told.occupied.leave();
-        told.gate.open();
+        let signal = unsafe { &*data.cast::<SignalJob>() };
+        signal.occupied.enter();
+        signal.occupied.leave();
+        signal.gate.open();
     }
 
-    fn data(self: &Arc<Told>) -> *const () {
+    fn data(self: &Arc<SignalJob>) -> *const () {
         Arc::as_ptr(self).cast()
     }
 
-    fn job(self: &Arc<Told>) -> Job {
+    fn job(self: &Arc<SignalJob>) -> Job {
         // SAFETY: run once, and the model waits for it.
-        unsafe { Job::from_parts(self.data(), Told::execute, Lineage::ROOT) }
+        unsafe { Job::from_parts(self.data(), SignalJob::execute, Lineage::ROOT) }
     }
 }
 
@@ -96,14 +96,14 @@ fn call(pool: &Shared, occupied: &Arc<Occupied>) {
         occupied.leave();
         return;
     }
-    let told = Told::new(occupied);
-    pool.inject(told.job());
-    told.gate.pass();
+    let signal = SignalJob::new(occupied);
+    pool.inject(signal.job());
+    signal.gate.pass();
 }
 
 /// Two callers use one seat.
 fn two_callers() {
-    explore(2, || {
+    check_orders(2, || {
         let (pool, occupied) = (pool(1), Arc::new(Occupied::default()));
         let own_thread = owner(&pool, 0);
         let other = {
@@ -118,13 +118,13 @@ fn two_callers() {
 
 /// A job for this seat alone comes while the seat is or becomes lent.
 fn mail() {
-    explore(2, || {
+    check_orders(2, || {
         let (pool, occupied) = (pool(1), Arc::new(Occupied::default()));
         let own_thread = owner(&pool, 0);
-        let told = Told::new(&occupied);
+        let signal = SignalJob::new(&occupied);
         let sender = {
-            let (pool, told) = (pool.clone(), told.clone());
-            thread::spawn(move || pool.seat(0).deliver(told.job()))
+            let (pool, signal) = (pool.clone(), signal.clone());
+            thread::spawn(move || pool.seat(0).deliver(signal.job()))
         };
         let guest = pool.borrow_seat();
         let is_lent = guest.is_some();
@@ -136,7 +136,7 @@ fn mail() {
             occupied.leave();
         }
         drop(guest);
-        told.gate.pass();
+        signal.gate.pass();
         end(&pool, own_thread, &occupied);
     });
 }
@@ -145,10 +145,10 @@ fn mail() {
 /// seat. When that seat is back, worker 1 forks a job and does not look at it again: the own thread
 /// of the other seat must run it. One thread plays the caller and worker 1.
 fn fork_beside() {
-    explore(2, || {
+    check_orders(2, || {
         let (pool, occupied) = (pool(2), Arc::new(Occupied::default()));
         let seat = pool.seat(1);
-        seat.begin();
+        seat.begin_work();
         seat.stack.answer();
         let own_thread = owner(&pool, 0);
         // No preemption, of which there are few.
@@ -158,9 +158,9 @@ fn fork_beside() {
         if let Some(_guest) = pool.borrow_seat_at(0) {
             seat.stack.answer();
         }
-        let told = Told::new(&occupied);
-        fork(seat, &told);
-        told.gate.pass();
+        let signal = SignalJob::new(&occupied);
+        fork(seat, &signal);
+        signal.gate.pass();
         end(&pool, own_thread, &occupied);
     });
 }
@@ -168,31 +168,31 @@ fn fork_beside() {
 /// A caller borrows and returns a seat while a worker forks a job. The seat's own thread must run
 /// the job.
 fn fork_meanwhile() {
-    explore(2, || {
+    check_orders(2, || {
         let (pool, occupied) = (pool(2), Arc::new(Occupied::default()));
-        pool.seat(1).begin();
+        pool.seat(1).begin_work();
         pool.seat(1).stack.answer();
         let own_thread = owner(&pool, 0);
-        let told = Told::new(&occupied);
+        let signal = SignalJob::new(&occupied);
         let forker = {
-            let (pool, told) = (pool.clone(), told.clone());
-            thread::spawn(move || fork(pool.seat(1), &told))
+            let (pool, signal) = (pool.clone(), signal.clone());
+            thread::spawn(move || fork(pool.seat(1), &signal))
         };
         while !pool.seat(0).sleep.is_asleep() {
             thread::yield_now();
         }
         drop(pool.borrow_seat_at(0));
-        told.gate.pass();
+        signal.gate.pass();
         forker.join().unwrap();
         end(&pool, own_thread, &occupied);
     });
 }
 
 /// Forks a job in the seat of the calling thread.
-fn fork(seat: &Seat, told: &Arc<Told>) {
+fn fork(seat: &Seat, signal: &Arc<SignalJob>) {
     // SAFETY: the calling thread is the occupant.
     let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
-    if seat.stack.push(slot, told.data(), Told::execute) {
+    if seat.stack.push(slot, signal.data(), SignalJob::execute) {
         sleep::answer(seat, slot);
     }
 }
@@ -200,10 +200,10 @@ fn fork(seat: &Seat, told: &Arc<Told>) {
 /// A caller forks a job in seat 1 and waits until it has run. Seat 1 is vacant from the start.
 /// Another caller borrows and returns seat 0, whose own thread must run the job.
 fn two_guests() {
-    explore(2, || {
+    check_orders(2, || {
         let (pool, occupied) = (pool(2), Arc::new(Occupied::default()));
         pool.sleep.start_searching();
-        pool.sleep.lie_down(&pool.seat(1).sleep, SleepState::Resting);
+        pool.sleep.mark_asleep(&pool.seat(1).sleep, SleepState::Resting);
         pool.seat(1).sleep.vacate();
         let own_thread = owner(&pool, 0);
         let caller = {
@@ -211,9 +211,9 @@ fn two_guests() {
             thread::spawn(move || drop(pool.borrow_seat_at(0)))
         };
         if let Some(guest) = pool.borrow_seat_at(1) {
-            let told = Told::new(&occupied);
-            fork(guest.seat(), &told);
-            told.gate.pass();
+            let signal = SignalJob::new(&occupied);
+            fork(guest.seat(), &signal);
+            signal.gate.pass();
             // The job is stolen, and over.
             guest.seat().stack.reset(pool.seat(1).stack.oldest());
         }
@@ -224,14 +224,14 @@ fn two_guests() {
 
 /// A caller waits for a job that another worker has stolen and runs.
 fn stolen() {
-    explore(2, || {
+    check_orders(2, || {
         let (pool, occupied) = (pool(2), Arc::new(Occupied::default()));
         pool.sleep.start_searching();
-        pool.sleep.lie_down(&pool.seat(0).sleep, SleepState::Resting);
+        pool.sleep.mark_asleep(&pool.seat(0).sleep, SleepState::Resting);
         pool.seat(0).sleep.vacate();
         let guest = pool.borrow_seat_at(0).expect("a vacant seat");
-        let told = Told::new(&occupied);
-        fork(guest.seat(), &told);
+        let signal = SignalJob::new(&occupied);
+        fork(guest.seat(), &signal);
         guest.seat().stack.share();
         let Theft::Job(slot) = guest.seat().stack.steal() else { panic!("a public job cannot be stolen") };
         let thief = {
@@ -309,7 +309,7 @@ fn a_return_without_a_look_is_caught() {
 }
 
 #[test]
-fn a_waker_that_gives_up_is_caught() {
+fn a_waker_that_tries_only_once_is_caught() {
     is_caught(Defect::WakesOnlyOnce, two_callers);
 }
 
@@ -329,6 +329,6 @@ fn a_return_that_trusts_old_counts_is_caught() {
 }
 
 #[test]
-fn a_call_that_wakes_the_wrong_thread_is_caught() {
-    is_caught(Defect::CallsTheOwner, stolen);
+fn a_notification_of_the_wrong_thread_is_caught() {
+    is_caught(Defect::NotifiesTheOwner, stolen);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use loom::thread;
 
-use super::explore;
+use super::check_orders;
 use crate::defect::{self, Defect};
 use crate::job::Job;
 use crate::lineage::{node_of, Lineage};
@@ -40,16 +40,16 @@ fn idle_worker(pool: &Arc<Shared>, flag: &Arc<AtomicBool>) -> thread::JoinHandle
 
 /// Makes the worker of `seat` run something since before the others slept. It forks without looking
 /// at them.
-pub(super) fn has_begun(seat: &Seat) {
-    seat.begin();
+pub(super) fn set_running(seat: &Seat) {
+    seat.begin_work();
     seat.stack.answer();
 }
 
-/// Does the same as `has_begun`, for a worker that runs a job stolen from `owner`.
-pub(super) fn has_begun_stolen(seat: &Seat, owner: &Seat, slot: &Slot) {
+/// Does the same as `set_running`, for a worker that runs a job stolen from `owner`.
+pub(super) fn set_running_stolen(seat: &Seat, owner: &Seat, slot: &Slot) {
     slot.run_by(seat.index);
     seat.runs.begin(seat, owner.lineage_of(slot), 0);
-    has_begun(seat);
+    set_running(seat);
 }
 
 /// Returns the slot at an address that was made from a reference to it.
@@ -78,9 +78,9 @@ unsafe fn set_flag(data: *const (), _: &mut Worker, _: bool) {
 /// Worker 0 forks one job and then does not look at it again. Without a wake-up, or a raid, worker
 /// 1 sleeps forever and the model deadlocks.
 fn forks(mode: Mode) {
-    explore(2, move || {
+    check_orders(2, move || {
         let (pool, flag) = (pool(mode), Arc::new(AtomicBool::new(false)));
-        has_begun(pool.seat(0));
+        set_running(pool.seat(0));
         let sleeper = idle_worker(&pool, &flag);
         let seat = pool.seat(0);
         // SAFETY: this thread is worker 0 of the model.
@@ -94,7 +94,7 @@ fn forks(mode: Mode) {
 
 /// A job comes from outside.
 fn injects() {
-    explore(2, || {
+    check_orders(2, || {
         let (pool, flag) = (pool(Mode::Asymmetric), Arc::new(AtomicBool::new(false)));
         let sleeper = idle_worker(&pool, &flag);
         // SAFETY: run once, while the flag is there.
@@ -105,7 +105,7 @@ fn injects() {
 
 /// A job comes that only this worker may run.
 fn delivers() {
-    explore(2, || {
+    check_orders(2, || {
         let (pool, flag) = (pool(Mode::Asymmetric), Arc::new(AtomicBool::new(false)));
         let sleeper = idle_worker(&pool, &flag);
         // SAFETY: run once, while the flag is there.
@@ -116,10 +116,10 @@ fn delivers() {
 
 /// Worker 0 waits for a stolen job, strictly; worker 1 completes it.
 fn completes() {
-    explore(2, || {
+    check_orders(2, || {
         let pool = pool(Mode::Asymmetric);
         let flag = Arc::new(AtomicBool::new(false));
-        has_begun(pool.seat(0));
+        set_running(pool.seat(0));
         let seat = pool.seat(0);
         // SAFETY: this thread is worker 0 of the model.
         let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
@@ -128,7 +128,7 @@ fn completes() {
         let sleeper = idle_worker(&pool, &flag);
         if seat.stack.pop(slot) || seat.stack.settle(slot) {
             flag.store(true, Ordering::Release);
-            pool.seat(1).sleep.call();
+            pool.seat(1).sleep.notify();
         } else {
             wait::for_stolen(seat, slot);
             assert!(flag.load(Ordering::Acquire));
@@ -138,14 +138,14 @@ fn completes() {
 }
 
 #[test]
-fn a_fork_is_not_overlooked_by_one_who_falls_asleep() {
+fn a_worker_that_falls_asleep_sees_a_fork() {
     for mode in [Mode::Asymmetric, Mode::Fenced] {
         assert!(defect::with(None, move || forks(mode)));
     }
 }
 
 #[test]
-fn an_injected_job_is_not_overlooked() {
+fn a_worker_that_falls_asleep_sees_an_injected_job() {
     assert!(defect::with(None, injects));
 }
 
@@ -155,12 +155,12 @@ fn an_injection_without_a_fence_is_caught() {
 }
 
 #[test]
-fn a_delivered_job_is_not_overlooked() {
+fn a_worker_that_falls_asleep_sees_a_delivered_job() {
     assert!(defect::with(None, delivers));
 }
 
 #[test]
-fn the_end_of_a_stolen_job_is_not_overlooked_by_its_owner() {
+fn an_owner_that_falls_asleep_sees_the_end_of_its_stolen_job() {
     assert!(defect::with(None, completes));
 }
 
@@ -178,15 +178,15 @@ fn a_sleeper_without_the_barrier_is_caught() {
 /// if the two jobs waited for each other. The worker that takes the first must make sure that the
 /// second is taken.
 fn forks_two() {
-    unsafe fn tick_off(data: *const (), worker: &mut Worker, _: bool) {
+    unsafe fn set_own_flag(data: *const (), worker: &mut Worker, _: bool) {
         // SAFETY: the flags outlive the model's threads.
         let flags = unsafe { &*data.cast::<[AtomicBool; 3]>() };
         flags[worker.index()].store(true, Ordering::Release);
     }
-    explore(2, || {
+    check_orders(2, || {
         let pool = Shared::new(3, 4, plan(Mode::Asymmetric)).expect("memory");
         let flags = Arc::new([AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false)]);
-        has_begun(pool.seat(0));
+        set_running(pool.seat(0));
         let idle: Vec<_> = [1, 2]
             .into_iter()
             .map(|index| {
@@ -204,7 +204,7 @@ fn forks_two() {
         for _ in 0..2 {
             // SAFETY: this thread is worker 0 of the model.
             let slot = unsafe { Worker::at(seat.stack.bottom()) }.slot();
-            if seat.stack.push(slot, Arc::as_ptr(&flags).cast(), tick_off) {
+            if seat.stack.push(slot, Arc::as_ptr(&flags).cast(), set_own_flag) {
                 sleep::answer(seat, slot);
             }
         }
@@ -216,20 +216,20 @@ fn forks_two() {
 /// job. The other worker must run that. Both may sleep when the job comes, and then neither had a
 /// barrier.
 fn wakes_and_forks() {
-    unsafe fn tick_off(data: *const (), worker: &mut Worker, _: bool) {
+    unsafe fn set_own_flag(data: *const (), worker: &mut Worker, _: bool) {
         // SAFETY: the flags outlive the model's threads.
         let flags = unsafe { &*data.cast::<[AtomicBool; 2]>() };
         flags[worker.index()].store(true, Ordering::Release);
     }
     unsafe fn fork(data: *const (), worker: &mut Worker, migrated: bool) {
         let (seat, slot) = (worker.seat(), worker.slot());
-        if seat.stack.push(slot, data, tick_off) {
+        if seat.stack.push(slot, data, set_own_flag) {
             sleep::answer(seat, slot);
         }
         // SAFETY: as above.
-        unsafe { tick_off(data, worker, migrated) };
+        unsafe { set_own_flag(data, worker, migrated) };
     }
-    explore(2, || {
+    check_orders(2, || {
         let pool = pool(Mode::Asymmetric);
         let flags = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
         let idle = |index: usize| {
@@ -272,17 +272,17 @@ fn leaves_a_job_to_a_waiter() {
         let world = unsafe { &*data.cast::<World>() };
         let pool = worker.seat().pool();
         if slot_at(world.awaited).complete() {
-            pool.seat(0).sleep.call();
+            pool.seat(0).sleep.notify();
         }
     }
-    explore(1, || {
+    check_orders(1, || {
         let pool = Shared::new(4, 4, plan(Mode::Asymmetric)).expect("memory");
         let waiter = pool.seat(0);
-        [0, 1].into_iter().for_each(|index| has_begun(pool.seat(index)));
+        [0, 1].into_iter().for_each(|index| set_running(pool.seat(index)));
         let awaited = stolen_from(waiter, std::ptr::null(), unrelated);
         let world =
             Arc::new(World { awaited: std::ptr::from_ref(awaited).addr(), idle_is_done: AtomicBool::new(false) });
-        has_begun_stolen(pool.seat(3), waiter, awaited);
+        set_running_stolen(pool.seat(3), waiter, awaited);
 
         let idles = {
             let (pool, world) = (pool.clone(), world.clone());
@@ -319,11 +319,11 @@ fn leaves_a_job_to_a_waiter() {
 /// Worker 0 forks a job, sleeps, wakes, and returns to its job. Worker 1 raids it meanwhile. The
 /// job is run once.
 fn raids_a_sleeper() {
-    explore(3, || {
+    check_orders(3, || {
         let pool = pool(Mode::Asymmetric);
         let runs = Arc::new(AtomicUsize::new(0));
         let owner = pool.seat(0);
-        has_begun(owner);
+        set_running(owner);
         // SAFETY: this thread is worker 0 of the model.
         let slot = unsafe { Worker::at(owner.stack.bottom()) }.slot();
         let raider = {
@@ -337,8 +337,8 @@ fn raids_a_sleeper() {
             })
         };
         owner.stack.push(slot, std::ptr::null(), set_flag);
-        pool.sleep.lie_down(&owner.sleep, SleepState::For(node_of(slot)));
-        pool.sleep.get_up(&owner.sleep);
+        pool.sleep.mark_asleep(&owner.sleep, SleepState::WaitingFor(node_of(slot)));
+        pool.sleep.mark_awake(&owner.sleep);
         if owner.stack.pop(slot) || owner.stack.settle(slot) {
             runs.fetch_add(1, Ordering::Relaxed);
         }
@@ -359,8 +359,8 @@ fn a_raid_of_a_sleeper_without_a_fence_is_caught() {
 }
 
 #[test]
-fn an_owner_that_gets_up_without_a_fence_is_caught() {
-    assert!(!defect::with(Some(Defect::RisesWithoutFence), raids_a_sleeper));
+fn an_owner_that_wakes_without_a_fence_is_caught() {
+    assert!(!defect::with(Some(Defect::WakesWithoutFence), raids_a_sleeper));
 }
 
 /// Worker 0 waits for a job that worker 1 runs. That can end only after a job in the injector,
@@ -369,19 +369,19 @@ fn returns_to_the_injector() {
     unsafe fn complete(data: *const (), worker: &mut Worker, _: bool) {
         let pool = worker.seat().pool();
         if slot_at(data.addr()).complete() {
-            pool.seat(0).sleep.call();
+            pool.seat(0).sleep.notify();
         }
     }
     unsafe fn run_slot(data: *const (), worker: &mut Worker, _: bool) {
         // SAFETY: a slot of the pool, whose job was stolen.
         unsafe { search::run_forked(&*data.cast::<Slot>(), worker) };
     }
-    explore(3, || {
+    check_orders(3, || {
         let pool = pool(Mode::Asymmetric);
         let (waiter, runner) = (pool.seat(0), pool.seat(1));
-        has_begun(waiter);
+        set_running(waiter);
         let awaited = stolen_from(waiter, std::ptr::null(), complete);
-        has_begun_stolen(runner, waiter, awaited);
+        set_running_stolen(runner, waiter, awaited);
         let given_back = stolen_from(runner, std::ptr::from_ref(awaited).cast(), complete);
         let lineage = runner.lineage_of(given_back);
         // SAFETY: run once, while the pool is there.
@@ -402,13 +402,13 @@ fn returns_to_the_injector() {
 }
 
 #[test]
-fn a_job_that_is_put_back_is_not_overlooked() {
+fn a_waiter_sees_a_job_that_is_put_back() {
     assert!(defect::with(None, returns_to_the_injector));
 }
 
 #[test]
-fn a_job_that_is_put_back_in_silence_is_caught() {
-    assert!(!defect::with(Some(Defect::ReturnsInSilence), returns_to_the_injector));
+fn a_put_back_that_wakes_no_waiter_is_caught() {
+    assert!(!defect::with(Some(Defect::PutBackWakesNoWaiter), returns_to_the_injector));
 }
 
 #[test]
@@ -418,7 +418,7 @@ fn the_last_searcher_wakes_a_waiter_for_what_it_leaves() {
 
 #[test]
 fn a_last_searcher_that_wakes_no_waiters_is_caught() {
-    assert!(!defect::with(Some(Defect::WaitersSleepOn), leaves_a_job_to_a_waiter));
+    assert!(!defect::with(Some(Defect::WakesNoWaiters), leaves_a_job_to_a_waiter));
 }
 
 #[test]
@@ -427,11 +427,11 @@ fn a_last_searcher_that_does_not_look_is_caught() {
 }
 
 #[test]
-fn who_gets_up_and_forks_is_not_overlooked_by_who_stays_in_bed() {
+fn a_sleeper_is_woken_for_a_fork_of_a_woken_worker() {
     assert!(defect::with(None, wakes_and_forks));
 }
 
 #[test]
-fn who_takes_one_job_does_not_leave_another_to_nobody() {
+fn a_worker_that_takes_one_of_two_jobs_wakes_another_for_the_second() {
     assert!(defect::with(None, forks_two));
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use super::explore;
+use super::check_orders;
 use crate::defect::{self, Defect};
 use crate::split::Mode;
 use crate::stack::{Slot, Stack, Theft, STRIDE};
@@ -44,7 +44,7 @@ impl World {
 
     fn run_slot(&self, slot: &Slot) {
         let number = slot.job_data().addr();
-        assert_ne!(number, 0, "a slot was stolen that nobody had filled");
+        assert_ne!(number, 0, "a slot was stolen that was never filled");
         self.run(number - 1);
         slot.complete();
     }
@@ -78,7 +78,7 @@ impl World {
 
 /// The owner forks two jobs and shares; there are one or two thieves.
 fn shares(mode: Mode, thieves: usize) {
-    explore(3 - thieves.min(2) + 1, move || {
+    check_orders(3 - thieves.min(2) + 1, move || {
         let world = World::new(2, mode);
         let thieves: Vec<_> = (0..thieves)
             .map(|_| {
@@ -98,7 +98,7 @@ fn shares(mode: Mode, thieves: usize) {
 
 /// The owner uses a slot again after its first job was stolen, or not.
 fn reuses(mode: Mode) {
-    explore(2, move || {
+    check_orders(2, move || {
         let world = World::new(2, mode);
         let thief = {
             let world = world.clone();
@@ -120,7 +120,7 @@ fn reuses(mode: Mode) {
 /// The owner forks, returns and forks again, and shares nothing. A thief raids and steals, and
 /// perhaps another one does.
 fn raids(mode: Mode, raiders: usize) {
-    explore(if raiders > 1 { 2 } else { 3 }, move || {
+    check_orders(if raiders > 1 { 2 } else { 3 }, move || {
         let world = World::new(3, mode);
         let raiders: Vec<_> = (0..raiders)
             .map(|_| {
@@ -144,7 +144,7 @@ fn raids(mode: Mode, raiders: usize) {
 
 /// A thief raids while the owner shares and takes back.
 fn raids_and_shares(mode: Mode) {
-    explore(2, move || {
+    check_orders(2, move || {
         let world = World::new(2, mode);
         let raider = {
             let world = world.clone();
@@ -204,14 +204,14 @@ fn a_raid_and_a_share_do_not_offer_a_job_twice() {
 
 #[test]
 fn a_share_that_does_not_release_is_caught() {
-    assert!(defect::with(Some(Defect::LightIsNothing), || shares(Mode::Asymmetric, 1)));
+    assert!(defect::with(Some(Defect::NoLightBarrier), || shares(Mode::Asymmetric, 1)));
     assert!(!defect::with(Some(Defect::ShareWithoutRelease), || shares(Mode::Asymmetric, 1)));
 }
 
 #[test]
 fn a_raid_without_the_barrier_is_caught() {
     assert!(!defect::with(Some(Defect::NoBarrier), || raids(Mode::Asymmetric, 1)));
-    assert!(!defect::with(Some(Defect::LightIsNothing), || raids(Mode::Asymmetric, 1)));
+    assert!(!defect::with(Some(Defect::NoLightBarrier), || raids(Mode::Asymmetric, 1)));
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_refused_raid_takes_nothing_until_the_owner_fences() {
 
 /// A raid is refused. The owner then forks and returns, and another raid takes what it may.
 fn raids_again_after_a_refusal() {
-    explore(3, || {
+    check_orders(3, || {
         let world = World::new(3, Mode::Asymmetric);
         world.fork(0, 0);
         assert_eq!(world.stack.raid(|| false), None);
@@ -262,7 +262,7 @@ fn raids_again_after_a_refusal() {
 fn an_owner_that_was_asked_for_fences_can_be_raided() {
     assert!(defect::with(Some(Defect::BarrierRefused), raids_again_after_a_refusal));
     // A return has the same effect as a fork, and the raid then publishes the job.
-    assert!(defect::with(Some(Defect::BarrierRefused), || explore(1, || {
+    assert!(defect::with(Some(Defect::BarrierRefused), || check_orders(1, || {
         let world = World::new(3, Mode::Asymmetric);
         world.fork(0, 0);
         world.fork(1, 1);

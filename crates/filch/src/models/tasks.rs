@@ -7,8 +7,8 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use loom::thread;
 
-use super::sleep::{has_begun, plan};
-use super::{explore, with_deques};
+use super::sleep::{plan, set_running};
+use super::{check_orders, with_deques};
 use crate::defect::{self, Defect};
 use crate::job::Job;
 use crate::lineage::Lineage;
@@ -109,7 +109,7 @@ fn end(world: &World, threads: Vec<thread::JoinHandle<()>>) {
 
 /// The owner pushes two tasks and shares; there are one or two thieves.
 fn shares(mode: Mode, thieves: usize) {
-    explore(3 - thieves.min(2) + 1, move || {
+    check_orders(3 - thieves.min(2) + 1, move || {
         let world = World::new(2, mode);
         let thieves = threads(thieves, &world, World::steal);
         world.push(0);
@@ -122,7 +122,7 @@ fn shares(mode: Mode, thieves: usize) {
 
 /// The owner pushes, pops and pushes again, and shares nothing; a thief raids and steals.
 fn raids(mode: Mode) {
-    explore(3, move || {
+    check_orders(3, move || {
         let world = World::new(3, mode);
         let raiders = threads(1, &world, |world| {
             world.tasks.raid(|| false);
@@ -144,7 +144,7 @@ fn raids(mode: Mode) {
 /// Two thieves claim what the owner has pushed, and the owner keeps pushing. A chunk has room for
 /// two tasks.
 fn reuses(mode: Mode) {
-    explore(2, move || {
+    check_orders(2, move || {
         let world = World::new(4, mode);
         world.push(0);
         world.push(1);
@@ -162,7 +162,7 @@ fn reuses(mode: Mode) {
 
 /// The owner finds its task stolen, and pushes another one.
 fn pushes_after_theft() {
-    explore(2, || {
+    check_orders(2, || {
         let world = World::new(2, Mode::Asymmetric);
         let thieves = threads(1, &world, World::steal);
         for task in 0..2 {
@@ -176,7 +176,7 @@ fn pushes_after_theft() {
 
 /// The owner takes its oldest task, and so does a thief, perhaps after a raid.
 fn takes_oldest(mode: Mode, raids: bool) {
-    explore(2, move || {
+    check_orders(2, move || {
         let count = if raids { 1 } else { 3 };
         let world = World::new(count, mode);
         let thieves = threads(1, &world, move |world| {
@@ -230,25 +230,25 @@ fn an_owner_that_takes_its_oldest_takes_what_no_thief_has() {
             assert!(defect::with(None, move || takes_oldest(mode, raids)));
         }
     }
-    assert!(!defect::with(Some(Defect::TakesPrivateForAll), || takes_oldest(Mode::Asymmetric, true)));
+    assert!(!defect::with(Some(Defect::TakeOldestIgnoresPublic), || takes_oldest(Mode::Asymmetric, true)));
 }
 
 #[test]
 fn a_share_that_does_not_release_is_caught() {
-    assert!(defect::with(Some(Defect::LightIsNothing), || shares(Mode::Asymmetric, 1)));
+    assert!(defect::with(Some(Defect::NoLightBarrier), || shares(Mode::Asymmetric, 1)));
     assert!(!defect::with(Some(Defect::ShareWithoutRelease), || shares(Mode::Asymmetric, 1)));
 }
 
 #[test]
 fn a_raid_without_the_barrier_is_caught() {
     assert!(!defect::with(Some(Defect::NoBarrier), || raids(Mode::Asymmetric)));
-    assert!(!defect::with(Some(Defect::LightIsNothing), || raids(Mode::Asymmetric)));
+    assert!(!defect::with(Some(Defect::NoLightBarrier), || raids(Mode::Asymmetric)));
     assert!(!defect::with(Some(Defect::RaidAfterSettle), || raids(Mode::Asymmetric)));
 }
 
 #[test]
 fn slots_that_are_used_again_too_early_are_caught() {
-    assert!(!defect::with(Some(Defect::ReusesSlotsUnasked), || reuses(Mode::Asymmetric)));
+    assert!(!defect::with(Some(Defect::ReusesSlotsEarly), || reuses(Mode::Asymmetric)));
     assert!(!defect::with(Some(Defect::LeavesBottomBelowTop), pushes_after_theft));
 }
 
@@ -288,10 +288,10 @@ fn scopes_whose_task_spawns(
     spawn: impl for<'scope> Fn(&Scope<'scope>, Task<'scope>) + Copy + Send + Sync + 'static,
 ) {
     with_deques(|| {
-        explore(2, move || {
+        check_orders(2, move || {
             let pool = Shared::new(3, 4, plan(Mode::Asymmetric)).expect("memory for a model");
             let seat = pool.seat(0);
-            has_begun(seat);
+            set_running(seat);
             let over = Arc::new(Over { tasks: (0..3).map(|_| AtomicBool::new(false)).collect() });
             let thieves: Vec<_> = [(1, 0), (2, 1)]
                 .map(|(thief, victim)| {
@@ -337,14 +337,14 @@ fn a_scope_is_over_when_all_its_tasks_are() {
 }
 
 #[test]
-fn a_scope_is_over_when_tasks_that_were_left_behind_are() {
+fn a_scope_is_over_when_its_stray_tasks_are() {
     assert!(defect::with(None, scopes_with_strays));
     assert!(!defect::with(Some(Defect::CountsStraysLate), scopes_with_strays));
 }
 
 #[test]
 fn a_scope_that_ends_too_early_is_caught() {
-    assert!(!defect::with(Some(Defect::EndsWithoutMoved), || scopes(Order::Youngest)));
+    assert!(!defect::with(Some(Defect::ScopeIgnoresClaimed), || scopes(Order::Youngest)));
     assert!(!defect::with(Some(Defect::CountsAfterMoved), || scopes(Order::Youngest)));
     assert!(!defect::with(Some(Defect::FinishesBeforeItsTasks), || scopes(Order::Youngest)));
 }
@@ -353,11 +353,11 @@ fn a_scope_that_ends_too_early_is_caught() {
 /// without another push.
 fn sleeps(push: impl Fn(&Seat, &Arc<AtomicBool>) + Copy + Send + Sync + 'static) {
     with_deques(|| {
-        explore(2, move || {
+        check_orders(2, move || {
             let pool = Shared::new(2, 4, plan(Mode::Asymmetric)).expect("memory for a model");
             let flag = Arc::new(AtomicBool::new(false));
             let seat = pool.seat(0);
-            has_begun(seat);
+            set_running(seat);
             let idle = {
                 let (pool, flag) = (pool.clone(), flag.clone());
                 thread::spawn(move || {
@@ -409,7 +409,7 @@ fn push_stray(seat: &Seat, flag: &Arc<AtomicBool>) {
 }
 
 #[test]
-fn a_worker_that_falls_asleep_finds_a_task_that_is_left_behind_meanwhile() {
+fn a_worker_that_falls_asleep_finds_a_stray_task_that_is_pushed_meanwhile() {
     assert!(defect::with(None, || sleeps(push_stray)));
 }
 

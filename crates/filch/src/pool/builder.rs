@@ -14,7 +14,7 @@ use crate::error::BuildError;
 use crate::global;
 use crate::latch::Gate;
 use crate::seat::Seat;
-use crate::sleep::MOST_WORKERS;
+use crate::sleep::MAX_WORKERS;
 use crate::split::Mode;
 use crate::stack::Region;
 use crate::sync::{thread, Mutex};
@@ -22,7 +22,7 @@ use crate::unwind::Payload;
 use crate::wait::Waiting;
 
 /// The smallest stack of a worker.
-pub(crate) const LEAST_STACK: usize = 64 * 1024;
+pub(crate) const MIN_STACK: usize = 64 * 1024;
 
 /// The variable for the number of workers if the builder does not set it.
 const THREADS_VARIABLE: &str = "FILCH_NUM_THREADS";
@@ -108,7 +108,7 @@ impl<'spawner> Builder<'spawner> {
 
     /// Sets a handler that each worker's thread calls before its first job.
     ///
-    /// If the pool is dropped before all workers have started, some may have left already when the
+    /// If the pool is dropped before all workers have started, some may have ended already when the
     /// handler broadcasts. Then no worker runs their parts.
     pub fn on_start(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.handlers.start = Some(Box::new(handler));
@@ -251,22 +251,20 @@ impl<'spawner> Builder<'spawner> {
         };
         match threads {
             0 => return Err(BuildError::NoThreads),
-            _ if threads > MOST_WORKERS => {
-                return Err(BuildError::TooManyThreads { asked: threads, most: MOST_WORKERS })
-            }
+            _ if threads > MAX_WORKERS => return Err(BuildError::TooManyThreads { asked: threads, most: MAX_WORKERS }),
             _ => {}
         }
         if self.use_current_thread && Seat::current().is_some() {
             return Err(BuildError::ThreadIsAWorker);
         }
-        if let Some(asked) = self.stack_size.filter(|&bytes| bytes < LEAST_STACK) {
-            return Err(BuildError::StackTooSmall { asked, least: LEAST_STACK });
+        if let Some(asked) = self.stack_size.filter(|&bytes| bytes < MIN_STACK) {
+            return Err(BuildError::StackTooSmall { asked, least: MIN_STACK });
         }
         let mode = match self.fences {
             Fences::Automatic if barrier::register() => Mode::Asymmetric,
             _ => Mode::Fenced,
         };
-        let slots = self.fork_depth.map_or(Region::<Seat>::MOST_SLOTS, |joins| joins.saturating_add(1));
+        let slots = self.fork_depth.map_or(Region::<Seat>::MAX_SLOTS, |joins| joins.saturating_add(1));
         let plan = Plan {
             mode,
             waiting: self.waiting,
@@ -278,8 +276,8 @@ impl<'spawner> Builder<'spawner> {
         let cores = if self.pin { core_affinity::get_core_ids().unwrap_or_default() } else { Vec::new() };
 
         // From here on, dropping the pool ends the threads that have been started.
-        let mut left = Vec::with_capacity(threads);
-        let mut pool = Pool { shared: shared.clone(), threads: Mutex::new(Vec::new()), left: Vec::new() };
+        let mut ended = Vec::with_capacity(threads);
+        let mut pool = Pool { shared: shared.clone(), threads: Mutex::new(Vec::new()), ended: Vec::new() };
         for index in usize::from(self.use_current_thread)..threads {
             let gate = Arc::new(Gate::new());
             let thread = Thread {
@@ -288,24 +286,24 @@ impl<'spawner> Builder<'spawner> {
                 stack_size: self.stack_size,
                 core: (!cores.is_empty()).then(|| cores[index % cores.len()]),
                 pool: shared.clone(),
-                _left: Left(gate.clone()),
+                _end_signal: EndSignal(gate.clone()),
             };
             let started = match &mut self.spawner {
                 Some(spawner) => spawner(thread),
-                None => thread.start().map(|handle| pool.keep(handle)),
+                None => thread.start().map(|handle| pool.add_thread(handle)),
             };
             started.map_err(|error| BuildError::Thread { index, error })?;
-            left.push(gate);
+            ended.push(gate);
         }
         // Not before: if this fails half-way, it is not known whether the threads that a spawner
         // was given run at all.
-        pool.left = left;
+        pool.ended = ended;
         if self.use_current_thread {
             // The spawner may have made this thread a worker of another pool.
             if Seat::current().is_some() {
                 return Err(BuildError::ThreadIsAWorker);
             }
-            shared.enlist(0);
+            shared.adopt_current_thread(0);
         }
         Ok(pool)
     }
@@ -340,7 +338,7 @@ impl<'spawner> Builder<'spawner> {
 }
 
 impl Pool {
-    fn keep(&mut self, handle: thread::JoinHandle<()>) {
+    fn add_thread(&mut self, handle: thread::JoinHandle<()>) {
         crate::sync::lock(&self.threads).push(handle);
     }
 }
@@ -380,7 +378,7 @@ fn default_threads() -> Result<usize, BuildError> {
 
 /// A worker's thread that is not started yet; see [`Builder::spawner`].
 #[derive(Debug)]
-#[must_use = "a worker whose thread does not run never leaves, and its pool cannot be dropped"]
+#[must_use = "a worker whose thread does not run never ends, and its pool cannot be dropped"]
 pub struct Thread {
     index: usize,
     name: Option<String>,
@@ -388,7 +386,7 @@ pub struct Thread {
     core: Option<core_affinity::CoreId>,
     pool: Arc<Shared>,
     /// Dropped last: the pool has no worker of this index any more.
-    _left: Left,
+    _end_signal: EndSignal,
 }
 
 impl Thread {
@@ -412,7 +410,7 @@ impl Thread {
         if let Some(core) = self.core {
             core_affinity::set_for_current(core);
         }
-        self.pool.work(self.index);
+        self.pool.main_loop(self.index);
     }
 
     fn start(self) -> io::Result<thread::JoinHandle<()>> {
@@ -426,11 +424,11 @@ impl Thread {
     }
 }
 
-/// Opens the gate when the worker has left, or if it was never started.
+/// Opens the gate when the worker has ended, or if it was never started.
 #[derive(Debug)]
-struct Left(Arc<Gate>);
+struct EndSignal(Arc<Gate>);
 
-impl Drop for Left {
+impl Drop for EndSignal {
     fn drop(&mut self) {
         self.0.open();
     }

@@ -11,7 +11,7 @@ use std::mem;
 use std::ptr;
 use std::sync::Arc;
 
-pub(crate) use builder::LEAST_STACK;
+pub(crate) use builder::MIN_STACK;
 pub use builder::{Builder, Fences, Thread};
 pub use callers::Callers;
 #[cfg(all(test, loom))]
@@ -26,7 +26,7 @@ use crate::latch::{Completion, Gate, Waiter};
 use crate::lineage::Lineage;
 use crate::scope::{Order, Scope};
 use crate::seat::Seat;
-use crate::sleep::{Guest, MOST_WORKERS};
+use crate::sleep::{Guest, MAX_WORKERS};
 use crate::spawn;
 use crate::stats::Stats;
 use crate::sync::{lock, thread, Mutex};
@@ -51,8 +51,8 @@ use crate::worker::Worker;
 pub struct Pool {
     shared: Arc<Shared>,
     threads: Mutex<Vec<thread::JoinHandle<()>>>,
-    /// A gate for each worker, opened when it has left.
-    left: Vec<Arc<Gate>>,
+    /// A gate for each worker, opened when it has ended.
+    ended: Vec<Arc<Gate>>,
 }
 
 impl Pool {
@@ -83,11 +83,11 @@ impl Pool {
     }
 
     /// The most workers that a pool can have.
-    pub const MOST_THREADS: usize = MOST_WORKERS;
+    pub const MOST_THREADS: usize = MAX_WORKERS;
 
     /// Drops the pool without waiting. Its workers finish the spawned jobs and end on their own.
     pub fn dismiss(mut self) {
-        self.left.clear();
+        self.ended.clear();
         lock(&self.threads).clear();
     }
 
@@ -159,7 +159,7 @@ impl Pool {
         if let Some(guest) = self.borrow_seat() {
             return f(guest.seat().worker());
         }
-        let gate = Gate::own();
+        let gate = Gate::of_current_thread();
         let installed = Installed::new(|worker, _| f(worker), Waiter::Thread(gate.clone()));
         // SAFETY: this function waits for it.
         self.shared.inject_and_wait(unsafe { installed.job(Lineage::ROOT) }, &gate);
@@ -184,7 +184,7 @@ impl Pool {
         R: Send,
     {
         self.shared.check_process();
-        let installed = Installed::new(|worker, _| f(worker), Waiter::Worker(seat.pool().hold(), seat.index));
+        let installed = Installed::new(|worker, _| f(worker), Waiter::Worker(seat.pool().to_arc(), seat.index));
         let completion = &installed.completion;
         // SAFETY: this function waits for it.
         self.shared.inject(unsafe { installed.job(completion.lineage(seat.runs.top())) });
@@ -281,14 +281,14 @@ impl fmt::Debug for Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.shared.leave();
+        self.shared.shut_down();
         // A worker of the pool cannot wait for itself, also while it runs as a worker of another
         // pool. A child process has none of its parent's threads.
         let is_worker = Seat::all_current().any(|seat| ptr::eq(seat.pool(), &*self.shared));
         if is_worker || !self.shared.is_in_its_process() {
             return;
         }
-        self.left.iter().for_each(|gate| gate.pass());
+        self.ended.iter().for_each(|gate| gate.pass());
         for thread in mem::take(&mut *lock(&self.threads)) {
             // The panic of a worker is handled where it happens.
             let _ = thread.join();

@@ -53,7 +53,7 @@ pub(crate) struct Plan {
 }
 
 /// The number of [turns](crate::spin) that a caller gives an awake worker to take its job.
-const TO_TAKE: u32 = 2;
+const TURNS_TO_TAKE: u32 = 2;
 
 /// The state that the workers of a pool share.
 #[derive(Debug)]
@@ -74,10 +74,10 @@ pub(crate) struct Shared {
     /// The number of jobs that were spawned from outside. Workers count the jobs that they spawn
     /// themselves.
     spawned: CachePadded<AtomicUsize>,
-    /// Whether the workers are to leave when there is nothing left to do.
-    leaving: AtomicBool,
+    /// Whether the workers are to end when there is nothing left to do.
+    shutting_down: AtomicBool,
     process: Process,
-    me: Weak<Shared>,
+    weak_self: Weak<Shared>,
 }
 
 impl Shared {
@@ -88,7 +88,7 @@ impl Shared {
             Region::new(slots, |base, slots| unsafe { Seat::new(index, base, slots, mode) })
         };
         let seats = (0..threads).map(seat).collect::<Result<Vec<_>, _>>().map_err(BuildError::Memory)?;
-        let shared = Arc::new_cyclic(|me| Shared {
+        let shared = Arc::new_cyclic(|weak_self| Shared {
             seats,
             injector: CachePadded::new(Injector::new()),
             broadcasts: Mutex::new(()),
@@ -99,9 +99,9 @@ impl Shared {
             callers_stack: callers_stack.unwrap_or(usize::MAX),
             handlers,
             spawned: CachePadded::new(AtomicUsize::new(0)),
-            leaving: AtomicBool::new(false),
+            shutting_down: AtomicBool::new(false),
             process: Process::current(),
-            me: me.clone(),
+            weak_self: weak_self.clone(),
         });
         spin::measure();
         shared.seats().for_each(|seat| seat.set_pool(&shared));
@@ -122,8 +122,8 @@ impl Shared {
     }
 
     /// Returns a counted reference to the pool.
-    pub(crate) fn hold(&self) -> Arc<Shared> {
-        self.me.upgrade().expect("a pool is held by whoever runs on it")
+    pub(crate) fn to_arc(&self) -> Arc<Shared> {
+        self.weak_self.upgrade().expect("a thread that runs on a pool holds a reference to it")
     }
 
     /// Returns whether the pool was built in this process, and not before a `fork(2)`.
@@ -152,7 +152,7 @@ impl Shared {
         self.injector.push(job);
         let counts = self.sleep.counts();
         let all_sleep = counts.sleeping() + counts.waiting() >= self.seats.len();
-        if !all_sleep && gate.try_pass_for(TO_TAKE) {
+        if !all_sleep && gate.try_pass_for(TURNS_TO_TAKE) {
             return;
         }
         let is_queued = !self.injector.is_empty();
@@ -164,7 +164,7 @@ impl Shared {
         if all_sleep || is_queued && counts.searching() == 0 {
             gate.pass();
         } else {
-            gate.pass_soon();
+            gate.spin_then_pass();
         }
     }
 
@@ -189,17 +189,17 @@ impl Shared {
         self.spawned.fetch_add(jobs, Ordering::Relaxed);
     }
 
-    /// Makes the workers leave as soon as nothing is left to do.
-    pub(crate) fn leave(&self) {
-        self.leaving.store(true, Ordering::SeqCst);
-        self.call_all();
+    /// Makes the workers end as soon as nothing is left to do.
+    pub(crate) fn shut_down(&self) {
+        self.shutting_down.store(true, Ordering::SeqCst);
+        self.notify_all();
     }
 
-    fn call_all(&self) {
-        self.seats().for_each(|seat| seat.sleep.call());
+    fn notify_all(&self) {
+        self.seats().for_each(|seat| seat.sleep.notify());
     }
 
-    /// Returns whether the workers may leave. They may if the pool is dropped, and all spawned jobs
+    /// Returns whether the workers may end. They may if the pool is dropped, and all spawned jobs
     /// are over.
     ///
     /// Both counts only rise, and a job that is finished was spawned, and has spawned others,
@@ -207,9 +207,9 @@ impl Shared {
     /// were over in between, and no thread is left that could spawn another one.
     ///
     /// A worker does not see at once what another one has finished. But a worker sees its own, and
-    /// calls all others when it leaves.
-    fn may_leave(&self) -> bool {
-        if !self.leaving.load(Ordering::SeqCst) {
+    /// notifies all others when it ends.
+    fn may_end(&self) -> bool {
+        if !self.shutting_down.load(Ordering::SeqCst) {
             return false;
         }
         let sum = |count: fn(&Seat) -> &Count| self.seats().map(|seat| count(seat).get()).fold(0, u64::wrapping_add);
@@ -220,14 +220,14 @@ impl Shared {
         finished as usize == (inside as usize).wrapping_add(self.spawned.load(Ordering::SeqCst))
     }
 
-    /// Calls all workers if they are to leave. A worker has run something on top of something else,
-    /// perhaps the last spawned job, and may not leave soon itself.
-    pub(crate) fn call_if_leaving(&self) {
+    /// Notifies all workers if they are to end. A worker has run something on top of something
+    /// else, perhaps the last spawned job, and may not end soon itself.
+    pub(crate) fn notify_if_shutting_down(&self) {
         // SeqCst: what was finished is finished before this look, which pairs with the look in
-        // `may_leave`.
+        // `may_end`.
         fence(Ordering::SeqCst);
-        if self.leaving.load(Ordering::SeqCst) {
-            self.call_all();
+        if self.shutting_down.load(Ordering::SeqCst) {
+            self.notify_all();
         }
     }
 
@@ -244,13 +244,13 @@ impl Shared {
     }
 
     /// Makes the calling thread a worker that does not search for work by itself.
-    pub(crate) fn enlist(&self, index: usize) {
+    pub(crate) fn adopt_current_thread(&self, index: usize) {
         // The thread may use the pool as long as it lives, and it is not known how long that is.
-        std::mem::forget(self.hold());
+        std::mem::forget(self.to_arc());
         let seat = self.seat(index);
         Seat::set_current(Some(seat));
         // From now on the thread may fork at any time.
-        seat.begin();
+        seat.begin_work();
     }
 
     /// Returns the state of a sleeping worker that runs nothing.
@@ -263,7 +263,7 @@ impl Shared {
     }
 
     /// Runs the main loop of a worker.
-    pub(crate) fn work(&self, index: usize) {
+    pub(crate) fn main_loop(&self, index: usize) {
         let seat = self.seat(index);
         // A thread may be the worker of another pool, and is that again afterwards.
         let outer = Seat::current();
@@ -271,19 +271,19 @@ impl Shared {
         Seat::set_current(Some(seat));
         let call = |handler: &Option<IndexHandler>| {
             if let Some(handler) = handler {
-                let before = seat.begin();
+                let before = seat.begin_work();
                 if let Err(panic) = unwind::catch(|| handler(index)) {
                     self.handle_panic(panic);
                 }
-                seat.end(before);
+                seat.end_work(before);
             }
         };
         call(&self.handlers.start);
         let guard = NoUnwind("a worker unwound");
         let state = self.state_at_bottom();
-        search::until(seat, self, &mut || self.may_leave(), &mut || true, &mut || None, state);
+        search::until(seat, self, &mut || self.may_end(), &mut || true, &mut || None, state);
         guard.disarm();
-        self.call_all();
+        self.notify_all();
         call(&self.handlers.exit);
         Seat::set_current(outer);
     }

@@ -76,7 +76,7 @@ mod tests {
         // next thread if it is large enough.
         let thread = std::thread::Builder::new().stack_size(64 << 20);
         let left = thread.spawn(bytes_left).expect("a thread").join().expect("a number");
-        let left = left.expect("the C library knows");
+        let left = left.expect("the C library knows the stack size");
         assert!((63 << 20..=65 << 20).contains(&left), "{left}");
     }
 

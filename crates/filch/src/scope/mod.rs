@@ -180,10 +180,10 @@ impl<'scope> Scope<'scope> {
         match Seat::current() {
             Some(seat) if std::ptr::eq(seat.pool(), pool) => Scope::run(seat.worker(), order, f),
             Some(seat) => {
-                let completion = Completion::new(Waiter::Worker(seat.pool().hold(), seat.index));
+                let completion = Completion::new(Waiter::Worker(seat.pool().to_arc(), seat.index));
                 let end = End::Elsewhere(completion);
                 let scope = Scope::new(Record::new(pool, Some(seat.runs.top()), order, end));
-                scope.complete(f, |record| {
+                scope.run_body_elsewhere(f, |record| {
                     if let End::Elsewhere(completion) = record.end() {
                         wait::until(seat, &Awaited::Elsewhere(completion, record.lineage().node(), pool));
                     }
@@ -194,7 +194,7 @@ impl<'scope> Scope<'scope> {
                 let gate = Arc::new(Gate::new());
                 let end = End::Elsewhere(Completion::new(Waiter::Thread(gate.clone())));
                 let scope = Scope::new(Record::new(pool, None, order, end));
-                scope.complete(f, |_| gate.pass_soon())
+                scope.run_body_elsewhere(f, |_| gate.spin_then_pass())
             }
         }
     }
@@ -213,7 +213,7 @@ impl<'scope> Scope<'scope> {
     }
 
     /// Runs a scope whose body runs elsewhere than its tasks.
-    fn complete<F, R>(&self, f: F, wait: impl FnOnce(&Record)) -> R
+    fn run_body_elsewhere<F, R>(&self, f: F, wait: impl FnOnce(&Record)) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R,
     {

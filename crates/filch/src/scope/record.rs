@@ -42,7 +42,7 @@ pub(super) enum End {
     Elsewhere(Completion),
 }
 
-/// Set when the owner is to be called at the end.
+/// Set when the owner is to be notified at the end.
 const WAITING: usize = 1;
 /// The unit of the balance: one task.
 const TASK: usize = 2;
@@ -179,7 +179,7 @@ impl Record {
             &End::Owner(owner) => {
                 if before() == tasks | WAITING {
                     // SAFETY: pool memory, which outlives what runs on it.
-                    unsafe { &*owner }.sleep.call_waiter();
+                    unsafe { &*owner }.sleep.notify_waiter();
                 }
             }
             End::Elsewhere(completion) => {
@@ -199,9 +199,9 @@ impl Record {
         self.balance.load(Ordering::Acquire) < TASK
     }
 
-    /// Requests that the owner is called when no counted task is left. Returns false if none is
+    /// Requests that the owner is notified when no counted task is left. Returns false if none is
     /// left already.
-    pub(crate) fn announce(&self) -> bool {
+    pub(crate) fn request_wake(&self) -> bool {
         // AcqRel: as in `finish`, from the other side.
         self.balance.fetch_or(WAITING, Ordering::AcqRel) >= TASK
     }

@@ -98,11 +98,11 @@ impl Segment {
     #[inline(always)]
     pub(super) unsafe fn finish(self, seat: &Seat) {
         // SAFETY: the caller guarantees it.
-        let was_robbed = unsafe { self.run_tasks(seat) };
+        let was_stolen_from = unsafe { self.run_tasks(seat) };
         if self.base.is_some() {
             // SAFETY: as above; opened, so there is a deque.
             let tasks = unsafe { seat.innermost().tasks() };
-            if was_robbed && !defect(Defect::EndsWithoutMoved) {
+            if was_stolen_from && !defect(Defect::ScopeIgnoresClaimed) {
                 // SAFETY: as above.
                 unsafe { wait_for_thieves(tasks) };
             }
@@ -170,7 +170,7 @@ impl Segment {
 #[inline(always)]
 unsafe fn run_youngest_first(seat: &Seat, tasks: &Deque, base: u64) -> bool {
     let mut count = 0;
-    let was_robbed = loop {
+    let was_stolen_from = loop {
         // SAFETY: the caller guarantees it.
         match unsafe { tasks.pop(base) } {
             Pop::Task(job) => {
@@ -183,11 +183,11 @@ unsafe fn run_youngest_first(seat: &Seat, tasks: &Deque, base: u64) -> bool {
                 unsafe { run_in_place(seat, job) }
             }
             Pop::Empty => break false,
-            Pop::Robbed => break true,
+            Pop::Stolen => break true,
         }
     };
     seat.tally.jobs.add(count);
-    was_robbed
+    was_stolen_from
 }
 
 /// Offers some of many tasks, if another worker wants work. This worker may push nothing for a

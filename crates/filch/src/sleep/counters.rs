@@ -21,7 +21,7 @@ const BOTTOM: u64 = 1 << 32;
 const WAITING: u64 = 1 << 48;
 
 /// The most workers of a pool: as many as the counters can count.
-pub(crate) const MOST_WORKERS: usize = u16::MAX as usize - 1;
+pub(crate) const MAX_WORKERS: usize = u16::MAX as usize - 1;
 
 /// The counters at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ impl Counts {
     }
 
     /// Returns whether workers sleep idle, none sleeps in a wait, and a worker searches.
-    pub(crate) fn searchers_stand_for_sleepers(self) -> bool {
+    pub(crate) fn searchers_suffice(self) -> bool {
         self.searching() > 0 && self.sleeping() > 0 && self.waiting() == 0
     }
 
@@ -69,11 +69,11 @@ impl Counts {
 }
 
 /// Returns what a worker adds to the counters in this state, and when awake again.
-fn shares_of(state: SleepState) -> (u64, u64) {
+fn units_of(state: SleepState) -> (u64, u64) {
     match state {
         SleepState::Idle => (SLEEPING, SEARCHING),
         SleepState::Resting | SleepState::Vacant => (SLEEPING + BOTTOM, SEARCHING),
-        SleepState::For(_) => (WAITING, 0),
+        SleepState::WaitingFor(_) => (WAITING, 0),
         SleepState::Awake | SleepState::Waking => (0, 0),
     }
 }
@@ -122,8 +122,8 @@ impl Sleep {
     /// Writes that a worker sleeps. The worker has searched, or waits.
     ///
     /// From here on it may be woken. It has to look for work once more after this.
-    pub(crate) fn lie_down(&self, cell: &SleepCell, state: SleepState) {
-        let (asleep, awake) = shares_of(state);
+    pub(crate) fn mark_asleep(&self, cell: &SleepCell, state: SleepState) {
+        let (asleep, awake) = units_of(state);
         // Before the state: the thread that changes the state back corrects the counters.
         self.shift(awake, asleep);
         cell.swap(cell.word().with(state));
@@ -136,16 +136,16 @@ impl Sleep {
     }
 
     /// Writes that the worker is awake, woken or not. A worker that was idle searches again.
-    pub(crate) fn get_up(&self, cell: &SleepCell) {
-        self.rise(cell);
+    pub(crate) fn mark_awake(&self, cell: &SleepCell) {
+        self.set_awake(cell);
         // The worker forks and returns after this. Workers that saw it asleep rely on that instead
         // of a barrier: sleepers, and raiders.
-        if !defect(Defect::RisesWithoutFence) {
+        if !defect(Defect::WakesWithoutFence) {
             fence(Ordering::SeqCst);
         }
     }
 
-    fn rise(&self, cell: &SleepCell) {
+    fn set_awake(&self, cell: &SleepCell) {
         let mut now = cell.word();
         loop {
             match now.state() {
@@ -163,7 +163,7 @@ impl Sleep {
                 Err(other) => now = other,
             }
         }
-        let (asleep, awake) = shares_of(now.state());
+        let (asleep, awake) = units_of(now.state());
         self.shift(asleep, awake);
     }
 
@@ -185,7 +185,7 @@ impl Sleep {
                 Err(other) => now = other,
             }
         }
-        let (asleep, awake) = shares_of(now.state());
+        let (asleep, awake) = units_of(now.state());
         let before = self.shift(asleep, awake);
         assert!(!cfg!(loom) || before.have(asleep), "a sleeping worker is not counted");
         let awake = now.with(SleepState::Awake);
@@ -197,7 +197,7 @@ impl Sleep {
     /// Parks the seat's own thread, which is resting, and offers the seat to callers meanwhile.
     ///
     /// If it `promises`, it makes a barrier when the time is over. Returns whether it was woken or
-    /// called. After this the seat is the thread's own again.
+    /// notified. After this the seat is the thread's own again.
     pub(crate) fn park_at_bottom(&self, cell: &SleepCell, time: Option<Duration>, promises: bool) -> bool {
         let (resting, vacant) = (Word::owner(SleepState::Resting), Word::owner(SleepState::Vacant));
         if promises {
@@ -209,14 +209,14 @@ impl Sleep {
             cell.park_owner(None);
             return true;
         }
-        let mut called = cell.park_owner(time);
+        let mut notified = cell.park_owner(time);
         if promises {
             // Before the thread looks at the seat: a caller that returns the seat after that wakes
             // the thread.
             cell.end_promise();
         }
-        called |= self.take_back(cell);
-        called
+        notified |= self.take_back(cell);
+        notified
     }
 
     /// Takes the seat back for its own thread. Waits while a caller has it. Returns whether the

@@ -42,10 +42,10 @@ pub(crate) fn fall_asleep(seat: &Seat, pool: &Shared, sleeper: &mut impl Sleeper
         return false;
     }
     // Steps 3 and 4.
-    pool.sleep.lie_down(&seat.sleep, sleeper.state());
+    pool.sleep.mark_asleep(&seat.sleep, sleeper.state());
     let slept = sleep(seat, pool, sleeper);
     // Step 9.
-    pool.sleep.get_up(&seat.sleep);
+    pool.sleep.mark_awake(&seat.sleep);
     slept
 }
 
@@ -117,26 +117,26 @@ const GRACE: Duration = Duration::from_millis(2);
 /// barrier and not every owner fences yet.
 const UNCERTAIN: Duration = Duration::from_millis(1);
 
-/// Makes sure that later forks of `others` heed the demand of this worker (step 6). Also makes sure
-/// that their earlier forks can be seen. Returns `None` if the worker was called meanwhile,
+/// Makes sure that later forks of `others` see the demand of this worker (step 6). Also makes sure
+/// that their earlier forks can be seen. Returns `None` if the worker was notified meanwhile,
 /// otherwise whether it is certain.
 ///
 /// A worker that sleeps passes a fence when it wakes, a worker that runs nothing when it begins to
 /// run something, and a fenced owner at each fork. For the others, a fork and the demand can miss
 /// each other only while a store is on its way. So, unless there is something to take at once, this
-/// worker dozes first. In most cases it is called, or the others go to sleep, before the time is
+/// worker dozes first. In most cases it is notified, or the others go to sleep, before the time is
 /// over, and no worker is interrupted.
 ///
 /// If the kernel refuses the barrier, the others are asked to fence their forks from now on.
 fn pass_barrier(seat: &Seat, others: &[&Seat], sleeper: &impl Sleeper) -> Option<bool> {
-    let all_heed = || {
+    let all_see_demand = || {
         // The demand is written before this worker looks at the others.
         if !defect(Defect::NoBarrier) {
             fence(Ordering::SeqCst);
         }
         !others.iter().any(|other| other.may_fork_unseen())
     };
-    if all_heed() {
+    if all_see_demand() {
         return Some(true);
     }
     // A checker has no time: for it the doze is over at once. That matters only where the seat is
@@ -146,13 +146,13 @@ fn pass_barrier(seat: &Seat, others: &[&Seat], sleeper: &impl Sleeper) -> Option
         if park(seat, Some(GRACE), Offer::Promised) {
             return None;
         }
-        if all_heed() {
+        if all_see_demand() {
             return Some(true);
         }
     }
     let passed = split::heavy_barrier();
     if !passed {
-        others.iter().filter(|other| other.may_fork_unseen()).for_each(|other| other.ask_for_fences());
+        others.iter().filter(|other| other.may_fork_unseen()).for_each(|other| other.request_fences());
     }
     Some(passed)
 }
@@ -173,7 +173,7 @@ fn have_jobs_for_a_while(seats: &[&Seat], sleeper: &impl Sleeper) -> bool {
         })
 }
 
-/// Sleeps until called, or only briefly if a fork may be missed (step 8).
+/// Sleeps until notified, or only briefly if a fork may be missed (step 8).
 pub(crate) fn nap(seat: &Seat, certain: bool) {
     if certain {
         park(seat, None, Offer::Plain);
@@ -191,19 +191,19 @@ enum Offer {
     Promised,
 }
 
-/// Parks the worker until it is called, or for at most `time`. Returns whether it was called.
+/// Parks the worker until it is notified, or for at most `time`. Returns whether it was notified.
 fn park(seat: &Seat, time: Option<Duration>, offer: Offer) -> bool {
     seat.tally.sleeps.add(1);
     seat.log.fall_asleep();
-    let called = if offer != Offer::None && seat.sleep.state() == SleepState::Resting {
-        let called = seat.pool().sleep.park_at_bottom(&seat.sleep, time, offer == Offer::Promised);
+    let notified = if offer != Offer::None && seat.sleep.state() == SleepState::Resting {
+        let notified = seat.pool().sleep.park_at_bottom(&seat.sleep, time, offer == Offer::Promised);
         // SAFETY: the seat is this thread's own again.
         unsafe { seat.forget_calls() };
-        called
+        notified
     } else {
         seat.sleep.park(time)
     };
     seat.log.wake_up();
     seat.tally.wakes.add(1);
-    called
+    notified
 }

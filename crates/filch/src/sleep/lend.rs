@@ -66,7 +66,7 @@ impl Shared {
         seat.log.begin_call();
         seat.tally.jobs.add(1);
         Seat::set_current(Some(seat));
-        seat.begin();
+        seat.begin_work();
         Some(Guest { seat, pool: self })
     }
 
@@ -80,7 +80,7 @@ impl Shared {
         if !seat.is_clear() {
             drop(NoUnwind("a call into a pool returned while its jobs were still on the fork stack"));
         }
-        seat.end(false);
+        seat.end_work(false);
         // SAFETY: the seat is still this thread's.
         unsafe {
             seat.learn_from_call();

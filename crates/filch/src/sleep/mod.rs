@@ -21,7 +21,7 @@ mod parker;
 mod state;
 mod wake;
 
-pub(crate) use counters::{Sleep, MOST_WORKERS};
+pub(crate) use counters::{Sleep, MAX_WORKERS};
 pub(crate) use fall_asleep::{fall_asleep, nap, raid_for, Sleeper};
 pub(crate) use lend::Guest;
 pub(crate) use parker::Parker;

@@ -22,7 +22,7 @@ pub(crate) enum SleepState {
     Vacant,
     /// The occupant sleeps until its wait is over, or until there is work for it. Such work
     /// descends from what it waits for. Holds the [node](crate::lineage) that it waits for.
-    For(usize),
+    WaitingFor(usize),
 }
 
 /// Set while a caller has the seat.
@@ -39,13 +39,13 @@ impl SleepState {
             SleepState::Resting => 24,
             SleepState::Vacant => 32,
             // Nodes are addresses of values that are aligned to 8 or more.
-            SleepState::For(node) => node | NODE,
+            SleepState::WaitingFor(node) => node | NODE,
         }
     }
 
     fn unpack(word: usize) -> SleepState {
         match (word & NODE != 0, word & !(NODE | GUEST)) {
-            (true, node) => SleepState::For(node),
+            (true, node) => SleepState::WaitingFor(node),
             (false, 0) => SleepState::Awake,
             (false, 8) => SleepState::Waking,
             (false, 16) => SleepState::Idle,
@@ -55,8 +55,8 @@ impl SleepState {
     }
 
     /// Returns whether the worker sleeps in a wait, under the strict policy.
-    pub(crate) fn is_wait(self) -> bool {
-        matches!(self, SleepState::For(_))
+    pub(crate) fn is_waiting(self) -> bool {
+        matches!(self, SleepState::WaitingFor(_))
     }
 
     /// Returns whether the worker sleeps and takes any work.
@@ -66,7 +66,7 @@ impl SleepState {
 
     /// Returns whether the worker sleeps, or is about to.
     pub(crate) fn is_asleep(self) -> bool {
-        self.is_idle() || self.is_wait()
+        self.is_idle() || self.is_waiting()
     }
 
     /// Returns whether the seat's own thread runs nothing at all.
@@ -160,19 +160,19 @@ impl SleepCell {
 
     /// Wakes the occupant if it sleeps, whatever it sleeps for. The occupant finds out why.
     ///
-    /// An occupant that is awake needs no call: it looks after it has written that it sleeps. The
-    /// reason for the call is written before.
-    pub(crate) fn call(&self) {
-        self.call_if(SleepState::is_asleep);
+    /// An occupant that is awake needs no token: it looks after it has written that it sleeps. What
+    /// it is notified of is written before.
+    pub(crate) fn notify(&self) {
+        self.notify_if(SleepState::is_asleep);
     }
 
-    /// Tells the occupant that something is done. Does the same as [`call`](SleepCell::call),
+    /// Tells the occupant that something is done. Does the same as [`notify`](SleepCell::notify),
     /// except that a thread that runs nothing waits for nothing.
-    pub(crate) fn call_waiter(&self) {
-        self.call_if(|state| state.is_asleep() && !state.is_at_bottom());
+    pub(crate) fn notify_waiter(&self) {
+        self.notify_if(|state| state.is_asleep() && !state.is_at_bottom());
     }
 
-    fn call_if(&self, is_due: impl FnOnce(SleepState) -> bool) {
+    fn notify_if(&self, is_due: impl FnOnce(SleepState) -> bool) {
         // SeqCst: the occupant writes its state, has a fence, and looks.
         fence(Ordering::SeqCst);
         let word = self.word();
@@ -183,7 +183,7 @@ impl SleepCell {
 
     /// Gives the token to the occupant that `word` stands for.
     pub(super) fn unpark(&self, word: Word) {
-        let is_for_guest = word.has_guest() && !defect(Defect::CallsTheOwner);
+        let is_for_guest = word.has_guest() && !defect(Defect::NotifiesTheOwner);
         let parker = if is_for_guest { &self.guest } else { &self.owner };
         parker.unpark();
     }
@@ -255,8 +255,8 @@ mod tests {
             SleepState::Idle,
             SleepState::Resting,
             SleepState::Vacant,
-            SleepState::For(0x7f00_0040),
-            SleepState::For(0x7f00_0048),
+            SleepState::WaitingFor(0x7f00_0040),
+            SleepState::WaitingFor(0x7f00_0048),
         ];
         for state in states {
             assert_eq!((Word::owner(state).state(), Word::owner(state).has_guest()), (state, false));

@@ -29,7 +29,7 @@ impl Answer {
 pub(crate) fn answer(seat: &Seat, slot: &Slot) -> Answer {
     if seat.stack.is_full_at(slot) {
         seat.stack.withdraw(slot);
-        seat.heed_requests();
+        seat.handle_fence_requests();
         return Answer::Full;
     }
     let share = |more| if more { seat.stack.share_more() } else { seat.stack.share() };
@@ -71,17 +71,17 @@ fn answer_alarm<'p>(
 ) {
     let pool = seat.pool();
     let is_brief = pool.raids && seat.has_brief_calls() && !seat.stack.is_demanded();
-    if is_brief && pool.sleep.event().searchers_stand_for_sleepers() {
+    if is_brief && pool.sleep.event().searchers_suffice() {
         // The alarm stays up: the next fork looks again. If the job is still there when the
         // searching worker stops, that worker raids this one or wakes another worker.
-        seat.heed_requests();
+        seat.handle_fence_requests();
         return;
     }
-    let hungry = seat.stack.answer();
-    seat.heed_requests();
+    let work_wanted = seat.stack.answer();
+    seat.handle_fence_requests();
     let mut sleeper = find_sleeper();
     let mut published = 0;
-    if hungry || sleeper.is_some() {
+    if work_wanted || sleeper.is_some() {
         published = share(false);
     }
     if sleeper.is_some() {
@@ -135,10 +135,10 @@ impl Shared {
         if self.sleep.counts().waiting() == 0 {
             return None;
         }
-        let asleep = |&(waiter, node): &(&Seat, usize)| waiter.sleep.state() == SleepState::For(node);
+        let asleep = |&(waiter, node): &(&Seat, usize)| waiter.sleep.state() == SleepState::WaitingFor(node);
         let most = if defect(Defect::WakesDirectWaitsOnly) { 1 } else { usize::MAX };
         let (waiter, node) = self.waits_above(lineage).take(most).find(asleep)?;
-        Some((&self.seat(waiter.index).sleep, SleepState::For(node)))
+        Some((&self.seat(waiter.index).sleep, SleepState::WaitingFor(node)))
     }
 
     /// Finds an idle worker that sleeps, other than that of `seat`.
@@ -156,8 +156,8 @@ impl Shared {
 
     /// Wakes the nearest of these waiters that sleeps. Called after the event for what they need.
     pub(crate) fn wake_nearest<'a>(&self, mut waits: impl Iterator<Item = (&'a Seat, usize)>) {
-        if self.sleep.counts().waiting() > 0 && !defect(Defect::ReturnsInSilence) {
-            waits.any(|(waiter, node)| self.sleep.wake(&waiter.sleep, SleepState::For(node)));
+        if self.sleep.counts().waiting() > 0 && !defect(Defect::PutBackWakesNoWaiter) {
+            waits.any(|(waiter, node)| self.sleep.wake(&waiter.sleep, SleepState::WaitingFor(node)));
         }
     }
 
@@ -179,7 +179,7 @@ impl Shared {
         let with_jobs: Vec<_> = self.seats().filter(is_asked).filter(|other| other.has_jobs()).collect();
         for waiter in self.seats() {
             let state = waiter.sleep.state();
-            let SleepState::For(node) = state else { continue };
+            let SleepState::WaitingFor(node) = state else { continue };
             let has_needed = |other: &&Seat| {
                 other.index != waiter.index
                     && (other.runs.have_job_under_node(node, other.stack.depths())
@@ -225,7 +225,7 @@ impl Shared {
         if (!self.injector.is_empty() || self.seats().any(Seat::has_jobs)) && self.wake_idle() {
             return;
         }
-        if self.sleep.counts().waiting() > 0 && !defect(Defect::WaitersSleepOn) {
+        if self.sleep.counts().waiting() > 0 && !defect(Defect::WakesNoWaiters) {
             self.wake_waiters(None);
         }
     }

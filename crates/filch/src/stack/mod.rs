@@ -29,7 +29,7 @@ use crossbeam_utils::CachePadded;
 pub(crate) use region::{start_of, Region};
 pub(crate) use slot::{Execute, Slot, STRIDE};
 
-use crate::split::{self, light, Claim, Limit, Mode, Moves, Public, PublicWord, Split};
+use crate::split::{self, light, Claim, Guarded, Limit, Mode, Public, PublicWord, Split};
 use crate::sync::{fence, fence_after_exchange, AtomicBool, AtomicUsize, Mutex, Ordering};
 
 /// The result of an attempt to steal.
@@ -46,7 +46,7 @@ pub(crate) enum Theft<'a> {
 /// The `alarm` and `limit` words, and the state behind them. The owner loads them on its fast path,
 /// and other workers store to them at times.
 #[derive(Debug)]
-struct Signs {
+struct Signals {
     alarm: AtomicUsize,
     limit: Limit,
     demand: AtomicBool,
@@ -56,9 +56,9 @@ struct Signs {
 /// one more.
 pub(crate) struct Stack {
     bottom: CachePadded<AtomicUsize>,
-    signs: CachePadded<Signs>,
+    signals: CachePadded<Signals>,
     public: CachePadded<PublicWord>,
-    moves: CachePadded<Mutex<Moves>>,
+    guarded: CachePadded<Mutex<Guarded>>,
     base: usize,
     end: usize,
 }
@@ -79,13 +79,13 @@ impl Stack {
         };
         Stack {
             bottom: CachePadded::new(AtomicUsize::new(base)),
-            signs: CachePadded::new(Signs {
+            signals: CachePadded::new(Signals {
                 alarm: AtomicUsize::new(alarm),
                 limit: Limit::new(base as u64, mode),
                 demand: AtomicBool::new(false),
             }),
             public: CachePadded::new(PublicWord::new()),
-            moves: CachePadded::new(Moves::new()),
+            guarded: CachePadded::new(Guarded::new()),
             base,
             end,
         }
@@ -94,9 +94,9 @@ impl Stack {
     /// Returns the words of the slow paths.
     fn split(&self) -> Split<'_, impl Fn(u32) -> u64 + '_> {
         Split {
-            limit: &self.signs.limit,
+            limit: &self.signals.limit,
             public: &self.public,
-            moves: &self.moves,
+            guarded: &self.guarded,
             mark: |index| self.address(index) as u64,
         }
     }
@@ -153,7 +153,7 @@ impl Stack {
         // the last time.
         light();
         // Relaxed: only a signal.
-        above > self.signs.alarm.load(Ordering::Relaxed)
+        above > self.signals.alarm.load(Ordering::Relaxed)
     }
 
     /// Takes the job in `slot` back. The owner calls this after the first closure. Returns whether
@@ -165,7 +165,7 @@ impl Stack {
         self.bottom.store(address, Ordering::Release);
         // A raider raises `limit`, issues the heavy barrier, and then reads `bottom`.
         light();
-        address as u64 >= self.signs.limit.get()
+        address as u64 >= self.signals.limit.get()
     }
 
     /// Withdraws a fork that found the stack full. The owner calls this.
@@ -174,9 +174,9 @@ impl Stack {
         self.bottom.store(std::ptr::from_ref(slot).addr(), Ordering::Release);
     }
 
-    /// Makes the owner stand above `slot`. The job in it was stolen, and the owner works above it.
-    /// If `slot` is the one above, the owner goes on above nothing.
-    pub(crate) fn stand_above(&self, slot: &Slot) {
+    /// Sets `bottom` to the slot above `slot`. The job in `slot` was stolen, and the owner works
+    /// above it.
+    pub(crate) fn set_bottom_above(&self, slot: &Slot) {
         // Release: as in `push`.
         self.bottom.store(std::ptr::from_ref(slot).addr() + STRIDE, Ordering::Release);
     }
@@ -184,12 +184,12 @@ impl Stack {
     /// Returns whether each fork and each return of the owner has a fence. Once true, it stays
     /// true.
     pub(crate) fn is_fenced(&self) -> bool {
-        self.signs.limit.is_fenced()
+        self.signals.limit.is_fenced()
     }
 
     /// Asks the owner to fence its forks and returns, because the kernel refuses barriers.
-    pub(crate) fn ask_for_fences(&self) {
-        self.signs.limit.ask_for_fences();
+    pub(crate) fn request_fences(&self) {
+        self.signals.limit.request_fences();
         // SeqCst: so an owner that does not see the request has switched the alarm off before this
         // worker looks at it, and it is raised again.
         fence(Ordering::SeqCst);
@@ -198,8 +198,8 @@ impl Stack {
 
     /// Switches the owner to the fenced mode, if a worker has asked for it. The owner calls this
     /// where it neither forks nor returns.
-    pub(crate) fn heed_request(&self) {
-        self.split().heed_request();
+    pub(crate) fn handle_fence_request(&self) {
+        self.split().handle_fence_request();
         self.keep_alarm();
     }
 
@@ -207,7 +207,7 @@ impl Stack {
     fn keep_alarm(&self) {
         if self.is_fenced() {
             // Relaxed: from now on only the owner needs it, and it does not change any more.
-            self.signs.alarm.store(0, Ordering::Relaxed);
+            self.signals.alarm.store(0, Ordering::Relaxed);
         }
     }
 
@@ -262,7 +262,7 @@ impl Stack {
         let bottom = || self.index(self.bottom.load(Ordering::Acquire).min(self.end));
         let published = self.split().raid(is_asleep, bottom);
         if published.is_none() {
-            self.ask_for_fences();
+            self.request_fences();
         }
         published
     }
@@ -281,10 +281,10 @@ impl Stack {
     pub(crate) fn demand(&self) {
         // Relaxed: a worker that must not miss a fork issues the heavy barrier next. Written only
         // if it changes something: the owner reads this line at each fork.
-        if !self.signs.demand.load(Ordering::Relaxed) {
+        if !self.signals.demand.load(Ordering::Relaxed) {
             // Release and the order of the two: an owner that sees the alarm sees the demand, or
             // leaves it for its next fork.
-            self.signs.demand.store(true, Ordering::Release);
+            self.signals.demand.store(true, Ordering::Release);
         }
         self.alarm();
     }
@@ -293,21 +293,21 @@ impl Stack {
     #[inline(always)]
     pub(crate) fn is_alarmed(&self) -> bool {
         // Relaxed: as in `push`.
-        self.signs.alarm.load(Ordering::Relaxed) == 0
+        self.signals.alarm.load(Ordering::Relaxed) == 0
     }
 
     /// Returns whether another worker has asked for work since the owner last answered.
     #[inline(always)]
     pub(crate) fn is_demanded(&self) -> bool {
         // Relaxed: a hint; the next fork looks again.
-        self.signs.demand.load(Ordering::Relaxed)
+        self.signals.demand.load(Ordering::Relaxed)
     }
 
     /// Raises the alarm: the next fork takes the slow path, for whatever reason.
     pub(crate) fn alarm(&self) {
         // Relaxed: as above.
-        if self.signs.alarm.load(Ordering::Relaxed) != 0 {
-            self.signs.alarm.store(0, Ordering::Release);
+        if self.signals.alarm.load(Ordering::Relaxed) != 0 {
+            self.signals.alarm.store(0, Ordering::Release);
         }
     }
 
@@ -321,13 +321,13 @@ impl Stack {
             fence(Ordering::SeqCst);
         } else {
             // The owner's next loads come after this store.
-            self.signs.alarm.swap(self.end, Ordering::SeqCst);
+            self.signals.alarm.swap(self.end, Ordering::SeqCst);
             fence_after_exchange();
         }
-        // After the alarm is off, so that a request is not overlooked: see `ask_for_fences`.
-        self.heed_request();
+        // After the alarm is off, so that a request is not overlooked: see `request_fences`.
+        self.handle_fence_request();
         // Relaxed look first: in the fenced mode this runs at each fork.
-        self.signs.demand.load(Ordering::Relaxed) && self.signs.demand.swap(false, Ordering::AcqRel)
+        self.signals.demand.load(Ordering::Relaxed) && self.signals.demand.swap(false, Ordering::AcqRel)
     }
 
     /// Returns the slot of the oldest job, for models in which it is stolen.
@@ -379,11 +379,13 @@ impl Stack {
     /// Returns whether the owner has about `enough` private jobs, and no worker wants any. `slot`
     /// is its first free slot.
     #[inline(always)]
-    pub(crate) fn is_rich(&self, slot: &Slot, enough: usize) -> bool {
+    pub(crate) fn has_enough_private(&self, slot: &Slot, enough: usize) -> bool {
         let address = std::ptr::from_ref(slot).addr();
-        let (limit, address) = (self.signs.limit.get(), address as u64);
+        let (limit, address) = (self.signals.limit.get(), address as u64);
         // Relaxed: a hint.
-        limit <= address && address - limit >= (enough * STRIDE) as u64 && self.signs.alarm.load(Ordering::Relaxed) != 0
+        limit <= address
+            && address - limit >= (enough * STRIDE) as u64
+            && self.signals.alarm.load(Ordering::Relaxed) != 0
     }
 }
 

@@ -16,25 +16,25 @@ const SIZE: usize = 1 << 24;
 
 /// A seat and the slots behind it.
 #[derive(Debug)]
-pub(crate) struct Region<P> {
+pub(crate) struct Region<S> {
     start: *mut u8,
     slots: usize,
     _memory: memory::Memory,
-    _post: PhantomData<P>,
+    _seat: PhantomData<S>,
 }
 
-// SAFETY: a region is memory and one `P` in it, which it owns.
-unsafe impl<P: Send> Send for Region<P> {}
+// SAFETY: a region is memory and one `S` in it, which it owns.
+unsafe impl<S: Send> Send for Region<S> {}
 // SAFETY: as above; slots are atomics.
-unsafe impl<P: Sync> Sync for Region<P> {}
+unsafe impl<S: Sync> Sync for Region<S> {}
 
-impl<P> Region<P> {
+impl<S> Region<S> {
     /// The offset of the slots from the region's start.
-    const SLOTS: usize = mem::size_of::<P>().next_multiple_of(128);
+    const SLOTS: usize = mem::size_of::<S>().next_multiple_of(128);
 
     /// The largest number of slots that fit. That is deeper than the usual thread stack can nest
     /// joins.
-    pub(crate) const MOST_SLOTS: usize = if cfg!(loom) {
+    pub(crate) const MAX_SLOTS: usize = if cfg!(loom) {
         4
     } else if cfg!(shuttle) {
         64
@@ -44,9 +44,9 @@ impl<P> Region<P> {
 
     /// Reserves a region of `slots` slots and puts the result of `seat` at its start. `seat` gets
     /// the address of the slots and their number; it must not look at them yet.
-    pub(crate) fn new(slots: usize, seat: impl FnOnce(usize, usize) -> P) -> io::Result<Region<P>> {
-        const { assert!(mem::align_of::<P>() <= SIZE) };
-        let slots = slots.clamp(2, Self::MOST_SLOTS);
+    pub(crate) fn new(slots: usize, seat: impl FnOnce(usize, usize) -> S) -> io::Result<Region<S>> {
+        const { assert!(mem::align_of::<S>() <= SIZE) };
+        let slots = slots.clamp(2, Self::MAX_SLOTS);
         let (start, memory) = memory::reserve(Self::SLOTS + slots * STRIDE)?;
         let address = start.expose_provenance();
         let base = address + Self::SLOTS;
@@ -57,19 +57,19 @@ impl<P> Region<P> {
                 unsafe { ptr::with_exposed_provenance_mut::<Slot>(base + index * STRIDE).write(Slot::new()) };
             }
         }
-        // SAFETY: the memory begins with room for a `P`, aligned for it.
-        unsafe { start.cast::<P>().write(seat(base, slots)) };
-        Ok(Region { start, slots, _memory: memory, _post: PhantomData })
+        // SAFETY: the memory begins with room for an `S`, aligned for it.
+        unsafe { start.cast::<S>().write(seat(base, slots)) };
+        Ok(Region { start, slots, _memory: memory, _seat: PhantomData })
     }
 
     /// Returns the seat.
-    pub(crate) fn seat(&self) -> &P {
+    pub(crate) fn seat(&self) -> &S {
         // SAFETY: written by `new`, dropped with the region.
-        unsafe { &*self.start.cast::<P>() }
+        unsafe { &*self.start.cast::<S>() }
     }
 }
 
-impl<P> Drop for Region<P> {
+impl<S> Drop for Region<S> {
     fn drop(&mut self) {
         if cfg!(any(loom, shuttle)) {
             for index in 0..self.slots {
@@ -78,7 +78,7 @@ impl<P> Drop for Region<P> {
             }
         }
         // SAFETY: written by `new`, and a region that is dropped is not borrowed.
-        unsafe { self.start.cast::<P>().drop_in_place() };
+        unsafe { self.start.cast::<S>().drop_in_place() };
     }
 }
 

@@ -100,9 +100,8 @@ impl Slot {
         self.state.load(Ordering::Acquire) & DONE != 0
     }
 
-    /// Announces that the owner is about to sleep until the job is done. Returns false if it is
-    /// done already.
-    pub(crate) fn sleep_on(&self) -> bool {
+    /// Requests that the owner is woken when the job is done. Returns false if it is done already.
+    pub(crate) fn request_wake(&self) -> bool {
         // AcqRel: as in `complete`, from the other side.
         self.state.fetch_or(SLEEPING, Ordering::AcqRel) & DONE == 0
     }

@@ -8,7 +8,7 @@ use crate::split::Mode;
 use crate::sync::{AtomicPtr, Ordering};
 
 /// The most deques in a list.
-const MOST: usize = 8;
+const MAX_DEQUES: usize = 8;
 
 /// A list of deques; see the module.
 ///
@@ -16,13 +16,13 @@ const MOST: usize = 8;
 /// own end, where a raid would have to be distinguished from a pop. So a raid needs no barrier.
 #[derive(Debug)]
 pub(super) struct List {
-    deques: [AtomicPtr<Deque>; MOST],
+    deques: [AtomicPtr<Deque>; MAX_DEQUES],
     counted: Counted,
 }
 
 impl List {
     pub(super) fn new(counted: Counted) -> List {
-        List { deques: [ptr::null_mut(); MOST].map(AtomicPtr::new), counted }
+        List { deques: [ptr::null_mut(); MAX_DEQUES].map(AtomicPtr::new), counted }
     }
 
     fn get(&self, index: usize) -> Option<&Deque> {

@@ -55,14 +55,14 @@ pub(crate) use strays::Strays;
 use crate::defect::{defect, Defect};
 use crate::job::Job;
 use crate::lineage::{Lineage, Wait};
-use crate::split::{self, distance, light, Claim, Limit, Mode, Moves, PublicWord, Split};
+use crate::split::{self, distance, light, Claim, Guarded, Limit, Mode, PublicWord, Split};
 use crate::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 use crate::unwind::NoUnwind;
 use ring::Ring;
 use segments::Segments;
 
 /// The most tasks at one time. Positions are compared by 32 bits.
-const MOST: u64 = 1 << 30;
+const MAX_TASKS: u64 = 1 << 30;
 
 /// The result of an attempt to steal.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ pub(crate) enum Pop {
     /// No task, and thieves have taken none of those above the base.
     Empty,
     /// No task: some above the base were taken from the other end.
-    Robbed,
+    Stolen,
 }
 
 /// The words that thieves write.
@@ -108,7 +108,7 @@ pub(crate) enum Counted {
     /// By the thief that takes a task.
     WhenStolen,
     /// By the worker that pushes a task. Or the tasks are not of a scope.
-    Before,
+    WhenPushed,
 }
 
 /// A task deque; see the module.
@@ -116,7 +116,7 @@ pub(crate) struct Deque {
     owned: CachePadded<Owned>,
     limit: CachePadded<Limit>,
     taken: CachePadded<Taken>,
-    moves: CachePadded<Mutex<Moves>>,
+    guarded: CachePadded<Mutex<Guarded>>,
     ring: Ring,
     segments: Segments,
     counted: Counted,
@@ -132,7 +132,7 @@ impl Deque {
             owned: CachePadded::new(Owned { bottom: AtomicU64::new(0), own_moved: Cell::new(0), free: Cell::new(0) }),
             limit: CachePadded::new(Limit::new(0, mode)),
             taken: CachePadded::new(Taken { public: PublicWord::new(), moved: AtomicU32::new(0) }),
-            moves: CachePadded::new(Moves::new()),
+            guarded: CachePadded::new(Guarded::new()),
             ring: Ring::new(),
             segments: Segments::new(segments),
             counted,
@@ -144,7 +144,7 @@ impl Deque {
         Split {
             limit: &self.limit,
             public: &self.taken.public,
-            moves: &self.moves,
+            guarded: &self.guarded,
             // Relaxed: any position close by would do.
             mark: |position| near(self.owned.bottom.load(Ordering::Relaxed), position),
         }
@@ -193,8 +193,8 @@ impl Deque {
     /// Called by the owner.
     unsafe fn make_room(&self, bottom: u64) {
         let (top, _) = self.positions();
-        if bottom - top > MOST {
-            drop(NoUnwind("a worker has more than a thousand million tasks"));
+        if bottom - top > MAX_TASKS {
+            drop(NoUnwind("a worker has more than 2^30 tasks"));
         }
         // SAFETY: this is the owner.
         if let Some(top) = unsafe { self.top_if_all_moved() } {
@@ -202,7 +202,7 @@ impl Deque {
             // way now, the owner goes on with what it knew before.
             self.owned.free.set(near(bottom, top));
         }
-        let free = if defect(Defect::ReusesSlotsUnasked) { top } else { self.owned.free.get() };
+        let free = if defect(Defect::ReusesSlotsEarly) { top } else { self.owned.free.get() };
         // SAFETY: as above. Below `free` each task was claimed, and moved out of its slot.
         unsafe { self.ring.make_room(bottom, free) };
     }
@@ -237,7 +237,7 @@ impl Deque {
             // Release: as above.
             self.owned.bottom.store(bottom, Ordering::Release);
         }
-        Pop::Robbed
+        Pop::Stolen
     }
 
     /// Takes the youngest task of the last segment out of its slot.
@@ -250,7 +250,7 @@ impl Deque {
         match unsafe { self.pop(self.segments.base()?) } {
             // SAFETY: popped, so it belongs to the owner.
             Pop::Task(job) => Some(unsafe { job.read() }),
-            Pop::Empty | Pop::Robbed => None,
+            Pop::Empty | Pop::Stolen => None,
         }
     }
 
@@ -274,7 +274,7 @@ impl Deque {
                     let bottom = self.owned.bottom.load(Ordering::Relaxed) as u32;
                     let published = self.split().publish(bottom, |_| true, split::all);
                     // Nothing was private; but a raid may have published tasks just before.
-                    if published == 0 && (!self.has_public() || defect(Defect::TakesPrivateForAll)) {
+                    if published == 0 && (!self.has_public() || defect(Defect::TakeOldestIgnoresPublic)) {
                         return None;
                     }
                 }
@@ -358,8 +358,8 @@ impl Deque {
     }
 
     /// Asks the owner to fence. The caller raises the owner's alarm after this.
-    pub(crate) fn ask_for_fences(&self) {
-        self.limit.ask_for_fences();
+    pub(crate) fn request_fences(&self) {
+        self.limit.request_fences();
     }
 
     /// Returns whether only a raid can publish tasks: some are private, and none is public.
@@ -389,8 +389,8 @@ impl Deque {
     }
 
     /// Switches the owner to the fenced mode, if a worker has asked for it. The owner calls this.
-    pub(crate) fn heed_request(&self) {
-        self.split().heed_request();
+    pub(crate) fn handle_fence_request(&self) {
+        self.split().handle_fence_request();
     }
 
     /// Returns the range of positions at which there were untaken tasks a moment ago. This is one

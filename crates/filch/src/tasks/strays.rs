@@ -26,7 +26,7 @@ unsafe impl Sync for Strays {}
 
 impl Strays {
     pub(crate) fn new() -> Strays {
-        Strays { deques: List::new(Counted::Before), next: Cell::new(0) }
+        Strays { deques: List::new(Counted::WhenPushed), next: Cell::new(0) }
     }
 
     /// Returns all deques that exist.

@@ -33,7 +33,7 @@ impl Deque {
         match unsafe { self.pop(base) } {
             // SAFETY: popped.
             Pop::Task(job) => Some(number(&unsafe { job.read() })),
-            Pop::Empty | Pop::Robbed => None,
+            Pop::Empty | Pop::Stolen => None,
         }
     }
 
@@ -82,7 +82,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn a_deque_is_a_deque(steps in steps(), fenced in any::<bool>(), start in 0..3u64) {
+    fn a_deque_behaves_as_its_model(steps in steps(), fenced in any::<bool>(), start in 0..3u64) {
         let mode = if fenced { Mode::Fenced } else { Mode::Asymmetric };
         // From the beginning, and shortly before 32-bit positions wrap.
         let start = [0, u64::from(u32::MAX) + 1 - 2 * CHUNK, (1 << 40) - CHUNK][start as usize];

@@ -78,11 +78,11 @@ pub struct Trace {
 impl Trace {
     pub(crate) fn of(pool: &Shared) -> Trace {
         // The logs of the workers are created one after the other when the pool is built.
-        let zero = pool.seats().map(|seat| seat.log.made).min();
+        let zero = pool.seats().map(|seat| seat.log.created).min();
         let mut trace = Trace { tracks: Vec::new(), dropped: 0 };
         for seat in pool.seats() {
-            let book = seat.log.book();
-            // Under the lock: nothing in the book is later.
+            let records = seat.log.lock();
+            // Under the lock: nothing in the records is later.
             let now = Instant::now();
             let since = |moment: Instant| zero.map_or(Duration::ZERO, |zero| moment - zero);
             let event = |entry: &Entry| Event {
@@ -90,8 +90,8 @@ impl Trace {
                 start: since(entry.start),
                 end: since(entry.end.unwrap_or(now)),
             };
-            trace.tracks.push(book.entries.iter().map(event).collect());
-            trace.dropped += book.dropped;
+            trace.tracks.push(records.entries.iter().map(event).collect());
+            trace.dropped += records.dropped;
         }
         trace
     }
@@ -158,12 +158,12 @@ impl Trace {
 /// The record of the occupants of one seat. Only the occupant writes; the lock is for readers.
 #[derive(Debug)]
 pub(crate) struct Log {
-    made: Instant,
-    book: Mutex<Book>,
+    created: Instant,
+    records: Mutex<Records>,
 }
 
 #[derive(Debug)]
-struct Book {
+struct Records {
     entries: Vec<Entry>,
     dropped: u64,
     /// The sleep that has not ended.
@@ -172,7 +172,7 @@ struct Book {
     call: Option<usize>,
 }
 
-impl Book {
+impl Records {
     fn end(&mut self, entry: Option<usize>) {
         if let Some(entry) = entry {
             // Entries are not moved or removed.
@@ -199,42 +199,42 @@ pub(crate) struct Span<'a> {
 
 impl Drop for Span<'_> {
     fn drop(&mut self) {
-        self.log.book().end(self.entry);
+        self.log.lock().end(self.entry);
     }
 }
 
 impl Log {
     pub(crate) fn new() -> Log {
         Log {
-            made: Instant::now(),
-            book: Mutex::new(Book { entries: Vec::new(), dropped: 0, sleep: None, call: None }),
+            created: Instant::now(),
+            records: Mutex::new(Records { entries: Vec::new(), dropped: 0, sleep: None, call: None }),
         }
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        // No critical section leaves the book half written.
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Records> {
+        // No critical section leaves the records half written.
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds an entry, if there is room for it. The entry takes no time, or lasts from now on.
-    fn write_down(&self, kind: Kind, lasts: bool) -> Option<usize> {
-        let mut book = self.book();
-        if book.entries.len() == EVENTS_A_WORKER {
+    fn add_entry(&self, kind: Kind, lasts: bool) -> Option<usize> {
+        let mut records = self.lock();
+        if records.entries.len() == EVENTS_A_WORKER {
             // Wrapping: a fork writes here after it has pushed its job, and must not panic then.
-            book.dropped = book.dropped.wrapping_add(1);
+            records.dropped = records.dropped.wrapping_add(1);
             return None;
         }
         let start = Instant::now();
-        book.entries.push(Entry { kind, start, end: (!lasts).then_some(start) });
-        Some(book.entries.len() - 1)
+        records.entries.push(Entry { kind, start, end: (!lasts).then_some(start) });
+        Some(records.entries.len() - 1)
     }
 
     fn begin(&self, kind: Kind) -> Span<'_> {
-        Span { log: self, entry: self.write_down(kind, true) }
+        Span { log: self, entry: self.add_entry(kind, true) }
     }
 
     pub(crate) fn shared(&self, jobs: u32) {
-        self.write_down(Kind::Share { jobs }, false);
+        self.add_entry(Kind::Share { jobs }, false);
     }
 
     pub(crate) fn stolen(&self, victim: usize) -> Span<'_> {
@@ -255,25 +255,25 @@ impl Log {
 
     /// Begins a sleep of the worker. Not a span: a caller that borrows the seat ends it.
     pub(crate) fn fall_asleep(&self) {
-        let entry = self.write_down(Kind::Sleep, true);
-        self.book().sleep = entry;
+        let entry = self.add_entry(Kind::Sleep, true);
+        self.lock().sleep = entry;
     }
 
     pub(crate) fn wake_up(&self) {
-        let mut book = self.book();
-        let entry = book.sleep.take();
-        book.end(entry);
+        let mut records = self.lock();
+        let entry = records.sleep.take();
+        records.end(entry);
     }
 
     /// Begins a call from outside in this seat.
     pub(crate) fn begin_call(&self) {
-        let entry = self.write_down(Kind::Job, true);
-        self.book().call = entry;
+        let entry = self.add_entry(Kind::Job, true);
+        self.lock().call = entry;
     }
 
     pub(crate) fn end_call(&self) {
-        let mut book = self.book();
-        let entry = book.call.take();
-        book.end(entry);
+        let mut records = self.lock();
+        let entry = records.call.take();
+        records.end(entry);
     }
 }

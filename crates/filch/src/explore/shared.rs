@@ -5,29 +5,29 @@ use std::time::Instant;
 
 use filch_queue::barrier;
 
-use super::bench::Bench;
 use super::explored::{Counts, Ending, Explored};
-use super::explorer::{Explorer, Summon};
-use super::life::{self, Member};
-use super::muster::Muster;
+use super::explorer::{Control, Explorer};
+use super::idle_list::IdleList;
 use super::queue::Kind;
 use super::roots::Roots;
+use super::run_loop::{self, Local};
+use super::termination::Termination;
 use super::Cancel;
 use crate::sync::{fence, lock, Mutex, Ordering};
 use crate::unwind::{self, Payload};
 use crate::Scope;
 
 /// The state that the explorers of one exploration share.
-pub(super) struct Crew<T, K: Kind<T>, S, M, F> {
+pub(super) struct Shared<T, K: Kind<T>, S, M, F> {
     pub(super) kind: K,
     /// The thieves' sides of the explorers' queues. An explorer creates its queue when it first
     /// runs.
     pub(super) thieves: Vec<OnceLock<K::Thief>>,
     pub(super) roots: Roots<T>,
-    pub(super) muster: Muster,
-    pub(super) bench: Bench<Member<K::Owner, S>>,
-    /// Whether a push has a fence. It has if the kernel provides no barrier for explorers that go
-    /// to the bench.
+    pub(super) termination: Termination,
+    pub(super) idle_list: IdleList<Local<K::Owner, S>>,
+    /// Whether a push has a fence. It has if the kernel provides no barrier for explorers that
+    /// become idle.
     pub(super) fenced: bool,
     pub(super) limits: Limits,
     pub(super) ending: Mutex<Option<Ending>>,
@@ -69,27 +69,27 @@ pub(super) struct Ended<S> {
 impl<S> Ended<S> {
     /// Ends an explorer. Drops its queue: thieves of some kinds wait for its owner as long as that
     /// exists.
-    fn of<Q>(mut member: Member<Q, S>) -> Self {
-        member.end_idleness();
+    fn of<Q>(mut local: Local<Q, S>) -> Self {
+        local.end_idle_time();
         // First, so that nothing leaks if that panics.
-        member.leave_queue();
-        let Member { index, state, counts, .. } = member;
+        local.drop_queue();
+        let Local { index, state, counts, .. } = local;
         Ended { index, state, counts }
     }
 }
 
-impl<T, K: Kind<T>, S, M, F> Crew<T, K, S, M, F> {
+impl<T, K: Kind<T>, S, M, F> Shared<T, K, S, M, F> {
     /// Ends the exploration early. The first reason counts.
     #[cold]
-    pub(super) fn stop(&self, why: Ending) {
-        lock(&self.ending).get_or_insert(why);
-        self.muster.stop();
+    pub(super) fn stop(&self, ending: Ending) {
+        lock(&self.ending).get_or_insert(ending);
+        self.termination.stop();
     }
 
     /// Stops the exploration if it has reached a limit.
-    pub(super) fn mind_limits(&self, now: impl FnOnce() -> Instant) {
-        if let Some(why) = self.limits.reached(now) {
-            self.stop(why);
+    pub(super) fn check_limits(&self, now: impl FnOnce() -> Instant) {
+        if let Some(ending) = self.limits.reached(now) {
+            self.stop(ending);
         }
     }
 
@@ -103,22 +103,22 @@ impl<T, K: Kind<T>, S, M, F> Crew<T, K, S, M, F> {
         barrier::heavy().is_ok()
     }
 
-    /// Records an explorer that has ended, and will not be called again.
-    pub(super) fn retire(&self, member: Member<K::Owner, S>) {
-        let ended = Ended::of(member);
+    /// Records an explorer that has ended, and will not be woken again.
+    pub(super) fn retire(&self, local: Local<K::Owner, S>) {
+        let ended = Ended::of(local);
         lock(&self.ended).push(ended);
     }
 
     /// Returns the result, when all explorers have left. Drops the tasks that no explorer took, and
     /// resumes a panic.
     pub(super) fn into_explored(self) -> Explored<S> {
-        let Crew { thieves, roots, bench, ending, panic, ended, .. } = self;
+        let Shared { thieves, roots, idle_list, ending, panic, ended, .. } = self;
         let keep = |again| unwind::keep_first(&panic, again);
         let mut ended = std::mem::take(&mut *lock(&ended));
         // The drop of an owner, which may be a user's, and that of a task may panic. Each queue
         // drops its tasks with its last handle, which are these.
-        for member in bench.into_sitting() {
-            unwind::catch(|| Ended::of(member)).map_or_else(keep, |explorer| ended.push(explorer));
+        for local in idle_list.into_explorers() {
+            unwind::catch(|| Ended::of(local)).map_or_else(keep, |explorer| ended.push(explorer));
         }
         for thief in thieves {
             unwind::catch(|| drop(thief)).unwrap_or_else(keep);
@@ -137,13 +137,13 @@ impl<T, K: Kind<T>, S, M, F> Crew<T, K, S, M, F> {
     }
 }
 
-/// The crew, and the scope in which an explorer that is called runs.
-pub(super) struct Summoner<'s, 'scope, T, K: Kind<T>, S, M, F> {
-    pub(super) crew: &'scope Crew<T, K, S, M, F>,
+/// The shared state, and the scope in which an explorer that is woken runs.
+pub(super) struct Controller<'s, 'scope, T, K: Kind<T>, S, M, F> {
+    pub(super) shared: &'scope Shared<T, K, S, M, F>,
     pub(super) scope: &'s Scope<'scope>,
 }
 
-impl<T, K, S, M, F> Summon for Summoner<'_, '_, T, K, S, M, F>
+impl<T, K, S, M, F> Control for Controller<'_, '_, T, K, S, M, F>
 where
     T: Send,
     K: Kind<T>,
@@ -151,22 +151,22 @@ where
     M: Fn(usize) -> S + Sync,
     F: Fn(T, &mut Explorer<'_, K::Owner, S>) + Sync,
 {
-    fn call(&self) {
-        if let Some(member) = self.crew.bench.call() {
-            let crew = self.crew;
+    fn wake_one(&self) {
+        if let Some(local) = self.shared.idle_list.wake_one() {
+            let shared = self.shared;
             self.scope.spawn(move |scope| {
-                crew.muster.enter();
-                life::live(crew, scope, member, true);
+                shared.termination.enter();
+                run_loop::run(shared, scope, local, true);
             });
         }
     }
 
     fn stop(&self) {
-        self.crew.stop(Ending::Stopped);
+        self.shared.stop(Ending::Stopped);
     }
 
     fn is_stopped(&self) -> bool {
-        self.crew.mind_limits(Instant::now);
-        self.crew.muster.is_over()
+        self.shared.check_limits(Instant::now);
+        self.shared.termination.is_over()
     }
 }

@@ -18,16 +18,16 @@ use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 
 /// The number of active explorers, and whether the exploration is over.
 #[derive(Debug)]
-pub(crate) struct Muster {
+pub(crate) struct Termination {
     /// Not on the cache line that all explorers read for every task.
     active: CachePadded<AtomicUsize>,
     over: AtomicBool,
 }
 
-impl Muster {
+impl Termination {
     /// Creates a counter with the first explorer active.
     pub(crate) fn new() -> Self {
-        Muster { active: CachePadded::new(AtomicUsize::new(1)), over: AtomicBool::new(false) }
+        Termination { active: CachePadded::new(AtomicUsize::new(1)), over: AtomicBool::new(false) }
     }
 
     /// Makes the calling explorer active.
