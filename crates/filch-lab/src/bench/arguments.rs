@@ -195,12 +195,12 @@ pub(crate) struct CilkArguments {
 
 impl CilkArguments {
     fn options(self) -> Result<cilk::Options> {
-        let vouched = match (self.bound, &self.calibration) {
-            (Some(bound), _) => cilk::Vouched::given(bound)?,
-            (None, Some(path)) => cilk::Vouched::measured(path)?,
-            (None, None) => cilk::Vouched::default(),
+        let bound = match (self.bound, &self.calibration) {
+            (Some(bound), _) => cilk::TrustedBound::given(bound)?,
+            (None, Some(path)) => cilk::TrustedBound::from_calibration(path)?,
+            (None, None) => cilk::TrustedBound::default(),
         };
-        Ok(cilk::Options { common: self.pools.options(self.quick), vouched: Some(vouched) })
+        Ok(cilk::Options { common: self.pools.options(self.quick), bound: Some(bound) })
     }
 }
 
@@ -331,8 +331,8 @@ fn store_bound(text: &str) -> Result<usize, String> {
 
 fn task_cost(text: &str) -> Result<u64, String> {
     match text.trim().parse() {
-        Ok(cost) if cost <= queues::DEAREST_TASK => Ok(cost),
-        Ok(_) => Err(format!("a task may cost at most {} ns here", queues::DEAREST_TASK)),
+        Ok(cost) if cost <= queues::MAX_TASK_COST => Ok(cost),
+        Ok(_) => Err(format!("a task may cost at most {} ns here", queues::MAX_TASK_COST)),
         Err(_) => Err("this is not a whole number of nanoseconds; an example is 0,10,100".to_owned()),
     }
 }
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_has_a_default() {
+    fn omitted_options_have_defaults() {
         let options = options(&[]).unwrap();
         assert!(!options.quick);
         assert_eq!(options.threads, 2);
@@ -447,11 +447,11 @@ mod tests {
     }
 
     #[test]
-    fn cilk_takes_the_bound_of_whoever_vouches_for_it() {
+    fn cilk_takes_the_bound_from_its_options() {
         let options = |words: &[&str]| parse::<CilkArguments>(words).map_err(anyhow::Error::msg)?.options();
-        assert_eq!(options(&[]).unwrap().vouched, Some(cilk::Vouched::default()));
+        assert_eq!(options(&[]).unwrap().bound, Some(cilk::TrustedBound::default()));
         let given = options(&["--bound", "73", "--quick", "--case", "fib"]).unwrap();
-        assert_eq!(given.vouched, Some(cilk::Vouched::given(73).unwrap()));
+        assert_eq!(given.bound, Some(cilk::TrustedBound::given(73).unwrap()));
         assert!(given.common.quick);
         for (words, reason) in [
             (&["--bound", "0"][..], "give 2 or more"),

@@ -74,10 +74,10 @@ pub(crate) fn switches_of_others() -> Result<u64> {
     anyhow::bail!("the context switches of other threads are counted only on Linux")
 }
 
-/// What each pool used beyond the work itself, for every round.
+/// What each pool used without the work itself, for every round.
 ///
 /// The work itself is what the series named `serial` used in the same round, without a pool.
-pub(crate) fn beyond_the_work(ticks: &[Series], serial: &str, unit: &'static str) -> Vec<Series> {
+pub(crate) fn without_the_work(ticks: &[Series], serial: &str, unit: &'static str) -> Vec<Series> {
     let Some(work) = ticks.iter().find(|series| series.name == serial) else { return Vec::new() };
     let pools = ticks.iter().filter(|series| series.name != serial);
     pools
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_work_itself_is_what_the_same_round_took_without_a_pool() {
+    fn the_work_of_the_same_round_is_subtracted() {
         let series = |name, samples: &[f64]| Series {
             case: "tick".to_owned(),
             name,
@@ -99,11 +99,11 @@ mod tests {
             samples: samples.to_vec(),
             note: None,
         };
-        let beyond =
-            beyond_the_work(&[series("serial", &[50.0, 60.0]), series("rayon", &[150.0, 170.0])], "serial", "extra");
-        assert_eq!(beyond.len(), 1);
-        assert_eq!((beyond[0].name, beyond[0].unit), ("rayon", "extra"));
-        assert_eq!(beyond[0].samples, [100.0, 110.0]);
+        let without =
+            without_the_work(&[series("serial", &[50.0, 60.0]), series("rayon", &[150.0, 170.0])], "serial", "extra");
+        assert_eq!(without.len(), 1);
+        assert_eq!((without[0].name, without[0].unit), ("rayon", "extra"));
+        assert_eq!(without[0].samples, [100.0, 110.0]);
     }
 }
 

@@ -163,7 +163,7 @@ pub(crate) fn run_solver(options: &solver::Options) -> Result<()> {
 
 /// Runs the `cilk` suite.
 pub(crate) fn run_cilk(options: &cilk::Options) -> Result<()> {
-    publish(cilk::SUITE, options.common.json.as_deref(), || cilk::run_trusting(options))
+    publish(cilk::SUITE, options.common.json.as_deref(), || cilk::run(options))
 }
 
 /// Runs the `mpi` suite.
@@ -174,7 +174,7 @@ pub(crate) fn run_mpi(options: &mpi::Options) -> Result<()> {
 /// The cases whose names start with one of `names`.
 ///
 /// Returns an error if no case starts with one of the names.
-fn chosen<C: Display>(mut cases: Vec<C>, names: &[String]) -> Result<Vec<C>> {
+fn select_cases<C: Display>(mut cases: Vec<C>, names: &[String]) -> Result<Vec<C>> {
     if let Some(unknown) = names.iter().find(|name| !cases.iter().any(|case| case.to_string().starts_with(*name))) {
         let known: Vec<String> = cases.iter().map(C::to_string).collect();
         bail!("no case begins with `{unknown}`; there are {}", known.join(", "));
@@ -200,7 +200,7 @@ mod tests {
     use crate::figures::tests::series;
 
     #[test]
-    fn what_was_measured_before_a_failure_is_shown_and_the_failure_is_one() {
+    fn cases_before_a_failure_are_shown_and_the_failure_is_returned() {
         let refusal = or_kept("fails at once", Err(anyhow!("no memory"))).unwrap_err();
         assert_eq!(refusal.to_string(), "no memory");
 

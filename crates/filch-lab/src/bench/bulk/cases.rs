@@ -5,7 +5,7 @@ use std::thread;
 
 use anyhow::Result;
 
-use super::contenders::{Bulk, ChaseLev, Crossbeam, MutexDeque, Queue, Shares};
+use super::contenders::{Bulk, ChaseLev, Crossbeam, MutexDeque, Queue, StealShare};
 use super::dag::{self, NodeCost};
 use super::operations::{self, Fill};
 use super::plan::Plan;
@@ -168,7 +168,7 @@ fn one<'a, Q: Queue>(measure: impl Fn() -> Result<f64> + 'a) -> Runner<'a> {
     Runner { name: Q::NAME, threads: 1, measure: Box::new(move || Ok(vec![measure()?])) }
 }
 
-fn thief<'a, Q: Shares>(theft: Theft, thefts: usize, cores: Cores) -> Runner<'a> {
+fn thief<'a, Q: StealShare>(theft: Theft, thefts: usize, cores: Cores) -> Runner<'a> {
     let measure = move || {
         let sample = theft.sample::<Q>(thefts, cores)?;
         Ok(vec![sample.nanos, sample.tasks])

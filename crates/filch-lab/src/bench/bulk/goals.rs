@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_compared_within_one_way_to_fill_and_the_worst_is_told() {
+    fn shares_are_compared_within_one_fill_and_the_worst_is_shown() {
         let steal = |case: &str, nanos: f64| series(case, BULK, NANOS_A_STEAL, &[nanos]);
         let lines = lines(&[
             steal("steal/10%", 500.0),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn without_figures_there_is_nothing_to_say() {
+    fn without_figures_the_summary_is_empty() {
         assert!(summary(&[]).is_empty());
     }
 }

@@ -15,7 +15,7 @@ use std::fmt::Write;
 
 use anyhow::{ensure, Result};
 
-use super::{chosen, Measured};
+use super::{select_cases, Measured};
 use crate::figures;
 use crate::watch;
 use plan::Plan;
@@ -67,7 +67,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
 
 /// The cases whose names were given, or those of the plan.
 fn wanted(plan: &Plan, names: &[String], threads: usize) -> Result<Vec<Case>> {
-    let mut wanted = chosen(cases::all(), names)?;
+    let mut wanted = select_cases(cases::all(), names)?;
     // A plan leaves out long cases, unless the given names match nothing else.
     if names.is_empty() || wanted.iter().any(|&case| plan.includes(case)) {
         wanted.retain(|&case| plan.includes(case));
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_takes_long_is_measured_if_it_was_asked_for() {
+    fn long_cases_are_measured_if_they_are_named() {
         let names = |plan: &Plan, name: &str| -> Vec<String> {
             wanted(plan, &[name.to_owned()], 2).unwrap().iter().map(Case::to_string).collect()
         };

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn however_tasks_come_they_are_all_there() {
+    fn every_way_to_fill_a_queue_keeps_all_tasks() {
         keeps_every_task::<Bulk>();
         keeps_every_task::<ChaseLev>();
         keeps_every_task::<Crossbeam>();

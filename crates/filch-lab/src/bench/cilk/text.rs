@@ -28,10 +28,10 @@ fn lines(title: &str, ratios: &[Option<Ratio>]) -> [Vec<String>; 2] {
 pub(super) fn figure_10(series: &[Series]) -> String {
     let threads: BTreeSet<usize> =
         series.iter().filter(|series| series.name == BASELINE).map(|series| series.threads).collect();
-    threads.into_iter().map(|threads| of_threads(series, threads)).collect()
+    threads.into_iter().map(|threads| figure_10_of(series, threads)).collect()
 }
 
-fn of_threads(series: &[Series], threads: usize) -> String {
+fn figure_10_of(series: &[Series], threads: usize) -> String {
     let figure = normalised(series, threads);
     let mut header = vec![String::new()];
     header.extend(figure.names.iter().map(|&name| name.to_owned()));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_never_gave_anything_is_counted() {
+    fn programs_in_which_ff_the_stole_nothing_are_counted() {
         let of = |case, name, unit, figure| Series { unit, ..series(case, (name, 2), &[figure]) };
         let text = thefts(&[
             of("fib-42", "ff_the", STEALS_A_RUN, 0.0),

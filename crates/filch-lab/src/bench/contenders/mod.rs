@@ -32,13 +32,13 @@ pub(crate) const STACK: usize = 64 << 20;
 ///
 /// All of it is static, so that a join is inlined into the workload that calls it.
 pub(crate) trait Fork {
-    /// The worker, passed from join to join, or nothing if code need not pass it.
+    /// The worker, worker_join from join to join, or nothing if code need not pass it.
     ///
-    /// It is passed by value, so that nothing takes no register.
+    /// It is worker_join by value, so that nothing takes no register.
     type Context<'a>;
 
-    /// Lends the context for a call, so that it stays available for the next call.
-    fn lend<'a>(context: &'a mut Self::Context<'_>) -> Self::Context<'a>;
+    /// Reborrows the context for a call, so that it stays available for the next call.
+    fn reborrow<'a>(context: &'a mut Self::Context<'_>) -> Self::Context<'a>;
 
     /// Runs both closures, possibly in parallel.
     fn join<A, B, RA, RB>(context: Self::Context<'_>, a: A, b: B) -> (RA, RB)

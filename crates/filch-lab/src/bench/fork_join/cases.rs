@@ -245,7 +245,7 @@ impl Case {
             runner(Chili::NAME, threads, measure::tick::<Chili, W>),
         ];
         let mut series = interleave(&self.to_string(), &[CPU_MICROS_A_TICK], &runners, plan.effort(self))?;
-        series.extend(cpu::beyond_the_work(&series, Serial::NAME, EXTRA_CPU_MICROS_A_TICK));
+        series.extend(cpu::without_the_work(&series, Serial::NAME, EXTRA_CPU_MICROS_A_TICK));
         Ok(series)
     }
 

@@ -5,7 +5,7 @@ use filch::explore::Explore;
 use filch_graph::{closure, generate, Vertex};
 
 use super::cases::SEED;
-use crate::bench::memory::{forget_peak, peak};
+use crate::bench::memory::{peak, reset_peak};
 use crate::figures::{self, Series};
 use crate::queue::Queue;
 
@@ -29,7 +29,7 @@ const EDGES: usize = 30_000_000;
 /// Measures the case once: these figures do not scatter.
 pub(crate) fn measure() -> Result<Vec<Series>> {
     let graph = generate::random(VERTICES, EDGES, SEED)?;
-    let peak_is_new = forget_peak();
+    let peak_is_new = reset_peak();
     let closure = closure(&graph, [0], Explore::at_least_once().workers(1));
     ensure!(closure.reached() > VERTICES / 2, "only {} vertices were reached", closure.reached());
 

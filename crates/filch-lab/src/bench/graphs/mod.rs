@@ -10,19 +10,19 @@ mod goals;
 mod memory;
 mod plan;
 mod problems;
-mod stage;
+mod setup;
 mod table;
 
 use std::fmt::Write;
 
 use anyhow::Result;
 
-use super::{chosen, Measured, Options};
+use super::{select_cases, Measured, Options};
 use crate::watch;
 use plan::Plan;
 
 pub(crate) use cases::{Case, Family, Task, SHAPES};
-pub(crate) use stage::{NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR, STOLEN};
+pub(crate) use setup::{NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR, STOLEN};
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "graphs";
@@ -66,12 +66,12 @@ fn wanted(plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
     if names.is_empty() {
         return Ok(plan.cases());
     }
-    let mut chosen = chosen(cases::all(), names)?;
+    let mut selected = select_cases(cases::all(), names)?;
     // A quick run leaves out large cases, unless the given names match nothing else.
-    if chosen.iter().any(|&case| plan.includes(case)) {
-        chosen.retain(|&case| plan.includes(case));
+    if selected.iter().any(|&case| plan.includes(case)) {
+        selected.retain(|&case| plan.includes(case));
     }
-    Ok(chosen)
+    Ok(selected)
 }
 
 #[cfg(test)]
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_large_graph_is_in_a_quick_run_only_if_it_was_asked_for() {
+    fn a_quick_run_has_a_large_graph_only_if_it_is_named() {
         let names = |plan: &Plan, name: &str| -> Vec<String> {
             wanted(plan, &[name.to_owned()]).unwrap().iter().map(Case::to_string).collect()
         };

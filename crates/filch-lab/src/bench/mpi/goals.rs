@@ -20,15 +20,15 @@ struct Goal {
     text: &'static str,
     over: (&'static str, usize),
     under: (&'static str, usize),
-    wanted: Wanted,
+    wanted: Requirement,
 }
 
 #[derive(Clone, Copy)]
-enum Wanted {
+enum Requirement {
     AtLeast(f64),
     AtMost(f64),
     /// No requirement: the ratio is shown for information.
-    Nothing,
+    None,
 }
 
 const GOALS: [Goal; 7] = [
@@ -36,43 +36,43 @@ const GOALS: [Goal; 7] = [
         text: "time, 1 rank / 2 ranks, 1 thread each",
         over: (ONE_RANK, 1),
         under: (TWO_RANKS, 2),
-        wanted: Wanted::AtLeast(SPEED_UP),
+        wanted: Requirement::AtLeast(SPEED_UP),
     },
     Goal {
         text: "time, 2 ranks of 1 thread / 1 rank of 2 threads",
         over: (TWO_RANKS, 2),
         under: (ONE_RANK, 2),
-        wanted: Wanted::AtMost(BEHIND_THREADS),
+        wanted: Requirement::AtMost(BEHIND_THREADS),
     },
     Goal {
         text: "time, 2 ranks of 1 thread / 2 threads without MPI",
         over: (TWO_RANKS, 2),
         under: (FILCH, 2),
-        wanted: Wanted::AtMost(BEHIND_THREADS),
+        wanted: Requirement::AtMost(BEHIND_THREADS),
     },
     Goal {
         text: "time, 1 thread / two serial runs side by side: what two cores give",
         over: (FILCH, 1),
         under: (TWO_SERIAL, 2),
-        wanted: Wanted::Nothing,
+        wanted: Requirement::None,
     },
     Goal {
         text: "time, two serial runs side by side / 2 ranks of 1 thread",
         over: (TWO_SERIAL, 2),
         under: (TWO_RANKS, 2),
-        wanted: Wanted::Nothing,
+        wanted: Requirement::None,
     },
     Goal {
         text: "time, 1 rank / without MPI, 1 thread",
         over: (ONE_RANK, 1),
         under: (FILCH, 1),
-        wanted: Wanted::Nothing,
+        wanted: Requirement::None,
     },
     Goal {
         text: "time, a checkpoint every second / none, 2 threads",
         over: (CHECKPOINTS, 2),
         under: (FILCH, 2),
-        wanted: Wanted::Nothing,
+        wanted: Requirement::None,
     },
 ];
 
@@ -106,9 +106,9 @@ fn line(case: &str, goal: &Goal, series: &[Series]) -> Option<Vec<String>> {
     let ratio = over.median() / under.median();
     let interval = stats::interval(&stats::paired_ratios(&over.samples, &under.samples))?;
     let (wanted, met) = match goal.wanted {
-        Wanted::AtLeast(least) => (format!(">= {least:.2}"), Some(ratio >= least)),
-        Wanted::AtMost(most) => (format!("<= {most:.2}"), Some(ratio <= most)),
-        Wanted::Nothing => (String::new(), None),
+        Requirement::AtLeast(least) => (format!(">= {least:.2}"), Some(ratio >= least)),
+        Requirement::AtMost(most) => (format!("<= {most:.2}"), Some(ratio <= most)),
+        Requirement::None => (String::new(), None),
     };
     Some(vec![
         format!("{case}: {}", goal.text),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn without_figures_there_is_nothing_to_say() {
+    fn without_figures_the_summary_is_empty() {
         assert!(summary(&[]).is_empty());
     }
 }

@@ -19,7 +19,7 @@ use filch_dd::problems::independent_set;
 use filch_dd::Cost;
 
 use super::rounds::{interleave, Effort, Runner};
-use super::{chosen, Measured};
+use super::{select_cases, Measured};
 use crate::figures::{self, Series};
 use crate::watch;
 use launch::{Answer, Launch};
@@ -109,7 +109,7 @@ fn cases(quick: bool, data: Option<&Path>) -> Result<Vec<Case>> {
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     launch::check()?;
     let super::Options { quick, cases: ref names, limit, .. } = options.common;
-    let cases = chosen(cases(quick, options.data.as_deref())?, names)?;
+    let cases = select_cases(cases(quick, options.data.as_deref())?, names)?;
     let folder = tempfile::tempdir().context("no folder for instances and checkpoints can be made")?;
 
     let mut text = String::new();

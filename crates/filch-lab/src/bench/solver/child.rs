@@ -15,13 +15,13 @@ use crate::interrupt::{entrust, shield};
 use crate::watch;
 
 /// The time beyond its limit after which a run counts as hung.
-const PATIENCE: Duration = Duration::from_secs(30);
+const GRACE_PERIOD: Duration = Duration::from_secs(30);
 /// The interval between checks of a run.
-const LOOK: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The parameters of a run, as passed to the child.
 #[derive(Clone, Debug)]
-pub(crate) struct Order {
+pub(crate) struct ChildRun {
     /// The name of the case.
     pub(crate) case: String,
     /// The contender that solves it.
@@ -50,7 +50,7 @@ pub(crate) struct Answer {
     pub(crate) peak_bytes: Option<u64>,
 }
 
-impl Order {
+impl ChildRun {
     /// Runs it in a new process of this program.
     pub(crate) fn run(&self) -> Result<Answer> {
         let program = std::env::current_exe().context("this program cannot be found, to be started again")?;
@@ -76,7 +76,7 @@ impl Order {
             if let Some(status) = process.try_wait().context("the run cannot be waited for")? {
                 break status;
             }
-            let hangs = start.elapsed() > self.limit + PATIENCE;
+            let hangs = start.elapsed() > self.limit + GRACE_PERIOD;
             if hangs || watch::is_over() {
                 let _ = process.kill();
                 let _ = process.wait();
@@ -84,7 +84,7 @@ impl Order {
                 bail!("it did not stop at its limit of {} seconds, and was stopped", self.limit.as_secs_f64());
             }
             drop(process);
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         };
         let output = process.lock().unwrap_or_else(PoisonError::into_inner).stdout.take();
         let mut text = String::new();
@@ -112,8 +112,8 @@ mod tests {
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         loop {
-            let order = Order { case: "golomb/5".to_owned(), contender: "filch", threads: 2, data: None, limit };
-            let answer = order.run_by(&program);
+            let run = ChildRun { case: "golomb/5".to_owned(), contender: "filch", threads: 2, data: None, limit };
+            let answer = run.run_by(&program);
             // Another test that starts a process at this moment may hold the script open until that
             // process has begun.
             let is_busy = |cause: &(dyn std::error::Error + 'static)| {
@@ -136,7 +136,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_run_that_fails_or_talks_nonsense_is_an_error() {
+    fn a_run_that_fails_or_prints_no_answer_is_an_error() {
         let refusal = |script: &str| answer(script, Duration::from_secs(60)).unwrap_err().to_string();
         assert!(refusal("exit 3").contains("exit status: 3"));
         assert!(refusal("echo hello").contains("not one: `hello`"));

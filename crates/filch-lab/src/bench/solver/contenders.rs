@@ -65,15 +65,15 @@ impl Solve<'_> {
 
     fn with<'p, P: Relaxation + 'p>(
         &self,
-        ours: impl Fn() -> Solver<'p, P> + Sync,
-        theirs: impl Fn() -> ddo::Solved,
+        solver: impl Fn() -> Solver<'p, P> + Sync,
+        solve_with_ddo: impl Fn() -> ddo::Solved,
     ) -> Result<Answer> {
         match self.contender {
-            FILCH => self.ours(ours(), self.threads),
+            FILCH => self.solve_with_filch(solver(), self.threads),
             TWO_SERIAL => {
                 let start = Instant::now();
                 let answers: Vec<Answer> = thread::scope(|scope| {
-                    let threads = [(); 2].map(|()| scope.spawn(|| self.ours(ours(), 1)));
+                    let threads = [(); 2].map(|()| scope.spawn(|| self.solve_with_filch(solver(), 1)));
                     let join = |thread: thread::ScopedJoinHandle<'_, Result<Answer>>| {
                         thread.join().map_err(|_| anyhow!("a serial run panicked"))?
                     };
@@ -84,7 +84,7 @@ impl Solve<'_> {
                 Ok(Answer { seconds, proven: answers.iter().all(|answer| answer.proven), ..*first })
             }
             DDO => {
-                let ddo::Solved { cost, proven, explored, elapsed } = theirs();
+                let ddo::Solved { cost, proven, explored, elapsed } = solve_with_ddo();
                 Ok(Answer {
                     seconds: elapsed.as_secs_f64(),
                     explored: explored as f64,
@@ -98,7 +98,7 @@ impl Solve<'_> {
         }
     }
 
-    fn ours<P: Relaxation>(&self, solver: Solver<'_, P>, threads: usize) -> Result<Answer> {
+    fn solve_with_filch<P: Relaxation>(&self, solver: Solver<'_, P>, threads: usize) -> Result<Answer> {
         let Settings { width, method } = self.settings;
         let start = Instant::now();
         let outcome = solver

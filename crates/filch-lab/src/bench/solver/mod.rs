@@ -19,11 +19,11 @@ use anyhow::{ensure, Result};
 use filch_dd::Cost;
 
 use super::rounds::{interleave, Runner};
-use super::{chosen, thread_counts, Measured};
+use super::{select_cases, thread_counts, Measured};
 use crate::figures::{self, Series};
 use crate::watch;
 use cases::Case;
-use child::{Answer, Order};
+use child::{Answer, ChildRun};
 pub(crate) use contenders::run_one;
 use plan::Plan;
 
@@ -107,7 +107,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
 
 /// The cases whose names were given, or those of the plan.
 fn wanted(known: Vec<Case>, plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
-    let mut wanted = chosen(known, names)?;
+    let mut wanted = select_cases(known, names)?;
     if names.is_empty() {
         wanted.retain(|case| plan.includes(case));
     }
@@ -119,10 +119,10 @@ fn measure(case: &Case, plan: &Plan, threads: usize, options: &Options) -> Resul
     let optimum = Cell::new(None);
     let optimum = &optimum;
     let runner = |contender: &'static str, threads: usize| {
-        let order =
-            Order { case: case.to_string(), contender, threads, data: options.data.clone(), limit: plan.limit() };
+        let run =
+            ChildRun { case: case.to_string(), contender, threads, data: options.data.clone(), limit: plan.limit() };
         let measure = move || {
-            let answer = order.run()?;
+            let answer = run.run()?;
             agree(optimum, &answer)?;
             Ok(figures(&answer))
         };
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn two_solvers_that_prove_different_things_are_an_error() {
+    fn different_proven_optima_are_an_error() {
         let optimum = Cell::new(None);
         assert!(agree(&optimum, &answer(Some(3), false)).is_ok());
         assert!(agree(&optimum, &answer(Some(7), true)).is_ok());
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_a_second_and_what_is_not_counted_is_no_number() {
+    fn rates_are_per_second_and_uncounted_figures_are_nan() {
         let figures = figures(&answer(Some(1), true));
         assert_eq!((figures[0], figures[1], figures[2], figures[4]), (2_000.0, 10.0, 5.0, 3.0));
         assert!(figures[3].is_nan());

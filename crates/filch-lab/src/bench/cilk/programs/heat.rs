@@ -83,7 +83,7 @@ impl Work for Heat {
     fn run<F: Fork>(&self, mut context: F::Context<'_>, Plates { mut now, mut next }: Plates) -> Vec<f64> {
         for step in 1..=self.steps {
             let step = Step { heat: self, now: &now, left: self.decay.powi(step as i32) };
-            step.advance::<F>(F::lend(&mut context), 0, &mut next);
+            step.advance::<F>(F::reborrow(&mut context), 0, &mut next);
             std::mem::swap(&mut now, &mut next);
         }
         now
@@ -160,12 +160,12 @@ fn flow(next: &mut [f64], above: &[f64], here: &[f64], below: &[f64]) {
 mod tests {
     use super::*;
     use crate::bench::contenders::Serial;
-    use crate::bench::work::{joins, tests::everybody_agrees_on};
+    use crate::bench::work::{joins, tests::all_contenders_agree_on};
 
     #[test]
-    fn everybody_finds_the_temperatures() {
+    fn all_contenders_find_the_temperatures() {
         for (rows, columns, steps) in [(3, 3, 5), (8, 40, 3), (33, 7, 4), (100, 90, 0), (100, 90, 1)] {
-            everybody_agrees_on(&Heat::shaped(rows, columns, steps));
+            all_contenders_agree_on(&Heat::shaped(rows, columns, steps));
         }
     }
 

@@ -118,12 +118,12 @@ impl Work for Integrate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::work::{joins, tests::everybody_agrees_on};
+    use crate::bench::work::{joins, tests::all_contenders_agree_on};
 
     #[test]
-    fn everybody_finds_the_same_area() {
-        everybody_agrees_on(&Integrate::within(10, 1e-3));
-        everybody_agrees_on(&Integrate::within(100, 1e-1));
+    fn all_contenders_find_the_same_area() {
+        all_contenders_agree_on(&Integrate::within(10, 1e-3));
+        all_contenders_agree_on(&Integrate::within(100, 1e-1));
     }
 
     #[test]

@@ -15,9 +15,9 @@ use std::time::Duration;
 use anyhow::{ensure, Context, Result};
 use tempfile::TempDir;
 
-use super::build::{Package, Pair};
+use super::build::{Package, ProgramPair};
 use super::cases::MILLIS_A_RUN;
-use super::way::Way;
+use super::variant::Variant;
 use crate::bench::rounds::{interleave, Effort, Runner};
 use crate::figures::Series;
 
@@ -86,14 +86,14 @@ pub(crate) struct Workload {
 
 impl Workload {
     /// Runs the programs in turns, in a new process each time.
-    pub(crate) fn measure(&self, programs: &Pair, threads: usize, effort: Effort) -> Result<Vec<Series>> {
+    pub(crate) fn measure(&self, programs: &ProgramPair, threads: usize, effort: Effort) -> Result<Vec<Series>> {
         let case = self.published.case();
-        let runner = |&way: &Way| Runner {
-            name: way.name(),
+        let runner = |&variant: &Variant| Runner {
+            name: variant.name(),
             threads,
-            measure: Box::new(move || self.checked(way.command(programs.on(way.core()), threads))),
+            measure: Box::new(move || self.checked(variant.command(programs.on(variant.core()), threads))),
         };
-        let runners: Vec<Runner<'_>> = Way::CORES.iter().map(runner).collect();
+        let runners: Vec<Runner<'_>> = Variant::CORES.iter().map(runner).collect();
         // Not counted: in the first run, the files are not in memory.
         for Runner { name, measure, .. } in &runners {
             measure().with_context(|| format!("{name} with {threads} threads failed in {case}"))?;
