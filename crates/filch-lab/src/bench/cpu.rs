@@ -27,7 +27,7 @@ fn clock(which: libc::clockid_t) -> Result<Duration> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a local timespec, which the call fills.
     if unsafe { libc::clock_gettime(which, &mut time) } != 0 {
-        return Err(anyhow::Error::new(std::io::Error::last_os_error()).context("there is no clock for CPU time"));
+        return Err(anyhow::Error::new(std::io::Error::last_os_error()).context("cannot read the clock of CPU time"));
     }
     Ok(Duration::new(u64::try_from(time.tv_sec)?, u32::try_from(time.tv_nsec)?))
 }
@@ -48,7 +48,7 @@ fn switches(whose: libc::c_int) -> Result<u64> {
     // SAFETY: the pointer is to a local rusage, which the call fills.
     if unsafe { libc::getrusage(whose, usage.as_mut_ptr()) } != 0 {
         return Err(
-            anyhow::Error::new(std::io::Error::last_os_error()).context("context switches are not counted here")
+            anyhow::Error::new(std::io::Error::last_os_error()).context("cannot read the number of context switches")
         );
     }
     // SAFETY: the call filled it, and all zeroes would be valid as well.
@@ -74,7 +74,7 @@ pub(crate) fn switches_of_others() -> Result<u64> {
     anyhow::bail!("the context switches of other threads are counted only on Linux")
 }
 
-/// What each pool used without the work itself, for every round.
+/// What each pool used beyond the work itself, for every round.
 ///
 /// The work itself is what the series named `serial` used in the same round, without a pool.
 pub(crate) fn without_the_work(ticks: &[Series], serial: &str, unit: &'static str) -> Vec<Series> {

@@ -88,7 +88,7 @@ pub(crate) fn interleave<'a>(
             let figures =
                 if watch::is_over() { None } else { watch::or_over(measure().map(Some)).with_context(context)? };
             let Some(figures) = figures else { break 'rounds };
-            ensure!(figures.len() == units.len(), "{name} has not one figure for each unit of {case}");
+            ensure!(figures.len() == units.len(), "{name} does not have one figure for each unit of {case}");
             for (series, figure) in all[index].iter_mut().zip(figures) {
                 series.samples.push(figure);
             }

@@ -94,16 +94,16 @@ impl Case {
     /// A description of the case.
     pub(crate) fn description(self) -> String {
         match self {
-            Case::Push(1) => "a batch of 1 task is pushed, which was built before".to_owned(),
-            Case::Push(size) => format!("a batch of {size} tasks is pushed, which was built before"),
-            Case::PushSingle => "one task is pushed, of ten thousand in a row".to_owned(),
-            Case::Pop(fill) => format!("one task is popped, of ten thousand that came {}", fill.description()),
+            Case::Push(1) => "a push of a batch of 1 task, built in advance".to_owned(),
+            Case::Push(size) => format!("a push of a batch of {size} tasks, built in advance"),
+            Case::PushSingle => "a push of one task, ten thousand in a row".to_owned(),
+            Case::Pop(fill) => format!("a pop, ten thousand in a row, of tasks pushed {}", fill.description()),
             Case::Steal { percent, fill, busy } => {
                 let owner = if busy { "while the owner pops and pushes" } else { "while the owner waits" };
-                format!("{percent} % of ten thousand tasks that came {} are stolen {owner}", fill.description())
+                format!("a theft of {percent} % of ten thousand tasks pushed {}, {owner}", fill.description())
             }
             Case::Dag { cost, size, .. } => {
-                format!("{size} nodes are explored by workers that steal half; {}", dag::description(cost))
+                format!("an exploration of {size} nodes by workers that steal half; {}", dag::description(cost))
             }
         }
     }

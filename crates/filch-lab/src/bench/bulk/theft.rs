@@ -76,7 +76,7 @@ impl Turns {
     }
 }
 
-/// Ends the other thread's wait when dropped, however its run_owner thread's part ended.
+/// Ends the other thread's wait when dropped, however its own thread's part ended.
 struct EndOnDrop<'a>(&'a Turns);
 
 impl Drop for EndOnDrop<'_> {
@@ -153,8 +153,8 @@ impl Theft {
 fn check_tasks(percent: usize, stolen: &[usize], left: &[usize]) -> Result<()> {
     let most = share(percent, TASKS);
     ensure!((1..=most).contains(&stolen.len()), "{} of {TASKS} tasks were stolen, not 1 to {most}", stolen.len());
-    ensure!(stolen.iter().copied().eq(0..stolen.len()), "what was stolen was not the oldest, in order");
-    ensure!(left.iter().copied().eq((stolen.len()..TASKS).rev()), "what was left was not all others, each once");
+    ensure!(stolen.iter().copied().eq(0..stolen.len()), "the stolen tasks were not the oldest, in order");
+    ensure!(left.iter().copied().eq((stolen.len()..TASKS).rev()), "the tasks left were not all others, each once");
     Ok(())
 }
 

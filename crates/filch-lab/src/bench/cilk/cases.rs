@@ -80,17 +80,17 @@ impl Case {
         match self {
             Case::Fib(_) => "a Fibonacci number by its definition: nothing but joins",
             Case::Jacobi(_) => "a mesh whose cells become the mean of their neighbours, over and over",
-            Case::Quicksort(_) => "random numbers, joined down to 32 of them",
+            Case::Quicksort(_) => "a sort of random numbers, with joins down to 32 of them",
             Case::Matmul(_) => "a product of matrices, halved along the longest side",
-            Case::Integrate(_) => "the area under a curve, halved until that changes nothing",
+            Case::Integrate(_) => "the area under a curve, halved until the sum no longer changes",
             Case::Knapsack(_) => "branch and bound, with an item or without",
             Case::Cholesky(_) => "the Cholesky factor of a sparse matrix, as a tree of blocks",
             Case::Heat(_) => "heat that spreads on a plate, step by step",
             Case::Lu(_) => "a matrix as a product of triangles, halved down to blocks",
             Case::Strassen(_) => "a product of matrices by seven products of a quarter the size",
             Case::Fft(_) => "a fast Fourier transform, halved down to short ones",
-            Case::UtsT1 | Case::SmallUtsT1 => "a wide tree that nobody can divide evenly in advance",
-            Case::UtsT3 | Case::SmallUtsT3 => "a deep tree that nobody can divide evenly in advance",
+            Case::UtsT1 | Case::SmallUtsT1 => "a wide tree that cannot be divided evenly in advance",
+            Case::UtsT3 | Case::SmallUtsT3 => "a deep tree that cannot be divided evenly in advance",
             Case::Queens(_) => "all ways to place queens, a join wherever a row offers a choice",
         }
     }

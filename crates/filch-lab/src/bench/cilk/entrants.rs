@@ -87,8 +87,10 @@ fn all_entrants_under<'a, W: Work>(
     bound: Option<&TrustedBound>,
 ) -> Result<Vec<Entrant<'a>>> {
     let why = match (emulator, bound) {
-        (Some(emulator), _) => Some(format!("under {emulator} nobody knows what a load overtakes")),
-        (None, None) => Some("a load was caught overtaking more stores than the store buffer explains".to_owned()),
+        (Some(emulator), _) => {
+            Some(format!("under {emulator}, there is no known bound on the stores that a load overtakes"))
+        }
+        (None, None) => Some("a load overtook more stores than the store buffer explains".to_owned()),
         (None, Some(_)) => None,
     };
     let note = why.map(|why| format!("{} are left out: {why}", NEED_BOUND.join(", ")));

@@ -22,7 +22,7 @@ const MOST_THEP_OVER_THE_IF_FINE_GRAINED: f64 = 0.95;
 pub(crate) struct Verdict {
     /// A description of the figure.
     ///
-    /// `a / b` says how many times as long a takes as b. Numbers after a name are threads.
+    /// `a / b` is the time of a divided by the time of b. The number after a name is its threads.
     pub(crate) description: String,
     /// The figure.
     pub(crate) figure: Ratio,
@@ -130,7 +130,7 @@ pub(super) fn summary(series: &[Series]) -> String {
     if verdicts.is_empty() {
         return String::new();
     }
-    let header = ["goal", "figure", "95 % interval", "wanted", ""].map(str::to_owned);
+    let header = ["goal", "figure", "95 % interval", "required", ""].map(str::to_owned);
     let line = |verdict: &Verdict| {
         let Ratio { median, low, high, .. } = verdict.figure;
         vec![
@@ -143,9 +143,9 @@ pub(super) fn summary(series: &[Series]) -> String {
     };
     let lines: Vec<Vec<String>> = verdicts.iter().map(line).collect();
     format!(
-        "Goals: `a / b` says how many times as long a takes as b. Numbers after a name are threads. A figure is the median of the ratios round by round,\n\
-         and the interval encloses it with a confidence of 95 %; of fewer than 6 rounds it is their whole range. That of a geometric mean is wider than it\n\
-         needs to be. Fine-grained are {}.\n\n{}",
+        "Goals: `a / b` is the time of a divided by the time of b. The number after a name is its threads. A figure is the median of the ratios round by\n\
+         round, with its 95 % confidence interval; with fewer than 6 rounds that is their whole range. The interval of a geometric mean is wider than\n\
+         necessary. Fine-grained programs: {}.\n\n{}",
         fine_grained(series),
         figures::grid(&header, &lines)
     )
@@ -160,8 +160,8 @@ fn fine_grained(series: &[Series]) -> String {
         }
     }
     match cases.split_last() {
-        None => "none of these".to_owned(),
-        Some((only, [])) => format!("only {only}"),
+        None => "none".to_owned(),
+        Some((only, [])) => (*only).to_owned(),
         Some((last, others)) => format!("{} and {last}", others.join(", ")),
     }
 }
@@ -229,7 +229,7 @@ mod tests {
     fn the_summary_names_the_fine_grained_cases() {
         let of = |case| [series(case, ("the", 1), &[1.0]), series(case, ("thep", 1), &[1.0])];
         let text = summary(&[of("fib-42"), of("lu-1024"), of("queens-13")].concat());
-        assert!(text.contains("Fine-grained are fib-42 and queens-13."), "{text}");
+        assert!(text.contains("Fine-grained programs: fib-42 and queens-13."), "{text}");
         assert!(text.contains("fib-42: thep 1 / the 1"), "{text}");
     }
 }

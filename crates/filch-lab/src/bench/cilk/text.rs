@@ -77,7 +77,7 @@ pub(super) fn figure_1(series: &[Series]) -> String {
     table.extend(lines("geometric mean", &mean(|_| true)));
     table.extend(lines("of fine-grained", &mean(is_fine_grained)));
     format!(
-        "\nWhat is left of the run time with 1 thread when the owner has no fence (figure 1).\n\n{}",
+        "\nRun times with 1 thread without the owner's fence, as multiples of those with it (figure 1).\n\n{}",
         figures::grid(&header, &table)
     )
 }
@@ -120,7 +120,7 @@ pub(super) fn thefts(series: &[Series]) -> String {
     let never: Vec<&str> =
         cases.iter().copied().filter(|case| median(case, "ff_the", STEALS_A_RUN) == Some(0.0)).collect();
     format!(
-        "\nJobs stolen in a run, by the median, and behind a slash the attempts that the queue refused. ff_the stole nothing in {} of {} programs.\n\n{}\n",
+        "\nJobs stolen in a run, medians, and after a slash the attempts that the queue refused. ff_the stole nothing in {} of {} programs.\n\n{}\n",
         never.len(),
         cases.len(),
         figures::grid(&header, &table)

@@ -32,9 +32,9 @@ pub(crate) const STACK: usize = 64 << 20;
 ///
 /// All of it is static, so that a join is inlined into the workload that calls it.
 pub(crate) trait Fork {
-    /// The worker, worker_join from join to join, or nothing if code need not pass it.
+    /// The worker, passed from join to join, or nothing if code need not pass it.
     ///
-    /// It is worker_join by value, so that nothing takes no register.
+    /// It is passed by value, so that nothing takes no register.
     type Context<'a>;
 
     /// Reborrows the context for a call, so that it stays available for the next call.

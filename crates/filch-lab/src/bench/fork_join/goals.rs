@@ -73,16 +73,16 @@ struct Goal {
     case: &'static str,
     unit: &'static str,
     figure: Figure,
-    wanted: Requirement,
+    required: Requirement,
 }
 
 fn goals() -> Vec<Goal> {
-    let goal = |case, unit, figure, wanted| Goal { case, unit, figure, wanted };
+    let goal = |case, unit, figure, required| Goal { case, unit, figure, required };
     // `within` is about how many times as long filch takes, `faster` about how many times as long
     // the other does.
     let within =
         |case, ours, other, most| goal(case, NANOS_A_JOIN, Figure::Ratio(ours, other), Requirement::AtMost(most));
-    let faster = |case, ours, other, wanted| goal(case, NANOS_A_JOIN, Figure::Ratio(other, ours), wanted);
+    let faster = |case, ours, other, required| goal(case, NANOS_A_JOIN, Figure::Ratio(other, ours), required);
     let mut goals = vec![
         within("fib-38", ("filch-worker", 1), ("serial-call", 1), 1.15),
         within("fib-38", ("filch", 1), ("serial-call", 1), 1.3),
@@ -103,8 +103,8 @@ fn goals() -> Vec<Goal> {
     }
 
     let either = vec![("filch-worker", 2), ("filch-maybe", 2)];
-    for (other, wanted) in [("chili", Requirement::AtLeast(1.0)), ("rayon", Requirement::AtLeast(2.0))] {
-        goals.push(goal("tree-16m", NANOS_A_JOIN, Figure::RatioToFastest((other, 2), either.clone()), wanted));
+    for (other, required) in [("chili", Requirement::AtLeast(1.0)), ("rayon", Requirement::AtLeast(2.0))] {
+        goals.push(goal("tree-16m", NANOS_A_JOIN, Figure::RatioToFastest((other, 2), either.clone()), required));
         for ours in &either {
             goals.push(faster("tree-16m", *ours, (other, 2), Requirement::None));
         }
@@ -150,14 +150,14 @@ fn goals() -> Vec<Goal> {
 
 /// All goals for which there are figures, as text.
 pub(crate) fn summary(series: &[Series]) -> String {
-    let header = ["goal", "unit", "figure", "95 % interval", "wanted", ""].map(str::to_owned);
+    let header = ["goal", "unit", "figure", "95 % interval", "required", ""].map(str::to_owned);
     let lines: Vec<_> = goals().iter().filter_map(|goal| line(goal, series)).collect();
     if lines.is_empty() {
         return String::new();
     }
     format!(
-        "Goals: `a / b` says how many times as long a takes as b. Numbers after a name are threads. A figure is a ratio of medians.\n\
-         The interval encloses the median of the ratios round by round with a confidence of 95 %; of fewer than 6 rounds it is their\n\
+        "Goals: `a / b` is the time of a divided by the time of b. The number after a name is its threads. A figure is a ratio of medians.\n\
+         The interval is a 95 % confidence interval of the median of the ratios round by round; with fewer than 6 rounds it is their\n\
          whole range.\n\n{}",
         figures::grid(&header, &lines)
     )
@@ -181,13 +181,13 @@ fn line(goal: &Goal, series: &[Series]) -> Option<Vec<String>> {
             let median = |runner: &RunnerId| find(*runner).map_or(f64::INFINITY, Series::median);
             let fastest = unders.iter().min_by(|a, b| median(a).total_cmp(&median(b)))?;
             let (text, figure, rounds) = ratio((*over, *fastest))?;
-            (format!("{text}, the fastest of ours"), figure, rounds)
+            (format!("{text}, the fastest of filch's"), figure, rounds)
         }
         Figure::SpeedUps(ours, others) => {
-            let (our_text, our_figure, our_rounds) = ratio(*ours)?;
+            let (filch_text, filch_figure, filch_rounds) = ratio(*ours)?;
             let (other_text, other_figure, other_rounds) = ratio(*others)?;
-            let rounds = stats::paired_ratios(&our_rounds, &other_rounds);
-            (format!("({our_text}) / ({other_text})"), our_figure / other_figure, rounds)
+            let rounds = stats::paired_ratios(&filch_rounds, &other_rounds);
+            (format!("({filch_text}) / ({other_text})"), filch_figure / other_figure, rounds)
         }
         Figure::Median(runner) => {
             let series = find(*runner)?;
@@ -199,7 +199,7 @@ fn line(goal: &Goal, series: &[Series]) -> Option<Vec<String>> {
         }
     };
     let interval = stats::interval(&rounds)?;
-    let verdict = match goal.wanted.is_met(figure) {
+    let verdict = match goal.required.is_met(figure) {
         Some(true) => "met",
         Some(false) => "not met",
         None => "",
@@ -209,7 +209,7 @@ fn line(goal: &Goal, series: &[Series]) -> Option<Vec<String>> {
         goal.unit.to_owned(),
         format!("{figure:.2}"),
         format!("{:.2} to {:.2}", interval.low, interval.high),
-        goal.wanted.to_string(),
+        goal.required.to_string(),
         verdict.to_owned(),
     ])
 }
@@ -226,8 +226,8 @@ mod tests {
         series("fib-38", runner, NANOS_A_JOIN, samples)
     }
 
-    fn verdict(figure: Figure, wanted: Requirement, series: &[Series]) -> Option<Vec<String>> {
-        line(&Goal { case: "fib-38", unit: NANOS_A_JOIN, figure, wanted }, series).map(|line| line[2..].to_vec())
+    fn verdict(figure: Figure, required: Requirement, series: &[Series]) -> Option<Vec<String>> {
+        line(&Goal { case: "fib-38", unit: NANOS_A_JOIN, figure, required }, series).map(|line| line[2..].to_vec())
     }
 
     #[test]

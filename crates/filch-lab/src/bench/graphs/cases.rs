@@ -126,13 +126,13 @@ impl Case {
             return memory::DESCRIPTION.to_owned();
         };
         let task = match task {
-            Task::Closure => "what can be reached from a vertex",
+            Task::Closure => "the vertices that can be reached from a vertex",
             Task::SpanningTree => "a spanning tree",
         };
         let graph = match shape.family {
             Family::KGraph => "each vertex joined to its 3 nearest on a ring",
             Family::Torus => "a grid without a border",
-            Family::Random => "3 random edges a vertex",
+            Family::Random => "3 random edges per vertex",
         };
         format!("{task}; {graph}, neighbours {}", if sorted { "sorted" } else { "in random order" })
     }

@@ -64,7 +64,7 @@ struct Goal {
     cases: Vec<String>,
     threads: usize,
     figure: Figure,
-    wanted: Requirement,
+    required: Requirement,
 }
 
 fn goals() -> Vec<Goal> {
@@ -76,8 +76,8 @@ fn goals() -> Vec<Goal> {
                 Case::Memory => false,
             };
             let cases: Vec<String> = cases::all().iter().filter(|case| of_family(case)).map(Case::to_string).collect();
-            let mut goal = |threads, figure, wanted| {
-                goals.push(Goal { name: format!("{task}/{name}"), cases: cases.clone(), threads, figure, wanted });
+            let mut goal = |threads, figure, required| {
+                goals.push(Goal { name: format!("{task}/{name}"), cases: cases.clone(), threads, figure, required });
             };
             for threads in [1, 2] {
                 match family {
@@ -102,22 +102,22 @@ fn goals() -> Vec<Goal> {
     }
     for (unit, most) in [(memory::BYTES_AN_EDGE, 8.0), (memory::BYTES_A_VERTEX, 8.0)] {
         let cases = vec![memory::CASE.to_owned()];
-        let (figure, wanted) = (Figure::Own(unit), Requirement::AtMost(most));
-        goals.push(Goal { name: memory::CASE.to_owned(), cases, threads: 1, figure, wanted });
+        let (figure, required) = (Figure::Own(unit), Requirement::AtMost(most));
+        goals.push(Goal { name: memory::CASE.to_owned(), cases, threads: 1, figure, required });
     }
     goals
 }
 
 /// All goals for which there are figures, as text.
 pub(crate) fn summary(series: &[Series]) -> String {
-    let header = ["goal", "threads", "worst", "95 % interval", "wanted", "met in", "worst case"].map(str::to_owned);
+    let header = ["goal", "threads", "worst", "95 % interval", "required", "met in", "worst case"].map(str::to_owned);
     let lines: Vec<_> = goals().iter().filter_map(|goal| line(goal, series)).collect();
     if lines.is_empty() {
         return String::new();
     }
     format!(
-        "Goals: `a / b` says how many times as long a takes as b, by their medians. A goal is for several cases; the figure is that of the\n\
-         worst. The interval encloses the median of its ratios round by round with a confidence of 95 %; of fewer than 6 rounds it is their\n\
+        "Goals: `a / b` is the median time of a divided by that of b. A goal covers several cases; the figure is that of the worst case.\n\
+         The interval is a 95 % confidence interval of the median of its ratios round by round; with fewer than 6 rounds it is their\n\
          whole range.\n\n{}",
         figures::grid(&header, &lines)
     )
@@ -143,9 +143,9 @@ fn figure(goal: &Goal, case: &str, series: &[Series]) -> Option<(f64, Vec<f64>)>
 
 fn line(goal: &Goal, series: &[Series]) -> Option<Vec<String>> {
     let figures: Vec<_> = goal.cases.iter().filter_map(|case| Some((case, figure(goal, case, series)?))).collect();
-    let margin = |figure: f64| goal.wanted.margin(figure);
+    let margin = |figure: f64| goal.required.margin(figure);
     let (case, (worst, rounds)) = figures.iter().min_by(|(_, a), (_, b)| margin(a.0).total_cmp(&margin(b.0)))?;
-    let met = figures.iter().filter(|(_, (figure, _))| goal.wanted.is_met(*figure)).count();
+    let met = figures.iter().filter(|(_, (figure, _))| goal.required.is_met(*figure)).count();
     let interval = stats::interval(rounds)?;
     let text = match goal.figure {
         Figure::Faster(other) => format!("{other} / {FILCH_QUEUE}"),
@@ -157,7 +157,7 @@ fn line(goal: &Goal, series: &[Series]) -> Option<Vec<String>> {
         goal.threads.to_string(),
         format!("{worst:.2}"),
         format!("{:.2} to {:.2}", interval.low, interval.high),
-        goal.wanted.to_string(),
+        goal.required.to_string(),
         format!("{met} of {}", figures.len()),
         (*case).clone(),
     ])
@@ -171,9 +171,9 @@ mod tests {
         Series { case: case.to_owned(), name, threads, unit, samples: samples.to_vec(), note: None }
     }
 
-    fn verdict(of: &str, threads: usize, wanted: Figure, series: &[Series]) -> Option<Vec<String>> {
+    fn verdict(of: &str, threads: usize, required: Figure, series: &[Series]) -> Option<Vec<String>> {
         let goals = goals();
-        let goal = goals.iter().find(|goal| goal.name == of && goal.threads == threads && goal.figure == wanted);
+        let goal = goals.iter().find(|goal| goal.name == of && goal.threads == threads && goal.figure == required);
         line(goal.expect("there is such a goal"), series).map(|line| line[2..].to_vec())
     }
 

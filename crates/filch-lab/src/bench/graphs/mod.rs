@@ -30,14 +30,14 @@ pub(crate) const SUITE: &str = "graphs";
 /// Runs the suite. The calling thread must not be pinned: pools inherit its affinity.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
-    let cases = wanted(&plan, &options.cases)?;
+    let cases = cases_to_measure(&plan, &options.cases)?;
 
     let mut text = String::new();
     let speed = if options.quick { "quick" } else { "full" };
     writeln!(
         text,
-        "Suite {SUITE}, {speed}: nanoseconds a vertex, median and best of the rounds. A speed-up is how many times as long chase_lev takes\n\
-         on one thread. Redundant are tasks beyond one a vertex, with the most threads; stolen are those that came from another worker."
+        "Suite {SUITE}, {speed}: nanoseconds per vertex, median and best of the rounds. A speed-up is relative to chase_lev on one thread.\n\
+         Redundant: tasks beyond one per vertex, with the most threads. Stolen: tasks that were taken from another worker."
     )?;
     let mut all = Vec::new();
     for &case in watch::each(&cases) {
@@ -62,7 +62,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
 }
 
 /// The cases whose names were given, or those of the plan.
-fn wanted(plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
+fn cases_to_measure(plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
     if names.is_empty() {
         return Ok(plan.cases());
     }
@@ -81,12 +81,12 @@ mod tests {
     #[test]
     fn a_quick_run_has_a_large_graph_only_if_it_is_named() {
         let names = |plan: &Plan, name: &str| -> Vec<String> {
-            wanted(plan, &[name.to_owned()]).unwrap().iter().map(Case::to_string).collect()
+            cases_to_measure(plan, &[name.to_owned()]).unwrap().iter().map(Case::to_string).collect()
         };
         assert_eq!(names(&Plan::QUICK, "closure/torus"), ["closure/torus-250k", "closure/torus-250k/unsorted"]);
         assert_eq!(names(&Plan::QUICK, "closure/torus-4m/"), ["closure/torus-4m/unsorted"]);
         assert_eq!(names(&Plan::FULL, "closure/torus").len(), 6);
-        let refusal = wanted(&Plan::QUICK, &["bfs".to_owned()]).unwrap_err().to_string();
+        let refusal = cases_to_measure(&Plan::QUICK, &["bfs".to_owned()]).unwrap_err().to_string();
         assert!(refusal.contains("no case begins with `bfs`; there are closure/kgraph-250k"), "{refusal}");
     }
 }

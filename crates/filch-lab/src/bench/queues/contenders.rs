@@ -179,7 +179,7 @@ fn delta_note(case: Case) -> Option<String> {
 
 macro_rules! fence_free {
     ($trusted:ident, $untrusted:ident, $name:literal, $module:ident) => {
-        #[doc = concat!("`", $name, "`, vouched for: exactly once.")]
+        #[doc = concat!("`", $name, "`, with a trusted bound: exactly once.")]
         pub(crate) enum $trusted {}
 
         impl Contender for $trusted {
@@ -206,7 +206,7 @@ macro_rules! fence_free {
             filch_operations!();
         }
 
-        #[doc = concat!("`", $name, "`, with nobody to vouch for the bound: at least once.")]
+        #[doc = concat!("`", $name, "`, without trust in the bound: at least once.")]
         pub(crate) enum $untrusted {}
 
         impl Contender for $untrusted {
@@ -320,7 +320,7 @@ macro_rules! st3 {
             }
 
             fn note(case: Case) -> Option<String> {
-                (case == Case::PushThenPop).then(|| "no growth: all room up front".to_owned())
+                (case == Case::PushThenPop).then(|| "no growth: allocated at full size".to_owned())
             }
         }
     };

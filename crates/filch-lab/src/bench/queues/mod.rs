@@ -84,11 +84,11 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     let speed = if options.quick { "quick" } else { "full" };
     writeln!(
         text,
-        "Suite {SUITE}, {speed}: {} rounds, queues of {} tasks where one is filled. All figures are nanoseconds an operation.",
+        "Suite {SUITE}, {speed}: {} rounds, queues of {} tasks where one is filled. All figures are nanoseconds per operation.",
         plan.rounds, plan.tasks
     )?;
     if !pinned {
-        writeln!(text, "Threads could not be pinned to two cores: figures scatter more than they would have to.")?;
+        writeln!(text, "Threads could not be pinned to two cores, so the figures scatter more.")?;
     }
     for &case in cases.iter().filter(|case| !matches!(case, Case::TaskCost(_))) {
         let name = case.to_string();

@@ -184,13 +184,13 @@ fn account(popped: &Marks, stolen: &Marks, exactly_once: bool) -> Result<Theft> 
 
     let garbled = popped.garbled + stolen.garbled;
     if garbled > 0 {
-        bail!("{garbled} tasks came out that nobody pushed");
+        bail!("{garbled} tasks were extracted that were never pushed");
     }
     if lost > 0 {
         bail!("{lost} of {pushed} tasks were lost");
     }
     if exactly_once && theft.repeated > 0 {
-        bail!("{} of {pushed} tasks were extracted twice by a queue that promises not to", theft.repeated);
+        bail!("{} of {pushed} tasks were extracted twice, although the queue is exactly-once", theft.repeated);
     }
     Ok(theft)
 }
@@ -233,6 +233,6 @@ mod tests {
     #[test]
     fn a_task_that_was_never_pushed_is_an_error() {
         let error = account(&marks(0..129), &marks([]), false).unwrap_err();
-        assert!(error.to_string().contains("nobody pushed"), "{error}");
+        assert!(error.to_string().contains("never pushed"), "{error}");
     }
 }

@@ -126,9 +126,9 @@ pub(crate) fn all() -> Vec<Case> {
     ]);
     cases.extend(scopes::CASES.map(|(name, kind, text)| case(name, kind, text)));
     cases.extend([
-        time("scope-spawn", NANOS_A_SPAWN, "a scope with many small tasks, all spawned by one"),
-        time("scope-spawn-tree", NANOS_A_SPAWN, "a scope with many small tasks, each spawned by another"),
-        in_place(case("idle", Kind::Idle, "a process that has worked and has nothing to do any more")),
+        time("scope-spawn", NANOS_A_SPAWN, "a scope with many small tasks, all spawned by one task"),
+        time("scope-spawn-tree", NANOS_A_SPAWN, "a scope with many small tasks, each spawned by another task"),
+        in_place(case("idle", Kind::Idle, "an idle process, after some work")),
         in_place(case("tick", Kind::Tick, "50 us of work in 64 parts, called from outside the pool each 4 ms")),
     ]);
     for published in Published::ALL {

@@ -68,7 +68,7 @@ impl Child {
     }
 
     fn start_with_timeout(mut command: Command, threads: usize, timeout: Duration) -> Result<Child> {
-        let folder = tempfile::tempdir().context("cannot make a folder for temporary files")?;
+        let folder = tempfile::tempdir().context("cannot create a folder for temporary files")?;
         for variable in TEMPORARY {
             command.env(variable, folder.path());
         }
@@ -91,7 +91,7 @@ impl Child {
         let commands = process.stdin.take();
         let mut child = Child { process, commands, answers, timeout, _folder: folder };
         let ready = child.answer()?;
-        ensure!(ready == format!("ready {threads}"), "it was to have {threads} threads, and said `{ready}`");
+        ensure!(ready == format!("ready {threads}"), "expected `ready {threads}` from the program, got `{ready}`");
         Ok(child)
     }
 
@@ -106,12 +106,12 @@ impl Child {
         match wait_for_answer(&self.answers, self.timeout) {
             Ok(line) => Ok(line),
             Err(RecvTimeoutError::Timeout) => {
-                ensure!(!watch::is_over(), "it was ended before it answered");
-                bail!("it did not answer within {} seconds, and was stopped", self.timeout.as_secs_f64())
+                ensure!(!watch::is_over(), "the program was stopped before it answered");
+                bail!("the program did not answer within {} seconds and was stopped", self.timeout.as_secs_f64())
             }
             Err(RecvTimeoutError::Disconnected) => match self.process.wait() {
-                Ok(status) => bail!("it ended without an answer, by {status}"),
-                Err(error) => bail!("it ended without an answer: {error}"),
+                Ok(status) => bail!("the program ended without an answer ({status})"),
+                Err(error) => bail!("the program ended without an answer: {error}"),
             },
         }
     }
@@ -162,7 +162,7 @@ fn parse(line: &str) -> Result<Answer> {
             allocations,
         })
     };
-    answer().with_context(|| format!("its answer is not one: `{line}`"))
+    answer().with_context(|| format!("cannot parse the answer `{line}` of the program"))
 }
 
 #[cfg(test)]
@@ -200,7 +200,7 @@ mod tests {
             "ready 2",
         ] {
             let refusal = parse(line).unwrap_err().to_string();
-            assert!(refusal.contains(&format!("not one: `{line}`")), "{refusal}");
+            assert!(refusal.contains(&format!("cannot parse the answer `{line}`")), "{refusal}");
         }
     }
 
@@ -232,14 +232,14 @@ mod tests {
             shell(script, timeout).and_then(|mut child| child.run()).unwrap_err().to_string()
         };
         let refusal = |script: &str| within(LONG, script);
-        assert!(refusal("exit 3").contains("ended without an answer, by exit status: 3"));
-        assert!(refusal("echo ready 2; read c; exit 4").contains("ended without an answer, by exit status: 4"));
+        assert!(refusal("exit 3").contains("ended without an answer (exit status: 3)"));
+        assert!(refusal("echo ready 2; read c; exit 4").contains("ended without an answer (exit status: 4)"));
         assert!(refusal("echo ready 2; read c; kill -9 $$").contains("signal: 9"));
         let half_a_second = Duration::from_millis(500);
         assert!(within(half_a_second, "echo ready 2; exec sleep 1000").contains("did not answer within 0.5 seconds"));
         assert!(within(half_a_second, "exec sleep 1000").contains("did not answer"));
-        assert!(refusal("echo ready 3; exec sleep 1000").contains("to have 2 threads, and said `ready 3`"));
-        assert!(refusal("echo ready 2; read c; echo nonsense").contains("not one: `nonsense`"));
+        assert!(refusal("echo ready 3; exec sleep 1000").contains("expected `ready 2` from the program, got `ready 3`"));
+        assert!(refusal("echo ready 2; read c; echo nonsense").contains("cannot parse the answer `nonsense`"));
     }
 
     #[cfg(unix)]

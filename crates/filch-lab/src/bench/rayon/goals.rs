@@ -42,21 +42,21 @@ impl fmt::Display for Requirement {
 
 impl Requirement {
     /// The names of what is compared.
-    fn text(self, ours: &str, stock: &str) -> String {
+    fn text(self, filch: &str, stock: &str) -> String {
         match self {
-            Requirement::NotSlower | Requirement::AtMost(_) => format!("{ours} / {stock}"),
-            Requirement::TimesFaster(_) => format!("{stock} / {ours}"),
-            Requirement::LessThan(_) => ours.to_owned(),
+            Requirement::NotSlower | Requirement::AtMost(_) => format!("{filch} / {stock}"),
+            Requirement::TimesFaster(_) => format!("{stock} / {filch}"),
+            Requirement::LessThan(_) => filch.to_owned(),
         }
     }
 
     /// The figure and all its rounds.
-    fn figure(self, ours: &Series, stock: &Series) -> (f64, Vec<f64>) {
+    fn figure(self, filch: &Series, stock: &Series) -> (f64, Vec<f64>) {
         let ratio = |a: &Series, b: &Series| (a.median() / b.median(), stats::paired_ratios(&a.samples, &b.samples));
         match self {
-            Requirement::NotSlower | Requirement::AtMost(_) => ratio(ours, stock),
-            Requirement::TimesFaster(_) => ratio(stock, ours),
-            Requirement::LessThan(_) => (ours.median(), ours.samples.clone()),
+            Requirement::NotSlower | Requirement::AtMost(_) => ratio(filch, stock),
+            Requirement::TimesFaster(_) => ratio(stock, filch),
+            Requirement::LessThan(_) => (filch.median(), filch.samples.clone()),
         }
     }
 
@@ -152,7 +152,7 @@ fn scope_bound(case: &str, threads: usize) -> Option<f64> {
 }
 
 /// The goals of a variant in a case, in a unit.
-fn wanted(variant: Variant, case: &str, unit: &str, threads: usize) -> Vec<Requirement> {
+fn requirements(variant: Variant, case: &str, unit: &str, threads: usize) -> Vec<Requirement> {
     let most = Bounds::of(case, unit, threads).map(|most| match variant {
         Variant::InPlace => most.in_place,
         Variant::Stock | Variant::Shipped => most.shipped,
@@ -183,42 +183,42 @@ fn wanted(variant: Variant, case: &str, unit: &str, threads: usize) -> Vec<Requi
 
 /// All goals for which there are figures, as text.
 pub(crate) fn summary(series: &[Series]) -> String {
-    let header = ["goal", "threads", "unit", "figure", "95 % interval", "wanted", ""].map(str::to_owned);
-    let lines: Vec<_> = series.iter().flat_map(|ours| lines(ours, series)).collect();
+    let header = ["goal", "threads", "unit", "figure", "95 % interval", "required", ""].map(str::to_owned);
+    let lines: Vec<_> = series.iter().flat_map(|filch| lines(filch, series)).collect();
     if lines.is_empty() {
         return String::new();
     }
     format!(
-        "Goals: `a / b` says how many times as long a takes as b. A figure is a ratio of medians. The interval encloses the median of\n\
-         the ratios round by round with a confidence of 95 %; of fewer than 6 rounds it is their whole range.\n\n{}",
+        "Goals: `a / b` is the time of a divided by the time of b. A figure is a ratio of medians. The interval is a 95 % confidence\n\
+         interval of the median of the ratios round by round; with fewer than 6 rounds it is their whole range.\n\n{}",
         figures::grid(&header, &lines)
     )
 }
 
 /// The goals of a series, if it is filch's and rayon has the same figure.
-fn lines(ours: &Series, all: &[Series]) -> Vec<Vec<String>> {
-    let Some(variant) = Variant::named(ours.name).filter(|variant| *variant != Variant::Stock) else {
+fn lines(filch: &Series, all: &[Series]) -> Vec<Vec<String>> {
+    let Some(variant) = Variant::named(filch.name).filter(|variant| *variant != Variant::Stock) else {
         return Vec::new();
     };
     let is_peer = |other: &&Series| {
         other.name == Variant::Stock.name()
-            && (&other.case, other.unit, other.threads) == (&ours.case, ours.unit, ours.threads)
+            && (&other.case, other.unit, other.threads) == (&filch.case, filch.unit, filch.threads)
     };
     let Some(stock) = all.iter().find(is_peer) else { return Vec::new() };
-    let line = |wanted: Requirement| {
-        let (figure, rounds) = wanted.figure(ours, stock);
+    let line = |requirement: Requirement| {
+        let (figure, rounds) = requirement.figure(filch, stock);
         let interval = stats::interval(&rounds)?;
         Some(vec![
-            format!("{}: {}", ours.case, wanted.text(ours.name, stock.name)),
-            ours.threads.to_string(),
-            ours.unit.to_owned(),
+            format!("{}: {}", filch.case, requirement.text(filch.name, stock.name)),
+            filch.threads.to_string(),
+            filch.unit.to_owned(),
             digits(figure),
             format!("{} to {}", digits(interval.low), digits(interval.high)),
-            wanted.to_string(),
-            if wanted.is_met(figure, &interval) { "met" } else { "not met" }.to_owned(),
+            requirement.to_string(),
+            if requirement.is_met(figure, &interval) { "met" } else { "not met" }.to_owned(),
         ])
     };
-    wanted(variant, &ours.case, ours.unit, ours.threads).into_iter().filter_map(line).collect()
+    requirements(variant, &filch.case, filch.unit, filch.threads).into_iter().filter_map(line).collect()
 }
 
 #[cfg(test)]
@@ -232,15 +232,15 @@ mod tests {
     }
 
     /// The lines of filch's series in a case, from the figure on.
-    fn verdicts(case: &str, unit: &'static str, ours: &[f64], stock: &[f64]) -> Vec<Vec<String>> {
-        let all = [series(case, Variant::Stock, unit, 2, stock), series(case, Variant::Shipped, unit, 2, ours)];
+    fn verdicts(case: &str, unit: &'static str, filch: &[f64], stock: &[f64]) -> Vec<Vec<String>> {
+        let all = [series(case, Variant::Stock, unit, 2, stock), series(case, Variant::Shipped, unit, 2, filch)];
         lines(&all[1], &all).into_iter().map(|line| line[3..].to_vec()).collect()
     }
 
     #[test]
     fn slower_means_an_interval_wholly_above_the_tolerance() {
         let stock = [100.0; 6];
-        let verdict = |ours: &[f64]| verdicts("sieve", "ms/run", ours, &stock)[0].clone();
+        let verdict = |filch: &[f64]| verdicts("sieve", "ms/run", filch, &stock)[0].clone();
         let close = verdict(&[102.0, 110.0, 110.0, 110.0, 110.0, 110.0]);
         assert_eq!(close, ["1.10", "1.02 to 1.10", "interval not above 1.03", "met"]);
         assert_eq!(verdict(&[104.0, 105.0, 105.0, 106.0, 107.0, 108.0])[3], "not met");
@@ -266,15 +266,15 @@ mod tests {
 
     #[test]
     fn without_a_peer_there_is_no_goal() {
-        let ours = series("sieve", Variant::Shipped, "ms/run", 2, &[1.0]);
+        let filch = series("sieve", Variant::Shipped, "ms/run", 2, &[1.0]);
         let other_threads = series("sieve", Variant::Stock, "ms/run", 1, &[1.0]);
-        assert!(summary(&[ours, other_threads]).is_empty());
+        assert!(summary(&[filch, other_threads]).is_empty());
         assert!(summary(&[]).is_empty());
     }
 
     /// The bound of a variant in a case.
     fn bound(variant: Variant, case: &str, unit: &str, threads: usize) -> Option<f64> {
-        wanted(variant, case, unit, threads).into_iter().find_map(|wanted| match wanted {
+        requirements(variant, case, unit, threads).into_iter().find_map(|requirement| match requirement {
             Requirement::AtMost(most) => Some(most),
             _ => None,
         })
@@ -291,7 +291,10 @@ mod tests {
         assert_eq!(bounds("outside/join-20us", "p99-us/call"), [Some(1.15), Some(1.15)]);
         assert_eq!(bounds("life", "us/generation"), [Some(1.02), Some(0.85)]);
         assert_eq!(bounds("outside/small-50-after-5ms", "ns/call"), [None, None]);
-        assert_eq!(wanted(Variant::InPlace, "outside/small-50-after-5ms", "ns/call", 2), [Requirement::NotSlower]);
+        assert_eq!(
+            requirements(Variant::InPlace, "outside/small-50-after-5ms", "ns/call", 2),
+            [Requirement::NotSlower]
+        );
     }
 
     #[test]
@@ -305,7 +308,7 @@ mod tests {
 
     #[test]
     fn cases_of_scopes_have_a_bound_for_each_number_of_threads_and_no_other_goal() {
-        let both = |case, unit| [1, 2].map(|threads| wanted(Variant::Shipped, case, unit, threads));
+        let both = |case, unit| [1, 2].map(|threads| requirements(Variant::Shipped, case, unit, threads));
         let at_most = |one, two| [vec![Requirement::AtMost(one)], vec![Requirement::AtMost(two)]];
         assert_eq!(both("scope-100k", "ns/task"), at_most(0.25, 0.5));
         assert_eq!(both("scope-of-4", "ns/scope"), at_most(0.4, 0.5));
@@ -321,7 +324,7 @@ mod tests {
 
     #[test]
     fn allocations_are_judged_alone_and_less_than_a_hundredth_is_none() {
-        let verdict = |ours| verdicts("scope-allocations/scope-100k", ALLOCATIONS_A_TASK, &[ours], &[1.0]);
+        let verdict = |filch| verdicts("scope-allocations/scope-100k", ALLOCATIONS_A_TASK, &[filch], &[1.0]);
         assert_eq!(verdict(0.0), [["0.000", "0.000 to 0.000", "< 0.010", "met"]]);
         assert_eq!(verdict(0.009)[0][3], "met");
         assert_eq!(verdict(1.0)[0][3], "not met");
@@ -332,7 +335,7 @@ mod tests {
         let of = |variant, samples: &[f64]| series("outside/join-empty", variant, "ns/call", 2, samples);
         let all = [of(Variant::Stock, &[10_000.0]), of(Variant::Shipped, &[2_000.0]), of(Variant::InPlace, &[200.0])];
         assert!(lines(&all[0], &all).is_empty());
-        let goal = |ours: &Series| lines(ours, &all)[0].clone();
+        let goal = |filch: &Series| lines(filch, &all)[0].clone();
         assert_eq!(goal(&all[1])[0], "outside/join-empty: filch / rayon");
         assert_eq!(goal(&all[2])[0], "outside/join-empty: filch-in-place / rayon");
         assert_eq!(goal(&all[2])[3..], ["0.020", "0.020 to 0.020", "<= 0.030", "met"]);

@@ -70,7 +70,7 @@ pub(crate) fn measure(
         }
         Kind::Allocations => {
             let share = |answer: &Answer| {
-                let allocations = answer.allocations.context("it did not count its allocations")?;
+                let allocations = answer.allocations.context("the program did not count its allocations")?;
                 Ok(vec![allocations / answer.operations])
             };
             comparison(entries, vec![ALLOCATIONS_A_TASK], &share).measure_thread_counts(threads)
@@ -156,7 +156,10 @@ impl Comparison<'_> {
 fn check_checksum(answer: &Answer, checksum: &OnceCell<u64>) -> Result<()> {
     let expected = *checksum.get_or_init(|| answer.checksum);
     let found = answer.checksum;
-    ensure!(found == expected, "the checksum of its result is {found:016x}, and that of the first was {expected:016x}");
+    ensure!(
+        found == expected,
+        "the checksum of the result is {found:016x}, but that of the first result was {expected:016x}"
+    );
     Ok(())
 }
 
@@ -172,6 +175,6 @@ mod tests {
         check_checksum(&answer(7), &checksum).unwrap();
         check_checksum(&answer(7), &checksum).unwrap();
         let refusal = check_checksum(&answer(8), &checksum).unwrap_err().to_string();
-        assert!(refusal.contains("0000000000000008, and that of the first was 0000000000000007"), "{refusal}");
+        assert!(refusal.contains("0000000000000008, but that of the first result was 0000000000000007"), "{refusal}");
     }
 }

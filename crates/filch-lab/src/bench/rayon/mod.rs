@@ -52,7 +52,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     let speed = if options.quick { "quick" } else { "full" };
     writeln!(
         text,
-        "Suite {SUITE}, {speed}: the same programs with rayon {RAYON_VERSION} on rayon-core {CORE_VERSION} (rayon) and on our\n\
+        "Suite {SUITE}, {speed}: the same programs with rayon {RAYON_VERSION} on rayon-core {CORE_VERSION} (rayon) and on filch's\n\
          rayon-core (filch), each in a process of its own, in turns. filch-in-place is the program of filch, started with\n\
          FILCH_CALLERS=in-place: a caller outside the pool takes part in the work."
     )?;
@@ -86,7 +86,7 @@ fn build_all(builder: &ProgramBuilder, cases: &[Case]) -> Result<Vec<ProgramPair
     let mut build = |case: &Case| match (case.kind, &programs) {
         (Kind::Published(published), _) => {
             watch::remark(&format!(
-                "Building {} on both cores; the first time, that takes some minutes.",
+                "Building {} on both cores. The first time, this takes some minutes.",
                 published.package().name
             ));
             builder.build_published(published.package())

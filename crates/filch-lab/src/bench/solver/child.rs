@@ -53,7 +53,7 @@ pub(crate) struct Answer {
 impl ChildRun {
     /// Runs it in a new process of this program.
     pub(crate) fn run(&self) -> Result<Answer> {
-        let program = std::env::current_exe().context("this program cannot be found, to be started again")?;
+        let program = std::env::current_exe().context("cannot find the path of this program")?;
         self.run_by(&program)
     }
 
@@ -73,15 +73,15 @@ impl ChildRun {
         let start = Instant::now();
         let status = loop {
             let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(status) = process.try_wait().context("the run cannot be waited for")? {
+            if let Some(status) = process.try_wait().context("cannot wait for the run")? {
                 break status;
             }
             let hangs = start.elapsed() > self.limit + GRACE_PERIOD;
             if hangs || watch::is_over() {
                 let _ = process.kill();
                 let _ = process.wait();
-                ensure!(hangs, "it was ended before it was done");
-                bail!("it did not stop at its limit of {} seconds, and was stopped", self.limit.as_secs_f64());
+                ensure!(hangs, "the run was stopped before it ended");
+                bail!("the run did not stop at its limit of {} seconds and was killed", self.limit.as_secs_f64());
             }
             drop(process);
             thread::sleep(POLL_INTERVAL);
@@ -90,10 +90,10 @@ impl ChildRun {
         let mut text = String::new();
         if let Some(mut output) = output {
             // It is one short line, which the pipe holds until it is read.
-            output.read_to_string(&mut text).context("its answer could not be read")?;
+            output.read_to_string(&mut text).context("cannot read the answer of the run")?;
         }
-        ensure!(status.success(), "it ended by {status}");
-        serde_json::from_str(&text).with_context(|| format!("its answer is not one: `{}`", text.trim()))
+        ensure!(status.success(), "the run failed ({status})");
+        serde_json::from_str(&text).with_context(|| format!("cannot parse the answer `{}` of the run", text.trim()))
     }
 }
 
@@ -130,8 +130,8 @@ mod tests {
     #[test]
     fn an_answer_is_a_line_of_json() {
         let line = r#"{"seconds":0.5,"explored":7,"diagram_nodes":null,"cost":11,"proven":true,"peak_bytes":4096}"#;
-        let told = answer(&format!("echo '{line}'"), Duration::from_secs(60)).unwrap();
-        assert_eq!((told.seconds, told.explored, told.cost, told.proven), (0.5, 7.0, Some(11), true));
+        let parsed = answer(&format!("echo '{line}'"), Duration::from_secs(60)).unwrap();
+        assert_eq!((parsed.seconds, parsed.explored, parsed.cost, parsed.proven), (0.5, 7.0, Some(11), true));
     }
 
     #[cfg(unix)]
@@ -139,7 +139,7 @@ mod tests {
     fn a_run_that_fails_or_prints_no_answer_is_an_error() {
         let refusal = |script: &str| answer(script, Duration::from_secs(60)).unwrap_err().to_string();
         assert!(refusal("exit 3").contains("exit status: 3"));
-        assert!(refusal("echo hello").contains("not one: `hello`"));
-        assert!(refusal("true").contains("not one: ``"));
+        assert!(refusal("echo hello").contains("cannot parse the answer `hello`"));
+        assert!(refusal("true").contains("cannot parse the answer ``"));
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn run_one(run: &OneRun) -> Result<()> {
     let cases = cases::all(run.data.as_deref())?;
     let case = cases.iter().find(|case| case.to_string() == run.case);
     let case = case.with_context(|| format!("there is no case `{}`", run.case))?;
-    let limit = Duration::try_from_secs_f64(run.limit).context("this is no time limit")?;
+    let limit = Duration::try_from_secs_f64(run.limit).context("--limit is not a valid number of seconds")?;
     let solve = Solve { contender: &run.contender, settings: case.settings, threads: run.threads, limit };
     let mut answer = solve.solve(case.load()?)?;
     answer.peak_bytes = memory::peak();
@@ -48,7 +48,7 @@ impl Solve<'_> {
             }
             Loaded::Tsptw(tour) => self.dominated(&tour),
             Loaded::Golomb(ruler) => self.plain(&ruler),
-            Loaded::Clique(_) | Loaded::Flow(_) => bail!("there is no case of this problem"),
+            Loaded::Clique(_) | Loaded::Flow(_) => bail!("this suite has no case of this problem"),
         }
     }
 
@@ -80,7 +80,7 @@ impl Solve<'_> {
                     threads.into_iter().map(join).collect::<Result<_>>()
                 })?;
                 let seconds = start.elapsed().as_secs_f64() / 2.0;
-                let first = answers.first().context("no run came to an end")?;
+                let first = answers.first().context("no run ended")?;
                 Ok(Answer { seconds, proven: answers.iter().all(|answer| answer.proven), ..*first })
             }
             DDO => {

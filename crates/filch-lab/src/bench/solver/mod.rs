@@ -76,19 +76,16 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     let super::Options { quick, threads, cases: ref names, limit, .. } = options.common;
     let plan = Plan::new(quick, limit);
     let known = cases::all(options.data.as_deref())?;
-    let cases = wanted(known, &plan, names)?;
+    let cases = cases_to_measure(known, &plan, names)?;
 
     let mut text = String::new();
     let speed = if quick { "quick" } else { "full" };
     writeln!(
         text,
-        "Suite {SUITE}, {speed}: a proof of the optimum. Both solvers find the same, or there is no report."
+        "Suite {SUITE}, {speed}: a proof of the optimum. The suite fails if two runs prove different optima."
     )?;
     if options.data.is_none() {
-        writeln!(
-            text,
-            "Published instances are left out: --data says in which folder there are some (misp/*.clq, knapsack/*)."
-        )?;
+        writeln!(text, "Published instances are left out: give their folder with --data (misp/*.clq, knapsack/*).")?;
     }
     let mut all = Vec::new();
     for case in watch::each(&cases) {
@@ -106,12 +103,12 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
 }
 
 /// The cases whose names were given, or those of the plan.
-fn wanted(known: Vec<Case>, plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
-    let mut wanted = select_cases(known, names)?;
+fn cases_to_measure(known: Vec<Case>, plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
+    let mut selected = select_cases(known, names)?;
     if names.is_empty() {
-        wanted.retain(|case| plan.includes(case));
+        selected.retain(|case| plan.includes(case));
     }
-    Ok(wanted)
+    Ok(selected)
 }
 
 /// Measures all rounds of a case, with 1 thread and with `threads`.
@@ -153,9 +150,9 @@ fn agree(optimum: &Cell<Option<Option<Cost>>>, answer: &Answer) -> Result<()> {
         return Ok(());
     }
     let known = optimum.get().unwrap_or(answer.cost);
-    let told =
+    let text =
         |cost: Option<Cost>| cost.map_or_else(|| "that there is no solution".to_owned(), |cost| cost.to_string());
-    ensure!(known == answer.cost, "it proved {}, where {} was proven before", told(answer.cost), told(known));
+    ensure!(known == answer.cost, "the run proved {}, but {} was proven before", text(answer.cost), text(known));
     optimum.set(Some(answer.cost));
     Ok(())
 }
@@ -187,7 +184,7 @@ mod tests {
         assert!(agree(&optimum, &answer(Some(7), true)).is_ok());
         assert!(agree(&optimum, &answer(Some(7), true)).is_ok());
         let error = agree(&optimum, &answer(Some(8), true)).unwrap_err().to_string();
-        assert!(error.contains("it proved 8, where 7 was proven before"), "{error}");
+        assert!(error.contains("the run proved 8, but 7 was proven before"), "{error}");
         assert!(agree(&optimum, &answer(None, true)).is_err());
         assert!(agree(&optimum, &answer(Some(5), false)).is_ok());
     }

@@ -48,7 +48,7 @@ impl Heat {
     }
 
     fn shaped(rows: usize, columns: usize, steps: usize) -> Heat {
-        assert!(rows >= 3 && columns >= 3, "a plate of {rows} rows and {columns} columns is all border");
+        assert!(rows >= 3 && columns >= 3, "a plate of {rows} rows and {columns} columns has no inner points");
         let phase = |len: usize| HALF_WAVES * PI / (len - 1) as f64;
         let wave = |len: usize| (0..len).map(|place| (phase(len) * place as f64).sin()).collect();
         // A wave minus the mean of its neighbours is the wave again, times this.

@@ -40,7 +40,7 @@ impl Matmul {
     ///
     /// `side` must be a power of two, and at least a block.
     pub(crate) fn new(side: usize) -> Matmul {
-        assert!(side.is_power_of_two() && side >= BLOCK, "no matrix of side {side} can be halved down to blocks");
+        assert!(side.is_power_of_two() && side >= BLOCK, "a matrix of side {side} cannot be halved down to blocks");
         let mut random = Random::new(side as u64);
         let mut matrix = || {
             let mut block = || [[(); BLOCK]; BLOCK].map(|row| row.map(|()| random.below(64) as f64 - 32.0));

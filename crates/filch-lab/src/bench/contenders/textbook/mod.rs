@@ -137,7 +137,7 @@ where
         (Err(panic), _) => panic::resume_unwind(panic),
         (Ok(first), None) => match forked.into_closure() {
             Some(b) => (first, b(context.deeper())),
-            None => unreachable!("a job that was taken back was run by nobody"),
+            None => unreachable!("a job that was taken back has not run"),
         },
         (Ok(first), Some(())) => match forked.into_result() {
             Some(Ok(second)) => (first, second),

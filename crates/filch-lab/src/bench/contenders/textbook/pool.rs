@@ -22,7 +22,7 @@ impl Pool {
     /// A pool of `threads` workers.
     pub(crate) fn new(scheme: Scheme, threads: usize) -> Result<Pool> {
         ensure!(threads > 0, "a pool needs a thread");
-        let workers = u16::try_from(threads).context("a pool of so many threads is not possible")?;
+        let workers = u16::try_from(threads).context("too many threads: a pool has at most 65,535")?;
         let queues = if scheme == Scheme::Central { 1 } else { threads };
         let shared = Arc::new(Shared {
             scheme,

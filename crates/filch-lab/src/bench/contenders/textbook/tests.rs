@@ -59,13 +59,13 @@ fn a_panic_propagates_from_its_join_and_the_pool_stays_usable() {
                     let fail = |wanted: bool| {
                         if wanted {
                             // This prints no panic message on standard error.
-                            panic::resume_unwind(Box::new("as wanted"));
+                            panic::resume_unwind(Box::new("expected panic"));
                         }
                     };
                     Textbook::join(context, |_| fail(in_the_first), |_| fail(!in_the_first));
                 });
             }));
-            assert_eq!(outcome.unwrap_err().downcast_ref::<&str>(), Some(&"as wanted"), "{scheme:?}");
+            assert_eq!(outcome.unwrap_err().downcast_ref::<&str>(), Some(&"expected panic"), "{scheme:?}");
         }
         assert_eq!(Textbook::enter(pool, |context| Fib(12).run::<Textbook>(context, ())), 144);
     });

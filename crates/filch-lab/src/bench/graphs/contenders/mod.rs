@@ -94,9 +94,9 @@ mod tests {
         let graph = generate::torus(5, 5).unwrap();
         let mut closure = Closure::new(25);
         closure.start(0);
-        assert!(closure.check(&graph, 25).unwrap_err().to_string().contains("1 vertices were reached and not 25"));
+        assert!(closure.check(&graph, 25).unwrap_err().to_string().contains("1 vertices were reached instead of 25"));
         let mut tree = SpanningTree::new(25);
         tree.start(0);
-        assert!(tree.check(&graph, 25).unwrap_err().to_string().contains("not 25"));
+        assert!(tree.check(&graph, 25).unwrap_err().to_string().contains("instead of 25"));
     }
 }

@@ -53,7 +53,7 @@ impl ProgramBuilder {
         for needed in [ProgramBuilder::programs(&sources), ProgramBuilder::core(&sources).join("Cargo.toml")] {
             ensure!(
                 needed.is_file(),
-                "{} is not there: this suite builds programs from filch's sources; run it from a checkout of them, by \
+                "{} does not exist: this suite builds programs from filch's sources; run it from a checkout, with \
                  `cargo run --release -p filch-lab -- bench rayon`",
                 needed.display()
             );
@@ -93,11 +93,11 @@ impl ProgramBuilder {
     fn build(&self, folder: &Path, name: &str, core: Core) -> Result<PathBuf> {
         let cargo = Cargo::in_folder(folder);
         let program = cargo.build(name, &self.folder(core.name()).join("target"))?;
-        let (found, wanted) =
+        let (found, expected) =
             (cargo.version_in_tree("rayon-core")?, core.in_cargo_tree(&ProgramBuilder::core(&self.sources)));
         ensure!(
-            found == wanted,
-            "{name} was to be built on `{wanted}`, but in {} cargo chose `{found}`; remove that folder to have it made anew",
+            found == expected,
+            "{name} must be built on `{expected}`, but in {} cargo chose `{found}`; remove that folder to rebuild it",
             folder.display()
         );
         Ok(program)
@@ -106,8 +106,12 @@ impl ProgramBuilder {
 
 /// A path as a TOML string.
 fn toml(path: &Path) -> Result<String> {
-    let text =
-        path.to_str().with_context(|| format!("{} is not Unicode, and cargo's manifests are", path.display()))?;
+    let text = path.to_str().with_context(|| {
+        format!(
+            "{} is not Unicode, as a path in a manifest must be; move the sources to another folder",
+            path.display()
+        )
+    })?;
     // TOML reads what JSON escapes.
     Ok(serde_json::to_string(text)?)
 }
@@ -120,7 +124,7 @@ mod tests {
     fn missing_sources_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let refusal = ProgramBuilder::open_at(folder.path()).unwrap_err().to_string();
-        assert!(refusal.contains("main.rs is not there: this suite builds programs"), "{refusal}");
+        assert!(refusal.contains("main.rs does not exist: this suite builds programs"), "{refusal}");
         assert!(ProgramBuilder::open_at(&folder.path().join("nowhere")).is_err());
     }
 

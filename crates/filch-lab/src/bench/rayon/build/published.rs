@@ -22,7 +22,7 @@ impl ProgramBuilder {
     pub(crate) fn build_published(&self, package: Package) -> Result<ProgramPair> {
         let context = || {
             let Package { name, version } = package;
-            format!("{name} {version} is not there to be measured (to go without, choose other cases by `--case`)")
+            format!("cannot build {name} {version}; to leave it out, select other cases with `--case`")
         };
         self.published_pair(package).with_context(context)
     }

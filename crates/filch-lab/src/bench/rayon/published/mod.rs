@@ -104,7 +104,10 @@ impl Workload {
     fn checked(&self, program: Command) -> Result<Vec<f64>> {
         let (elapsed, output) = self.run(program)?;
         let millis = elapsed.as_nanos() as f64 / MILLIS_A_RUN.nanos;
-        ensure!(*self.expected.get_or_init(|| output.clone()) == output, "its output is not that of the first run");
+        ensure!(
+            *self.expected.get_or_init(|| output.clone()) == output,
+            "the output differs from that of the first run"
+        );
         Ok(vec![millis])
     }
 
@@ -123,9 +126,9 @@ impl Workload {
                 let count = inputs.len();
                 let (elapsed, mut output) = process::timed(command.args(["--quiet", "--dir", "output"]).args(inputs))?;
                 let results = files(&results)?;
-                ensure!(results.len() == count, "of {count} pictures it wrote {}", results.len());
+                ensure!(results.len() == count, "{} of {count} pictures were written", results.len());
                 for picture in results {
-                    output.extend(fs::read(picture).context("a picture that it wrote could not be read")?);
+                    output.extend(fs::read(picture).context("cannot read a written picture")?);
                 }
                 Ok((elapsed, output))
             }

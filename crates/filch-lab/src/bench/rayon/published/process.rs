@@ -27,7 +27,7 @@ fn timed_with_timeout(command: &mut Command, timeout: Duration) -> Result<(Durat
         .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("{} could not be started", command.get_program().to_string_lossy()))?;
-    let mut pipe = process.stdout.take().context("its output cannot be read")?;
+    let mut pipe = process.stdout.take().context("cannot read the output of the program")?;
     let (send, output) = mpsc::channel();
     // The thread ends with the process's output, at the latest when the process is killed.
     thread::spawn(move || {
@@ -41,13 +41,13 @@ fn timed_with_timeout(command: &mut Command, timeout: Duration) -> Result<(Durat
     let Ok(output) = output else {
         let _ = process.kill();
         let _ = process.wait();
-        ensure!(!watch::is_over(), "it was ended before it was done");
-        bail!("it was not done after {} seconds, and was stopped", timeout.as_secs_f64());
+        ensure!(!watch::is_over(), "the program was stopped before it ended");
+        bail!("the program did not end within {} seconds and was stopped", timeout.as_secs_f64());
     };
-    let status = process.wait().context("its end could not be awaited")?;
+    let status = process.wait().context("cannot wait for the end of the program")?;
     let elapsed = start.elapsed();
-    ensure!(status.success(), "it failed, by {status}");
-    Ok((elapsed, output.context("its output could not be read")?))
+    ensure!(status.success(), "the program failed ({status})");
+    Ok((elapsed, output.context("cannot read the output of the program")?))
 }
 
 #[cfg(all(test, unix))]
@@ -67,8 +67,8 @@ mod tests {
 
     #[test]
     fn a_process_that_fails_or_hangs_is_an_error() {
-        assert!(shell("exit 3", 60.0).unwrap_err().to_string().contains("failed, by exit status: 3"));
-        assert!(shell("exec sleep 1000", 0.5).unwrap_err().to_string().contains("not done after 0.5 seconds"));
+        assert!(shell("exit 3", 60.0).unwrap_err().to_string().contains("failed (exit status: 3)"));
+        assert!(shell("exec sleep 1000", 0.5).unwrap_err().to_string().contains("did not end within 0.5 seconds"));
         let refusal = timed(&mut Command::new("/nowhere/program")).unwrap_err().to_string();
         assert!(refusal.contains("/nowhere/program could not be started"), "{refusal}");
     }

@@ -51,7 +51,7 @@ impl Cholesky {
         let wanted = nonzeros.saturating_sub(rows) / 2;
         assert!(
             (1..rows).contains(&reach) && wanted <= reach * (rows - reach),
-            "{rows} rows have no room for {nonzeros} numbers as near to the diagonal as {reach}"
+            "{rows} rows cannot hold {nonzeros} numbers within {reach} of the diagonal"
         );
         let mut random = Random::new(1);
         let mut taken = HashSet::new();

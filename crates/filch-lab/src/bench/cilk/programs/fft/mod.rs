@@ -108,7 +108,7 @@ impl Work for Fft {
 
     fn check(&self, answer: &Vec<Complex>) -> Result<()> {
         let len = self.signal.len();
-        ensure!(answer.len() == len, "a spectrum of {} numbers became one of {}", len, answer.len());
+        ensure!(answer.len() == len, "expected a spectrum of {} numbers, got {}", len, answer.len());
         // The transform turns in the other direction.
         let waves: Vec<Wave> = (EACH..2 * EACH)
             .map(|click| Wave::new(len - place(click, len), len, height(click) * click_factor(len)))

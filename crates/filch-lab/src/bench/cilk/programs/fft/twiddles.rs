@@ -10,7 +10,7 @@ use super::complex::Complex;
 /// transform would take as much memory as its numbers.
 pub(super) const RUN: usize = 1 << 10;
 
-/// The root for `turns / len` of a full root_of_unity to the left.
+/// The root for `turns / len` of a full turn to the left.
 pub(super) fn root_of_unity(turns: usize, len: usize) -> Complex {
     let (im, re) = (TAU * (turns % len) as f64 / len as f64).sin_cos();
     Complex { re, im }
@@ -22,7 +22,7 @@ pub(super) struct Twiddles {
     levels: Vec<Level>,
 }
 
-/// The roots of the transforms of one size. All root_of_unity to the right.
+/// The roots of the transforms of one size. All turn to the right.
 #[derive(Debug, Default)]
 pub(super) struct Level {
     /// The roots for the second, third and fourth quarter, from the first number on.
