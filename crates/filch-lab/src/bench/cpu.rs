@@ -8,7 +8,7 @@ use crate::figures::Series;
 use crate::stats;
 
 /// Whether this operating system reports these figures.
-pub(crate) const IS_KNOWN: bool = cfg!(target_os = "linux");
+pub(crate) const IS_SUPPORTED: bool = cfg!(target_os = "linux");
 
 /// The CPU time that all threads of this process have used, including threads that ended.
 #[cfg(target_os = "linux")]

@@ -33,7 +33,8 @@ pub(crate) fn back_to_back<C: Contender, W: Work>(work: &W, threads: usize, call
 
 /// Like [`back_to_back`], in an existing pool.
 ///
-/// Calls `before_first_run` right before the first run that counts; all preparation is done by then.
+/// Calls `before_first_run` right before the first run that counts. All preparation is done by
+/// then.
 pub(crate) fn in_pool<C: Runtime, W: Work>(
     pool: &C::Pool,
     work: &W,

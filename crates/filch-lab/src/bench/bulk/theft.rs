@@ -96,7 +96,7 @@ impl Theft {
         let mut nanos = Vec::with_capacity(thefts);
         let mut tasks = Vec::with_capacity(thefts);
         thread::scope(|scope| {
-            let accounts = scope.spawn(move || {
+            let owner_thread = scope.spawn(move || {
                 cores.pin_owner();
                 let _end = EndOnDrop(turns);
                 self.run_owner::<Q>(&owner, thefts, turns)
@@ -118,7 +118,7 @@ impl Theft {
                 }
                 turns.wait(2 * thefts + 1);
             }
-            accounts.join().map_err(|_| anyhow!("the owner's thread panicked"))?
+            owner_thread.join().map_err(|_| anyhow!("the owner's thread panicked"))?
         })?;
         let median = |samples: &[f64]| stats::median(samples).unwrap_or(f64::NAN);
         Ok(Sample { nanos: median(&nanos), tasks: median(&tasks) })

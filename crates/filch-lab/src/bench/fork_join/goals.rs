@@ -81,40 +81,40 @@ fn goals() -> Vec<Goal> {
     // `within` is about how many times as long filch takes, `faster` about how many times as long
     // the other does.
     let within =
-        |case, ours, other, most| goal(case, NANOS_A_JOIN, Figure::Ratio(ours, other), Requirement::AtMost(most));
-    let faster = |case, ours, other, required| goal(case, NANOS_A_JOIN, Figure::Ratio(other, ours), required);
+        |case, filch, other, most| goal(case, NANOS_A_JOIN, Figure::Ratio(filch, other), Requirement::AtMost(most));
+    let faster = |case, filch, other, required| goal(case, NANOS_A_JOIN, Figure::Ratio(other, filch), required);
     let mut goals = vec![
         within("fib-38", ("filch-worker", 1), ("serial-call", 1), 1.15),
         within("fib-38", ("filch", 1), ("serial-call", 1), 1.3),
     ];
-    for ours in [("filch-worker", 1), ("filch", 1)] {
-        goals.push(faster("fib-38", ours, ("chili", 1), Requirement::MoreThan(1.0)));
-        goals.push(faster("fib-38", ours, ("rayon", 1), Requirement::AtLeast(4.0)));
+    for filch in [("filch-worker", 1), ("filch", 1)] {
+        goals.push(faster("fib-38", filch, ("chili", 1), Requirement::MoreThan(1.0)));
+        goals.push(faster("fib-38", filch, ("rayon", 1), Requirement::AtLeast(4.0)));
     }
 
-    let ours = ("filch-worker", 2);
+    let filch = ("filch-worker", 2);
     for case in ["fib-38", "queens-13"] {
         // Two serial runs side by side are the most that the machine can do. Two comparisons use
         // them: their throughput, and their speed-up over a single run.
-        goals.push(faster(case, ours, (SERIAL_PAIR, 2), Requirement::AtLeast(0.92)));
-        goals.push(faster(case, ours, (SERIAL_CALL_PAIR, 2), Requirement::AtLeast(0.92)));
-        let speed_ups = Figure::SpeedUps((("filch-worker", 1), ours), (("serial", 1), (SERIAL_PAIR, 2)));
+        goals.push(faster(case, filch, (SERIAL_PAIR, 2), Requirement::AtLeast(0.92)));
+        goals.push(faster(case, filch, (SERIAL_CALL_PAIR, 2), Requirement::AtLeast(0.92)));
+        let speed_ups = Figure::SpeedUps((("filch-worker", 1), filch), (("serial", 1), (SERIAL_PAIR, 2)));
         goals.push(goal(case, NANOS_A_JOIN, speed_ups, Requirement::AtLeast(0.92)));
     }
 
     let either = vec![("filch-worker", 2), ("filch-maybe", 2)];
     for (other, required) in [("chili", Requirement::AtLeast(1.0)), ("rayon", Requirement::AtLeast(2.0))] {
         goals.push(goal("tree-16m", NANOS_A_JOIN, Figure::RatioToFastest((other, 2), either.clone()), required));
-        for ours in &either {
-            goals.push(faster("tree-16m", *ours, (other, 2), Requirement::None));
+        for filch in &either {
+            goals.push(faster("tree-16m", *filch, (other, 2), Requirement::None));
         }
     }
 
-    for ours in [("filch-worker", 2), ("filch", 2)] {
-        goals.push(within("tree-1023", ours, ("serial", 1), 1.5));
+    for filch in [("filch-worker", 2), ("filch", 2)] {
+        goals.push(within("tree-1023", filch, ("serial", 1), 1.5));
         for case in ["tree-32767", "tree-32767-gap"] {
             for other in [("serial", 1), ("chili", 2), ("rayon", 2)] {
-                goals.push(faster(case, ours, other, Requirement::MoreThan(1.0)));
+                goals.push(faster(case, filch, other, Requirement::MoreThan(1.0)));
             }
         }
     }
@@ -183,8 +183,8 @@ fn line(goal: &Goal, series: &[Series]) -> Option<Vec<String>> {
             let (text, figure, rounds) = ratio((*over, *fastest))?;
             (format!("{text}, the fastest of filch's"), figure, rounds)
         }
-        Figure::SpeedUps(ours, others) => {
-            let (filch_text, filch_figure, filch_rounds) = ratio(*ours)?;
+        Figure::SpeedUps(filch, others) => {
+            let (filch_text, filch_figure, filch_rounds) = ratio(*filch)?;
             let (other_text, other_figure, other_rounds) = ratio(*others)?;
             let rounds = stats::paired_ratios(&filch_rounds, &other_rounds);
             (format!("({filch_text}) / ({other_text})"), filch_figure / other_figure, rounds)
@@ -261,8 +261,8 @@ mod tests {
             fib(("serial", 1), &[2.0]),
             fib((SERIAL_PAIR, 2), &[1.25]),
         ];
-        let ours = (("filch-worker", 1), ("filch-worker", 2));
-        let figure = Figure::SpeedUps(ours, (("serial", 1), (SERIAL_PAIR, 2)));
+        let filch = (("filch-worker", 1), ("filch-worker", 2));
+        let figure = Figure::SpeedUps(filch, (("serial", 1), (SERIAL_PAIR, 2)));
         assert_eq!(verdict(figure, Requirement::AtLeast(0.92), &all).unwrap()[0], "1.00");
     }
 

@@ -68,7 +68,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
         watch::keep(SUITE, &series);
         all.extend(series);
     }
-    if !super::cpu::IS_KNOWN {
+    if !super::cpu::IS_SUPPORTED {
         writeln!(text, "\nCases that need the CPU time of the process were left out: it is measured only on Linux.")?;
     }
     text.push('\n');

@@ -93,7 +93,7 @@ impl Plan {
             Case::Wake,
         ];
         cases.extend(Shape::ALL.map(Case::Wide));
-        cases.retain(|case| cpu::IS_KNOWN || !case.needs_cpu_time());
+        cases.retain(|case| cpu::IS_SUPPORTED || !case.needs_cpu_time());
         cases
     }
 

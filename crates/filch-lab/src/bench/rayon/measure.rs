@@ -63,7 +63,7 @@ pub(crate) fn measure(
             comparison(entries, vec![unit.name], &time).measure_thread_counts(threads)
         }
         Kind::Calls(figures) => {
-            let figures: Vec<Figure> = figures.iter().copied().filter(Figure::is_known).collect();
+            let figures: Vec<Figure> = figures.iter().copied().filter(Figure::is_supported).collect();
             let all = |answer: &Answer| figures.iter().map(|figure| figure.of(answer)).collect();
             comparison(entries, figures.iter().map(|figure| figure.unit.name).collect(), &all)
                 .measure_thread_counts(threads)

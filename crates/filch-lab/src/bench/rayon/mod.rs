@@ -69,7 +69,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     if are_left_out {
         writeln!(text, "\nPublished programs are left out of a quick run; `--case program` measures them.")?;
     }
-    if !super::cpu::IS_KNOWN {
+    if !super::cpu::IS_SUPPORTED {
         writeln!(text, "\nFigures that need the CPU time of a process were left out: it is measured only on Linux.")?;
     }
     text.push('\n');

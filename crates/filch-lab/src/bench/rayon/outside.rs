@@ -35,8 +35,8 @@ impl Figure {
     }
 
     /// Whether the operating system reports what the figure needs.
-    pub(crate) fn is_known(&self) -> bool {
-        cpu::IS_KNOWN || self.statistic != Statistic::Cpu
+    pub(crate) fn is_supported(&self) -> bool {
+        cpu::IS_SUPPORTED || self.statistic != Statistic::Cpu
     }
 
     /// The figure of a round, in its unit.

@@ -41,29 +41,29 @@ impl Solve<'_> {
     /// Only the types that the cases need are here: both solvers are compiled for each.
     fn solve(&self, problem: Loaded) -> Result<Answer> {
         match problem {
-            Loaded::Knapsack(sack) => self.dominated(&sack),
+            Loaded::Knapsack(sack) => self.solve_with_dominance(&sack),
             Loaded::Misp(graph) => {
                 ensure!(graph.vertices() <= Words::<4>::MOST, "graphs have at most {} vertices here", Words::<4>::MOST);
-                self.plain(&IndependentSet::<Words<4>>::new(graph))
+                self.solve_plain(&IndependentSet::<Words<4>>::new(graph))
             }
-            Loaded::Tsptw(tour) => self.dominated(&tour),
-            Loaded::Golomb(ruler) => self.plain(&ruler),
+            Loaded::Tsptw(tour) => self.solve_with_dominance(&tour),
+            Loaded::Golomb(ruler) => self.solve_plain(&ruler),
             Loaded::Clique(_) | Loaded::Flow(_) => bail!("this suite has no case of this problem"),
         }
     }
 
-    fn plain<P: Relaxation>(&self, problem: &P) -> Result<Answer> {
-        self.with(|| Solver::new(problem), || ddo::solve(problem, self.settings, self.threads, self.limit))
+    fn solve_plain<P: Relaxation>(&self, problem: &P) -> Result<Answer> {
+        self.run_contender(|| Solver::new(problem), || ddo::solve(problem, self.settings, self.threads, self.limit))
     }
 
-    fn dominated<P: Relaxation + Dominance>(&self, problem: &P) -> Result<Answer> {
-        self.with(
+    fn solve_with_dominance<P: Relaxation + Dominance>(&self, problem: &P) -> Result<Answer> {
+        self.run_contender(
             || Solver::new(problem).dominance(),
             || ddo::solve_with_dominance(problem, self.settings, self.threads, self.limit),
         )
     }
 
-    fn with<'p, P: Relaxation + 'p>(
+    fn run_contender<'p, P: Relaxation + 'p>(
         &self,
         solver: impl Fn() -> Solver<'p, P> + Sync,
         solve_with_ddo: impl Fn() -> ddo::Solved,
