@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interruption_is_one_repeat_among_others() {
+    fn one_interrupted_repeat_does_not_change_the_median() {
         assert_eq!(median(&[20.0, 900.0, 22.0], 10).unwrap(), 2.2);
         assert!(median(&[], 10).is_err());
     }

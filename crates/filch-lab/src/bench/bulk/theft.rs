@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_stolen_from_owners_that_wait_and_that_work() {
+    fn shares_are_stolen_from_waiting_and_from_busy_owners() {
         can_be_measured::<Bulk>();
         can_be_measured::<Crossbeam>();
         can_be_measured::<MutexDeque>();

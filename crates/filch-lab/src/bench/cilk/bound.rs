@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn no_queue_is_as_long_as_infinity() {
+    fn the_infinite_delta_is_longer_than_any_queue() {
         assert!(infinite_delta().unwrap().get() > usize::MAX / 2);
     }
 }

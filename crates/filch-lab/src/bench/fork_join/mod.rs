@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cases_are_chosen_by_how_their_names_begin() {
+    fn cases_are_selected_by_the_beginning_of_their_names() {
         let names = |begins: &[&str]| {
             let begins: Vec<String> = begins.iter().map(|&name| name.to_owned()).collect();
             select_cases(Plan::FULL.cases(), &begins).map(|cases| cases.iter().map(Case::to_string).collect::<Vec<_>>())

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_leaves_out_theft_from_another() {
+    fn one_thread_leaves_out_the_case_with_a_thief() {
         assert!(Plan::cases(2, &[]).contains(&Case::PushUnderTheft));
         assert!(!Plan::cases(1, &[]).contains(&Case::PushUnderTheft));
     }

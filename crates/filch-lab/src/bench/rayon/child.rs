@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_named() {
+    fn a_missing_program_is_named_in_the_error() {
         let refusal = Child::start(Command::new("/nowhere/program"), 1).unwrap_err().to_string();
         assert!(refusal.contains("/nowhere/program could not be started"), "{refusal}");
     }

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_by_the_number_of_calls_or_of_single_calls() {
+    fn a_figure_is_per_call_or_a_statistic_of_single_calls() {
         let calls = Some(Calls { median_nanos: 2_000.0, p99_nanos: 9_000.0 });
         let answer =
             Answer { nanos: 10_000.0, cpu_nanos: 20_000.0, operations: 5.0, checksum: 0, calls, allocations: None };

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_part_stands_for_all_of_its_cases_and_no_others() {
+    fn the_name_of_the_part_selects_its_cases_and_no_others() {
         let names = expanded(&["life".to_owned(), PART.to_owned()]);
         let known: Vec<&str> = cases::all().iter().map(|case| case.name).collect();
         assert_eq!(names.len(), 1 + SHARED.len() + CASES.len());

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_is_divided_as_finely_as_it_is_asked_to_be() {
+    fn a_smaller_tolerance_divides_the_curve_more_finely() {
         assert_eq!(joins(&Integrate::within(1, 1.0)).unwrap(), 0);
         let [coarse, fine] = [1e-2, 1e-5].map(|tolerance| joins(&Integrate::within(10, tolerance)).unwrap());
         // A thousandth of the tolerance is a tenth of the length.
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_part_that_is_lost_is_missed() {
+    fn losing_the_smallest_part_is_an_error() {
         let work = Integrate::within(1_000, 1e-1);
         let area = work.run::<Serial>((), ());
         // The smallest difference that the number can represent, and less than the error that

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_survives_a_manifest() {
+    fn a_path_is_escaped_in_a_manifest() {
         assert_eq!(toml(Path::new("C:\\a \"b\"")).unwrap(), r#""C:\\a \"b\"""#);
     }
 }

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_has_as_many_numbers_as_were_asked_for() {
+    fn a_matrix_has_the_given_number_of_nonzeros() {
         let full = Cholesky::new(400);
         assert_eq!((full.diagonal.len(), full.below.len()), (400, 1800));
         let work = small();
