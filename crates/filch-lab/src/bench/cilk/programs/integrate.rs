@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn losing_the_smallest_part_is_an_error() {
+    fn the_smallest_difference_is_an_error() {
         let work = Integrate::within(1_000, 1e-1);
         let area = work.run::<Serial>((), ());
         // The smallest difference that the number can represent, and less than the error that
