@@ -1,39 +1,43 @@
-//! Tells the program which compiler, which commit and which peers it was built from, so that its figures can say so.
+//! Sets environment variables for the compiler version, the commit and the versions of the peers.
 //!
-//! Neither git nor a repository is needed: what cannot be found out is "unknown", and the build goes on.
+//! The lab writes them beside its figures. The build needs neither git nor a repository: a value
+//! that cannot be found is "unknown".
 
 use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Whom we are measured beside.
+/// The packages that filch is compared with.
 const PEERS: [&str; 5] = ["rayon", "chili", "crossbeam-deque", "st3", "ddo"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let rustc = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-    tell("FILCH_RUSTC", first_line(&rustc, &["--version"]));
-    tell("FILCH_COMMIT", first_line("git", &["rev-parse", "--short=12", "HEAD"]));
+    set_variable("FILCH_RUSTC", first_line(&rustc, &["--version"]));
+    set_variable("FILCH_COMMIT", first_line("git", &["rev-parse", "--short=12", "HEAD"]));
 
-    // A commit moves the branch, a checkout moves HEAD, and packing the references moves both into one file.
+    // A commit moves the branch, and a checkout moves HEAD. Packing the references moves both into
+    // one file.
     for place in ["HEAD", "refs/heads", "packed-refs"] {
         if let Some(path) = first_line("git", &["rev-parse", "--git-path", place]) {
-            watch(Path::new(&path));
+            rerun_if_changed(Path::new(&path));
         }
     }
 
     let lock = Path::new("../../Cargo.lock");
-    watch(lock);
+    rerun_if_changed(lock);
     let lock = fs::read_to_string(lock).unwrap_or_default();
     for peer in PEERS {
         let variable = peer.to_uppercase().replace('-', "_");
-        tell(&format!("FILCH_VERSION_{variable}"), version(&lock, peer));
+        set_variable(&format!("FILCH_VERSION_{variable}"), version(&lock, peer));
     }
 }
 
-/// Cargo takes a missing file for a changed one and would build anew each time.
-fn watch(path: &Path) {
+/// Makes cargo rebuild if the file changes.
+///
+/// A missing file is left out: cargo would treat it as changed and rebuild each time.
+fn rerun_if_changed(path: &Path) {
     if path.exists() {
         println!("cargo::rerun-if-changed={}", path.display());
     }
@@ -46,7 +50,7 @@ fn version(lock: &str, package: &str) -> Option<String> {
     lines.next()?.strip_prefix("version = \"")?.strip_suffix('"').map(str::to_owned)
 }
 
-fn tell(variable: &str, value: Option<String>) {
+fn set_variable(variable: &str, value: Option<String>) {
     println!("cargo::rustc-env={variable}={}", value.as_deref().unwrap_or("unknown"));
 }
 

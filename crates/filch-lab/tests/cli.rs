@@ -186,8 +186,8 @@ fn ctrl_c_ends_a_suite_with_the_cases_that_there_are() {
     said.read_to_string(&mut rest).unwrap();
     child.stdout.take().unwrap().read_to_string(&mut shown).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
-    assert!(rest.contains("Ending with what there is") && !rest.contains("error"), "{rest}");
-    assert!(shown.contains("It was ended before all was measured"), "{shown}");
+    assert!(rest.contains("Stopping after this sample, with the figures so far") && !rest.contains("error"), "{rest}");
+    assert!(shown.contains("Interrupted: not all cases were measured"), "{shown}");
     let rows: Vec<serde_json::Value> = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     assert!(rows.iter().any(|row| row["case"] == "push/1"), "{rows:?}");
     assert!(!rows.iter().any(|row| row["case"].as_str().is_some_and(|case| case.starts_with("dag/"))));

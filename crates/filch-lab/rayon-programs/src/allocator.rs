@@ -11,13 +11,13 @@ use std::sync::{Mutex, PoisonError};
 ///
 /// The alignment also covers a pair of lines that is fetched together.
 #[repr(align(128))]
-struct Line<T>(T);
+struct CacheAligned<T>(T);
 
-static IS_COUNTING: Line<AtomicBool> = Line(AtomicBool::new(false));
-static COUNT: Line<AtomicU64> = Line(AtomicU64::new(0));
+static IS_COUNTING: CacheAligned<AtomicBool> = CacheAligned(AtomicBool::new(false));
+static COUNT: CacheAligned<AtomicU64> = CacheAligned(AtomicU64::new(0));
 
 /// Held while the count is on. Two counts at the same time would include each other's work.
-static COUNTER: Mutex<()> = Mutex::new(());
+static COUNTING_LOCK: Mutex<()> = Mutex::new(());
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -29,32 +29,32 @@ struct Counting;
 /// Relaxed: the flag and the count are set before work starts and read after it ended, and the
 /// calls that start and end it synchronise the threads.
 #[inline]
-fn note() {
+fn count_allocation() {
     if IS_COUNTING.0.load(Ordering::Relaxed) {
         COUNT.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-// SAFETY: every method calls that of the system's allocator with the same arguments. `note`
-// allocates nothing and does not unwind.
+// SAFETY: every method calls that of the system's allocator with the same arguments.
+// `count_allocation` allocates nothing and does not unwind.
 unsafe impl GlobalAlloc for Counting {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        note();
+        count_allocation();
         // SAFETY: the caller upholds the contract of this method, which is the same.
         unsafe { System.alloc(layout) }
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        note();
+        count_allocation();
         // SAFETY: as for `alloc`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     #[inline]
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        note();
+        count_allocation();
         // SAFETY: as for `alloc`; the pointer is from the system's allocator.
         unsafe { System.realloc(pointer, layout, size) }
     }
@@ -68,7 +68,7 @@ unsafe impl GlobalAlloc for Counting {
 
 /// Runs `work`, and returns the number of allocations by all threads meanwhile.
 pub(crate) fn counting<T>(work: impl FnOnce() -> T) -> (T, u64) {
-    let _only = COUNTER.lock().unwrap_or_else(PoisonError::into_inner);
+    let _lock = COUNTING_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     COUNT.0.store(0, Ordering::Relaxed);
     IS_COUNTING.0.store(true, Ordering::Relaxed);
     let result = work();

@@ -88,19 +88,19 @@ pub(crate) fn counted<T>(operations: u64, work: impl FnOnce() -> T, check: impl 
 /// last. It includes what the pool does after a call until it sleeps, and what the caller needs to
 /// sleep and to wake up.
 pub(crate) fn timed_each(calls: u64, pause: Duration, call: impl Fn(u64) -> u64) -> Round {
-    let rest = || {
+    let sleep_between_calls = || {
         if !pause.is_zero() {
             thread::sleep(pause);
         }
     };
-    rest();
+    sleep_between_calls();
     let mut times = Vec::with_capacity(calls as usize);
     let cpu_before = cpu_time();
     let sum = (0..calls).fold(0, |sum, number| {
         let start = Instant::now();
         let result = call(number);
         times.push(start.elapsed());
-        rest();
+        sleep_between_calls();
         checksum([sum, result])
     });
     let cpu = cpu_time().saturating_sub(cpu_before);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_knows_the_order() {
+    fn a_checksum_depends_on_the_order() {
         assert_ne!(checksum([1, 2]), checksum([2, 1]));
         assert_ne!(checksum([1]), checksum([1, 0]));
     }

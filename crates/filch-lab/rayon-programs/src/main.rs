@@ -33,7 +33,7 @@ fn serve() -> Result<(), String> {
     let mut program = chosen(&words)?;
     answer(&format!("ready {}", rayon::current_num_threads()))?;
     for line in io::stdin().lock().lines() {
-        match line.map_err(|error| format!("the commands could not be read: {error}"))?.as_str() {
+        match line.map_err(|error| format!("cannot read the commands: {error}"))?.as_str() {
             "run" => answer(&program().to_string())?,
             other => return Err(format!("`{other}` is not a command; the only one is `run`")),
         }
@@ -55,7 +55,7 @@ fn chosen(words: &[String]) -> Result<Program, String> {
 
 fn answer(text: &str) -> Result<(), String> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| format!("nobody takes the answer: {error}"))
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| format!("cannot write the answer: {error}"))
 }
 
 #[cfg(test)]
@@ -64,7 +64,7 @@ mod tests {
 
     fn refusal(words: &[&str]) -> String {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        chosen(&words).err().expect("this should be refused")
+        chosen(&words).err().expect("the arguments should be refused")
     }
 
     #[test]

@@ -9,26 +9,33 @@ use clap::{Args, Subcommand};
 use super::{bulk, cilk, fork_join, mpi, queues, solver, Limit, Options, THREADS};
 use crate::pool_threads;
 
-/// A suite, with what it was told.
+/// A suite and its arguments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Suite {
-    /// What push, pop and steal cost on every queue.
+    /// Measure push, pop and steal on every queue.
     Queues(QueuesArguments),
-    /// What a join costs, and what a pool costs that has little to do.
+    /// Measure joins, and the cost of a pool with little work.
     ForkJoin(ForkJoinArguments),
-    /// What programs that use rayon gain from our core; builds them on both cores first.
+    /// Measure programs that use rayon, on rayon's core and on filch's.
+    ///
+    /// Builds the programs on both cores first.
     Rayon(RayonArguments),
-    /// What closure and spanning tree of large graphs gain from queues that may repeat a task.
+    /// Measure closure and spanning tree of large graphs on all queues and peers.
     Graphs(GraphsArguments),
-    /// What push, pop and steal of whole batches cost.
+    /// Measure push, pop and steal of batches of tasks.
     Bulk(BulkArguments),
-    /// How fast optima are proven, beside ddo with the same models.
+    /// Measure the time to prove an optimum, beside ddo with the same models.
     Solver(SolverArguments),
-    /// What two ranks gain on MPI, beside two threads, and what checkpoints cost; needs `mpirun`, and a filch that was built with MPI.
+    /// Measure two MPI ranks beside two threads, and the cost of checkpoints.
+    ///
+    /// Needs `mpirun`, and a filch that was built with MPI.
     Mpi(MpiArguments),
-    /// The Cilk programs on every exactly-once queue, on the textbook's other schedulers, on our runtime and on rayon.
+    /// Measure the Cilk programs on exactly-once queues, other schedulers and rayon.
+    ///
+    /// The programs run on every exactly-once queue under one engine, on the textbook's other
+    /// schedulers, on filch's runtime and on rayon.
     Cilk(CilkArguments),
-    /// One run of the solver suite, in this process.
+    /// Run one case of the solver suite once, in this process.
     #[command(hide = true)]
     SolverRun(SolverRunArguments),
 }
@@ -52,22 +59,22 @@ impl Suite {
 
 #[derive(Args, Debug)]
 pub(crate) struct QueuesArguments {
-    /// Smaller counts and fewer rounds: well under a minute.
+    /// Measure smaller counts in fewer rounds: well under a minute.
     #[arg(long)]
     quick: bool,
 
     #[command(flatten)]
     rounds: RoundsArgument,
 
-    /// 2 for an owner and one thief; 1 leaves out the case that needs the thief's thread.
+    /// Use 2 threads, an owner and a thief, or 1 without the case that needs a thief.
     #[arg(long, value_name = "N", default_value = "2", value_parser = queue_threads)]
     threads: usize,
 
-    /// Also write the figures to this file, as JSON.
+    /// Also write the figures to this file as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// What a task costs in the limit study, in nanoseconds.
+    /// Set the task costs of the limit study, in nanoseconds.
     #[arg(long, value_name = "NS,NS,...", value_delimiter = ',', value_parser = task_cost,
           default_values_t = queues::TASK_COSTS)]
     task_cost: Vec<u64>,
@@ -80,10 +87,12 @@ impl From<QueuesArguments> for queues::Options {
     }
 }
 
-/// What all suites can be told that measure in rounds.
+/// The option of all suites that measure in rounds.
 #[derive(Args, Debug)]
 struct RoundsArgument {
-    /// At most so many rounds of each case. One shows that all of it works, but not how far its figures scatter.
+    /// Measure at most N rounds of each case.
+    ///
+    /// One round shows that everything works, but not how much the figures scatter.
     #[arg(long, value_name = "N", value_parser = most_rounds)]
     rounds: Option<usize>,
 }
@@ -94,21 +103,21 @@ impl RoundsArgument {
     }
 }
 
-/// What the suites that measure pools can all be told.
+/// The options of all suites that measure pools.
 #[derive(Args, Debug)]
 pub(crate) struct PoolsArguments {
     #[command(flatten)]
     rounds: RoundsArgument,
 
-    /// How many threads a pool has; everything is also measured with 1. The goals are for 2.
+    /// Use pools of N threads, and of 1 thread as well. The goals are for 2.
     #[arg(long, value_name = "N", default_value_t = THREADS, value_parser = pool_threads)]
     threads: usize,
 
-    /// Also write the figures to this file, as JSON.
+    /// Also write the figures to this file as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Only the cases whose names begin with this; may be given several times.
+    /// Measure only cases whose names begin with NAME; may be given several times.
     #[arg(long, value_name = "NAME")]
     case: Vec<String>,
 }
@@ -122,14 +131,14 @@ impl PoolsArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct ForkJoinArguments {
-    /// Fewer rounds: well under a minute.
+    /// Measure fewer rounds: well under a minute.
     #[arg(long)]
     quick: bool,
 
     #[command(flatten)]
     pools: PoolsArguments,
 
-    /// Also draw what a join costs to this file, as SVG.
+    /// Also draw the cost of a join to this file as SVG.
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
 }
@@ -143,7 +152,7 @@ impl From<ForkJoinArguments> for fork_join::Options {
 
 #[derive(Args, Debug)]
 pub(crate) struct RayonArguments {
-    /// Fewer rounds, and none of published programs: well under a minute.
+    /// Measure fewer rounds and no published programs: well under a minute.
     #[arg(long)]
     quick: bool,
 
@@ -159,7 +168,7 @@ impl From<RayonArguments> for Options {
 
 #[derive(Args, Debug)]
 pub(crate) struct GraphsArguments {
-    /// The smallest graphs only, and fewer rounds: well under a minute.
+    /// Measure only the smallest graphs in fewer rounds: well under a minute.
     #[arg(long)]
     quick: bool,
 
@@ -175,42 +184,48 @@ impl From<GraphsArguments> for Options {
 
 #[derive(Args, Debug)]
 pub(crate) struct CilkArguments {
-    /// Smaller inputs and fewer rounds: well under a minute.
+    /// Measure smaller inputs in fewer rounds: well under a minute.
     #[arg(long)]
     quick: bool,
 
     #[command(flatten)]
     pools: PoolsArguments,
 
-    /// What the fence-free queues may rely on: the entries of this CPU's store buffer, and one more. You vouch for it: if it is too small, jobs may run twice and memory be
-    /// corrupted. Without it, 128, which is above every store buffer known.
+    /// Set the bound that the fence-free queues rely on (default 128).
+    ///
+    /// The bound is the number of entries in this CPU's store buffer, plus one. You vouch for it:
+    /// if it is too small, jobs may run twice and memory may be corrupted. The default is above
+    /// every known store buffer.
     #[arg(long, value_name = "N", value_parser = store_bound)]
     bound: Option<usize>,
 
-    /// The same from a file that `filch lab litmus --calibrate` has written on this model of CPU. It is evidence, not proof: you vouch that it is about the CPU at hand, which under a hypervisor may
-    /// have another store buffer than one that gives itself the same name.
+    /// Read the bound from a file that `filch lab litmus --calibrate` has written.
+    ///
+    /// The file must be from this model of CPU. It is evidence, not proof: you vouch that it
+    /// describes this CPU. Under a hypervisor, a CPU of the same name may have another store
+    /// buffer.
     #[arg(long, value_name = "FILE", conflicts_with = "bound")]
     calibration: Option<PathBuf>,
 }
 
 impl CilkArguments {
     fn options(self) -> Result<cilk::Options> {
-        let vouched = match (self.bound, &self.calibration) {
-            (Some(bound), _) => cilk::Vouched::given(bound)?,
-            (None, Some(path)) => cilk::Vouched::measured(path)?,
-            (None, None) => cilk::Vouched::default(),
+        let bound = match (self.bound, &self.calibration) {
+            (Some(bound), _) => cilk::TrustedBound::given(bound)?,
+            (None, Some(path)) => cilk::TrustedBound::from_calibration(path)?,
+            (None, None) => cilk::TrustedBound::default(),
         };
-        Ok(cilk::Options { common: self.pools.options(self.quick), vouched: Some(vouched) })
+        Ok(cilk::Options { common: self.pools.options(self.quick), bound: Some(bound) })
     }
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct BulkArguments {
-    /// Fewer shares and fewer rounds: well under a minute.
+    /// Measure fewer shares in fewer rounds: well under a minute.
     #[arg(long)]
     quick: bool,
 
-    /// Also explore graphs of 50 million nodes, which takes long and about a gigabyte.
+    /// Also explore graphs of 50 million nodes: takes long, and about a gigabyte.
     #[arg(long, conflicts_with = "quick")]
     full: bool,
 
@@ -226,14 +241,14 @@ impl From<BulkArguments> for bulk::Options {
 
 #[derive(Args, Debug)]
 pub(crate) struct SolverArguments {
-    /// The smallest instances only, and fewer rounds: well under a minute.
+    /// Measure only the smallest instances in fewer rounds: well under a minute.
     #[arg(long)]
     quick: bool,
 
     #[command(flatten)]
     pools: PoolsArguments,
 
-    /// A folder with published instances: misp/*.clq and knapsack/*.
+    /// Also measure published instances of this folder: misp/*.clq and knapsack/*.
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
 }
@@ -246,22 +261,22 @@ impl From<SolverArguments> for solver::Options {
 
 #[derive(Args, Debug)]
 pub(crate) struct MpiArguments {
-    /// One small instance, and few rounds: well under a minute.
+    /// Measure one small instance in a few rounds: well under a minute.
     #[arg(long)]
     quick: bool,
 
     #[command(flatten)]
     rounds: RoundsArgument,
 
-    /// Also write the figures to this file, as JSON.
+    /// Also write the figures to this file as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Only the cases whose names begin with this; may be given several times.
+    /// Measure only cases whose names begin with NAME; may be given several times.
     #[arg(long, value_name = "NAME")]
     case: Vec<String>,
 
-    /// A folder with a published instance: misp/brock200_4.clq.
+    /// Also measure the published instance misp/brock200_4.clq of this folder.
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
 }
@@ -276,22 +291,22 @@ impl From<MpiArguments> for mpi::Options {
 
 #[derive(Args, Debug)]
 pub(crate) struct SolverRunArguments {
-    /// The case.
+    /// Name of the case.
     case: String,
 
-    /// Who solves it.
+    /// Solve it with this contender.
     #[arg(long)]
     contender: String,
 
-    /// How many threads work.
+    /// Use N threads.
     #[arg(long, value_parser = pool_threads)]
     threads: usize,
 
-    /// When to give up, in seconds.
+    /// Stop after this many seconds.
     #[arg(long)]
     limit: f64,
 
-    /// Where published instances are.
+    /// Read published instances from this folder.
     #[arg(long)]
     data: Option<PathBuf>,
 }
@@ -314,7 +329,7 @@ fn queue_threads(text: &str) -> Result<usize, String> {
 
 fn most_rounds(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) => Err("there is nothing to see without a round; give 1 or more".to_owned()),
+        Ok(0) => Err("at least one round is needed; give 1 or more".to_owned()),
         Ok(rounds) => Ok(rounds),
         Err(_) => Err("this is not a number of rounds; an example is 3".to_owned()),
     }
@@ -322,17 +337,22 @@ fn most_rounds(text: &str) -> Result<usize, String> {
 
 fn store_bound(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0 | 1) => Err("every store buffer has an entry, and the bound is one more; give 2 or more".to_owned()),
+        Ok(0 | 1) => {
+            Err("too small: the bound is the number of entries in the store buffer, plus one; give 2 or more"
+                .to_owned())
+        }
         Ok(bound @ 2..=cilk::LARGEST_BOUND) => Ok(bound),
-        Ok(_) => Err(format!("no store buffer is known that is nearly as large; give at most {}", cilk::LARGEST_BOUND)),
+        Ok(_) => {
+            Err(format!("too large: every known store buffer is much smaller; give at most {}", cilk::LARGEST_BOUND))
+        }
         Err(_) => Err("this is not a number of stores; an example is 73".to_owned()),
     }
 }
 
 fn task_cost(text: &str) -> Result<u64, String> {
     match text.trim().parse() {
-        Ok(cost) if cost <= queues::DEAREST_TASK => Ok(cost),
-        Ok(_) => Err(format!("a task may cost at most {} ns here", queues::DEAREST_TASK)),
+        Ok(cost) if cost <= queues::MAX_TASK_COST => Ok(cost),
+        Ok(_) => Err(format!("a task may cost at most {} ns here", queues::MAX_TASK_COST)),
         Err(_) => Err("this is not a whole number of nanoseconds; an example is 0,10,100".to_owned()),
     }
 }
@@ -351,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_has_a_default() {
+    fn omitted_options_have_defaults() {
         let options = options(&[]).unwrap();
         assert!(!options.quick);
         assert_eq!(options.threads, 2);
@@ -378,7 +398,7 @@ mod tests {
             (["--task-cost", "ten"], "not a whole number of nanoseconds"),
             (["--task-cost", "1,,2"], "not a whole number of nanoseconds"),
             (["--task-cost", "1000000001"], "at most"),
-            (["--rounds", "0"], "nothing to see without a round"),
+            (["--rounds", "0"], "at least one round is needed"),
             (["--rounds", "few"], "not a number of rounds"),
             (["--turns", "3"], "unexpected argument"),
         ] {
@@ -447,11 +467,11 @@ mod tests {
     }
 
     #[test]
-    fn cilk_takes_the_bound_of_whoever_vouches_for_it() {
+    fn cilk_takes_the_bound_from_its_options() {
         let options = |words: &[&str]| parse::<CilkArguments>(words).map_err(anyhow::Error::msg)?.options();
-        assert_eq!(options(&[]).unwrap().vouched, Some(cilk::Vouched::default()));
+        assert_eq!(options(&[]).unwrap().bound, Some(cilk::TrustedBound::default()));
         let given = options(&["--bound", "73", "--quick", "--case", "fib"]).unwrap();
-        assert_eq!(given.vouched, Some(cilk::Vouched::given(73).unwrap()));
+        assert_eq!(given.bound, Some(cilk::TrustedBound::given(73).unwrap()));
         assert!(given.common.quick);
         for (words, reason) in [
             (&["--bound", "0"][..], "give 2 or more"),

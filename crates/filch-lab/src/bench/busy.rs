@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spinning_takes_exactly_the_steps_it_is_told() {
+    fn a_spin_takes_exactly_the_given_steps() {
         assert_eq!(spin(0, 7), 7);
         for (first, second) in [(0, 1), (1, 1), (3, 5), (100, 17)] {
             assert_eq!(spin(first + second, 7), spin(second, spin(first, 7)));

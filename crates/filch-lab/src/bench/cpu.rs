@@ -8,7 +8,7 @@ use crate::figures::Series;
 use crate::stats;
 
 /// Whether this operating system reports these figures.
-pub(crate) const IS_KNOWN: bool = cfg!(target_os = "linux");
+pub(crate) const IS_SUPPORTED: bool = cfg!(target_os = "linux");
 
 /// The CPU time that all threads of this process have used, including threads that ended.
 #[cfg(target_os = "linux")]
@@ -27,7 +27,7 @@ fn clock(which: libc::clockid_t) -> Result<Duration> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a local timespec, which the call fills.
     if unsafe { libc::clock_gettime(which, &mut time) } != 0 {
-        return Err(anyhow::Error::new(std::io::Error::last_os_error()).context("there is no clock for CPU time"));
+        return Err(anyhow::Error::new(std::io::Error::last_os_error()).context("cannot read the clock of CPU time"));
     }
     Ok(Duration::new(u64::try_from(time.tv_sec)?, u32::try_from(time.tv_nsec)?))
 }
@@ -48,7 +48,7 @@ fn switches(whose: libc::c_int) -> Result<u64> {
     // SAFETY: the pointer is to a local rusage, which the call fills.
     if unsafe { libc::getrusage(whose, usage.as_mut_ptr()) } != 0 {
         return Err(
-            anyhow::Error::new(std::io::Error::last_os_error()).context("context switches are not counted here")
+            anyhow::Error::new(std::io::Error::last_os_error()).context("cannot read the number of context switches")
         );
     }
     // SAFETY: the call filled it, and all zeroes would be valid as well.
@@ -77,7 +77,7 @@ pub(crate) fn switches_of_others() -> Result<u64> {
 /// What each pool used beyond the work itself, for every round.
 ///
 /// The work itself is what the series named `serial` used in the same round, without a pool.
-pub(crate) fn beyond_the_work(ticks: &[Series], serial: &str, unit: &'static str) -> Vec<Series> {
+pub(crate) fn without_the_work(ticks: &[Series], serial: &str, unit: &'static str) -> Vec<Series> {
     let Some(work) = ticks.iter().find(|series| series.name == serial) else { return Vec::new() };
     let pools = ticks.iter().filter(|series| series.name != serial);
     pools
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_work_itself_is_what_the_same_round_took_without_a_pool() {
+    fn the_work_of_the_same_round_is_subtracted() {
         let series = |name, samples: &[f64]| Series {
             case: "tick".to_owned(),
             name,
@@ -99,11 +99,11 @@ mod tests {
             samples: samples.to_vec(),
             note: None,
         };
-        let beyond =
-            beyond_the_work(&[series("serial", &[50.0, 60.0]), series("rayon", &[150.0, 170.0])], "serial", "extra");
-        assert_eq!(beyond.len(), 1);
-        assert_eq!((beyond[0].name, beyond[0].unit), ("rayon", "extra"));
-        assert_eq!(beyond[0].samples, [100.0, 110.0]);
+        let without =
+            without_the_work(&[series("serial", &[50.0, 60.0]), series("rayon", &[150.0, 170.0])], "serial", "extra");
+        assert_eq!(without.len(), 1);
+        assert_eq!((without[0].name, without[0].unit), ("rayon", "extra"));
+        assert_eq!(without[0].samples, [100.0, 110.0]);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 /// Makes the kernel reset the peak of the resident set. Returns whether it does.
-pub(crate) fn forget_peak() -> bool {
+pub(crate) fn reset_peak() -> bool {
     fs::write("/proc/self/clear_refs", "5").is_ok()
 }
 
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_peak_is_found_among_what_the_kernel_tells() {
+    fn the_peak_is_found_in_the_status_file() {
         assert_eq!(kilobytes("Name:\tfilch\nVmPeak:\t  99 kB\nVmHWM:\t   1234 kB\n"), Some(1234));
         assert_eq!(kilobytes("Name:\tfilch\n"), None);
     }

@@ -63,27 +63,27 @@ pub(crate) struct Measured {
 
 /// Measures a suite, writes its figures to `json` if given, and prints them.
 fn publish(suite: &'static str, json: Option<&Path>, measure: impl FnOnce() -> Result<Measured>) -> Result<()> {
-    publish_and(suite, json, measure, |_, _| Ok(()))
+    publish_with(suite, json, measure, |_, _| Ok(()))
 }
 
-/// Like [`publish`], but also passes the figures to `and`.
+/// Like [`publish`], but also passes the figures to `use_figures`.
 ///
 /// Ctrl-C ends it with the figures so far. Figures from before a failure are also written and
 /// printed.
-fn publish_and(
+fn publish_with(
     suite: &'static str,
     json: Option<&Path>,
     measure: impl FnOnce() -> Result<Measured>,
-    and: impl FnOnce(&[Series], &Machine) -> Result<()>,
+    use_figures: impl FnOnce(&[Series], &Machine) -> Result<()>,
 ) -> Result<()> {
     if let Some(path) = json {
         figures::check_writable(path)?;
     }
     let machine = Machine::here();
     interrupt::ends_measuring(
-        "Ending with what there is, after this sample; once more ends it at once, with nothing.",
+        "Stopping after this sample, with the figures so far. Press Ctrl-C again to stop at once, without them.",
     )?;
-    let (Measured { series, text }, failure) = or_kept(suite, measure())?;
+    let (Measured { series, text }, failure) = or_completed_cases(suite, measure())?;
 
     // Write before printing: a reader that closes the pipe early still gets the file. Keep an
     // existing file rather than replace it with one without figures.
@@ -91,9 +91,9 @@ fn publish_and(
         if let Some(path) = json {
             figures::write_json(path, &figures::rows(suite, &series, &machine))?;
         }
-        and(&series, &machine)?;
+        use_figures(&series, &machine)?;
     }
-    let end = if watch::is_over() { "\nIt was ended before all was measured: this is what there is.\n" } else { "" };
+    let end = if watch::is_over() { "\nInterrupted: not all cases were measured.\n" } else { "" };
     print(&format!("{machine}\n\n{text}{end}"))?;
     failure.map_or(Ok(()), Err)
 }
@@ -101,13 +101,13 @@ fn publish_and(
 /// Returns the result, or the cases that were complete before a failure.
 ///
 /// The failure is returned as well, unless the end of the measurement caused it.
-fn or_kept(suite: &'static str, measured: Result<Measured>) -> Result<(Measured, Option<Error>)> {
+fn or_completed_cases(suite: &'static str, measured: Result<Measured>) -> Result<(Measured, Option<Error>)> {
     let kept = watch::kept(suite);
     match measured {
         Ok(measured) => Ok((measured, None)),
         Err(error) if kept.is_empty() && !watch::is_over() => Err(error),
         Err(error) => {
-            let mut text = format!("Suite {suite}, as far as it came.\n");
+            let mut text = format!("Suite {suite}, incomplete.\n");
             for of_case in kept.chunk_by(|one, other| one.case == other.case) {
                 text.push_str(&format!("\n{}\n{}", of_case[0].case, figures::tables(of_case, &[])));
             }
@@ -138,7 +138,7 @@ pub(crate) fn run_fork_join(options: &fork_join::Options) -> Result<()> {
         Some(path) => figures::write_plot(path, series, fork_join::NANOS_A_JOIN, machine),
         None => Ok(()),
     };
-    publish_and(fork_join::SUITE, options.json.as_deref(), || fork_join::run(options), draw)
+    publish_with(fork_join::SUITE, options.json.as_deref(), || fork_join::run(options), draw)
 }
 
 /// Runs the `rayon` suite.
@@ -163,7 +163,7 @@ pub(crate) fn run_solver(options: &solver::Options) -> Result<()> {
 
 /// Runs the `cilk` suite.
 pub(crate) fn run_cilk(options: &cilk::Options) -> Result<()> {
-    publish(cilk::SUITE, options.common.json.as_deref(), || cilk::run_trusting(options))
+    publish(cilk::SUITE, options.common.json.as_deref(), || cilk::run(options))
 }
 
 /// Runs the `mpi` suite.
@@ -174,7 +174,7 @@ pub(crate) fn run_mpi(options: &mpi::Options) -> Result<()> {
 /// The cases whose names start with one of `names`.
 ///
 /// Returns an error if no case starts with one of the names.
-fn chosen<C: Display>(mut cases: Vec<C>, names: &[String]) -> Result<Vec<C>> {
+fn select_cases<C: Display>(mut cases: Vec<C>, names: &[String]) -> Result<Vec<C>> {
     if let Some(unknown) = names.iter().find(|name| !cases.iter().any(|case| case.to_string().starts_with(*name))) {
         let known: Vec<String> = cases.iter().map(C::to_string).collect();
         bail!("no case begins with `{unknown}`; there are {}", known.join(", "));
@@ -200,14 +200,14 @@ mod tests {
     use crate::figures::tests::series;
 
     #[test]
-    fn what_was_measured_before_a_failure_is_shown_and_the_failure_is_one() {
-        let refusal = or_kept("fails at once", Err(anyhow!("no memory"))).unwrap_err();
+    fn cases_before_a_failure_are_shown_and_the_failure_is_returned() {
+        let refusal = or_completed_cases("fails at once", Err(anyhow!("no memory"))).unwrap_err();
         assert_eq!(refusal.to_string(), "no memory");
 
         let other = Series { case: "burst-8".to_owned(), ..series("thep", &[3.0]) };
         watch::keep("fails later", &[series("the", &[7.0]), series("thep", &[8.0])]);
         watch::keep("fails later", &[other]);
-        let (measured, failure) = or_kept("fails later", Err(anyhow!("no memory"))).unwrap();
+        let (measured, failure) = or_completed_cases("fails later", Err(anyhow!("no memory"))).unwrap();
         assert_eq!(failure.unwrap().to_string(), "no memory");
         assert_eq!(measured.series.len(), 3);
         let places = ["burst-64\n", "7.00", "8.00", "burst-8\n", "3.00"].map(|text| measured.text.find(text).unwrap());

@@ -88,7 +88,7 @@ pub(crate) fn interleave<'a>(
             let figures =
                 if watch::is_over() { None } else { watch::or_over(measure().map(Some)).with_context(context)? };
             let Some(figures) = figures else { break 'rounds };
-            ensure!(figures.len() == units.len(), "{name} has not one figure for each unit of {case}");
+            ensure!(figures.len() == units.len(), "{name} does not have one figure for each unit of {case}");
             for (series, figure) in all[index].iter_mut().zip(figures) {
                 series.samples.push(figure);
             }
@@ -132,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_says_whose_and_where() {
+    fn a_failure_names_the_runner_and_the_round() {
         let runner = Runner { name: "rayon", threads: 2, measure: Box::new(|| bail!("wrong")) };
         let error = format!("{:#}", interleave("fib-38", &["ns/join"], &[runner], EFFORT).unwrap_err());
         assert_eq!(error, "rayon with 2 threads failed in round 1 of fib-38: wrong");
     }
 
     #[test]
-    fn a_limit_takes_away_and_never_adds() {
+    fn a_limit_never_adds_rounds_or_time() {
         let effort = Effort { rounds: 15, at_least: 5, time: Duration::from_secs(20) };
         let of = |effort: Effort| (effort.rounds, effort.at_least, effort.time);
         assert_eq!(of(effort.within(None)), of(effort));

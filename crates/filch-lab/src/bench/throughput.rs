@@ -28,19 +28,20 @@ pub(crate) fn warm_pool<C: Contender>(threads: usize) -> Result<C::Pool> {
 /// Nanoseconds per run, measured over `calls` runs back to back.
 pub(crate) fn back_to_back<C: Contender, W: Work>(work: &W, threads: usize, calls: usize) -> Result<f64> {
     let pool = warm_pool::<C>(threads)?;
-    inside::<C, W>(&pool, work, calls, || ())
+    in_pool::<C, W>(&pool, work, calls, || ())
 }
 
 /// Like [`back_to_back`], in an existing pool.
 ///
-/// Calls `on_your_marks` right before the first run that counts; all preparation is done by then.
-pub(crate) fn inside<C: Runtime, W: Work>(
+/// Calls `before_first_run` right before the first run that counts. All preparation is done by
+/// then.
+pub(crate) fn in_pool<C: Runtime, W: Work>(
     pool: &C::Pool,
     work: &W,
     calls: usize,
-    on_your_marks: impl FnOnce() + Send,
+    before_first_run: impl FnOnce() + Send,
 ) -> Result<f64> {
-    let timed = C::enter(pool, |context| Timed::take::<C, W>(work, context, calls, on_your_marks))?;
+    let timed = C::enter(pool, |context| Timed::measure::<C, W>(work, context, calls, before_first_run))?;
     Ok(timed.end.duration_since(timed.start).as_nanos() as f64 / calls as f64)
 }
 
@@ -52,11 +53,11 @@ where
     C: Contender<Pool = ()>,
     W: Work,
 {
-    let together = Barrier::new(threads);
+    let barrier = Barrier::new(threads);
     let one = || {
         C::enter(&(), |context| {
-            Timed::take::<C, W>(work, context, calls, || {
-                together.wait();
+            Timed::measure::<C, W>(work, context, calls, || {
+                barrier.wait();
             })
         })
     };
@@ -78,20 +79,20 @@ struct Timed {
 
 impl Timed {
     /// Times `calls` runs, after a tenth as many to warm up, and checks all answers.
-    fn take<C: Runtime, W: Work>(
+    fn measure<C: Runtime, W: Work>(
         work: &W,
         mut context: Context<'_, C>,
         calls: usize,
-        on_your_marks: impl FnOnce(),
+        before_first_run: impl FnOnce(),
     ) -> Result<Timed> {
         // A failure before the start would leave the other threads waiting: report it after the
         // end.
-        let warm = warm_up::<C::Fork>(C::Fork::lend(&mut context));
+        let warm = warm_up::<C::Fork>(C::Fork::reborrow(&mut context));
         let mut answers = Vec::with_capacity(calls + calls / 10);
         run::<C, W>(work, &mut context, (0..calls / 10).map(|_| work.input()).collect(), &mut answers);
         let inputs: Vec<W::Input> = (0..calls).map(|_| work.input()).collect();
 
-        on_your_marks();
+        before_first_run();
         let start = Instant::now();
         run::<C, W>(work, &mut context, inputs, &mut answers);
         let end = Instant::now();
@@ -110,7 +111,7 @@ fn run<C: Runtime, W: Work>(
 ) {
     for input in inputs {
         // The compiler must not know what is computed, nor that it is the same each time.
-        answers.push(black_box(work).run::<C::Fork>(C::Fork::lend(context), input));
+        answers.push(black_box(work).run::<C::Fork>(C::Fork::reborrow(context), input));
     }
 }
 
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_is_timed() {
+    fn all_contenders_are_timed() {
         for nanos in [
             back_to_back::<Serial, _>(&Fib(12), 1, 20),
             back_to_back::<FilchWorker, _>(&Fib(12), 2, 20),

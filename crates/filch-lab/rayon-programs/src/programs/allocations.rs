@@ -66,7 +66,7 @@ impl<'a> Task<'a> {
 
 /// `tasks` tasks, all spawned by the task that opens the scope.
 fn flat(tasks: usize) -> Program {
-    let results = no_results(tasks);
+    let results = empty_results(tasks);
     Box::new(move || {
         round(&results, || {
             rayon::scope(|scope| {
@@ -81,7 +81,7 @@ fn flat(tasks: usize) -> Program {
 
 /// A tree of tasks with `layers` layers. Each task spawns two more.
 fn tree(layers: u32) -> Program {
-    let results = no_results((1 << layers) - 1);
+    let results = empty_results((1 << layers) - 1);
     Box::new(move || round(&results, || rayon::scope(|scope| branch(scope, Task::new(&results, 0)))))
 }
 
@@ -97,7 +97,7 @@ fn branch<'scope>(scope: &Scope<'scope>, task: Task<'scope>) {
 
 /// `scopes` scopes of `tasks` tasks each, one after the other, called from inside a pool.
 fn small(tasks: usize, scopes: usize) -> Result<Program, String> {
-    let results = no_results(tasks * scopes);
+    let results = empty_results(tasks * scopes);
     let pool = own_pool()?;
     Ok(Box::new(move || {
         let all = || {
@@ -127,7 +127,7 @@ fn inside(count: usize) -> Result<Program, String> {
     Ok(Box::new(move || jobs.counted_round(|| pool.install(|| (0..count).for_each(spawn)))))
 }
 
-fn no_results(tasks: usize) -> Vec<AtomicU64> {
+fn empty_results(tasks: usize) -> Vec<AtomicU64> {
     (0..tasks).map(|_| AtomicU64::new(0)).collect()
 }
 

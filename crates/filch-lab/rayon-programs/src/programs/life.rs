@@ -16,14 +16,14 @@ pub(crate) fn program(width: usize, generations: u64) -> Program {
     Box::new(move || {
         cells.copy_from_slice(&first);
         let (cells, next) = (&mut cells, &mut next);
-        let live = move || {
+        let run_generations = move || {
             for _ in 0..generations {
                 generation(cells, next, width);
                 std::mem::swap(cells, next);
             }
             cells
         };
-        timed(generations, live, |cells| checksum(cells.iter().map(|&cell| u64::from(cell))))
+        timed(generations, run_generations, |cells| checksum(cells.iter().map(|&cell| u64::from(cell))))
     })
 }
 
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn every_round_starts_anew() {
+    fn every_round_starts_from_the_same_state() {
         for generations in [4, 5] {
             let mut program = program(16, generations);
             assert_eq!(program().checksum(), program().checksum());

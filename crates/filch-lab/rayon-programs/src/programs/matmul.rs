@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn every_round_comes_to_the_same() {
+    fn every_round_has_the_same_result() {
         let mut program = program(20);
         assert_eq!(program().checksum(), program().checksum());
     }

@@ -47,11 +47,11 @@ impl Amount {
 
 /// A pool beside the global one, with as many threads.
 fn own_pool() -> Result<ThreadPool, String> {
-    built(ThreadPoolBuilder::new())
+    build_pool(ThreadPoolBuilder::new())
 }
 
 /// Builds a pool with as many threads as the global one.
-fn built(builder: ThreadPoolBuilder) -> Result<ThreadPool, String> {
+fn build_pool(builder: ThreadPoolBuilder) -> Result<ThreadPool, String> {
     let pool = builder.num_threads(rayon::current_num_threads()).build();
     pool.map_err(|error| format!("cannot build a pool: {error}"))
 }

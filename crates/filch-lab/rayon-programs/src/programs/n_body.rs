@@ -41,11 +41,11 @@ fn step(bodies: &[Body]) -> Vec<Body> {
 fn moved(body: &Body, bodies: &[Body]) -> Body {
     let mut pull = [0.0; 3];
     for other in bodies {
-        let way = [0, 1, 2].map(|axis| other.place[axis] - body.place[axis]);
-        let square = way.iter().map(|part| part * part).sum::<f64>() + SOFTENING;
+        let offset = [0, 1, 2].map(|axis| other.place[axis] - body.place[axis]);
+        let square = offset.iter().map(|component| component * component).sum::<f64>() + SOFTENING;
         let strength = other.mass / (square * square.sqrt());
-        for (pull, part) in pull.iter_mut().zip(way) {
-            *pull += strength * part;
+        for (pull, component) in pull.iter_mut().zip(offset) {
+            *pull += strength * component;
         }
     }
     let velocity = [0, 1, 2].map(|axis| body.velocity[axis] + STEP * pull[axis]);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn every_round_starts_anew() {
+    fn every_round_starts_from_the_same_state() {
         let mut program = program(30, 3);
         assert_eq!(program().checksum(), program().checksum());
     }

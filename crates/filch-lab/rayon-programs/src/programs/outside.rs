@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rayon::ThreadPoolBuilder;
 
-use super::{built, small, Amount, Program};
+use super::{build_pool, small, Amount, Program};
 use crate::busy::{self, STEPS_A_MICRO};
 use crate::clock::{checksum, timed, timed_each};
 
@@ -95,7 +95,7 @@ fn sum(elements: u64) -> impl Fn(u64) -> u64 + Sync {
 
 /// Like `sum`, but in a pool with handlers and its own stack size.
 fn in_own_pool(elements: u64) -> Result<impl Fn(u64) -> u64, String> {
-    let pool = built(ThreadPoolBuilder::new().stack_size(STACK).start_handler(ignore).exit_handler(ignore))?;
+    let pool = build_pool(ThreadPoolBuilder::new().stack_size(STACK).start_handler(ignore).exit_handler(ignore))?;
     let numbers: Vec<u64> = (0..elements).collect();
     Ok(move |call| pool.install(|| small::sum(&numbers, call)))
 }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_come_to_the_same_in_a_row_one_by_one_and_after_pauses() {
+    fn results_do_not_depend_on_pauses_between_calls() {
         let row = in_a_row(10, sum(50))().checksum();
         assert_eq!(one_by_one(10, sum(50))().checksum(), row);
         assert_eq!(after(Duration::from_micros(10), 10, sum(50))().checksum(), row);

@@ -16,7 +16,7 @@ type Results = [AtomicU64];
 
 /// `tasks` tasks, all spawned by the task that opens the scope.
 pub(crate) fn flat(tasks: u64) -> Program {
-    let results = no_results(tasks);
+    let results = empty_results(tasks);
     Box::new(move || {
         round(&results, || {
             rayon::scope(|scope| {
@@ -31,7 +31,7 @@ pub(crate) fn flat(tasks: u64) -> Program {
 
 /// Like [`flat`], but with `scope_fifo`: the oldest task first.
 pub(crate) fn flat_fifo(tasks: u64) -> Program {
-    let results = no_results(tasks);
+    let results = empty_results(tasks);
     Box::new(move || {
         round(&results, || {
             rayon::scope_fifo(|scope| {
@@ -46,7 +46,7 @@ pub(crate) fn flat_fifo(tasks: u64) -> Program {
 
 /// `tasks` tasks, spawned by all threads that run a parallel iterator inside the scope.
 pub(crate) fn by_iterator(tasks: u64) -> Program {
-    let results = no_results(tasks);
+    let results = empty_results(tasks);
     Box::new(move || {
         round(&results, || {
             rayon::scope(|scope| {
@@ -59,7 +59,7 @@ pub(crate) fn by_iterator(tasks: u64) -> Program {
 
 /// `scopes` scopes of `tasks` tasks each, one after the other, called from inside a pool.
 pub(crate) fn small(tasks: usize, scopes: u64) -> Result<Program, String> {
-    let results = no_results(tasks as u64 * scopes);
+    let results = empty_results(tasks as u64 * scopes);
     let pool = own_pool()?;
     Ok(Box::new(move || {
         let all = || {
@@ -75,7 +75,7 @@ pub(crate) fn small(tasks: usize, scopes: u64) -> Result<Program, String> {
 
 /// A tree of tasks with `layers` layers. Each task spawns two more.
 pub(crate) fn tree(layers: u32) -> Program {
-    let results = no_results((1 << layers) - 1);
+    let results = empty_results((1 << layers) - 1);
     Box::new(move || round(&results, || rayon::scope(|scope| branch(scope, &results, 0))))
 }
 
@@ -97,7 +97,7 @@ fn set(result: &AtomicU64, number: u64) {
     result.store(number, Ordering::Relaxed);
 }
 
-fn no_results(tasks: u64) -> Vec<AtomicU64> {
+fn empty_results(tasks: u64) -> Vec<AtomicU64> {
     (0..tasks).map(|_| AtomicU64::new(0)).collect()
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Jobs {
     left: AtomicU64,
     /// For the thread that waits for the last job.
     lock: Mutex<()>,
-    is_over: Condvar,
+    all_done: Condvar,
 }
 
 impl Jobs {
@@ -25,7 +25,7 @@ impl Jobs {
     /// Jobs may borrow only what lives forever, and a program lives as long as its process.
     pub(super) fn leaked(count: usize) -> &'static Jobs {
         let results = (0..count).map(|_| AtomicU64::new(0)).collect();
-        Box::leak(Box::new(Jobs { results, left: AtomicU64::new(0), lock: Mutex::new(()), is_over: Condvar::new() }))
+        Box::leak(Box::new(Jobs { results, left: AtomicU64::new(0), lock: Mutex::new(()), all_done: Condvar::new() }))
     }
 
     fn count(&self) -> u64 {
@@ -38,7 +38,7 @@ impl Jobs {
         // Release: the waiting thread reads the results after it has seen zero.
         if self.left.fetch_sub(1, Ordering::Release) == 1 {
             let _locked = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-            self.is_over.notify_one();
+            self.all_done.notify_one();
         }
     }
 
@@ -47,7 +47,7 @@ impl Jobs {
         let locked = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         // Acquire: pairs with the Release of all jobs, whose decrements are one release sequence.
         let is_left = |_: &mut ()| self.left.load(Ordering::Acquire) != 0;
-        let _locked = self.is_over.wait_while(locked, is_left).unwrap_or_else(PoisonError::into_inner);
+        let _locked = self.all_done.wait_while(locked, is_left).unwrap_or_else(PoisonError::into_inner);
     }
 
     fn reset(&self) {
@@ -62,16 +62,16 @@ impl Jobs {
     /// Times `spawn`, which spawns all jobs, until all of them have run.
     fn round(&self, spawn: impl FnOnce()) -> Round {
         self.reset();
-        timed(self.count(), || self.until_over(spawn), |()| self.checksum())
+        timed(self.count(), || self.spawn_and_wait(spawn), |()| self.checksum())
     }
 
     /// Like `round`, with a count of the allocations.
     pub(super) fn counted_round(&self, spawn: impl FnOnce()) -> Round {
         self.reset();
-        counted(self.count(), || self.until_over(spawn), |()| self.checksum())
+        counted(self.count(), || self.spawn_and_wait(spawn), |()| self.checksum())
     }
 
-    fn until_over(&self, spawn: impl FnOnce()) {
+    fn spawn_and_wait(&self, spawn: impl FnOnce()) {
         spawn();
         self.wait();
     }

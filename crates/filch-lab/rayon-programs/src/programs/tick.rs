@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn with_and_without_a_pool_it_comes_to_the_same() {
+    fn results_are_the_same_with_and_without_a_pool() {
         assert_eq!(program(2)().checksum(), serial(2)().checksum());
     }
 }

@@ -9,7 +9,7 @@ use crate::clock::{checksum, timed};
 use crate::random::Random;
 
 /// The largest number of cities left that a thread searches alone.
-const ALONE: u32 = 6;
+const SERIAL_CITIES: u32 = 6;
 
 /// Distances between cities.
 struct Map {
@@ -50,7 +50,7 @@ impl Map {
         Trip { at: 0, left: (1 << self.cities) - 2, length: 0 }
     }
 
-    fn go(&self, trip: Trip, city: usize) -> Trip {
+    fn extended_by(&self, trip: Trip, city: usize) -> Trip {
         Trip { at: city, left: trip.left & !(1 << city), length: trip.length + self.distance(trip.at, city) }
     }
 
@@ -58,7 +58,7 @@ impl Map {
     fn greedy(&self) -> u32 {
         let mut trip = self.start();
         while let Some(city) = cities(trip.left).min_by_key(|&city| self.distance(trip.at, city)) {
-            trip = self.go(trip, city);
+            trip = self.extended_by(trip, city);
         }
         trip.length + self.distance(trip.at, 0)
     }
@@ -70,23 +70,25 @@ impl Map {
         }
         match trip.left.count_ones() {
             0 => bound.min(trip.length + self.distance(trip.at, 0)),
-            1..=ALONE => cities(trip.left).fold(bound, |best, city| self.shortest(self.go(trip, city), best)),
-            _ => self.shortest_by_any(trip, trip.left, bound),
+            1..=SERIAL_CITIES => {
+                cities(trip.left).fold(bound, |best, city| self.shortest(self.extended_by(trip, city), best))
+            }
+            _ => self.shortest_through_any(trip, trip.left, bound),
         }
     }
 
     /// Like `shortest`, but one of `choices` comes first.
     ///
     /// This thread searches half of the choices, and any idle worker the other half.
-    fn shortest_by_any(&self, trip: Trip, choices: u32, bound: u32) -> u32 {
+    fn shortest_through_any(&self, trip: Trip, choices: u32, bound: u32) -> u32 {
         let count = choices.count_ones();
         if count == 1 {
-            return self.shortest(self.go(trip, choices.trailing_zeros() as usize), bound);
+            return self.shortest(self.extended_by(trip, choices.trailing_zeros() as usize), bound);
         }
         let half = cities(choices).take(count as usize / 2).fold(0, |half, city| half | 1 << city);
         let (a, b) = rayon::join(
-            || self.shortest_by_any(trip, half, bound),
-            || self.shortest_by_any(trip, choices & !half, bound),
+            || self.shortest_through_any(trip, half, bound),
+            || self.shortest_through_any(trip, choices & !half, bound),
         );
         a.min(b)
     }

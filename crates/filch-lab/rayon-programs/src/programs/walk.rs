@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn every_round_finds_the_same() {
+    fn every_round_finds_the_same_totals() {
         let mut program = program(20).unwrap();
         assert_eq!(program().checksum(), program().checksum());
     }

@@ -5,7 +5,7 @@ use std::thread;
 
 use anyhow::Result;
 
-use super::contenders::{Bulk, ChaseLev, Crossbeam, MutexDeque, Queue, Shares};
+use super::contenders::{Bulk, ChaseLev, Crossbeam, MutexDeque, Queue, StealShare};
 use super::dag::{self, NodeCost};
 use super::operations::{self, Fill};
 use super::plan::Plan;
@@ -94,16 +94,16 @@ impl Case {
     /// A description of the case.
     pub(crate) fn description(self) -> String {
         match self {
-            Case::Push(1) => "a batch of 1 task is pushed, which was built before".to_owned(),
-            Case::Push(size) => format!("a batch of {size} tasks is pushed, which was built before"),
-            Case::PushSingle => "one task is pushed, of ten thousand in a row".to_owned(),
-            Case::Pop(fill) => format!("one task is popped, of ten thousand that came {}", fill.description()),
+            Case::Push(1) => "a push of a batch of 1 task, built in advance".to_owned(),
+            Case::Push(size) => format!("a push of a batch of {size} tasks, built in advance"),
+            Case::PushSingle => "a push of one task, ten thousand in a row".to_owned(),
+            Case::Pop(fill) => format!("a pop, ten thousand in a row, of tasks pushed {}", fill.description()),
             Case::Steal { percent, fill, busy } => {
                 let owner = if busy { "while the owner pops and pushes" } else { "while the owner waits" };
-                format!("{percent} % of ten thousand tasks that came {} are stolen {owner}", fill.description())
+                format!("a theft of {percent} % of ten thousand tasks pushed {}, {owner}", fill.description())
             }
             Case::Dag { cost, size, .. } => {
-                format!("{size} nodes are explored by workers that steal half; {}", dag::description(cost))
+                format!("an exploration of {size} nodes by workers that steal half; {}", dag::description(cost))
             }
         }
     }
@@ -121,42 +121,42 @@ impl Case {
         let name = self.to_string();
         match self {
             Case::Dag { cost, nodes, .. } => dag::measure(&name, nodes, cost, threads, plan.graph_effort(nodes)),
-            Case::Push(size) => pinned(Cores::pin_owner, |_| {
+            Case::Push(size) => on_pinned_thread(Cores::pin_owner, |_| {
                 let repeats = (plan.tasks / (32 * size)).clamp(8, 2_000);
                 let runners = [
-                    one::<Bulk>(move || operations::push_batch::<Bulk>(size, repeats)),
-                    one::<Crossbeam>(move || operations::push_batch::<Crossbeam>(size, repeats)),
-                    one::<MutexDeque>(move || operations::push_batch::<MutexDeque>(size, repeats)),
-                    one::<ChaseLev>(move || operations::push_batch::<ChaseLev>(size, repeats)),
+                    owner_runner::<Bulk>(move || operations::push_batch::<Bulk>(size, repeats)),
+                    owner_runner::<Crossbeam>(move || operations::push_batch::<Crossbeam>(size, repeats)),
+                    owner_runner::<MutexDeque>(move || operations::push_batch::<MutexDeque>(size, repeats)),
+                    owner_runner::<ChaseLev>(move || operations::push_batch::<ChaseLev>(size, repeats)),
                 ];
                 interleave(&name, &[NANOS_A_PUSH], &runners, plan.effort)
             }),
-            Case::PushSingle => pinned(Cores::pin_owner, |_| {
+            Case::PushSingle => on_pinned_thread(Cores::pin_owner, |_| {
                 let repeats = (plan.tasks / TASKS).max(2);
                 let runners = [
-                    one::<Bulk>(move || operations::push_single::<Bulk>(TASKS, repeats)),
-                    one::<Crossbeam>(move || operations::push_single::<Crossbeam>(TASKS, repeats)),
-                    one::<MutexDeque>(move || operations::push_single::<MutexDeque>(TASKS, repeats)),
-                    one::<ChaseLev>(move || operations::push_single::<ChaseLev>(TASKS, repeats)),
+                    owner_runner::<Bulk>(move || operations::push_single::<Bulk>(TASKS, repeats)),
+                    owner_runner::<Crossbeam>(move || operations::push_single::<Crossbeam>(TASKS, repeats)),
+                    owner_runner::<MutexDeque>(move || operations::push_single::<MutexDeque>(TASKS, repeats)),
+                    owner_runner::<ChaseLev>(move || operations::push_single::<ChaseLev>(TASKS, repeats)),
                 ];
                 interleave(&name, &[NANOS_A_PUSH], &runners, plan.effort)
             }),
-            Case::Pop(fill) => pinned(Cores::pin_owner, |_| {
+            Case::Pop(fill) => on_pinned_thread(Cores::pin_owner, |_| {
                 let repeats = (plan.tasks / TASKS).max(2);
                 let runners = [
-                    one::<Bulk>(move || operations::pop::<Bulk>(fill, TASKS, repeats)),
-                    one::<Crossbeam>(move || operations::pop::<Crossbeam>(fill, TASKS, repeats)),
-                    one::<MutexDeque>(move || operations::pop::<MutexDeque>(fill, TASKS, repeats)),
-                    one::<ChaseLev>(move || operations::pop::<ChaseLev>(fill, TASKS, repeats)),
+                    owner_runner::<Bulk>(move || operations::pop::<Bulk>(fill, TASKS, repeats)),
+                    owner_runner::<Crossbeam>(move || operations::pop::<Crossbeam>(fill, TASKS, repeats)),
+                    owner_runner::<MutexDeque>(move || operations::pop::<MutexDeque>(fill, TASKS, repeats)),
+                    owner_runner::<ChaseLev>(move || operations::pop::<ChaseLev>(fill, TASKS, repeats)),
                 ];
                 interleave(&name, &[NANOS_A_POP], &runners, plan.effort)
             }),
-            Case::Steal { percent, fill, busy } => pinned(Cores::pin_thief, |cores| {
+            Case::Steal { percent, fill, busy } => on_pinned_thread(Cores::pin_thief, |cores| {
                 let (theft, thefts) = (Theft { percent, fill, busy }, plan.thefts);
                 let runners = [
-                    thief::<Bulk>(theft, thefts, cores),
-                    thief::<Crossbeam>(theft, thefts, cores),
-                    thief::<MutexDeque>(theft, thefts, cores),
+                    thief_runner::<Bulk>(theft, thefts, cores),
+                    thief_runner::<Crossbeam>(theft, thefts, cores),
+                    thief_runner::<MutexDeque>(theft, thefts, cores),
                 ];
                 interleave(&name, &[NANOS_A_STEAL, TASKS_A_STEAL], &runners, plan.effort)
             }),
@@ -164,11 +164,11 @@ impl Case {
     }
 }
 
-fn one<'a, Q: Queue>(measure: impl Fn() -> Result<f64> + 'a) -> Runner<'a> {
+fn owner_runner<'a, Q: Queue>(measure: impl Fn() -> Result<f64> + 'a) -> Runner<'a> {
     Runner { name: Q::NAME, threads: 1, measure: Box::new(move || Ok(vec![measure()?])) }
 }
 
-fn thief<'a, Q: Shares>(theft: Theft, thefts: usize, cores: Cores) -> Runner<'a> {
+fn thief_runner<'a, Q: StealShare>(theft: Theft, thefts: usize, cores: Cores) -> Runner<'a> {
     let measure = move || {
         let sample = theft.sample::<Q>(thefts, cores)?;
         Ok(vec![sample.nanos, sample.tasks])
@@ -177,7 +177,7 @@ fn thief<'a, Q: Shares>(theft: Theft, thefts: usize, cores: Cores) -> Runner<'a>
 }
 
 /// Measures on a thread of its own, because the thread is pinned.
-fn pinned(
+fn on_pinned_thread(
     pin: impl Fn(&Cores) -> bool + Sync,
     measure: impl FnOnce(Cores) -> Result<Vec<Series>> + Send,
 ) -> Result<Vec<Series>> {

@@ -47,15 +47,15 @@ pub(crate) trait Queue {
 }
 
 /// A queue that allows stealing a share of its tasks.
-pub(crate) trait Shares: Queue {
+pub(crate) trait StealShare: Queue {
     /// The container for stolen tasks. It is made before the clock starts.
-    type Loot: Default;
+    type Stolen: Default;
 
     /// Steals the oldest `percent` hundredths of the tasks. No other thief steals meanwhile.
-    fn steal(thief: &mut Self::Thief, percent: usize, loot: &mut Self::Loot);
+    fn steal(thief: &mut Self::Thief, percent: usize, taken: &mut Self::Stolen);
 
     /// The stolen tasks, the oldest first.
-    fn tasks(loot: Self::Loot) -> Vec<usize>;
+    fn tasks(taken: Self::Stolen) -> Vec<usize>;
 }
 
 /// `percent` hundredths of `of`, rounded up.
@@ -96,19 +96,19 @@ impl Queue for Bulk {
     }
 }
 
-impl Shares for Bulk {
-    type Loot = Batch<usize>;
+impl StealShare for Bulk {
+    type Stolen = Batch<usize>;
 
     #[inline(always)]
-    fn steal(thief: &mut Self::Thief, percent: usize, loot: &mut Batch<usize>) {
+    fn steal(thief: &mut Self::Thief, percent: usize, taken: &mut Batch<usize>) {
         // All shares of this suite are between nothing and everything, so the steal succeeds.
         if let Ok(stolen) = thief.steal(percent as f64 / 100.0) {
-            *loot = stolen;
+            *taken = stolen;
         }
     }
 
-    fn tasks(loot: Batch<usize>) -> Vec<usize> {
-        loot.into_iter().collect()
+    fn tasks(taken: Batch<usize>) -> Vec<usize> {
+        taken.into_iter().collect()
     }
 }
 
@@ -181,33 +181,33 @@ impl Queue for Crossbeam {
 }
 
 /// A separate queue for the tasks that crossbeam stole.
-pub(crate) struct CrossbeamLoot(Worker<usize>);
+pub(crate) struct CrossbeamStolen(Worker<usize>);
 
-impl Default for CrossbeamLoot {
+impl Default for CrossbeamStolen {
     fn default() -> Self {
         // A FIFO queue would reverse every batch.
-        CrossbeamLoot(Worker::new_lifo())
+        CrossbeamStolen(Worker::new_lifo())
     }
 }
 
-impl Shares for Crossbeam {
-    type Loot = CrossbeamLoot;
+impl StealShare for Crossbeam {
+    type Stolen = CrossbeamStolen;
 
     #[inline(always)]
-    fn steal(thief: &mut Self::Thief, percent: usize, CrossbeamLoot(loot): &mut CrossbeamLoot) {
+    fn steal(thief: &mut Self::Thief, percent: usize, CrossbeamStolen(taken): &mut CrossbeamStolen) {
         let wanted = share(percent, thief.len());
         let mut stolen = 0;
         while stolen < wanted {
-            match thief.steal_batch_with_limit(loot, wanted - stolen) {
-                Steal::Success(()) => stolen = loot.len(),
+            match thief.steal_batch_with_limit(taken, wanted - stolen) {
+                Steal::Success(()) => stolen = taken.len(),
                 Steal::Retry => {}
                 Steal::Empty => break,
             }
         }
     }
 
-    fn tasks(CrossbeamLoot(loot): CrossbeamLoot) -> Vec<usize> {
-        let mut tasks: Vec<usize> = std::iter::from_fn(|| loot.pop()).collect();
+    fn tasks(CrossbeamStolen(taken): CrossbeamStolen) -> Vec<usize> {
+        let mut tasks: Vec<usize> = std::iter::from_fn(|| taken.pop()).collect();
         tasks.reverse();
         tasks
     }
@@ -255,18 +255,18 @@ impl Queue for MutexDeque {
     }
 }
 
-impl Shares for MutexDeque {
-    type Loot = Vec<usize>;
+impl StealShare for MutexDeque {
+    type Stolen = Vec<usize>;
 
     #[inline(always)]
-    fn steal(thief: &mut Self::Thief, percent: usize, loot: &mut Vec<usize>) {
+    fn steal(thief: &mut Self::Thief, percent: usize, taken: &mut Vec<usize>) {
         let mut deque = lock(thief);
         let wanted = share(percent, deque.len());
-        loot.extend(deque.drain(..wanted));
+        taken.extend(deque.drain(..wanted));
     }
 
-    fn tasks(loot: Vec<usize>) -> Vec<usize> {
-        loot
+    fn tasks(taken: Vec<usize>) -> Vec<usize> {
+        taken
     }
 }
 
@@ -274,13 +274,13 @@ impl Shares for MutexDeque {
 mod tests {
     use super::*;
 
-    fn takes_the_oldest_and_leaves_the_youngest<Q: Shares>() {
+    fn takes_the_oldest_and_leaves_the_youngest<Q: StealShare>() {
         let (owner, mut thief) = Q::new();
         Q::push_batch(&owner, Q::batch(0..60));
         (60..100).for_each(|task| Q::push(&owner, task));
-        let mut loot = Q::Loot::default();
-        Q::steal(&mut thief, 30, &mut loot);
-        let stolen = Q::tasks(loot);
+        let mut taken = Q::Stolen::default();
+        Q::steal(&mut thief, 30, &mut taken);
+        let stolen = Q::tasks(taken);
         assert!((1..=30).contains(&stolen.len()), "{}: {stolen:?}", Q::NAME);
         assert!(stolen.iter().copied().eq(0..stolen.len()), "{}: {stolen:?}", Q::NAME);
         let left: Vec<usize> = std::iter::from_fn(|| Q::pop(&owner)).collect();

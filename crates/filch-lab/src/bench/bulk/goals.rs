@@ -17,7 +17,7 @@ const FLAT_PUSHES: f64 = 1.5;
 const QUICK_PUSH: f64 = 50.0;
 /// The largest ratio of a pop's time to that of the queue for single tasks.
 const POP: f64 = 1.5;
-/// The largest ratio of steal times, the dearest share to the cheapest.
+/// The largest ratio of steal times, the slowest share to the fastest.
 const FLAT_STEALS: f64 = 1.3;
 /// The most nanoseconds that a steal may take.
 const QUICK_STEAL: f64 = 2_000.0;
@@ -29,7 +29,7 @@ struct Line {
     /// Ratios round by round, if the figure is a ratio.
     rounds: Vec<f64>,
     /// The largest figure that meets the goal. `None` if there is no goal.
-    wanted: Option<f64>,
+    required: Option<f64>,
     from: String,
 }
 
@@ -39,23 +39,23 @@ pub(crate) fn summary(series: &[Series]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let header = ["goal", "figure", "95 % interval", "wanted", "", "from"].map(str::to_owned);
+    let header = ["goal", "figure", "95 % interval", "required", "", "from"].map(str::to_owned);
     let cells = |line: &Line| {
         let interval = stats::interval(&line.rounds);
         vec![
             line.goal.clone(),
             figures::number(line.figure),
             interval.map_or_else(String::new, |interval| format!("{:.2} to {:.2}", interval.low, interval.high)),
-            line.wanted.map_or_else(String::new, |most| format!("<= {}", figures::number(most))),
-            line.wanted.map_or("", |most| if line.figure <= most { "met" } else { "missed" }).to_owned(),
+            line.required.map_or_else(String::new, |most| format!("<= {}", figures::number(most))),
+            line.required.map_or("", |most| if line.figure <= most { "met" } else { "missed" }).to_owned(),
             line.from.clone(),
         ]
     };
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "Goals: figures are medians, and `a / b` says how many times as long a takes as b. The interval encloses the median of the ratios round by\n\
-         round with a confidence of 95 %; of fewer than 6 rounds it is their whole range. Of several cases the worst is told.\n"
+        "Goals: figures are medians, and `a / b` is the time of a divided by the time of b. The interval is a 95 % confidence interval of the median of\n\
+         the ratios round by round; with fewer than 6 rounds it is their whole range. Of several cases, the worst is shown.\n"
     );
     text.push_str(&figures::grid(&header, &lines.iter().map(cells).collect::<Vec<_>>()));
     text
@@ -77,19 +77,19 @@ fn lines(series: &[Series]) -> Vec<Line> {
     if let (Some(one), Some(largest)) = (push(one), push(largest)) {
         let (figure, rounds) = ratio(largest, one);
         let from = format!("{} / {}", largest.case, one.case);
-        lines.push(Line { goal: "pushes are flat".to_owned(), figure, rounds, wanted: Some(FLAT_PUSHES), from });
+        lines.push(Line { goal: "pushes are flat".to_owned(), figure, rounds, required: Some(FLAT_PUSHES), from });
     }
     if let Some(largest) = push(largest) {
         let goal = "a large push, ns".to_owned();
         let from = largest.case.clone();
-        lines.push(Line { goal, figure: largest.median(), rounds: Vec::new(), wanted: Some(QUICK_PUSH), from });
+        lines.push(Line { goal, figure: largest.median(), rounds: Vec::new(), required: Some(QUICK_PUSH), from });
     }
 
     let pops = Fill::ALL.into_iter().filter_map(|fill| {
         let case = Case::Pop(fill).to_string();
         let (figure, rounds) = ratio(find(&case, BULK, NANOS_A_POP, None)?, find(&case, CHASE_LEV, NANOS_A_POP, None)?);
         let from = format!("{case}, {BULK} / {CHASE_LEV}");
-        Some(Line { goal: "pops".to_owned(), figure, rounds, wanted: Some(POP), from })
+        Some(Line { goal: "pops".to_owned(), figure, rounds, required: Some(POP), from })
     });
     lines.extend(worst(pops));
 
@@ -102,17 +102,17 @@ fn lines(series: &[Series]) -> Vec<Line> {
         let flat = Fill::ALL.into_iter().filter_map(|fill| {
             let mut steals = of_fill(fill);
             steals.sort_by(|a, b| a.median().total_cmp(&b.median()));
-            let [cheapest, .., dearest] = steals[..] else { return None };
-            let (figure, rounds) = ratio(dearest, cheapest);
-            let from = format!("{} / {}", dearest.case, cheapest.case);
-            Some(Line { goal: format!("steals are flat, {owner}"), figure, rounds, wanted: Some(FLAT_STEALS), from })
+            let [fastest, .., slowest] = steals[..] else { return None };
+            let (figure, rounds) = ratio(slowest, fastest);
+            let from = format!("{} / {}", slowest.case, fastest.case);
+            Some(Line { goal: format!("steals are flat, {owner}"), figure, rounds, required: Some(FLAT_STEALS), from })
         });
         lines.extend(worst(flat));
         let quick = Fill::ALL.into_iter().flat_map(of_fill).map(|steal| Line {
             goal: format!("a steal, ns, {owner}"),
             figure: steal.median(),
             rounds: Vec::new(),
-            wanted: Some(QUICK_STEAL),
+            required: Some(QUICK_STEAL),
             from: steal.case.clone(),
         });
         lines.extend(worst(quick));
@@ -122,10 +122,10 @@ fn lines(series: &[Series]) -> Vec<Line> {
         series.iter().filter(|series| (series.name, series.unit, series.threads) == (other, NANOS_A_NODE, 2)).collect()
     };
     for other in [CROSSBEAM, MUTEX, SERIAL_PAIR] {
-        let ratios = cases(other).into_iter().filter_map(|theirs| {
-            let (figure, rounds) = ratio(find(&theirs.case, BULK, NANOS_A_NODE, Some(2))?, theirs);
-            let from = format!("{}, {BULK} / {other}, 2 threads", theirs.case);
-            Some(Line { goal: "graphs".to_owned(), figure, rounds, wanted: None, from })
+        let ratios = cases(other).into_iter().filter_map(|peer| {
+            let (figure, rounds) = ratio(find(&peer.case, BULK, NANOS_A_NODE, Some(2))?, peer);
+            let from = format!("{}, {BULK} / {other}, 2 threads", peer.case);
+            Some(Line { goal: "graphs".to_owned(), figure, rounds, required: None, from })
         });
         lines.extend(worst(ratios));
     }
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_compared_within_one_way_to_fill_and_the_worst_is_told() {
+    fn shares_are_compared_within_one_fill_and_the_worst_is_shown() {
         let steal = |case: &str, nanos: f64| series(case, BULK, NANOS_A_STEAL, &[nanos]);
         let lines = lines(&[
             steal("steal/10%", 500.0),
@@ -166,9 +166,9 @@ mod tests {
             steal("steal/30%/singles", 1_500.0),
             steal("steal/60%/singles/busy", 2_500.0),
         ]);
-        let told: Vec<_> = lines.iter().map(|line| (&*line.goal, line.figure, &*line.from)).collect();
+        let shown: Vec<_> = lines.iter().map(|line| (&*line.goal, line.figure, &*line.from)).collect();
         assert_eq!(
-            told,
+            shown,
             [
                 ("steals are flat, owner idle", 1.5, "steal/30%/singles / steal/10%/singles"),
                 ("a steal, ns, owner idle", 1_500.0, "steal/30%/singles"),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn without_figures_there_is_nothing_to_say() {
+    fn without_figures_the_summary_is_empty() {
         assert!(summary(&[]).is_empty());
     }
 }

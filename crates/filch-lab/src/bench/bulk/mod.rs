@@ -15,7 +15,7 @@ use std::fmt::Write;
 
 use anyhow::{ensure, Result};
 
-use super::{chosen, Measured};
+use super::{select_cases, Measured};
 use crate::figures;
 use crate::watch;
 use plan::Plan;
@@ -41,14 +41,14 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     let super::Options { quick, threads, ref cases, limit, .. } = options.common;
     let plan = Plan::new(quick, options.largest).within(limit);
-    let cases = wanted(&plan, cases, threads)?;
+    let cases = cases_to_measure(&plan, cases, threads)?;
 
     let mut text = String::new();
     let speed = if quick { "quick" } else { "full" };
     writeln!(
         text,
-        "Suite {SUITE}, {speed}. A sample is the median of many repeats: 32 pushes of batches, ten thousand of single tasks or pops, one theft, each with\n\
-         the clock's own time. Every task is accounted for after every theft, and every node of a graph."
+        "Suite {SUITE}, {speed}. A sample is the median of many repeats: 32 pushes of batches, ten thousand pushes of single tasks or pops, or one theft.\n\
+         The time to read the clock is included. Every task is checked after every theft, and every node of a graph."
     )?;
     let mut all = Vec::new();
     for &case in watch::each(&cases) {
@@ -66,15 +66,15 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
 }
 
 /// The cases whose names were given, or those of the plan.
-fn wanted(plan: &Plan, names: &[String], threads: usize) -> Result<Vec<Case>> {
-    let mut wanted = chosen(cases::all(), names)?;
+fn cases_to_measure(plan: &Plan, names: &[String], threads: usize) -> Result<Vec<Case>> {
+    let mut selected = select_cases(cases::all(), names)?;
     // A plan leaves out long cases, unless the given names match nothing else.
-    if names.is_empty() || wanted.iter().any(|&case| plan.includes(case)) {
-        wanted.retain(|&case| plan.includes(case));
+    if names.is_empty() || selected.iter().any(|&case| plan.includes(case)) {
+        selected.retain(|&case| plan.includes(case));
     }
-    wanted.retain(|&case| case.least_threads() <= threads);
-    ensure!(!wanted.is_empty(), "what was asked for needs an owner and a thief; give --threads 2");
-    Ok(wanted)
+    selected.retain(|&case| case.least_threads() <= threads);
+    ensure!(!selected.is_empty(), "the selected cases need an owner and a thief; give --threads 2");
+    Ok(selected)
 }
 
 #[cfg(test)]
@@ -82,9 +82,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_takes_long_is_measured_if_it_was_asked_for() {
+    fn long_cases_are_measured_if_they_are_named() {
         let names = |plan: &Plan, name: &str| -> Vec<String> {
-            wanted(plan, &[name.to_owned()], 2).unwrap().iter().map(Case::to_string).collect()
+            cases_to_measure(plan, &[name.to_owned()], 2).unwrap().iter().map(Case::to_string).collect()
         };
         let quick = Plan::new(true, false);
         assert_eq!(names(&quick, "dag/uniform"), ["dag/uniform-250k", "dag/uniform-2.5m"]);
@@ -97,10 +97,10 @@ mod tests {
     #[test]
     fn one_thread_has_no_thief() {
         let plan = Plan::new(false, false);
-        assert!(wanted(&plan, &[], 1).unwrap().iter().all(|case| !matches!(case, Case::Steal { .. })));
-        let refusal = wanted(&plan, &["steal".to_owned()], 1).unwrap_err().to_string();
+        assert!(cases_to_measure(&plan, &[], 1).unwrap().iter().all(|case| !matches!(case, Case::Steal { .. })));
+        let refusal = cases_to_measure(&plan, &["steal".to_owned()], 1).unwrap_err().to_string();
         assert!(refusal.contains("an owner and a thief"), "{refusal}");
-        let refusal = wanted(&plan, &["theft".to_owned()], 2).unwrap_err().to_string();
+        let refusal = cases_to_measure(&plan, &["theft".to_owned()], 2).unwrap_err().to_string();
         assert!(refusal.contains("no case begins with `theft`; there are push/1, push/128,"), "{refusal}");
     }
 }

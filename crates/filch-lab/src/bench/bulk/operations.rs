@@ -108,7 +108,7 @@ pub(crate) fn pop<Q: Queue>(fill: Fill, tasks: usize, repeats: usize) -> Result<
             nanos.push(took.as_nanos() as f64);
         }
         let nothing_left = Q::pop(&owner).is_none();
-        ensure!(sum == tasks * (tasks - 1) / 2 && nothing_left, "what was popped is not what was pushed");
+        ensure!(sum == tasks * (tasks - 1) / 2 && nothing_left, "the popped tasks are not the pushed tasks");
     }
     median(&nanos, tasks)
 }
@@ -117,7 +117,7 @@ pub(crate) fn pop<Q: Queue>(fill: Fill, tasks: usize, repeats: usize) -> Result<
 ///
 /// A median keeps a repeat that the system interrupted from counting more than others.
 fn median(nanos: &[f64], operations: usize) -> Result<f64> {
-    let middle = stats::median(nanos).context("nothing was repeated")?;
+    let middle = stats::median(nanos).context("there were no repeats")?;
     Ok(middle / operations as f64)
 }
 
@@ -125,9 +125,9 @@ fn median(nanos: &[f64], operations: usize) -> Result<f64> {
 fn drain<Q: Queue>(owner: &Q::Owner, tasks: usize) -> Result<()> {
     for expected in (0..tasks).rev() {
         let task = Q::pop(owner);
-        ensure!(task == Some(expected), "task {expected} was to be popped, not {task:?}");
+        ensure!(task == Some(expected), "expected to pop task {expected}, got {task:?}");
     }
-    ensure!(Q::pop(owner).is_none(), "more was popped than was pushed");
+    ensure!(Q::pop(owner).is_none(), "more tasks were popped than were pushed");
     Ok(())
 }
 
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn however_tasks_come_they_are_all_there() {
+    fn every_way_to_fill_a_queue_keeps_all_tasks() {
         keeps_every_task::<Bulk>();
         keeps_every_task::<ChaseLev>();
         keeps_every_task::<Crossbeam>();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interruption_is_one_repeat_among_others() {
+    fn one_interrupted_repeat_does_not_change_the_median() {
         assert_eq!(median(&[20.0, 900.0, 22.0], 10).unwrap(), 2.2);
         assert!(median(&[], 10).is_err());
     }

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_graphs_are_for_who_asks() {
+    fn the_largest_graphs_are_measured_only_on_request() {
         assert_eq!(count(Plan::new(false, true)), cases::all().len() - 2);
         assert_eq!(count(Plan::new(false, false)), cases::all().len() - 4);
     }

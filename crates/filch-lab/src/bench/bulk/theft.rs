@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use anyhow::{anyhow, ensure, Result};
 
-use super::contenders::{share, Shares};
+use super::contenders::{share, StealShare};
 use super::operations::Fill;
 use crate::bench::pin::Cores;
 use crate::stats;
@@ -44,7 +44,7 @@ pub(crate) struct Sample {
 
 /// The state that the two threads share.
 #[derive(Default)]
-struct Table {
+struct Turns {
     /// The number of the turn: the owner's if even, the thief's if odd.
     turn: AtomicUsize,
     /// The tasks of the last theft.
@@ -52,16 +52,16 @@ struct Table {
 }
 
 /// The turn that tells both threads to stop.
-const OVER: usize = usize::MAX;
+const END: usize = usize::MAX;
 
-impl Table {
+impl Turns {
     /// Waits for a turn. Returns false if the other thread ended instead.
     fn wait(&self, turn: usize) -> bool {
         let mut spins = 0;
         loop {
             // Acquire: this thread sees what the other did in its turn.
             match self.turn.load(Ordering::Acquire) {
-                OVER => return false,
+                END => return false,
                 now if now == turn => return true,
                 _ if spins < 1_000 => spin_loop(),
                 _ => thread::yield_now(),
@@ -70,18 +70,18 @@ impl Table {
         }
     }
 
-    fn give(&self, turn: usize) {
+    fn set_turn(&self, turn: usize) {
         // Release: pairs with the acquire of the waiting thread.
         self.turn.store(turn, Ordering::Release);
     }
 }
 
 /// Ends the other thread's wait when dropped, however its own thread's part ended.
-struct Over<'a>(&'a Table);
+struct EndOnDrop<'a>(&'a Turns);
 
-impl Drop for Over<'_> {
+impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.give(OVER);
+        self.0.set_turn(END);
     }
 }
 
@@ -89,60 +89,60 @@ impl Theft {
     /// Steals several times, each time from a newly filled queue.
     ///
     /// The calling thread is the thief.
-    pub(crate) fn sample<Q: Shares>(self, thefts: usize, cores: Cores) -> Result<Sample> {
+    pub(crate) fn sample<Q: StealShare>(self, thefts: usize, cores: Cores) -> Result<Sample> {
         let (owner, mut thief) = Q::new();
-        let table = Table::default();
-        let table = &table;
+        let turns = Turns::default();
+        let turns = &turns;
         let mut nanos = Vec::with_capacity(thefts);
         let mut tasks = Vec::with_capacity(thefts);
         thread::scope(|scope| {
-            let accounts = scope.spawn(move || {
+            let owner_thread = scope.spawn(move || {
                 cores.pin_owner();
-                let _over = Over(table);
-                self.own::<Q>(&owner, thefts, table)
+                let _end = EndOnDrop(turns);
+                self.run_owner::<Q>(&owner, thefts, turns)
             });
             {
-                let _over = Over(table);
+                let _end = EndOnDrop(turns);
                 for theft in 0..thefts {
-                    if !table.wait(2 * theft + 1) {
+                    if !turns.wait(2 * theft + 1) {
                         break;
                     }
-                    let mut loot = Q::Loot::default();
+                    let mut taken = Q::Stolen::default();
                     let start = Instant::now();
-                    Q::steal(&mut thief, self.percent, &mut loot);
+                    Q::steal(&mut thief, self.percent, &mut taken);
                     nanos.push(start.elapsed().as_nanos() as f64);
-                    let stolen = Q::tasks(loot);
+                    let stolen = Q::tasks(taken);
                     tasks.push(stolen.len() as f64);
-                    *table.stolen.lock().unwrap_or_else(PoisonError::into_inner) = stolen;
-                    table.give(2 * theft + 2);
+                    *turns.stolen.lock().unwrap_or_else(PoisonError::into_inner) = stolen;
+                    turns.set_turn(2 * theft + 2);
                 }
-                table.wait(2 * thefts + 1);
+                turns.wait(2 * thefts + 1);
             }
-            accounts.join().map_err(|_| anyhow!("the owner's thread panicked"))?
+            owner_thread.join().map_err(|_| anyhow!("the owner's thread panicked"))?
         })?;
         let median = |samples: &[f64]| stats::median(samples).unwrap_or(f64::NAN);
         Ok(Sample { nanos: median(&nanos), tasks: median(&tasks) })
     }
 
     /// The owner's part.
-    fn own<Q: Shares>(self, owner: &Q::Owner, thefts: usize, table: &Table) -> Result<()> {
+    fn run_owner<Q: StealShare>(self, owner: &Q::Owner, thefts: usize, turns: &Turns) -> Result<()> {
         for theft in 0..thefts {
             self.fill.fill::<Q>(owner, TASKS);
-            table.give(2 * theft + 1);
+            turns.set_turn(2 * theft + 1);
             if self.busy {
                 // Acquire: as in `wait`.
-                while table.turn.load(Ordering::Acquire) == 2 * theft + 1 {
+                while turns.turn.load(Ordering::Acquire) == 2 * theft + 1 {
                     if let Some(task) = Q::pop(owner) {
                         Q::push(owner, task);
                     }
                 }
             }
-            ensure!(table.wait(2 * theft + 2), "the thief stopped early");
+            ensure!(turns.wait(2 * theft + 2), "the thief stopped early");
             let left: Vec<usize> = std::iter::from_fn(|| Q::pop(owner)).collect();
-            let stolen = std::mem::take(&mut *table.stolen.lock().unwrap_or_else(PoisonError::into_inner));
-            account(self.percent, &stolen, &left)?;
+            let stolen = std::mem::take(&mut *turns.stolen.lock().unwrap_or_else(PoisonError::into_inner));
+            check_tasks(self.percent, &stolen, &left)?;
         }
-        table.give(2 * thefts + 1);
+        turns.set_turn(2 * thefts + 1);
         Ok(())
     }
 }
@@ -150,11 +150,11 @@ impl Theft {
 /// Checks that the oldest tasks were stolen and all others were left, each once.
 ///
 /// At least one task is stolen, and no more than the share.
-fn account(percent: usize, stolen: &[usize], left: &[usize]) -> Result<()> {
+fn check_tasks(percent: usize, stolen: &[usize], left: &[usize]) -> Result<()> {
     let most = share(percent, TASKS);
     ensure!((1..=most).contains(&stolen.len()), "{} of {TASKS} tasks were stolen, not 1 to {most}", stolen.len());
-    ensure!(stolen.iter().copied().eq(0..stolen.len()), "what was stolen was not the oldest, in order");
-    ensure!(left.iter().copied().eq((stolen.len()..TASKS).rev()), "what was left was not all others, each once");
+    ensure!(stolen.iter().copied().eq(0..stolen.len()), "the stolen tasks were not the oldest, in order");
+    ensure!(left.iter().copied().eq((stolen.len()..TASKS).rev()), "the tasks left were not all others, each once");
     Ok(())
 }
 
@@ -163,7 +163,7 @@ mod tests {
     use super::super::contenders::{Bulk, Crossbeam, MutexDeque};
     use super::*;
 
-    fn can_be_measured<Q: Shares>() {
+    fn can_be_measured<Q: StealShare>() {
         for fill in Fill::ALL {
             for busy in [false, true] {
                 let sample = Theft { percent: 30, fill, busy }.sample::<Q>(3, Cores::choose()).unwrap();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_stolen_from_owners_that_wait_and_that_work() {
+    fn shares_are_stolen_from_waiting_and_from_busy_owners() {
         can_be_measured::<Bulk>();
         can_be_measured::<Crossbeam>();
         can_be_measured::<MutexDeque>();
@@ -183,12 +183,12 @@ mod tests {
     fn a_task_that_is_lost_doubled_or_out_of_order_is_noticed() {
         let stolen: Vec<usize> = (0..100).collect();
         let left: Vec<usize> = (100..TASKS).rev().collect();
-        assert!(account(1, &stolen, &left).is_ok());
-        assert!(account(1, &stolen, &left[1..]).is_err());
-        assert!(account(1, &stolen, &[&left[..], &[99]].concat()).is_err());
-        assert!(account(1, &stolen[1..], &left).is_err());
-        assert!(account(1, &[], &(0..TASKS).rev().collect::<Vec<_>>()).is_err());
+        assert!(check_tasks(1, &stolen, &left).is_ok());
+        assert!(check_tasks(1, &stolen, &left[1..]).is_err());
+        assert!(check_tasks(1, &stolen, &[&left[..], &[99]].concat()).is_err());
+        assert!(check_tasks(1, &stolen[1..], &left).is_err());
+        assert!(check_tasks(1, &[], &(0..TASKS).rev().collect::<Vec<_>>()).is_err());
         let too_many: Vec<usize> = (0..101).collect();
-        assert!(account(1, &too_many, &left[..left.len() - 1]).is_err());
+        assert!(check_tasks(1, &too_many, &left[..left.len() - 1]).is_err());
     }
 }

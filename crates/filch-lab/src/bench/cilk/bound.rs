@@ -15,40 +15,40 @@ pub(crate) const LARGEST: usize = FOUR * (Delta::MAX_EXTRA_STORES + 1);
 
 /// A bound and the reason it can be trusted.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Vouched {
+pub(crate) struct TrustedBound {
     bound: Bound,
     reason: String,
 }
 
-impl Default for Vouched {
+impl Default for TrustedBound {
     /// The bound above every store buffer ever published.
-    fn default() -> Vouched {
+    fn default() -> TrustedBound {
         let reason = "above every published store buffer".to_owned();
-        Vouched { bound: Bound::GENEROUS, reason }
+        TrustedBound { bound: Bound::GENEROUS, reason }
     }
 }
 
-impl Vouched {
+impl TrustedBound {
     /// A bound that the caller vouches for: the entries of the store buffer, plus one.
-    pub(crate) fn given(stores: usize) -> Result<Vouched> {
+    pub(crate) fn given(stores: usize) -> Result<TrustedBound> {
         let bound = Bound::new(stores).context("this bound cannot be used")?;
-        Ok(Vouched { bound, reason: "as given".to_owned() })
+        Ok(TrustedBound { bound, reason: "as given".to_owned() })
     }
 
-    /// A bound that was just found on this machine.
-    pub(crate) fn found(stores: usize, reason: &str) -> Result<Vouched> {
-        Ok(Vouched { reason: reason.to_owned(), ..Vouched::given(stores)? })
+    /// A bound that was just found on this machine, and the reason to trust it.
+    pub(crate) fn with_reason(stores: usize, reason: &str) -> Result<TrustedBound> {
+        Ok(TrustedBound { reason: reason.to_owned(), ..TrustedBound::given(stores)? })
     }
 
     /// A bound from a file that was measured on this model of CPU.
-    pub(crate) fn measured(path: &Path) -> Result<Vouched> {
+    pub(crate) fn from_calibration(path: &Path) -> Result<TrustedBound> {
         let text = fs::read_to_string(path).with_context(|| format!("{} could not be read", path.display()))?;
         let calibration =
             Calibration::parse(&text).with_context(|| format!("{} cannot be used here", path.display()))?;
         let evidence = calibration.evidence();
         let place = if evidence.hypervisor { " in a virtual machine" } else { "" };
         let reason = format!("measured{place} on {}", evidence.date);
-        Ok(Vouched { bound: calibration.bound(), reason })
+        Ok(TrustedBound { bound: calibration.bound(), reason })
     }
 
     /// The delta if pops make only the one extra store that they must make.
@@ -59,7 +59,7 @@ impl Vouched {
     /// A delta of 4, or less if the bound is small.
     ///
     /// Pops make the fewest extra stores that give it.
-    pub(super) fn four(&self) -> Result<Delta> {
+    pub(super) fn delta_of_four(&self) -> Result<Delta> {
         let deltas = (1..=Delta::MAX_EXTRA_STORES).map(|extra| Delta::new(self.bound, extra));
         let four = deltas.filter_map(Result::ok).find(|delta| delta.get() <= FOUR);
         four.with_context(|| {
@@ -80,7 +80,7 @@ impl Vouched {
 /// A delta that no queue ever reaches: thieves always wait.
 ///
 /// It is sound on every CPU, since it claims nothing.
-pub(super) fn infinite() -> Result<Delta> {
+pub(super) fn infinite_delta() -> Result<Delta> {
     Ok(Delta::new(Bound::new(usize::MAX)?, 1)?)
 }
 
@@ -89,31 +89,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn four_takes_the_fewest_stores_that_make_it_sound() {
+    fn a_delta_of_four_uses_the_fewest_extra_stores() {
         for (bound, delta, extra) in [(73, 4, 18), (128, 4, 31), (8, 4, 1), (3, 2, 1), (LARGEST, 4, 64)] {
-            let four = Vouched::given(bound).unwrap().four().unwrap();
+            let four = TrustedBound::given(bound).unwrap().delta_of_four().unwrap();
             assert_eq!((four.get(), four.extra_stores()), (delta, extra), "S = {bound}");
         }
-        let refusal = Vouched::given(LARGEST + 1).unwrap().four().unwrap_err();
+        let refusal = TrustedBound::given(LARGEST + 1).unwrap().delta_of_four().unwrap_err();
         assert!(refusal.to_string().contains("at most 260"), "{refusal}");
-        assert!(Vouched::given(0).is_err());
+        assert!(TrustedBound::given(0).is_err());
     }
 
     #[test]
     fn a_note_says_where_a_delta_comes_from() {
-        let ours = Vouched::default();
+        let default = TrustedBound::default();
         assert_eq!(
-            ours.note(ours.delta().unwrap()),
+            default.note(default.delta().unwrap()),
             "delta 64 by 1 extra store a pop; S = 128, above every published store buffer"
         );
-        let found = Vouched::found(73, "as measured").unwrap();
+        let found = TrustedBound::with_reason(73, "as measured").unwrap();
         assert_eq!(found.note(found.delta().unwrap()), "delta 37 by 1 extra store a pop; S = 73, as measured");
-        let given = Vouched::given(73).unwrap();
-        assert_eq!(given.note(given.four().unwrap()), "delta 4 by 18 extra stores a pop; S = 73, as given");
+        let given = TrustedBound::given(73).unwrap();
+        assert_eq!(given.note(given.delta_of_four().unwrap()), "delta 4 by 18 extra stores a pop; S = 73, as given");
     }
 
     #[test]
-    fn no_queue_is_as_long_as_infinity() {
-        assert!(infinite().unwrap().get() > usize::MAX / 2);
+    fn the_infinite_delta_is_longer_than_any_queue() {
+        assert!(infinite_delta().unwrap().get() > usize::MAX / 2);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use anyhow::Result;
 
-use super::bound::Vouched;
+use super::bound::TrustedBound;
 use super::coarse::Coarse;
 use super::measure::{self, Measured};
 use super::plan::Plan;
@@ -80,59 +80,59 @@ impl Case {
         match self {
             Case::Fib(_) => "a Fibonacci number by its definition: nothing but joins",
             Case::Jacobi(_) => "a mesh whose cells become the mean of their neighbours, over and over",
-            Case::Quicksort(_) => "random numbers, joined down to 32 of them",
+            Case::Quicksort(_) => "a sort of random numbers, with joins down to 32 of them",
             Case::Matmul(_) => "a product of matrices, halved along the longest side",
-            Case::Integrate(_) => "the area under a curve, halved until that changes nothing",
+            Case::Integrate(_) => "the area under a curve, halved until the sum no longer changes",
             Case::Knapsack(_) => "branch and bound, with an item or without",
             Case::Cholesky(_) => "the Cholesky factor of a sparse matrix, as a tree of blocks",
             Case::Heat(_) => "heat that spreads on a plate, step by step",
             Case::Lu(_) => "a matrix as a product of triangles, halved down to blocks",
             Case::Strassen(_) => "a product of matrices by seven products of a quarter the size",
             Case::Fft(_) => "a fast Fourier transform, halved down to short ones",
-            Case::UtsT1 | Case::SmallUtsT1 => "a wide tree that nobody can divide evenly in advance",
-            Case::UtsT3 | Case::SmallUtsT3 => "a deep tree that nobody can divide evenly in advance",
+            Case::UtsT1 | Case::SmallUtsT1 => "a wide tree that cannot be divided evenly in advance",
+            Case::UtsT3 | Case::SmallUtsT3 => "a deep tree that cannot be divided evenly in advance",
             Case::Queens(_) => "all ways to place queens, a join wherever a row offers a choice",
         }
     }
 
     /// Measures the case, with 1 thread and with `threads`.
-    pub(super) fn measure(self, plan: &Plan, threads: usize, vouched: Option<&Vouched>) -> Result<Measured> {
-        let field = Field { case: self, plan, threads, vouched };
+    pub(super) fn measure(self, plan: &Plan, threads: usize, bound: Option<&TrustedBound>) -> Result<Measured> {
+        let setup = Setup { case: self, plan, threads, bound };
         match self {
-            Case::Fib(n) => field.measure(&Fib(n)),
-            Case::Jacobi(side) => field.measure(&Coarse(Jacobi::new(side))),
-            Case::Quicksort(len) => field.measure(&Coarse(Quicksort::new(len))),
-            Case::Matmul(side) => field.measure(&Coarse(Matmul::new(side))),
-            Case::Integrate(to) => field.measure(&Integrate::new(to)),
-            Case::Knapsack(items) => field.measure(&Knapsack::new(items)),
-            Case::Cholesky(rows) => field.measure(&Coarse(Cholesky::new(rows))),
-            Case::Heat(rows) => field.measure(&Coarse(Heat::new(rows))),
-            Case::Lu(side) => field.measure(&Coarse(Lu::new(side))),
-            Case::Strassen(side) => field.measure(&Coarse(Strassen::new(side))),
-            Case::Fft(bits) => field.measure(&Coarse(Fft::new(bits))),
-            Case::UtsT1 => field.measure(&Uts::t1()),
-            Case::SmallUtsT1 => field.measure(&Uts::small_t1()),
-            Case::UtsT3 => field.measure(&Uts::t3()),
-            Case::SmallUtsT3 => field.measure(&Uts::small_t3()),
-            Case::Queens(n) => field.measure(&Queens(n)),
+            Case::Fib(n) => setup.measure(&Fib(n)),
+            Case::Jacobi(side) => setup.measure(&Coarse(Jacobi::new(side))),
+            Case::Quicksort(len) => setup.measure(&Coarse(Quicksort::new(len))),
+            Case::Matmul(side) => setup.measure(&Coarse(Matmul::new(side))),
+            Case::Integrate(to) => setup.measure(&Integrate::new(to)),
+            Case::Knapsack(items) => setup.measure(&Knapsack::new(items)),
+            Case::Cholesky(rows) => setup.measure(&Coarse(Cholesky::new(rows))),
+            Case::Heat(rows) => setup.measure(&Coarse(Heat::new(rows))),
+            Case::Lu(side) => setup.measure(&Coarse(Lu::new(side))),
+            Case::Strassen(side) => setup.measure(&Coarse(Strassen::new(side))),
+            Case::Fft(bits) => setup.measure(&Coarse(Fft::new(bits))),
+            Case::UtsT1 => setup.measure(&Uts::t1()),
+            Case::SmallUtsT1 => setup.measure(&Uts::small_t1()),
+            Case::UtsT3 => setup.measure(&Uts::t3()),
+            Case::SmallUtsT3 => setup.measure(&Uts::small_t3()),
+            Case::Queens(n) => setup.measure(&Queens(n)),
         }
     }
 }
 
 /// The setup of a case's measurement.
-struct Field<'a> {
+struct Setup<'a> {
     case: Case,
     plan: &'a Plan,
     threads: usize,
-    vouched: Option<&'a Vouched>,
+    bound: Option<&'a TrustedBound>,
 }
 
-impl Field<'_> {
+impl Setup<'_> {
     fn measure<W: Work>(&self, work: &W) -> Result<Measured> {
         let joins = work::joins(work)?;
         let mut entrants = Vec::new();
         for threads in thread_counts(self.threads) {
-            entrants.extend(super::entrants::everybody(work, threads, self.vouched)?);
+            entrants.extend(super::entrants::all_entrants(work, threads, self.bound)?);
         }
         measure::rounds(&self.case.to_string(), joins, entrants, self.plan)
     }
@@ -175,10 +175,10 @@ mod tests {
     }
 
     #[test]
-    fn everybody_is_measured_and_whoever_has_thieves_counts_thefts() {
+    fn all_entrants_are_measured_and_engines_with_thieves_count_thefts() {
         // One round of all entrants.
         let plan = Plan { rounds: 1, time: std::time::Duration::ZERO, ..Plan::QUICK };
-        let measured = Case::Fib(10).measure(&plan, 2, Some(&Vouched::default())).unwrap();
+        let measured = Case::Fib(10).measure(&plan, 2, Some(&TrustedBound::default())).unwrap();
         assert_eq!(measured.joins, 88);
         let names = |threads| -> Vec<&str> {
             measured.times.iter().filter(|series| series.threads == threads).map(|series| series.name).collect()

@@ -25,7 +25,7 @@ impl<W: Work> Work for Coarse<W> {
     }
 
     fn run<F: Fork>(&self, context: F::Context<'_>, input: W::Input) -> W::Answer {
-        self.0.run::<Pointed>(&mut Through::<F>(context), input)
+        self.0.run::<DynFork>(&mut ContextJoiner::<F>(context), input)
     }
 
     fn check(&self, answer: &W::Answer) -> Result<()> {
@@ -42,26 +42,26 @@ trait Joiner {
     fn join(&mut self, a: Side<'_>, b: Side<'_>);
 }
 
-/// A contender's way to fork, with its context.
-struct Through<'a, F: Fork>(F::Context<'a>);
+/// Joins with a contender's `Fork` and its context.
+struct ContextJoiner<'a, F: Fork>(F::Context<'a>);
 
-impl<F: Fork> Joiner for Through<'_, F> {
+impl<F: Fork> Joiner for ContextJoiner<'_, F> {
     fn join(&mut self, a: Side<'_>, b: Side<'_>) {
         F::join(
-            F::lend(&mut self.0),
-            move |context| a(&mut Through::<F>(context)),
-            move |context| b(&mut Through::<F>(context)),
+            F::reborrow(&mut self.0),
+            move |context| a(&mut ContextJoiner::<F>(context)),
+            move |context| b(&mut ContextJoiner::<F>(context)),
         );
     }
 }
 
 /// A join through a pointer.
-enum Pointed {}
+enum DynFork {}
 
-impl Fork for Pointed {
+impl Fork for DynFork {
     type Context<'a> = &'a mut dyn Joiner;
 
-    fn lend<'a>(context: &'a mut &mut dyn Joiner) -> &'a mut dyn Joiner {
+    fn reborrow<'a>(context: &'a mut &mut dyn Joiner) -> &'a mut dyn Joiner {
         *context
     }
 
@@ -104,12 +104,12 @@ impl<S: FnOnce(&mut dyn Joiner) -> R, R> State<S, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::work::tests::everybody_agrees_on;
+    use crate::bench::work::tests::all_contenders_agree_on;
     use crate::bench::work::{joins, Queens};
 
     #[test]
-    fn through_a_pointer_everybody_finds_the_same_with_as_many_joins() {
-        everybody_agrees_on(&Coarse(Queens(6)));
+    fn a_join_through_a_pointer_changes_neither_results_nor_joins() {
+        all_contenders_agree_on(&Coarse(Queens(6)));
         assert_eq!(joins(&Coarse(Queens(6))).unwrap(), joins(&Queens(6)).unwrap());
     }
 }

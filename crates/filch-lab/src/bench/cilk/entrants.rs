@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result};
 use filch::engine::{Asymmetric, ChaseLev, FfCl, FfThe, Pool, Queue, The, Thefts, Thep};
 
-use super::bound::{self, Vouched};
+use super::bound::{self, TrustedBound};
 use super::{ABORTS_A_RUN, STEALS_A_RUN};
 use crate::bench::contenders::{Contender, Engine, Filch, FilchWorker, Rayon, Scheme, Serial, Textbook, STACK};
 use crate::bench::rounds::Runner;
@@ -19,20 +19,20 @@ use crate::lab::litmus;
 /// Entrants that are not compared closely.
 ///
 /// They are so slow in some programs that a round of them takes as long as a round of all others.
-const SLOW: [&str; 2] = ["central", "sharing"];
+const SLOW_ENTRANTS: [&str; 2] = ["central", "sharing"];
 
 /// Entrants that rely on the bound.
-const RELYING: [&str; 5] = ["ff_cl", "ff_the", "thep", "ff_the-4", "thep-4"];
+const NEED_BOUND: [&str; 5] = ["ff_cl", "ff_the", "thep", "ff_the-4", "thep-4"];
 
 /// The thefts of each round.
-type Stolen = Rc<RefCell<Vec<Thefts>>>;
+type RoundThefts = Rc<RefCell<Vec<Thefts>>>;
 
 /// A contender in this suite.
 pub(super) struct Entrant<'a> {
     pub(super) runner: Runner<'a>,
     pub(super) note: Option<String>,
     /// The thefts of each round. `None` if they are not counted.
-    stolen: Option<Stolen>,
+    stolen: Option<RoundThefts>,
 }
 
 impl<'a> Entrant<'a> {
@@ -43,11 +43,11 @@ impl<'a> Entrant<'a> {
 
     /// Whether it is slow and gets only a few rounds.
     pub(super) fn is_slow(&self) -> bool {
-        SLOW.contains(&self.runner.name)
+        SLOW_ENTRANTS.contains(&self.runner.name)
     }
 
     /// Whether it is one of the pair whose ratio matters most.
-    pub(super) fn is_of_the_pair(&self) -> bool {
+    pub(super) fn is_the_or_thep(&self) -> bool {
         ["the", "thep"].contains(&self.runner.name)
     }
 
@@ -68,47 +68,49 @@ impl<'a> Entrant<'a> {
 }
 
 /// All entrants, with `threads` threads.
-pub(super) fn everybody<'a, W: Work>(
+pub(super) fn all_entrants<'a, W: Work>(
     work: &'a W,
     threads: usize,
-    vouched: Option<&Vouched>,
+    bound: Option<&TrustedBound>,
 ) -> Result<Vec<Entrant<'a>>> {
-    everybody_under(litmus::emulator_here(), work, threads, vouched)
+    all_entrants_under(litmus::emulator_here(), work, threads, bound)
 }
 
 /// All entrants, under an emulator or on a real CPU.
 ///
 /// A bound is about a CPU. The entrants that rely on it are left out under an emulator, and if
 /// there is no trusted bound.
-fn everybody_under<'a, W: Work>(
+fn all_entrants_under<'a, W: Work>(
     emulator: Option<&str>,
     work: &'a W,
     threads: usize,
-    vouched: Option<&Vouched>,
+    bound: Option<&TrustedBound>,
 ) -> Result<Vec<Entrant<'a>>> {
-    let why = match (emulator, vouched) {
-        (Some(emulator), _) => Some(format!("under {emulator} nobody knows what a load overtakes")),
-        (None, None) => Some("a load was caught overtaking more stores than the store buffer explains".to_owned()),
+    let why = match (emulator, bound) {
+        (Some(emulator), _) => {
+            Some(format!("under {emulator}, there is no known bound on the stores that a load overtakes"))
+        }
+        (None, None) => Some("a load overtook more stores than the store buffer explains".to_owned()),
         (None, Some(_)) => None,
     };
-    let note = why.map(|why| format!("{} are left out: {why}", RELYING.join(", ")));
+    let note = why.map(|why| format!("{} are left out: {why}", NEED_BOUND.join(", ")));
     let mut all = Vec::new();
     if threads == 1 {
-        all.push(known::<Serial, W>(work, threads));
+        all.push(contender::<Serial, W>(work, threads));
     }
     all.extend([
         engine("the", note, The, work, threads),
         engine("chase_lev", None, ChaseLev, work, threads),
         engine("asymmetric", None, Asymmetric, work, threads),
     ]);
-    if let (None, Some(vouched)) = (emulator, vouched) {
-        all.extend(relying(work, threads, vouched)?);
+    if let (None, Some(bound)) = (emulator, bound) {
+        all.extend(entrants_with_bound(work, threads, bound)?);
     }
     // The effect of delta on thieves shows only if there are thieves.
     if threads > 1 {
         // SAFETY: a thief with this delta never takes a task by itself, however many stores a load
         // overtakes.
-        let thep_infinite = unsafe { Thep::trusting(bound::infinite()?) };
+        let thep_infinite = unsafe { Thep::trusting(bound::infinite_delta()?) };
         let note = "thieves always wait for the owner".to_owned();
         all.push(engine("thep-inf", Some(note), thep_infinite, work, threads));
     }
@@ -116,16 +118,16 @@ fn everybody_under<'a, W: Work>(
         textbook("central", Scheme::Central, work, threads),
         textbook("sharing", Scheme::Sharing, work, threads),
         textbook("static", Scheme::Static, work, threads),
-        known::<FilchWorker, W>(work, threads),
-        known::<Filch, W>(work, threads),
-        known::<Rayon, W>(work, threads),
+        contender::<FilchWorker, W>(work, threads),
+        contender::<Filch, W>(work, threads),
+        contender::<Rayon, W>(work, threads),
     ]);
     Ok(all)
 }
 
 /// The entrants that rely on the bound, on a real CPU.
-fn relying<'a, W: Work>(work: &'a W, threads: usize, vouched: &Vouched) -> Result<Vec<Entrant<'a>>> {
-    let delta = vouched.delta()?;
+fn entrants_with_bound<'a, W: Work>(work: &'a W, threads: usize, bound: &TrustedBound) -> Result<Vec<Entrant<'a>>> {
+    let delta = bound.delta()?;
     // SAFETY: the delta is made from one of five bounds. The first is 128, which is above every
     // known store buffer. The second is a larger one that a report has just measured. The third is
     // given by the user. The user was told what happens if it is too small, and vouches for it. The
@@ -139,8 +141,8 @@ fn relying<'a, W: Work>(work: &'a W, threads: usize, vouched: &Vouched) -> Resul
     // process that only measures. A report with fewer races takes the first.
     let (ff_cl, ff_the, thep) = unsafe { (FfCl::trusting(delta), FfThe::trusting(delta), Thep::trusting(delta)) };
     // The effect of delta on thieves shows only if there are thieves.
-    let four = (threads > 1).then(|| vouched.four()).transpose();
-    let mut note = vouched.note(delta);
+    let four = (threads > 1).then(|| bound.delta_of_four()).transpose();
+    let mut note = bound.note(delta);
     let mut all = vec![
         engine("ff_cl", Some(note.clone()), ff_cl, work, threads),
         engine("ff_the", Some(note.clone()), ff_the, work, threads),
@@ -152,8 +154,8 @@ fn relying<'a, W: Work>(work: &'a W, threads: usize, vouched: &Vouched) -> Resul
     if let Ok(Some(four)) = four {
         // SAFETY: as above; it is made from the same bound.
         let (ff_the_4, thep_4) = unsafe { (FfThe::trusting(four), Thep::trusting(four)) };
-        all.push(engine("ff_the-4", Some(vouched.note(four)), ff_the_4, work, threads));
-        all.push(engine("thep-4", Some(vouched.note(four)), thep_4, work, threads));
+        all.push(engine("ff_the-4", Some(bound.note(four)), ff_the_4, work, threads));
+        all.push(engine("thep-4", Some(bound.note(four)), thep_4, work, threads));
     }
     Ok(all)
 }
@@ -163,9 +165,9 @@ fn millis(nanos: f64) -> Vec<f64> {
 }
 
 /// An entrant that needs only a number of threads.
-fn known<C: Contender, W: Work>(work: &W, threads: usize) -> Entrant<'_> {
+fn contender<C: Contender, W: Work>(work: &W, threads: usize) -> Entrant<'_> {
     // A fresh pool that has not worked, as for all other entrants.
-    let measure = Box::new(move || Ok(millis(throughput::inside::<C, W>(&C::pool(threads)?, work, 1, || ())?)));
+    let measure = Box::new(move || Ok(millis(throughput::in_pool::<C, W>(&C::pool(threads)?, work, 1, || ())?)));
     Entrant::new(Runner { name: C::NAME, threads, measure }, None)
 }
 
@@ -175,14 +177,14 @@ where
     Q: Queue + Copy,
     W: Work,
 {
-    let stolen = Stolen::default();
+    let stolen = RoundThefts::default();
     let measure = {
         let stolen = stolen.clone();
         Box::new(move || {
             let pool = Pool::with_stacks(threads, queue, STACK)
                 .with_context(|| format!("an engine of {threads} threads could not be started"))?;
             let before = Mutex::new(Thefts::default());
-            let nanos = throughput::inside::<Engine<Q>, W>(&pool, work, 1, || {
+            let nanos = throughput::in_pool::<Engine<Q>, W>(&pool, work, 1, || {
                 *before.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = pool.thefts();
             })?;
             let before = before.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -201,7 +203,7 @@ where
 fn textbook<'a, W: Work>(name: &'static str, scheme: Scheme, work: &'a W, threads: usize) -> Entrant<'a> {
     let measure = Box::new(move || {
         let pool = Textbook::pool(scheme, threads)?;
-        Ok(millis(throughput::inside::<Textbook, W>(&pool, work, 1, || ())?))
+        Ok(millis(throughput::in_pool::<Textbook, W>(&pool, work, 1, || ())?))
     });
     Entrant::new(Runner { name, threads, measure }, None)
 }
@@ -243,15 +245,15 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_warmed_up_more_often_than_others() {
-        let entrant = known::<Counted, Fib>(&Fib(3), 1);
+    fn all_entrants_are_warmed_up_equally_often() {
+        let entrant = contender::<Counted, Fib>(&Fib(3), 1);
         (entrant.runner.measure)().unwrap();
         // Engines and textbook schemes are entered once, for the warm-up and the timed run.
         assert_eq!(ENTERED.load(Ordering::Relaxed), 1);
     }
 
     #[test]
-    fn what_was_stolen_in_a_round_that_does_not_count_is_not_told() {
+    fn thefts_of_a_round_that_does_not_count_are_left_out() {
         let the = engine("the", None, The, &Fib(3), 2);
         for _ in 0..2 {
             (the.runner.measure)().unwrap();
@@ -261,27 +263,27 @@ mod tests {
         assert_eq!((lengths(2), lengths(1)), (vec![2, 2], vec![1, 1]));
     }
 
-    fn names(emulator: Option<&str>, vouched: Option<&Vouched>) -> Vec<&'static str> {
+    fn names(emulator: Option<&str>, bound: Option<&TrustedBound>) -> Vec<&'static str> {
         let work = Fib(5);
-        let all = everybody_under(emulator, &work, 2, vouched).unwrap();
+        let all = all_entrants_under(emulator, &work, 2, bound).unwrap();
         all.iter().map(|entrant| entrant.runner.name).collect()
     }
 
     #[test]
-    fn who_relies_on_the_bound_of_a_cpu_does_not_run_where_there_is_none() {
-        let vouched = Vouched::default();
-        let all = names(None, Some(&vouched));
-        for without in [names(Some("QEMU without KVM"), Some(&vouched)), names(None, None)] {
+    fn entrants_that_need_a_bound_do_not_run_without_one() {
+        let bound = TrustedBound::default();
+        let all = names(None, Some(&bound));
+        for without in [names(Some("QEMU without KVM"), Some(&bound)), names(None, None)] {
             let missing: Vec<_> = all.iter().copied().filter(|name| !without.contains(name)).collect();
-            assert_eq!(missing, RELYING);
+            assert_eq!(missing, NEED_BOUND);
             assert!(without.contains(&"the") && without.contains(&"thep-inf"));
         }
     }
 
     #[test]
-    fn a_bound_that_is_too_large_for_a_delta_of_four_leaves_out_who_needs_one() {
-        let all = names(None, Some(&Vouched::default()));
-        let large = names(None, Some(&Vouched::given(300).unwrap()));
+    fn a_bound_too_large_for_a_delta_of_four_leaves_out_the_entrants_that_need_it() {
+        let all = names(None, Some(&TrustedBound::default()));
+        let large = names(None, Some(&TrustedBound::given(300).unwrap()));
         let missing: Vec<_> = all.into_iter().filter(|name| !large.contains(name)).collect();
         assert_eq!(missing, ["ff_the-4", "thep-4"]);
     }

@@ -13,17 +13,17 @@ pub(crate) const ENGINES: [&str; 9] =
     ["the", "chase_lev", "asymmetric", "ff_cl", "ff_the", "thep", "ff_the-4", "thep-4", "thep-inf"];
 
 /// The largest ratio of THEP's time to THE's.
-const AS_GOOD: f64 = 1.02;
+const MOST_THEP_OVER_THE: f64 = 1.02;
 /// The largest geometric mean of that ratio over the fine-grained programs, with one thread.
-const BETTER: f64 = 0.95;
+const MOST_THEP_OVER_THE_IF_FINE_GRAINED: f64 = 0.95;
 
 /// A goal and its measured figure.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Verdict {
     /// A description of the figure.
     ///
-    /// `a / b` says how many times as long a takes as b. Numbers after a name are threads.
-    pub(crate) what: String,
+    /// `a / b` is the time of a divided by the time of b. The number after a name is its threads.
+    pub(crate) description: String,
     /// The figure.
     pub(crate) figure: Ratio,
     /// The largest figure that meets the goal.
@@ -62,46 +62,46 @@ pub(crate) fn verdicts(series: &[Series]) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for &threads in &threads {
         let figure = normalised(series, threads);
-        verdicts.extend(as_good_as_the(&figure));
+        verdicts.extend(thep_over_the(&figure));
         if threads == 1 {
-            verdicts.extend(better_where_it_shows(&figure));
+            verdicts.extend(thep_over_the_if_fine_grained(&figure));
         }
     }
     for threads in threads {
-        verdicts.extend(ours_first(series, threads));
+        verdicts.extend(filch_over_others(series, threads));
     }
     verdicts
 }
 
 /// The ratio of THEP to THE, program by program.
-fn as_good_as_the(figure: &Normalised) -> Vec<Verdict> {
+fn thep_over_the(figure: &Normalised) -> Vec<Verdict> {
     let Some(thep) = figure.names.iter().position(|&name| name == "thep") else { return Vec::new() };
     let verdict = |case: &str, ratio: Option<Ratio>| {
-        let what = format!("{case}: thep {0} / the {0}", figure.threads);
-        Some(Verdict { what, figure: ratio?, most: AS_GOOD })
+        let description = format!("{case}: thep {0} / the {0}", figure.threads);
+        Some(Verdict { description, figure: ratio?, most: MOST_THEP_OVER_THE })
     };
     figure.programs.iter().filter_map(|program| verdict(&program.case, program.ratios[thep])).collect()
 }
 
 /// The ratio of THEP to THE in programs that do little but join.
-fn better_where_it_shows(figure: &Normalised) -> Option<Verdict> {
-    let what = format!("geometric mean of the fine-grained programs: thep {0} / the {0}", figure.threads);
-    Some(Verdict { what, figure: figure.mean("thep", true)?, most: BETTER })
+fn thep_over_the_if_fine_grained(figure: &Normalised) -> Option<Verdict> {
+    let description = format!("geometric mean of the fine-grained programs: thep {0} / the {0}", figure.threads);
+    Some(Verdict { description, figure: figure.mean("thep", true)?, most: MOST_THEP_OVER_THE_IF_FINE_GRAINED })
 }
 
 /// The ratios of the runtime to the fastest engine and to rayon.
-fn ours_first(series: &[Series], threads: usize) -> Vec<Verdict> {
+fn filch_over_others(series: &[Series], threads: usize) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
-    for ours in ["filch-worker", "filch"] {
-        let others = ENGINES.iter().filter_map(|&other| Some((other, mean_ratio(series, ours, other, threads)?)));
+    for filch in ["filch-worker", "filch"] {
+        let others = ENGINES.iter().filter_map(|&other| Some((other, mean_ratio(series, filch, other, threads)?)));
         // The engine to which filch compares worst.
         let fastest = others
             .max_by(|a, b| a.1.median.total_cmp(&b.1.median))
             .map(|(other, ratio)| (other, ", the fastest of the engines", ratio));
-        let rayon = mean_ratio(series, ours, "rayon", threads).map(|ratio| ("rayon", "", ratio));
+        let rayon = mean_ratio(series, filch, "rayon", threads).map(|ratio| ("rayon", "", ratio));
         for (other, which, figure) in fastest.into_iter().chain(rayon) {
-            let what = format!("geometric mean: {ours} {threads} / {other} {threads}{which}");
-            verdicts.push(Verdict { what, figure, most: 1.0 });
+            let description = format!("geometric mean: {filch} {threads} / {other} {threads}{which}");
+            verdicts.push(Verdict { description, figure, most: 1.0 });
         }
     }
     verdicts
@@ -130,11 +130,11 @@ pub(super) fn summary(series: &[Series]) -> String {
     if verdicts.is_empty() {
         return String::new();
     }
-    let header = ["goal", "figure", "95 % interval", "wanted", ""].map(str::to_owned);
+    let header = ["goal", "figure", "95 % interval", "required", ""].map(str::to_owned);
     let line = |verdict: &Verdict| {
         let Ratio { median, low, high, .. } = verdict.figure;
         vec![
-            verdict.what.clone(),
+            verdict.description.clone(),
             format!("{median:.3}"),
             format!("{low:.3} to {high:.3}"),
             format!("<= {:.2}", verdict.most),
@@ -143,9 +143,9 @@ pub(super) fn summary(series: &[Series]) -> String {
     };
     let lines: Vec<Vec<String>> = verdicts.iter().map(line).collect();
     format!(
-        "Goals: `a / b` says how many times as long a takes as b. Numbers after a name are threads. A figure is the median of the ratios round by round,\n\
-         and the interval encloses it with a confidence of 95 %; of fewer than 6 rounds it is their whole range. That of a geometric mean is wider than it\n\
-         needs to be. Fine-grained are {}.\n\n{}",
+        "Goals: `a / b` is the time of a divided by the time of b. The number after a name is its threads. A figure is the median of the ratios round by\n\
+         round, with its 95 % confidence interval; with fewer than 6 rounds that is their whole range. The interval of a geometric mean is wider than\n\
+         necessary. Fine-grained programs: {}.\n\n{}",
         fine_grained(series),
         figures::grid(&header, &lines)
     )
@@ -160,8 +160,8 @@ fn fine_grained(series: &[Series]) -> String {
         }
     }
     match cases.split_last() {
-        None => "none of these".to_owned(),
-        Some((only, [])) => format!("only {only}"),
+        None => "none".to_owned(),
+        Some((only, [])) => (*only).to_owned(),
         Some((last, others)) => format!("{} and {last}", others.join(", ")),
     }
 }
@@ -171,12 +171,15 @@ mod tests {
     use super::super::normalised::tests::series;
     use super::*;
 
-    fn verdict<'a>(verdicts: &'a [Verdict], what: &str) -> &'a Verdict {
-        verdicts.iter().find(|verdict| verdict.what == what).unwrap_or_else(|| panic!("no {what} in {verdicts:?}"))
+    fn verdict<'a>(verdicts: &'a [Verdict], description: &str) -> &'a Verdict {
+        verdicts
+            .iter()
+            .find(|verdict| verdict.description == description)
+            .unwrap_or_else(|| panic!("no {description} in {verdicts:?}"))
     }
 
     #[test]
-    fn thep_may_be_a_little_slower_and_must_be_faster_where_it_shows() {
+    fn thep_may_be_a_little_slower_but_must_be_faster_on_fine_grained_programs() {
         let all = [
             series("fib-42", ("the", 1), &[100.0; 6]),
             series("fib-42", ("thep", 1), &[96.0, 94.0, 96.0, 94.0, 96.0, 94.0]),
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_are_compared_with_the_fastest_engine_and_with_rayon() {
+    fn filch_is_compared_with_the_fastest_engine_and_with_rayon() {
         let of = |case, the, asymmetric, rayon, filch: &[f64]| {
             [
                 series(case, ("the", 2), the),
@@ -211,22 +214,22 @@ mod tests {
         let engine = verdict(&verdicts, "geometric mean: filch 2 / asymmetric 2, the fastest of the engines");
         assert!((engine.figure.median - 0.5f64.sqrt()).abs() < 1e-9 && engine.is_met());
         assert!(verdict(&verdicts, "geometric mean: filch 2 / rayon 2").is_met());
-        assert!(!verdicts.iter().any(|verdict| verdict.what.contains("filch-worker")));
+        assert!(!verdicts.iter().any(|verdict| verdict.description.contains("filch-worker")));
         // A contender that lacks a program has no mean.
         all.retain(|series| (&*series.case, series.name) != ("lu-1024", "rayon"));
-        assert!(!super::verdicts(&all).iter().any(|verdict| verdict.what.contains("rayon")));
+        assert!(!super::verdicts(&all).iter().any(|verdict| verdict.description.contains("rayon")));
     }
 
     #[test]
-    fn without_figures_there_is_nothing_to_say() {
+    fn without_figures_the_summary_is_empty() {
         assert!(summary(&[]).is_empty());
     }
 
     #[test]
-    fn the_summary_names_what_is_fine_grained() {
+    fn the_summary_names_the_fine_grained_cases() {
         let of = |case| [series(case, ("the", 1), &[1.0]), series(case, ("thep", 1), &[1.0])];
         let text = summary(&[of("fib-42"), of("lu-1024"), of("queens-13")].concat());
-        assert!(text.contains("Fine-grained are fib-42 and queens-13."), "{text}");
+        assert!(text.contains("Fine-grained programs: fib-42 and queens-13."), "{text}");
         assert!(text.contains("fib-42: thep 1 / the 1"), "{text}");
     }
 }

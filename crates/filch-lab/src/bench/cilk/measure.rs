@@ -37,9 +37,9 @@ pub(super) fn rounds(case: &str, joins: u64, entrants: Vec<Entrant<'_>>, plan: &
     let start = Instant::now();
     let Plan { rounds, at_least, slow_rounds, time, pair_time, .. } = *plan;
 
-    let everybody: Vec<&Runner<'_>> = entrants.iter().map(|entrant| &entrant.runner).collect();
+    let all: Vec<&Runner<'_>> = entrants.iter().map(|entrant| &entrant.runner).collect();
     let effort = Effort { rounds: 1, at_least: 1, time: Duration::ZERO };
-    let mut times = interleave(case, &[MILLIS_A_RUN], &everybody, effort)?;
+    let mut times = interleave(case, &[MILLIS_A_RUN], &all, effort)?;
     let (wanted, too_long) = entrants
         .iter()
         .zip(&times)
@@ -53,20 +53,20 @@ pub(super) fn rounds(case: &str, joins: u64, entrants: Vec<Entrant<'_>>, plan: &
     let one = elapsed() / u32::try_from(wanted.len().max(1))?;
 
     let effort = Effort { rounds: slow_rounds.saturating_sub(1), at_least: 0, time: left(time / 3) };
-    go_on(case, &mut times, wanted.into_iter().map(|(runner, _)| runner).collect(), effort, one)?;
+    more_rounds(case, &mut times, wanted.into_iter().map(|(runner, _)| runner).collect(), effort, one)?;
     let done = most_rounds(&times);
 
     let without_slow = entrants.iter().filter(|entrant| !entrant.is_slow()).map(|entrant| &entrant.runner).collect();
     let effort =
         Effort { rounds: rounds.saturating_sub(done), at_least: at_least.saturating_sub(done), time: left(time) };
-    go_on(case, &mut times, without_slow, effort, one)?;
+    more_rounds(case, &mut times, without_slow, effort, one)?;
 
     let pair: Vec<&Runner<'_>> =
-        entrants.iter().filter(|entrant| entrant.is_of_the_pair()).map(|entrant| &entrant.runner).collect();
+        entrants.iter().filter(|entrant| entrant.is_the_or_thep()).map(|entrant| &entrant.runner).collect();
     // If one of them is left out, the other has no counterpart for a close comparison.
     if pair.iter().any(|runner| runner.name != pair[0].name) {
         let rounds = rounds.saturating_sub(most_rounds(&times));
-        go_on(case, &mut times, pair, Effort { rounds, at_least: 0, time: left(time).max(pair_time) }, one)?;
+        more_rounds(case, &mut times, pair, Effort { rounds, at_least: 0, time: left(time).max(pair_time) }, one)?;
     }
 
     for (series, entrant) in times.iter_mut().zip(&entrants) {
@@ -87,14 +87,20 @@ fn most_rounds(times: &[Series]) -> usize {
 /// Measures further rounds of some entrants, if there is time for one.
 ///
 /// Each of them takes about `one`.
-fn go_on(case: &str, times: &mut [Series], runners: Vec<&Runner<'_>>, effort: Effort, one: Duration) -> Result<()> {
+fn more_rounds(
+    case: &str,
+    times: &mut [Series],
+    runners: Vec<&Runner<'_>>,
+    effort: Effort,
+    one: Duration,
+) -> Result<()> {
     let is_time = one * u32::try_from(runners.len())? < effort.time;
     if effort.rounds == 0 || !(is_time || effort.at_least > 0) || watch::is_over() {
         return Ok(());
     }
     for more in interleave(case, &[MILLIS_A_RUN], &runners, effort)? {
-        let who = (more.name, more.threads);
-        times.iter_mut().filter(|series| (series.name, series.threads) == who).for_each(|series| {
+        let runner = (more.name, more.threads);
+        times.iter_mut().filter(|series| (series.name, series.threads) == runner).for_each(|series| {
             series.samples.extend(&more.samples);
         });
     }
@@ -112,32 +118,32 @@ mod tests {
     }
 
     /// The number of rounds of entrants whose samples take the given milliseconds.
-    fn measured_at(plan: &Plan, who: Vec<(&'static str, f64)>) -> Vec<(&'static str, usize)> {
+    fn measured_at(plan: &Plan, entrants: Vec<(&'static str, f64)>) -> Vec<(&'static str, usize)> {
         let entrant = |(name, millis)| {
             let measure = Box::new(move || Ok(vec![millis]));
             Entrant::new(Runner { name, threads: 1, measure }, Some(name.to_owned()))
         };
-        let measured = rounds("fib-5", 7, who.into_iter().map(entrant).collect(), plan).unwrap();
+        let measured = rounds("fib-5", 7, entrants.into_iter().map(entrant).collect(), plan).unwrap();
         assert_eq!(measured.joins, 7);
         assert!(measured.times.iter().all(|series| series.note.as_deref() == Some(series.name)));
         measured.times.iter().map(|series| (series.name, series.samples.len())).collect()
     }
 
     #[test]
-    fn the_slow_stop_first_and_the_pair_last() {
+    fn slow_entrants_stop_first_and_the_pair_last() {
         let plan = Plan { time: Duration::from_secs(100), ..PLAN };
         assert_eq!(measured(&plan), [("serial", 5), ("the", 5), ("thep", 5), ("central", 2)]);
     }
 
     #[test]
-    fn who_is_slow_and_takes_long_has_one_round_and_the_others_have_theirs() {
+    fn a_slow_entrant_with_a_long_first_round_has_no_second() {
         let plan = Plan { time: Duration::from_secs(100), ..PLAN };
-        let who = vec![("the", 6_000.0), ("central", 90_000.0), ("sharing", 4_000.0)];
-        assert_eq!(measured_at(&plan, who), [("the", 5), ("central", 1), ("sharing", 2)]);
+        let entrants = vec![("the", 6_000.0), ("central", 90_000.0), ("sharing", 4_000.0)];
+        assert_eq!(measured_at(&plan, entrants), [("the", 5), ("central", 1), ("sharing", 2)]);
     }
 
     #[test]
-    fn without_time_there_are_as_many_rounds_as_there_must_be() {
+    fn without_time_only_the_required_rounds_are_made() {
         let plan = Plan { time: Duration::ZERO, pair_time: Duration::ZERO, ..PLAN };
         assert_eq!(measured(&plan), [("serial", 3), ("the", 3), ("thep", 3), ("central", 1)]);
     }

@@ -21,12 +21,12 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result};
 
-use super::{chosen, Measured};
+use super::{select_cases, Measured};
 use crate::figures;
 use crate::watch;
 use plan::Plan;
 
-pub(crate) use bound::{Vouched, LARGEST as LARGEST_BOUND};
+pub(crate) use bound::{TrustedBound, LARGEST as LARGEST_BOUND};
 pub(crate) use normalised::{fence_removal, is_fine_grained};
 
 /// The suite's name.
@@ -42,7 +42,7 @@ pub(crate) const STEALS_A_RUN: &str = "steals/run";
 pub(crate) const ABORTS_A_RUN: &str = "aborts/run";
 
 /// The names of all cases of a quick or a full run, in order.
-pub(crate) fn names(quick: bool) -> Vec<String> {
+pub(crate) fn case_names(quick: bool) -> Vec<String> {
     let plan = if quick { Plan::QUICK } else { Plan::FULL };
     plan.cases().iter().map(ToString::to_string).collect()
 }
@@ -53,14 +53,14 @@ pub(crate) struct Options {
     /// The options that all suites of pools have.
     pub(crate) common: super::Options,
     /// The bound that the fence-free queues rely on. Without it, those that need it are left out.
-    pub(crate) vouched: Option<Vouched>,
+    pub(crate) bound: Option<TrustedBound>,
 }
 
 /// Runs the suite.
-pub(crate) fn run_trusting(options: &Options) -> Result<Measured> {
-    let Options { common, vouched } = options;
+pub(crate) fn run(options: &Options) -> Result<Measured> {
+    let Options { common, bound } = options;
     let plan = if common.quick { Plan::QUICK } else { Plan::FULL }.within(common.limit);
-    let cases = chosen(plan.cases(), &common.cases)?;
+    let cases = select_cases(plan.cases(), &common.cases)?;
 
     let mut text = String::new();
     let speed = if common.quick { "quick" } else { "full" };
@@ -68,7 +68,7 @@ pub(crate) fn run_trusting(options: &Options) -> Result<Measured> {
     let mut all = Vec::new();
     for &case in watch::each(&cases) {
         let measured = case
-            .measure(&plan, common.threads, vouched.as_ref())
+            .measure(&plan, common.threads, bound.as_ref())
             .with_context(|| format!("{case} could not be measured"))?;
         watch::keep(SUITE, &measured.times);
         watch::keep(SUITE, &measured.thefts);

@@ -202,7 +202,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_slow_round_slows_everybody_and_no_ratio() {
+    fn a_slow_round_does_not_change_ratios() {
         let (the, thep) =
             (series("fib-42", ("the", 1), &[2.0, 20.0, 2.0]), series("fib-42", ("thep", 1), &[1.0, 10.0, 1.5]));
         let ratio = Ratio::of(&thep, &the).unwrap();
@@ -212,7 +212,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn means_are_geometric_and_only_of_those_who_have_every_program() {
+    fn means_are_geometric_and_need_every_program() {
         let all = [
             series("fib-42", ("the", 2), &[4.0]),
             series("fib-42", ("thep", 2), &[2.0]),
@@ -232,11 +232,11 @@ pub(super) mod tests {
         assert_eq!(medians(&figure.fine_grained), [Some(1.0), Some(1.0), Some(1.0)]);
         assert_eq!(figure.mean("thep", false).map(|mean| mean.rounds), Some(1));
         assert_eq!(figure.mean("rayon", false), None);
-        assert_eq!(figure.mean("nobody", true), None);
+        assert_eq!(figure.mean("unknown", true), None);
     }
 
     #[test]
-    fn threads_and_units_are_told_apart() {
+    fn threads_and_units_are_distinguished() {
         let mut steals = series("fib-42", ("thep", 1), &[7.0]);
         steals.unit = super::super::STEALS_A_RUN;
         let all = [

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn optional_rounds_leave_a_quick_run_time_for_what_is_not_optional() {
+    fn optional_rounds_of_a_quick_run_leave_time_for_the_others() {
         let cases = u32::try_from(Plan::QUICK.cases().len()).unwrap();
         let time = (Plan::QUICK.time + Plan::QUICK.pair_time) * cases;
         assert!(time < Duration::from_secs(35), "{time:?}");

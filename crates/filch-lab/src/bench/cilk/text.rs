@@ -28,10 +28,10 @@ fn lines(title: &str, ratios: &[Option<Ratio>]) -> [Vec<String>; 2] {
 pub(super) fn figure_10(series: &[Series]) -> String {
     let threads: BTreeSet<usize> =
         series.iter().filter(|series| series.name == BASELINE).map(|series| series.threads).collect();
-    threads.into_iter().map(|threads| of_threads(series, threads)).collect()
+    threads.into_iter().map(|threads| figure_10_of(series, threads)).collect()
 }
 
-fn of_threads(series: &[Series], threads: usize) -> String {
+fn figure_10_of(series: &[Series], threads: usize) -> String {
     let figure = normalised(series, threads);
     let mut header = vec![String::new()];
     header.extend(figure.names.iter().map(|&name| name.to_owned()));
@@ -77,7 +77,7 @@ pub(super) fn figure_1(series: &[Series]) -> String {
     table.extend(lines("geometric mean", &mean(|_| true)));
     table.extend(lines("of fine-grained", &mean(is_fine_grained)));
     format!(
-        "\nWhat is left of the run time with 1 thread when the owner has no fence (figure 1).\n\n{}",
+        "\nRun times with 1 thread without the owner's fence, as multiples of those with it (figure 1).\n\n{}",
         figures::grid(&header, &table)
     )
 }
@@ -120,7 +120,7 @@ pub(super) fn thefts(series: &[Series]) -> String {
     let never: Vec<&str> =
         cases.iter().copied().filter(|case| median(case, "ff_the", STEALS_A_RUN) == Some(0.0)).collect();
     format!(
-        "\nJobs stolen in a run, by the median, and behind a slash the attempts that the queue refused. ff_the stole nothing in {} of {} programs.\n\n{}\n",
+        "\nJobs stolen in a run, medians, and after a slash the attempts that the queue refused. ff_the stole nothing in {} of {} programs.\n\n{}\n",
         never.len(),
         cases.len(),
         figures::grid(&header, &table)
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_never_gave_anything_is_counted() {
+    fn programs_in_which_ff_the_stole_nothing_are_counted() {
         let of = |case, name, unit, figure| Series { unit, ..series(case, (name, 2), &[figure]) };
         let text = thefts(&[
             of("fib-42", "ff_the", STEALS_A_RUN, 0.0),

@@ -13,40 +13,40 @@ use super::{Contender, Context, Fork, Runtime};
 pub(crate) enum Chili {}
 
 /// A scope that gives access to nothing but its join.
-pub(crate) struct Borrowed<'a>(&'a mut Scope<'a>);
+pub(crate) struct ScopeRef<'a>(&'a mut Scope<'a>);
 
-impl<'a> Borrowed<'a> {
+impl<'a> ScopeRef<'a> {
     /// Wraps a scope with a single lifetime.
     ///
     /// chili's closures take a reference and a scope of two unrelated lifetimes, which a generic
     /// closure cannot express.
     #[inline(always)]
-    fn new(scope: &'a mut Scope<'_>) -> Borrowed<'a> {
+    fn new(scope: &'a mut Scope<'_>) -> ScopeRef<'a> {
         // SAFETY: this only shortens a lifetime, to one for which the scope is borrowed
         // exclusively. A shorter lifetime behind `&mut` could do harm only by a store of something
         // shorter-lived into the scope. The field is private to this module, which calls `join` and
         // nothing else, and `join` stores no reference of that lifetime.
-        Borrowed(unsafe { std::mem::transmute::<&'a mut Scope<'_>, &'a mut Scope<'a>>(scope) })
+        ScopeRef(unsafe { std::mem::transmute::<&'a mut Scope<'_>, &'a mut Scope<'a>>(scope) })
     }
 }
 
 impl Fork for Chili {
-    type Context<'a> = Borrowed<'a>;
+    type Context<'a> = ScopeRef<'a>;
 
     #[inline(always)]
-    fn lend<'a>(context: &'a mut Borrowed<'_>) -> Borrowed<'a> {
-        Borrowed::new(context.0)
+    fn reborrow<'a>(context: &'a mut ScopeRef<'_>) -> ScopeRef<'a> {
+        ScopeRef::new(context.0)
     }
 
     #[inline(always)]
-    fn join<A, B, RA, RB>(context: Borrowed<'_>, a: A, b: B) -> (RA, RB)
+    fn join<A, B, RA, RB>(context: ScopeRef<'_>, a: A, b: B) -> (RA, RB)
     where
-        A: for<'a> FnOnce(Borrowed<'a>) -> RA + Send,
-        B: for<'a> FnOnce(Borrowed<'a>) -> RB + Send,
+        A: for<'a> FnOnce(ScopeRef<'a>) -> RA + Send,
+        B: for<'a> FnOnce(ScopeRef<'a>) -> RB + Send,
         RA: Send,
         RB: Send,
     {
-        context.0.join(|scope| a(Borrowed::new(scope)), |scope| b(Borrowed::new(scope)))
+        context.0.join(|scope| a(ScopeRef::new(scope)), |scope| b(ScopeRef::new(scope)))
     }
 }
 
@@ -59,7 +59,7 @@ impl Runtime for Chili {
         W: for<'a> FnOnce(Context<'a, Self>) -> R + Send,
         R: Send,
     {
-        work(Borrowed::new(&mut pool.scope()))
+        work(ScopeRef::new(&mut pool.scope()))
     }
 }
 

@@ -15,7 +15,7 @@ impl<Q: Queue> Fork for Engine<Q> {
     type Context<'a> = &'a Worker<Q>;
 
     #[inline(always)]
-    fn lend<'a>(context: &'a mut &Worker<Q>) -> &'a Worker<Q> {
+    fn reborrow<'a>(context: &'a mut &Worker<Q>) -> &'a Worker<Q> {
         context
     }
 

@@ -9,13 +9,13 @@ use filch::{Builder, Fences, Pool, Waiting, Worker};
 use super::{Contender, Context, Fork, Runtime, STACK};
 
 /// `filch::join`, which finds the worker itself.
-pub(crate) enum Found {}
+pub(crate) enum FilchJoin {}
 
-impl Fork for Found {
+impl Fork for FilchJoin {
     type Context<'a> = ();
 
     #[inline(always)]
-    fn lend((): &mut ()) {}
+    fn reborrow((): &mut ()) {}
 
     #[inline(always)]
     fn join<A, B, RA, RB>((): (), a: A, b: B) -> (RA, RB)
@@ -29,7 +29,7 @@ impl Fork for Found {
     }
 }
 
-macro_rules! passed {
+macro_rules! worker_join {
     ($(#[$doc:meta])* $fork:ident, $join:ident) => {
         $(#[$doc])*
         pub(crate) enum $fork {}
@@ -38,7 +38,7 @@ macro_rules! passed {
             type Context<'a> = &'a mut Worker;
 
             #[inline(always)]
-            fn lend<'a>(context: &'a mut &mut Worker) -> &'a mut Worker {
+            fn reborrow<'a>(context: &'a mut &mut Worker) -> &'a mut Worker {
                 context
             }
 
@@ -56,14 +56,14 @@ macro_rules! passed {
     };
 }
 
-passed! {
+worker_join! {
     /// `Worker::join`.
-    Passed, join
+    WorkerJoin, join
 }
 
-passed! {
+worker_join! {
     /// `Worker::maybe_join`, which makes no job if enough jobs are queued and no worker is hungry.
-    PassedMaybe, maybe_join
+    WorkerMaybeJoin, maybe_join
 }
 
 macro_rules! installed {
@@ -72,7 +72,7 @@ macro_rules! installed {
         pub(crate) enum $contender {}
 
         impl Runtime for $contender {
-            type Fork = Found;
+            type Fork = FilchJoin;
             type Pool = Pool;
 
             fn enter<R, W>(pool: &Pool, work: W) -> R
@@ -134,24 +134,24 @@ macro_rules! with_worker {
 
 with_worker! {
     /// `filch-worker`: the worker is an argument.
-    FilchWorker, "filch-worker", Passed, Pool::builder()
+    FilchWorker, "filch-worker", WorkerJoin, Pool::builder()
 }
 
 with_worker! {
     /// `filch-maybe`: the worker is an argument, and a join may make no job.
-    FilchMaybe, "filch-maybe", PassedMaybe, Pool::builder()
+    FilchMaybe, "filch-maybe", WorkerMaybeJoin, Pool::builder()
 }
 
 with_worker! {
     /// `filch-fenced`: the owner executes the fence.
     ///
     /// This is what happens where the operating system offers no heavy barrier.
-    FilchFenced, "filch-fenced", Passed, Pool::builder().fences(Fences::Owner)
+    FilchFenced, "filch-fenced", WorkerJoin, Pool::builder().fences(Fences::Owner)
 }
 
 with_worker! {
     /// `filch-no-raid`: a thief waits until the owner shares.
-    FilchNoRaid, "filch-no-raid", Passed, Pool::builder().raid(false)
+    FilchNoRaid, "filch-no-raid", WorkerJoin, Pool::builder().raid(false)
 }
 
 fn build(builder: Builder, threads: usize) -> Result<Pool> {

@@ -37,8 +37,8 @@ pub(crate) trait Fork {
     /// It is passed by value, so that nothing takes no register.
     type Context<'a>;
 
-    /// Lends the context for a call, so that it stays available for the next call.
-    fn lend<'a>(context: &'a mut Self::Context<'_>) -> Self::Context<'a>;
+    /// Reborrows the context for a call, so that it stays available for the next call.
+    fn reborrow<'a>(context: &'a mut Self::Context<'_>) -> Self::Context<'a>;
 
     /// Runs both closures, possibly in parallel.
     fn join<A, B, RA, RB>(context: Self::Context<'_>, a: A, b: B) -> (RA, RB)

@@ -12,7 +12,7 @@ impl Fork for Rayon {
     type Context<'a> = ();
 
     #[inline(always)]
-    fn lend((): &mut ()) {}
+    fn reborrow((): &mut ()) {}
 
     #[inline(always)]
     fn join<A, B, RA, RB>((): (), a: A, b: B) -> (RA, RB)

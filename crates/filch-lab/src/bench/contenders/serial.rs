@@ -13,7 +13,7 @@ impl Fork for Serial {
     type Context<'a> = ();
 
     #[inline(always)]
-    fn lend((): &mut ()) {}
+    fn reborrow((): &mut ()) {}
 
     #[inline(always)]
     fn join<A, B, RA, RB>((): (), a: A, b: B) -> (RA, RB)
@@ -35,7 +35,7 @@ impl Fork for SerialCall {
     type Context<'a> = ();
 
     #[inline(always)]
-    fn lend((): &mut ()) {}
+    fn reborrow((): &mut ()) {}
 
     #[inline(always)]
     fn join<A, B, RA, RB>((): (), a: A, b: B) -> (RA, RB)
@@ -52,7 +52,7 @@ fn call<A: FnOnce(()) -> R, R>(closure: A) -> R {
     closure(())
 }
 
-macro_rules! without_a_pool {
+macro_rules! serial_contender {
     ($contender:ident, $name:literal) => {
         impl Runtime for $contender {
             type Fork = $contender;
@@ -77,8 +77,8 @@ macro_rules! without_a_pool {
     };
 }
 
-without_a_pool!(Serial, "serial");
-without_a_pool!(SerialCall, "serial-call");
+serial_contender!(Serial, "serial");
+serial_contender!(SerialCall, "serial-call");
 
 /// Runs serially and counts the joins.
 ///
@@ -88,7 +88,7 @@ pub(crate) enum Counting {}
 impl Fork for Counting {
     type Context<'a> = &'a mut u64;
 
-    fn lend<'a>(context: &'a mut &mut u64) -> &'a mut u64 {
+    fn reborrow<'a>(context: &'a mut &mut u64) -> &'a mut u64 {
         context
     }
 

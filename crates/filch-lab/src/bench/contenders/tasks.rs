@@ -1,6 +1,6 @@
 //! Scopes and worklists, for programs that need more than joins.
 
-use super::filch::Found;
+use super::filch::FilchJoin;
 use super::rayon::Rayon;
 use super::Fork;
 
@@ -19,7 +19,7 @@ pub(crate) trait Tasks: for<'a> Fork<Context<'a> = ()> {
     fn worklist(root: usize, visit: impl Fn(usize, &mut dyn FnMut(usize)) + Sync);
 }
 
-impl Tasks for Found {
+impl Tasks for FilchJoin {
     type Scope<'scope> = filch::Scope<'scope>;
 
     fn scope<'scope>(body: impl FnOnce(&filch::Scope<'scope>) + Send) {

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::{chosen, Limit, Measured};
+use super::{select_cases, Limit, Measured};
 use crate::figures;
 use crate::watch;
 use plan::Plan;
@@ -54,7 +54,7 @@ pub(crate) struct Options {
 /// Runs the suite. The calling thread must not be pinned: pools inherit its affinity.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
-    let cases = chosen(plan.cases(), &options.cases)?;
+    let cases = select_cases(plan.cases(), &options.cases)?;
 
     let mut text = String::new();
     let speed = if options.quick { "quick" } else { "full" };
@@ -68,7 +68,7 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
         watch::keep(SUITE, &series);
         all.extend(series);
     }
-    if !super::cpu::IS_KNOWN {
+    if !super::cpu::IS_SUPPORTED {
         writeln!(text, "\nCases that need the CPU time of the process were left out: it is measured only on Linux.")?;
     }
     text.push('\n');
@@ -82,10 +82,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cases_are_chosen_by_how_their_names_begin() {
+    fn cases_are_selected_by_the_beginning_of_their_names() {
         let names = |begins: &[&str]| {
             let begins: Vec<String> = begins.iter().map(|&name| name.to_owned()).collect();
-            chosen(Plan::FULL.cases(), &begins).map(|cases| cases.iter().map(Case::to_string).collect::<Vec<_>>())
+            select_cases(Plan::FULL.cases(), &begins).map(|cases| cases.iter().map(Case::to_string).collect::<Vec<_>>())
         };
         assert_eq!(names(&[]).unwrap().len(), Plan::FULL.cases().len());
         assert_eq!(names(&["fib", "wake"]).unwrap(), ["fib-38", "wake"]);

@@ -8,7 +8,7 @@ use filch_graph::{generate, Graph};
 use super::memory;
 use super::plan::Plan;
 use super::problems::{Closure, SpanningTree};
-use super::stage::Stage;
+use super::setup::Setup;
 use crate::figures::Series;
 
 /// The seed of all graphs and roots.
@@ -126,13 +126,13 @@ impl Case {
             return memory::DESCRIPTION.to_owned();
         };
         let task = match task {
-            Task::Closure => "what can be reached from a vertex",
+            Task::Closure => "the vertices that can be reached from a vertex",
             Task::SpanningTree => "a spanning tree",
         };
         let graph = match shape.family {
             Family::KGraph => "each vertex joined to its 3 nearest on a ring",
             Family::Torus => "a grid without a border",
-            Family::Random => "3 random edges a vertex",
+            Family::Random => "3 random edges per vertex",
         };
         format!("{task}; {graph}, neighbours {}", if sorted { "sorted" } else { "in random order" })
     }
@@ -141,10 +141,10 @@ impl Case {
     pub(crate) fn measure(self, plan: &Plan, threads: usize) -> Result<Vec<Series>> {
         match self {
             Case::Traversal { task: Task::Closure, shape, sorted } => {
-                Stage::<Closure>::set(shape.generate(sorted)?)?.measure(self, plan, threads)
+                Setup::<Closure>::new(shape.generate(sorted)?)?.measure(self, plan, threads)
             }
             Case::Traversal { task: Task::SpanningTree, shape, sorted } => {
-                Stage::<SpanningTree>::set(shape.generate(sorted)?)?.measure(self, plan, threads)
+                Setup::<SpanningTree>::new(shape.generate(sorted)?)?.measure(self, plan, threads)
             }
             Case::Memory => memory::measure(),
         }

@@ -7,19 +7,19 @@ use std::fmt;
 
 use super::cases::{self, Case, Family, Task};
 use super::memory;
-use super::stage::{NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR};
+use super::setup::{NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR};
 use crate::figures::{self, Series};
 use crate::queue::Queue;
 use crate::stats;
 
 /// The required figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Wanted {
+enum Requirement {
     AtLeast(f64),
     AtMost(f64),
 }
 
-impl Wanted {
+impl Requirement {
     fn is_met(self, figure: f64) -> bool {
         self.margin(figure) >= 0.0
     }
@@ -27,23 +27,23 @@ impl Wanted {
     /// The margin by which a figure exceeds the requirement.
     fn margin(self, figure: f64) -> f64 {
         match self {
-            Wanted::AtLeast(least) => figure - least,
-            Wanted::AtMost(most) => most - figure,
+            Requirement::AtLeast(least) => figure - least,
+            Requirement::AtMost(most) => most - figure,
         }
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Wanted::AtLeast(least) => write!(f, ">= {least:.2}"),
-            Wanted::AtMost(most) => write!(f, "<= {most:.2}"),
+            Requirement::AtLeast(least) => write!(f, ">= {least:.2}"),
+            Requirement::AtMost(most) => write!(f, "<= {most:.2}"),
         }
     }
 }
 
 /// The filch queue that the goals are for.
-const OURS: &str = Queue::Lifo.name();
+const FILCH_QUEUE: &str = Queue::Lifo.name();
 
 /// The figure that a goal is about.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,7 +64,7 @@ struct Goal {
     cases: Vec<String>,
     threads: usize,
     figure: Figure,
-    wanted: Wanted,
+    required: Requirement,
 }
 
 fn goals() -> Vec<Goal> {
@@ -76,48 +76,48 @@ fn goals() -> Vec<Goal> {
                 Case::Memory => false,
             };
             let cases: Vec<String> = cases::all().iter().filter(|case| of_family(case)).map(Case::to_string).collect();
-            let mut goal = |threads, figure, wanted| {
-                goals.push(Goal { name: format!("{task}/{name}"), cases: cases.clone(), threads, figure, wanted });
+            let mut goal = |threads, figure, required| {
+                goals.push(Goal { name: format!("{task}/{name}"), cases: cases.clone(), threads, figure, required });
             };
             for threads in [1, 2] {
                 match family {
                     Family::Random => {
-                        goal(threads, Figure::Within("chase_lev"), Wanted::AtMost(1.03));
-                        goal(threads, Figure::Within("crossbeam-lifo"), Wanted::AtMost(1.0));
+                        goal(threads, Figure::Within("chase_lev"), Requirement::AtMost(1.03));
+                        goal(threads, Figure::Within("crossbeam-lifo"), Requirement::AtMost(1.0));
                     }
                     Family::KGraph | Family::Torus => {
                         let least = if family == Family::KGraph { 1.12 } else { 1.2 };
-                        goal(threads, Figure::Faster("chase_lev"), Wanted::AtLeast(least));
-                        goal(threads, Figure::Faster("crossbeam-lifo"), Wanted::AtLeast(1.25));
-                        goal(threads, Figure::Faster("rayon-spawn"), Wanted::AtLeast(2.0));
+                        goal(threads, Figure::Faster("chase_lev"), Requirement::AtLeast(least));
+                        goal(threads, Figure::Faster("crossbeam-lifo"), Requirement::AtLeast(1.25));
+                        goal(threads, Figure::Faster("rayon-spawn"), Requirement::AtLeast(2.0));
                     }
                 }
             }
             if family != Family::Torus {
                 // Two serial runs side by side are the most that the machine can do.
-                goal(2, Figure::Faster(SERIAL_PAIR), Wanted::AtLeast(0.85));
+                goal(2, Figure::Faster(SERIAL_PAIR), Requirement::AtLeast(0.85));
             }
-            goal(2, Figure::Own(REDUNDANT), Wanted::AtMost(6.0));
+            goal(2, Figure::Own(REDUNDANT), Requirement::AtMost(6.0));
         }
     }
     for (unit, most) in [(memory::BYTES_AN_EDGE, 8.0), (memory::BYTES_A_VERTEX, 8.0)] {
         let cases = vec![memory::CASE.to_owned()];
-        let (figure, wanted) = (Figure::Own(unit), Wanted::AtMost(most));
-        goals.push(Goal { name: memory::CASE.to_owned(), cases, threads: 1, figure, wanted });
+        let (figure, required) = (Figure::Own(unit), Requirement::AtMost(most));
+        goals.push(Goal { name: memory::CASE.to_owned(), cases, threads: 1, figure, required });
     }
     goals
 }
 
 /// All goals for which there are figures, as text.
 pub(crate) fn summary(series: &[Series]) -> String {
-    let header = ["goal", "threads", "worst", "95 % interval", "wanted", "met in", "worst case"].map(str::to_owned);
+    let header = ["goal", "threads", "worst", "95 % interval", "required", "met in", "worst case"].map(str::to_owned);
     let lines: Vec<_> = goals().iter().filter_map(|goal| line(goal, series)).collect();
     if lines.is_empty() {
         return String::new();
     }
     format!(
-        "Goals: `a / b` says how many times as long a takes as b, by their medians. A goal is for several cases; the figure is that of the\n\
-         worst. The interval encloses the median of its ratios round by round with a confidence of 95 %; of fewer than 6 rounds it is their\n\
+        "Goals: `a / b` is the median time of a divided by that of b. A goal covers several cases; the figure is that of the worst case.\n\
+         The interval is a 95 % confidence interval of the median of its ratios round by round; with fewer than 6 rounds it is their\n\
          whole range.\n\n{}",
         figures::grid(&header, &lines)
     )
@@ -135,29 +135,29 @@ fn figure(goal: &Goal, case: &str, series: &[Series]) -> Option<(f64, Vec<f64>)>
         Some((a.median() / b.median(), stats::paired_ratios(&a.samples, &b.samples)))
     };
     match goal.figure {
-        Figure::Faster(other) => ratio(other, OURS),
-        Figure::Within(other) => ratio(OURS, other),
-        Figure::Own(unit) => find(OURS, unit).map(|series| (series.median(), series.samples.clone())),
+        Figure::Faster(other) => ratio(other, FILCH_QUEUE),
+        Figure::Within(other) => ratio(FILCH_QUEUE, other),
+        Figure::Own(unit) => find(FILCH_QUEUE, unit).map(|series| (series.median(), series.samples.clone())),
     }
 }
 
 fn line(goal: &Goal, series: &[Series]) -> Option<Vec<String>> {
     let figures: Vec<_> = goal.cases.iter().filter_map(|case| Some((case, figure(goal, case, series)?))).collect();
-    let margin = |figure: f64| goal.wanted.margin(figure);
+    let margin = |figure: f64| goal.required.margin(figure);
     let (case, (worst, rounds)) = figures.iter().min_by(|(_, a), (_, b)| margin(a.0).total_cmp(&margin(b.0)))?;
-    let met = figures.iter().filter(|(_, (figure, _))| goal.wanted.is_met(*figure)).count();
+    let met = figures.iter().filter(|(_, (figure, _))| goal.required.is_met(*figure)).count();
     let interval = stats::interval(rounds)?;
     let text = match goal.figure {
-        Figure::Faster(other) => format!("{other} / {OURS}"),
-        Figure::Within(other) => format!("{OURS} / {other}"),
-        Figure::Own(unit) => format!("{OURS}, {unit}"),
+        Figure::Faster(other) => format!("{other} / {FILCH_QUEUE}"),
+        Figure::Within(other) => format!("{FILCH_QUEUE} / {other}"),
+        Figure::Own(unit) => format!("{FILCH_QUEUE}, {unit}"),
     };
     Some(vec![
         format!("{}: {text}", goal.name),
         goal.threads.to_string(),
         format!("{worst:.2}"),
         format!("{:.2} to {:.2}", interval.low, interval.high),
-        goal.wanted.to_string(),
+        goal.required.to_string(),
         format!("{met} of {}", figures.len()),
         (*case).clone(),
     ])
@@ -171,22 +171,22 @@ mod tests {
         Series { case: case.to_owned(), name, threads, unit, samples: samples.to_vec(), note: None }
     }
 
-    fn verdict(of: &str, threads: usize, wanted: Figure, series: &[Series]) -> Option<Vec<String>> {
+    fn verdict(of: &str, threads: usize, required: Figure, series: &[Series]) -> Option<Vec<String>> {
         let goals = goals();
-        let goal = goals.iter().find(|goal| goal.name == of && goal.threads == threads && goal.figure == wanted);
+        let goal = goals.iter().find(|goal| goal.name == of && goal.threads == threads && goal.figure == required);
         line(goal.expect("there is such a goal"), series).map(|line| line[2..].to_vec())
     }
 
     #[test]
-    fn a_goal_tells_of_the_worst_of_its_cases() {
+    fn a_goal_shows_the_worst_of_its_cases() {
         let time = |case, name, samples: &[f64]| series(case, name, 1, NANOS_A_VERTEX, samples);
         let all = [
             time("closure/torus-1m", "chase_lev", &[26.0, 28.0, 30.0]),
-            time("closure/torus-1m", OURS, &[20.0, 20.0, 20.0]),
+            time("closure/torus-1m", FILCH_QUEUE, &[20.0, 20.0, 20.0]),
             time("closure/torus-4m/unsorted", "chase_lev", &[22.0, 22.0, 22.0]),
-            time("closure/torus-4m/unsorted", OURS, &[20.0, 20.0, 20.0]),
+            time("closure/torus-4m/unsorted", FILCH_QUEUE, &[20.0, 20.0, 20.0]),
             time("closure/kgraph-1m", "chase_lev", &[1.0]),
-            time("closure/kgraph-1m", OURS, &[20.0]),
+            time("closure/kgraph-1m", FILCH_QUEUE, &[20.0]),
         ];
         assert_eq!(
             verdict("closure/torus", 1, Figure::Faster("chase_lev"), &all).unwrap(),
@@ -196,9 +196,9 @@ mod tests {
     }
 
     #[test]
-    fn random_graphs_are_to_be_no_slower() {
+    fn random_graphs_must_not_be_slower() {
         let time = |name, nanos| series("closure/random-1m-3m", name, 2, NANOS_A_VERTEX, &[nanos]);
-        let all = [time("chase_lev", 100.0), time(OURS, 104.0), time(SERIAL_PAIR, 90.0)];
+        let all = [time("chase_lev", 100.0), time(FILCH_QUEUE, 104.0), time(SERIAL_PAIR, 90.0)];
         let line = verdict("closure/random", 2, Figure::Within("chase_lev"), &all).unwrap();
         assert_eq!(line[..4], ["1.04", "1.04 to 1.04", "<= 1.03", "0 of 1"]);
         let line = verdict("closure/random", 2, Figure::Faster(SERIAL_PAIR), &all).unwrap();
@@ -208,15 +208,15 @@ mod tests {
     #[test]
     fn redundant_tasks_and_memory_are_judged_alone() {
         let all = [
-            series("closure/torus-1m", OURS, 2, REDUNDANT, &[0.5, 7.0, 0.5]),
-            series(memory::CASE, OURS, 1, memory::BYTES_AN_EDGE, &[8.0]),
+            series("closure/torus-1m", FILCH_QUEUE, 2, REDUNDANT, &[0.5, 7.0, 0.5]),
+            series(memory::CASE, FILCH_QUEUE, 1, memory::BYTES_AN_EDGE, &[8.0]),
         ];
         assert_eq!(verdict("closure/torus", 2, Figure::Own(REDUNDANT), &all).unwrap()[3], "1 of 1");
         assert_eq!(verdict(memory::CASE, 1, Figure::Own(memory::BYTES_AN_EDGE), &all).unwrap()[3], "1 of 1");
     }
 
     #[test]
-    fn without_figures_there_is_nothing_to_say() {
+    fn without_figures_the_summary_is_empty() {
         assert!(summary(&[]).is_empty());
     }
 }

@@ -5,14 +5,14 @@ use filch::explore::Explore;
 use filch_graph::{closure, generate, Vertex};
 
 use super::cases::SEED;
-use crate::bench::memory::{forget_peak, peak};
+use crate::bench::memory::{peak, reset_peak};
 use crate::figures::{self, Series};
 use crate::queue::Queue;
 
 /// The case's name in plots.
 pub(crate) const CASE: &str = "memory/random-10m-30m";
 /// A description of the case.
-pub(crate) const DESCRIPTION: &str = "what a closure takes in memory; 3 random edges a vertex, one worker";
+pub(crate) const DESCRIPTION: &str = "the memory of a closure; 3 random edges per vertex, one worker";
 
 /// The unit of the graph's bytes per undirected edge.
 pub(crate) const BYTES_AN_EDGE: &str = "bytes/edge";
@@ -29,7 +29,7 @@ const EDGES: usize = 30_000_000;
 /// Measures the case once: these figures do not scatter.
 pub(crate) fn measure() -> Result<Vec<Series>> {
     let graph = generate::random(VERTICES, EDGES, SEED)?;
-    let peak_is_new = forget_peak();
+    let peak_is_new = reset_peak();
     let closure = closure(&graph, [0], Explore::at_least_once().workers(1));
     ensure!(closure.reached() > VERTICES / 2, "only {} vertices were reached", closure.reached());
 
@@ -46,11 +46,11 @@ pub(crate) fn measure() -> Result<Vec<Series>> {
     };
     let mut series = vec![
         one(BYTES_AN_EDGE, of_arcs as f64 / EDGES as f64, Some("two arcs")),
-        one(BYTES_A_VERTEX, of_vertices as f64 / VERTICES as f64, Some("where its arcs begin, and its mark")),
-        one(LARGEST_WORKLIST, longest as f64, Some("as far as was seen; 8 bytes each")),
+        one(BYTES_A_VERTEX, of_vertices as f64 / VERTICES as f64, Some("the start of its arcs, and its mark")),
+        one(LARGEST_WORKLIST, longest as f64, Some("as observed; 8 bytes each")),
     ];
     if let Some(bytes) = peak() {
-        let note = if peak_is_new { "while it was computed" } else { "of everything so far" };
+        let note = if peak_is_new { "during the closure" } else { "since the start of the process" };
         series.push(one(PEAK_MEGABYTES, bytes as f64 / 1e6, Some(note)));
     }
     Ok(series)

@@ -10,19 +10,19 @@ mod goals;
 mod memory;
 mod plan;
 mod problems;
-mod stage;
+mod setup;
 mod table;
 
 use std::fmt::Write;
 
 use anyhow::Result;
 
-use super::{chosen, Measured, Options};
+use super::{select_cases, Measured, Options};
 use crate::watch;
 use plan::Plan;
 
 pub(crate) use cases::{Case, Family, Task, SHAPES};
-pub(crate) use stage::{NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR, STOLEN};
+pub(crate) use setup::{NANOS_A_VERTEX, REDUNDANT, SERIAL_PAIR, STOLEN};
 
 /// The suite's name.
 pub(crate) const SUITE: &str = "graphs";
@@ -30,14 +30,14 @@ pub(crate) const SUITE: &str = "graphs";
 /// Runs the suite. The calling thread must not be pinned: pools inherit its affinity.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
-    let cases = wanted(&plan, &options.cases)?;
+    let cases = cases_to_measure(&plan, &options.cases)?;
 
     let mut text = String::new();
     let speed = if options.quick { "quick" } else { "full" };
     writeln!(
         text,
-        "Suite {SUITE}, {speed}: nanoseconds a vertex, median and best of the rounds. A speed-up is how many times as long chase_lev takes\n\
-         on one thread. Redundant are tasks beyond one a vertex, with the most threads; stolen are those that came from another worker."
+        "Suite {SUITE}, {speed}: nanoseconds per vertex, median and best of the rounds. A speed-up is relative to chase_lev on one thread.\n\
+         Redundant: tasks beyond one per vertex, with the most threads. Stolen: tasks that were taken from another worker."
     )?;
     let mut all = Vec::new();
     for &case in watch::each(&cases) {
@@ -62,16 +62,16 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
 }
 
 /// The cases whose names were given, or those of the plan.
-fn wanted(plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
+fn cases_to_measure(plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
     if names.is_empty() {
         return Ok(plan.cases());
     }
-    let mut chosen = chosen(cases::all(), names)?;
+    let mut selected = select_cases(cases::all(), names)?;
     // A quick run leaves out large cases, unless the given names match nothing else.
-    if chosen.iter().any(|&case| plan.includes(case)) {
-        chosen.retain(|&case| plan.includes(case));
+    if selected.iter().any(|&case| plan.includes(case)) {
+        selected.retain(|&case| plan.includes(case));
     }
-    Ok(chosen)
+    Ok(selected)
 }
 
 #[cfg(test)]
@@ -79,14 +79,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_large_graph_is_in_a_quick_run_only_if_it_was_asked_for() {
+    fn a_quick_run_has_a_large_graph_only_if_it_is_named() {
         let names = |plan: &Plan, name: &str| -> Vec<String> {
-            wanted(plan, &[name.to_owned()]).unwrap().iter().map(Case::to_string).collect()
+            cases_to_measure(plan, &[name.to_owned()]).unwrap().iter().map(Case::to_string).collect()
         };
         assert_eq!(names(&Plan::QUICK, "closure/torus"), ["closure/torus-250k", "closure/torus-250k/unsorted"]);
         assert_eq!(names(&Plan::QUICK, "closure/torus-4m/"), ["closure/torus-4m/unsorted"]);
         assert_eq!(names(&Plan::FULL, "closure/torus").len(), 6);
-        let refusal = wanted(&Plan::QUICK, &["bfs".to_owned()]).unwrap_err().to_string();
+        let refusal = cases_to_measure(&Plan::QUICK, &["bfs".to_owned()]).unwrap_err().to_string();
         assert!(refusal.contains("no case begins with `bfs`; there are closure/kgraph-250k"), "{refusal}");
     }
 }

@@ -78,7 +78,7 @@ impl Problem for Closure {
 
     fn check(&self, _graph: &Graph, reached: usize) -> Result<()> {
         let marked = self.0.iter().filter(|mark| mark.load(Ordering::Relaxed) != 0).count();
-        ensure!(marked == reached, "{marked} vertices were reached and not {reached}");
+        ensure!(marked == reached, "{marked} vertices were reached instead of {reached}");
         Ok(())
     }
 }
@@ -146,10 +146,10 @@ impl Problem for SpanningTree {
             let parent = parent.load(Ordering::Relaxed);
             let known = (parent as usize) < graph.vertices();
             if !known || (parent != vertex && !graph.neighbours(parent).contains(&vertex)) {
-                bail!("vertex {vertex} has the parent {parent}, which is no neighbour of it");
+                bail!("vertex {vertex} has the parent {parent}, which is not its neighbour");
             }
         }
-        ensure!(in_tree == reached, "{in_tree} vertices are in the tree and not {reached}");
+        ensure!(in_tree == reached, "{in_tree} vertices are in the tree instead of {reached}");
         Ok(())
     }
 }
@@ -170,7 +170,7 @@ mod tests {
         for wrong in [0, Vertex::MAX] {
             *tree.parents[2].get_mut() = wrong;
             let error = tree.check(&graph, 4).unwrap_err().to_string();
-            assert_eq!(error, format!("vertex 2 has the parent {wrong}, which is no neighbour of it"));
+            assert_eq!(error, format!("vertex 2 has the parent {wrong}, which is not its neighbour"));
         }
     }
 }

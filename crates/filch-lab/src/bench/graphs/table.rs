@@ -1,12 +1,12 @@
 //! A case as a table, with a line for each contender and both thread counts.
 
-use super::stage::{NANOS_A_VERTEX, REDUNDANT, STOLEN};
+use super::setup::{NANOS_A_VERTEX, REDUNDANT, STOLEN};
 use crate::figures::{self, number, Series};
 use crate::queue::Queue;
 use crate::stats;
 
 /// The contender and thread count whose time is the baseline of speed-ups.
-const MEASURE: (&str, usize) = (Queue::ChaseLev.name(), 1);
+const BASELINE: (&str, usize) = (Queue::ChaseLev.name(), 1);
 
 /// The table of a case.
 ///
@@ -31,12 +31,12 @@ pub(crate) fn table(series: &[Series]) -> String {
     }
     header.extend(["redundant".to_owned(), "stolen".to_owned(), String::new()]);
 
-    let measure = find(MEASURE, NANOS_A_VERTEX).map(Series::median);
+    let baseline = find(BASELINE, NANOS_A_VERTEX).map(Series::median);
     let line = |name: &str| {
         let mut line = vec![name.to_owned()];
         for &threads in &counts {
             let time = find((name, threads), NANOS_A_VERTEX);
-            let speed_up = measure.zip(time).map(|(measure, time)| format!("{:.2}", measure / time.median()));
+            let speed_up = baseline.zip(time).map(|(baseline, time)| format!("{:.2}", baseline / time.median()));
             line.push(time.map(|time| number(time.median())).unwrap_or_default());
             line.push(time.and_then(|time| stats::min(&time.samples)).map(number).unwrap_or_default());
             line.push(speed_up.unwrap_or_default());
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everybody_is_measured_by_our_chase_lev_on_one_thread() {
+    fn speed_ups_are_relative_to_chase_lev_on_one_thread() {
         let series = |name, threads, unit, samples: &[f64]| Series {
             case: "closure/torus-1m".to_owned(),
             name,

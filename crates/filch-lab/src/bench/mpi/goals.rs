@@ -20,15 +20,15 @@ struct Goal {
     text: &'static str,
     over: (&'static str, usize),
     under: (&'static str, usize),
-    wanted: Wanted,
+    required: Requirement,
 }
 
 #[derive(Clone, Copy)]
-enum Wanted {
+enum Requirement {
     AtLeast(f64),
     AtMost(f64),
     /// No requirement: the ratio is shown for information.
-    Nothing,
+    None,
 }
 
 const GOALS: [Goal; 7] = [
@@ -36,49 +36,49 @@ const GOALS: [Goal; 7] = [
         text: "time, 1 rank / 2 ranks, 1 thread each",
         over: (ONE_RANK, 1),
         under: (TWO_RANKS, 2),
-        wanted: Wanted::AtLeast(SPEED_UP),
+        required: Requirement::AtLeast(SPEED_UP),
     },
     Goal {
         text: "time, 2 ranks of 1 thread / 1 rank of 2 threads",
         over: (TWO_RANKS, 2),
         under: (ONE_RANK, 2),
-        wanted: Wanted::AtMost(BEHIND_THREADS),
+        required: Requirement::AtMost(BEHIND_THREADS),
     },
     Goal {
         text: "time, 2 ranks of 1 thread / 2 threads without MPI",
         over: (TWO_RANKS, 2),
         under: (FILCH, 2),
-        wanted: Wanted::AtMost(BEHIND_THREADS),
+        required: Requirement::AtMost(BEHIND_THREADS),
     },
     Goal {
-        text: "time, 1 thread / two serial runs side by side: what two cores give",
+        text: "time, 1 thread / two serial runs side by side: the speed-up of two cores",
         over: (FILCH, 1),
         under: (TWO_SERIAL, 2),
-        wanted: Wanted::Nothing,
+        required: Requirement::None,
     },
     Goal {
         text: "time, two serial runs side by side / 2 ranks of 1 thread",
         over: (TWO_SERIAL, 2),
         under: (TWO_RANKS, 2),
-        wanted: Wanted::Nothing,
+        required: Requirement::None,
     },
     Goal {
         text: "time, 1 rank / without MPI, 1 thread",
         over: (ONE_RANK, 1),
         under: (FILCH, 1),
-        wanted: Wanted::Nothing,
+        required: Requirement::None,
     },
     Goal {
         text: "time, a checkpoint every second / none, 2 threads",
         over: (CHECKPOINTS, 2),
         under: (FILCH, 2),
-        wanted: Wanted::Nothing,
+        required: Requirement::None,
     },
 ];
 
 /// All goals for which there are figures, as text.
 pub(super) fn summary(series: &[Series]) -> String {
-    let header = ["goal", "ratio", "95 % interval", "wanted", ""].map(str::to_owned);
+    let header = ["goal", "ratio", "95 % interval", "required", ""].map(str::to_owned);
     let mut cases: Vec<&str> = series.iter().map(|series| series.case.as_str()).collect();
     cases.dedup();
     let mut lines: Vec<Vec<String>> = Vec::new();
@@ -90,31 +90,31 @@ pub(super) fn summary(series: &[Series]) -> String {
         return String::new();
     }
     format!(
-        "Goals: ratios of medians. The interval encloses the median of the ratios round by round with a confidence of 95 %; of fewer than 6 rounds it is\n\
+        "Goals: ratios of medians. The interval is a 95 % confidence interval of the median of the ratios round by round; with fewer than 6 rounds it is\n\
          their whole range.\n\n{}",
         figures::grid(&header, &lines)
     )
 }
 
 fn find<'s>(series: &'s [Series], case: &str, (name, threads): (&str, usize)) -> Option<&'s Series> {
-    let wanted = |series: &&Series| series.case == case && (series.name, series.threads) == (name, threads);
-    series.iter().find(|series| wanted(series) && series.unit == MILLISECONDS)
+    let is_it = |series: &&Series| series.case == case && (series.name, series.threads) == (name, threads);
+    series.iter().find(|series| is_it(series) && series.unit == MILLISECONDS)
 }
 
 fn line(case: &str, goal: &Goal, series: &[Series]) -> Option<Vec<String>> {
     let (over, under) = (find(series, case, goal.over)?, find(series, case, goal.under)?);
     let ratio = over.median() / under.median();
     let interval = stats::interval(&stats::paired_ratios(&over.samples, &under.samples))?;
-    let (wanted, met) = match goal.wanted {
-        Wanted::AtLeast(least) => (format!(">= {least:.2}"), Some(ratio >= least)),
-        Wanted::AtMost(most) => (format!("<= {most:.2}"), Some(ratio <= most)),
-        Wanted::Nothing => (String::new(), None),
+    let (required, met) = match goal.required {
+        Requirement::AtLeast(least) => (format!(">= {least:.2}"), Some(ratio >= least)),
+        Requirement::AtMost(most) => (format!("<= {most:.2}"), Some(ratio <= most)),
+        Requirement::None => (String::new(), None),
     };
     Some(vec![
         format!("{case}: {}", goal.text),
         format!("{ratio:.3}"),
         format!("{:.3} to {:.3}", interval.low, interval.high),
-        wanted,
+        required,
         met.map_or("", verdict).to_owned(),
     ])
 }
@@ -164,16 +164,16 @@ mod tests {
             series(TWO_RANKS, 2, &[105.0; 3]),
         ];
         let text = summary(&all);
-        let told = |part: &str| text.lines().find(|line| line.contains(part)).unwrap().trim_end().to_owned();
-        assert!(told("1 rank / 2 ranks").ends_with("met") && told("1 rank / 2 ranks").contains("1.724"), "{text}");
-        assert!(told("1 rank of 2 threads").ends_with("missed"), "{text}");
-        assert!(told("2 threads without MPI").ends_with("met"), "{text}");
+        let line = |part: &str| text.lines().find(|line| line.contains(part)).unwrap().trim_end().to_owned();
+        assert!(line("1 rank / 2 ranks").ends_with("met") && line("1 rank / 2 ranks").contains("1.724"), "{text}");
+        assert!(line("1 rank of 2 threads").ends_with("missed"), "{text}");
+        assert!(line("2 threads without MPI").ends_with("met"), "{text}");
         // Nine tenths of a second for each second are 3 % of half a minute.
-        assert!(told("from the line above").contains("3.00 %"), "{text}");
+        assert!(line("from the line above").contains("3.00 %"), "{text}");
     }
 
     #[test]
-    fn without_figures_there_is_nothing_to_say() {
+    fn without_figures_the_summary_is_empty() {
         assert!(summary(&[]).is_empty());
     }
 }

@@ -70,7 +70,7 @@ impl Launch {
     }
 
     pub(super) fn run(&self) -> Result<Answer> {
-        let program = std::env::current_exe().context("this program cannot be found, to be started again")?;
+        let program = std::env::current_exe().context("cannot find the path of this program")?;
         let mut command = match self.ranks {
             0 => Command::new(&program),
             ranks => {
@@ -95,9 +95,9 @@ impl Launch {
         let output = output.with_context(|| format!("{command:?} could not be started"))?;
         ensure!(output.status.success(), "{command:?} ended with {}", output.status);
         let printed: Printed = serde_json::from_slice(&output.stdout)
-            .with_context(|| format!("{command:?} printed what is not its summary"))?;
+            .with_context(|| format!("cannot parse the output of {command:?}"))?;
         let Printed { ending, cost, seconds, statistics: Statistics { explored, transfers } } = printed;
-        ensure!(ending == "optimal", "it ended with `{ending}`");
-        Ok(Answer { seconds, cost: cost.context("it has no cost")?, explored, transfers })
+        ensure!(ending == "optimal", "the search ended with `{ending}` instead of `optimal`");
+        Ok(Answer { seconds, cost: cost.context("the output has no cost")?, explored, transfers })
     }
 }

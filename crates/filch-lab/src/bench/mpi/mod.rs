@@ -19,7 +19,7 @@ use filch_dd::problems::independent_set;
 use filch_dd::Cost;
 
 use super::rounds::{interleave, Effort, Runner};
-use super::{chosen, Measured};
+use super::{select_cases, Measured};
 use crate::figures::{self, Series};
 use crate::watch;
 use launch::{Answer, Launch};
@@ -99,7 +99,7 @@ fn cases(quick: bool, data: Option<&Path>) -> Result<Vec<Case>> {
     if let Some(data) = data {
         ensure!(data.is_dir(), "{} is not a folder", data.display());
         let file = data.join("misp").join("brock200_4.clq");
-        ensure!(file.is_file(), "there is no {}", file.display());
+        ensure!(file.is_file(), "{} does not exist", file.display());
         cases.insert(0, Case { name: "misp/brock200_4".to_owned(), source: Source::File(file), effort });
     }
     Ok(cases)
@@ -109,14 +109,14 @@ fn cases(quick: bool, data: Option<&Path>) -> Result<Vec<Case>> {
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     launch::check()?;
     let super::Options { quick, cases: ref names, limit, .. } = options.common;
-    let cases = chosen(cases(quick, options.data.as_deref())?, names)?;
-    let folder = tempfile::tempdir().context("no folder for instances and checkpoints can be made")?;
+    let cases = select_cases(cases(quick, options.data.as_deref())?, names)?;
+    let folder = tempfile::tempdir().context("cannot create a folder for instances and checkpoints")?;
 
     let mut text = String::new();
     let speed = if quick { "quick" } else { "full" };
     writeln!(text, "Suite {SUITE}, {speed}: a proof of the optimum by one process or by ranks of one thread each, and the same with a checkpoint every second.")?;
     if options.data.is_none() && !quick {
-        writeln!(text, "brock200_4 is left out: --data says in which folder there is misp/brock200_4.clq.")?;
+        writeln!(text, "brock200_4 is left out: give the folder that has misp/brock200_4.clq with --data.")?;
     }
     let mut all = Vec::new();
     for case in watch::each(&cases) {
@@ -151,7 +151,7 @@ fn measure(case: &Case, effort: Effort, folder: &Path) -> Result<Vec<Series>> {
             let Answer { seconds, cost, explored, transfers } =
                 if name == TWO_SERIAL { launch.run_twice()? } else { launch.run()? };
             let known = optimum.replace(Some(cost)).unwrap_or(cost);
-            ensure!(known == cost, "it proved {cost}, where {known} was proven before");
+            ensure!(known == cost, "the run proved {cost}, but {known} was proven before");
             Ok(vec![1e3 * seconds, explored, transfers])
         };
         let all = if name == TWO_SERIAL { 2 } else { ranks.max(1) * threads };

@@ -28,7 +28,7 @@ pub(crate) const ROOM: usize = 4 * BURST;
 /// The number of tasks left when stealing ends.
 ///
 /// It is far more than a thief of a fence-free queue must leave alone.
-const LEFT_ALONE: usize = 1024;
+const LEFT_AFTER_STEALS: usize = 1024;
 
 /// A case to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +131,7 @@ pub(crate) fn measure<C: Contender>(case: Case, setup: &Setup) -> Result<Option<
         Case::PushGrow if !C::GROWS => return Ok(None),
         Case::PushGrow => push_grow::<C>(plan.tasks),
         Case::PopOnly => pop_only::<C>(plan.tasks),
-        Case::Steal => steal::<C>(if C::DEAR_STEALS { plan.dear_steals } else { plan.steals }),
+        Case::Steal => steal::<C>(if C::EXPENSIVE_STEALS { plan.expensive_steals } else { plan.steals }),
         Case::PushUnderTheft => theft::push_under_theft::<C>(plan.bursts_under_theft, setup.cores),
         Case::TaskCost(nanos) => burst::<C, Busy>(plan.bursts_of(nanos), setup.calibration.steps(nanos)),
     };
@@ -197,14 +197,14 @@ fn pop_only<C: Contender>(tasks: usize) -> Result<Sample> {
 }
 
 fn steal<C: Contender>(steals: usize) -> Result<Sample> {
-    let tasks = steals + LEFT_ALONE;
+    let tasks = steals + LEFT_AFTER_STEALS;
     let (owner, thief) = C::fresh(tasks)?;
     run_pushes::<C>(&owner, tasks);
     let start = Instant::now();
     let mut stolen = run_steals::<C>(&thief, black_box(steals));
     let elapsed = start.elapsed();
 
-    let left = run_pops::<C>(&owner, LEFT_ALONE);
+    let left = run_pops::<C>(&owner, LEFT_AFTER_STEALS);
     stolen.complete &= left.complete;
     stolen.sum = stolen.sum.wrapping_add(left.sum);
     stolen.check(tasks)?;
@@ -227,13 +227,13 @@ pub(super) struct Popped {
 impl Popped {
     /// All tasks of a run.
     #[inline(always)]
-    pub(super) fn all(work: impl Work) -> Popped {
+    pub(super) fn complete(work: impl Work) -> Popped {
         Popped { sum: work.sum(), complete: true }
     }
 
     /// The tasks of a run that ended too early.
     #[inline(always)]
-    pub(super) fn some(work: impl Work) -> Popped {
+    pub(super) fn incomplete(work: impl Work) -> Popped {
         Popped { sum: work.sum(), complete: false }
     }
 
@@ -292,11 +292,11 @@ fn bursts_of_tasks<C: Contender, W: Work>(owner: &C::Owner, bursts: usize, steps
         for _ in 0..BURST {
             match C::pop(owner) {
                 Some(task) => work.execute(task),
-                None => return Popped::some(work),
+                None => return Popped::incomplete(work),
             }
         }
     }
-    Popped::all(work)
+    Popped::complete(work)
 }
 
 #[inline(never)]
@@ -315,10 +315,10 @@ fn run_pops<C: Contender>(owner: &C::Owner, tasks: usize) -> Popped {
     for _ in 0..tasks {
         match C::pop(owner) {
             Some(task) => work.execute(task),
-            None => return Popped::some(work),
+            None => return Popped::incomplete(work),
         }
     }
-    Popped::all(work)
+    Popped::complete(work)
 }
 
 #[inline(never)]
@@ -333,12 +333,12 @@ fn run_steals<C: Contender>(thief: &C::Thief, steals: usize) -> Popped {
                 Steal::Retry => continue,
                 // No other thread can have emptied the queue, and the queue is long enough for a
                 // thief to see that.
-                Steal::Empty | Steal::Abort => return Popped::some(work),
+                Steal::Empty | Steal::Abort => return Popped::incomplete(work),
             }
             break;
         }
     }
-    Popped::all(work)
+    Popped::complete(work)
 }
 
 #[cfg(test)]
@@ -353,7 +353,7 @@ mod tests {
             rounds: 1,
             tasks: 3_000,
             steals: 500,
-            dear_steals: 50,
+            expensive_steals: 50,
             bursts: 20,
             bursts_under_theft: 2_000,
             time_a_sample: Duration::from_micros(100),
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn everyone_gets_through_every_case() {
+    fn all_contenders_complete_every_case() {
         let setup = tiny();
         for case in Plan::cases(2, &[0, 10]) {
             for entry in contenders::all() {
@@ -393,10 +393,10 @@ mod tests {
     }
 
     /// A queue that loses the task 100.
-    enum Careless {}
+    enum LosesTask {}
 
-    impl Contender for Careless {
-        const NAME: &'static str = "careless";
+    impl Contender for LosesTask {
+        const NAME: &'static str = "loses-task";
         const EXACTLY_ONCE: bool = true;
         type Owner = RefCell<Vec<usize>>;
         type Thief = ();
@@ -425,7 +425,7 @@ mod tests {
     fn a_lost_task_is_an_error_in_every_case() {
         let setup = tiny();
         for case in Plan::cases(2, &[10]) {
-            let error = measure::<Careless>(case, &setup).expect_err("a task was lost");
+            let error = measure::<LosesTask>(case, &setup).expect_err("a task was lost");
             assert!(error.to_string().contains("lost"), "{case}: {error:#}");
         }
     }
@@ -434,6 +434,6 @@ mod tests {
     fn a_task_swapped_for_another_is_an_error() {
         let mut work = Sum::new(0);
         [0, 1, 1].into_iter().for_each(|task| work.execute(task));
-        assert!(Popped::all(work).check(3).unwrap_err().to_string().contains("not the same ones"));
+        assert!(Popped::complete(work).check(3).unwrap_err().to_string().contains("not the same ones"));
     }
 }

@@ -18,7 +18,7 @@ pub(crate) trait Contender {
     /// Whether the queue starts small and grows.
     const GROWS: bool = true;
     /// Whether a steal is a system call.
-    const DEAR_STEALS: bool = false;
+    const EXPENSIVE_STEALS: bool = false;
 
     /// The owner's side of the queue.
     type Owner;
@@ -92,7 +92,7 @@ pub(crate) fn all() -> Vec<Entry> {
 }
 
 /// The push, pop and steal of filch's queues.
-macro_rules! our_operations {
+macro_rules! filch_operations {
     () => {
         #[inline(always)]
         fn push(owner: &Self::Owner, task: usize) -> bool {
@@ -112,7 +112,7 @@ macro_rules! our_operations {
     };
 }
 
-macro_rules! ours {
+macro_rules! filch_contender {
     ($contender:ident, $name:literal, $($module:ident)::+, exactly_once: $exactly_once:literal) => {
         #[doc = concat!("`", $name, "`.")]
         pub(crate) enum $contender {}
@@ -127,16 +127,16 @@ macro_rules! ours {
                 Ok(filch_queue::$($module)::+::new())
             }
 
-            our_operations!();
+            filch_operations!();
         }
     };
 }
 
-ours!(ChaseLev, "chase_lev", chase_lev, exactly_once: true);
-ours!(The, "the", the, exactly_once: true);
-ours!(IdempotentLifo, "idempotent::lifo", idempotent::lifo, exactly_once: false);
-ours!(IdempotentFifo, "idempotent::fifo", idempotent::fifo, exactly_once: false);
-ours!(IdempotentDoubleEnded, "idempotent::double_ended", idempotent::double_ended, exactly_once: false);
+filch_contender!(ChaseLev, "chase_lev", chase_lev, exactly_once: true);
+filch_contender!(The, "the", the, exactly_once: true);
+filch_contender!(IdempotentLifo, "idempotent::lifo", idempotent::lifo, exactly_once: false);
+filch_contender!(IdempotentFifo, "idempotent::fifo", idempotent::fifo, exactly_once: false);
+filch_contender!(IdempotentDoubleEnded, "idempotent::double_ended", idempotent::double_ended, exactly_once: false);
 
 /// filch's `asymmetric`.
 pub(crate) enum Asymmetric {}
@@ -144,7 +144,7 @@ pub(crate) enum Asymmetric {}
 impl Contender for Asymmetric {
     const NAME: &'static str = "asymmetric";
     const EXACTLY_ONCE: bool = true;
-    const DEAR_STEALS: bool = true;
+    const EXPENSIVE_STEALS: bool = true;
     type Owner = asymmetric::Owner<usize>;
     type Thief = asymmetric::Thief<usize>;
 
@@ -157,7 +157,7 @@ impl Contender for Asymmetric {
         Some(owner.mode().to_string())
     }
 
-    our_operations!();
+    filch_operations!();
 }
 
 /// A delta with one extra store per pop: the fastest owner.
@@ -179,7 +179,7 @@ fn delta_note(case: Case) -> Option<String> {
 
 macro_rules! fence_free {
     ($trusted:ident, $untrusted:ident, $name:literal, $module:ident) => {
-        #[doc = concat!("`", $name, "`, vouched for: exactly once.")]
+        #[doc = concat!("`", $name, "`, with a trusted bound: exactly once.")]
         pub(crate) enum $trusted {}
 
         impl Contender for $trusted {
@@ -203,10 +203,10 @@ macro_rules! fence_free {
                 delta_note(case)
             }
 
-            our_operations!();
+            filch_operations!();
         }
 
-        #[doc = concat!("`", $name, "`, with nobody to vouch for the bound: at least once.")]
+        #[doc = concat!("`", $name, "`, without trust in the bound: at least once.")]
         pub(crate) enum $untrusted {}
 
         impl Contender for $untrusted {
@@ -227,7 +227,7 @@ macro_rules! fence_free {
                 delta_note(case)
             }
 
-            our_operations!();
+            filch_operations!();
         }
     };
 }
@@ -320,7 +320,7 @@ macro_rules! st3 {
             }
 
             fn note(case: Case) -> Option<String> {
-                (case == Case::PushThenPop).then(|| "no growth: all room up front".to_owned())
+                (case == Case::PushThenPop).then(|| "no growth: allocated at full size".to_owned())
             }
         }
     };

@@ -112,13 +112,13 @@ fn chase_lev<P: Publish, W: Work>(bursts: usize, steps: u64) -> Popped {
             P::publish(tail_word, tail);
             // Relaxed: the fence orders it.
             if head.load(Ordering::Relaxed) > tail {
-                return Popped::some(work);
+                return Popped::incomplete(work);
             }
             // Relaxed: the owner wrote it.
             work.execute(slots[tail % BURST].load(Ordering::Relaxed));
         }
     }
-    Popped::all(work)
+    Popped::complete(work)
 }
 
 /// The accesses of the owner in the idempotent LIFO.
@@ -153,7 +153,7 @@ fn lifo<W: Work>(bursts: usize, steps: u64) -> Popped {
             // Relaxed: as in push.
             let old = anchor.load(Ordering::Relaxed);
             if tail_of(old) == 0 {
-                return Popped::some(work);
+                return Popped::incomplete(work);
             }
             // Relaxed: the owner wrote it.
             work.execute(slots[(tail_of(old) - 1) % BURST].load(Ordering::Relaxed));
@@ -161,5 +161,5 @@ fn lifo<W: Work>(bursts: usize, steps: u64) -> Popped {
             anchor.store(old - 1, Ordering::Release);
         }
     }
-    Popped::all(work)
+    Popped::complete(work)
 }

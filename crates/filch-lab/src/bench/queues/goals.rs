@@ -9,31 +9,31 @@ use crate::stats;
 
 /// The required ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Wanted {
+enum Requirement {
     /// The other queue takes at least this many times as long as filch's.
     Faster(f64),
     /// filch's queue takes at most this many times as long as the other.
     Within(f64),
     /// No requirement: shows how many times as long the other queue takes.
-    Known,
+    None,
 }
 
-impl Wanted {
+impl Requirement {
     fn is_met(self, ratio: f64) -> Option<bool> {
         match self {
-            Wanted::Faster(least) => Some(ratio >= least),
-            Wanted::Within(most) => Some(ratio <= most),
-            Wanted::Known => None,
+            Requirement::Faster(least) => Some(ratio >= least),
+            Requirement::Within(most) => Some(ratio <= most),
+            Requirement::None => None,
         }
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Wanted::Faster(least) => write!(f, ">= {least:.2}"),
-            Wanted::Within(most) => write!(f, "<= {most:.2}"),
-            Wanted::Known => Ok(()),
+            Requirement::Faster(least) => write!(f, ">= {least:.2}"),
+            Requirement::Within(most) => write!(f, "<= {most:.2}"),
+            Requirement::None => Ok(()),
         }
     }
 }
@@ -42,13 +42,13 @@ impl fmt::Display for Wanted {
 #[derive(Clone, Copy, Debug)]
 struct Goal {
     case: &'static str,
-    ours: &'static str,
+    filch: &'static str,
     other: &'static str,
-    wanted: Wanted,
+    required: Requirement,
 }
 
 /// filch's queues, all of which should grow as fast as crossbeam's.
-const OURS: [&str; 12] = [
+const FILCH_QUEUES: [&str; 12] = [
     "chase_lev",
     "the",
     "ff_the",
@@ -64,67 +64,67 @@ const OURS: [&str; 12] = [
 ];
 
 fn goals() -> Vec<Goal> {
-    let burst = |ours, other, wanted| Goal { case: "burst-64", ours, other, wanted };
+    let burst = |filch, other, required| Goal { case: "burst-64", filch, other, required };
     let mut goals = Vec::new();
-    for ours in ["idempotent::lifo", "idempotent::fifo"] {
-        goals.push(burst(ours, "crossbeam-lifo", Wanted::Faster(4.0)));
-        goals.push(burst(ours, "crossbeam-fifo", Wanted::Known));
-        goals.push(burst(ours, "chase_lev", Wanted::Faster(3.0)));
+    for filch in ["idempotent::lifo", "idempotent::fifo"] {
+        goals.push(burst(filch, "crossbeam-lifo", Requirement::Faster(4.0)));
+        goals.push(burst(filch, "crossbeam-fifo", Requirement::None));
+        goals.push(burst(filch, "chase_lev", Requirement::Faster(3.0)));
     }
     for other in ["crossbeam-lifo", "chase_lev"] {
-        goals.push(burst("idempotent::double_ended", other, Wanted::Faster(2.5)));
+        goals.push(burst("idempotent::double_ended", other, Requirement::Faster(2.5)));
     }
-    for ours in ["ff_cl", "ff_the", "thep", "asymmetric"] {
-        goals.push(burst(ours, "idempotent::lifo", Wanted::Within(1.4)));
+    for filch in ["ff_cl", "ff_the", "thep", "asymmetric"] {
+        goals.push(burst(filch, "idempotent::lifo", Requirement::Within(1.4)));
     }
     for case in ["burst-64", "push-grow", "pop-only", "steal"] {
-        goals.push(Goal { case, ours: "chase_lev", other: "crossbeam-lifo", wanted: Wanted::Within(1.0) });
+        goals.push(Goal { case, filch: "chase_lev", other: "crossbeam-lifo", required: Requirement::Within(1.0) });
     }
-    goals.push(burst("chase_lev", "floor-lock", Wanted::Within(1.15)));
-    for ours in OURS.into_iter().filter(|&ours| ours != "chase_lev") {
-        goals.push(Goal { case: "push-grow", ours, other: "crossbeam-lifo", wanted: Wanted::Within(1.0) });
+    goals.push(burst("chase_lev", "floor-lock", Requirement::Within(1.15)));
+    for filch in FILCH_QUEUES.into_iter().filter(|&filch| filch != "chase_lev") {
+        goals.push(Goal { case: "push-grow", filch, other: "crossbeam-lifo", required: Requirement::Within(1.0) });
     }
     goals
 }
 
 /// All goals for which there are figures, as text.
 pub(crate) fn summary(series: &[Series]) -> String {
-    let header = ["goal", "ours", "other", "ratio", "95 % interval", "wanted", ""].map(str::to_owned);
+    let header = ["goal", "filch", "other", "ratio", "95 % interval", "required", ""].map(str::to_owned);
     let lines: Vec<_> = goals().iter().filter_map(|goal| line(goal, series)).collect();
     if lines.is_empty() {
         return String::new();
     }
     format!(
-        "Goals: ratios round by round. `other / ours` says how many times as fast ours is, `ours / other` how many times as long it takes.\n\
-         The interval encloses the median of the ratios with a confidence of 95 %; of fewer than 6 rounds it is the whole range.\n\n{}",
+        "Goals: `a / b` is the time of a divided by the time of b, round by round.\n\
+         The interval is a 95 % confidence interval of the median of the ratios; with fewer than 6 rounds it is the whole range.\n\n{}",
         figures::grid(&header, &lines)
     )
 }
 
 fn line(goal: &Goal, series: &[Series]) -> Option<Vec<String>> {
     let find = |name| series.iter().find(|series| series.case == goal.case && series.name == name);
-    let (ours, other) = (find(goal.ours)?, find(goal.other)?);
-    let (text, ratios) = match goal.wanted {
-        Wanted::Within(_) => {
-            (format!("{} / {}", goal.ours, goal.other), stats::paired_ratios(&ours.samples, &other.samples))
+    let (filch, other) = (find(goal.filch)?, find(goal.other)?);
+    let (text, ratios) = match goal.required {
+        Requirement::Within(_) => {
+            (format!("{} / {}", goal.filch, goal.other), stats::paired_ratios(&filch.samples, &other.samples))
         }
-        Wanted::Faster(_) | Wanted::Known => {
-            (format!("{} / {}", goal.other, goal.ours), stats::paired_ratios(&other.samples, &ours.samples))
+        Requirement::Faster(_) | Requirement::None => {
+            (format!("{} / {}", goal.other, goal.filch), stats::paired_ratios(&other.samples, &filch.samples))
         }
     };
     let interval = stats::interval(&ratios)?;
-    let verdict = match goal.wanted.is_met(interval.median) {
+    let verdict = match goal.required.is_met(interval.median) {
         Some(true) => "met",
         Some(false) => "not met",
         None => "",
     };
     Some(vec![
         format!("{}: {text}", goal.case),
-        figures::number(ours.median()),
+        figures::number(filch.median()),
         figures::number(other.median()),
         format!("{:.2}", interval.median),
         format!("{:.2} to {:.2}", interval.low, interval.high),
-        goal.wanted.to_string(),
+        goal.required.to_string(),
         verdict.to_owned(),
     ])
 }
@@ -136,29 +136,29 @@ mod tests {
     use crate::figures::tests::series;
 
     #[test]
-    fn goals_speak_only_of_what_is_measured() {
+    fn goals_name_only_measured_contenders() {
         let names: Vec<&str> = contenders::all().iter().map(|entry| entry.name).collect();
         for goal in goals() {
-            assert!(names.contains(&goal.ours), "{goal:?}");
+            assert!(names.contains(&goal.filch), "{goal:?}");
             assert!(names.contains(&goal.other), "{goal:?}");
         }
     }
 
     #[test]
     fn a_goal_is_judged_by_the_median_of_paired_ratios() {
-        let ours = series("idempotent::lifo", &[1.0, 10.0, 1.0]);
+        let filch = series("idempotent::lifo", &[1.0, 10.0, 1.0]);
         let other = series("crossbeam-lifo", &[5.0, 41.0, 5.0]);
-        let goal = |wanted| Goal { case: "burst-64", ours: "idempotent::lifo", other: "crossbeam-lifo", wanted };
-        let verdict = |wanted| line(&goal(wanted), &[ours.clone(), other.clone()]).unwrap();
+        let goal = |required| Goal { case: "burst-64", filch: "idempotent::lifo", other: "crossbeam-lifo", required };
+        let verdict = |required| line(&goal(required), &[filch.clone(), other.clone()]).unwrap();
 
-        assert_eq!(verdict(Wanted::Faster(4.0))[3..], ["5.00", "4.10 to 5.00", ">= 4.00", "met"]);
-        assert_eq!(verdict(Wanted::Faster(5.5))[6], "not met");
-        assert_eq!(verdict(Wanted::Within(0.2))[3..], ["0.20", "0.20 to 0.24", "<= 0.20", "met"]);
-        assert_eq!(verdict(Wanted::Known)[6], "");
+        assert_eq!(verdict(Requirement::Faster(4.0))[3..], ["5.00", "4.10 to 5.00", ">= 4.00", "met"]);
+        assert_eq!(verdict(Requirement::Faster(5.5))[6], "not met");
+        assert_eq!(verdict(Requirement::Within(0.2))[3..], ["0.20", "0.20 to 0.24", "<= 0.20", "met"]);
+        assert_eq!(verdict(Requirement::None)[6], "");
     }
 
     #[test]
-    fn without_figures_there_is_nothing_to_say() {
+    fn without_figures_the_summary_is_empty() {
         assert!(summary(&[]).is_empty());
     }
 }

@@ -61,8 +61,8 @@ pub(super) fn summary(series: &[Series], cases: &[Case], entries: &[Entry], cali
         None => "The choice of the queue matters at all of these costs.".to_owned(),
     };
     format!(
-        "task-cost-N: {}, medians by what the task costs (in steps of {:.2} ns).\n\
-         The spread is what the slowest queue, floors aside, takes longer than the fastest, as a share of its time.\n\n{}\n  {verdict}\n",
+        "task-cost-N: {}, medians by task cost (in steps of {:.2} ns).\n\
+         The spread is the difference between the slowest and the fastest queue (without floors), as a share of the slowest time.\n\n{}\n  {verdict}\n",
         Case::TaskCost(0).operation(),
         calibration.nanos_per_step(),
         figures::grid(&header, &lines)

@@ -45,7 +45,7 @@ pub(crate) const TASK_COSTS: [u64; 8] = [0, 1, 3, 10, 30, 100, 300, 1000];
 /// The largest task cost that a user may ask for, in nanoseconds.
 ///
 /// A sample is at least a burst of such tasks, for each queue and round.
-pub(crate) const DEAREST_TASK: u64 = 1_000_000;
+pub(crate) const MAX_TASK_COST: u64 = 1_000_000;
 
 /// Options of the suite.
 #[derive(Clone, Debug)]
@@ -84,11 +84,11 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     let speed = if options.quick { "quick" } else { "full" };
     writeln!(
         text,
-        "Suite {SUITE}, {speed}: {} rounds, queues of {} tasks where one is filled. All figures are nanoseconds an operation.",
+        "Suite {SUITE}, {speed}: {} rounds, queues of {} tasks where one is filled. All figures are nanoseconds per operation.",
         plan.rounds, plan.tasks
     )?;
     if !pinned {
-        writeln!(text, "Threads could not be pinned to two cores: figures scatter more than they would have to.")?;
+        writeln!(text, "Threads could not be pinned to two cores, so the figures scatter more.")?;
     }
     for &case in cases.iter().filter(|case| !matches!(case, Case::TaskCost(_))) {
         let name = case.to_string();
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_joins_what_is_known_and_what_was_stolen() {
+    fn a_note_joins_a_remark_and_the_thefts() {
         let theft = Theft { pushed: 1000, stolen: 25, repeated: 0 };
         assert_eq!(note(None, None), None);
         assert_eq!(note(Some("membarrier".to_owned()), None).unwrap(), "membarrier");

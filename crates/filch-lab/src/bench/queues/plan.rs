@@ -15,7 +15,7 @@ pub(crate) struct Plan {
     /// Steals per sample.
     pub(crate) steals: usize,
     /// Steals per sample if each is a system call.
-    pub(crate) dear_steals: usize,
+    pub(crate) expensive_steals: usize,
     /// Bursts per sample, with tasks that cost nothing.
     pub(crate) bursts: usize,
     /// Bursts per sample while a thief steals.
@@ -30,7 +30,7 @@ impl Plan {
         rounds: 15,
         tasks: 10_000_000,
         steals: 1_000_000,
-        dear_steals: 20_000,
+        expensive_steals: 20_000,
         bursts: 30_000,
         bursts_under_theft: 20_000,
         time_a_sample: Duration::from_millis(5),
@@ -43,7 +43,7 @@ impl Plan {
         rounds: 7,
         tasks: 1_000_000,
         steals: 200_000,
-        dear_steals: 2_000,
+        expensive_steals: 2_000,
         bursts: 10_000,
         bursts_under_theft: 5_000,
         time_a_sample: Duration::from_millis(3),
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dear_tasks_come_in_fewer_bursts() {
+    fn expensive_tasks_come_in_fewer_bursts() {
         let plan = Plan::FULL;
         assert_eq!(plan.bursts_of(0), plan.bursts);
         assert!(plan.bursts_of(1_000) < plan.bursts_of(100));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_leaves_out_theft_from_another() {
+    fn one_thread_leaves_out_the_case_with_a_thief() {
         assert!(Plan::cases(2, &[]).contains(&Case::PushUnderTheft));
         assert!(!Plan::cases(1, &[]).contains(&Case::PushUnderTheft));
     }

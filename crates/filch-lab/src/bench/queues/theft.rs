@@ -41,7 +41,7 @@ pub(super) fn push_under_theft<C: Contender>(bursts: usize, cores: Cores) -> Res
     let mut popped = Marks::new(bursts);
     let (elapsed, stolen) = thread::scope(|scope| {
         let (ready, stop) = (&ready, &stop);
-        let accomplice = scope.spawn(move || {
+        let thief_thread = scope.spawn(move || {
             cores.pin_thief();
             let mut stolen = Marks::new(bursts);
             // Release, here and below: the work of a thread before its signal must not move past
@@ -50,7 +50,7 @@ pub(super) fn push_under_theft<C: Contender>(bursts: usize, cores: Cores) -> Res
             run_thief::<C>(&thief, stop, &mut stolen);
             stolen
         });
-        while !ready.load(Ordering::Acquire) && !accomplice.is_finished() {
+        while !ready.load(Ordering::Acquire) && !thief_thread.is_finished() {
             thread::yield_now();
         }
 
@@ -60,11 +60,11 @@ pub(super) fn push_under_theft<C: Contender>(bursts: usize, cores: Cores) -> Res
 
         stop.store(true, Ordering::Release);
         // Some thieves wait for the owner's next pop. Without further pops they would wait forever.
-        while !accomplice.is_finished() {
+        while !thief_thread.is_finished() {
             C::pop(&owner).into_iter().for_each(|task| popped.mark(task));
             thread::yield_now();
         }
-        (elapsed, accomplice.join())
+        (elapsed, thief_thread.join())
     });
     while let Some(task) = C::pop(&owner) {
         popped.mark(task);
@@ -184,13 +184,13 @@ fn account(popped: &Marks, stolen: &Marks, exactly_once: bool) -> Result<Theft> 
 
     let garbled = popped.garbled + stolen.garbled;
     if garbled > 0 {
-        bail!("{garbled} tasks came out that nobody pushed");
+        bail!("{garbled} tasks were extracted that were never pushed");
     }
     if lost > 0 {
         bail!("{lost} of {pushed} tasks were lost");
     }
     if exactly_once && theft.repeated > 0 {
-        bail!("{} of {pushed} tasks were extracted twice by a queue that promises not to", theft.repeated);
+        bail!("{} of {pushed} tasks were extracted twice, although the queue is exactly-once", theft.repeated);
     }
     Ok(theft)
 }
@@ -231,8 +231,8 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_nobody_pushed_is_an_error() {
+    fn a_task_that_was_never_pushed_is_an_error() {
         let error = account(&marks(0..129), &marks([]), false).unwrap_err();
-        assert!(error.to_string().contains("nobody pushed"), "{error}");
+        assert!(error.to_string().contains("never pushed"), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::outside::{self, Figure};
 use super::published::Published;
 use super::scopes;
-use super::way::Way;
+use super::variant::Variant;
 use crate::bench::cpu;
 
 /// A unit and its length in nanoseconds.
@@ -70,8 +70,8 @@ pub(crate) struct Case {
     /// A description of the case.
     pub(crate) description: &'static str,
     pub(crate) kind: Kind,
-    /// The ways of calling into the pool that are compared.
-    pub(crate) ways: &'static [Way],
+    /// The variants that are compared.
+    pub(crate) variants: &'static [Variant],
 }
 
 impl fmt::Display for Case {
@@ -91,9 +91,9 @@ impl Case {
 ///
 /// Cases that need figures unknown to the operating system are left out.
 pub(crate) fn all() -> Vec<Case> {
-    let case = |name, kind, description| Case { name, description, kind, ways: Way::CORES };
+    let case = |name, kind, description| Case { name, description, kind, variants: Variant::CORES };
     let time = |name, unit, description| case(name, Kind::Time(unit), description);
-    let in_place = |case: Case| Case { ways: Way::ALL, ..case };
+    let in_place = |case: Case| Case { variants: Variant::ALL, ..case };
     // All of these call from the main thread.
     let mut cases = Vec::from(
         [
@@ -126,15 +126,15 @@ pub(crate) fn all() -> Vec<Case> {
     ]);
     cases.extend(scopes::CASES.map(|(name, kind, text)| case(name, kind, text)));
     cases.extend([
-        time("scope-spawn", NANOS_A_SPAWN, "a scope with many small tasks, all spawned by one"),
-        time("scope-spawn-tree", NANOS_A_SPAWN, "a scope with many small tasks, each spawned by another"),
-        in_place(case("idle", Kind::Idle, "a process that has worked and has nothing to do any more")),
+        time("scope-spawn", NANOS_A_SPAWN, "a scope with many small tasks, all spawned by one task"),
+        time("scope-spawn-tree", NANOS_A_SPAWN, "a scope with many small tasks, each spawned by another task"),
+        in_place(case("idle", Kind::Idle, "an idle process, after some work")),
         in_place(case("tick", Kind::Tick, "50 us of work in 64 parts, called from outside the pool each 4 ms")),
     ]);
     for published in Published::ALL {
         cases.push(case(published.case(), Kind::Published(published), published.description()));
     }
-    cases.retain(|case| cpu::IS_KNOWN || !matches!(case.kind, Kind::Idle | Kind::Tick));
+    cases.retain(|case| cpu::IS_SUPPORTED || !matches!(case.kind, Kind::Idle | Kind::Tick));
     cases
 }
 
@@ -151,16 +151,16 @@ mod tests {
     }
 
     #[test]
-    fn what_calls_from_outside_is_compared_in_place_too() {
+    fn cases_that_call_from_outside_include_in_place() {
         for case in all() {
-            let is_in_place = case.ways.contains(&Way::InPlace);
+            let is_in_place = case.variants.contains(&Variant::InPlace);
             match case.name {
                 "life" | "par-sort-10m" | "idle" | "tick" => assert!(is_in_place, "{case}"),
                 "small-50-installed" | "program/tokei" => assert!(!is_in_place, "{case}"),
                 name if name.starts_with(outside::PREFIX) => assert!(is_in_place, "{case}"),
                 _ => {}
             }
-            assert!(Way::CORES.iter().all(|way| case.ways.contains(way)), "{case}");
+            assert!(Variant::CORES.iter().all(|variant| case.variants.contains(variant)), "{case}");
         }
     }
 }

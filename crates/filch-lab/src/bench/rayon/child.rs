@@ -17,11 +17,11 @@ use crate::watch;
 /// The time after which a process without an answer counts as hung.
 ///
 /// No request takes even a tenth of this.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// The interval at which a waiting thread checks whether measuring is over.
 ///
 /// It is long because the measured process runs at the same time.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The environment variables that set the folder of temporary files.
 const TEMPORARY: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
@@ -33,7 +33,7 @@ pub(crate) struct Child {
     /// Taken to end the process.
     commands: Option<ChildStdin>,
     answers: Receiver<String>,
-    patience: Duration,
+    timeout: Duration,
     /// The folder of its temporary files.
     ///
     /// It is removed after the process has ended, however it ended.
@@ -64,11 +64,11 @@ pub(crate) struct Calls {
 impl Child {
     /// Starts a program and waits until it is ready, with `threads` threads.
     pub(crate) fn start(command: Command, threads: usize) -> Result<Child> {
-        Child::start_with_patience(command, threads, PATIENCE)
+        Child::start_with_timeout(command, threads, TIMEOUT)
     }
 
-    fn start_with_patience(mut command: Command, threads: usize, patience: Duration) -> Result<Child> {
-        let folder = tempfile::tempdir().context("cannot make a folder for temporary files")?;
+    fn start_with_timeout(mut command: Command, threads: usize, timeout: Duration) -> Result<Child> {
+        let folder = tempfile::tempdir().context("cannot create a folder for temporary files")?;
         for variable in TEMPORARY {
             command.env(variable, folder.path());
         }
@@ -89,9 +89,9 @@ impl Child {
             });
         }
         let commands = process.stdin.take();
-        let mut child = Child { process, commands, answers, patience, _folder: folder };
+        let mut child = Child { process, commands, answers, timeout, _folder: folder };
         let ready = child.answer()?;
-        ensure!(ready == format!("ready {threads}"), "it was to have {threads} threads, and said `{ready}`");
+        ensure!(ready == format!("ready {threads}"), "expected `ready {threads}` from the program, got `{ready}`");
         Ok(child)
     }
 
@@ -103,29 +103,29 @@ impl Child {
     }
 
     fn answer(&mut self) -> Result<String> {
-        match patiently(&self.answers, self.patience) {
+        match wait_for_answer(&self.answers, self.timeout) {
             Ok(line) => Ok(line),
             Err(RecvTimeoutError::Timeout) => {
-                ensure!(!watch::is_over(), "it was ended before it answered");
-                bail!("it did not answer within {} seconds, and was stopped", self.patience.as_secs_f64())
+                ensure!(!watch::is_over(), "the program was stopped before it answered");
+                bail!("the program did not answer within {} seconds and was stopped", self.timeout.as_secs_f64())
             }
             Err(RecvTimeoutError::Disconnected) => match self.process.wait() {
-                Ok(status) => bail!("it ended without an answer, by {status}"),
-                Err(error) => bail!("it ended without an answer: {error}"),
+                Ok(status) => bail!("the program ended without an answer ({status})"),
+                Err(error) => bail!("the program ended without an answer: {error}"),
             },
         }
     }
 }
 
-/// Waits for an answer, for at most `patience`.
+/// Waits for an answer, for at most `timeout`.
 ///
 /// It stops waiting earlier if measuring [is over](watch::is_over).
-pub(super) fn patiently<T>(answers: &Receiver<T>, patience: Duration) -> Result<T, RecvTimeoutError> {
+pub(super) fn wait_for_answer<T>(answers: &Receiver<T>, timeout: Duration) -> Result<T, RecvTimeoutError> {
     let start = Instant::now();
     loop {
-        let left = patience.saturating_sub(start.elapsed());
-        match answers.recv_timeout(LOOK.min(left)) {
-            Err(RecvTimeoutError::Timeout) if left > LOOK && !watch::is_over() => {}
+        let left = timeout.saturating_sub(start.elapsed());
+        match answers.recv_timeout(POLL_INTERVAL.min(left)) {
+            Err(RecvTimeoutError::Timeout) if left > POLL_INTERVAL && !watch::is_over() => {}
             answer => return answer,
         }
     }
@@ -162,7 +162,7 @@ fn parse(line: &str) -> Result<Answer> {
             allocations,
         })
     };
-    answer().with_context(|| format!("its answer is not one: `{line}`"))
+    answer().with_context(|| format!("cannot parse the answer `{line}` of the program"))
 }
 
 #[cfg(test)]
@@ -171,7 +171,7 @@ mod tests {
     use std::path::Path;
 
     #[cfg(unix)]
-    use super::super::way::Way;
+    use super::super::variant::Variant;
     use super::*;
 
     #[test]
@@ -200,15 +200,15 @@ mod tests {
             "ready 2",
         ] {
             let refusal = parse(line).unwrap_err().to_string();
-            assert!(refusal.contains(&format!("not one: `{line}`")), "{refusal}");
+            assert!(refusal.contains(&format!("cannot parse the answer `{line}`")), "{refusal}");
         }
     }
 
     #[cfg(unix)]
-    fn shell(script: &str, patience: Duration) -> Result<Child> {
-        let mut command = Way::Stock.command(Path::new("/bin/sh"), 2);
+    fn shell(script: &str, timeout: Duration) -> Result<Child> {
+        let mut command = Variant::Stock.command(Path::new("/bin/sh"), 2);
         command.args(["-c", script]);
-        Child::start_with_patience(command, 2, patience)
+        Child::start_with_timeout(command, 2, timeout)
     }
 
     /// A time limit for answers that are expected.
@@ -217,7 +217,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_child_answers_each_time_it_is_told_to_run() {
+    fn a_child_answers_each_run_command() {
         let script = "echo ready $RAYON_NUM_THREADS; while read c; do echo done 1 2 3 4; done";
         let mut child = shell(script, LONG).unwrap();
         for _ in 0..3 {
@@ -227,19 +227,19 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_child_that_dies_hangs_or_talks_nonsense_is_an_error() {
-        let within = |patience: Duration, script: &str| {
-            shell(script, patience).and_then(|mut child| child.run()).unwrap_err().to_string()
+    fn a_child_that_dies_hangs_or_prints_no_answer_is_an_error() {
+        let within = |timeout: Duration, script: &str| {
+            shell(script, timeout).and_then(|mut child| child.run()).unwrap_err().to_string()
         };
         let refusal = |script: &str| within(LONG, script);
-        assert!(refusal("exit 3").contains("ended without an answer, by exit status: 3"));
-        assert!(refusal("echo ready 2; read c; exit 4").contains("ended without an answer, by exit status: 4"));
+        assert!(refusal("exit 3").contains("ended without an answer (exit status: 3)"));
+        assert!(refusal("echo ready 2; read c; exit 4").contains("ended without an answer (exit status: 4)"));
         assert!(refusal("echo ready 2; read c; kill -9 $$").contains("signal: 9"));
         let half_a_second = Duration::from_millis(500);
         assert!(within(half_a_second, "echo ready 2; exec sleep 1000").contains("did not answer within 0.5 seconds"));
         assert!(within(half_a_second, "exec sleep 1000").contains("did not answer"));
-        assert!(refusal("echo ready 3; exec sleep 1000").contains("to have 2 threads, and said `ready 3`"));
-        assert!(refusal("echo ready 2; read c; echo nonsense").contains("not one: `nonsense`"));
+        assert!(refusal("echo ready 3; exec sleep 1000").contains("expected `ready 2` from the program, got `ready 3`"));
+        assert!(refusal("echo ready 2; read c; echo nonsense").contains("cannot parse the answer `nonsense`"));
     }
 
     #[cfg(unix)]
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_named() {
+    fn a_missing_program_is_named_in_the_error() {
         let refusal = Child::start(Command::new("/nowhere/program"), 1).unwrap_err().to_string();
         assert!(refusal.contains("/nowhere/program could not be started"), "{refusal}");
     }

@@ -14,25 +14,25 @@ pub(crate) enum Core {
     /// The rayon-core of the registry.
     Stock,
     /// filch's, put in its place by `[patch.crates-io]`.
-    Ours,
+    Filch,
 }
 
 impl Core {
-    pub(crate) const BOTH: [Core; 2] = [Core::Stock, Core::Ours];
+    pub(crate) const BOTH: [Core; 2] = [Core::Stock, Core::Filch];
 
     /// Its name in plots.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Core::Stock => "rayon",
-            Core::Ours => "filch",
+            Core::Filch => "filch",
         }
     }
 
-    /// Its name in the output of `cargo tree`. `ours` is the folder of filch's package.
-    pub(super) fn in_a_tree(self, ours: &Path) -> String {
+    /// Its name in the output of `cargo tree`. `filch` is the folder of filch's package.
+    pub(super) fn in_cargo_tree(self, filch: &Path) -> String {
         match self {
             Core::Stock => format!("rayon-core v{CORE_VERSION}"),
-            Core::Ours => format!("rayon-core v{CORE_VERSION} ({})", ours.display()),
+            Core::Filch => format!("rayon-core v{CORE_VERSION} ({})", filch.display()),
         }
     }
 }

@@ -15,20 +15,20 @@ mod outside;
 mod plan;
 mod published;
 mod scopes;
-mod way;
+mod variant;
 
 use std::fmt::Write;
 
 use anyhow::Result;
 
 use self::core::{CORE_VERSION, RAYON_VERSION};
-use super::{chosen, Measured, Options};
+use super::{select_cases, Measured, Options};
 use crate::figures;
 use crate::watch;
-use build::{Pair, Workshop};
+use build::{ProgramBuilder, ProgramPair};
 use cases::{Case, Kind};
 use plan::Plan;
-use way::Way;
+use variant::Variant;
 
 pub(crate) use self::cases::{
     ALLOCATIONS_A_TASK, CPU_MICROS_A_CALL, CPU_MILLIS_A_SECOND, EXTRA_CPU_MICROS_A_TICK, P99_MICROS_A_CALL,
@@ -41,35 +41,35 @@ pub(crate) const SUITE: &str = "rayon";
 /// Runs the suite. The calling thread must not be pinned: processes inherit its affinity.
 pub(crate) fn run(options: &Options) -> Result<Measured> {
     let plan = if options.quick { Plan::QUICK } else { Plan::FULL }.within(options.limit);
-    let mut cases = chosen(cases::all(), &scopes::expanded(&options.cases))?;
+    let mut cases = select_cases(cases::all(), &scopes::expanded(&options.cases))?;
     // They take minutes to build. A user can still ask for them by name.
     let are_left_out = options.quick && options.cases.is_empty();
     cases.retain(|case| !are_left_out || !case.is_published());
 
-    let workshop = Workshop::open()?;
-    let builds = build_all(&workshop, &cases)?;
+    let builder = ProgramBuilder::open()?;
+    let builds = build_all(&builder, &cases)?;
     let mut text = String::new();
     let speed = if options.quick { "quick" } else { "full" };
     writeln!(
         text,
-        "Suite {SUITE}, {speed}: the same programs with rayon {RAYON_VERSION} on rayon-core {CORE_VERSION} (rayon) and on our\n\
+        "Suite {SUITE}, {speed}: the same programs with rayon {RAYON_VERSION} on rayon-core {CORE_VERSION} (rayon) and on filch's\n\
          rayon-core (filch), each in a process of its own, in turns. filch-in-place is the program of filch, started with\n\
          FILCH_CALLERS=in-place: a caller outside the pool takes part in the work."
     )?;
     let mut all = Vec::new();
     for (&case, programs) in watch::each(&cases).zip(&builds) {
-        let measured = measure::measure(case, programs, plan, options.threads, &workshop.folder("workloads"));
+        let measured = measure::measure(case, programs, plan, options.threads, &builder.folder("workloads"));
         let series = watch::or_over(measured)?;
         let rounds = series.iter().map(|series| series.samples.len()).max().unwrap_or(0);
         writeln!(text, "\n{case}: {}. {rounds} {}.", case.description, if rounds == 1 { "round" } else { "rounds" })?;
-        text.push_str(&figures::tables(&series, &[Way::Stock.name()]));
+        text.push_str(&figures::tables(&series, &[Variant::Stock.name()]));
         watch::keep(SUITE, &series);
         all.extend(series);
     }
     if are_left_out {
         writeln!(text, "\nPublished programs are left out of a quick run; `--case program` measures them.")?;
     }
-    if !super::cpu::IS_KNOWN {
+    if !super::cpu::IS_SUPPORTED {
         writeln!(text, "\nFigures that need the CPU time of a process were left out: it is measured only on Linux.")?;
     }
     text.push('\n');
@@ -81,20 +81,20 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
 ///
 /// A compiler running at the same time would spoil the figures, and a failed build is reported at
 /// once.
-fn build_all(workshop: &Workshop, cases: &[Case]) -> Result<Vec<Pair>> {
-    let mut ours: Option<Pair> = None;
-    let mut build = |case: &Case| match (case.kind, &ours) {
+fn build_all(builder: &ProgramBuilder, cases: &[Case]) -> Result<Vec<ProgramPair>> {
+    let mut programs: Option<ProgramPair> = None;
+    let mut build = |case: &Case| match (case.kind, &programs) {
         (Kind::Published(published), _) => {
             watch::remark(&format!(
-                "Building {} on both cores; the first time, that takes some minutes.",
+                "Building {} on both cores. The first time, this takes some minutes.",
                 published.package().name
             ));
-            workshop.build_published(published.package())
+            builder.build_published(published.package())
         }
         (_, Some(built)) => Ok(built.clone()),
         (_, None) => {
             watch::remark("Building the programs on both cores.");
-            Ok(ours.insert(workshop.build_programs()?).clone())
+            Ok(programs.insert(builder.build_programs()?).clone())
         }
     };
     cases.iter().map(&mut build).collect()

@@ -35,13 +35,13 @@ impl Figure {
     }
 
     /// Whether the operating system reports what the figure needs.
-    pub(crate) fn is_known(&self) -> bool {
-        cpu::IS_KNOWN || self.statistic != Statistic::Cpu
+    pub(crate) fn is_supported(&self) -> bool {
+        cpu::IS_SUPPORTED || self.statistic != Statistic::Cpu
     }
 
     /// The figure of a round, in its unit.
     pub(crate) fn of(&self, answer: &Answer) -> Result<f64> {
-        let calls = || answer.calls.context("it did not time its calls one by one");
+        let calls = || answer.calls.context("the program did not time its calls one by one");
         let nanos = match self.statistic {
             Statistic::Mean => answer.nanos / answer.operations,
             Statistic::Median => calls()?.median_nanos,
@@ -73,7 +73,7 @@ pub(super) const CASES: [Described; 17] = [
     (
         "outside/small-50-after-1ms",
         &[MEDIAN_NANOS, CPU],
-        "the same call after a pause of 1 ms; the CPU time has that of the pause in it",
+        "the same call after a pause of 1 ms; the CPU time includes that of the pause",
     ),
     ("outside/small-50-after-5ms", &[MEDIAN_NANOS], "the same call after a pause of 5 ms"),
     (
@@ -96,7 +96,7 @@ pub(super) const CASES: [Described; 17] = [
     (
         "outside/callers-4-small-50",
         &[MEAN_NANOS],
-        "four threads outside the pool that add up 50 elements at the same time; time by the calls of all of them",
+        "four threads outside the pool that add up 50 elements at the same time; the time is divided by the calls of all four",
     ),
     ("outside/callers-4-join-200us", &[MEAN_MICROS], "the same with joins of two closures of about 200 us"),
     (
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_by_the_number_of_calls_or_of_single_calls() {
+    fn a_figure_is_per_call_or_a_statistic_of_single_calls() {
         let calls = Some(Calls { median_nanos: 2_000.0, p99_nanos: 9_000.0 });
         let answer =
             Answer { nanos: 10_000.0, cpu_nanos: 20_000.0, operations: 5.0, checksum: 0, calls, allocations: None };

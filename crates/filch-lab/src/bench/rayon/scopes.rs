@@ -12,12 +12,12 @@ type Described = (&'static str, Kind, &'static str);
 
 /// The cases that only this part has, in the order of measuring and printing.
 pub(super) const CASES: [Described; 17] = [
-    ("scope-100k", Kind::Time(NANOS_A_TASK), "a scope with 100,000 small tasks, all spawned by one"),
+    ("scope-100k", Kind::Time(NANOS_A_TASK), "a scope with 100,000 small tasks, all spawned by one task"),
     ("scope-fifo-100k", Kind::Time(NANOS_A_TASK), "the same with `scope_fifo`"),
     (
         "scope-par-iter-100k",
         Kind::Time(NANOS_A_TASK),
-        "a scope with 100,000 small tasks, spawned by a parallel iterator inside of it",
+        "a scope with 100,000 small tasks, spawned by a parallel iterator inside it",
     ),
     (
         "spawn-tree-17",
@@ -44,7 +44,7 @@ pub(super) const CASES: [Described; 17] = [
     (
         "scope-allocations/scope-100k",
         Kind::Allocations,
-        "what a task of five words allocates in a scope with 100,000 tasks, after a first round",
+        "the allocations of a task of five words in a scope with 100,000 tasks, after a first round",
     ),
     ("scope-allocations/spawn-tree-17", Kind::Allocations, "the same for tasks that spawn tasks"),
     ("scope-allocations/scope-of-4", Kind::Allocations, "the same in scopes of four tasks"),
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_part_stands_for_all_of_its_cases_and_no_others() {
+    fn the_name_of_the_part_selects_its_cases_and_no_others() {
         let names = expanded(&["life".to_owned(), PART.to_owned()]);
         let known: Vec<&str> = cases::all().iter().map(|case| case.name).collect();
         assert_eq!(names.len(), 1 + SHARED.len() + CASES.len());

@@ -15,13 +15,13 @@ use crate::interrupt::{entrust, shield};
 use crate::watch;
 
 /// The time beyond its limit after which a run counts as hung.
-const PATIENCE: Duration = Duration::from_secs(30);
+const GRACE_PERIOD: Duration = Duration::from_secs(30);
 /// The interval between checks of a run.
-const LOOK: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The parameters of a run, as passed to the child.
 #[derive(Clone, Debug)]
-pub(crate) struct Order {
+pub(crate) struct ChildRun {
     /// The name of the case.
     pub(crate) case: String,
     /// The contender that solves it.
@@ -50,10 +50,10 @@ pub(crate) struct Answer {
     pub(crate) peak_bytes: Option<u64>,
 }
 
-impl Order {
+impl ChildRun {
     /// Runs it in a new process of this program.
     pub(crate) fn run(&self) -> Result<Answer> {
-        let program = std::env::current_exe().context("this program cannot be found, to be started again")?;
+        let program = std::env::current_exe().context("cannot find the path of this program")?;
         self.run_by(&program)
     }
 
@@ -73,27 +73,27 @@ impl Order {
         let start = Instant::now();
         let status = loop {
             let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(status) = process.try_wait().context("the run cannot be waited for")? {
+            if let Some(status) = process.try_wait().context("cannot wait for the run")? {
                 break status;
             }
-            let hangs = start.elapsed() > self.limit + PATIENCE;
+            let hangs = start.elapsed() > self.limit + GRACE_PERIOD;
             if hangs || watch::is_over() {
                 let _ = process.kill();
                 let _ = process.wait();
-                ensure!(hangs, "it was ended before it was done");
-                bail!("it did not stop at its limit of {} seconds, and was stopped", self.limit.as_secs_f64());
+                ensure!(hangs, "the run was stopped before it ended");
+                bail!("the run did not stop at its limit of {} seconds and was killed", self.limit.as_secs_f64());
             }
             drop(process);
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         };
         let output = process.lock().unwrap_or_else(PoisonError::into_inner).stdout.take();
         let mut text = String::new();
         if let Some(mut output) = output {
             // It is one short line, which the pipe holds until it is read.
-            output.read_to_string(&mut text).context("its answer could not be read")?;
+            output.read_to_string(&mut text).context("cannot read the answer of the run")?;
         }
-        ensure!(status.success(), "it ended by {status}");
-        serde_json::from_str(&text).with_context(|| format!("its answer is not one: `{}`", text.trim()))
+        ensure!(status.success(), "the run failed ({status})");
+        serde_json::from_str(&text).with_context(|| format!("cannot parse the answer `{}` of the run", text.trim()))
     }
 }
 
@@ -112,8 +112,8 @@ mod tests {
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         loop {
-            let order = Order { case: "golomb/5".to_owned(), contender: "filch", threads: 2, data: None, limit };
-            let answer = order.run_by(&program);
+            let run = ChildRun { case: "golomb/5".to_owned(), contender: "filch", threads: 2, data: None, limit };
+            let answer = run.run_by(&program);
             // Another test that starts a process at this moment may hold the script open until that
             // process has begun.
             let is_busy = |cause: &(dyn std::error::Error + 'static)| {
@@ -130,16 +130,16 @@ mod tests {
     #[test]
     fn an_answer_is_a_line_of_json() {
         let line = r#"{"seconds":0.5,"explored":7,"diagram_nodes":null,"cost":11,"proven":true,"peak_bytes":4096}"#;
-        let told = answer(&format!("echo '{line}'"), Duration::from_secs(60)).unwrap();
-        assert_eq!((told.seconds, told.explored, told.cost, told.proven), (0.5, 7.0, Some(11), true));
+        let parsed = answer(&format!("echo '{line}'"), Duration::from_secs(60)).unwrap();
+        assert_eq!((parsed.seconds, parsed.explored, parsed.cost, parsed.proven), (0.5, 7.0, Some(11), true));
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_run_that_fails_or_talks_nonsense_is_an_error() {
+    fn a_run_that_fails_or_prints_no_answer_is_an_error() {
         let refusal = |script: &str| answer(script, Duration::from_secs(60)).unwrap_err().to_string();
         assert!(refusal("exit 3").contains("exit status: 3"));
-        assert!(refusal("echo hello").contains("not one: `hello`"));
-        assert!(refusal("true").contains("not one: ``"));
+        assert!(refusal("echo hello").contains("cannot parse the answer `hello`"));
+        assert!(refusal("true").contains("cannot parse the answer ``"));
     }
 }

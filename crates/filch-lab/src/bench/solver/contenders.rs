@@ -20,7 +20,7 @@ pub(crate) fn run_one(run: &OneRun) -> Result<()> {
     let cases = cases::all(run.data.as_deref())?;
     let case = cases.iter().find(|case| case.to_string() == run.case);
     let case = case.with_context(|| format!("there is no case `{}`", run.case))?;
-    let limit = Duration::try_from_secs_f64(run.limit).context("this is no time limit")?;
+    let limit = Duration::try_from_secs_f64(run.limit).context("--limit is not a valid number of seconds")?;
     let solve = Solve { contender: &run.contender, settings: case.settings, threads: run.threads, limit };
     let mut answer = solve.solve(case.load()?)?;
     answer.peak_bytes = memory::peak();
@@ -41,50 +41,50 @@ impl Solve<'_> {
     /// Only the types that the cases need are here: both solvers are compiled for each.
     fn solve(&self, problem: Loaded) -> Result<Answer> {
         match problem {
-            Loaded::Knapsack(sack) => self.dominated(&sack),
+            Loaded::Knapsack(sack) => self.solve_with_dominance(&sack),
             Loaded::Misp(graph) => {
                 ensure!(graph.vertices() <= Words::<4>::MOST, "graphs have at most {} vertices here", Words::<4>::MOST);
-                self.plain(&IndependentSet::<Words<4>>::new(graph))
+                self.solve_plain(&IndependentSet::<Words<4>>::new(graph))
             }
-            Loaded::Tsptw(tour) => self.dominated(&tour),
-            Loaded::Golomb(ruler) => self.plain(&ruler),
-            Loaded::Clique(_) | Loaded::Flow(_) => bail!("there is no case of this problem"),
+            Loaded::Tsptw(tour) => self.solve_with_dominance(&tour),
+            Loaded::Golomb(ruler) => self.solve_plain(&ruler),
+            Loaded::Clique(_) | Loaded::Flow(_) => bail!("this suite has no case of this problem"),
         }
     }
 
-    fn plain<P: Relaxation>(&self, problem: &P) -> Result<Answer> {
-        self.with(|| Solver::new(problem), || ddo::solve(problem, self.settings, self.threads, self.limit))
+    fn solve_plain<P: Relaxation>(&self, problem: &P) -> Result<Answer> {
+        self.run_contender(|| Solver::new(problem), || ddo::solve(problem, self.settings, self.threads, self.limit))
     }
 
-    fn dominated<P: Relaxation + Dominance>(&self, problem: &P) -> Result<Answer> {
-        self.with(
+    fn solve_with_dominance<P: Relaxation + Dominance>(&self, problem: &P) -> Result<Answer> {
+        self.run_contender(
             || Solver::new(problem).dominance(),
             || ddo::solve_with_dominance(problem, self.settings, self.threads, self.limit),
         )
     }
 
-    fn with<'p, P: Relaxation + 'p>(
+    fn run_contender<'p, P: Relaxation + 'p>(
         &self,
-        ours: impl Fn() -> Solver<'p, P> + Sync,
-        theirs: impl Fn() -> ddo::Solved,
+        solver: impl Fn() -> Solver<'p, P> + Sync,
+        solve_with_ddo: impl Fn() -> ddo::Solved,
     ) -> Result<Answer> {
         match self.contender {
-            FILCH => self.ours(ours(), self.threads),
+            FILCH => self.solve_with_filch(solver(), self.threads),
             TWO_SERIAL => {
                 let start = Instant::now();
                 let answers: Vec<Answer> = thread::scope(|scope| {
-                    let threads = [(); 2].map(|()| scope.spawn(|| self.ours(ours(), 1)));
+                    let threads = [(); 2].map(|()| scope.spawn(|| self.solve_with_filch(solver(), 1)));
                     let join = |thread: thread::ScopedJoinHandle<'_, Result<Answer>>| {
                         thread.join().map_err(|_| anyhow!("a serial run panicked"))?
                     };
                     threads.into_iter().map(join).collect::<Result<_>>()
                 })?;
                 let seconds = start.elapsed().as_secs_f64() / 2.0;
-                let first = answers.first().context("no run came to an end")?;
+                let first = answers.first().context("no run ended")?;
                 Ok(Answer { seconds, proven: answers.iter().all(|answer| answer.proven), ..*first })
             }
             DDO => {
-                let ddo::Solved { cost, proven, explored, elapsed } = theirs();
+                let ddo::Solved { cost, proven, explored, elapsed } = solve_with_ddo();
                 Ok(Answer {
                     seconds: elapsed.as_secs_f64(),
                     explored: explored as f64,
@@ -98,7 +98,7 @@ impl Solve<'_> {
         }
     }
 
-    fn ours<P: Relaxation>(&self, solver: Solver<'_, P>, threads: usize) -> Result<Answer> {
+    fn solve_with_filch<P: Relaxation>(&self, solver: Solver<'_, P>, threads: usize) -> Result<Answer> {
         let Settings { width, method } = self.settings;
         let start = Instant::now();
         let outcome = solver

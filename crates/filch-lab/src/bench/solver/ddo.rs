@@ -21,7 +21,7 @@ struct Model<'a, P>(&'a P);
 
 /// A state and the number of decisions before it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct At<S> {
+struct StateAt<S> {
     depth: u32,
     state: S,
 }
@@ -38,19 +38,19 @@ impl<P: Problem> Model<'_, P> {
 }
 
 #[inline]
-fn ours(decision: ddo::Decision) -> Decision {
+fn to_filch(decision: ddo::Decision) -> Decision {
     Decision { variable: Variable(decision.variable.id() as u32), value: decision.value as i64 }
 }
 
 impl<P: Problem> ddo::Problem for Model<'_, P> {
-    type State = At<P::State>;
+    type State = StateAt<P::State>;
 
     fn nb_variables(&self) -> usize {
         self.0.variables()
     }
 
     fn initial_state(&self) -> Self::State {
-        At { depth: 0, state: self.0.initial_state() }
+        StateAt { depth: 0, state: self.0.initial_state() }
     }
 
     fn initial_value(&self) -> isize {
@@ -58,11 +58,11 @@ impl<P: Problem> ddo::Problem for Model<'_, P> {
     }
 
     fn transition(&self, at: &Self::State, decision: ddo::Decision) -> Self::State {
-        At { depth: at.depth + 1, state: self.0.transition(&at.state, ours(decision)) }
+        StateAt { depth: at.depth + 1, state: self.0.transition(&at.state, to_filch(decision)) }
     }
 
     fn transition_cost(&self, at: &Self::State, next: &Self::State, decision: ddo::Decision) -> isize {
-        self.sign() * self.0.cost(&at.state, &next.state, ours(decision)) as isize
+        self.sign() * self.0.cost(&at.state, &next.state, to_filch(decision)) as isize
     }
 
     fn next_variable(&self, depth: usize, layer: &mut dyn Iterator<Item = &Self::State>) -> Option<ddo::Variable> {
@@ -70,12 +70,12 @@ impl<P: Problem> ddo::Problem for Model<'_, P> {
     }
 
     fn for_each_in_domain(&self, variable: ddo::Variable, at: &Self::State, decide: &mut dyn DecisionCallback) {
-        let ours = Variable(variable.id() as u32);
-        if self.0.matters(ours, &at.state) {
+        let own = Variable(variable.id() as u32);
+        if self.0.matters(own, &at.state) {
             let decide = |value| decide.apply(ddo::Decision { variable, value: value as isize });
-            self.0.domain(ours, &at.state, decide);
+            self.0.domain(own, &at.state, decide);
         } else {
-            decide.apply(ddo::Decision { variable, value: self.0.default_value(ours) as isize });
+            decide.apply(ddo::Decision { variable, value: self.0.default_value(own) as isize });
         }
     }
 
@@ -85,7 +85,7 @@ impl<P: Problem> ddo::Problem for Model<'_, P> {
 }
 
 impl<P: Relaxation> ddo::Relaxation for Model<'_, P> {
-    type State = At<P::State>;
+    type State = StateAt<P::State>;
 
     fn merge(&self, states: &mut dyn Iterator<Item = &Self::State>) -> Self::State {
         let mut depth = 0;
@@ -93,7 +93,7 @@ impl<P: Relaxation> ddo::Relaxation for Model<'_, P> {
             depth = at.depth;
             &at.state
         }));
-        At { depth, state }
+        StateAt { depth, state }
     }
 
     fn relax(
@@ -105,7 +105,7 @@ impl<P: Relaxation> ddo::Relaxation for Model<'_, P> {
         cost: isize,
     ) -> isize {
         let cost = (self.sign() * cost) as Cost;
-        let cost = self.0.relaxed_cost(&at.state, &next.state, &merged.state, ours(decision), cost);
+        let cost = self.0.relaxed_cost(&at.state, &next.state, &merged.state, to_filch(decision), cost);
         self.sign() * cost as isize
     }
 
@@ -116,7 +116,7 @@ impl<P: Relaxation> ddo::Relaxation for Model<'_, P> {
 }
 
 impl<P: Relaxation> ddo::StateRanking for Model<'_, P> {
-    type State = At<P::State>;
+    type State = StateAt<P::State>;
 
     fn compare(&self, a: &Self::State, b: &Self::State) -> Ordering {
         self.0.rank(&a.state).cmp(&self.0.rank(&b.state))
@@ -124,7 +124,7 @@ impl<P: Relaxation> ddo::StateRanking for Model<'_, P> {
 }
 
 impl<P: Dominance> ddo::Dominance for Model<'_, P> {
-    type State = At<P::State>;
+    type State = StateAt<P::State>;
     type Key = P::Key;
 
     fn get_key(&self, at: Arc<Self::State>) -> Option<P::Key> {
@@ -147,13 +147,13 @@ impl<P: Dominance> ddo::Dominance for Model<'_, P> {
 /// The same width as filch's.
 ///
 /// ddo asks for it once for each explored node, so it also counts the nodes.
-struct Counted {
+struct CountingWidth {
     width: Width,
     variables: usize,
     explored: AtomicU64,
 }
 
-impl<S> WidthHeuristic<S> for Counted {
+impl<S> WidthHeuristic<S> for CountingWidth {
     fn max_width(&self, node: &SubProblem<S>) -> usize {
         // Relaxed: it is read after the threads have ended.
         self.explored.fetch_add(1, atomic::Ordering::Relaxed);
@@ -197,10 +197,10 @@ fn run<P: Relaxation>(
     settings: Settings,
     threads: usize,
     limit: Duration,
-    dominance: &(dyn DominanceChecker<State = At<P::State>> + Send + Sync),
+    dominance: &(dyn DominanceChecker<State = StateAt<P::State>> + Send + Sync),
 ) -> Solved {
     let model = Model(problem);
-    let width = Counted { width: settings.width, variables: problem.variables(), explored: AtomicU64::new(0) };
+    let width = CountingWidth { width: settings.width, variables: problem.variables(), explored: AtomicU64::new(0) };
     let start = Instant::now();
     let cutoff = TimeBudget::new(limit);
     let mut fringe = NoDupFringe::new(MaxUB::new(&model));

@@ -19,12 +19,12 @@ struct Goal<'a> {
     over: (&'static str, &'a str),
     under: (&'static str, &'a str),
     /// The smallest ratio that meets the goal. `None` if there is no goal.
-    wanted: Option<f64>,
+    required: Option<f64>,
 }
 
 fn goals(case: &str, threads: usize) -> Vec<Goal<'static>> {
     let time =
-        |text, over, under, wanted| Goal { text, over: (over, MILLISECONDS), under: (under, MILLISECONDS), wanted };
+        |text, over, under, required| Goal { text, over: (over, MILLISECONDS), under: (under, MILLISECONDS), required };
     let against_ddo = match case.split('/').next() {
         Some("misp") if threads == 2 => Some(MISP),
         Some("knapsack") => Some(KNAPSACK),
@@ -33,25 +33,25 @@ fn goals(case: &str, threads: usize) -> Vec<Goal<'static>> {
     vec![
         time("time, ddo / filch", DDO, FILCH, against_ddo),
         time("time, two-serial / filch", TWO_SERIAL, FILCH, Some(SPEED_UP)),
-        Goal { text: "nodes, ddo / filch", over: (DDO, NODES), under: (FILCH, NODES), wanted: None },
+        Goal { text: "nodes, ddo / filch", over: (DDO, NODES), under: (FILCH, NODES), required: None },
         Goal {
             text: "nodes a second, filch / ddo",
             over: (FILCH, NODES_A_SECOND),
             under: (DDO, NODES_A_SECOND),
-            wanted: None,
+            required: None,
         },
         Goal {
             text: "peak memory, ddo / filch",
             over: (DDO, PEAK_MEGABYTES),
             under: (FILCH, PEAK_MEGABYTES),
-            wanted: None,
+            required: None,
         },
     ]
 }
 
 /// All goals for which there are figures, as text.
 pub(crate) fn summary(series: &[Series]) -> String {
-    let header = ["goal", "threads", "ratio", "95 % interval", "wanted", ""].map(str::to_owned);
+    let header = ["goal", "threads", "ratio", "95 % interval", "required", ""].map(str::to_owned);
     let mut keys: Vec<(&str, usize)> = Vec::new();
     for series in series {
         if !keys.contains(&(&series.case, series.threads)) {
@@ -68,9 +68,9 @@ pub(crate) fn summary(series: &[Series]) -> String {
         return String::new();
     }
     format!(
-        "Goals: ratios of medians; those of times and of nodes a second say how many times as fast the solver is, and that of nodes how much of it is due\n\
-         to another order of search. The interval encloses the median of the ratios round by round with a confidence of 95 %; of fewer than 6 rounds it\n\
-         is their whole range.\n\n{}",
+        "Goals: ratios of medians. Ratios of times and of nodes a second say how many times as fast filch is; the ratio of nodes says how much of that\n\
+         is due to another order of search. The interval is a 95 % confidence interval of the median of the ratios round by round; with fewer than\n\
+         6 rounds it is their whole range.\n\n{}",
         figures::grid(&header, &lines)
     )
 }
@@ -84,13 +84,13 @@ fn line(case: &str, threads: usize, goal: &Goal<'_>, series: &[Series]) -> Optio
     let (over, under) = (find(goal.over)?, find(goal.under)?);
     let ratio = over.median() / under.median();
     let interval = stats::interval(&stats::paired_ratios(&over.samples, &under.samples))?;
-    let verdict = goal.wanted.map_or("", |least| if ratio >= least { "met" } else { "missed" });
+    let verdict = goal.required.map_or("", |least| if ratio >= least { "met" } else { "missed" });
     Some(vec![
         format!("{case}: {}", goal.text),
         threads.to_string(),
         format!("{ratio:.2}"),
         format!("{:.2} to {:.2}", interval.low, interval.high),
-        goal.wanted.map_or_else(String::new, |least| format!(">= {least:.2}")),
+        goal.required.map_or_else(String::new, |least| format!(">= {least:.2}")),
         verdict.to_owned(),
     ])
 }
@@ -122,17 +122,17 @@ mod tests {
             series("knapsack/b", DDO, 1, MILLISECONDS, &[0.9]),
         ];
         let text = summary(&all);
-        let told = |start, threads| find(&text, start, threads).unwrap();
-        assert!(told("misp/a: time, ddo / filch", 2).ends_with("1.90 1.90 to 2.50 >= 2.00 missed"), "{text}");
-        assert!(told("misp/a: time, two-serial / filch", 2).ends_with(">= 0.90 met"), "{text}");
-        assert!(told("golomb/c: time, two-serial / filch", 2).ends_with("0.50 0.50 to 0.50 >= 0.90 missed"), "{text}");
+        let shown = |start, threads| find(&text, start, threads).unwrap();
+        assert!(shown("misp/a: time, ddo / filch", 2).ends_with("1.90 1.90 to 2.50 >= 2.00 missed"), "{text}");
+        assert!(shown("misp/a: time, two-serial / filch", 2).ends_with(">= 0.90 met"), "{text}");
+        assert!(shown("golomb/c: time, two-serial / filch", 2).ends_with("0.50 0.50 to 0.50 >= 0.90 missed"), "{text}");
         // The goal for independent sets is for two threads.
-        assert!(told("misp/a: time, ddo / filch", 1).ends_with("1.50 1.50 to 1.50"), "{text}");
-        assert!(told("knapsack/b: time, ddo / filch", 1).ends_with(">= 1.00 missed"), "{text}");
+        assert!(shown("misp/a: time, ddo / filch", 1).ends_with("1.50 1.50 to 1.50"), "{text}");
+        assert!(shown("knapsack/b: time, ddo / filch", 1).ends_with(">= 1.00 missed"), "{text}");
     }
 
     #[test]
-    fn without_figures_there_is_nothing_to_say() {
+    fn without_figures_the_summary_is_empty() {
         assert!(summary(&[]).is_empty());
     }
 }

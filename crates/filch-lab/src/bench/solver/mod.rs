@@ -19,11 +19,11 @@ use anyhow::{ensure, Result};
 use filch_dd::Cost;
 
 use super::rounds::{interleave, Runner};
-use super::{chosen, thread_counts, Measured};
+use super::{select_cases, thread_counts, Measured};
 use crate::figures::{self, Series};
 use crate::watch;
 use cases::Case;
-use child::{Answer, Order};
+use child::{Answer, ChildRun};
 pub(crate) use contenders::run_one;
 use plan::Plan;
 
@@ -76,19 +76,16 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
     let super::Options { quick, threads, cases: ref names, limit, .. } = options.common;
     let plan = Plan::new(quick, limit);
     let known = cases::all(options.data.as_deref())?;
-    let cases = wanted(known, &plan, names)?;
+    let cases = cases_to_measure(known, &plan, names)?;
 
     let mut text = String::new();
     let speed = if quick { "quick" } else { "full" };
     writeln!(
         text,
-        "Suite {SUITE}, {speed}: a proof of the optimum. Both solvers find the same, or there is no report."
+        "Suite {SUITE}, {speed}: a proof of the optimum. The suite fails if two runs prove different optima."
     )?;
     if options.data.is_none() {
-        writeln!(
-            text,
-            "Published instances are left out: --data says in which folder there are some (misp/*.clq, knapsack/*)."
-        )?;
+        writeln!(text, "Published instances are left out: give their folder with --data (misp/*.clq, knapsack/*).")?;
     }
     let mut all = Vec::new();
     for case in watch::each(&cases) {
@@ -106,12 +103,12 @@ pub(crate) fn run(options: &Options) -> Result<Measured> {
 }
 
 /// The cases whose names were given, or those of the plan.
-fn wanted(known: Vec<Case>, plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
-    let mut wanted = chosen(known, names)?;
+fn cases_to_measure(known: Vec<Case>, plan: &Plan, names: &[String]) -> Result<Vec<Case>> {
+    let mut selected = select_cases(known, names)?;
     if names.is_empty() {
-        wanted.retain(|case| plan.includes(case));
+        selected.retain(|case| plan.includes(case));
     }
-    Ok(wanted)
+    Ok(selected)
 }
 
 /// Measures all rounds of a case, with 1 thread and with `threads`.
@@ -119,10 +116,10 @@ fn measure(case: &Case, plan: &Plan, threads: usize, options: &Options) -> Resul
     let optimum = Cell::new(None);
     let optimum = &optimum;
     let runner = |contender: &'static str, threads: usize| {
-        let order =
-            Order { case: case.to_string(), contender, threads, data: options.data.clone(), limit: plan.limit() };
+        let run =
+            ChildRun { case: case.to_string(), contender, threads, data: options.data.clone(), limit: plan.limit() };
         let measure = move || {
-            let answer = order.run()?;
+            let answer = run.run()?;
             agree(optimum, &answer)?;
             Ok(figures(&answer))
         };
@@ -153,9 +150,9 @@ fn agree(optimum: &Cell<Option<Option<Cost>>>, answer: &Answer) -> Result<()> {
         return Ok(());
     }
     let known = optimum.get().unwrap_or(answer.cost);
-    let told =
+    let text =
         |cost: Option<Cost>| cost.map_or_else(|| "that there is no solution".to_owned(), |cost| cost.to_string());
-    ensure!(known == answer.cost, "it proved {}, where {} was proven before", told(answer.cost), told(known));
+    ensure!(known == answer.cost, "the run proved {}, but {} was proven before", text(answer.cost), text(known));
     optimum.set(Some(answer.cost));
     Ok(())
 }
@@ -181,19 +178,19 @@ mod tests {
     }
 
     #[test]
-    fn two_solvers_that_prove_different_things_are_an_error() {
+    fn different_proven_optima_are_an_error() {
         let optimum = Cell::new(None);
         assert!(agree(&optimum, &answer(Some(3), false)).is_ok());
         assert!(agree(&optimum, &answer(Some(7), true)).is_ok());
         assert!(agree(&optimum, &answer(Some(7), true)).is_ok());
         let error = agree(&optimum, &answer(Some(8), true)).unwrap_err().to_string();
-        assert!(error.contains("it proved 8, where 7 was proven before"), "{error}");
+        assert!(error.contains("the run proved 8, but 7 was proven before"), "{error}");
         assert!(agree(&optimum, &answer(None, true)).is_err());
         assert!(agree(&optimum, &answer(Some(5), false)).is_ok());
     }
 
     #[test]
-    fn figures_are_a_second_and_what_is_not_counted_is_no_number() {
+    fn rates_are_per_second_and_uncounted_figures_are_nan() {
         let figures = figures(&answer(Some(1), true));
         assert_eq!((figures[0], figures[1], figures[2], figures[4]), (2_000.0, 10.0, 5.0, 3.0));
         assert!(figures[3].is_nan());

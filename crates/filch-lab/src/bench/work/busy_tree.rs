@@ -70,13 +70,13 @@ fn leaf(steps: u64, state: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{joins, tests::everybody_agrees_on};
+    use super::super::{joins, tests::all_contenders_agree_on};
     use super::*;
 
     #[test]
-    fn everybody_spins_alike() {
-        everybody_agrees_on(&BusyTree::new(6_400, 64));
-        everybody_agrees_on(&BusyTree::lasting(100, 1));
+    fn all_contenders_spin_alike() {
+        all_contenders_agree_on(&BusyTree::new(6_400, 64));
+        all_contenders_agree_on(&BusyTree::lasting(100, 1));
     }
 
     #[test]

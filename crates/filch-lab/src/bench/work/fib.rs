@@ -36,13 +36,13 @@ fn fib<F: Fork>(context: F::Context<'_>, n: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{joins, tests::everybody_agrees_on};
+    use super::super::{joins, tests::all_contenders_agree_on};
     use super::*;
 
     #[test]
-    fn everybody_finds_the_same_numbers() {
+    fn all_contenders_find_the_same_numbers() {
         for n in [0, 1, 2, 10, 20] {
-            everybody_agrees_on(&Fib(n));
+            all_contenders_agree_on(&Fib(n));
         }
     }
 

@@ -55,7 +55,7 @@ pub(crate) mod tests {
     use super::*;
 
     /// Has every contender compute `work` once, in a pool of two threads.
-    pub(crate) fn everybody_agrees_on<W: Work>(work: &W) {
+    pub(crate) fn all_contenders_agree_on<W: Work>(work: &W) {
         fn check<C: Contender, W: Work>(work: &W) {
             let pool = C::pool(2).unwrap();
             let input = work.input();

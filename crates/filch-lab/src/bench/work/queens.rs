@@ -82,13 +82,13 @@ fn choose<F: Fork>(context: F::Context<'_>, board: Board, free: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{joins, tests::everybody_agrees_on};
+    use super::super::{joins, tests::all_contenders_agree_on};
     use super::*;
 
     #[test]
-    fn everybody_finds_all_solutions() {
+    fn all_contenders_find_all_solutions() {
         for n in [1, 2, 4, 8] {
-            everybody_agrees_on(&Queens(n));
+            all_contenders_agree_on(&Queens(n));
         }
     }
 

@@ -124,14 +124,14 @@ fn partition(numbers: &mut [u32]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{joins, tests::everybody_agrees_on};
+    use super::super::{joins, tests::all_contenders_agree_on};
     use super::*;
     use crate::bench::contenders::Serial;
 
     #[test]
-    fn everybody_sorts() {
+    fn all_contenders_sort() {
         for len in [0, 1, 2, 32, 33, 10_000] {
-            everybody_agrees_on(&Quicksort::new(len));
+            all_contenders_agree_on(&Quicksort::new(len));
         }
     }
 

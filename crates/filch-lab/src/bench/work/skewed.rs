@@ -15,7 +15,7 @@ const CHILDREN: u64 = 8;
 /// The number of nodes in 2^32 that have children.
 ///
 /// That is 0.135 of them, which makes a little more than one child per node.
-const FERTILE: u64 = 579_820_584;
+const PARENTS: u64 = 579_820_584;
 
 /// The depth below which no node has children. It bounds the stack of a search.
 const DEEPEST: u32 = 100;
@@ -27,12 +27,12 @@ const ROOT: u64 = 1_393;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Skewed {
     deepest: u32,
-    expected: Found,
+    expected: Totals,
 }
 
 /// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct Totals {
     nodes: u64,
     hash: u64,
 }
@@ -44,21 +44,21 @@ impl Skewed {
     }
 
     fn down_to(deepest: u32) -> Skewed {
-        Skewed { deepest, expected: one_by_one(deepest) }
+        Skewed { deepest, expected: search_serially(deepest) }
     }
 }
 
 impl Work for Skewed {
     type Input = ();
-    type Answer = Found;
+    type Answer = Totals;
 
     fn input(&self) {}
 
-    fn run<F: Fork>(&self, context: F::Context<'_>, (): ()) -> Found {
+    fn run<F: Fork>(&self, context: F::Context<'_>, (): ()) -> Totals {
         visit::<F>(context, Node { hash: ROOT, layers: self.deepest })
     }
 
-    fn check(&self, answer: &Found) -> Result<()> {
+    fn check(&self, answer: &Totals) -> Result<()> {
         ensure!(*answer == self.expected, "the search found {answer:?} instead of {:?}", self.expected);
         Ok(())
     }
@@ -73,7 +73,7 @@ struct Node {
 
 impl Node {
     fn has_children(self) -> bool {
-        self.layers > 0 && scramble(self.hash) >> 32 < FERTILE
+        self.layers > 0 && scramble(self.hash) >> 32 < PARENTS
     }
 
     fn child(self, index: u64) -> Node {
@@ -81,25 +81,25 @@ impl Node {
     }
 }
 
-impl Found {
-    fn of(node: Node) -> Found {
-        Found { nodes: 1, hash: node.hash }
+impl Totals {
+    fn of(node: Node) -> Totals {
+        Totals { nodes: 1, hash: node.hash }
     }
 
-    fn and(self, other: Found) -> Found {
-        Found { nodes: self.nodes + other.nodes, hash: self.hash.wrapping_add(other.hash) }
+    fn and(self, other: Totals) -> Totals {
+        Totals { nodes: self.nodes + other.nodes, hash: self.hash.wrapping_add(other.hash) }
     }
 }
 
-fn visit<F: Fork>(context: F::Context<'_>, node: Node) -> Found {
+fn visit<F: Fork>(context: F::Context<'_>, node: Node) -> Totals {
     if node.has_children() {
-        Found::of(node).and(children::<F>(context, node, 0, CHILDREN))
+        Totals::of(node).and(children::<F>(context, node, 0, CHILDREN))
     } else {
-        Found::of(node)
+        Totals::of(node)
     }
 }
 
-fn children<F: Fork>(context: F::Context<'_>, node: Node, from: u64, to: u64) -> Found {
+fn children<F: Fork>(context: F::Context<'_>, node: Node, from: u64, to: u64) -> Totals {
     if to - from == 1 {
         return visit::<F>(context, node.child(from));
     }
@@ -113,11 +113,11 @@ fn children<F: Fork>(context: F::Context<'_>, node: Node, from: u64, to: u64) ->
 }
 
 /// Searches the tree without recursion.
-fn one_by_one(deepest: u32) -> Found {
-    let mut found = Found { nodes: 0, hash: 0 };
+fn search_serially(deepest: u32) -> Totals {
+    let mut found = Totals { nodes: 0, hash: 0 };
     let mut open = vec![Node { hash: ROOT, layers: deepest }];
     while let Some(node) = open.pop() {
-        found = found.and(Found::of(node));
+        found = found.and(Totals::of(node));
         if node.has_children() {
             open.extend((0..CHILDREN).map(|index| node.child(index)));
         }
@@ -127,13 +127,13 @@ fn one_by_one(deepest: u32) -> Found {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{joins, tests::everybody_agrees_on};
+    use super::super::{joins, tests::all_contenders_agree_on};
     use super::*;
 
     #[test]
-    fn everybody_finds_every_node() {
+    fn all_contenders_find_every_node() {
         for deepest in [0, 1, 20] {
-            everybody_agrees_on(&Skewed::down_to(deepest));
+            all_contenders_agree_on(&Skewed::down_to(deepest));
         }
     }
 
@@ -155,7 +155,7 @@ mod tests {
     fn a_wrong_answer_is_an_error() {
         let work = Skewed::down_to(5);
         assert!(work.check(&work.expected).is_ok());
-        assert!(work.check(&Found { nodes: work.expected.nodes + 1, ..work.expected }).is_err());
-        assert!(work.check(&Found { hash: work.expected.hash ^ 1, ..work.expected }).is_err());
+        assert!(work.check(&Totals { nodes: work.expected.nodes + 1, ..work.expected }).is_err());
+        assert!(work.check(&Totals { hash: work.expected.hash ^ 1, ..work.expected }).is_err());
     }
 }

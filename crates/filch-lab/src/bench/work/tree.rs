@@ -74,13 +74,13 @@ fn sum<F: Fork>(context: F::Context<'_>, node: &Node) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{joins, tests::everybody_agrees_on};
+    use super::super::{joins, tests::all_contenders_agree_on};
     use super::*;
 
     #[test]
-    fn everybody_finds_the_same_sum() {
+    fn all_contenders_find_the_same_sum() {
         for layers in [1, 2, 10] {
-            everybody_agrees_on(&Tree::new(layers));
+            all_contenders_agree_on(&Tree::new(layers));
         }
     }
 

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shape_runs_as_many_leaves_as_it_is_told_to() {
+    fn every_shape_runs_the_given_number_of_leaves() {
         counts::<Filch>();
         counts::<FilchAny>();
         counts::<Rayon>();

@@ -90,8 +90,8 @@ pub(in crate::report) const PARTS: [Part; 13] = [
     }),
     part(cilk::SUITE, [6.0, 32.0, 3_600.0], |known| {
         let common = known.options(&["fib", "integrate"], &[], known.limit(7, 1.8));
-        let options = cilk::Options { common, vouched: known.trust.vouched()? };
-        cilk::run_trusting(&options).map(|measured| Found::Figures(cilk::SUITE, measured.series))
+        let options = cilk::Options { common, bound: known.trust.vouched()? };
+        cilk::run(&options).map(|measured| Found::Figures(cilk::SUITE, measured.series))
     }),
     part(graphs::SUITE, [1.0, 15.0, 1_200.0], |known| {
         let options = known.options(&["closure/kgraph-250k"], &[], known.limit(5, 0.8));
@@ -190,12 +190,15 @@ impl Known {
 
 impl Trust {
     /// Returns this trust in the form of the suite whose queues depend on it.
-    fn vouched(self) -> Result<Option<cilk::Vouched>> {
+    fn vouched(self) -> Result<Option<cilk::TrustedBound>> {
         match self {
-            Trust::Published => Ok(Some(cilk::Vouched::default())),
-            Trust::Measured(bound) => cilk::Vouched::found(bound, "as measured before in this report").map(Some),
+            Trust::Published => Ok(Some(cilk::TrustedBound::default())),
+            Trust::Measured(bound) => {
+                cilk::TrustedBound::with_reason(bound, "as measured before in this report").map(Some)
+            }
             Trust::Raised(bound) => {
-                cilk::Vouched::found(bound, "for the store buffer that was measured before in this report").map(Some)
+                cilk::TrustedBound::with_reason(bound, "for the store buffer that was measured before in this report")
+                    .map(Some)
             }
             Trust::Nothing => Ok(None),
         }
@@ -265,7 +268,7 @@ mod tests {
 
     #[test]
     fn queues_stand_on_what_was_measured_and_do_not_run_on_nothing() {
-        let published = Some(cilk::Vouched::default());
+        let published = Some(cilk::TrustedBound::default());
         assert_eq!(Trust::Published.vouched().unwrap(), published);
         for other in [Trust::Measured(73), Trust::Raised(140), Trust::Nothing] {
             assert_ne!(other.vouched().unwrap(), published);

@@ -29,7 +29,7 @@ pub(super) fn programs<'a>(figures: Figures<'a>) -> Vec<&'a str> {
 
 /// All programs of the suite, whether they were run or not.
 pub(super) fn all_programs(results: &Results) -> Vec<String> {
-    cilk::names(!results.full)
+    cilk::case_names(!results.full)
 }
 
 /// Whether a program is in table 1 of the paper.

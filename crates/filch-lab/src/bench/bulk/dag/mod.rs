@@ -51,24 +51,24 @@ pub(crate) fn measure(case: &str, nodes: usize, cost: NodeCost, threads: usize, 
     let flags = || -> Vec<AtomicBool> { (0..nodes).map(|_| AtomicBool::new(false)).collect() };
     let (one, two) = (flags(), flags());
     let steps = Steps::of(cost, Calibration::measure());
-    let stage = Stage { dag: &dag, steps, one: &one, two: &two };
+    let setup = Setup { dag: &dag, steps, one: &one, two: &two };
 
-    let mut runners = vec![stage.runner(SERIAL, 1, |work| serial(&work))];
+    let mut runners = vec![setup.runner(SERIAL, 1, |work| serial(&work))];
     for threads in thread_counts(threads) {
-        runners.push(stage.on::<BulkList>(threads));
-        runners.push(stage.on::<BatchList>(threads));
-        runners.push(stage.on::<CrossbeamList>(threads));
-        runners.push(stage.on::<MutexList>(threads));
+        runners.push(setup.on::<BulkList>(threads));
+        runners.push(setup.on::<BatchList>(threads));
+        runners.push(setup.on::<CrossbeamList>(threads));
+        runners.push(setup.on::<MutexList>(threads));
     }
     if threads == 2 {
-        runners.push(Runner { name: SERIAL_PAIR, threads, measure: Box::new(move || stage.pair()) });
+        runners.push(Runner { name: SERIAL_PAIR, threads, measure: Box::new(move || setup.pair()) });
     }
     interleave(case, &[NANOS_A_NODE], &runners, effort)
 }
 
 /// The graph and its flags, which all contenders use in turn.
 #[derive(Clone, Copy)]
-struct Stage<'a> {
+struct Setup<'a> {
     dag: &'a Dag,
     steps: Steps,
     one: &'a [AtomicBool],
@@ -76,7 +76,7 @@ struct Stage<'a> {
     two: &'a [AtomicBool],
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Setup<'a> {
     fn runner<F>(self, name: &'static str, threads: usize, run: F) -> Runner<'a>
     where
         F: Fn(Work<'_>) -> Result<Duration> + 'a,
@@ -95,12 +95,12 @@ impl<'a> Stage<'a> {
     /// Two serial loops side by side: the most that two independent threads can do.
     fn pair(self) -> Result<Vec<f64>> {
         let works = [self.one, self.two].map(|claimed| Work::new(self.dag, self.steps, claimed));
-        let together = Barrier::new(works.len());
-        let together = &together;
+        let barrier = Barrier::new(works.len());
+        let barrier = &barrier;
         let times: Vec<Duration> = thread::scope(|scope| {
             let run = |work| {
                 scope.spawn(move || {
-                    together.wait();
+                    barrier.wait();
                     serial(&work)
                 })
             };

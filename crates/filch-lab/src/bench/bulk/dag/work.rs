@@ -105,7 +105,7 @@ impl<'a> Work<'a> {
         let nodes = self.dag.nodes() as u64;
         ensure!(visits.count == nodes, "{} visits were made to {nodes} nodes", visits.count);
         let sum = (0..nodes).fold(0u64, |sum, node| sum.wrapping_add(scramble(node)));
-        ensure!(visits.sum == sum, "as many visits were made as there are nodes, but not one to each");
+        ensure!(visits.sum == sum, "the number of visits is right, but not every node was visited once");
         Ok(())
     }
 }

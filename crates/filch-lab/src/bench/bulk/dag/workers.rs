@@ -18,11 +18,11 @@ use crate::bench::bulk::contenders::{self, lock, Locked};
 
 /// The result of a theft from one other worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum StealOutcome {
     /// The thief's own queue now has tasks.
-    Some,
+    Success,
     /// The other queue was empty.
-    Nothing,
+    Empty,
     /// Another thief was stealing from it.
     Busy,
 }
@@ -41,13 +41,13 @@ pub(crate) trait Worklist: Send + Sized {
     fn visit(&self, work: &Work<'_>, node: usize, visits: &mut Visits);
 
     /// Adds the first node.
-    fn begin(&self, node: usize);
+    fn push_first(&self, node: usize);
 
     /// Takes the youngest node.
     fn pop(&self) -> Option<usize>;
 
     /// Steals half of another worker's nodes.
-    fn steal_half(&self, other: &Self::Handle) -> Taken;
+    fn steal_half(&self, other: &Self::Handle) -> StealOutcome;
 
     /// Whether there seems to be nothing to steal.
     fn is_empty(other: &Self::Handle) -> bool;
@@ -57,13 +57,13 @@ pub(crate) trait Worklist: Send + Sized {
 pub(crate) fn explore<W: Worklist>(work: &Work<'_>, threads: usize) -> Result<Duration> {
     let (lists, handles): (Vec<W>, Vec<W::Handle>) = (0..threads).map(|_| W::new()).unzip();
     if let Some(first) = lists.first() {
-        first.begin(0);
+        first.push_first(0);
     }
-    let crew = Crew { work, handles, active: AtomicUsize::new(threads), together: Barrier::new(threads) };
-    let crew = &crew;
-    let done: Vec<Done> = thread::scope(|scope| {
+    let shared = Shared { work, handles, active: AtomicUsize::new(threads), barrier: Barrier::new(threads) };
+    let shared = &shared;
+    let done: Vec<WorkerResult> = thread::scope(|scope| {
         let threads: Vec<_> =
-            lists.into_iter().enumerate().map(|(index, list)| scope.spawn(move || crew.run(index, &list))).collect();
+            lists.into_iter().enumerate().map(|(index, list)| scope.spawn(move || shared.run(index, &list))).collect();
         threads.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a worker panicked"))).collect::<Result<_>>()
     })?;
     work.check(done.iter().fold(Visits::default(), |all, done| all.and(done.visits)))?;
@@ -73,35 +73,35 @@ pub(crate) fn explore<W: Worklist>(work: &Work<'_>, threads: usize) -> Result<Du
 }
 
 /// The result of one worker.
-struct Done {
+struct WorkerResult {
     start: Instant,
     end: Instant,
     visits: Visits,
 }
 
 /// The state that the workers share.
-struct Crew<'a, W: Worklist> {
+struct Shared<'a, W: Worklist> {
     work: &'a Work<'a>,
     handles: Vec<W::Handle>,
     /// The number of workers that have work or search for it.
     active: AtomicUsize,
-    together: Barrier,
+    barrier: Barrier,
 }
 
-impl<W: Worklist> Crew<'_, W> {
-    fn run(&self, index: usize, list: &W) -> Done {
+impl<W: Worklist> Shared<'_, W> {
+    fn run(&self, index: usize, list: &W) -> WorkerResult {
         let mut visits = Visits::default();
-        self.together.wait();
+        self.barrier.wait();
         let start = Instant::now();
         loop {
             while let Some(node) = list.pop() {
                 list.visit(self.work, node, &mut visits);
             }
-            if !self.steal(index, list) && !self.rest() {
+            if !self.steal(index, list) && !self.wait_for_work() {
                 break;
             }
         }
-        Done { start, end: Instant::now(), visits }
+        WorkerResult { start, end: Instant::now(), visits }
     }
 
     fn others(&self, index: usize) -> impl Iterator<Item = &W::Handle> {
@@ -114,9 +114,9 @@ impl<W: Worklist> Crew<'_, W> {
             let mut busy = false;
             for other in self.others(index) {
                 match list.steal_half(other) {
-                    Taken::Some => return true,
-                    Taken::Nothing => {}
-                    Taken::Busy => busy = true,
+                    StealOutcome::Success => return true,
+                    StealOutcome::Empty => {}
+                    StealOutcome::Busy => busy = true,
                 }
             }
             if !busy {
@@ -126,7 +126,7 @@ impl<W: Worklist> Crew<'_, W> {
     }
 
     /// Waits until there may be something to steal. Returns false if the exploration is over.
-    fn rest(&self) -> bool {
+    fn wait_for_work(&self) -> bool {
         // Release: a worker that sees the end sees all work done before. Acquire: this worker sees
         // the work of the others.
         self.active.fetch_sub(1, Ordering::AcqRel);
@@ -163,7 +163,7 @@ impl Worklist for BulkList {
         work.visit(node, visits, |next| self.0.push(next));
     }
 
-    fn begin(&self, node: usize) {
+    fn push_first(&self, node: usize) {
         self.0.push(node);
     }
 
@@ -172,14 +172,14 @@ impl Worklist for BulkList {
         self.0.pop()
     }
 
-    fn steal_half(&self, other: &Self::Handle) -> Taken {
+    fn steal_half(&self, other: &Self::Handle) -> StealOutcome {
         match other.steal(0.5) {
-            Ok(batch) if batch.is_empty() => Taken::Nothing,
+            Ok(batch) if batch.is_empty() => StealOutcome::Empty,
             Ok(batch) => {
                 self.0.push_batch(batch);
-                Taken::Some
+                StealOutcome::Success
             }
-            Err(_) => Taken::Busy,
+            Err(_) => StealOutcome::Busy,
         }
     }
 
@@ -209,8 +209,8 @@ impl Worklist for BatchList {
         }
     }
 
-    fn begin(&self, node: usize) {
-        self.0.begin(node);
+    fn push_first(&self, node: usize) {
+        self.0.push_first(node);
     }
 
     #[inline(always)]
@@ -218,7 +218,7 @@ impl Worklist for BatchList {
         self.0.pop()
     }
 
-    fn steal_half(&self, other: &Self::Handle) -> Taken {
+    fn steal_half(&self, other: &Self::Handle) -> StealOutcome {
         self.0.steal_half(other)
     }
 
@@ -245,7 +245,7 @@ impl Worklist for CrossbeamList {
         work.visit(node, visits, |next| self.0.push(next));
     }
 
-    fn begin(&self, node: usize) {
+    fn push_first(&self, node: usize) {
         self.0.push(node);
     }
 
@@ -254,11 +254,11 @@ impl Worklist for CrossbeamList {
         self.0.pop()
     }
 
-    fn steal_half(&self, other: &Self::Handle) -> Taken {
+    fn steal_half(&self, other: &Self::Handle) -> StealOutcome {
         match other.steal_batch(&self.0) {
-            Steal::Success(()) => Taken::Some,
-            Steal::Empty => Taken::Nothing,
-            Steal::Retry => Taken::Busy,
+            Steal::Success(()) => StealOutcome::Success,
+            Steal::Empty => StealOutcome::Empty,
+            Steal::Retry => StealOutcome::Busy,
         }
     }
 
@@ -294,7 +294,7 @@ impl Worklist for MutexList {
         self.discovered.set(discovered);
     }
 
-    fn begin(&self, node: usize) {
+    fn push_first(&self, node: usize) {
         lock(&self.deque).push_back(node);
     }
 
@@ -303,17 +303,17 @@ impl Worklist for MutexList {
         lock(&self.deque).pop_back()
     }
 
-    fn steal_half(&self, other: &Self::Handle) -> Taken {
+    fn steal_half(&self, other: &Self::Handle) -> StealOutcome {
         let stolen: Vec<usize> = {
             let mut other = lock(other);
             let half = other.len().div_ceil(2);
             other.drain(..half).collect()
         };
         if stolen.is_empty() {
-            return Taken::Nothing;
+            return StealOutcome::Empty;
         }
         lock(&self.deque).extend(stolen);
-        Taken::Some
+        StealOutcome::Success
     }
 
     fn is_empty(other: &Self::Handle) -> bool {

@@ -40,7 +40,10 @@ pub(super) fn leaf_mut<const SIDE: usize>(matrix: &mut [f64]) -> &mut Leaf<SIDE>
 ///
 /// Its side is that of a leaf, doubled any number of times.
 pub(super) fn matrix<const SIDE: usize>(side: usize, entry: &dyn Fn(usize, usize) -> f64) -> Vec<f64> {
-    assert!(side.is_multiple_of(SIDE) && (side / SIDE).is_power_of_two(), "{side} is not {SIDE} doubled a few times");
+    assert!(
+        side.is_multiple_of(SIDE) && (side / SIDE).is_power_of_two(),
+        "side {side} is not {SIDE} times a power of two"
+    );
     let mut numbers = vec![0.0; side * side];
     for (index, block) in numbers.chunks_exact_mut(SIDE * SIDE).enumerate() {
         let (first_row, first_column) = corner::<SIDE>(index);

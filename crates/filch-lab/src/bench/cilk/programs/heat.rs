@@ -48,7 +48,7 @@ impl Heat {
     }
 
     fn shaped(rows: usize, columns: usize, steps: usize) -> Heat {
-        assert!(rows >= 3 && columns >= 3, "a plate of {rows} rows and {columns} columns is all border");
+        assert!(rows >= 3 && columns >= 3, "a plate of {rows} rows and {columns} columns has no inner points");
         let phase = |len: usize| HALF_WAVES * PI / (len - 1) as f64;
         let wave = |len: usize| (0..len).map(|place| (phase(len) * place as f64).sin()).collect();
         // A wave minus the mean of its neighbours is the wave again, times this.
@@ -83,7 +83,7 @@ impl Work for Heat {
     fn run<F: Fork>(&self, mut context: F::Context<'_>, Plates { mut now, mut next }: Plates) -> Vec<f64> {
         for step in 1..=self.steps {
             let step = Step { heat: self, now: &now, left: self.decay.powi(step as i32) };
-            step.advance::<F>(F::lend(&mut context), 0, &mut next);
+            step.advance::<F>(F::reborrow(&mut context), 0, &mut next);
             std::mem::swap(&mut now, &mut next);
         }
         now
@@ -160,12 +160,12 @@ fn flow(next: &mut [f64], above: &[f64], here: &[f64], below: &[f64]) {
 mod tests {
     use super::*;
     use crate::bench::contenders::Serial;
-    use crate::bench::work::{joins, tests::everybody_agrees_on};
+    use crate::bench::work::{joins, tests::all_contenders_agree_on};
 
     #[test]
-    fn everybody_finds_the_temperatures() {
+    fn all_contenders_find_the_temperatures() {
         for (rows, columns, steps) in [(3, 3, 5), (8, 40, 3), (33, 7, 4), (100, 90, 0), (100, 90, 1)] {
-            everybody_agrees_on(&Heat::shaped(rows, columns, steps));
+            all_contenders_agree_on(&Heat::shaped(rows, columns, steps));
         }
     }
 

@@ -118,16 +118,16 @@ impl Work for Integrate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::work::{joins, tests::everybody_agrees_on};
+    use crate::bench::work::{joins, tests::all_contenders_agree_on};
 
     #[test]
-    fn everybody_finds_the_same_area() {
-        everybody_agrees_on(&Integrate::within(10, 1e-3));
-        everybody_agrees_on(&Integrate::within(100, 1e-1));
+    fn all_contenders_find_the_same_area() {
+        all_contenders_agree_on(&Integrate::within(10, 1e-3));
+        all_contenders_agree_on(&Integrate::within(100, 1e-1));
     }
 
     #[test]
-    fn a_curve_is_divided_as_finely_as_it_is_asked_to_be() {
+    fn a_smaller_tolerance_divides_the_curve_more_finely() {
         assert_eq!(joins(&Integrate::within(1, 1.0)).unwrap(), 0);
         let [coarse, fine] = [1e-2, 1e-5].map(|tolerance| joins(&Integrate::within(10, tolerance)).unwrap());
         // A thousandth of the tolerance is a tenth of the length.
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_part_that_is_lost_is_missed() {
+    fn the_smallest_difference_is_an_error() {
         let work = Integrate::within(1_000, 1e-1);
         let area = work.run::<Serial>((), ());
         // The smallest difference that the number can represent, and less than the error that

@@ -86,7 +86,7 @@ impl Work for Jacobi {
         let width = self.side + 2;
         let inner = width..width * (width - 1);
         for _ in 0..self.sweeps {
-            sweep::<F>(F::lend(&mut context), width, &from, &mut to[inner.clone()]);
+            sweep::<F>(F::reborrow(&mut context), width, &from, &mut to[inner.clone()]);
             mem::swap(&mut from, &mut to);
         }
         from
@@ -140,12 +140,12 @@ fn relax(width: usize, from: &[f64], to: &mut [f64]) {
 mod tests {
     use super::*;
     use crate::bench::contenders::Serial;
-    use crate::bench::work::{joins, tests::everybody_agrees_on};
+    use crate::bench::work::{joins, tests::all_contenders_agree_on};
 
     #[test]
-    fn everybody_relaxes_alike() {
+    fn all_contenders_relax_alike() {
         for (side, sweeps) in [(1, 1), (GRAIN, 2), (GRAIN + 1, 3), (40, 11)] {
-            everybody_agrees_on(&Jacobi::swept(side, sweeps));
+            all_contenders_agree_on(&Jacobi::swept(side, sweeps));
         }
     }
 

@@ -130,7 +130,7 @@ fn pack<F: Fork>(context: F::Context<'_>, mut items: &[Item], room: u64, value: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::work::{joins, tests::everybody_agrees_on};
+    use crate::bench::work::{joins, tests::all_contenders_agree_on};
 
     /// Items of any kind, and room for half of their weight.
     fn mixed(items: u64) -> Knapsack {
@@ -142,11 +142,11 @@ mod tests {
     }
 
     #[test]
-    fn everybody_packs_the_best() {
-        everybody_agrees_on(&Knapsack::new(3));
-        everybody_agrees_on(&Knapsack::new(12));
+    fn all_contenders_find_the_best_packing() {
+        all_contenders_agree_on(&Knapsack::new(3));
+        all_contenders_agree_on(&Knapsack::new(12));
         for items in 0..20 {
-            everybody_agrees_on(&mixed(items));
+            all_contenders_agree_on(&mixed(items));
         }
     }
 
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_better_is_cut_off() {
+    fn branches_that_cannot_be_better_are_pruned() {
         // There is room for 4 of 12 items. There are 794 subsets of 4 or fewer: 793 joins, if all
         // of them fitted and were visited.
         assert!((300..400).contains(&joins(&Knapsack::new(12)).unwrap()));

@@ -87,14 +87,14 @@ fn decompose<F: Fork>(mut context: F::Context<'_>, matrix: &mut [f64]) {
         return decompose_leaf(leaf_mut(matrix));
     }
     let [upper_left, upper_right, lower_left, lower_right] = quadrants_mut(matrix);
-    decompose::<F>(F::lend(&mut context), upper_left);
+    decompose::<F>(F::reborrow(&mut context), upper_left);
     let triangles = &*upper_left;
     F::join(
-        F::lend(&mut context),
+        F::reborrow(&mut context),
         |context| solve_lower::<F>(context, upper_right, triangles),
         |context| solve_upper::<F>(context, lower_left, triangles),
     );
-    subtract_product::<F>(F::lend(&mut context), lower_right, lower_left, upper_right);
+    subtract_product::<F>(F::reborrow(&mut context), lower_right, lower_left, upper_right);
     decompose::<F>(context, lower_right);
 }
 
@@ -104,8 +104,8 @@ fn decompose<F: Fork>(mut context: F::Context<'_>, matrix: &mut [f64]) {
 fn solve_lower<F: Fork>(context: F::Context<'_>, matrix: &mut [f64], lower: &[f64]) {
     fn column<F: Fork>(mut context: F::Context<'_>, above: &mut [f64], below: &mut [f64], lower: &[f64]) {
         let [upper_left, _, lower_left, lower_right] = quadrants(lower);
-        solve_lower::<F>(F::lend(&mut context), above, upper_left);
-        subtract_product::<F>(F::lend(&mut context), below, lower_left, above);
+        solve_lower::<F>(F::reborrow(&mut context), above, upper_left);
+        subtract_product::<F>(F::reborrow(&mut context), below, lower_left, above);
         solve_lower::<F>(context, below, lower_right);
     }
 
@@ -126,8 +126,8 @@ fn solve_lower<F: Fork>(context: F::Context<'_>, matrix: &mut [f64], lower: &[f6
 fn solve_upper<F: Fork>(context: F::Context<'_>, matrix: &mut [f64], upper: &[f64]) {
     fn row<F: Fork>(mut context: F::Context<'_>, left: &mut [f64], right: &mut [f64], upper: &[f64]) {
         let [upper_left, upper_right, _, lower_right] = quadrants(upper);
-        solve_upper::<F>(F::lend(&mut context), left, upper_left);
-        subtract_product::<F>(F::lend(&mut context), right, left, upper_right);
+        solve_upper::<F>(F::reborrow(&mut context), left, upper_left);
+        subtract_product::<F>(F::reborrow(&mut context), right, left, upper_right);
         solve_upper::<F>(context, right, lower_right);
     }
 
@@ -147,7 +147,7 @@ fn solve_upper<F: Fork>(context: F::Context<'_>, matrix: &mut [f64], upper: &[f6
 /// Each quadrant of the product is the sum of two products.
 fn subtract_product<F: Fork>(context: F::Context<'_>, target: &mut [f64], left: &[f64], right: &[f64]) {
     fn quadrant<F: Fork>(mut context: F::Context<'_>, target: &mut [f64], left: [&[f64]; 2], right: [&[f64]; 2]) {
-        subtract_product::<F>(F::lend(&mut context), target, left[0], right[0]);
+        subtract_product::<F>(F::reborrow(&mut context), target, left[0], right[0]);
         subtract_product::<F>(context, target, left[1], right[1]);
     }
 
@@ -207,12 +207,12 @@ fn solve_lower_leaf(block: &mut Leaf<SIDE>, lower: &Leaf<SIDE>) {
 mod tests {
     use super::*;
     use crate::bench::contenders::Serial;
-    use crate::bench::work::{joins, tests::everybody_agrees_on};
+    use crate::bench::work::{joins, tests::all_contenders_agree_on};
 
     #[test]
-    fn everybody_decomposes() {
+    fn all_contenders_decompose() {
         for side in [16, 32, 64] {
-            everybody_agrees_on(&Lu::new(side));
+            all_contenders_agree_on(&Lu::new(side));
         }
     }
 

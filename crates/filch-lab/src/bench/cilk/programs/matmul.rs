@@ -40,7 +40,7 @@ impl Matmul {
     ///
     /// `side` must be a power of two, and at least a block.
     pub(crate) fn new(side: usize) -> Matmul {
-        assert!(side.is_power_of_two() && side >= BLOCK, "no matrix of side {side} can be halved down to blocks");
+        assert!(side.is_power_of_two() && side >= BLOCK, "a matrix of side {side} cannot be halved down to blocks");
         let mut random = Random::new(side as u64);
         let mut matrix = || {
             let mut block = || [[(); BLOCK]; BLOCK].map(|row| row.map(|()| random.below(64) as f64 - 32.0));
@@ -157,7 +157,7 @@ fn multiply<F: Fork>(mut context: F::Context<'_>, product: &mut [Block], left: &
         let half = Size { inner: inner / 2, ..size };
         let (left_first, left_last) = left.split_at(left.len() / 2);
         let (right_upper, right_lower) = right.split_at(right.len() / 2);
-        multiply::<F>(F::lend(&mut context), product, left_first, right_upper, half);
+        multiply::<F>(F::reborrow(&mut context), product, left_first, right_upper, half);
         multiply::<F>(context, product, left_last, right_lower, half);
     }
 }
@@ -180,17 +180,17 @@ fn multiply_blocks(product: &mut Block, left: &Block, right: &Block) {
 mod tests {
     use super::*;
     use crate::bench::contenders::Serial;
-    use crate::bench::work::{joins, tests::everybody_agrees_on};
+    use crate::bench::work::{joins, tests::all_contenders_agree_on};
 
     #[test]
-    fn everybody_multiplies() {
+    fn all_contenders_multiply() {
         for side in [BLOCK, 2 * BLOCK, 4 * BLOCK] {
-            everybody_agrees_on(&Matmul::new(side));
+            all_contenders_agree_on(&Matmul::new(side));
         }
     }
 
     #[test]
-    fn a_product_is_what_the_schoolbook_says() {
+    fn a_product_equals_that_of_the_definition() {
         let work = Matmul::new(2 * BLOCK);
         let answer = work.run::<Serial>((), work.input());
         let at = |matrix: &[Block], row: usize, column: usize, first| {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_of_what_is_summed_over_are_not_joined() {
+    fn halves_of_the_inner_dimension_are_not_joined() {
         assert_eq!(joins(&Matmul::new(BLOCK)).unwrap(), 0);
         assert_eq!(joins(&Matmul::new(2 * BLOCK)).unwrap(), 3);
         assert_eq!(joins(&Matmul::new(4 * BLOCK)).unwrap(), 3 + 8 * 3);

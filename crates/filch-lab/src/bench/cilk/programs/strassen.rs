@@ -89,14 +89,14 @@ fn multiply<F: Fork>(mut context: F::Context<'_>, product: &mut [f64], left: &[f
     let [mut t1, mut t2, mut t3, mut t4] = [next(), next(), next(), next()];
     let [p2, p6, p7] = [next(), next(), next()];
     F::join(
-        F::lend(&mut context),
+        F::reborrow(&mut context),
         |context| in_pieces::<F, 4>(context, a, [&mut s1, &mut s2, &mut s3, &mut s4], sums_of_left, small),
         |context| in_pieces::<F, 4>(context, b, [&mut t1, &mut t2, &mut t3, &mut t4], sums_of_right, small),
     );
 
     let ([a11, a12, _, a22], [b11, _, b21, b22]) = (a, b);
     F::join(
-        F::lend(&mut context),
+        F::reborrow(&mut context),
         |context| {
             F::join(
                 context,
@@ -236,12 +236,12 @@ fn add_small(sum: &mut [f64], left: &[f64], right: &[f64]) {
 mod tests {
     use super::*;
     use crate::bench::contenders::Serial;
-    use crate::bench::work::{joins, tests::everybody_agrees_on};
+    use crate::bench::work::{joins, tests::all_contenders_agree_on};
 
     #[test]
-    fn everybody_multiplies() {
-        everybody_agrees_on(&Strassen::new(64));
-        everybody_agrees_on(&Strassen::down_to(128, 32 * 32));
+    fn all_contenders_multiply() {
+        all_contenders_agree_on(&Strassen::new(64));
+        all_contenders_agree_on(&Strassen::down_to(128, 32 * 32));
     }
 
     #[test]

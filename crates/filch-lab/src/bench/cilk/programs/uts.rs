@@ -181,7 +181,7 @@ impl Work for Uts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::work::{joins, tests::everybody_agrees_on};
+    use crate::bench::work::{joins, tests::all_contenders_agree_on};
 
     fn tiny() -> [Uts; 2] {
         [
@@ -191,9 +191,9 @@ mod tests {
     }
 
     #[test]
-    fn everybody_finds_the_same_trees() {
+    fn all_contenders_find_the_same_trees() {
         for work in tiny() {
-            everybody_agrees_on(&work);
+            all_contenders_agree_on(&work);
         }
     }
 

@@ -6,14 +6,14 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Thread};
 
-use super::pool::Place;
+use super::pool::WorkerContext;
 
 /// A reference to a job, as queues hold it.
 ///
 /// It is not `Copy`: only the worker that holds it runs the job.
 pub(super) struct Job {
     data: *const (),
-    execute: unsafe fn(*const (), Place<'_>),
+    execute: unsafe fn(*const (), WorkerContext<'_>),
     /// The number of joins that the job is nested in.
     pub(super) depth: u32,
     /// The first worker after those of the job's part, in the static partition.
@@ -29,10 +29,10 @@ impl Job {
         ptr::eq(self.data, data)
     }
 
-    pub(super) fn run(self, place: Place<'_>) {
+    pub(super) fn run(self, context: WorkerContext<'_>) {
         // SAFETY: the thread that made the job waits for it, there is one `Job` of each, and a
         // queue behind a lock hands it out once.
-        unsafe { (self.execute)(self.data, place) }
+        unsafe { (self.execute)(self.data, context) }
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Forked<F, R> {
 
 impl<F, R> Forked<F, R>
 where
-    F: for<'a> FnOnce(Place<'a>) -> R + Send,
+    F: for<'a> FnOnce(WorkerContext<'a>) -> R + Send,
     R: Send,
 {
     pub(super) fn new(closure: F, waiter: Waiter) -> Self {
@@ -88,19 +88,19 @@ where
     /// # Safety
     ///
     /// `data` points to a `Forked` of this type in a frame that waits, and no other thread runs it.
-    unsafe fn execute(data: *const (), place: Place<'_>) {
+    unsafe fn execute(data: *const (), context: WorkerContext<'_>) {
         // SAFETY: the caller guarantees it until the job is done.
         let this = unsafe { &*data.cast::<Self>() };
         // SAFETY: no other thread runs the job.
         let closure = unsafe { (*this.closure.get()).take() };
-        let result = closure.map(|closure| panic::catch_unwind(AssertUnwindSafe(|| closure(place))));
+        let result = closure.map(|closure| panic::catch_unwind(AssertUnwindSafe(|| closure(context))));
         // SAFETY: the waiting thread does not read the result before the job is done.
         unsafe { *this.result.get() = result };
         let waiter = this.waiter.clone();
         // Release: publishes the result. This is the last access: from here on the frame may be
         // gone.
         this.done.store(true, Ordering::Release);
-        place.pool.call(&waiter);
+        context.pool.wake(&waiter);
     }
 
     /// Whether the job is done and its result can be read.

@@ -16,7 +16,7 @@ mod pool;
 use std::panic::{self, AssertUnwindSafe};
 
 use self::job::{Forked, Waiter};
-use self::pool::{Place, Pool};
+use self::pool::{Pool, WorkerContext};
 use super::{Context, Fork, Runtime};
 
 /// How work is divided among the workers.
@@ -41,25 +41,25 @@ impl Textbook {
 }
 
 impl Fork for Textbook {
-    type Context<'a> = Place<'a>;
+    type Context<'a> = WorkerContext<'a>;
 
     #[inline(always)]
-    fn lend<'a>(context: &'a mut Place<'_>) -> Place<'a> {
+    fn reborrow<'a>(context: &'a mut WorkerContext<'_>) -> WorkerContext<'a> {
         *context
     }
 
     #[inline(always)]
-    fn join<A, B, RA, RB>(place: Place<'_>, a: A, b: B) -> (RA, RB)
+    fn join<A, B, RA, RB>(context: WorkerContext<'_>, a: A, b: B) -> (RA, RB)
     where
-        A: for<'a> FnOnce(Place<'a>) -> RA + Send,
-        B: for<'a> FnOnce(Place<'a>) -> RB + Send,
+        A: for<'a> FnOnce(WorkerContext<'a>) -> RA + Send,
+        B: for<'a> FnOnce(WorkerContext<'a>) -> RB + Send,
         RA: Send,
         RB: Send,
     {
-        match place.divide() {
-            Some(division) => join(place, division, a, b),
+        match context.divide() {
+            Some(division) => join(context, division, a, b),
             None => {
-                let deeper = place.deeper();
+                let deeper = context.deeper();
                 (a(deeper), b(deeper))
             }
         }
@@ -88,11 +88,11 @@ struct Division {
     middle: u16,
 }
 
-impl Place<'_> {
-    /// The place one join deeper.
+impl WorkerContext<'_> {
+    /// The context one join deeper.
     #[inline(always)]
     fn deeper(self) -> Self {
-        Place { depth: self.depth + 1, ..self }
+        WorkerContext { depth: self.depth + 1, ..self }
     }
 
     /// How a join here is divided, or `None` if it is a plain call.
@@ -104,9 +104,7 @@ impl Place<'_> {
                 let middle = self.index + (self.end - self.index) / 2;
                 Some(Division { queue: usize::from(middle), middle })
             }
-            Scheme::Sharing => {
-                self.pool.whoever_lacks_a_job(self.index).map(|queue| Division { queue, middle: self.end })
-            }
+            Scheme::Sharing => self.pool.find_empty_queue(self.index).map(|queue| Division { queue, middle: self.end }),
             Scheme::Central => Some(Division { queue: 0, middle: self.end }),
         }
     }
@@ -114,32 +112,32 @@ impl Place<'_> {
 
 /// A join whose second closure another worker may run.
 #[inline(never)]
-fn join<A, B, RA, RB>(place: Place<'_>, division: Division, a: A, b: B) -> (RA, RB)
+fn join<A, B, RA, RB>(context: WorkerContext<'_>, division: Division, a: A, b: B) -> (RA, RB)
 where
-    A: for<'a> FnOnce(Place<'a>) -> RA + Send,
-    B: for<'a> FnOnce(Place<'a>) -> RB + Send,
+    A: for<'a> FnOnce(WorkerContext<'a>) -> RA + Send,
+    B: for<'a> FnOnce(WorkerContext<'a>) -> RB + Send,
     RA: Send,
     RB: Send,
 {
-    let Place { pool, index, end, depth } = place;
+    let WorkerContext { pool, index, end, depth } = context;
     let forked = Forked::new(b, Waiter::Worker(index));
     // SAFETY: the job is taken back or waited for below, before this frame is left.
     pool.push(division.queue, unsafe { forked.job(depth + 1, end) });
-    let first = panic::catch_unwind(AssertUnwindSafe(|| a(Place { end: division.middle, ..place.deeper() })));
+    let first = panic::catch_unwind(AssertUnwindSafe(|| a(WorkerContext { end: division.middle, ..context.deeper() })));
 
     // The static partition never takes a job back.
     let taken_back = pool.scheme != Scheme::Static && pool.take_back(division.queue, forked.data());
     let second = if taken_back {
         None
     } else {
-        pool.until(index, depth, &|| forked.is_done());
+        pool.run_until(index, depth, &|| forked.is_done());
         Some(())
     };
     match (first, second) {
         (Err(panic), _) => panic::resume_unwind(panic),
         (Ok(first), None) => match forked.into_closure() {
-            Some(b) => (first, b(place.deeper())),
-            None => unreachable!("a job that was taken back was run by nobody"),
+            Some(b) => (first, b(context.deeper())),
+            None => unreachable!("a job that was taken back has not run"),
         },
         (Ok(first), Some(())) => match forked.into_result() {
             Some(Ok(second)) => (first, second),

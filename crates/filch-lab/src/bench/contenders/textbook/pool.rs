@@ -22,21 +22,21 @@ impl Pool {
     /// A pool of `threads` workers.
     pub(crate) fn new(scheme: Scheme, threads: usize) -> Result<Pool> {
         ensure!(threads > 0, "a pool needs a thread");
-        let workers = u16::try_from(threads).context("a pool of so many threads is not possible")?;
+        let workers = u16::try_from(threads).context("too many threads: a pool has at most 65,535")?;
         let queues = if scheme == Scheme::Central { 1 } else { threads };
         let shared = Arc::new(Shared {
             scheme,
             workers,
             queues: (0..queues).map(|_| CachePadded::default()).collect(),
             handles: (0..threads).map(|_| OnceLock::new()).collect(),
-            leaving: AtomicBool::new(false),
+            is_stopping: AtomicBool::new(false),
         });
         // From here on, dropping the pool ends the threads that have started.
         let mut pool = Pool { shared, threads: Vec::new() };
         for index in 0..workers {
             let shared = pool.shared.clone();
             let thread = thread::Builder::new().name(format!("textbook-{index}")).stack_size(STACK);
-            let started = thread.spawn(move || shared.work(index)).context("a thread could not be started")?;
+            let started = thread.spawn(move || shared.run_loop(index)).context("a thread could not be started")?;
             // Set before any thread can enter the pool, and so before any worker is woken.
             let _ = pool.shared.handles[usize::from(index)].set(started.thread().clone());
             pool.threads.push(started);
@@ -47,7 +47,7 @@ impl Pool {
     /// Runs a closure on a worker and waits for its result.
     pub(super) fn enter<F, R>(&self, closure: F) -> R
     where
-        F: for<'a> FnOnce(Place<'a>) -> R + Send,
+        F: for<'a> FnOnce(WorkerContext<'a>) -> R + Send,
         R: Send,
     {
         let forked = Forked::new(closure, Waiter::Outside(thread::current()));
@@ -68,7 +68,7 @@ impl Drop for Pool {
     fn drop(&mut self) {
         // Release: the flag publishes nothing but itself, and each worker woken below reads it
         // again.
-        self.shared.leaving.store(true, Ordering::Release);
+        self.shared.is_stopping.store(true, Ordering::Release);
         self.shared.handles.iter().filter_map(OnceLock::get).for_each(Thread::unpark);
         for thread in self.threads.drain(..) {
             // Panics of jobs are caught, so the thread did not panic.
@@ -79,7 +79,7 @@ impl Drop for Pool {
 
 /// Where code runs: its worker, its depth, and the workers of its part.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct WorkerContext<'a> {
     pub(super) pool: &'a Shared,
     /// This worker. In the static partition, also the first worker of this part.
     pub(super) index: u16,
@@ -97,18 +97,18 @@ pub(crate) struct Shared {
     queues: Vec<CachePadded<Queue>>,
     /// The workers' threads, for waking them.
     handles: Vec<OnceLock<Thread>>,
-    leaving: AtomicBool,
+    is_stopping: AtomicBool,
 }
 
 #[derive(Default)]
 struct Queue {
     /// The number of jobs. Lets workers skip the lock when the queue is empty.
     len: AtomicUsize,
-    inside: Mutex<Inside>,
+    state: Mutex<QueueState>,
 }
 
 #[derive(Default)]
-struct Inside {
+struct QueueState {
     jobs: VecDeque<Job>,
     /// Sleeping workers that found nothing here, each with its floor.
     ///
@@ -116,18 +116,18 @@ struct Inside {
     sleepers: Vec<(u16, u32)>,
 }
 
-impl Inside {
+impl QueueState {
     /// Removes and returns a sleeping worker that may run a job nested in `depth` joins.
-    fn call_out(&mut self, depth: u32) -> Option<u16> {
+    fn take_sleeper(&mut self, depth: u32) -> Option<u16> {
         let position = self.sleepers.iter().position(|&(_, floor)| depth > floor)?;
         Some(self.sleepers.swap_remove(position).0)
     }
 }
 
 impl Queue {
-    fn lock(&self) -> MutexGuard<'_, Inside> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         // A panic leaves nothing half done in any critical section.
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the queue had no job at the time of the read.
@@ -136,15 +136,15 @@ impl Queue {
         self.len.load(Ordering::Relaxed) == 0
     }
 
-    fn count(&self, inside: &Inside) {
+    fn update_len(&self, state: &QueueState) {
         // Relaxed: it is only a hint, as above.
-        self.len.store(inside.jobs.len(), Ordering::Relaxed);
+        self.len.store(state.jobs.len(), Ordering::Relaxed);
     }
 }
 
 impl Shared {
     /// Finds the first worker after `index` whose queue is empty.
-    pub(super) fn whoever_lacks_a_job(&self, index: u16) -> Option<usize> {
+    pub(super) fn find_empty_queue(&self, index: u16) -> Option<usize> {
         let index = usize::from(index);
         (index + 1..self.queues.len()).chain(0..index).find(|&other| self.queues[other].is_empty())
     }
@@ -152,24 +152,24 @@ impl Shared {
     /// Pushes a job into a queue and wakes a sleeping worker that may run it.
     pub(super) fn push(&self, queue: usize, job: Job) {
         let queue = &self.queues[queue];
-        let mut inside = queue.lock();
-        let sleeper = inside.call_out(job.depth);
-        inside.jobs.push_back(job);
-        queue.count(&inside);
-        drop(inside);
+        let mut state = queue.lock();
+        let sleeper = state.take_sleeper(job.depth);
+        state.jobs.push_back(job);
+        queue.update_len(&state);
+        drop(state);
         if let Some(sleeper) = sleeper {
-            self.call(&Waiter::Worker(sleeper));
+            self.wake(&Waiter::Worker(sleeper));
         }
     }
 
     /// Removes the job at `data` from the queue. Returns whether it was still there.
     pub(super) fn take_back(&self, queue: usize, data: *const ()) -> bool {
         let queue = &self.queues[queue];
-        let mut inside = queue.lock();
+        let mut state = queue.lock();
         // It is nearly always the youngest job.
-        let Some(position) = inside.jobs.iter().rposition(|job| job.is_at(data)) else { return false };
-        inside.jobs.remove(position);
-        queue.count(&inside);
+        let Some(position) = state.jobs.iter().rposition(|job| job.is_at(data)) else { return false };
+        state.jobs.remove(position);
+        queue.update_len(&state);
         true
     }
 
@@ -179,10 +179,10 @@ impl Shared {
         if queue.is_empty() {
             return None;
         }
-        let mut inside = queue.lock();
-        let position = inside.jobs.iter().position(|job| job.depth > floor)?;
-        let job = inside.jobs.remove(position);
-        queue.count(&inside);
+        let mut state = queue.lock();
+        let position = state.jobs.iter().position(|job| job.depth > floor)?;
+        let job = state.jobs.remove(position);
+        queue.update_len(&state);
         job
     }
 
@@ -195,7 +195,7 @@ impl Shared {
     }
 
     /// Wakes a waiting thread.
-    pub(super) fn call(&self, waiter: &Waiter) {
+    pub(super) fn wake(&self, waiter: &Waiter) {
         match waiter {
             Waiter::Worker(index) => self.handles[usize::from(*index)].get().map(Thread::unpark).unwrap_or_default(),
             Waiter::Outside(thread) => thread.unpark(),
@@ -203,74 +203,74 @@ impl Shared {
     }
 
     /// The main loop of a worker.
-    fn work(&self, index: u16) {
+    fn run_loop(&self, index: u16) {
         // Acquire: pairs with the store when the pool is dropped.
-        self.until(index, 0, &|| self.leaving.load(Ordering::Acquire));
+        self.run_until(index, 0, &|| self.is_stopping.load(Ordering::Acquire));
     }
 
-    /// Runs jobs for worker `index` until `has_come` returns true.
+    /// Runs jobs for worker `index` until `is_done` returns true.
     ///
-    /// The thread that makes `has_come` true wakes the worker afterwards. The worker runs only jobs
+    /// The thread that makes `is_done` true wakes the worker afterwards. The worker runs only jobs
     /// that are nested in more than `floor` joins. A worker that waits at a join already has a
     /// stack of that depth, so its stack never gets deeper than the program's own. No worker waits
     /// forever: of all jobs that are running and waited for, the deepest is not itself waiting.
-    pub(super) fn until(&self, index: u16, floor: u32, has_come: &dyn Fn() -> bool) {
+    pub(super) fn run_until(&self, index: u16, floor: u32, is_done: &dyn Fn() -> bool) {
         let backoff = Backoff::new();
-        let mut was_called = false;
-        while !has_come() {
+        let mut was_woken = false;
+        while !is_done() {
             if let Some(job) = self.take(index, floor) {
-                was_called = false;
+                was_woken = false;
                 let (depth, end) = (job.depth, job.end);
-                job.run(Place { pool: self, index, end, depth });
+                job.run(WorkerContext { pool: self, index, end, depth });
                 backoff.reset();
-            } else if was_called {
+            } else if was_woken {
                 // Another worker has taken the job. The job that woke that worker may be left, and
                 // may not be for this worker.
-                was_called = false;
-                self.pass_on(index);
+                was_woken = false;
+                self.wake_another(index);
             } else if !backoff.is_completed() {
                 backoff.snooze();
             } else {
-                was_called = self.sleep(index, floor, has_come);
+                was_woken = self.sleep(index, floor, is_done);
             }
         }
-        if was_called {
-            self.pass_on(index);
+        if was_woken {
+            self.wake_another(index);
         }
     }
 
     /// Sleeps until woken, unless there is a job to run. May wake spuriously.
     ///
     /// Returns whether the worker was woken for a job.
-    fn sleep(&self, index: u16, floor: u32, has_come: &dyn Fn() -> bool) -> bool {
+    fn sleep(&self, index: u16, floor: u32, is_done: &dyn Fn() -> bool) -> bool {
         let queue = self.queue_of(index);
-        let mut inside = queue.lock();
-        if inside.jobs.iter().any(|job| job.depth > floor) {
+        let mut state = queue.lock();
+        if state.jobs.iter().any(|job| job.depth > floor) {
             return false;
         }
-        inside.sleepers.push((index, floor));
-        drop(inside);
+        state.sleepers.push((index, floor));
+        drop(state);
         // A wake-up from here on makes `park` return at once.
-        if !has_come() {
+        if !is_done() {
             thread::park();
         }
-        let mut inside = queue.lock();
-        let asleep = inside.sleepers.len();
-        inside.sleepers.retain(|&(sleeper, _)| sleeper != index);
-        inside.sleepers.len() == asleep
+        let mut state = queue.lock();
+        let asleep = state.sleepers.len();
+        state.sleepers.retain(|&(sleeper, _)| sleeper != index);
+        state.sleepers.len() == asleep
     }
 
     /// Wakes another sleeping worker for the jobs that are left.
     ///
     /// A worker that was woken for a job but takes none calls this, so that the wake-up is not
     /// lost.
-    fn pass_on(&self, index: u16) {
-        let mut inside = self.queue_of(index).lock();
-        let deepest = inside.jobs.iter().map(|job| job.depth).max();
-        let sleeper = deepest.and_then(|depth| inside.call_out(depth));
-        drop(inside);
+    fn wake_another(&self, index: u16) {
+        let mut state = self.queue_of(index).lock();
+        let deepest = state.jobs.iter().map(|job| job.depth).max();
+        let sleeper = deepest.and_then(|depth| state.take_sleeper(depth));
+        drop(state);
         if let Some(sleeper) = sleeper {
-            self.call(&Waiter::Worker(sleeper));
+            self.wake(&Waiter::Worker(sleeper));
         }
     }
 }
@@ -288,20 +288,20 @@ mod tests {
             workers: 2,
             queues: vec![CachePadded::default()],
             handles: vec![OnceLock::new(), OnceLock::new()],
-            leaving: AtomicBool::new(false),
+            is_stopping: AtomicBool::new(false),
         }
     }
 
     #[test]
-    fn who_goes_on_with_its_own_join_passes_the_call_on() {
+    fn a_worker_whose_join_is_done_wakes_another_for_the_job() {
         // The worker's join is done before the worker sleeps, or only when it is woken.
         for (depth, is_late) in [(5, false), (2, false), (5, true), (2, true)] {
             let shared = shared();
-            let forked = Forked::new(|_: Place<'_>| (), Waiter::Outside(thread::current()));
+            let forked = Forked::new(|_: WorkerContext<'_>| (), Waiter::Outside(thread::current()));
             let is_pushed = Cell::new(false);
             // While the first worker goes to sleep, its join is done, another worker goes to sleep
             // at a join of depth 3, and a job is pushed.
-            let has_come = || {
+            let is_done = || {
                 let falls_asleep = !is_pushed.get() && !shared.queues[0].lock().sleepers.is_empty();
                 if falls_asleep {
                     is_pushed.set(true);
@@ -312,7 +312,7 @@ mod tests {
                 }
                 is_pushed.get() && !(falls_asleep && is_late)
             };
-            shared.until(0, 1, &has_come);
+            shared.run_until(0, 1, &is_done);
             let asleep = shared.queues[0].lock().sleepers.clone();
             assert_eq!(asleep, if depth > 3 { vec![] } else { vec![(1, 3)] }, "a job of depth {depth}, {is_late}");
             assert!(shared.take_back(0, forked.data()));
@@ -320,25 +320,25 @@ mod tests {
     }
 
     #[test]
-    fn who_was_called_for_what_another_took_passes_on_what_is_left() {
+    fn a_worker_woken_for_a_taken_job_wakes_another_for_the_rest() {
         let shared = shared();
-        let forked = Forked::new(|_: Place<'_>| (), Waiter::Outside(thread::current()));
+        let forked = Forked::new(|_: WorkerContext<'_>| (), Waiter::Outside(thread::current()));
         let asleep = Cell::new(None);
         let times = Cell::new(0);
-        let has_come = || {
-            let lies_down = shared.queues[0].lock().sleepers.iter().any(|&(sleeper, _)| sleeper == 0);
-            if !lies_down {
+        let is_done = || {
+            let falls_asleep = shared.queues[0].lock().sleepers.iter().any(|&(sleeper, _)| sleeper == 0);
+            if !falls_asleep {
                 return times.get() == 2;
             }
             times.set(times.get() + 1);
             if times.get() == 1 {
                 // The worker is woken for a job that is gone when it wakes. Another job is left
                 // that is not for it but for another sleeping worker.
-                let mut inside = shared.queues[0].lock();
-                inside.sleepers = vec![(1, 0)];
+                let mut state = shared.queues[0].lock();
+                state.sleepers = vec![(1, 0)];
                 // SAFETY: the job never runs, and the queue is dropped before it.
-                inside.jobs.push_back(unsafe { forked.job(3, 2) });
-                shared.queues[0].count(&inside);
+                state.jobs.push_back(unsafe { forked.job(3, 2) });
+                shared.queues[0].update_len(&state);
                 thread::current().unpark();
             } else {
                 // Read before the worker sleeps again.
@@ -346,7 +346,7 @@ mod tests {
             }
             times.get() == 2
         };
-        shared.until(0, 5, &has_come);
+        shared.run_until(0, 5, &is_done);
         assert_eq!(asleep.take(), Some(vec![(0, 5)]));
         assert!(shared.take_back(0, forked.data()));
     }

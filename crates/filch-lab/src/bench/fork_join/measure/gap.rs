@@ -35,7 +35,7 @@ pub(crate) fn after_gaps<C: Contender, W: Work>(work: &W, threads: usize, calls:
             let input = work.input();
             thread::sleep(GAP);
             let start = Instant::now();
-            let answer = black_box(work).run::<C::Fork>(C::Fork::lend(&mut context), input);
+            let answer = black_box(work).run::<C::Fork>(C::Fork::reborrow(&mut context), input);
             nanos.push(start.elapsed().as_nanos() as f64);
             answers.push(answer);
         }

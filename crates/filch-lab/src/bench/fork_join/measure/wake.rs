@@ -22,7 +22,7 @@ pub(crate) fn wake<C: Contender>(threads: usize, wakes: usize, pause: Duration) 
             inside.duration_since(start).as_nanos() as f64
         })
         .collect();
-    stats::median(&nanos).context("nothing was woken")
+    stats::median(&nanos).context("there were no wake-ups")
 }
 
 #[cfg(test)]

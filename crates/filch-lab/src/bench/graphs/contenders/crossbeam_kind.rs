@@ -11,33 +11,33 @@ pub(crate) struct CrossbeamLifo;
 
 /// The owner's side, which pushes and pops.
 #[derive(Debug)]
-pub(crate) struct Pushing<T>(Worker<T>);
+pub(crate) struct CrossbeamOwner<T>(Worker<T>);
 
 /// The thief's side, which steals.
 #[derive(Debug)]
-pub(crate) struct Stealing<T>(Stealer<T>);
+pub(crate) struct CrossbeamThief<T>(Stealer<T>);
 
-impl<T> Clone for Stealing<T> {
+impl<T> Clone for CrossbeamThief<T> {
     fn clone(&self) -> Self {
-        Stealing(self.0.clone())
+        CrossbeamThief(self.0.clone())
     }
 }
 
 impl<T: Send> Kind<T> for CrossbeamLifo {
-    type Owner = Pushing<T>;
-    type Thief = Stealing<T>;
+    type Owner = CrossbeamOwner<T>;
+    type Thief = CrossbeamThief<T>;
 
-    fn make(&self) -> (Pushing<T>, Stealing<T>) {
+    fn make(&self) -> (CrossbeamOwner<T>, CrossbeamThief<T>) {
         let worker = Worker::new_lifo();
         let stealer = worker.stealer();
-        (Pushing(worker), Stealing(stealer))
+        (CrossbeamOwner(worker), CrossbeamThief(stealer))
     }
 }
 
-impl<T> AtLeastOnce for Pushing<T> {}
-impl<T> AtLeastOnce for Stealing<T> {}
+impl<T> AtLeastOnce for CrossbeamOwner<T> {}
+impl<T> AtLeastOnce for CrossbeamThief<T> {}
 
-impl<T> Owner for Pushing<T> {
+impl<T> Owner for CrossbeamOwner<T> {
     type Task = T;
 
     #[inline(always)]
@@ -66,7 +66,7 @@ impl<T> Owner for Pushing<T> {
     }
 }
 
-impl<T> Thief for Stealing<T> {
+impl<T> Thief for CrossbeamThief<T> {
     type Task = T;
 
     #[inline(always)]

@@ -28,11 +28,11 @@ struct Shared<'a, P> {
     /// A worker that is not counted has an empty deque and does not steal: at 0 there is no task
     /// left.
     active: AtomicUsize,
-    together: Barrier,
+    barrier: Barrier,
 }
 
 /// The result of one worker.
-struct Done {
+struct WorkerResult {
     start: Instant,
     end: Instant,
     tasks: u64,
@@ -49,13 +49,13 @@ pub(crate) fn crossbeam_pool<P: Problem>(input: &Input, problem: &P, threads: us
         injector: Injector::new(),
         stealers: workers.iter().map(Worker::stealer).collect(),
         active: AtomicUsize::new(threads),
-        together: Barrier::new(threads),
+        barrier: Barrier::new(threads),
     };
     shared.injector.push(input.root);
     let shared = &shared;
-    let done: Vec<Done> = thread::scope(|scope| {
-        let live = |(index, worker)| scope.spawn(move || shared.work(index, &worker));
-        let threads: Vec<_> = workers.into_iter().enumerate().map(live).collect();
+    let done: Vec<WorkerResult> = thread::scope(|scope| {
+        let spawn = |(index, worker)| scope.spawn(move || shared.work(index, &worker));
+        let threads: Vec<_> = workers.into_iter().enumerate().map(spawn).collect();
         let ends = threads.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a worker panicked")));
         ends.collect::<Result<_>>()
     })?;
@@ -71,9 +71,9 @@ pub(crate) fn crossbeam_pool<P: Problem>(input: &Input, problem: &P, threads: us
 }
 
 impl<P: Problem> Shared<'_, P> {
-    fn work(&self, index: usize, worker: &Worker<Vertex>) -> Done {
+    fn work(&self, index: usize, worker: &Worker<Vertex>) -> WorkerResult {
         let (mut tasks, mut found) = (0, 0);
-        self.together.wait();
+        self.barrier.wait();
         let start = Instant::now();
         loop {
             while let Some(vertex) = worker.pop() {
@@ -87,11 +87,11 @@ impl<P: Problem> Shared<'_, P> {
                     tasks += 1;
                     self.problem.visit(&self.input.graph, vertex, |next| worker.push(next));
                 }
-                None if self.rest() => {}
+                None if self.wait_for_work() => {}
                 None => break,
             }
         }
-        Done { start, end: Instant::now(), tasks, found }
+        WorkerResult { start, end: Instant::now(), tasks, found }
     }
 
     /// Finds a task in another queue, and moves a batch of others along with it.
@@ -106,7 +106,7 @@ impl<P: Problem> Shared<'_, P> {
     }
 
     /// Waits until there may be something to steal. Returns false if the traversal is over.
-    fn rest(&self) -> bool {
+    fn wait_for_work(&self) -> bool {
         // Release: a worker that sees the end sees all work done before. Acquire: this worker sees
         // the work of the others.
         self.active.fetch_sub(1, Ordering::AcqRel);

@@ -13,7 +13,7 @@ mod serial;
 pub(crate) use self::crossbeam_kind::CrossbeamLifo;
 pub(crate) use self::crossbeam_pool::crossbeam_pool;
 pub(crate) use self::explore::{explore, Explored};
-pub(crate) use self::rayon::{frontier, spawns};
+pub(crate) use self::rayon::{rayon_frontier, rayon_spawn};
 pub(crate) use self::serial::{serial, serial_pair};
 
 use std::time::Duration;
@@ -51,7 +51,7 @@ mod tests {
     use crate::bench::graphs::problems::{Closure, Problem, SpanningTree};
     use crate::queue::Queue;
 
-    fn everybody<P: Problem + Send>() {
+    fn check_all_contenders<P: Problem + Send>() {
         let input = Input { graph: generate::torus(40, 25).unwrap(), root: 7, reached: 1000 };
         let mut problem = P::new(1000);
         let mut one = |name: &str, run: &dyn Fn(&mut P) -> Result<Sample>| {
@@ -67,8 +67,8 @@ mod tests {
             }
             one("crossbeam-lifo", &|problem| explore(CrossbeamLifo, &input, problem, threads));
             one("crossbeam-pool", &|problem| crossbeam_pool(&input, problem, threads));
-            one("rayon-spawn", &|problem| spawns(&input, problem, threads));
-            one("rayon-frontier", &|problem| frontier(&input, problem, threads));
+            one("rayon-spawn", &|problem| rayon_spawn(&input, problem, threads));
+            one("rayon-frontier", &|problem| rayon_frontier(&input, problem, threads));
         }
         one("serial", &|problem| serial(&input, problem));
         let mut other = P::new(1000);
@@ -80,13 +80,13 @@ mod tests {
     }
 
     #[test]
-    fn everybody_reaches_every_vertex() {
-        everybody::<Closure>();
+    fn all_contenders_reach_every_vertex() {
+        check_all_contenders::<Closure>();
     }
 
     #[test]
-    fn everybody_finds_a_tree() {
-        everybody::<SpanningTree>();
+    fn all_contenders_find_a_spanning_tree() {
+        check_all_contenders::<SpanningTree>();
     }
 
     #[test]
@@ -94,9 +94,9 @@ mod tests {
         let graph = generate::torus(5, 5).unwrap();
         let mut closure = Closure::new(25);
         closure.start(0);
-        assert!(closure.check(&graph, 25).unwrap_err().to_string().contains("1 vertices were reached and not 25"));
+        assert!(closure.check(&graph, 25).unwrap_err().to_string().contains("1 vertices were reached instead of 25"));
         let mut tree = SpanningTree::new(25);
         tree.start(0);
-        assert!(tree.check(&graph, 25).unwrap_err().to_string().contains("not 25"));
+        assert!(tree.check(&graph, 25).unwrap_err().to_string().contains("instead of 25"));
     }
 }

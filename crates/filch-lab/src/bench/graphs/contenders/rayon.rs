@@ -14,7 +14,7 @@ use crate::bench::graphs::problems::Problem;
 const SMALL: usize = 512;
 
 /// `rayon-spawn`: each vertex is spawned into one scope.
-pub(crate) fn spawns<P: Problem>(input: &Input, problem: &P, threads: usize) -> Result<Sample> {
+pub(crate) fn rayon_spawn<P: Problem>(input: &Input, problem: &P, threads: usize) -> Result<Sample> {
     let elapsed = pool(threads)?.install(|| {
         let start = Instant::now();
         rayon::scope(|scope| visit(scope, input, problem, input.root));
@@ -28,7 +28,7 @@ fn visit<'a, P: Problem>(scope: &Scope<'a>, input: &'a Input, problem: &'a P, ve
 }
 
 /// `rayon-frontier`: one level at a time, all vertices at the same distance from the root.
-pub(crate) fn frontier<P: Problem>(input: &Input, problem: &P, threads: usize) -> Result<Sample> {
+pub(crate) fn rayon_frontier<P: Problem>(input: &Input, problem: &P, threads: usize) -> Result<Sample> {
     let (tasks, elapsed) = pool(threads)?.install(|| {
         let start = Instant::now();
         let mut tasks = 0;

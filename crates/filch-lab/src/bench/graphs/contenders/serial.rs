@@ -25,9 +25,9 @@ pub(crate) fn serial<P: Problem + Send>(input: &Input, problem: &mut P) -> Resul
 ///
 /// This is the most that the machine can do. The time is that of both threads, for two traversals.
 pub(crate) fn serial_pair<P: Problem + Send>(input: &Input, one: &mut P, other: &mut P) -> Result<Sample> {
-    let together = Barrier::new(2);
+    let barrier = Barrier::new(2);
     let timed = |problem: &mut P| {
-        together.wait();
+        barrier.wait();
         let start = Instant::now();
         let tasks = traverse(input, problem);
         (start, Instant::now(), tasks)

@@ -22,7 +22,8 @@ impl<'a> Cargo<'a> {
     /// The target directory as the user has configured it.
     pub(crate) fn target_directory(&self) -> Result<PathBuf> {
         let metadata = self.metadata(&["--no-deps"])?;
-        let directory = metadata["target_directory"].as_str().context("cargo did not say where it builds")?;
+        let directory =
+            metadata["target_directory"].as_str().context("`cargo metadata` reports no target directory")?;
         Ok(PathBuf::from(directory))
     }
 
@@ -32,12 +33,12 @@ impl<'a> Cargo<'a> {
         let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
         let manifest = packages.iter().find(|package| package["name"] == name).map(|package| &package["manifest_path"]);
         let manifest = manifest.and_then(Value::as_str).with_context(|| format!("cargo did not fetch {name}"))?;
-        Path::new(manifest).parent().map(Path::to_owned).with_context(|| format!("{manifest} is in no folder"))
+        Path::new(manifest).parent().map(Path::to_owned).with_context(|| format!("{manifest} has no parent folder"))
     }
 
     fn metadata(&self, options: &[&str]) -> Result<Value> {
         let text = self.call(&[&["metadata", "--quiet", "--format-version", "1"], options].concat())?;
-        serde_json::from_str(&text).context("what `cargo metadata` said could not be read")
+        serde_json::from_str(&text).context("cannot parse the output of `cargo metadata`")
     }
 
     /// Adds missing packages to the lock file.
@@ -76,7 +77,7 @@ impl<'a> Cargo<'a> {
             self.folder.display(),
             messages.errors.trim()
         );
-        messages.program.with_context(|| format!("cargo built {name} but did not say where it is"))
+        messages.program.with_context(|| format!("cargo built {name} but reports no executable"))
     }
 
     fn call(&self, arguments: &[&str]) -> Result<String> {
@@ -89,7 +90,7 @@ impl<'a> Cargo<'a> {
             self.folder.display(),
             String::from_utf8_lossy(&output.stderr).trim()
         );
-        String::from_utf8(output.stdout).context("cargo did not answer in Unicode")
+        String::from_utf8(output.stdout).context("the output of cargo is not Unicode")
     }
 
     fn command(&self, arguments: impl IntoIterator<Item = OsString>) -> Command {

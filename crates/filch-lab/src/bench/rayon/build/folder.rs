@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_already_is_left_alone() {
+    fn an_unchanged_file_is_not_rewritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new").join("file");
         assert!(write(&path, b"a").unwrap());

@@ -19,47 +19,47 @@ use super::core::Core;
 
 /// The same program on both cores.
 #[derive(Clone, Debug)]
-pub(crate) struct Pair {
+pub(crate) struct ProgramPair {
     stock: PathBuf,
-    ours: PathBuf,
+    filch: PathBuf,
 }
 
-impl Pair {
+impl ProgramPair {
     /// The path of the program on `core`.
     pub(crate) fn on(&self, core: Core) -> &Path {
         match core {
             Core::Stock => &self.stock,
-            Core::Ours => &self.ours,
+            Core::Filch => &self.filch,
         }
     }
 }
 
 /// The folders of the sources and of the builds.
 #[derive(Debug)]
-pub(crate) struct Workshop {
+pub(crate) struct ProgramBuilder {
     sources: PathBuf,
     /// A folder below cargo's own target directory.
     folder: PathBuf,
 }
 
-impl Workshop {
+impl ProgramBuilder {
     /// Finds the sources that this program was built from.
-    pub(crate) fn open() -> Result<Workshop> {
-        Workshop::open_at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")))
+    pub(crate) fn open() -> Result<ProgramBuilder> {
+        ProgramBuilder::open_at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")))
     }
 
-    fn open_at(root: &Path) -> Result<Workshop> {
+    fn open_at(root: &Path) -> Result<ProgramBuilder> {
         let sources = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        for needed in [Workshop::programs(&sources), Workshop::core(&sources).join("Cargo.toml")] {
+        for needed in [ProgramBuilder::programs(&sources), ProgramBuilder::core(&sources).join("Cargo.toml")] {
             ensure!(
                 needed.is_file(),
-                "{} is not there: this suite builds programs from filch's sources; run it from a checkout of them, by \
+                "{} does not exist: this suite builds programs from filch's sources; run it from a checkout, with \
                  `cargo run --release -p filch-lab -- bench rayon`",
                 needed.display()
             );
         }
         let folder = Cargo::in_folder(&sources).target_directory()?.join("rayon-suite");
-        Ok(Workshop { sources, folder })
+        Ok(ProgramBuilder { sources, folder })
     }
 
     /// A folder for files of this suite other than programs.
@@ -79,8 +79,11 @@ impl Workshop {
     fn manifest_end(&self, core: Core) -> Result<String> {
         let patch = match core {
             Core::Stock => String::new(),
-            Core::Ours => {
-                format!("\n[patch.crates-io]\nrayon-core = {{ path = {} }}\n", toml(&Workshop::core(&self.sources))?)
+            Core::Filch => {
+                format!(
+                    "\n[patch.crates-io]\nrayon-core = {{ path = {} }}\n",
+                    toml(&ProgramBuilder::core(&self.sources))?
+                )
             }
         };
         Ok(format!("\n[workspace]\n{patch}"))
@@ -90,10 +93,11 @@ impl Workshop {
     fn build(&self, folder: &Path, name: &str, core: Core) -> Result<PathBuf> {
         let cargo = Cargo::in_folder(folder);
         let program = cargo.build(name, &self.folder(core.name()).join("target"))?;
-        let (found, wanted) = (cargo.version_in_tree("rayon-core")?, core.in_a_tree(&Workshop::core(&self.sources)));
+        let (found, expected) =
+            (cargo.version_in_tree("rayon-core")?, core.in_cargo_tree(&ProgramBuilder::core(&self.sources)));
         ensure!(
-            found == wanted,
-            "{name} was to be built on `{wanted}`, but in {} cargo chose `{found}`; remove that folder to have it made anew",
+            found == expected,
+            "{name} must be built on `{expected}`, but in {} cargo chose `{found}`; remove that folder to rebuild it",
             folder.display()
         );
         Ok(program)
@@ -102,8 +106,12 @@ impl Workshop {
 
 /// A path as a TOML string.
 fn toml(path: &Path) -> Result<String> {
-    let text =
-        path.to_str().with_context(|| format!("{} is not Unicode, and cargo's manifests are", path.display()))?;
+    let text = path.to_str().with_context(|| {
+        format!(
+            "{} is not Unicode, as a path in a manifest must be; move the sources to another folder",
+            path.display()
+        )
+    })?;
     // TOML reads what JSON escapes.
     Ok(serde_json::to_string(text)?)
 }
@@ -115,21 +123,21 @@ mod tests {
     #[test]
     fn missing_sources_are_named() {
         let folder = tempfile::tempdir().unwrap();
-        let refusal = Workshop::open_at(folder.path()).unwrap_err().to_string();
-        assert!(refusal.contains("main.rs is not there: this suite builds programs"), "{refusal}");
-        assert!(Workshop::open_at(&folder.path().join("nowhere")).is_err());
+        let refusal = ProgramBuilder::open_at(folder.path()).unwrap_err().to_string();
+        assert!(refusal.contains("main.rs does not exist: this suite builds programs"), "{refusal}");
+        assert!(ProgramBuilder::open_at(&folder.path().join("nowhere")).is_err());
     }
 
     #[test]
-    fn only_ours_is_patched() {
-        let workshop = Workshop { sources: PathBuf::from("/src"), folder: PathBuf::from("/target") };
-        assert_eq!(workshop.manifest_end(Core::Stock).unwrap(), "\n[workspace]\n");
-        let ours = workshop.manifest_end(Core::Ours).unwrap();
-        assert!(ours.contains("[patch.crates-io]\nrayon-core = { path = \"/src/crates/rayon-core\" }"), "{ours}");
+    fn only_filchs_core_is_patched() {
+        let builder = ProgramBuilder { sources: PathBuf::from("/src"), folder: PathBuf::from("/target") };
+        assert_eq!(builder.manifest_end(Core::Stock).unwrap(), "\n[workspace]\n");
+        let filch = builder.manifest_end(Core::Filch).unwrap();
+        assert!(filch.contains("[patch.crates-io]\nrayon-core = { path = \"/src/crates/rayon-core\" }"), "{filch}");
     }
 
     #[test]
-    fn a_path_survives_a_manifest() {
+    fn a_path_is_escaped_in_a_manifest() {
         assert_eq!(toml(Path::new("C:\\a \"b\"")).unwrap(), r#""C:\\a \"b\"""#);
     }
 }

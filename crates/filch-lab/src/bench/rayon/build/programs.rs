@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::{folder, toml, Pair, Workshop};
+use super::{folder, toml, ProgramBuilder, ProgramPair};
 use crate::bench::rayon::core::{Core, RAYON_VERSION};
 
 const NAME: &str = "rayon-programs";
 
-impl Workshop {
+impl ProgramBuilder {
     /// Builds the programs on both cores.
-    pub(crate) fn build_programs(&self) -> Result<Pair> {
-        Ok(Pair { stock: self.programs_on(Core::Stock)?, ours: self.programs_on(Core::Ours)? })
+    pub(crate) fn build_programs(&self) -> Result<ProgramPair> {
+        Ok(ProgramPair { stock: self.programs_on(Core::Stock)?, filch: self.programs_on(Core::Filch)? })
     }
 
     fn programs_on(&self, core: Core) -> Result<PathBuf> {
         let package = self.folder(core.name()).join(NAME);
-        let manifest = manifest(&Workshop::programs(&self.sources))? + &self.manifest_end(core)?;
+        let manifest = manifest(&ProgramBuilder::programs(&self.sources))? + &self.manifest_end(core)?;
         let is_new = folder::write(&package.join("Cargo.toml"), manifest.as_bytes())?;
 
         // Cargo removes unneeded packages from the lock file and adds filch's core, so the original

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::{folder, Cargo, Pair, Workshop};
+use super::{folder, Cargo, ProgramBuilder, ProgramPair};
 use crate::bench::rayon::core::{Core, CORE_VERSION, RAYON_VERSION};
 
 /// A package of the registry with a program of the same name.
@@ -17,26 +17,26 @@ pub(crate) struct Package {
     pub(crate) version: &'static str,
 }
 
-impl Workshop {
+impl ProgramBuilder {
     /// Fetches a package and builds its program.
-    pub(crate) fn build_published(&self, package: Package) -> Result<Pair> {
+    pub(crate) fn build_published(&self, package: Package) -> Result<ProgramPair> {
         let context = || {
             let Package { name, version } = package;
-            format!("{name} {version} is not there to be measured (to go without, choose other cases by `--case`)")
+            format!("cannot build {name} {version}; to leave it out, select other cases with `--case`")
         };
         self.published_pair(package).with_context(context)
     }
 
-    fn published_pair(&self, package: Package) -> Result<Pair> {
+    fn published_pair(&self, package: Package) -> Result<ProgramPair> {
         // The last file that unpacking writes. It records where filch's core was at that time.
-        let mark = self.package_on(Core::Ours, package).join("unpacked");
-        let end = self.manifest_end(Core::Ours)?;
+        let mark = self.package_on(Core::Filch, package).join("unpacked");
+        let end = self.manifest_end(Core::Filch)?;
         if !fs::read(&mark).is_ok_and(|old| old == end.as_bytes()) {
             self.unpack(package)?;
             folder::write(&mark, end.as_bytes())?;
         }
         let build = |core| self.build(&self.package_on(core, package), package.name, core);
-        Ok(Pair { stock: build(Core::Stock)?, ours: build(Core::Ours)? })
+        Ok(ProgramPair { stock: build(Core::Stock)?, filch: build(Core::Filch)? })
     }
 
     fn package_on(&self, core: Core, Package { name, version }: Package) -> PathBuf {
@@ -56,12 +56,12 @@ impl Workshop {
         // Like `cargo install`, this ignores the published lock file. That file may have an older
         // rayon-core, to which the patch would not apply, or older versions of what filch's core
         // needs. filch's comes first for the same reason.
-        let (ours, stock) = (self.package_on(Core::Ours, package), self.package_on(Core::Stock, package));
-        folder::remove(&ours.join("Cargo.lock"))?;
-        let cargo = Cargo::in_folder(&ours);
+        let (filch, stock) = (self.package_on(Core::Filch, package), self.package_on(Core::Stock, package));
+        folder::remove(&filch.join("Cargo.lock"))?;
+        let cargo = Cargo::in_folder(&filch);
         cargo.lock()?;
         cargo.update("rayon", RAYON_VERSION)?;
-        fs::copy(ours.join("Cargo.lock"), stock.join("Cargo.lock")).context("the lock file could not be copied")?;
+        fs::copy(filch.join("Cargo.lock"), stock.join("Cargo.lock")).context("the lock file could not be copied")?;
         let cargo = Cargo::in_folder(&stock);
         cargo.lock()?;
         cargo.update("rayon-core", CORE_VERSION)

@@ -15,9 +15,9 @@ use std::time::Duration;
 use anyhow::{ensure, Context, Result};
 use tempfile::TempDir;
 
-use super::build::{Package, Pair};
+use super::build::{Package, ProgramPair};
 use super::cases::MILLIS_A_RUN;
-use super::way::Way;
+use super::variant::Variant;
 use crate::bench::rounds::{interleave, Effort, Runner};
 use crate::figures::Series;
 
@@ -86,14 +86,14 @@ pub(crate) struct Workload {
 
 impl Workload {
     /// Runs the programs in turns, in a new process each time.
-    pub(crate) fn measure(&self, programs: &Pair, threads: usize, effort: Effort) -> Result<Vec<Series>> {
+    pub(crate) fn measure(&self, programs: &ProgramPair, threads: usize, effort: Effort) -> Result<Vec<Series>> {
         let case = self.published.case();
-        let runner = |&way: &Way| Runner {
-            name: way.name(),
+        let runner = |&variant: &Variant| Runner {
+            name: variant.name(),
             threads,
-            measure: Box::new(move || self.checked(way.command(programs.on(way.core()), threads))),
+            measure: Box::new(move || self.checked(variant.command(programs.on(variant.core()), threads))),
         };
-        let runners: Vec<Runner<'_>> = Way::CORES.iter().map(runner).collect();
+        let runners: Vec<Runner<'_>> = Variant::CORES.iter().map(runner).collect();
         // Not counted: in the first run, the files are not in memory.
         for Runner { name, measure, .. } in &runners {
             measure().with_context(|| format!("{name} with {threads} threads failed in {case}"))?;
@@ -104,7 +104,10 @@ impl Workload {
     fn checked(&self, program: Command) -> Result<Vec<f64>> {
         let (elapsed, output) = self.run(program)?;
         let millis = elapsed.as_nanos() as f64 / MILLIS_A_RUN.nanos;
-        ensure!(*self.expected.get_or_init(|| output.clone()) == output, "its output is not that of the first run");
+        ensure!(
+            *self.expected.get_or_init(|| output.clone()) == output,
+            "the output differs from that of the first run"
+        );
         Ok(vec![millis])
     }
 
@@ -123,9 +126,9 @@ impl Workload {
                 let count = inputs.len();
                 let (elapsed, mut output) = process::timed(command.args(["--quiet", "--dir", "output"]).args(inputs))?;
                 let results = files(&results)?;
-                ensure!(results.len() == count, "of {count} pictures it wrote {}", results.len());
+                ensure!(results.len() == count, "{} of {count} pictures were written", results.len());
                 for picture in results {
-                    output.extend(fs::read(picture).context("a picture that it wrote could not be read")?);
+                    output.extend(fs::read(picture).context("cannot read a written picture")?);
                 }
                 Ok((elapsed, output))
             }

@@ -8,26 +8,26 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure, Context, Result};
 
-use crate::bench::rayon::child::patiently;
+use crate::bench::rayon::child::wait_for_answer;
 use crate::interrupt::{entrust, shield};
 use crate::watch;
 
 /// The time after which a process counts as hung. No run takes even a tenth of this.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Runs a command to its end. Returns its time and its standard output.
 pub(super) fn timed(command: &mut Command) -> Result<(Duration, Vec<u8>)> {
-    timed_with_patience(command, PATIENCE)
+    timed_with_timeout(command, TIMEOUT)
 }
 
-fn timed_with_patience(command: &mut Command, patience: Duration) -> Result<(Duration, Vec<u8>)> {
+fn timed_with_timeout(command: &mut Command, timeout: Duration) -> Result<(Duration, Vec<u8>)> {
     let start = Instant::now();
     let mut process = shield(command)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("{} could not be started", command.get_program().to_string_lossy()))?;
-    let mut pipe = process.stdout.take().context("its output cannot be read")?;
+    let mut pipe = process.stdout.take().context("cannot read the output of the program")?;
     let (send, output) = mpsc::channel();
     // The thread ends with the process's output, at the latest when the process is killed.
     thread::spawn(move || {
@@ -36,18 +36,18 @@ fn timed_with_patience(command: &mut Command, patience: Duration) -> Result<(Dur
     });
 
     let process = entrust(process);
-    let output = patiently(&output, patience);
+    let output = wait_for_answer(&output, timeout);
     let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
     let Ok(output) = output else {
         let _ = process.kill();
         let _ = process.wait();
-        ensure!(!watch::is_over(), "it was ended before it was done");
-        bail!("it was not done after {} seconds, and was stopped", patience.as_secs_f64());
+        ensure!(!watch::is_over(), "the program was stopped before it ended");
+        bail!("the program did not end within {} seconds and was stopped", timeout.as_secs_f64());
     };
-    let status = process.wait().context("its end could not be awaited")?;
+    let status = process.wait().context("cannot wait for the end of the program")?;
     let elapsed = start.elapsed();
-    ensure!(status.success(), "it failed, by {status}");
-    Ok((elapsed, output.context("its output could not be read")?))
+    ensure!(status.success(), "the program failed ({status})");
+    Ok((elapsed, output.context("cannot read the output of the program")?))
 }
 
 #[cfg(all(test, unix))]
@@ -55,20 +55,20 @@ mod tests {
     use super::*;
 
     fn shell(script: &str, seconds: f64) -> Result<(Duration, Vec<u8>)> {
-        timed_with_patience(Command::new("/bin/sh").args(["-c", script]), Duration::from_secs_f64(seconds))
+        timed_with_timeout(Command::new("/bin/sh").args(["-c", script]), Duration::from_secs_f64(seconds))
     }
 
     #[test]
-    fn what_a_process_writes_is_returned() {
+    fn the_output_of_a_process_is_returned() {
         let (elapsed, output) = shell("echo a; echo b", 60.0).unwrap();
         assert_eq!(output, b"a\nb\n");
         assert!(elapsed > Duration::ZERO);
     }
 
     #[test]
-    fn whoever_fails_or_hangs_is_an_error() {
-        assert!(shell("exit 3", 60.0).unwrap_err().to_string().contains("failed, by exit status: 3"));
-        assert!(shell("exec sleep 1000", 0.5).unwrap_err().to_string().contains("not done after 0.5 seconds"));
+    fn a_process_that_fails_or_hangs_is_an_error() {
+        assert!(shell("exit 3", 60.0).unwrap_err().to_string().contains("failed (exit status: 3)"));
+        assert!(shell("exec sleep 1000", 0.5).unwrap_err().to_string().contains("did not end within 0.5 seconds"));
         let refusal = timed(&mut Command::new("/nowhere/program")).unwrap_err().to_string();
         assert!(refusal.contains("/nowhere/program could not be started"), "{refusal}");
     }

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_languages_are_there_and_each_time_the_same() {
+    fn all_languages_are_written_and_are_the_same_each_time() {
         let folder = tempfile::tempdir().unwrap();
         for copy in ["a", "b"] {
             write(&folder.path().join(copy), 120).unwrap();

@@ -51,7 +51,7 @@ impl Cholesky {
         let wanted = nonzeros.saturating_sub(rows) / 2;
         assert!(
             (1..rows).contains(&reach) && wanted <= reach * (rows - reach),
-            "{rows} rows have no room for {nonzeros} numbers as near to the diagonal as {reach}"
+            "{rows} rows cannot hold {nonzeros} numbers within {reach} of the diagonal"
         );
         let mut random = Random::new(1);
         let mut taken = HashSet::new();
@@ -122,21 +122,21 @@ impl Work for Cholesky {
 mod tests {
     use super::*;
     use crate::bench::contenders::Serial;
-    use crate::bench::work::{joins, tests::everybody_agrees_on};
+    use crate::bench::work::{joins, tests::all_contenders_agree_on};
 
     fn small() -> Cholesky {
         Cholesky::shaped(150, 600, 100)
     }
 
     #[test]
-    fn everybody_factorises() {
-        everybody_agrees_on(&small());
-        everybody_agrees_on(&Cholesky::shaped(64, 64, 1));
-        everybody_agrees_on(&Cholesky::shaped(5, 7, 2));
+    fn all_contenders_factorise() {
+        all_contenders_agree_on(&small());
+        all_contenders_agree_on(&Cholesky::shaped(64, 64, 1));
+        all_contenders_agree_on(&Cholesky::shaped(5, 7, 2));
     }
 
     #[test]
-    fn a_matrix_has_as_many_numbers_as_were_asked_for() {
+    fn a_matrix_has_the_given_number_of_nonzeros() {
         let full = Cholesky::new(400);
         assert_eq!((full.diagonal.len(), full.below.len()), (400, 1800));
         let work = small();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_empty_is_not_divided() {
+    fn empty_parts_are_not_divided() {
         // A single block.
         assert_eq!(joins(&Cholesky::shaped(16, 30, 10)).unwrap(), 0);
         // Blocks on the diagonal only.

@@ -107,9 +107,9 @@ pub(super) fn factorise<F: Fork>(mut context: F::Context<'_>, matrix: &mut Tree)
         Tree::Leaf(block) => factorise_leaf(block),
         Node(quadrants) => {
             let [upper_left, _, lower_left, lower_right] = &mut **quadrants;
-            factorise::<F>(F::lend(&mut context), upper_left);
-            solve::<F>(F::lend(&mut context), lower_left, upper_left);
-            subtract_product::<F>(F::lend(&mut context), lower_right, lower_left, lower_left, Half::Lower);
+            factorise::<F>(F::reborrow(&mut context), upper_left);
+            solve::<F>(F::reborrow(&mut context), lower_left, upper_left);
+            subtract_product::<F>(F::reborrow(&mut context), lower_right, lower_left, lower_left, Half::Lower);
             factorise::<F>(context, lower_right);
         }
     }
@@ -121,8 +121,8 @@ pub(super) fn factorise<F: Fork>(mut context: F::Context<'_>, matrix: &mut Tree)
 fn solve<F: Fork>(context: F::Context<'_>, matrix: &mut Tree, triangle: &Tree) {
     fn row<F: Fork>(mut context: F::Context<'_>, left: &mut Tree, right: &mut Tree, triangle: &[Tree; 4]) {
         let [upper_left, _, lower_left, lower_right] = triangle;
-        solve::<F>(F::lend(&mut context), left, upper_left);
-        subtract_product::<F>(F::lend(&mut context), right, left, lower_left, Half::Both);
+        solve::<F>(F::reborrow(&mut context), left, upper_left);
+        subtract_product::<F>(F::reborrow(&mut context), right, left, lower_left, Half::Both);
         solve::<F>(context, right, lower_right);
     }
 
@@ -158,7 +158,7 @@ fn subtract_product<F: Fork>(context: F::Context<'_>, target: &mut Tree, left: &
         right: [&Tree; 2],
         half: Half,
     ) {
-        subtract_product::<F>(F::lend(&mut context), target, left[0], right[0], half);
+        subtract_product::<F>(F::reborrow(&mut context), target, left[0], right[0], half);
         subtract_product::<F>(context, target, left[1], right[1], half);
     }
 
@@ -183,7 +183,7 @@ fn subtract_product<F: Fork>(context: F::Context<'_>, target: &mut Tree, left: &
                         return quadrant::<F>(context, lower_left, [c, d], [e, f], Half::Both);
                     }
                     F::join(
-                        F::lend(&mut context),
+                        F::reborrow(&mut context),
                         |context| quadrant::<F>(context, lower_left, [c, d], [e, f], half),
                         |context| quadrant::<F>(context, upper_right, [a, b], [g, h], half),
                     );

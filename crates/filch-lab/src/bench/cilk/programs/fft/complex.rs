@@ -15,9 +15,9 @@ impl Complex {
     /// The number 0.
     pub(super) const ZERO: Complex = Complex { re: 0.0, im: 0.0 };
 
-    /// A quarter turn to the right: multiplication by -i.
+    /// The product with -i: a quarter turn to the right.
     #[inline(always)]
-    pub(super) fn turned_right(self) -> Complex {
+    pub(super) fn times_minus_i(self) -> Complex {
         Complex { re: self.im, im: -self.re }
     }
 }

@@ -10,7 +10,7 @@ mod twiddles;
 use anyhow::{ensure, Result};
 
 use self::complex::Complex;
-use self::twiddles::{turn, Twiddles, RUN};
+use self::twiddles::{root_of_unity, Twiddles, RUN};
 use crate::bench::contenders::Fork;
 use crate::bench::random::scramble;
 use crate::bench::work::Work;
@@ -43,7 +43,7 @@ impl Fft {
         }
         for number in EACH..2 * EACH {
             let click = &mut signal[place(number, len)];
-            *click = *click + Complex::from(height(number) * loudness(len));
+            *click = *click + Complex::from(height(number) * click_factor(len));
         }
         Fft { signal, twiddles: Twiddles::new(bits) }
     }
@@ -62,7 +62,7 @@ fn height(number: u64) -> f64 {
 /// The factor that makes a click as strong as a wave.
 ///
 /// The spectrum has a wave in one place, and a little of a click in every place.
-fn loudness(len: usize) -> f64 {
+fn click_factor(len: usize) -> f64 {
     (len as f64).sqrt()
 }
 
@@ -77,14 +77,14 @@ struct Wave {
 impl Wave {
     /// A wave that makes `turns` turns in `len` numbers.
     fn new(turns: usize, len: usize, height: f64) -> Wave {
-        let first = (0..len.min(RUN)).map(|index| turn(turns * index, len) * Complex::from(height)).collect();
+        let first = (0..len.min(RUN)).map(|index| root_of_unity(turns * index, len) * Complex::from(height)).collect();
         Wave { first, turns, len }
     }
 
     /// Adds the wave's numbers from `start` on.
     fn add_to(&self, numbers: &mut [Complex], start: usize) {
         for (run, numbers) in numbers.chunks_mut(RUN).enumerate() {
-            let turned = turn((start + run * RUN) * self.turns, self.len);
+            let turned = root_of_unity((start + run * RUN) * self.turns, self.len);
             for (number, &wave) in numbers.iter_mut().zip(&self.first) {
                 *number = *number + turned * wave;
             }
@@ -108,10 +108,10 @@ impl Work for Fft {
 
     fn check(&self, answer: &Vec<Complex>) -> Result<()> {
         let len = self.signal.len();
-        ensure!(answer.len() == len, "a spectrum of {} numbers became one of {}", len, answer.len());
+        ensure!(answer.len() == len, "expected a spectrum of {} numbers, got {}", len, answer.len());
         // The transform turns in the other direction.
         let waves: Vec<Wave> = (EACH..2 * EACH)
-            .map(|click| Wave::new(len - place(click, len), len, height(click) * loudness(len)))
+            .map(|click| Wave::new(len - place(click, len), len, height(click) * click_factor(len)))
             .collect();
         let tolerance = 1e-12 * len as f64;
         let mut expected = [Complex::ZERO; RUN];
@@ -141,12 +141,12 @@ impl Work for Fft {
 mod tests {
     use super::*;
     use crate::bench::contenders::Serial;
-    use crate::bench::work::{joins, tests::everybody_agrees_on};
+    use crate::bench::work::{joins, tests::all_contenders_agree_on};
 
     #[test]
-    fn everybody_finds_the_spectrum() {
+    fn all_contenders_find_the_spectrum() {
         for bits in [0, 1, 2, 3, 8, 9, 12, 13] {
-            everybody_agrees_on(&Fft::new(bits));
+            all_contenders_agree_on(&Fft::new(bits));
         }
     }
 
@@ -163,11 +163,9 @@ mod tests {
         let work = Fft::new(5);
         let answer = work.run::<Serial>((), work.input());
         for (frequency, found) in answer.iter().enumerate() {
-            let sum = work
-                .signal
-                .iter()
-                .enumerate()
-                .fold(Complex::ZERO, |sum, (index, &number)| sum + number * turn(32 - frequency * index % 32, 32));
+            let sum = work.signal.iter().enumerate().fold(Complex::ZERO, |sum, (index, &number)| {
+                sum + number * root_of_unity(32 - frequency * index % 32, 32)
+            });
             let off = *found - sum;
             assert!(off.re.abs() < 1e-9 && off.im.abs() < 1e-9, "{frequency}: {found:?} instead of {sum:?}");
         }

@@ -49,12 +49,12 @@ pub(super) fn transform<F: Fork>(
     let mut slices = spectrum.chunks_exact_mut(signal.len() / TOGETHER);
     let mut slices = [(); TOGETHER].map(|()| slices.next().expect("a slice"));
     let runs = signal.as_chunks().0;
-    divide::<F>(F::lend(&mut context), twiddles, Signal { items: runs, first: 0, stride: 1 }, &mut slices);
+    divide::<F>(F::reborrow(&mut context), twiddles, Signal { items: runs, first: 0, stride: 1 }, &mut slices);
     // Sixteen spectra become four, and four become one.
     for parts in [4, 1] {
         let mut slices = spectrum.chunks_exact_mut(signal.len() / parts);
         let mut slices = [(); 4].map(|()| slices.next().unwrap_or_default());
-        combine_all::<F>(F::lend(&mut context), twiddles.of(signal.len() / parts), &mut slices[..parts]);
+        combine_all::<F>(F::reborrow(&mut context), twiddles.of(signal.len() / parts), &mut slices[..parts]);
     }
 }
 
@@ -72,7 +72,7 @@ fn divide<F: Fork>(
     let mut next = || rest.each_mut().map(|rest| rest.split_off_mut(..len / 4).expect("a quarter"));
     let (mut a, mut b, mut c, mut d) = (next(), next(), next(), next());
     F::join(
-        F::lend(&mut context),
+        F::reborrow(&mut context),
         |context| {
             F::join(
                 context,
@@ -171,7 +171,7 @@ fn transform_short(twiddles: &Twiddles, signal: Signal<'_, Complex>, spectrum: &
 #[inline(always)]
 fn butterfly([a, b, c, d]: [Complex; 4]) -> [Complex; 4] {
     let (even, odd) = (a + c, b + d);
-    let (even_turned, odd_turned) = (a - c, (b - d).turned_right());
+    let (even_turned, odd_turned) = (a - c, (b - d).times_minus_i());
     [even + odd, even_turned + odd_turned, even - odd, even_turned - odd_turned]
 }
 

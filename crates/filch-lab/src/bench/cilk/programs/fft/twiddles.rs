@@ -11,7 +11,7 @@ use super::complex::Complex;
 pub(super) const RUN: usize = 1 << 10;
 
 /// The root for `turns / len` of a full turn to the left.
-pub(super) fn turn(turns: usize, len: usize) -> Complex {
+pub(super) fn root_of_unity(turns: usize, len: usize) -> Complex {
     let (im, re) = (TAU * (turns % len) as f64 / len as f64).sin_cos();
     Complex { re, im }
 }
@@ -46,7 +46,7 @@ impl Twiddles {
 impl Level {
     fn new(bits: u32) -> Level {
         let len = 1 << bits;
-        let right = |turns: usize| turn(len - turns % len, len);
+        let right = |turns: usize| root_of_unity(len - turns % len, len);
         let quarter = len / 4;
         let near = [1, 2, 3].map(|which| (0..quarter.min(RUN)).map(|index| right(which * index)).collect());
         let far = (0..quarter.div_ceil(RUN)).map(|run| [1, 2, 3].map(|which| right(which * run * RUN))).collect();

@@ -7,7 +7,7 @@ use filch_graph::{Graph, Vertex};
 
 use super::cases::{Case, SEED};
 use super::contenders::{
-    crossbeam_pool, explore, frontier, serial, serial_pair, spawns, CrossbeamLifo, Explored, Input, Sample,
+    crossbeam_pool, explore, rayon_frontier, rayon_spawn, serial, serial_pair, CrossbeamLifo, Explored, Input, Sample,
 };
 use super::plan::Plan;
 use super::problems::Problem;
@@ -30,16 +30,16 @@ pub(crate) const SERIAL: &str = "serial";
 pub(crate) const SERIAL_PAIR: &str = "serial-pair";
 
 /// A graph, a root, and memory for the result, which all contenders use in turn.
-pub(crate) struct Stage<P> {
+pub(crate) struct Setup<P> {
     input: Input,
     one: RefCell<P>,
     /// The memory of the second of two loops that run side by side.
     two: RefCell<P>,
 }
 
-impl<P: Problem + Send> Stage<P> {
+impl<P: Problem + Send> Setup<P> {
     /// Chooses a random root from which most vertices can be reached.
-    pub(crate) fn set(graph: Graph) -> Result<Stage<P>> {
+    pub(crate) fn new(graph: Graph) -> Result<Setup<P>> {
         let vertices = graph.vertices();
         let (mut one, mut two) = (P::new(vertices), P::new(vertices));
         let mut input = Input { graph, root: 0, reached: 0 };
@@ -50,7 +50,7 @@ impl<P: Problem + Send> Stage<P> {
             two.start(input.root);
             input.reached = serial(&input, &mut one)?.tasks.unwrap_or(0) as usize;
             if input.reached > vertices / 2 {
-                return Ok(Stage { input, one: RefCell::new(one), two: RefCell::new(two) });
+                return Ok(Setup { input, one: RefCell::new(one), two: RefCell::new(two) });
             }
         }
         bail!("no vertex was found from which most of the graph can be reached")
@@ -69,8 +69,8 @@ impl<P: Problem + Send> Stage<P> {
                     explore(CrossbeamLifo, input, problem, threads)
                 }),
                 self.runner("crossbeam-pool", threads, move |input, problem| crossbeam_pool(input, problem, threads)),
-                self.runner("rayon-spawn", threads, move |input, problem| spawns(input, problem, threads)),
-                self.runner("rayon-frontier", threads, move |input, problem| frontier(input, problem, threads)),
+                self.runner("rayon-spawn", threads, move |input, problem| rayon_spawn(input, problem, threads)),
+                self.runner("rayon-frontier", threads, move |input, problem| rayon_frontier(input, problem, threads)),
             ]);
         }
         if threads == 2 {
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_of_all_tasks_and_what_is_not_counted_is_no_number() {
+    fn shares_are_of_all_tasks_and_uncounted_figures_are_nan() {
         let sample = Sample { elapsed: Duration::from_nanos(1800), tasks: Some(100), stolen: Some(25) };
         assert_eq!(figures(sample, 90), [20.0, 10.0, 25.0]);
         let unknown = figures(Sample { tasks: None, ..sample }, 90);
