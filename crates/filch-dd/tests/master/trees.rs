@@ -12,7 +12,7 @@ fn policy(number: u64) -> Box<dyn Policy> {
         0 => Box::new(Nearest::new()),
         1 => Box::new(Longest),
         2 => Box::new(RoundRobin::default()),
-        _ => Box::new(Nearest::new().hungry_at(4).share(0.9).as_long(0.0)),
+        _ => Box::new(Nearest::new().low_watermark(4).share(0.9).min_relative_length(0.0)),
     }
 }
 
@@ -88,7 +88,7 @@ fn a_deterministic_run_is_the_same_every_time_down_to_the_transfers() {
 }
 
 #[test]
-fn tasks_are_processed_by_all_workers_when_played() {
+fn in_a_deterministic_run_all_workers_process_tasks() {
     let tree = Tree::new(7, Shape::Bushy, 2000);
     let report = Master::new().threads(4).deterministic().run(tree.roots(8), &Climb(&tree));
     check(&tree, &report);

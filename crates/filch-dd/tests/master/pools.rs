@@ -1,4 +1,4 @@
-//! Pools of all sizes, and callers in all places.
+//! Pools of different sizes, and callers on threads of different pools.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use filch_dd::master::{Ending, Master};
 use crate::common::{one_at_a_time, work, Climb, Shape, Tree};
 
 fn pool(threads: usize) -> Pool {
-    Pool::builder().threads(threads).build().expect("a pool")
+    Pool::builder().threads(threads).build().expect("the pool is built")
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_run_may_be_called_on_a_worker_of_its_pool_or_of_another() {
 }
 
 #[test]
-fn a_run_whose_pool_is_busy_is_done_by_its_caller() {
+fn a_run_whose_pool_is_busy_is_completed_by_its_caller() {
     let _one = one_at_a_time();
     let pool = pool(2);
     let tree = Tree::new(5, Shape::Skewed, 2000);
