@@ -43,15 +43,15 @@ impl Host for Watcher {
 }
 
 fn root<P: Relaxation>(problem: &P) -> Open<P::State> {
-    let cost = Model::new(problem).turn(problem.initial_cost()).unwrap();
+    let cost = Model::new(problem).convert_sense(problem.initial_cost()).unwrap();
     Open { state: problem.initial_state(), cost, bound: Cost::MAX, depth: 0, step: Step::ROOT, trail: Trail::root() }
 }
 
 /// Returns the best cost that an open node can reach, in the engine's sense.
 fn best_of<P: Relaxation>(problem: &P, open: &Open<P::State>) -> Option<Cost> {
     let model = Model::new(problem);
-    let cost = model.turn(open.cost).unwrap();
-    best_below(problem, open.depth as usize, &open.state, cost).map(|best| model.turn(best).unwrap())
+    let cost = model.convert_sense(open.cost).unwrap();
+    best_below(problem, open.depth as usize, &open.state, cost).map(|best| model.convert_sense(best).unwrap())
 }
 
 /// Takes decisions from the problem's initial state. Returns the state and cost there.
@@ -65,7 +65,7 @@ fn retrace<P: Relaxation>(problem: &P, path: &[Decision]) -> (P::State, Cost) {
         cost += problem.cost(&state, &next, decision);
         state = next;
     }
-    (state, Model::new(problem).turn(cost).unwrap())
+    (state, Model::new(problem).convert_sense(cost).unwrap())
 }
 
 fn path_to<S>(open: &Open<S>) -> Vec<Decision> {

@@ -62,8 +62,8 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
 /// Takes half of the longest queue, and prefers workers that are near.
 ///
-/// Among queues that are about as long, it takes the one whose owner works nearest to the worker in
-/// want. The tasks go to the worker that wants work that works nearest to them.
+/// Among queues that are about as long, it takes the one whose owner works nearest to the
+/// receiver. The tasks go to the worker nearest to them, of all workers that want work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nearest {
     share: f64,
@@ -121,8 +121,7 @@ impl Policy for Nearest {
     }
 }
 
-/// Takes half of the longest queue for the worker that wants work, wherever that works. For
-/// comparison.
+/// Takes half of the longest queue, wherever the receiver works. For comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Longest;
 
@@ -138,8 +137,7 @@ impl Policy for Longest {
     }
 }
 
-/// Takes half of a queue, of one worker after another, for the worker that wants work. For
-/// comparison.
+/// Takes half of a queue, of one worker after another. For comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoundRobin {
     next: usize,

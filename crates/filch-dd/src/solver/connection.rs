@@ -8,7 +8,7 @@ use crate::port::{self, Event, Parcel, Port, Totals};
 use crate::problem::{Cost, Relaxation};
 
 /// The port, and the codec of states.
-pub(crate) struct Harbour<'a, S> {
+pub(crate) struct Connection<'a, S> {
     pub(crate) port: &'a Port,
     pub(crate) codec: Codec<S>,
 }
@@ -16,77 +16,77 @@ pub(crate) struct Harbour<'a, S> {
 impl<P: Relaxation> Search<'_, P> {
     /// Returns whether the outside wants any of these.
     #[inline]
-    pub(crate) fn is_wanted(&self, any_of: u32) -> bool {
-        self.harbour.as_ref().is_some_and(|harbour| harbour.port.wants(any_of))
+    pub(crate) fn is_requested(&self, any_of: u32) -> bool {
+        self.connection.as_ref().is_some_and(|connection| connection.port.is_requested(any_of))
     }
 
     /// Adds the nodes that were delivered, those with the best bound last.
-    pub(crate) fn take_in(&self, nodes: &mut Vec<Open<P::State>>) {
-        let Some(harbour) = &self.harbour else { return };
+    pub(crate) fn take_nodes(&self, nodes: &mut Vec<Open<P::State>>) {
+        let Some(connection) = &self.connection else { return };
         let first = nodes.len();
-        let parcels = harbour.port.take_parcels();
+        let parcels = connection.port.take_parcels();
         for parcel in &parcels {
-            if let Err(how) = unpack(harbour.codec, &self.model, parcel, nodes) {
+            if let Err(how) = unpack(connection.codec, &self.model, parcel, nodes) {
                 self.fail(SolveError::Delivered(how));
             }
         }
         let taken = &mut nodes[first..];
         taken.sort_by_key(|open| (open.bound, open.cost));
-        self.enter(taken);
-        harbour.port.taken_in(port::nodes(&parcels));
+        self.add_open(taken);
+        connection.port.mark_counted(port::nodes(&parcels));
     }
 
     /// Answers a request for nodes.
     ///
     /// `spare` takes the given share of the open nodes out of the search, or returns `None` if it
     /// cannot right now.
-    pub(crate) fn give(&self, spare: impl FnOnce(f64) -> Option<Vec<Open<P::State>>>) {
-        let Some(harbour) = &self.harbour else { return };
-        let Some(share) = harbour.port.take_asked() else { return };
+    pub(crate) fn give_away(&self, spare: impl FnOnce(f64) -> Option<Vec<Open<P::State>>>) {
+        let Some(connection) = &self.connection else { return };
+        let Some(share) = connection.port.take_ask() else { return };
         match spare(share) {
             Some(nodes) => {
                 // If the nodes cannot be packed, the search has failed, and that is the answer.
                 let Some(parcels) = self.pack(&nodes) else { return };
                 // The event comes before the nodes are counted out. So an observer that looks at
                 // both never misses them.
-                harbour.port.say(Event::Given(parcels));
-                nodes.iter().for_each(|node| self.leave(node));
+                connection.port.report(Event::Given(parcels));
+                nodes.iter().for_each(|node| self.remove_open(node));
             }
-            None => harbour.port.ask_again(share),
+            None => connection.port.put_back_ask(share),
         }
     }
 
     /// Takes the number of requests for a snapshot.
     ///
     /// Each snapshot must include all nodes that were delivered until now.
-    pub(crate) fn viewers(&self) -> u64 {
-        self.harbour.as_ref().map_or(0, |harbour| harbour.port.take_snapshots())
+    pub(crate) fn take_snapshot_requests(&self) -> u64 {
+        self.connection.as_ref().map_or(0, |connection| connection.port.take_snapshots())
     }
 
     /// Sends a snapshot of all open nodes to each viewer. No worker is running.
-    pub(crate) fn show(&self, viewers: u64, open: &[Open<P::State>], totals: Totals) {
-        let (Some(harbour), Some(parcels)) = (&self.harbour, self.pack(open)) else { return };
-        for _ in 0..viewers {
-            harbour.port.say(Event::Snapshot(parcels.clone(), totals));
+    pub(crate) fn send_snapshots(&self, requests: u64, open: &[Open<P::State>], totals: Totals) {
+        let (Some(connection), Some(parcels)) = (&self.connection, self.pack(open)) else { return };
+        for _ in 0..requests {
+            connection.port.report(Event::Snapshot(parcels.clone(), totals));
         }
     }
 
     /// Ends the search and sends the nodes that are left.
     ///
     /// Returns a bound on the nodes that were delivered but not taken in.
-    pub(crate) fn depart(&self, left: &[Open<P::State>], totals: Totals) -> Option<Cost> {
-        let harbour = self.harbour.as_ref()?;
+    pub(crate) fn close_port(&self, left: &[Open<P::State>], totals: Totals) -> Option<Cost> {
+        let connection = self.connection.as_ref()?;
         match self.pack(left).filter(|_| !self.has_failed()) {
-            Some(parcels) => harbour.port.close(parcels, totals),
+            Some(parcels) => connection.port.close(parcels, totals),
             None => {
-                harbour.port.fail();
+                connection.port.fail();
                 None
             }
         }
     }
 
     fn pack(&self, nodes: &[Open<P::State>]) -> Option<Vec<Parcel>> {
-        let packed = pack(self.harbour.as_ref()?.codec, nodes);
+        let packed = pack(self.connection.as_ref()?.codec, nodes);
         packed.map_err(|why| self.fail(SolveError::Unportable(why))).ok()
     }
 }

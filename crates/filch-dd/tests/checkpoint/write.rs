@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use filch_dd::checkpoint::{previous, sweep, Checkpoint, Identity, Reason};
 
 use crate::counting::alone;
-use crate::made::{numbered, with_head};
+use crate::samples::{numbered, with_head};
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use filch::explore::Cancel;
-use filch_dd::checkpoint::{Checkpoint, Identity, Keeper, Kept};
+use filch_dd::checkpoint::{Checkpoint, CheckpointedOutcome, Identity, Keeper};
 use filch_dd::port::Parcel;
 use filch_dd::problems::bits::Words;
 use filch_dd::problems::independent_set::{self, IndependentSet};
@@ -52,7 +52,7 @@ fn narrow<P: Instance>(problem: &P) -> Solver<'_, P> {
 /// Explores a few nodes at a time, each time from the file.
 ///
 /// The number of threads differs each time.
-fn in_pieces<P: Instance>(problem: &P, nodes: u64) -> (Kept, u64) {
+fn in_pieces<P: Instance>(problem: &P, nodes: u64) -> (CheckpointedOutcome, u64) {
     let (_folder, path) = folder();
     for piece in 1.. {
         let before = path.exists().then(|| Checkpoint::read(&path).unwrap());

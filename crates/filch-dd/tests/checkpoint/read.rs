@@ -11,7 +11,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 use crate::counting::{alone, most_held};
 use crate::damage::{damage, damages};
-use crate::made::{checkpoints, numbered, with_head, HEAD};
+use crate::samples::{checkpoints, numbered, with_head, HEAD};
 
 /// The memory that the reader may take for each byte of a file.
 ///
