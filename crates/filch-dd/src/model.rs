@@ -93,7 +93,7 @@ impl<'a, P: Relaxation> Model<'a, P> {
 ///
 /// It is [`UNKNOWN`] if `rough` is.
 #[inline]
-pub(crate) fn reach(cost: Cost, rough: Cost) -> Result<Cost, Overflow> {
+pub(crate) fn bound_of(cost: Cost, rough: Cost) -> Result<Cost, Overflow> {
     if rough == UNKNOWN {
         Ok(UNKNOWN)
     } else {

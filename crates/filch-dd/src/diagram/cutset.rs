@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::node::{COPIED, NONE};
 use super::{Diagram, Task};
-use crate::model::{reach, Overflow};
+use crate::model::{bound_of, Overflow};
 use crate::problem::{Cost, Relaxation};
 use crate::solver::{Open, Step, Trail};
 
@@ -35,7 +35,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         for at in 0..self.cut.len() {
             let id = self.cut[at];
             let node = &self.nodes[id as usize];
-            let bound = reach(node.cost, node.rough)?.min(reach(node.cost, node.below)?).min(task.root.bound);
+            let bound = bound_of(node.cost, node.rough)?.min(bound_of(node.cost, node.below)?).min(task.root.bound);
             if bound <= floor {
                 continue;
             }
@@ -55,7 +55,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
 
     /// Returns the step that leads to a node, and makes missing steps above it.
     fn mark(&mut self, id: u32, steps: &mut Vec<Step>) -> u32 {
-        let mut missing = core::mem::take(&mut self.moving);
+        let mut missing = core::mem::take(&mut self.branching);
         missing.clear();
         let mut at = id;
         let mut last = Step::ROOT;
@@ -79,7 +79,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
             }
             self.trail_marks[at as usize] = last;
         }
-        self.moving = missing;
+        self.branching = missing;
         last
     }
 }

@@ -39,7 +39,7 @@ pub use progress::Progress;
 pub(crate) use trail::{Step, Trail};
 
 use crate::diagram::Halt;
-use crate::dominance::{Dominated, Seen};
+use crate::dominance::{DominanceCheck, DominanceTable};
 use crate::master::Transfer;
 use crate::model::Model;
 use crate::port::{Port, Totals};
@@ -115,7 +115,7 @@ pub struct Solver<'a, P: Relaxation> {
     threads: usize,
     pool: Option<&'a filch::Pool>,
     cache: Option<bool>,
-    dominance: Option<Box<dyn Dominated<P::State> + 'a>>,
+    dominance: Option<Box<dyn DominanceCheck<P::State> + 'a>>,
     known: Option<Solution>,
     limits: Limits,
     time_limit: Option<Duration>,
@@ -201,7 +201,7 @@ impl<'a, P: Relaxation> Solver<'a, P> {
     where
         P: Dominance,
     {
-        self.dominance = Some(Box::new(Seen::new(self.problem)));
+        self.dominance = Some(Box::new(DominanceTable::new(self.problem)));
         self
     }
 
@@ -305,7 +305,7 @@ impl<'a, P: Relaxation> Solver<'a, P> {
         }
         // The outside is told of the end in every case.
         let _report_failure = ReportFailure(port);
-        if self.width.is_nothing() {
+        if self.width.is_zero() {
             return Err(SolveError::NoWidth);
         }
         if self.threads == 0 {

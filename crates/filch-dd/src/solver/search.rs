@@ -16,7 +16,7 @@ use super::progress::{OnProgress, Progress};
 use super::{Cutset, SolveError};
 use crate::cache::Cache;
 use crate::diagram::{Compiled, Diagram, Halt, Host, Task};
-use crate::dominance::Dominated;
+use crate::dominance::DominanceCheck;
 use crate::model::{hash_of, Model};
 use crate::port::{Totals, SOLUTIONS, STOP};
 use crate::problem::{Cost, Decision, Relaxation};
@@ -41,7 +41,7 @@ pub(crate) struct Search<'a, P: Relaxation> {
     adaptive: bool,
     /// Whether the cache was disabled.
     cache_disabled: AtomicBool,
-    pub(crate) dominance: Option<&'a dyn Dominated<P::State>>,
+    pub(crate) dominance: Option<&'a dyn DominanceCheck<P::State>>,
     pub(crate) best: Best<'a>,
     /// Written with every node.
     ///
@@ -96,11 +96,11 @@ impl<S: Clone + Eq + core::hash::Hash> Local<S> {
     /// Returns the counts of this worker.
     pub(crate) fn totals(&self) -> Totals {
         let Local { explored, closed, pruned, .. } = *self;
-        Totals { explored, closed, diagram_nodes: self.diagram.made(), pruned }
+        Totals { explored, closed, diagram_nodes: self.diagram.nodes_made(), pruned }
     }
 
     pub(crate) fn statistics(&self) -> WorkerStatistics {
-        WorkerStatistics { explored: self.explored, diagram_nodes: self.diagram.made() }
+        WorkerStatistics { explored: self.explored, diagram_nodes: self.diagram.nodes_made() }
     }
 }
 
@@ -123,7 +123,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
         width: Width,
         cutset: Cutset,
         cache: Option<bool>,
-        dominance: Option<&'a dyn Dominated<P::State>>,
+        dominance: Option<&'a dyn DominanceCheck<P::State>>,
         best: Best<'a>,
         connection: Option<Connection<'a, P::State>>,
         metrics: Arc<Metrics>,
@@ -193,7 +193,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
         } else {
             *fruitless += 1;
         }
-        self.check_cache_use(local.explored, diagram.lookups(), last_cache_check);
+        self.check_cache_use(local.explored, diagram.cache_counts(), last_cache_check);
         match compiled {
             Ok(Compiled::Done) => local.closed += 1,
             Ok(Compiled::Open) => {
@@ -234,10 +234,10 @@ impl<'a, P: Relaxation> Search<'a, P> {
     /// That is, if it dropped less than one in 64 of the nodes that were looked up, over the last
     /// 128 nodes that a worker explored. A lookup costs about as much as making a node. A dropped
     /// node saves everything below it, later and in other diagrams too, so a few are enough.
-    fn check_cache_use(&self, explored: u64, (looked, seen): (u64, u64), last_cache_check: &mut (u64, u64)) {
+    fn check_cache_use(&self, explored: u64, (lookups, hits): (u64, u64), last_cache_check: &mut (u64, u64)) {
         if self.adaptive && explored % 128 == 0 {
-            let (looked_before, seen_before) = core::mem::replace(last_cache_check, (looked, seen));
-            if (seen - seen_before) * 64 < looked - looked_before {
+            let (lookups_before, hits_before) = core::mem::replace(last_cache_check, (lookups, hits));
+            if (hits - hits_before) * 64 < lookups - lookups_before {
                 self.cache_disabled.store(true, Ordering::Relaxed);
             }
         }
