@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_is_dominated_exactly_if_one_that_was_seen_is_no_worse() {
+    fn a_node_is_dominated_exactly_if_an_earlier_node_is_no_worse() {
         for coordinates in [1, 2, 3, 9] {
             let problem = Points(coordinates);
             let mut dice = Dice::new(coordinates as u64);

@@ -54,7 +54,7 @@
 //!
 //! fn main() {
 //!     let problem = Mistaken(Subsequence { words: vec!["ABBA", "BABA"] });
-//!     let broken = (0..100).find_map(|seed| check::laws(&problem, seed).err()).expect("somebody sees it");
+//!     let broken = (0..100).find_map(|seed| check::laws(&problem, seed).err()).expect("a seed shows the mistake");
 //!     assert_eq!(broken.law, Law::Merge);
 //!     assert_eq!(
 //!         broken.to_string(),
@@ -94,7 +94,7 @@
 //!
 //! fn main() -> Result<(), SolveError> {
 //!     let problem = Subsequence { words: vec!["HUMAN", "CHIMPANZEE", "SHAMAN"] };
-//!     let best = Solver::new(&problem).dominance().solve()?.best.expect("the empty sequence is one");
+//!     let best = Solver::new(&problem).dominance().solve()?.best.expect("the empty sequence is a solution");
 //!     let taken = best.decisions.iter().filter(|decision| decision.value == 1);
 //!     let answer: String = taken.map(|decision| problem.letter(decision.variable) as char).collect();
 //!     assert_eq!(answer, "HMAN");

@@ -103,7 +103,7 @@ where
     Walk::new(problem, seed).run(|_, _, _| Ok(()))?;
     Walk::new(problem, seed).run(|walk, depth, layer| {
         for node in layer.iter() {
-            walk.bound(depth, node)?;
+            walk.check_bound(depth, node)?;
         }
         walk.merge_some(depth, layer)
     })
@@ -123,7 +123,7 @@ where
         for (stronger, weaker) in exact().flat_map(|a| exact().map(move |b| (a, b))) {
             if dominates(problem, stronger, weaker) {
                 let pair = Pair { less: weaker, more: stronger, ahead: stronger.cost };
-                walk.follows(depth, &pair, Law::Dominance)?;
+                walk.check_covers(depth, &pair, Law::Dominance)?;
             }
         }
         Ok(())

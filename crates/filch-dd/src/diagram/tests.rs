@@ -33,7 +33,7 @@ impl Host for Watcher {
     }
 
     fn found(&mut self, cost: Cost, decisions: &[Decision]) -> Result<(), Halt> {
-        assert!(cost > self.floor, "a solution that is no better was reported");
+        assert!(cost > self.floor, "a solution that is no better than the floor was reported");
         if self.raise {
             self.floor = cost;
         }
@@ -113,8 +113,8 @@ where
                 }
                 let mut covered = watcher.found.iter().map(|(cost, _)| *cost).max();
                 for node in &left {
-                    assert!(node.depth > open.depth, "{what}: no step forward");
-                    assert!(node.bound > watcher.floor, "{what}: not worth a look");
+                    assert!(node.depth > open.depth, "{what}: the node is not deeper than its root");
+                    assert!(node.bound > watcher.floor, "{what}: the bound is not above the floor");
                     assert_eq!(retrace(problem, &path_to(node)), (node.state.clone(), node.cost), "{what}: the trail");
                     let below = best_of(problem, node);
                     assert!(
@@ -137,7 +137,7 @@ where
 }
 
 #[test]
-fn a_cutset_has_all_that_is_better_and_its_bounds_and_trails_hold() {
+fn a_cutset_covers_all_better_solutions_and_its_bounds_and_trails_are_valid() {
     let mut dice = Dice::new(17);
     for seed in 0..80 {
         let (long_arcs, rough) = (seed % 2 == 1, seed % 3 > 0);
@@ -148,7 +148,7 @@ fn a_cutset_has_all_that_is_better_and_its_bounds_and_trails_hold() {
 }
 
 #[test]
-fn a_diagram_that_is_stopped_says_so_and_the_next_one_is_as_good_as_new() {
+fn a_stopped_diagram_returns_stopped_and_does_not_affect_the_next_one() {
     let problem = Knapsack::random(5, false, false);
     let mut diagram = Diagram::new();
     let open = root(&problem);

@@ -147,7 +147,7 @@ impl<'de, const N: usize> Deserialize<'de> for Words<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let words: Vec<u64> = words(deserializer)?.collect();
         let found = words.len();
-        let words = words.try_into().map_err(|_| Error::custom(format_args!("{found} words in place of {N}")))?;
+        let words = words.try_into().map_err(|_| Error::custom(format_args!("expected {N} words, found {found}")))?;
         Ok(Words(words))
     }
 }
@@ -255,7 +255,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sets_of_bits_do_as_sets_do(
+        fn sets_of_bits_behave_like_sets(
             a in prop::collection::btree_set(0..256usize, 0..100),
             b in prop::collection::btree_set(0..256usize, 0..100),
         ) {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_set_has_what_is_below_the_limit() {
+    fn a_full_set_has_all_numbers_below_the_limit() {
         for limit in [0, 1, 63, 64, 65, 128] {
             assert!(Words::<2>::full(limit).iter().eq(0..limit));
             assert!(ManyWords::full(limit).iter().eq(0..limit));

@@ -55,7 +55,7 @@ impl Golomb {
     /// If there are none or more than 16.
     pub fn new(marks: usize) -> Result<Golomb, Wrong> {
         if !(1..=MOST_MARKS).contains(&marks) {
-            return wrong(format!("a ruler with {marks} marks is asked for, and it can have from 1 to {MOST_MARKS}"));
+            return wrong(format!("a ruler cannot have {marks} marks: give a number from 1 to {MOST_MARKS}"));
         }
         let mut ruler = vec![0];
         while ruler.len() < marks {
@@ -198,7 +198,7 @@ impl Instance for Golomb {
         for (at, value) in values(self.variables(), decisions)?.into_iter().enumerate() {
             match value.map(usize::try_from) {
                 Some(Ok(place)) => marks.push(place),
-                _ => return wrong(format!("mark {} has no place on the ruler", at + 2)),
+                _ => return wrong(format!("mark {} has no position on the ruler", at + 2)),
             }
         }
         Ok(Answer(marks))
@@ -207,10 +207,10 @@ impl Instance for Golomb {
     fn check(&self, answer: &Answer) -> Result<Cost, Wrong> {
         let marks = &answer.0;
         if marks.len() != self.marks {
-            return wrong(format!("there are {} marks, and there should be {}", marks.len(), self.marks));
+            return wrong(format!("there are {} marks, but there must be {}", marks.len(), self.marks));
         }
         if marks[0] != 0 || marks.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return wrong("the marks must begin at 0, and go from left to right");
+            return wrong("the marks must begin at 0 and increase");
         }
         match repeated(marks) {
             Some([(a, b), (c, d)]) => {

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rarest_is_what_counting_finds() {
+    fn the_rarest_number_is_the_one_that_counting_finds() {
         let mut stream = Stream::new(5, 0);
         for round in 0..2000 {
             let count = if round % 100 == 0 { 300 } else { stream.below(40) };

@@ -45,11 +45,11 @@ impl Tsptw {
     pub fn new(mut distances: Vec<i64>, windows: Vec<Window>, decimals: u32) -> Result<Tsptw, Wrong> {
         let places = windows.len();
         if !(1..=MOST_PLACES).contains(&places) {
-            return wrong(format!("there are {places} places, and there must be from 1 to {MOST_PLACES}"));
+            return wrong(format!("there are {places} places, but there must be from 1 to {MOST_PLACES}"));
         }
         if distances.len() != places * places {
             return wrong(format!(
-                "there are {} distances for {places} places, and there must be {}",
+                "there are {} distances for {places} places, but there must be {}",
                 distances.len(),
                 places * places
             ));

@@ -208,7 +208,7 @@ impl Instance for Tsptw {
         for (stop, value) in values(self.places(), decisions)?.into_iter().enumerate() {
             match value.map(usize::try_from) {
                 Some(Ok(place)) => tour.push(place),
-                _ => return wrong(format!("stop {} of the tour is no place", stop + 1)),
+                _ => return wrong(format!("stop {} of the tour is not a place", stop + 1)),
             }
         }
         match tour.pop() {
