@@ -145,8 +145,8 @@ impl Network {
             into,
             out,
         };
-        network.look_back();
-        network.plan();
+        network.compute_passing_flow();
+        network.compute_steps();
         Ok(network)
     }
 
@@ -154,7 +154,7 @@ impl Network {
     ///
     /// The value is the greatest that a unit at each node can reach. The pass goes from the sinks
     /// to the sources.
-    fn look_back(&mut self) {
+    fn compute_passing_flow(&mut self) {
         for at in (0..self.nodes.len()).rev() {
             let ways = self.out[at].iter().map(|&arc| self.through[arc]);
             let passes = match (self.out[at].is_empty(), self.nodes[at].chosen) {
@@ -175,7 +175,7 @@ impl Network {
     }
 
     /// Computes the variables, and the value that is still ahead of each.
-    fn plan(&mut self) {
+    fn compute_steps(&mut self) {
         let mut sources = vec![0; self.nodes.len() + 1];
         let mut sinks = vec![0; self.nodes.len() + 1];
         for at in (0..self.nodes.len()).rev() {
