@@ -212,7 +212,7 @@ impl fmt::Display for Row {
 ///
 /// So the counts are the same every time.
 fn table(puzzle: &Puzzle) -> [Row; 4] {
-    let deterministic = |kept| Master::new().threads(4).deterministic().remember(kept);
+    let deterministic = |kept| Master::new().threads(4).deterministic().notes_per_worker(kept);
     [
         Row::new("no nogoods", puzzle, Regions::Decisions, deterministic(0)),
         Row::new("four from anywhere", puzzle, Regions::Random, deterministic(KEPT_NOGOODS)),
@@ -238,7 +238,7 @@ fn main() {
             "the nearest, on two threads",
             &puzzle,
             Regions::Decisions,
-            Master::new().threads(2).remember(KEPT_NOGOODS)
+            Master::new().threads(2).notes_per_worker(KEPT_NOGOODS)
         )
     );
 }

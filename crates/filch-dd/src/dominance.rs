@@ -51,10 +51,10 @@ impl<'a, P: Dominance> DominanceTable<'a, P> {
 
     /// Calls `visit` with the cost and the coordinates in one row.
     fn with_point<R>(&self, state: &P::State, cost: Cost, visit: impl FnOnce(&[i64]) -> R) -> R {
-        const FEW: usize = 8;
+        const MAX_ON_STACK: usize = 8;
         let coordinate = |index: usize| if index == 0 { cost } else { self.problem.coordinate(state, index - 1) };
-        if self.coordinates < FEW {
-            let point: [i64; FEW] =
+        if self.coordinates < MAX_ON_STACK {
+            let point: [i64; MAX_ON_STACK] =
                 core::array::from_fn(|index| if index <= self.coordinates { coordinate(index) } else { 0 });
             visit(&point[..=self.coordinates])
         } else {

@@ -70,7 +70,7 @@
 #![doc = include_str!("../guide/dominance.rs")]
 //! use filch_dd::check;
 //!
-//! fn main() -> Result<(), check::Broken> {
+//! fn main() -> Result<(), check::BrokenLaw> {
 //!     let problem = Subsequence { words: vec!["ABRACADABRA", "CANDELABRA", "BARRACUDA"] };
 //!     for seed in 0..20 {
 //!         check::laws(&problem, seed)?;

@@ -315,7 +315,7 @@ fn damaged_or_foreign_nodes_are_refused_with_a_reason() {
     let parcels = stopped(&sack, 20);
     assert!(parcels.iter().map(Parcel::nodes).sum::<u64>() > 5);
     assert!(resumed(&sack, parcels.clone()).is_ok());
-    let Err(SolveError::Delivered(how)) = resumed(&other, parcels.clone()) else {
+    let Err(SolveError::InvalidDelivery(how)) = resumed(&other, parcels.clone()) else {
         panic!("the nodes of another sack were accepted")
     };
     assert!(how.contains("lead to another") || how.contains("is not in the domain"), "{how}");
@@ -336,7 +336,7 @@ fn damaged_or_foreign_nodes_are_refused_with_a_reason() {
         }
         let Ok(read) = postcard::from_bytes::<Vec<Parcel>>(&damaged) else { continue };
         match resumed(&sack, read.clone()) {
-            Err(SolveError::Delivered(_)) => refused += 1,
+            Err(SolveError::InvalidDelivery(_)) => refused += 1,
             Err(error) => panic!("{error}"),
             Ok(_) => {}
         }
@@ -353,7 +353,7 @@ fn parcels_whose_node_counts_overflow_are_refused() {
     }
     assert_eq!(port.standing().open, u64::MAX);
     let refused = Solver::new(&knapsack::paper()).port(&port).solve();
-    assert!(matches!(refused, Err(SolveError::Delivered(_))), "{refused:?}");
+    assert!(matches!(refused, Err(SolveError::InvalidDelivery(_))), "{refused:?}");
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn an_invalid_solution_is_refused() {
     best.cost += 1;
     port.tell(best);
     let refused = Solver::new(&sack).port(&port).solve();
-    assert!(matches!(refused, Err(SolveError::Delivered(_))), "{refused:?}");
+    assert!(matches!(refused, Err(SolveError::InvalidDelivery(_))), "{refused:?}");
 }
 
 #[test]
@@ -442,7 +442,7 @@ fn a_failed_search_sends_no_snapshot() {
         port.ask(0.5);
         port.end();
         let refused = Solver::new(&sack).threads(threads).port(&port).without_root().solve();
-        assert!(matches!(refused, Err(SolveError::Delivered(_))), "{refused:?}");
+        assert!(matches!(refused, Err(SolveError::InvalidDelivery(_))), "{refused:?}");
         let events = port.events(Duration::ZERO);
         assert!(matches!(events.last(), Some(Event::Failed)), "{events:?}");
         assert!(!events.iter().any(|event| matches!(event, Event::Snapshot(..))), "{events:?}");

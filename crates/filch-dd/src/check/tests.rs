@@ -136,7 +136,7 @@ impl Dominance for MistakenSack {
     }
 }
 
-fn found(mistake: Mistake) -> Option<Broken> {
+fn found(mistake: Mistake) -> Option<BrokenLaw> {
     (0..20).find_map(|seed| {
         let sack = knapsack::random(8, 20, Kind::Uncorrelated, seed);
         let wrong = MistakenSack { sack, mistake };
@@ -168,6 +168,6 @@ fn each_mistake_is_found_and_reported_with_its_law() {
     ] {
         let found = found(mistake).unwrap_or_else(|| panic!("{mistake:?} was not found"));
         assert_eq!(found.law, law, "{mistake:?}: {found}");
-        assert!(found.sentence.contains(words), "{mistake:?}: {found}");
+        assert!(found.message.contains(words), "{mistake:?}: {found}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::{broken, Broken, Law};
+use super::{broken, BrokenLaw, Law};
 use crate::random::Stream;
 use crate::{Cost, Decision, Relaxation, Sense, Value, Variable};
 
@@ -56,8 +56,8 @@ where
 
     pub(super) fn run(
         mut self,
-        check: impl Fn(&mut Self, usize, &mut Vec<Node<P::State>>) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+        check: impl Fn(&mut Self, usize, &mut Vec<Node<P::State>>) -> Result<(), BrokenLaw>,
+    ) -> Result<(), BrokenLaw> {
         let problem = self.problem;
         let (state, cost) = (problem.initial_state(), problem.initial_cost());
         let mut layer = vec![Node { state, cost, path: Vec::new(), arc: None, relaxed: false }];
@@ -86,7 +86,7 @@ where
     }
 
     /// Returns the next variable.
-    fn next<'s>(&self, depth: usize, layer: impl Iterator<Item = &'s P::State>) -> Result<Option<Variable>, Broken>
+    fn next<'s>(&self, depth: usize, layer: impl Iterator<Item = &'s P::State>) -> Result<Option<Variable>, BrokenLaw>
     where
         P::State: 's,
     {
@@ -102,7 +102,12 @@ where
     }
 
     /// Adds all states after a variable is decided.
-    fn expand(&self, variable: Variable, node: &Node<P::State>, next: &mut Vec<Node<P::State>>) -> Result<(), Broken> {
+    fn expand(
+        &self,
+        variable: Variable,
+        node: &Node<P::State>,
+        next: &mut Vec<Node<P::State>>,
+    ) -> Result<(), BrokenLaw> {
         let (problem, state) = (self.problem, &node.state);
         let values = values(problem, variable, state);
         if values != self::values(problem, variable, state) {
@@ -163,7 +168,7 @@ where
     /// Checks that a variable that does not matter can be skipped.
     ///
     /// Its default value changes nothing, and no other value is better.
-    fn check_skip(&self, variable: Variable, state: &P::State, values: &[Value]) -> Result<(), Broken> {
+    fn check_skip(&self, variable: Variable, state: &P::State, values: &[Value]) -> Result<(), BrokenLaw> {
         let problem = self.problem;
         let default = problem.default_value(variable);
         let but = |what: String| broken(Law::Skip, format!("{variable} does not matter in {state:?}, but {what}"));
@@ -185,7 +190,7 @@ where
     }
 
     /// Merges a few states of a layer, and perhaps replaces them by the merged state.
-    pub(super) fn merge_some(&mut self, depth: usize, layer: &mut Vec<Node<P::State>>) -> Result<(), Broken> {
+    pub(super) fn merge_some(&mut self, depth: usize, layer: &mut Vec<Node<P::State>>) -> Result<(), BrokenLaw> {
         let problem = self.problem;
         if depth == 0 {
             return Ok(());
@@ -215,7 +220,7 @@ where
     }
 
     /// Checks that no completion of a state is better than its bound.
-    pub(super) fn check_bound(&mut self, depth: usize, node: &Node<P::State>) -> Result<(), Broken> {
+    pub(super) fn check_bound(&mut self, depth: usize, node: &Node<P::State>) -> Result<(), BrokenLaw> {
         let problem = self.problem;
         let Some(bound) = problem.rough_bound(depth, &node.state) else { return Ok(()) };
         if node.cost.checked_add(bound).is_none_or(|total| total.unsigned_abs() > self.limit.unsigned_abs()) {
@@ -250,8 +255,8 @@ where
         cost: Cost,
         taken: &mut Vec<Decision>,
         budget: &mut usize,
-        found: &mut impl FnMut(&[Decision], Cost) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+        found: &mut impl FnMut(&[Decision], Cost) -> Result<(), BrokenLaw>,
+    ) -> Result<(), BrokenLaw> {
         let Some(variable) = self.next(depth, std::iter::once(state))? else { return found(taken, cost) };
         for (decision, next, more) in self.steps(variable, state) {
             if *budget == 0 {
@@ -284,7 +289,7 @@ where
     }
 
     /// Checks that every completion of `less` is one of `more`, at no worse a cost.
-    pub(super) fn check_covers(&mut self, depth: usize, pair: &Pair<'_, P::State>, law: Law) -> Result<(), Broken> {
+    pub(super) fn check_covers(&mut self, depth: usize, pair: &Pair<'_, P::State>, law: Law) -> Result<(), BrokenLaw> {
         let mut budget = BUDGET;
         let (less, more) = ((&pair.less.state, pair.less.cost), (&pair.more.state, pair.ahead));
         self.check_covers_from(depth, less, more, &mut Vec::new(), &mut budget, pair, law)
@@ -300,7 +305,7 @@ where
         budget: &mut usize,
         pair: &Pair<'_, P::State>,
         law: Law,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), BrokenLaw> {
         let problem = self.problem;
         let Some(variable) = self.next(depth, [less, more].into_iter())? else {
             if is_better(problem.sense(), less_cost, more_cost) {

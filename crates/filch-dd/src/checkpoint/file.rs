@@ -12,7 +12,7 @@ use super::format::{self, Head};
 use super::{Checkpoint, Identity};
 
 /// The suffix of files that are being written.
-const PART: &str = ".part";
+const PART_SUFFIX: &str = ".part";
 
 /// Returns where the checkpoint before the one in `path` is kept: `FILE.previous`.
 pub fn previous(path: &Path) -> PathBuf {
@@ -32,7 +32,7 @@ pub fn sweep(path: &Path) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let (name, prefix) = (name.as_encoded_bytes(), prefix.as_encoded_bytes());
-        let random = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(PART.as_bytes()));
+        let random = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(PART_SUFFIX.as_bytes()));
         // Not the files of another path whose name starts with this one's. Nothing is lost if a
         // file stays.
         if random.is_some_and(|random| random.iter().all(u8::is_ascii_alphanumeric)) {
@@ -134,7 +134,7 @@ fn write(checkpoint: &Checkpoint, path: &Path) -> Result<(), Reason> {
     let TargetFile { path: target, folder } = TargetFile::of(path)?;
     let prefix = prefix(&target).ok_or(Reason::NotAFile)?;
     let mut builder = Builder::new();
-    builder.prefix(&prefix).suffix(PART);
+    builder.prefix(&prefix).suffix(PART_SUFFIX);
     // Permissions of an ordinary new file; a temporary file would be readable by its owner only.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));

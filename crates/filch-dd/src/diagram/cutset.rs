@@ -11,7 +11,7 @@ use super::node::{COPIED, NONE};
 use super::{Diagram, Task};
 use crate::model::{bound_of, Overflow};
 use crate::problem::{Cost, Relaxation};
-use crate::solver::{Open, Step, Trail};
+use crate::solver::{OpenNode, Step, Trail};
 
 impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
     /// Appends the nodes of the cutset whose bound is above `floor`, in no order.
@@ -22,7 +22,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         &mut self,
         task: &Task<'_, P>,
         floor: Cost,
-        out: &mut Vec<Open<S>>,
+        out: &mut Vec<OpenNode<S>>,
     ) -> Result<(), Overflow>
     where
         P: Relaxation<State = S>,
@@ -42,7 +42,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
             let depth = self.depth_of(node) as u32;
             let (cost, state) = (node.cost, self.states[id as usize].clone());
             let step = self.mark(id, &mut steps);
-            out.push(Open { state, cost, bound, depth, step, trail: Arc::clone(&nowhere) });
+            out.push(OpenNode { state, cost, bound, depth, step, trail: Arc::clone(&nowhere) });
         }
         if out.len() > first {
             let trail = Arc::new(Trail::new(Arc::clone(&task.root.trail), task.root.step, steps));

@@ -35,7 +35,7 @@ use crate::cache::Cache;
 use crate::dominance::DominanceCheck;
 use crate::model::{Model, Overflow};
 use crate::problem::{Cost, Decision, Relaxation};
-use crate::solver::{Cutset, Open};
+use crate::solver::{Cutset, OpenNode};
 use node::{Arc, Layer, Node};
 use restrict::Restricted;
 use table::Table;
@@ -43,7 +43,7 @@ use table::Table;
 /// The settings of a diagram.
 pub(crate) struct Task<'a, P: Relaxation> {
     pub(crate) model: Model<'a, P>,
-    pub(crate) root: &'a Open<P::State>,
+    pub(crate) root: &'a OpenNode<P::State>,
     pub(crate) width: usize,
     pub(crate) cutset: Cutset,
     pub(crate) cache: Option<&'a Cache<P::State>>,

@@ -197,7 +197,7 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
                             if let Some(place) = self.next.iter_mut().find(|place| **place == found) {
                                 *place = at;
                             }
-                            self.remember(hash, at);
+                            self.add_to_table(hash, at);
                         } else {
                             node.cost = cost;
                             node.value = value;
@@ -225,7 +225,7 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
                     });
                     self.states.push(next);
                     self.next.push(at);
-                    self.remember(hash, at);
+                    self.add_to_table(hash, at);
                 }
             }
         }
@@ -235,7 +235,7 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
 
     /// Adds a node that is already in the next layer to the table.
     #[inline]
-    fn remember(&mut self, hash: u32, at: u32) {
+    fn add_to_table(&mut self, hash: u32, at: u32) {
         if self.table.is_full() {
             self.table.reset(self.next.len() * 2);
             for &id in &self.next {

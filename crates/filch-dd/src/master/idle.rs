@@ -37,7 +37,7 @@ impl<W: Work> Shared<'_, W> {
     pub(super) fn idle(&self, mut data: WorkerData<W>, waker: &dyn Waker<W>) -> Option<WorkerData<W>> {
         data.idle_since.get_or_insert_with(|| self.clock.now());
         self.end_running_low(data.index);
-        let looked = self.find(&mut data, waker);
+        let looked = self.find_tasks(&mut data, waker);
         let found = looked.is_none();
         drop(looked);
         self.serve_requests(waker);
@@ -52,7 +52,7 @@ impl<W: Work> Shared<'_, W> {
             thread::yield_now();
             return Some(data);
         }
-        let data = match self.find(&mut data, waker) {
+        let data = match self.find_tasks(&mut data, waker) {
             None => {
                 self.signal.end_waiting();
                 Some(data)
@@ -78,7 +78,7 @@ impl<W: Work> Shared<'_, W> {
     ///
     /// Returns `None` if the worker has tasks now. Otherwise the caller still holds the master
     /// lock.
-    fn find(&self, data: &mut WorkerData<W>, waker: &dyn Waker<W>) -> Option<MutexGuard<'_, MasterState<W>>> {
+    fn find_tasks(&self, data: &mut WorkerData<W>, waker: &dyn Waker<W>) -> Option<MutexGuard<'_, MasterState<W>>> {
         let mut master = self.master_lock.lock();
         // Relaxed: it only decides which worker looks first.
         self.last_master.store(data.index, Ordering::Relaxed);

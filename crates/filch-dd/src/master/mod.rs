@@ -132,7 +132,7 @@ pub struct Master<'p> {
     policy: Box<dyn Policy>,
     deterministic: bool,
     limits: Limits,
-    remember: usize,
+    notes_per_worker: usize,
     log: usize,
 }
 
@@ -145,7 +145,7 @@ impl Master<'static> {
             policy: Box::new(Nearest::new()),
             deterministic: false,
             limits: Limits::default(),
-            remember: 64,
+            notes_per_worker: 64,
             log: 1024,
         }
     }
@@ -166,8 +166,8 @@ impl<'p> Master<'p> {
     ///
     /// There is a worker for each of its threads, or fewer if [`threads`](Master::threads) says so.
     pub fn pool<'q>(self, pool: &'q Pool) -> Master<'q> {
-        let Master { threads, policy, deterministic, limits, remember, log, .. } = self;
-        Master { pool: Some(pool), threads, policy, deterministic, limits, remember, log }
+        let Master { threads, policy, deterministic, limits, notes_per_worker, log, .. } = self;
+        Master { pool: Some(pool), threads, policy, deterministic, limits, notes_per_worker, log }
     }
 
     /// Sets the policy. The default is [`Nearest`].
@@ -207,8 +207,8 @@ impl<'p> Master<'p> {
     }
 
     /// Sets how many [published](Worker::publish) notes each worker keeps. The default is 64.
-    pub fn remember(self, notes: usize) -> Self {
-        Master { remember: notes, ..self }
+    pub fn notes_per_worker(self, notes: usize) -> Self {
+        Master { notes_per_worker: notes, ..self }
     }
 
     /// Sets how many transfers the report keeps, the latest ones. The default is 1,024.
@@ -237,7 +237,7 @@ impl<'p> Master<'p> {
             },
             policy: self.policy,
             limits: self.limits,
-            notes: self.remember,
+            notes: self.notes_per_worker,
             log: self.log,
             clock: if self.deterministic { Clock::Steps(AtomicU64::new(0)) } else { Clock::Real(Instant::now()) },
             fencing: if matches!(place, Place::Here { .. }) { Fencing::SingleThread } else { Fencing::for_threads() },

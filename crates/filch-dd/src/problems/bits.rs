@@ -50,25 +50,25 @@ pub trait Bits: Clone + Eq + Hash + Send + Sync + fmt::Debug + Serialize + Deser
 
     /// Inserts all numbers of `other` (union).
     #[inline]
-    fn add(&mut self, other: &Self) {
+    fn union_with(&mut self, other: &Self) {
         self.words_mut().iter_mut().zip(other.words()).for_each(|(mine, other)| *mine |= other);
     }
 
     /// Removes the numbers that `other` does not have (intersection).
     #[inline]
-    fn keep(&mut self, other: &Self) {
+    fn intersect_with(&mut self, other: &Self) {
         self.words_mut().iter_mut().zip(other.words()).for_each(|(mine, other)| *mine &= other);
     }
 
     /// Removes the numbers of `other` (difference).
     #[inline]
-    fn drop_all(&mut self, other: &Self) {
+    fn difference_with(&mut self, other: &Self) {
         self.words_mut().iter_mut().zip(other.words()).for_each(|(mine, other)| *mine &= !other);
     }
 
     /// Returns whether the two sets have a number in common.
     #[inline]
-    fn meets(&self, other: &Self) -> bool {
+    fn intersects(&self, other: &Self) -> bool {
         self.words().iter().zip(other.words()).fold(0, |all, (mine, other)| all | (mine & other)) != 0
     }
 
@@ -238,10 +238,10 @@ mod tests {
             changed
         };
         prop_assert!(same(&one, a.clone()));
-        prop_assert!(same(&changed(S::add), a | b));
-        prop_assert!(same(&changed(S::keep), a & b));
-        prop_assert!(same(&changed(S::drop_all), a - b));
-        prop_assert_eq!(one.meets(&other), !a.is_disjoint(b));
+        prop_assert!(same(&changed(S::union_with), a | b));
+        prop_assert!(same(&changed(S::intersect_with), a & b));
+        prop_assert!(same(&changed(S::difference_with), a - b));
+        prop_assert_eq!(one.intersects(&other), !a.is_disjoint(b));
         prop_assert_eq!((one.count(), one.is_empty(), one.first()), (a.len(), a.is_empty(), a.first().copied()));
         prop_assert_eq!(one == other, a == b);
         for number in 0..256 {

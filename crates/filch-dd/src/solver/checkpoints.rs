@@ -83,14 +83,14 @@ where
         let known = self.known.as_ref().map(|known| replay_unordered(&model, &known.decisions)).transpose()?;
         let Some(saved) = saved else { return Ok(known) };
         let does_not_hold = |halt| match halt {
-            Halt::Contradiction(how) => SolveError::Delivered(how),
+            Halt::Contradiction(how) => SolveError::InvalidDelivery(how),
             other => other.into(),
         };
         let replayed = replay_unordered(&model, &saved.decisions).map_err(does_not_hold)?;
         if replayed.cost != saved.cost {
             let how =
                 format!("the checkpoint says that its solution costs {}, but it costs {}", saved.cost, replayed.cost);
-            return Err(SolveError::Delivered(how));
+            return Err(SolveError::InvalidDelivery(how));
         }
         let Some(known) = known else { return Ok(Some(replayed)) };
         let (of_known, of_saved) = (model.convert_sense(known.cost), model.convert_sense(replayed.cost));

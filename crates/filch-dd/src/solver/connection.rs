@@ -1,6 +1,6 @@
 //! The search's side of its port: takes nodes in, gives them away, shows them.
 
-use super::node::Open;
+use super::node::OpenNode;
 use super::pack::{pack, unpack, Codec};
 use super::search::Search;
 use super::SolveError;
@@ -21,13 +21,13 @@ impl<P: Relaxation> Search<'_, P> {
     }
 
     /// Adds the nodes that were delivered, those with the best bound last.
-    pub(crate) fn take_nodes(&self, nodes: &mut Vec<Open<P::State>>) {
+    pub(crate) fn take_nodes(&self, nodes: &mut Vec<OpenNode<P::State>>) {
         let Some(connection) = &self.connection else { return };
         let first = nodes.len();
         let parcels = connection.port.take_parcels();
         for parcel in &parcels {
             if let Err(how) = unpack(connection.codec, &self.model, parcel, nodes) {
-                self.fail(SolveError::Delivered(how));
+                self.fail(SolveError::InvalidDelivery(how));
             }
         }
         let taken = &mut nodes[first..];
@@ -40,7 +40,7 @@ impl<P: Relaxation> Search<'_, P> {
     ///
     /// `spare` takes the given share of the open nodes out of the search, or returns `None` if it
     /// cannot right now.
-    pub(crate) fn give_away(&self, spare: impl FnOnce(f64) -> Option<Vec<Open<P::State>>>) {
+    pub(crate) fn give_away(&self, spare: impl FnOnce(f64) -> Option<Vec<OpenNode<P::State>>>) {
         let Some(connection) = &self.connection else { return };
         let Some(share) = connection.port.take_ask() else { return };
         match spare(share) {
@@ -64,7 +64,7 @@ impl<P: Relaxation> Search<'_, P> {
     }
 
     /// Sends a snapshot of all open nodes to each viewer. No worker is running.
-    pub(crate) fn send_snapshots(&self, requests: u64, open: &[Open<P::State>], totals: Totals) {
+    pub(crate) fn send_snapshots(&self, requests: u64, open: &[OpenNode<P::State>], totals: Totals) {
         let (Some(connection), Some(parcels)) = (&self.connection, self.pack(open)) else { return };
         for _ in 0..requests {
             connection.port.report(Event::Snapshot(parcels.clone(), totals));
@@ -74,7 +74,7 @@ impl<P: Relaxation> Search<'_, P> {
     /// Ends the search and sends the nodes that are left.
     ///
     /// Returns a bound on the nodes that were delivered but not taken in.
-    pub(crate) fn close_port(&self, left: &[Open<P::State>], totals: Totals) -> Option<Cost> {
+    pub(crate) fn close_port(&self, left: &[OpenNode<P::State>], totals: Totals) -> Option<Cost> {
         let connection = self.connection.as_ref()?;
         match self.pack(left).filter(|_| !self.has_failed()) {
             Some(parcels) => connection.port.close(parcels, totals),
@@ -85,8 +85,8 @@ impl<P: Relaxation> Search<'_, P> {
         }
     }
 
-    fn pack(&self, nodes: &[Open<P::State>]) -> Option<Vec<Parcel>> {
+    fn pack(&self, nodes: &[OpenNode<P::State>]) -> Option<Vec<Parcel>> {
         let packed = pack(self.connection.as_ref()?.codec, nodes);
-        packed.map_err(|why| self.fail(SolveError::Unportable(why))).ok()
+        packed.map_err(|why| self.fail(SolveError::CannotSerialize(why))).ok()
     }
 }

@@ -15,9 +15,9 @@ pub enum SolveError {
     /// The number of threads is 0.
     NoThreads,
     /// A node or solution from outside does not belong to this problem. The text says how.
-    Delivered(String),
+    InvalidDelivery(String),
     /// A state could not be serialized. The text says why.
-    Unportable(String),
+    CannotSerialize(String),
     /// The problem contradicts itself. The text says how.
     Contradiction(String),
 }
@@ -31,10 +31,10 @@ impl fmt::Display for SolveError {
             }
             SolveError::NoWidth => f.write_str("the width is 0: it must be at least 1"),
             SolveError::NoThreads => f.write_str("a search with 0 threads does nothing: set at least 1"),
-            SolveError::Delivered(how) => {
+            SolveError::InvalidDelivery(how) => {
                 write!(f, "a node or solution from outside does not belong to this problem: {how}")
             }
-            SolveError::Unportable(why) => {
+            SolveError::CannotSerialize(why) => {
                 write!(f, "cannot serialize a state: {why}")
             }
             SolveError::Contradiction(how) => write!(f, "the problem contradicts itself: {how}"),

@@ -30,7 +30,7 @@ pub struct Incumbent {
 /// The callback for a better solution.
 pub(crate) type OnIncumbent<'a> = Box<dyn FnMut(&Incumbent) + Send + 'a>;
 
-pub(crate) struct Best<'a> {
+pub(crate) struct BestSolution<'a> {
     /// The cost of the incumbent as the engine sees it; `Cost::MIN` if there is none.
     floor: AtomicI64,
     known: Mutex<(Option<Solution>, Option<OnIncumbent<'a>>)>,
@@ -39,9 +39,9 @@ pub(crate) struct Best<'a> {
     port: Option<&'a Port>,
 }
 
-impl<'a> Best<'a> {
+impl<'a> BestSolution<'a> {
     pub(crate) fn new(start: Instant, on_incumbent: Option<OnIncumbent<'a>>, port: Option<&'a Port>) -> Self {
-        Best { floor: AtomicI64::new(Cost::MIN), known: Mutex::new((None, on_incumbent)), start, port }
+        BestSolution { floor: AtomicI64::new(Cost::MIN), known: Mutex::new((None, on_incumbent)), start, port }
     }
 
     #[inline]

@@ -33,7 +33,7 @@ use serde::Serialize;
 pub use error::SolveError;
 pub use incumbent::Incumbent;
 pub(crate) use metrics::Metrics;
-pub(crate) use node::Open;
+pub(crate) use node::OpenNode;
 pub use outcome::{Ending, Explored, Outcome, Solution, Statistics, WorkerStatistics};
 pub use progress::Progress;
 pub(crate) use trail::{Step, Trail};
@@ -46,7 +46,7 @@ use crate::port::{Port, Totals};
 use crate::problem::{Cost, Dominance, Relaxation};
 use crate::width::Width;
 use connection::Connection;
-use incumbent::{Best, OnIncumbent};
+use incumbent::{BestSolution, OnIncumbent};
 use pack::Codec;
 use progress::OnProgress;
 use search::{Limits, Local, Search};
@@ -320,12 +320,12 @@ impl<'a, P: Relaxation> Solver<'a, P> {
             limits.deadline = Some(limits.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
         }
         let model = Model::new(self.problem);
-        let best = Best::new(start, self.on_incumbent, port);
+        let best = BestSolution::new(start, self.on_incumbent, port);
         if let Some(known) = self.known {
             let solution = replay::replay_unordered(&model, &known.decisions)?;
             best.start_with(model.convert_sense(solution.cost).map_err(Halt::from)?, solution);
         }
-        let root = Open {
+        let root = OpenNode {
             state: self.problem.initial_state(),
             cost: model.convert_sense(self.problem.initial_cost()).map_err(Halt::from)?,
             bound: Cost::MAX,
@@ -371,7 +371,7 @@ impl Drop for ReportFailure<'_> {
 /// Returns the outcome of a search that has `open` left.
 fn finish<P: Relaxation>(
     search: Search<'_, P>,
-    open: &[Open<P::State>],
+    open: &[OpenNode<P::State>],
     locals: &[Local<P::State>],
     (transfers, last_transfers): (u64, Vec<Transfer>),
 ) -> Result<Outcome, SolveError> {
@@ -387,7 +387,7 @@ fn finish<P: Relaxation>(
         diagram_nodes: totals.diagram_nodes,
         pruned: totals.pruned,
         most_open: search.metrics.most_open(),
-        bytes_of_an_open_node: core::mem::size_of::<Open<P::State>>(),
+        bytes_of_an_open_node: core::mem::size_of::<OpenNode<P::State>>(),
         transfers,
         last_transfers,
         elapsed: search.start.elapsed(),
@@ -403,7 +403,7 @@ fn finish<P: Relaxation>(
         // A search that is not stopped continues until nothing is left.
         (Some(_), None) => {
             let how = "nodes were delivered after `Port::end`, which says that no more come".to_owned();
-            return Err(SolveError::Delivered(how));
+            return Err(SolveError::InvalidDelivery(how));
         }
     };
     let bound = bound.map(|bound| model.convert_sense(bound).map_err(Halt::from)).transpose()?;

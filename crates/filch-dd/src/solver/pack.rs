@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::node::Open;
+use super::node::OpenNode;
 use super::replay::Replay;
 use super::trail::{Step, Trail};
 use crate::model::Model;
@@ -24,7 +24,7 @@ use crate::problem::{Cost, Decision, Relaxation};
 const VERSION: u8 = 1;
 
 /// The size in bytes from which on the next parcel is begun.
-const FULL: usize = 1 << 20;
+const FULL_PARCEL: usize = 1 << 20;
 
 /// Serializes states. Function pointers keep serde's bounds out of all other code.
 pub(crate) struct Codec<S> {
@@ -72,7 +72,7 @@ struct ReadHead {
 /// Packs the nodes into parcels, in their order.
 pub(crate) fn pack<'n, S: 'n>(
     codec: Codec<S>,
-    nodes: impl IntoIterator<Item = &'n Open<S>>,
+    nodes: impl IntoIterator<Item = &'n OpenNode<S>>,
 ) -> Result<Vec<Parcel>, String> {
     let mut parcels = Vec::new();
     let (mut count, mut greatest, mut bytes) = (0, Cost::MIN, vec![VERSION]);
@@ -93,7 +93,7 @@ pub(crate) fn pack<'n, S: 'n>(
         bytes = written.map_err(|error| error.to_string())?;
         (count, greatest) = (count + 1, greatest.max(node.bound));
         core::mem::swap(&mut before, &mut path);
-        if bytes.len() >= FULL {
+        if bytes.len() >= FULL_PARCEL {
             parcels.push(Parcel::new(count, greatest, core::mem::replace(&mut bytes, vec![VERSION])));
             (count, greatest) = (0, Cost::MIN);
             before.clear();
@@ -112,13 +112,13 @@ pub(crate) fn unpack<P: Relaxation>(
     codec: Codec<P::State>,
     model: &Model<'_, P>,
     parcel: &Parcel,
-    nodes: &mut Vec<Open<P::State>>,
+    nodes: &mut Vec<OpenNode<P::State>>,
 ) -> Result<(), String> {
     let first = nodes.len();
     let read = read_nodes(codec, model, parcel);
     let (steps, read) = read.map_err(|(at, how)| format!("node {} of {}: {how}", at + 1, parcel.nodes()))?;
     let trail = Arc::new(Trail::delivered(steps));
-    nodes.extend(read.into_iter().map(|(state, head, step)| Open {
+    nodes.extend(read.into_iter().map(|(state, head, step)| OpenNode {
         state,
         cost: head.cost,
         bound: head.bound,

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 
-use super::node::Open;
+use super::node::OpenNode;
 use super::outcome::{Explored, Outcome};
 use super::search::{Local, Search};
 use super::{finish, OnExplored, SolveError};
@@ -28,7 +28,7 @@ use crate::sync::{advice::AtomicBool, lock, Mutex, Ordering};
 /// Searches with one worker, its open nodes on a stack.
 pub(super) fn sequential<P: Relaxation>(
     search: Search<'_, P>,
-    root: Option<Open<P::State>>,
+    root: Option<OpenNode<P::State>>,
     mut on_explored: Option<OnExplored<'_>>,
 ) -> Result<Outcome, SolveError> {
     let mut local = Local::new();
@@ -62,7 +62,7 @@ pub(super) fn sequential<P: Relaxation>(
 /// Answers the requests of the outside, while no worker is running.
 fn answer_requests<P: Relaxation>(
     search: &Search<'_, P>,
-    open: &mut Vec<Open<P::State>>,
+    open: &mut Vec<OpenNode<P::State>>,
     totals: impl FnOnce() -> Totals,
 ) {
     // First: nodes that were delivered before the request for a snapshot must be in the snapshot.
@@ -84,7 +84,7 @@ fn answer_requests<P: Relaxation>(
 /// Takes in delivered nodes after the search was stopped.
 ///
 /// They are still open. Without them the result would look proven.
-fn take_remaining_nodes<P: Relaxation>(search: &Search<'_, P>, open: &mut Vec<Open<P::State>>) {
+fn take_remaining_nodes<P: Relaxation>(search: &Search<'_, P>, open: &mut Vec<OpenNode<P::State>>) {
     if search.is_requested(DELIVERED) {
         search.take_nodes(open);
     }
@@ -95,7 +95,7 @@ fn take_remaining_nodes<P: Relaxation>(search: &Search<'_, P>, open: &mut Vec<Op
 /// So both sides have equally good nodes, and find good solutions equally early. The oldest nodes
 /// have the least bounds: a search that begins with those is late to find solutions that prune the
 /// others.
-fn take_share<S>(open: &mut Vec<Open<S>>, share: f64, most: usize) -> Vec<Open<S>> {
+fn take_share<S>(open: &mut Vec<OpenNode<S>>, share: f64, most: usize) -> Vec<OpenNode<S>> {
     let total = open.len();
     let count = ((total as f64 * share).ceil() as usize).min(total).min(most);
     let mut given = Vec::with_capacity(count);
@@ -124,7 +124,7 @@ fn wait_for_work<P: Relaxation>(search: &Search<'_, P>) -> bool {
 /// worker's nodes.
 pub(super) fn parallel<P: Relaxation>(
     search: Search<'_, P>,
-    root: Option<Open<P::State>>,
+    root: Option<OpenNode<P::State>>,
     pool: Option<&filch::Pool>,
     workers: usize,
 ) -> Result<Outcome, SolveError> {
@@ -193,14 +193,14 @@ impl<P: Relaxation> ParallelSearch<'_, P> {
 }
 
 impl<P: Relaxation> Work for ParallelSearch<'_, P> {
-    type Task = Open<P::State>;
+    type Task = OpenNode<P::State>;
     type Learnt = ();
 
-    fn region(&self, open: &Open<P::State>) -> Region {
+    fn region(&self, open: &OpenNode<P::State>) -> Region {
         open.trail.region_of(open.step)
     }
 
-    fn process(&self, open: Open<P::State>, worker: &mut Worker<'_, Self>) {
+    fn process(&self, open: OpenNode<P::State>, worker: &mut Worker<'_, Self>) {
         let mut local = lock(&self.locals[worker.index()]);
         // A snapshot is taken between two runs. Each run does some work first, however often
         // snapshots are requested.

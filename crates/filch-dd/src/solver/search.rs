@@ -8,9 +8,9 @@ use std::time::Instant;
 use filch::explore::Cancel;
 
 use super::connection::Connection;
-use super::incumbent::Best;
+use super::incumbent::BestSolution;
 use super::metrics::Metrics;
-use super::node::Open;
+use super::node::OpenNode;
 use super::outcome::{gap, Ending, WorkerStatistics};
 use super::progress::{OnProgress, Progress};
 use super::{Cutset, SolveError};
@@ -42,7 +42,7 @@ pub(crate) struct Search<'a, P: Relaxation> {
     /// Whether the cache was disabled.
     cache_disabled: AtomicBool,
     pub(crate) dominance: Option<&'a dyn DominanceCheck<P::State>>,
-    pub(crate) best: Best<'a>,
+    pub(crate) best: BestSolution<'a>,
     /// Written with every node.
     ///
     /// It is apart from data that is only read, or read with every layer.
@@ -68,7 +68,7 @@ struct Report<'a> {
 pub(crate) struct Local<S> {
     diagram: Diagram<S>,
     /// The nodes that the last diagram left open, to be pushed: the best bound last.
-    pub(crate) batch: Vec<Open<S>>,
+    pub(crate) batch: Vec<OpenNode<S>>,
     path: Vec<Decision>,
     pub(crate) explored: u64,
     pub(crate) closed: u64,
@@ -124,7 +124,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
         cutset: Cutset,
         cache: Option<bool>,
         dominance: Option<&'a dyn DominanceCheck<P::State>>,
-        best: Best<'a>,
+        best: BestSolution<'a>,
         connection: Option<Connection<'a, P::State>>,
         metrics: Arc<Metrics>,
         limits: Limits,
@@ -160,10 +160,10 @@ impl<'a, P: Relaxation> Search<'a, P> {
     /// `poll` is called once for each layer, so that the worker can serve others.
     pub(crate) fn explore(
         &self,
-        node: Open<P::State>,
+        node: OpenNode<P::State>,
         local: &mut Local<P::State>,
         poll: impl FnMut() -> bool,
-    ) -> Option<Open<P::State>> {
+    ) -> Option<OpenNode<P::State>> {
         let Local { diagram, batch, path, fruitless, last_cache_check, .. } = local;
         batch.clear();
         if node.bound <= self.best.floor() || !self.is_worth_exploring(&node) {
@@ -243,7 +243,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
         }
     }
 
-    fn is_worth_exploring(&self, node: &Open<P::State>) -> bool {
+    fn is_worth_exploring(&self, node: &OpenNode<P::State>) -> bool {
         match self.cache() {
             Some(cache) if node.depth > 0 => {
                 let hash = (hash_of(&node.state) >> 32) as u32;
@@ -254,7 +254,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
     }
 
     /// Counts open nodes in.
-    pub(crate) fn add_open(&self, batch: &[Open<P::State>]) {
+    pub(crate) fn add_open(&self, batch: &[OpenNode<P::State>]) {
         if let (Some(least), Some(greatest)) = (batch.first(), batch.last()) {
             if least.depth > 0 {
                 let floor = self.best.floor();
@@ -266,7 +266,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
     }
 
     /// Counts a node out: its children were counted in, or it was given away.
-    pub(crate) fn remove_open(&self, node: &Open<P::State>) {
+    pub(crate) fn remove_open(&self, node: &OpenNode<P::State>) {
         self.metrics.bounds.remove(node.bound);
         self.metrics.remove_open();
     }
@@ -341,7 +341,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
             match self.best.accept_external(&self.model, &solution) {
                 Ok(()) => {}
                 Err(Halt::Overflow) => self.fail(SolveError::Overflow),
-                Err(Halt::Contradiction(how)) => self.fail(SolveError::Delivered(how)),
+                Err(Halt::Contradiction(how)) => self.fail(SolveError::InvalidDelivery(how)),
                 Err(Halt::Stopped) => unreachable!("a replay cannot be stopped"),
             }
         }
@@ -386,7 +386,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
             bound,
             gap: gap(best, bound),
             elapsed,
-            memory: open * core::mem::size_of::<Open<P::State>>() as u64,
+            memory: open * core::mem::size_of::<OpenNode<P::State>>() as u64,
         }
     }
 }
@@ -394,7 +394,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
 /// A worker, as the diagram that it builds sees it.
 struct Worker<'s, 'a, P: Relaxation, F> {
     search: &'s Search<'a, P>,
-    root: &'s Open<P::State>,
+    root: &'s OpenNode<P::State>,
     path: &'s mut Vec<Decision>,
     poll: F,
     found: bool,

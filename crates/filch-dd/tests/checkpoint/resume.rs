@@ -228,7 +228,7 @@ fn of_two_known_solutions_the_better_is_used_and_both_are_checked() {
     assert_eq!(resume(&checkpoint, boast.clone()), Ok(optimum.cost));
     // Nodes were dropped because of this solution, so it must be valid.
     checkpoint.best = Some(boast);
-    assert!(matches!(resume(&checkpoint, optimum), Err(SolveError::Delivered(_))));
+    assert!(matches!(resume(&checkpoint, optimum), Err(SolveError::InvalidDelivery(_))));
 }
 
 /// A search checks what it takes in, even if the checksums are right.
@@ -252,7 +252,7 @@ fn damaged_nodes_are_refused_or_searched_and_nothing_panics() {
         let keeper = Keeper::new(identity()).resume(checkpoint).unwrap();
         match Solver::new(&problem).node_limit(2).solve_with_checkpoints(keeper) {
             Ok(_) => searched.set(searched.get() + 1),
-            Err(SolveError::Delivered(_) | SolveError::Overflow) => refused.set(refused.get() + 1),
+            Err(SolveError::InvalidDelivery(_) | SolveError::Overflow) => refused.set(refused.get() + 1),
             Err(other) => prop_assert!(false, "{}", other),
         }
         Ok(())
@@ -275,7 +275,7 @@ fn a_checkpoint_that_is_partly_refused_is_not_overwritten() {
         checkpoint.parcels.push(Parcel::new(1, 0, vec![1; 9]));
         checkpoint.write(&path).unwrap();
         let refused = Solver::new(&problem).threads(threads).solve_with_checkpoints(keeper(&path)).map(drop);
-        assert!(matches!(refused, Err(SolveError::Delivered(_))), "{refused:?}");
+        assert!(matches!(refused, Err(SolveError::InvalidDelivery(_))), "{refused:?}");
         assert_eq!(Checkpoint::read(&path).unwrap(), checkpoint);
     }
 }
@@ -288,6 +288,6 @@ fn nodes_of_another_instance_are_refused_even_with_the_same_identity() {
     let before = fs::read(&path).unwrap();
     let another = IndependentSet::<Words<4>>::new(independent_set::random(50, 300, 9, 4));
     let refused = Solver::new(&another).threads(2).solve_with_checkpoints(keeper(&path)).map(drop);
-    assert!(matches!(refused, Err(SolveError::Delivered(_))), "{refused:?}");
+    assert!(matches!(refused, Err(SolveError::InvalidDelivery(_))), "{refused:?}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }

@@ -39,7 +39,7 @@ fn found(master: Master<'_>) -> Vec<(Region, Vec<(Region, Region)>, usize)> {
 #[test]
 fn notes_come_nearest_first_and_are_bounded() {
     for master in [Master::new().threads(1), Master::new().threads(3).deterministic(), Master::new().threads(2)] {
-        for (task, known, _) in found(master.remember(16)) {
+        for (task, known, _) in found(master.notes_per_worker(16)) {
             assert!(known.len() <= 16);
             assert!(known.iter().all(|(region, learnt)| region == learnt), "with the region it was learnt in");
             assert!(known.is_sorted_by_key(|(region, _)| std::cmp::Reverse(region.nearness(&task))));
@@ -49,7 +49,7 @@ fn notes_come_nearest_first_and_are_bounded() {
 
 #[test]
 fn a_single_worker_has_the_notes_that_it_published() {
-    for (task, known, _) in found(Master::new().threads(1).remember(2000)) {
+    for (task, known, _) in found(Master::new().threads(1).notes_per_worker(2000)) {
         if let Some((_, parent)) = task.labels().split_last() {
             assert!(known.iter().any(|(region, _)| region.labels() == parent), "{task:?} knows its parent");
         }
@@ -67,5 +67,7 @@ fn notes_of_other_workers_come_with_the_tasks_near_them() {
 
 #[test]
 fn a_worker_that_keeps_no_notes_has_none() {
-    assert!(found(Master::new().threads(2).deterministic().remember(0)).iter().all(|(_, known, _)| known.is_empty()));
+    assert!(found(Master::new().threads(2).deterministic().notes_per_worker(0))
+        .iter()
+        .all(|(_, known, _)| known.is_empty()));
 }

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use filch::explore::Cancel;
 use filch_dd::master::{Ending, Master, Move, Overview, Policy, Region, Work, Worker};
 
-use crate::common::{one_at_a_time, work, Climb, Node, Shape, Tree};
+use crate::common::{one_at_a_time, work, Node, ProcessTree, Shape, Tree};
 
 /// Processes a tree until `last` tasks are begun, and then calls a function.
 struct Until<'t> {
-    climb: Climb<'t>,
+    process_tree: ProcessTree<'t>,
     left: AtomicUsize,
     then: fn(&mut Worker<'_, Until<'t>>),
 }
@@ -25,7 +25,7 @@ impl<'t> Work for Until<'t> {
     }
 
     fn process(&self, task: Node<'t>, worker: &mut Worker<'_, Self>) {
-        let tree = self.climb.0;
+        let tree = self.process_tree.0;
         tree.seen[task.number as usize].fetch_add(1, Ordering::Relaxed);
         for label in 0..3 {
             if let Some(child) = tree.node(task.region.child(label)) {
@@ -39,7 +39,7 @@ impl<'t> Work for Until<'t> {
 }
 
 fn until<'t>(tree: &'t Tree, tasks: usize, then: fn(&mut Worker<'_, Until<'t>>)) -> Until<'t> {
-    Until { climb: Climb(tree), left: AtomicUsize::new(tasks), then }
+    Until { process_tree: ProcessTree(tree), left: AtomicUsize::new(tasks), then }
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_policy_that_panics_or_returns_an_invalid_share_ends_the_run() {
         for threads in [2, 4] {
             let tree = Tree::new(round as u64, Shape::Chain, 3000);
             let master = Master::new().threads(threads).deterministic().policy(Bad(share));
-            let run = catch_unwind(AssertUnwindSafe(|| master.run(tree.roots(40), &Climb(&tree))));
+            let run = catch_unwind(AssertUnwindSafe(|| master.run(tree.roots(40), &ProcessTree(&tree))));
             assert!(run.is_err(), "{share:?}");
             assert_eq!(tree.alive.load(Ordering::Relaxed), 0);
         }

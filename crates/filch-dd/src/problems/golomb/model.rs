@@ -82,7 +82,7 @@ impl Golomb {
     }
 
     /// Returns the sum of the `gaps` smallest distances that were not measured.
-    fn least(&self, measured: &Places, gaps: usize) -> usize {
+    fn least_length(&self, measured: &Places, gaps: usize) -> usize {
         (1..=self.longest).filter(|&distance| !measured.has(distance)).take(gaps).sum()
     }
 }
@@ -130,7 +130,7 @@ impl Problem for Golomb {
                 first += gap;
             }
         }
-        let last = self.longest.saturating_sub(self.least(&state.measured, after));
+        let last = self.longest.saturating_sub(self.least_length(&state.measured, after));
         for place in first..=last {
             if state.marks.iter().all(|mark| !state.measured.has(place - mark)) {
                 decide(place as Value);
@@ -157,8 +157,8 @@ impl Relaxation for Golomb {
         let full = Places::full(self.longest + 1);
         let mut all = State { marks: full, measured: full, last: u16::MAX };
         for state in states {
-            all.marks.keep(&state.marks);
-            all.measured.keep(&state.measured);
+            all.marks.intersect_with(&state.marks);
+            all.measured.intersect_with(&state.measured);
             all.last = all.last.min(state.last);
         }
         all
@@ -169,7 +169,7 @@ impl Relaxation for Golomb {
     }
 
     fn rough_bound(&self, depth: usize, state: &State) -> Option<Cost> {
-        Some(self.least(&state.measured, self.variables() - depth) as Cost)
+        Some(self.least_length(&state.measured, self.variables() - depth) as Cost)
     }
 
     /// Prefers states with more measured distances: these have been merged less.

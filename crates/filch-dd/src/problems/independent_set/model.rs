@@ -94,18 +94,18 @@ impl<S: Bits> IndependentSet<S> {
             // The candidates are still without a clique, and joined to all members. The next member
             // is the candidate with the most neighbours among the candidates.
             let mut joined = left.clone();
-            joined.drop_all(&self.non_neighbours[first]);
+            joined.difference_with(&self.non_neighbours[first]);
             loop {
                 let neighbours = |&vertex: &usize| {
                     let mut common = joined.clone();
-                    common.drop_all(&self.non_neighbours[vertex]);
+                    common.difference_with(&self.non_neighbours[vertex]);
                     common.count()
                 };
                 let Some(next) = joined.iter().max_by_key(neighbours) else { break };
                 members.insert(next);
                 left.remove(next);
                 joined.remove(next);
-                joined.drop_all(&self.non_neighbours[next]);
+                joined.difference_with(&self.non_neighbours[next]);
             }
             let mut heaviest: Vec<(Cost, u32)> =
                 members.iter().map(|vertex| (self.weights[vertex], vertex as u32)).collect();
@@ -131,7 +131,7 @@ impl<S: Bits> IndependentSet<S> {
     #[inline]
     fn weight_of_cover(&self, state: &S) -> Cost {
         if self.unit {
-            return self.cover.iter().filter(|clique| clique.members.meets(state)).count() as Cost;
+            return self.cover.iter().filter(|clique| clique.members.intersects(state)).count() as Cost;
         }
         let heaviest = |clique: &WeightedClique<S>| {
             clique.heaviest.iter().find(|&&(_, vertex)| state.has(vertex as usize)).map_or(0, |&(weight, _)| weight)
@@ -177,7 +177,7 @@ impl<S: Bits> Problem for IndependentSet<S> {
     fn transition(&self, state: &S, decision: Decision) -> S {
         let mut next = state.clone();
         if decision.value == 1 {
-            next.keep(&self.non_neighbours[decision.variable.index()]);
+            next.intersect_with(&self.non_neighbours[decision.variable.index()]);
         } else {
             next.remove(decision.variable.index());
         }
@@ -202,7 +202,7 @@ impl<S: Bits> Relaxation for IndependentSet<S> {
         S: 'a,
     {
         let mut all = S::empty(self.weights.len());
-        states.for_each(|state| all.add(state));
+        states.for_each(|state| all.union_with(state));
         all
     }
 

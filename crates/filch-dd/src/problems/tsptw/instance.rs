@@ -152,7 +152,7 @@ impl Tsptw {
     }
 
     /// Returns the time at which the tour is back, or why the tour is invalid.
-    pub(super) fn clock(&self, tour: &[usize]) -> Result<Cost, Wrong> {
+    pub(super) fn tour_time(&self, tour: &[usize]) -> Result<Cost, Wrong> {
         let mut visited = vec![false; self.places()];
         let (mut here, mut time) = (0, self.window(0).opens);
         for &place in tour.iter().chain([&0]) {
