@@ -82,11 +82,11 @@ where
         let model = Model::new(self.problem);
         let known = self.known.as_ref().map(|known| replay_unordered(&model, &known.decisions)).transpose()?;
         let Some(saved) = saved else { return Ok(known) };
-        let does_not_hold = |halt| match halt {
+        let invalid = |halt| match halt {
             Halt::Contradiction(how) => SolveError::InvalidDelivery(how),
             other => other.into(),
         };
-        let replayed = replay_unordered(&model, &saved.decisions).map_err(does_not_hold)?;
+        let replayed = replay_unordered(&model, &saved.decisions).map_err(invalid)?;
         if replayed.cost != saved.cost {
             let how =
                 format!("the checkpoint says that its solution costs {}, but it costs {}", saved.cost, replayed.cost);

@@ -63,7 +63,7 @@ impl<P: Relaxation> Search<'_, P> {
         self.connection.as_ref().map_or(0, |connection| connection.port.take_snapshots())
     }
 
-    /// Sends a snapshot of all open nodes to each viewer. No worker is running.
+    /// Sends a snapshot of all open nodes for each request. No worker is running.
     pub(crate) fn send_snapshots(&self, requests: u64, open: &[OpenNode<P::State>], totals: Totals) {
         let (Some(connection), Some(parcels)) = (&self.connection, self.pack(open)) else { return };
         for _ in 0..requests {

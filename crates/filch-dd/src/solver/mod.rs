@@ -2,6 +2,7 @@
 //!
 //! - [`search`]: how an open node is explored, and what workers share
 //! - [`run`]: one worker, or a master and workers
+//! - [`checkpoints`]: a search with checkpoints in a file
 //! - [`connection`], [`pack`]: nodes that come from outside and go there
 //! - [`node`], [`trail`]: open nodes, and how they were reached
 //! - [`incumbent`], [`replay`]: the best solution, and the proof that it is valid
@@ -304,7 +305,7 @@ impl<'a, P: Relaxation> Solver<'a, P> {
             port.begin(&metrics);
         }
         // The outside is told of the end in every case.
-        let _report_failure = ReportFailure(port);
+        let _report_failure = ReportFailureOnDrop(port);
         if self.width.is_zero() {
             return Err(SolveError::NoWidth);
         }
@@ -358,9 +359,9 @@ impl<'a, P: Relaxation> Solver<'a, P> {
 }
 
 /// Reports that a search has failed or panicked, unless its end was reported.
-struct ReportFailure<'a>(Option<&'a Port>);
+struct ReportFailureOnDrop<'a>(Option<&'a Port>);
 
-impl Drop for ReportFailure<'_> {
+impl Drop for ReportFailureOnDrop<'_> {
     fn drop(&mut self) {
         if let Some(port) = self.0 {
             port.fail();

@@ -113,7 +113,7 @@ fn take_share<S>(open: &mut Vec<OpenNode<S>>, share: f64, most: usize) -> Vec<Op
 ///
 /// If so, it returns after a while or when something has arrived.
 fn wait_for_work<P: Relaxation>(search: &Search<'_, P>) -> bool {
-    // `look` comes first: a search that failed on delivered nodes has nothing left either, but must
+    // `should_stop` comes first: a search that failed on delivered nodes has nothing left either, but must
     // not report that.
     search.should_stop() || search.connection.as_ref().is_some_and(|connection| connection.port.wait_for_request())
 }
@@ -187,7 +187,7 @@ impl<P: Relaxation> ParallelSearch<'_, P> {
     }
 
     /// Gives nodes away, out of the longest queue.
-    fn give(&self, worker: &mut Worker<'_, Self>) {
+    fn give_away(&self, worker: &mut Worker<'_, Self>) {
         self.search.give_away(|share| Some(worker.withdraw(share)?.into_iter().collect()));
     }
 }
@@ -217,7 +217,7 @@ impl<P: Relaxation> Work for ParallelSearch<'_, P> {
         }
         let unfinished = self.search.explore(open, &mut local, || {
             if self.search.is_requested(ASKED) {
-                self.give(worker);
+                self.give_away(worker);
             }
             // A run that ends for a snapshot is followed by another, and the node that was begun is
             // finished: a search with a cache would otherwise consider it done. So only the search
