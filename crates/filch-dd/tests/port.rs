@@ -293,7 +293,7 @@ where
             assert_eq!(totals.explored, nodes);
             left
         }
-        other => panic!("{other:?} is not the end"),
+        other => panic!("the last event is {other:?}, not `Ended`"),
     }
 }
 

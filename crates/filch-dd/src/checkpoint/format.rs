@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_and_known_to_be_whole() {
+    fn a_written_checkpoint_is_read_back_and_is_whole() {
         let file = write(&checkpoint(), Cursor::new(Vec::new())).unwrap().into_inner();
         let mut bytes = &file[..];
         let head = Head::read(&mut bytes, file.len() as u64).unwrap();
