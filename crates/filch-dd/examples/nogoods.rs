@@ -24,11 +24,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use filch_dd::master::{Master, Region, Report, RoundRobin, Work, Worker};
 
 /// The number of nogoods that a task checks.
-const LOOKS: usize = 4;
+const CHECKED_NOGOODS: usize = 4;
 /// The number of nogoods that a worker keeps.
-const KEPT: usize = 128;
+const KEPT_NOGOODS: usize = 128;
 /// The most variables.
-const MOST: usize = 24;
+const MAX_VARIABLES: usize = 24;
 
 /// A puzzle.
 struct Puzzle {
@@ -44,7 +44,7 @@ impl Puzzle {
     /// Every two variables are constrained with probability `density`. If they are, every two of
     /// their values are forbidden with probability `tightness`.
     fn random(variables: usize, values: u8, density: f64, tightness: f64, seed: u64) -> Self {
-        assert!(variables <= MOST, "this example takes at most {MOST} variables");
+        assert!(variables <= MAX_VARIABLES, "this example supports at most {MAX_VARIABLES} variables");
         let mut puzzle = Puzzle { variables, values, forbidden: Vec::new() };
         puzzle.forbidden = vec![false; (variables * usize::from(values)).pow(2)];
         let mut state = seed;
@@ -81,12 +81,12 @@ impl Puzzle {
 /// A partial solution: the first variables are decided.
 #[derive(Clone, Copy)]
 struct Partial {
-    values: [u8; MOST],
+    values: [u8; MAX_VARIABLES],
     count: usize,
 }
 
 impl Partial {
-    const NOTHING: Partial = Partial { values: [0; MOST], count: 0 };
+    const EMPTY: Partial = Partial { values: [0; MAX_VARIABLES], count: 0 };
 
     fn decided(&self) -> &[u8] {
         &self.values[..self.count]
@@ -110,17 +110,17 @@ impl Nogood {
 
 /// The regions that the master gets.
 #[derive(Clone, Copy, PartialEq)]
-enum Told {
+enum Regions {
     /// The decisions so far.
-    Where,
+    Decisions,
     /// A number that has nothing to do with the decisions.
-    Anything,
+    Random,
 }
 
 /// The search.
 struct Search<'p> {
     puzzle: &'p Puzzle,
-    told: Told,
+    regions: Regions,
     solutions: AtomicU64,
     pruned: AtomicU64,
     learnt: AtomicU64,
@@ -144,9 +144,11 @@ impl Work for Search<'_> {
     type Learnt = Nogood;
 
     fn region(&self, partial: &Partial) -> Region {
-        match self.told {
-            Told::Where => partial.decided().iter().fold(Region::ROOT, |region, value| region.child(u32::from(*value))),
-            Told::Anything => {
+        match self.regions {
+            Regions::Decisions => {
+                partial.decided().iter().fold(Region::ROOT, |region, value| region.child(u32::from(*value)))
+            }
+            Regions::Random => {
                 let number = partial.decided().iter().fold(7u64, |number, value| {
                     (number ^ u64::from(*value)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23)
                 });
@@ -156,7 +158,7 @@ impl Work for Search<'_> {
     }
 
     fn process(&self, partial: Partial, worker: &mut Worker<'_, Self>) {
-        if worker.learnt().take(LOOKS).any(|(_, nogood)| nogood.is_in(&partial)) {
+        if worker.learnt().take(CHECKED_NOGOODS).any(|(_, nogood)| nogood.is_in(&partial)) {
             self.pruned.fetch_add(1, Ordering::Relaxed);
         } else if partial.count == self.puzzle.variables {
             self.solutions.fetch_add(1, Ordering::Relaxed);
@@ -188,10 +190,10 @@ struct Row {
 }
 
 impl Row {
-    fn new(name: &'static str, puzzle: &Puzzle, told: Told, master: Master<'_>) -> Self {
+    fn new(name: &'static str, puzzle: &Puzzle, regions: Regions, master: Master<'_>) -> Self {
         let zero = || AtomicU64::new(0);
-        let search = Search { puzzle, told, solutions: zero(), pruned: zero(), learnt: zero() };
-        let report = master.run(vec![Partial::NOTHING], &search);
+        let search = Search { puzzle, regions, solutions: zero(), pruned: zero(), learnt: zero() };
+        let report = master.run(vec![Partial::EMPTY], &search);
         let Search { solutions, pruned, learnt, .. } = search;
         let [solutions, pruned, learnt] = [solutions, pruned, learnt].map(AtomicU64::into_inner);
         Row { name, solutions, tasks: report.total().tasks, pruned, learnt, report }
@@ -210,12 +212,17 @@ impl fmt::Display for Row {
 ///
 /// So the counts are the same every time.
 fn table(puzzle: &Puzzle) -> [Row; 4] {
-    let played = |kept| Master::new().threads(4).deterministic().remember(kept);
+    let deterministic = |kept| Master::new().threads(4).deterministic().notes_per_worker(kept);
     [
-        Row::new("no nogoods", puzzle, Told::Where, played(0)),
-        Row::new("four from anywhere", puzzle, Told::Anything, played(KEPT)),
-        Row::new("the four nearest", puzzle, Told::Where, played(KEPT)),
-        Row::new("the same, batches in turn", puzzle, Told::Where, played(KEPT).policy(RoundRobin::default())),
+        Row::new("no nogoods", puzzle, Regions::Decisions, deterministic(0)),
+        Row::new("four from anywhere", puzzle, Regions::Random, deterministic(KEPT_NOGOODS)),
+        Row::new("the four nearest", puzzle, Regions::Decisions, deterministic(KEPT_NOGOODS)),
+        Row::new(
+            "the same, batches in turn",
+            puzzle,
+            Regions::Decisions,
+            deterministic(KEPT_NOGOODS).policy(RoundRobin::default()),
+        ),
     ]
 }
 
@@ -227,7 +234,12 @@ fn main() {
     }
     println!(
         "{}",
-        Row::new("the nearest, on two threads", &puzzle, Told::Where, Master::new().threads(2).remember(KEPT))
+        Row::new(
+            "the nearest, on two threads",
+            &puzzle,
+            Regions::Decisions,
+            Master::new().threads(2).notes_per_worker(KEPT_NOGOODS)
+        )
     );
 }
 
@@ -248,11 +260,11 @@ mod tests {
     fn nogoods_lose_no_solution() {
         for seed in 0..30 {
             let puzzle = Puzzle::random(10, 3, 0.5, 0.25, seed);
-            let expected = solutions(&puzzle, Partial::NOTHING);
+            let expected = solutions(&puzzle, Partial::EMPTY);
             for row in table(&puzzle) {
                 assert_eq!(row.solutions, expected, "{}, seed {seed}", row.name);
             }
-            let row = Row::new("", &puzzle, Told::Where, Master::new().threads(2));
+            let row = Row::new("", &puzzle, Regions::Decisions, Master::new().threads(2));
             assert_eq!(row.solutions, expected, "on threads, seed {seed}");
         }
     }

@@ -1,4 +1,4 @@
-/// The most that can still be had from a state after so many decisions.
+/// Returns the most that can still be added to the cost from `state`, after `depth` decisions.
 fn best<P: Problem>(problem: &P, depth: usize, state: &P::State) -> Option<Cost> {
     let Some(variable) = problem.next_variable(depth, std::iter::once(state)) else { return Some(0) };
     let mut most = None;

@@ -56,7 +56,8 @@ impl Problem for Subsequence {
         decision.value
     }
 
-    /// A letter that cannot be taken is left out: that costs nothing, and leaves the state as it is.
+    /// A letter that cannot be taken is left out: that costs nothing, and leaves the state as it
+    /// is.
     fn matters(&self, variable: Variable, state: &Vec<u16>) -> bool {
         self.reach(state, self.letter(variable)).is_some()
     }

@@ -12,7 +12,7 @@ use crate::sync::{lock, Mutex};
 const SHARDS: usize = 64;
 
 /// The number of states that a shard keeps before it drops them all.
-const MOST: usize = 1 << 14;
+const SHARD_CAPACITY: usize = 1 << 14;
 
 struct Entry<S> {
     state: S,
@@ -47,7 +47,7 @@ impl<S: Clone + Eq> Cache<S> {
 
     /// Returns the threshold of a state after `depth` decisions.
     pub(crate) fn threshold(&self, hash: u32, depth: usize, state: &S) -> Option<Cost> {
-        self.look(hash, depth, state).map(|(threshold, _)| threshold)
+        self.get(hash, depth, state).map(|(threshold, _)| threshold)
     }
 
     /// Returns whether a node is worth exploring, and if so, marks it as explored.
@@ -55,7 +55,7 @@ impl<S: Clone + Eq> Cache<S> {
     /// If two workers ask at the same time, both may get `true`. That only costs work.
     pub(crate) fn claim(&self, hash: u32, depth: usize, state: &S, cost: Cost) -> bool {
         if self
-            .look(hash, depth, state)
+            .get(hash, depth, state)
             .is_some_and(|(threshold, explored)| cost < threshold || cost == threshold && explored)
         {
             return false;
@@ -64,7 +64,7 @@ impl<S: Clone + Eq> Cache<S> {
         true
     }
 
-    fn look(&self, hash: u32, depth: usize, state: &S) -> Option<(Cost, bool)> {
+    fn get(&self, hash: u32, depth: usize, state: &S) -> Option<(Cost, bool)> {
         let key = key(hash, depth);
         let shard = lock(self.shard(key));
         shard
@@ -82,7 +82,7 @@ impl<S: Clone + Eq> Cache<S> {
             }
             return;
         }
-        if shard.len() >= MOST {
+        if shard.len() >= SHARD_CAPACITY {
             shard.clear();
         }
         let entry = Entry { state: state.clone(), threshold, hash, depth: depth as u32, explored };

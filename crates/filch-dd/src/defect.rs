@@ -6,12 +6,12 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(all(test, loom)), allow(dead_code))]
 pub(crate) enum Defect {
-    /// A worker that releases the baton does not check for notes.
-    NotesAreNotRead,
+    /// A worker that releases the master lock does not check for notes.
+    RequestsAreIgnored,
     /// A worker that parks looks at the queues without a barrier on all threads first.
-    SitWithoutBarrier,
+    ParkWithoutBarrier,
     /// A worker that parks does not look at the queues after its announcement.
-    SitWithoutLook,
+    ParkWithoutLastLook,
     /// A worker that has nothing left ignores mail: its own, and that of others.
     MailIsForgotten,
 }

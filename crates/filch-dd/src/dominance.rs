@@ -10,7 +10,7 @@ use crate::problem::{Cost, Dominance};
 use crate::sync::{lock, Mutex};
 
 /// Checks whether a node is dominated by one that was seen.
-pub(crate) trait Dominated<S>: Send + Sync {
+pub(crate) trait DominanceCheck<S>: Send + Sync {
     /// Returns up to which cost the node would be dominated.
     ///
     /// Returns `None`, and remembers the node, if it is not dominated.
@@ -20,7 +20,7 @@ pub(crate) trait Dominated<S>: Send + Sync {
 const SHARDS: usize = 64;
 
 /// The number of nodes that a shard keeps before it drops them all.
-const MOST: usize = 1 << 15;
+const SHARD_CAPACITY: usize = 1 << 15;
 
 struct Shard<K> {
     /// Cost and coordinates, node after node, the greatest cost first. None of them dominates
@@ -33,43 +33,43 @@ struct Shard<K> {
 #[repr(align(64))]
 struct Padded<T>(Mutex<T>);
 
-pub(crate) struct Seen<'a, P: Dominance> {
+pub(crate) struct DominanceTable<'a, P: Dominance> {
     problem: &'a P,
     coordinates: usize,
     shards: Box<[Padded<Shard<P::Key>>]>,
 }
 
-impl<'a, P: Dominance> Seen<'a, P> {
+impl<'a, P: Dominance> DominanceTable<'a, P> {
     pub(crate) fn new(problem: &'a P) -> Self {
         let empty = || Shard { seen: HashMap::default(), nodes: 0 };
-        Seen {
+        DominanceTable {
             problem,
             coordinates: problem.coordinates(),
             shards: (0..SHARDS).map(|_| Padded(Mutex::new(empty()))).collect(),
         }
     }
 
-    /// Calls `see` with the cost and the coordinates in one row.
-    fn with_point<R>(&self, state: &P::State, cost: Cost, see: impl FnOnce(&[i64]) -> R) -> R {
-        const FEW: usize = 8;
+    /// Calls `visit` with the cost and the coordinates in one row.
+    fn with_point<R>(&self, state: &P::State, cost: Cost, visit: impl FnOnce(&[i64]) -> R) -> R {
+        const MAX_ON_STACK: usize = 8;
         let coordinate = |index: usize| if index == 0 { cost } else { self.problem.coordinate(state, index - 1) };
-        if self.coordinates < FEW {
-            let point: [i64; FEW] =
+        if self.coordinates < MAX_ON_STACK {
+            let point: [i64; MAX_ON_STACK] =
                 core::array::from_fn(|index| if index <= self.coordinates { coordinate(index) } else { 0 });
-            see(&point[..=self.coordinates])
+            visit(&point[..=self.coordinates])
         } else {
-            see(&(0..=self.coordinates).map(coordinate).collect::<Vec<_>>())
+            visit(&(0..=self.coordinates).map(coordinate).collect::<Vec<_>>())
         }
     }
 }
 
-impl<P: Dominance> Dominated<P::State> for Seen<'_, P> {
+impl<P: Dominance> DominanceCheck<P::State> for DominanceTable<'_, P> {
     fn check(&self, depth: usize, state: &P::State, cost: Cost) -> Option<Cost> {
         let key = (depth, self.problem.key(state)?);
         let shard = &self.shards[(hash_of(&key) >> 40) as usize % SHARDS];
         let mut shard = lock(&shard.0);
         let Shard { seen, nodes } = &mut *shard;
-        if *nodes >= MOST {
+        if *nodes >= SHARD_CAPACITY {
             seen.clear();
             *nodes = 0;
         }
@@ -186,12 +186,12 @@ mod tests {
     }
 
     #[test]
-    fn a_node_is_dominated_exactly_if_one_that_was_seen_is_no_worse() {
+    fn a_node_is_dominated_exactly_if_an_earlier_node_is_no_worse() {
         for coordinates in [1, 2, 3, 9] {
             let problem = Points(coordinates);
             let mut dice = Dice::new(coordinates as u64);
             for _ in 0..20 {
-                let checked = Seen::new(&problem);
+                let checked = DominanceTable::new(&problem);
                 let mut seen: Vec<(usize, Vec<i64>, Cost)> = Vec::new();
                 for _ in 0..60 {
                     let state: Vec<i64> = (0..coordinates).map(|_| dice.roll(8) as i64).collect();

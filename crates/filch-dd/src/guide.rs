@@ -54,7 +54,7 @@
 //!
 //! fn main() {
 //!     let problem = Mistaken(Subsequence { words: vec!["ABBA", "BABA"] });
-//!     let broken = (0..100).find_map(|seed| check::laws(&problem, seed).err()).expect("somebody sees it");
+//!     let broken = (0..100).find_map(|seed| check::laws(&problem, seed).err()).expect("a seed shows the mistake");
 //!     assert_eq!(broken.law, Law::Merge);
 //!     assert_eq!(
 //!         broken.to_string(),
@@ -70,7 +70,7 @@
 #![doc = include_str!("../guide/dominance.rs")]
 //! use filch_dd::check;
 //!
-//! fn main() -> Result<(), check::Broken> {
+//! fn main() -> Result<(), check::BrokenLaw> {
 //!     let problem = Subsequence { words: vec!["ABRACADABRA", "CANDELABRA", "BARRACUDA"] };
 //!     for seed in 0..20 {
 //!         check::laws(&problem, seed)?;
@@ -94,7 +94,7 @@
 //!
 //! fn main() -> Result<(), SolveError> {
 //!     let problem = Subsequence { words: vec!["HUMAN", "CHIMPANZEE", "SHAMAN"] };
-//!     let best = Solver::new(&problem).dominance().solve()?.best.expect("the empty sequence is one");
+//!     let best = Solver::new(&problem).dominance().solve()?.best.expect("the empty sequence is a solution");
 //!     let taken = best.decisions.iter().filter(|decision| decision.value == 1);
 //!     let answer: String = taken.map(|decision| problem.letter(decision.variable) as char).collect();
 //!     assert_eq!(answer, "HMAN");

@@ -43,7 +43,7 @@ impl<'a, P: Relaxation> Model<'a, P> {
 
     /// Converts a cost from the problem's sense to the engine's, or back.
     #[inline]
-    pub(crate) fn turn(&self, cost: Cost) -> Result<Cost, Overflow> {
+    pub(crate) fn convert_sense(&self, cost: Cost) -> Result<Cost, Overflow> {
         if self.minimise {
             cost.checked_neg().ok_or(Overflow)
         } else {
@@ -54,7 +54,7 @@ impl<'a, P: Relaxation> Model<'a, P> {
     /// Returns what a decision adds to the cost.
     #[inline]
     pub(crate) fn cost(&self, state: &P::State, next: &P::State, decision: Decision) -> Result<Cost, Overflow> {
-        self.turn(self.problem.cost(state, next, decision))
+        self.convert_sense(self.problem.cost(state, next, decision))
     }
 
     /// Returns the cost of an arc that leads to `merged` instead of `next`.
@@ -67,14 +67,14 @@ impl<'a, P: Relaxation> Model<'a, P> {
         decision: Decision,
         cost: Cost,
     ) -> Result<Cost, Overflow> {
-        self.turn(self.problem.relaxed_cost(state, next, merged, decision, self.turn(cost)?))
+        self.convert_sense(self.problem.relaxed_cost(state, next, merged, decision, self.convert_sense(cost)?))
     }
 
     /// Returns the most that can still be added to the cost, or [`UNKNOWN`].
     #[inline]
     pub(crate) fn rough_bound(&self, depth: usize, state: &P::State) -> Result<Cost, Overflow> {
         match self.problem.rough_bound(depth, state) {
-            Some(bound) => self.turn(bound),
+            Some(bound) => self.convert_sense(bound),
             None => Ok(UNKNOWN),
         }
     }
@@ -93,7 +93,7 @@ impl<'a, P: Relaxation> Model<'a, P> {
 ///
 /// It is [`UNKNOWN`] if `rough` is.
 #[inline]
-pub(crate) fn reach(cost: Cost, rough: Cost) -> Result<Cost, Overflow> {
+pub(crate) fn bound_of(cost: Cost, rough: Cost) -> Result<Cost, Overflow> {
     if rough == UNKNOWN {
         Ok(UNKNOWN)
     } else {

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_between_their_ends_and_reach_both() {
+    fn numbers_stay_between_the_ends_and_reach_both() {
         let mut stream = Stream::new(7, 0);
         let drawn: Vec<i64> = (0..1000).map(|_| stream.between(-3, 4)).collect();
         assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&-3), Some(&4)));

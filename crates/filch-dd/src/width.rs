@@ -25,7 +25,7 @@ impl Width {
     }
 
     /// Returns whether the width allows no node at all.
-    pub(crate) fn is_nothing(self) -> bool {
+    pub(crate) fn is_zero(self) -> bool {
         matches!(self, Width::Fixed(0) | Width::Unassigned { factor: 0 })
     }
 }

@@ -33,7 +33,7 @@ fn best_of(problem: &IndependentSet) -> Cost {
 }
 
 /// Checks that the best cost lies between the solution found and the bound.
-fn brackets(outcome: &Outcome, best: Cost, sense: Sense) {
+fn assert_contains_best(outcome: &Outcome, best: Cost, sense: Sense) {
     let (low, high) = match sense {
         Sense::Maximise => (outcome.best.as_ref().map(|found| found.cost), outcome.bound),
         Sense::Minimise => (outcome.bound, outcome.best.as_ref().map(|found| found.cost)),
@@ -42,7 +42,7 @@ fn brackets(outcome: &Outcome, best: Cost, sense: Sense) {
 }
 
 #[test]
-fn a_node_limit_ends_a_search_with_a_gap_that_holds() {
+fn a_node_limit_ends_a_search_with_a_valid_gap() {
     for seed in 0..4 {
         let problem = heavy(seed);
         let best = best_of(&problem);
@@ -52,7 +52,7 @@ fn a_node_limit_ends_a_search_with_a_gap_that_holds() {
                 for limit in [0, 1, 2, 5, 20] {
                     let solver = Solver::new(&problem).width(Width::Fixed(2)).cutset(cutset);
                     let outcome = solver.threads(threads).node_limit(limit).solve().unwrap();
-                    brackets(&outcome, best, Sense::Maximise);
+                    assert_contains_best(&outcome, best, Sense::Maximise);
                     if outcome.ending == Ending::Optimal {
                         assert_eq!(outcome.gap(), Some(0.0));
                         continue;
@@ -64,21 +64,21 @@ fn a_node_limit_ends_a_search_with_a_gap_that_holds() {
                         last_gap = gap;
                     }
                 }
-                assert!(last_gap.is_finite() || threads == 2, "no gap was ever known");
+                assert!(last_gap.is_finite() || threads == 2, "no search ended with a gap");
             }
         }
     }
 }
 
 #[test]
-fn the_same_for_a_problem_that_minimises() {
+fn a_node_limit_ends_a_minimising_search_with_a_valid_gap() {
     let mut early = 0;
     for seed in 0..40 {
         let problem = Jobs::random(seed, false, true);
         let best = brute_force(&problem).unwrap();
         for limit in [1, 2, 3] {
             let outcome = Solver::new(&problem).width(Width::Fixed(1)).node_limit(limit).solve().unwrap();
-            brackets(&outcome, best, Sense::Minimise);
+            assert_contains_best(&outcome, best, Sense::Minimise);
             early += u32::from(outcome.ending == Ending::NodeLimit);
         }
     }
@@ -86,7 +86,7 @@ fn the_same_for_a_problem_that_minimises() {
 }
 
 #[test]
-fn time_that_is_over_and_cancelling_end_a_search_at_once() {
+fn a_passed_deadline_or_a_cancellation_ends_a_search_at_once() {
     let problem = heavy(1);
     for threads in [1, 2] {
         let solver = || Solver::new(&problem).width(Width::Fixed(2)).threads(threads);
@@ -102,7 +102,7 @@ fn time_that_is_over_and_cancelling_end_a_search_at_once() {
 }
 
 #[test]
-fn who_hears_of_a_solution_can_cancel_the_search() {
+fn a_callback_for_a_solution_can_cancel_the_search() {
     let problem = heavy(2);
     let best = best_of(&problem);
     for threads in [1, 2] {
@@ -115,22 +115,22 @@ fn who_hears_of_a_solution_can_cancel_the_search() {
             .solve()
             .unwrap();
         assert_eq!(outcome.ending, Ending::Cancelled);
-        assert!(outcome.best.is_some(), "the solution that was told of is kept");
-        brackets(&outcome, best, Sense::Maximise);
+        assert!(outcome.best.is_some(), "the reported solution is in the outcome");
+        assert_contains_best(&outcome, best, Sense::Maximise);
     }
 }
 
 #[test]
-fn progress_is_told_with_a_bound_that_holds_and_does_not_rise() {
+fn progress_is_reported_with_a_valid_bound_that_never_rises() {
     for seed in 0..3 {
         let problem = heavy(seed);
         let best = best_of(&problem);
         for threads in [1, 2] {
-            let mut told = 0;
+            let mut reported = 0;
             let lowest = AtomicI64::new(Cost::MAX);
             let solver = Solver::new(&problem).width(Width::Fixed(2)).threads(threads);
             let outcome = solver.on_progress(Duration::ZERO, |progress| {
-                told += 1;
+                reported += 1;
                 if let Some(bound) = progress.bound {
                     assert!(bound >= best, "{progress:?}: the best is {best}");
                     let before = lowest.fetch_min(bound, Ordering::Relaxed);
@@ -139,13 +139,13 @@ fn progress_is_told_with_a_bound_that_holds_and_does_not_rise() {
                 }
             });
             assert_eq!(outcome.solve().unwrap().best.map(|found| found.cost), Some(best));
-            assert!(told > 3, "told {told} times");
+            assert!(reported > 3, "progress was reported only {reported} times");
         }
     }
 }
 
 #[test]
-fn one_thread_does_the_same_every_time() {
+fn a_search_with_one_thread_is_repeatable() {
     let problem = heavy(3);
     let run = || {
         let outcome = Solver::new(&problem).width(Width::Fixed(3)).cutset(Cutset::Frontier).solve().unwrap();
@@ -161,11 +161,11 @@ fn a_known_solution_is_checked_and_saves_work() {
     let solver = || Solver::new(&problem).width(Width::Fixed(2));
     let first = solver().solve().unwrap();
     let best = first.best.unwrap();
-    let mut told = Vec::new();
-    let again = solver().start_from(best.clone()).on_incumbent(|found| told.push(found.cost)).solve().unwrap();
+    let mut reported = Vec::new();
+    let again = solver().start_from(best.clone()).on_incumbent(|found| reported.push(found.cost)).solve().unwrap();
     assert_eq!((again.best, again.ending), (Some(best.clone()), Ending::Optimal));
     assert!(again.statistics.explored <= first.statistics.explored);
-    assert_eq!(told, [best.cost]);
+    assert_eq!(reported, [best.cost]);
 
     let lies = Solution { cost: best.cost + 1000, ..best.clone() };
     assert_eq!(solver().start_from(lies).solve().unwrap().best.map(|found| found.cost), Some(best.cost));
@@ -173,11 +173,11 @@ fn a_known_solution_is_checked_and_saves_work() {
     let refused = solver().start_from(Solution { cost: 0, decisions: everything }).solve();
     assert!(matches!(&refused, Err(SolveError::Contradiction(how)) if how.contains("can only be 0")), "{refused:?}");
     let refused = solver().start_from(Solution { cost: 0, decisions: Vec::new() }).solve();
-    assert!(matches!(&refused, Err(SolveError::Contradiction(how)) if how.contains("does not say")), "{refused:?}");
+    assert!(matches!(&refused, Err(SolveError::Contradiction(how)) if how.contains("has no value for")), "{refused:?}");
 }
 
 #[test]
-fn what_cannot_work_is_refused() {
+fn a_width_or_a_number_of_threads_of_0_is_refused() {
     let problem = Knapsack::random(1, false, true);
     assert_eq!(Solver::new(&problem).width(Width::Fixed(0)).solve(), Err(SolveError::NoWidth));
     assert_eq!(Solver::new(&problem).width(Width::Unassigned { factor: 0 }).solve(), Err(SolveError::NoWidth));
@@ -245,7 +245,7 @@ impl Relaxation for Steps {
 }
 
 #[test]
-fn costs_that_could_overflow_are_refused_before_the_search_and_those_that_do_during_it() {
+fn a_cost_limit_that_is_too_high_is_refused_and_an_overflow_ends_the_search() {
     let solve =
         |problem: &Steps| Solver::new(problem).width(Width::Fixed(2)).solve().map(|outcome| outcome.best.unwrap().cost);
     assert_eq!(solve(&Steps::new(5, 10, None)), Err(SolveError::CostTooGreat));
@@ -263,7 +263,7 @@ fn costs_that_could_overflow_are_refused_before_the_search_and_those_that_do_dur
 }
 
 #[test]
-fn a_problem_that_contradicts_itself_is_found_out() {
+fn a_problem_that_contradicts_itself_is_an_error() {
     let problem = Steps { fickle: Some(AtomicI64::new(0)), ..Steps::new(5, 10, Some(1000)) };
     for threads in [1, 2] {
         let refused = Solver::new(&problem).width(Width::Fixed(2)).threads(threads).solve();
@@ -289,7 +289,7 @@ fn variables_that_are_not_decided_get_their_default() {
 }
 
 #[test]
-fn a_pool_that_is_there_is_used() {
+fn a_given_pool_is_used() {
     let problem = heavy(2);
     let pool = filch::Pool::builder().threads(2).build().unwrap();
     let outcome = Solver::new(&problem).width(Width::Fixed(2)).pool(&pool).solve().unwrap();
@@ -298,7 +298,7 @@ fn a_pool_that_is_there_is_used() {
 }
 
 #[test]
-fn a_panic_in_a_problem_goes_on_in_who_asked() {
+fn a_panic_in_a_problem_resumes_in_the_caller() {
     struct Trap;
     impl Problem for Trap {
         type State = u32;
@@ -312,7 +312,7 @@ fn a_panic_in_a_problem_goes_on_in_who_asked() {
             Some(1)
         }
         fn domain(&self, variable: Variable, _: &u32, mut decide: impl FnMut(Value)) {
-            assert!(variable.0 < 2, "a trap");
+            assert!(variable.0 < 2, "on purpose");
             decide(0);
         }
         fn transition(&self, state: &u32, _: Decision) -> u32 {
@@ -329,6 +329,6 @@ fn a_panic_in_a_problem_goes_on_in_who_asked() {
     }
     for threads in [1, 2] {
         let panicked = std::panic::catch_unwind(|| Solver::new(&Trap).threads(threads).solve());
-        assert_eq!(panicked.unwrap_err().downcast_ref::<&str>(), Some(&"a trap"));
+        assert_eq!(panicked.unwrap_err().downcast_ref::<&str>(), Some(&"on purpose"));
     }
 }

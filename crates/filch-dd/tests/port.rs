@@ -15,16 +15,16 @@ use tiny::{brute_force, Dice, IndependentSet, Jobs, Knapsack, TwoSacks};
 
 /// The settings of a search.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct Settings {
     width: usize,
     cutset: Cutset,
     cache: bool,
     threads: usize,
 }
 
-impl Way {
-    fn random(dice: &mut Dice) -> Way {
-        Way {
+impl Settings {
+    fn random(dice: &mut Dice) -> Settings {
+        Settings {
             width: 1 + dice.roll(4) as usize,
             cutset: if dice.roll(2) == 0 { Cutset::LastExactLayer } else { Cutset::Frontier },
             cache: dice.roll(2) == 0,
@@ -32,7 +32,7 @@ impl Way {
         }
     }
 
-    fn set_up<P: Relaxation>(self, solver: Solver<'_, P>) -> Solver<'_, P> {
+    fn apply<P: Relaxation>(self, solver: Solver<'_, P>) -> Solver<'_, P> {
         solver.width(Width::Fixed(self.width)).cutset(self.cutset).cache(self.cache).threads(self.threads)
     }
 }
@@ -41,7 +41,7 @@ impl Way {
 ///
 /// They are all that is needed to resume.
 #[derive(Clone, Debug, Default)]
-struct Written {
+struct Saved {
     parcels: Vec<Parcel>,
     best: Option<Solution>,
 }
@@ -55,7 +55,7 @@ fn better(sense: Sense, one: &Solution, other: Option<&Solution>) -> bool {
 
 /// One search as its outside sees it.
 #[derive(Default)]
-struct Seen {
+struct SearchView {
     deliveries: u64,
     idle: bool,
     asked: bool,
@@ -69,21 +69,21 @@ struct Seen {
 /// the root.
 fn exchange<P>(
     problem: &P,
-    ways: &[Way],
+    all_settings: &[Settings],
     dominance: Option<fn(Solver<'_, P>) -> Solver<'_, P>>,
-    from: Option<&Written>,
+    from: Option<&Saved>,
     stop_after: u64,
     dice: &mut Dice,
-) -> (Written, Vec<Written>)
+) -> (Saved, Vec<Saved>)
 where
     P: Relaxation<State: Serialize + DeserializeOwned>,
 {
-    let ports: Vec<Port> = ways.iter().map(|_| Port::new()).collect();
+    let ports: Vec<Port> = all_settings.iter().map(|_| Port::new()).collect();
     let sense = problem.sense();
     thread::scope(|scope| {
         let mut searches = Vec::new();
-        for (index, (port, &way)) in ports.iter().zip(ways).enumerate() {
-            let mut solver = way.set_up(Solver::new(problem).port(port));
+        for (index, (port, &settings)) in ports.iter().zip(all_settings).enumerate() {
+            let mut solver = settings.apply(Solver::new(problem).port(port));
             if let Some(dominance) = dominance {
                 solver = dominance(solver);
             }
@@ -92,16 +92,16 @@ where
             }
             searches.push(scope.spawn(move || solver.solve()));
         }
-        let mut seen: Vec<Seen> = ways.iter().map(|_| Seen::default()).collect();
+        let mut seen: Vec<SearchView> = all_settings.iter().map(|_| SearchView::default()).collect();
         let mut best = from.and_then(|from| from.best.clone());
-        let mut flying: VecDeque<Vec<Parcel>> = VecDeque::new();
+        let mut in_transit: VecDeque<Vec<Parcel>> = VecDeque::new();
         if let Some(from) = from {
-            flying.push_back(from.parcels.clone());
+            in_transit.push_back(from.parcels.clone());
             best.iter().for_each(|best| ports.iter().for_each(|port| port.tell(best.clone())));
         }
         // While a snapshot is collected, no node moves. So the snapshots of all searches, taken at
         // different times, are consistent.
-        let mut snapshot: Option<Written> = None;
+        let mut snapshot: Option<Saved> = None;
         let mut written = Vec::new();
         let mut rounds = 0;
         let stopped = loop {
@@ -111,12 +111,12 @@ where
                 for event in port.events(wait) {
                     match event {
                         Event::Given(parcels) => {
-                            assert!(std::mem::take(&mut seen[index].asked), "nobody asked");
-                            flying.push_back(parcels);
+                            assert!(std::mem::take(&mut seen[index].asked), "nodes were given without a request");
+                            in_transit.push_back(parcels);
                         }
                         Event::Snapshot(parcels, _) => {
-                            assert!(!std::mem::replace(&mut seen[index].shown, true), "shown twice");
-                            snapshot.as_mut().expect("somebody wants to see it").parcels.extend(parcels);
+                            assert!(!std::mem::replace(&mut seen[index].shown, true), "two snapshots for one request");
+                            snapshot.as_mut().expect("a snapshot was requested").parcels.extend(parcels);
                         }
                         Event::Found(solution) => {
                             if better(sense, &solution, best.as_ref()) {
@@ -126,12 +126,12 @@ where
                             }
                         }
                         Event::Idle { delivered } => seen[index].idle = delivered == seen[index].deliveries,
-                        Event::Ended { .. } => panic!("nobody said that it is over"),
-                        _ => unreachable!("there are no other events"),
+                        Event::Ended { .. } => panic!("the search ended before it was reported to"),
+                        _ => unreachable!("no search fails"),
                     }
                 }
             }
-            let quiet = flying.is_empty() && seen.iter().all(|search| !search.asked);
+            let quiet = in_transit.is_empty() && seen.iter().all(|search| !search.asked);
             if quiet && snapshot.is_none() && seen.iter().all(|search| search.idle) {
                 break false;
             }
@@ -139,22 +139,22 @@ where
                 break true;
             }
             if let Some(whole) = snapshot.take_if(|_| seen.iter().all(|search| search.shown)) {
-                written.push(Written { best: best.clone(), ..whole });
+                written.push(Saved { best: best.clone(), ..whole });
             }
             if snapshot.is_some() {
                 continue;
             }
             if quiet && dice.roll(8) == 0 {
                 seen.iter_mut().for_each(|search| search.shown = false);
-                snapshot = Some(Written::default());
+                snapshot = Some(Saved::default());
                 ports.iter().for_each(Port::snapshot);
                 continue;
             }
-            if let Some(parcels) = flying.pop_front().filter(|parcels| !parcels.is_empty()) {
+            if let Some(parcels) = in_transit.pop_front().filter(|parcels| !parcels.is_empty()) {
                 let to = dice.roll(ports.len() as u64) as usize;
                 seen[to].deliveries += 1;
                 seen[to].idle = false;
-                ports[to].deliver(parcels).expect("it goes on");
+                ports[to].deliver(parcels).expect("the search has not ended");
             }
             let of = dice.roll(ports.len() as u64) as usize;
             if !seen[of].asked && dice.roll(3) > 0 {
@@ -169,23 +169,23 @@ where
                 port.end();
             }
         }
-        let mut left = Written::default();
+        let mut left = Saved::default();
         for (index, (port, search)) in ports.iter().zip(searches).enumerate() {
             let outcome = search.join().expect("no search panics").unwrap_or_else(|error| panic!("{error}"));
             for event in port.events(Duration::ZERO) {
                 match event {
                     Event::Ended { left, .. } => seen[index].ended = Some(left),
-                    Event::Given(parcels) => flying.push_back(parcels),
+                    Event::Given(parcels) => in_transit.push_back(parcels),
                     Event::Found(solution) if better(sense, &solution, best.as_ref()) => best = Some(solution),
                     _ => {}
                 }
             }
-            let ended = seen[index].ended.take().expect("the last event");
+            let ended = seen[index].ended.take().expect("the last event is `Ended`");
             assert!(stopped || ended.is_empty() && outcome.ending.is_proven());
             left.parcels.extend(ended);
         }
         // Nodes that are on their way when all searches are stopped are held by the outside alone.
-        left.parcels.extend(flying.into_iter().flatten());
+        left.parcels.extend(in_transit.into_iter().flatten());
         left.best = best;
         (left, written)
     })
@@ -205,21 +205,25 @@ fn holds_across_searches<P>(
 {
     for seed in seeds {
         let mut dice = Dice::new(seed);
-        let mut from: Option<Written> = None;
+        let mut from: Option<Saved> = None;
         for attempt in 0.. {
-            let ways: Vec<Way> = (0..1 + dice.roll(3)).map(|_| Way::random(&mut dice)).collect();
+            let all_settings: Vec<Settings> = (0..1 + dice.roll(3)).map(|_| Settings::random(&mut dice)).collect();
             let dominance = dominance.filter(|_| dice.roll(2) == 0);
             let stop_after = if attempt < 3 { 5 + dice.roll(60) } else { u64::MAX };
-            let (left, written) = exchange(problem, &ways, dominance, from.as_ref(), stop_after, &mut dice);
-            let what = format!("{name}, seed {seed}, attempt {attempt}, {ways:?}");
+            let (left, written) = exchange(problem, &all_settings, dominance, from.as_ref(), stop_after, &mut dice);
+            let what = format!("{name}, seed {seed}, attempt {attempt}, {all_settings:?}");
             if left.parcels.is_empty() {
                 assert_eq!(left.best.as_ref().map(|best| best.cost), expected, "{what}");
             }
             for written in &written {
                 if dice.roll(2) == 0 {
-                    let way = Way::random(&mut dice);
-                    let (end, _) = exchange(problem, &[way], None, Some(written), u64::MAX, &mut dice);
-                    assert_eq!(end.best.map(|best| best.cost), expected, "{what}: from what was written down, {way:?}");
+                    let settings = Settings::random(&mut dice);
+                    let (end, _) = exchange(problem, &[settings], None, Some(written), u64::MAX, &mut dice);
+                    assert_eq!(
+                        end.best.map(|best| best.cost),
+                        expected,
+                        "{what}: resumed from a snapshot, {settings:?}"
+                    );
                 }
             }
             if left.parcels.is_empty() {
@@ -231,7 +235,7 @@ fn holds_across_searches<P>(
 }
 
 fn optimum<P: Relaxation>(problem: &P) -> Option<Cost> {
-    Solver::new(problem).solve().expect("a sound problem").best.map(|best| best.cost)
+    Solver::new(problem).solve().expect("the problem is valid").best.map(|best| best.cost)
 }
 
 #[test]
@@ -270,7 +274,7 @@ fn included_problems_are_solved_across_searches() {
     holds_across_searches(&clique, "clique", optimum(&clique), None, 0..3);
     let tour = tsptw::random(8, 50, 60, 1);
     holds_across_searches(&tour, "tour", optimum(&tour), Some(|s| s.dominance()), 0..3);
-    let ruler = golomb::Golomb::new(6).expect("so many marks");
+    let ruler = golomb::Golomb::new(6).expect("6 marks are allowed");
     holds_across_searches(&ruler, "ruler", optimum(&ruler), None, 0..3);
     let flow = unsplittable_flow::random(3, 2, 600, 4, 1);
     holds_across_searches(&flow, "flow", optimum(&flow), Some(|s| s.dominance()), 0..3);
@@ -283,40 +287,42 @@ where
 {
     let port = Port::new();
     let outcome = Solver::new(problem).width(Width::Fixed(2)).cache(false).node_limit(nodes).port(&port).solve();
-    assert_eq!(outcome.expect("a sound problem").ending, Ending::NodeLimit);
+    assert_eq!(outcome.expect("the problem is valid").ending, Ending::NodeLimit);
     match port.events(Duration::ZERO).pop() {
         Some(Event::Ended { left, totals }) => {
             assert_eq!(totals.explored, nodes);
             left
         }
-        other => panic!("{other:?} is not the end"),
+        other => panic!("the last event is {other:?}, not `Ended`"),
     }
 }
 
 /// Runs a search that is given these nodes and nothing else.
-fn taken_up<P>(problem: &P, parcels: Vec<Parcel>) -> Result<Outcome, SolveError>
+fn resumed<P>(problem: &P, parcels: Vec<Parcel>) -> Result<Outcome, SolveError>
 where
     P: Relaxation<State: Serialize + DeserializeOwned>,
 {
     let port = Port::new();
-    port.deliver(parcels).expect("it has not begun");
+    port.deliver(parcels).expect("the search has not ended");
     port.end();
     Solver::new(problem).port(&port).without_root().solve()
 }
 
 #[test]
-fn what_is_damaged_or_belongs_elsewhere_is_refused_with_a_reason() {
+fn damaged_or_foreign_nodes_are_refused_with_a_reason() {
     let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
     let other = knapsack::random(40, 1000, knapsack::Kind::Strongly, 2);
     let parcels = stopped(&sack, 20);
     assert!(parcels.iter().map(Parcel::nodes).sum::<u64>() > 5);
-    assert!(taken_up(&sack, parcels.clone()).is_ok());
-    let Err(SolveError::Delivered(how)) = taken_up(&other, parcels.clone()) else { panic!("another sack") };
-    assert!(how.contains("lead elsewhere") || how.contains("cannot be"), "{how}");
+    assert!(resumed(&sack, parcels.clone()).is_ok());
+    let Err(SolveError::InvalidDelivery(how)) = resumed(&other, parcels.clone()) else {
+        panic!("the nodes of another sack were accepted")
+    };
+    assert!(how.contains("lead to another") || how.contains("is not in the domain"), "{how}");
 
     // Whatever is done to the bytes, the result is an error with a sentence, or the same nodes.
     let mut dice = Dice::new(1);
-    let whole = postcard::to_stdvec(&parcels).expect("parcels are bytes");
+    let whole = postcard::to_stdvec(&parcels).expect("parcels can be serialized");
     let mut refused = 0;
     for _ in 0..300 {
         let mut damaged = whole.clone();
@@ -329,8 +335,8 @@ fn what_is_damaged_or_belongs_elsewhere_is_refused_with_a_reason() {
             }
         }
         let Ok(read) = postcard::from_bytes::<Vec<Parcel>>(&damaged) else { continue };
-        match taken_up(&sack, read.clone()) {
-            Err(SolveError::Delivered(_)) => refused += 1,
+        match resumed(&sack, read.clone()) {
+            Err(SolveError::InvalidDelivery(_)) => refused += 1,
             Err(error) => panic!("{error}"),
             Ok(_) => {}
         }
@@ -339,52 +345,54 @@ fn what_is_damaged_or_belongs_elsewhere_is_refused_with_a_reason() {
 }
 
 #[test]
-fn parcels_that_say_they_are_more_nodes_than_can_be_counted_are_refused_as_any_others() {
+fn parcels_whose_node_counts_overflow_are_refused() {
     let port = Port::new();
     for _ in 0..2 {
         let parcel = Parcel::new(u64::MAX, 1, Vec::new());
-        port.deliver(vec![parcel.clone(), parcel]).expect("it has not begun");
+        port.deliver(vec![parcel.clone(), parcel]).expect("the search has not ended");
     }
     assert_eq!(port.standing().open, u64::MAX);
     let refused = Solver::new(&knapsack::paper()).port(&port).solve();
-    assert!(matches!(refused, Err(SolveError::Delivered(_))), "{refused:?}");
+    assert!(matches!(refused, Err(SolveError::InvalidDelivery(_))), "{refused:?}");
 }
 
 #[test]
-fn a_solution_that_does_not_hold_is_refused() {
+fn an_invalid_solution_is_refused() {
     let sack = knapsack::paper();
     let port = Port::new();
-    let mut best = Solver::new(&sack).solve().expect("a sound problem").best.expect("something fits");
+    let mut best = Solver::new(&sack).solve().expect("the problem is valid").best.expect("something fits");
     best.decisions[0].value = 7;
     best.cost += 1;
     port.tell(best);
     let refused = Solver::new(&sack).port(&port).solve();
-    assert!(matches!(refused, Err(SolveError::Delivered(_))), "{refused:?}");
+    assert!(matches!(refused, Err(SolveError::InvalidDelivery(_))), "{refused:?}");
 }
 
 #[test]
-fn the_standing_of_a_search_is_that_of_its_nodes() {
+fn the_standing_of_a_search_counts_its_open_nodes() {
     let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
     let parcels = stopped(&sack, 20);
     let nodes: u64 = parcels.iter().map(Parcel::nodes).sum();
     let bound = parcels.iter().map(Parcel::bound).max();
     let port = Port::new();
     assert_eq!(port.standing(), Standing::default());
-    port.deliver(parcels.clone()).expect("it has not begun");
+    port.deliver(parcels.clone()).expect("the search has not ended");
     port.end();
     // With a limit of 0, no node is explored.
-    let outcome = Solver::new(&sack).port(&port).without_root().node_limit(0).solve().expect("a sound problem");
+    let outcome = Solver::new(&sack).port(&port).without_root().node_limit(0).solve().expect("the problem is valid");
     assert_eq!(outcome.ending, Ending::NodeLimit);
     let standing = port.standing();
     assert_eq!((standing.open, standing.explored, standing.best), (nodes, 0, None));
     assert_eq!(standing.bound, bound);
-    let Some(Event::Ended { left, totals }) = port.events(Duration::ZERO).pop() else { panic!("the last event") };
+    let Some(Event::Ended { left, totals }) = port.events(Duration::ZERO).pop() else {
+        panic!("the last event is `Ended`")
+    };
     assert_eq!(totals, Totals::default());
     assert_eq!(left.iter().map(Parcel::nodes).sum::<u64>(), nodes);
 }
 
 #[test]
-fn every_question_is_answered_once_also_by_a_search_that_is_over() {
+fn every_request_is_answered_once_even_at_the_end_of_the_search() {
     for threads in [1, 2] {
         let sack = knapsack::paper();
         let port = Port::new();
@@ -392,7 +400,7 @@ fn every_question_is_answered_once_also_by_a_search_that_is_over() {
         (0..asked).for_each(|_| port.ask(0.5));
         (0..shown).for_each(|_| port.snapshot());
         port.end();
-        let outcome = Solver::new(&sack).threads(threads).port(&port).solve().expect("a sound problem");
+        let outcome = Solver::new(&sack).threads(threads).port(&port).solve().expect("the problem is valid");
         assert_eq!(outcome.ending, Ending::Optimal);
         let events = port.events(Duration::ZERO);
         let count = |is: fn(&Event) -> bool| events.iter().filter(|event| is(event)).count();
@@ -403,7 +411,7 @@ fn every_question_is_answered_once_also_by_a_search_that_is_over() {
 }
 
 #[test]
-fn a_search_that_fails_says_so_to_the_outside() {
+fn a_search_that_fails_reports_the_event_failed() {
     let port = Port::new();
     let refused = Solver::new(&knapsack::paper()).width(Width::Fixed(0)).port(&port).solve();
     assert_eq!(refused, Err(SolveError::NoWidth));
@@ -411,17 +419,17 @@ fn a_search_that_fails_says_so_to_the_outside() {
 }
 
 #[test]
-fn a_search_that_has_ended_hands_back_what_it_is_brought() {
+fn a_search_that_has_ended_returns_delivered_nodes() {
     let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
     let parcels = stopped(&sack, 20);
     let port = Port::new();
     port.stop();
-    Solver::new(&sack).port(&port).without_root().solve().expect("a sound problem");
+    Solver::new(&sack).port(&port).without_root().solve().expect("the problem is valid");
     assert_eq!(port.deliver(parcels.clone()), Err(parcels));
 }
 
 #[test]
-fn what_a_failed_search_had_is_shown_to_nobody() {
+fn a_failed_search_sends_no_snapshot() {
     // The second of two parcels does not belong to the problem. The nodes of the first alone would
     // be incomplete.
     let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
@@ -429,12 +437,12 @@ fn what_a_failed_search_had_is_shown_to_nobody() {
     for threads in [1, 2] {
         let port = Port::new();
         let parcels = stopped(&sack, 20).into_iter().chain(stopped(&other, 20)).collect();
-        port.deliver(parcels).expect("it has not begun");
+        port.deliver(parcels).expect("the search has not ended");
         port.snapshot();
         port.ask(0.5);
         port.end();
         let refused = Solver::new(&sack).threads(threads).port(&port).without_root().solve();
-        assert!(matches!(refused, Err(SolveError::Delivered(_))), "{refused:?}");
+        assert!(matches!(refused, Err(SolveError::InvalidDelivery(_))), "{refused:?}");
         let events = port.events(Duration::ZERO);
         assert!(matches!(events.last(), Some(Event::Failed)), "{events:?}");
         assert!(!events.iter().any(|event| matches!(event, Event::Snapshot(..))), "{events:?}");
@@ -442,7 +450,7 @@ fn what_a_failed_search_had_is_shown_to_nobody() {
 }
 
 #[test]
-fn a_panic_is_no_empty_frontier() {
+fn a_search_that_panics_reports_failed_and_not_an_empty_frontier() {
     let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 1);
     for threads in [1, 2] {
         let port = Port::new();
@@ -450,7 +458,7 @@ fn a_panic_is_no_empty_frontier() {
         let solver = solver.on_incumbent(|_| {
             port.snapshot();
             port.ask(1.0);
-            panic!("as asked for");
+            panic!("on purpose");
         });
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| solver.solve()));
         assert!(panicked.is_err());
@@ -460,11 +468,11 @@ fn a_panic_is_no_empty_frontier() {
 }
 
 #[test]
-fn a_second_search_does_not_take_the_first_ones_port() {
+fn a_port_cannot_be_used_for_a_second_search() {
     let sack = knapsack::paper();
     let port = Port::new();
     port.end();
-    Solver::new(&sack).port(&port).solve().expect("a sound problem");
+    Solver::new(&sack).port(&port).solve().expect("the problem is valid");
     port.events(Duration::ZERO);
     let second = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Solver::new(&sack).port(&port).solve()));
     assert!(second.is_err());
@@ -472,20 +480,20 @@ fn a_second_search_does_not_take_the_first_ones_port() {
 }
 
 #[test]
-fn what_is_told_of_each_node_is_a_whole_tree() {
+fn the_reported_nodes_form_a_whole_tree() {
     let sack = knapsack::random(40, 1000, knapsack::Kind::Strongly, 3);
     let mut open: i64 = 1;
-    let mut told = 0;
+    let mut reported = 0;
     let solver = Solver::new(&sack).width(Width::Fixed(2)).cache(false);
     let outcome = solver
         .on_explored(|node| {
-            assert!(open > 0, "a node that nobody left open");
-            told += 1;
+            assert!(open > 0, "a node was explored that no node left open");
+            reported += 1;
             open += node.left_open as i64 - 1;
         })
         .solve()
-        .expect("a sound problem");
-    assert_eq!(told, outcome.statistics.explored + outcome.statistics.pruned);
-    assert!(told > 20, "{told} nodes are no tree");
+        .expect("the problem is valid");
+    assert_eq!(reported, outcome.statistics.explored + outcome.statistics.pruned);
+    assert!(reported > 20, "only {reported} nodes were reported");
     assert_eq!(open, 0);
 }

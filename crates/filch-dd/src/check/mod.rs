@@ -15,7 +15,7 @@
 //!     check::laws(&sack, seed)?;
 //!     check::laws_of_dominance(&sack, seed)?;
 //! }
-//! # Ok::<(), check::Broken>(())
+//! # Ok::<(), check::BrokenLaw>(())
 //! ```
 //!
 //! The laws are:
@@ -66,23 +66,23 @@ pub enum Law {
 
 /// A law that is broken, and what shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct BrokenLaw {
     /// The law that is broken.
     pub law: Law,
-    /// What was observed, as a sentence.
-    pub sentence: String,
+    /// What was observed.
+    pub message: String,
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for BrokenLaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.sentence)
+        f.write_str(&self.message)
     }
 }
 
-impl Error for Broken {}
+impl Error for BrokenLaw {}
 
-fn broken(law: Law, sentence: String) -> Result<(), Broken> {
-    Err(Broken { law, sentence })
+fn broken(law: Law, message: String) -> Result<(), BrokenLaw> {
+    Err(BrokenLaw { law, message })
 }
 
 /// Walks through the states of a problem and checks the laws.
@@ -95,7 +95,7 @@ fn broken(law: Law, sentence: String) -> Result<(), Broken> {
 /// # Errors
 ///
 /// The first law that is found broken.
-pub fn laws<P: Relaxation>(problem: &P, seed: u64) -> Result<(), Broken>
+pub fn laws<P: Relaxation>(problem: &P, seed: u64) -> Result<(), BrokenLaw>
 where
     P::State: Debug,
 {
@@ -103,7 +103,7 @@ where
     Walk::new(problem, seed).run(|_, _, _| Ok(()))?;
     Walk::new(problem, seed).run(|walk, depth, layer| {
         for node in layer.iter() {
-            walk.bound(depth, node)?;
+            walk.check_bound(depth, node)?;
         }
         walk.merge_some(depth, layer)
     })
@@ -114,7 +114,7 @@ where
 /// # Errors
 ///
 /// The first law that is found broken.
-pub fn laws_of_dominance<P: Relaxation + Dominance>(problem: &P, seed: u64) -> Result<(), Broken>
+pub fn laws_of_dominance<P: Relaxation + Dominance>(problem: &P, seed: u64) -> Result<(), BrokenLaw>
 where
     P::State: Debug,
 {
@@ -123,7 +123,7 @@ where
         for (stronger, weaker) in exact().flat_map(|a| exact().map(move |b| (a, b))) {
             if dominates(problem, stronger, weaker) {
                 let pair = Pair { less: weaker, more: stronger, ahead: stronger.cost };
-                walk.follows(depth, &pair, Law::Dominance)?;
+                walk.check_covers(depth, &pair, Law::Dominance)?;
             }
         }
         Ok(())

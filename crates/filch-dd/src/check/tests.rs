@@ -13,22 +13,22 @@ enum Mistake {
     ValueTwice,
     SkipCosts,
     SkipMoves,
-    SkipLeavesOut,
+    SkipOmitsAValue,
     SkipToNothing,
     LowLimit,
     MergeTakesLeast,
     ArcToMergedIsCheaper,
-    BoundForgetsAnItem,
+    BoundOmitsAnItem,
     MoreProfitLater,
-    DominanceUpsideDown,
+    DominanceReversed,
 }
 
-struct Wrong {
+struct MistakenSack {
     sack: Knapsack,
     mistake: Mistake,
 }
 
-impl Problem for Wrong {
+impl Problem for MistakenSack {
     type State = i64;
 
     fn variables(&self) -> usize {
@@ -81,7 +81,7 @@ impl Problem for Wrong {
     }
 
     fn matters(&self, variable: Variable, state: &i64) -> bool {
-        self.sack.matters(variable, state) && self.mistake != Mistake::SkipLeavesOut
+        self.sack.matters(variable, state) && self.mistake != Mistake::SkipOmitsAValue
     }
 
     fn default_value(&self, _: Variable) -> Value {
@@ -93,7 +93,7 @@ impl Problem for Wrong {
     }
 }
 
-impl Relaxation for Wrong {
+impl Relaxation for MistakenSack {
     fn merge<'a>(&self, states: impl Iterator<Item = &'a i64>) -> i64 {
         match self.mistake {
             Mistake::MergeTakesLeast => states.copied().min().unwrap(),
@@ -110,14 +110,14 @@ impl Relaxation for Wrong {
 
     fn rough_bound(&self, depth: usize, state: &i64) -> Option<Cost> {
         match self.mistake {
-            Mistake::BoundForgetsAnItem if depth + 1 < self.variables() => self.sack.rough_bound(depth + 1, state),
+            Mistake::BoundOmitsAnItem if depth + 1 < self.variables() => self.sack.rough_bound(depth + 1, state),
             Mistake::MoreProfitLater => None,
             _ => self.sack.rough_bound(depth, state),
         }
     }
 }
 
-impl Dominance for Wrong {
+impl Dominance for MistakenSack {
     type Key = ();
 
     fn key(&self, _: &i64) -> Option<()> {
@@ -130,44 +130,44 @@ impl Dominance for Wrong {
 
     fn coordinate(&self, state: &i64, _: usize) -> i64 {
         match self.mistake {
-            Mistake::DominanceUpsideDown => -state,
+            Mistake::DominanceReversed => -state,
             _ => *state,
         }
     }
 }
 
-fn found(mistake: Mistake) -> Option<Broken> {
+fn found(mistake: Mistake) -> Option<BrokenLaw> {
     (0..20).find_map(|seed| {
         let sack = knapsack::random(8, 20, Kind::Uncorrelated, seed);
-        let wrong = Wrong { sack, mistake };
+        let wrong = MistakenSack { sack, mistake };
         laws(&wrong, seed).and_then(|()| laws_of_dominance(&wrong, seed)).err()
     })
 }
 
 #[test]
-fn a_problem_that_keeps_the_laws_is_not_blamed() {
+fn a_correct_problem_breaks_no_law() {
     assert_eq!(found(Mistake::None), None);
 }
 
 #[test]
-fn each_mistake_is_found_and_told_by_its_law() {
+fn each_mistake_is_found_and_reported_with_its_law() {
     for (mistake, law, words) in [
         (Mistake::SameVariableAgain, Law::Order, "next_variable returned x0 after 1 decisions"),
         (Mistake::VariableOutOfRange, Law::Order, "next_variable returned x8 after 8 decisions, but there are only 8"),
         (Mistake::ValueTwice, Law::Domain, "has the value 0 twice"),
         (Mistake::SkipCosts, Law::Skip, "=0 costs -1"),
         (Mistake::SkipMoves, Law::Skip, "=0 leads to"),
-        (Mistake::SkipLeavesOut, Law::Skip, "=1 leads to"),
+        (Mistake::SkipOmitsAValue, Law::Skip, "=1 leads to"),
         (Mistake::SkipToNothing, Law::Skip, "its default value 7 is not in its domain"),
         (Mistake::LowLimit, Law::Limit, "goes beyond the cost_limit of"),
         (Mistake::MergeTakesLeast, Law::Merge, "the second does not allow"),
         (Mistake::ArcToMergedIsCheaper, Law::Merge, "and the second at"),
-        (Mistake::BoundForgetsAnItem, Law::Bound, "the rough bound of"),
+        (Mistake::BoundOmitsAnItem, Law::Bound, "the rough bound of"),
         (Mistake::MoreProfitLater, Law::Merge, "and the second at"),
-        (Mistake::DominanceUpsideDown, Law::Dominance, "is dominated by"),
+        (Mistake::DominanceReversed, Law::Dominance, "is dominated by"),
     ] {
         let found = found(mistake).unwrap_or_else(|| panic!("{mistake:?} was not found"));
         assert_eq!(found.law, law, "{mistake:?}: {found}");
-        assert!(found.sentence.contains(words), "{mistake:?}: {found}");
+        assert!(found.message.contains(words), "{mistake:?}: {found}");
     }
 }

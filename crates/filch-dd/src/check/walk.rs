@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::{broken, Broken, Law};
+use super::{broken, BrokenLaw, Law};
 use crate::random::Stream;
 use crate::{Cost, Decision, Relaxation, Sense, Value, Variable};
 
@@ -56,14 +56,14 @@ where
 
     pub(super) fn run(
         mut self,
-        look: impl Fn(&mut Self, usize, &mut Vec<Node<P::State>>) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+        check: impl Fn(&mut Self, usize, &mut Vec<Node<P::State>>) -> Result<(), BrokenLaw>,
+    ) -> Result<(), BrokenLaw> {
         let problem = self.problem;
         let (state, cost) = (problem.initial_state(), problem.initial_cost());
         let mut layer = vec![Node { state, cost, path: Vec::new(), arc: None, relaxed: false }];
         let mut decided = vec![false; problem.variables()];
         for depth in 0.. {
-            look(&mut self, depth, &mut layer)?;
+            check(&mut self, depth, &mut layer)?;
             let Some(variable) = self.next(depth, layer.iter().map(|node| &node.state))? else { break };
             if std::mem::replace(&mut decided[variable.index()], true) {
                 return broken(
@@ -86,7 +86,7 @@ where
     }
 
     /// Returns the next variable.
-    fn next<'s>(&self, depth: usize, layer: impl Iterator<Item = &'s P::State>) -> Result<Option<Variable>, Broken>
+    fn next<'s>(&self, depth: usize, layer: impl Iterator<Item = &'s P::State>) -> Result<Option<Variable>, BrokenLaw>
     where
         P::State: 's,
     {
@@ -102,14 +102,16 @@ where
     }
 
     /// Adds all states after a variable is decided.
-    fn expand(&self, variable: Variable, node: &Node<P::State>, next: &mut Vec<Node<P::State>>) -> Result<(), Broken> {
+    fn expand(
+        &self,
+        variable: Variable,
+        node: &Node<P::State>,
+        next: &mut Vec<Node<P::State>>,
+    ) -> Result<(), BrokenLaw> {
         let (problem, state) = (self.problem, &node.state);
         let values = values(problem, variable, state);
         if values != self::values(problem, variable, state) {
-            return broken(
-                Law::Domain,
-                format!("the domain of {variable} in {state:?} differs from one time to the next"),
-            );
+            return broken(Law::Domain, format!("the domain of {variable} in {state:?} differs between two calls"));
         }
         for (at, value) in values.iter().enumerate() {
             if values[..at].contains(value) {
@@ -120,7 +122,7 @@ where
             }
         }
         if !problem.matters(variable, state) {
-            self.skip(variable, state, &values)?;
+            self.check_skip(variable, state, &values)?;
             let mut path = node.path.clone();
             path.push(Decision { variable, value: problem.default_value(variable) });
             next.push(Node { path, ..node.clone() });
@@ -132,22 +134,19 @@ where
             if after != problem.transition(state, decision) {
                 return broken(
                     Law::Domain,
-                    format!(
-                        "the transition from {state:?} with {} differs from one time to the next",
-                        told(&[decision])
-                    ),
+                    format!("the transition from {state:?} with {} differs between two calls", describe(&[decision])),
                 );
             }
             let cost = problem.cost(state, &after, decision);
             let Some(total) =
                 node.cost.checked_add(cost).filter(|total| total.unsigned_abs() <= self.limit.unsigned_abs())
             else {
-                let path = told(&node.path);
+                let path = describe(&node.path);
                 return broken(
                     Law::Limit,
                     format!(
                         "after {path}, {} adds {cost} to {}, which goes beyond the cost_limit of {}",
-                        told(&[decision]),
+                        describe(&[decision]),
                         node.cost,
                         self.limit
                     ),
@@ -169,7 +168,7 @@ where
     /// Checks that a variable that does not matter can be skipped.
     ///
     /// Its default value changes nothing, and no other value is better.
-    fn skip(&self, variable: Variable, state: &P::State, values: &[Value]) -> Result<(), Broken> {
+    fn check_skip(&self, variable: Variable, state: &P::State, values: &[Value]) -> Result<(), BrokenLaw> {
         let problem = self.problem;
         let default = problem.default_value(variable);
         let but = |what: String| broken(Law::Skip, format!("{variable} does not matter in {state:?}, but {what}"));
@@ -180,18 +179,18 @@ where
             let decision = Decision { variable, value };
             let after = problem.transition(state, decision);
             if after != *state {
-                return but(format!("{} leads to {after:?}", told(&[decision])));
+                return but(format!("{} leads to {after:?}", describe(&[decision])));
             }
             let cost = problem.cost(state, &after, decision);
             if value == default && cost != 0 || is_better(problem.sense(), cost, 0) {
-                return but(format!("{} costs {cost}", told(&[decision])));
+                return but(format!("{} costs {cost}", describe(&[decision])));
             }
         }
         Ok(())
     }
 
     /// Merges a few states of a layer, and perhaps replaces them by the merged state.
-    pub(super) fn merge_some(&mut self, depth: usize, layer: &mut Vec<Node<P::State>>) -> Result<(), Broken> {
+    pub(super) fn merge_some(&mut self, depth: usize, layer: &mut Vec<Node<P::State>>) -> Result<(), BrokenLaw> {
         let problem = self.problem;
         if depth == 0 {
             return Ok(());
@@ -206,7 +205,7 @@ where
             let ahead = node.cost.saturating_sub(*cost).saturating_add(relaxed);
             let arc = Some((from.clone(), *decision, relaxed));
             let merged = Node { state: state.clone(), cost: ahead, arc, path: node.path.clone(), relaxed: true };
-            self.follows(depth, &Pair { less: node, more: &merged, ahead }, Law::Merge)?;
+            self.check_covers(depth, &Pair { less: node, more: &merged, ahead }, Law::Merge)?;
             if best.as_ref().is_none_or(|best| is_better(problem.sense(), ahead, best.cost)) {
                 best = Some(merged);
             }
@@ -221,7 +220,7 @@ where
     }
 
     /// Checks that no completion of a state is better than its bound.
-    pub(super) fn bound(&mut self, depth: usize, node: &Node<P::State>) -> Result<(), Broken> {
+    pub(super) fn check_bound(&mut self, depth: usize, node: &Node<P::State>) -> Result<(), BrokenLaw> {
         let problem = self.problem;
         let Some(bound) = problem.rough_bound(depth, &node.state) else { return Ok(()) };
         if node.cost.checked_add(bound).is_none_or(|total| total.unsigned_abs() > self.limit.unsigned_abs()) {
@@ -240,7 +239,7 @@ where
                 format!(
                     "the rough bound of {:?} after {depth} decisions is {bound}, but {} costs {cost}",
                     node.state,
-                    told(taken)
+                    describe(taken)
                 ),
             ),
         })
@@ -256,8 +255,8 @@ where
         cost: Cost,
         taken: &mut Vec<Decision>,
         budget: &mut usize,
-        found: &mut impl FnMut(&[Decision], Cost) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+        found: &mut impl FnMut(&[Decision], Cost) -> Result<(), BrokenLaw>,
+    ) -> Result<(), BrokenLaw> {
         let Some(variable) = self.next(depth, std::iter::once(state))? else { return found(taken, cost) };
         for (decision, next, more) in self.steps(variable, state) {
             if *budget == 0 {
@@ -290,14 +289,14 @@ where
     }
 
     /// Checks that every completion of `less` is one of `more`, at no worse a cost.
-    pub(super) fn follows(&mut self, depth: usize, pair: &Pair<'_, P::State>, law: Law) -> Result<(), Broken> {
+    pub(super) fn check_covers(&mut self, depth: usize, pair: &Pair<'_, P::State>, law: Law) -> Result<(), BrokenLaw> {
         let mut budget = BUDGET;
         let (less, more) = ((&pair.less.state, pair.less.cost), (&pair.more.state, pair.ahead));
-        self.follow(depth, less, more, &mut Vec::new(), &mut budget, pair, law)
+        self.check_covers_from(depth, less, more, &mut Vec::new(), &mut budget, pair, law)
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn follow(
+    fn check_covers_from(
         &mut self,
         depth: usize,
         (less, less_cost): (&P::State, Cost),
@@ -306,7 +305,7 @@ where
         budget: &mut usize,
         pair: &Pair<'_, P::State>,
         law: Law,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), BrokenLaw> {
         let problem = self.problem;
         let Some(variable) = self.next(depth, [less, more].into_iter())? else {
             if is_better(problem.sense(), less_cost, more_cost) {
@@ -314,8 +313,8 @@ where
                     law,
                     format!(
                         "{}: with {} the first ends at a cost of {less_cost}, and the second at {more_cost}",
-                        about(pair, law),
-                        told(taken)
+                        describe_pair(pair, law),
+                        describe(taken)
                     ),
                 );
             }
@@ -339,12 +338,12 @@ where
                 Some((after, more_by)) => {
                     let (less, more) =
                         ((&next, less_cost.saturating_add(cost)), (&after, more_cost.saturating_add(more_by)));
-                    self.follow(depth + 1, less, more, taken, budget, pair, law)?;
+                    self.check_covers_from(depth + 1, less, more, taken, budget, pair, law)?;
                 }
                 // It is an error only if there is a completion from here.
                 None => {
-                    let about = about(pair, law);
-                    let refused = told(&[decision]);
+                    let pair_text = describe_pair(pair, law);
+                    let refused = describe(&[decision]);
                     self.complete(
                         depth + 1,
                         &next,
@@ -352,10 +351,12 @@ where
                         taken,
                         &mut BUDGET.clone(),
                         &mut |taken, _| {
-                            let all = told(taken);
+                            let all = describe(taken);
                             broken(
                                 law,
-                                format!("{about}: {all} completes the first, but the second does not allow {refused}"),
+                                format!(
+                                    "{pair_text}: {all} completes the first, but the second does not allow {refused}"
+                                ),
                             )
                         },
                     )?;
@@ -367,10 +368,10 @@ where
     }
 }
 
-fn about<S: Debug>(pair: &Pair<'_, S>, law: Law) -> String {
+fn describe_pair<S: Debug>(pair: &Pair<'_, S>, law: Law) -> String {
     let (less, more) = (&pair.less.state, &pair.more.state);
     let (cost, ahead) = (pair.less.cost, pair.ahead);
-    let path = told(&pair.less.path);
+    let path = describe(&pair.less.path);
     match law {
         Law::Merge => format!("after {path} the state {less:?} (cost {cost}) was merged into {more:?} (cost {ahead})"),
         _ => format!("the state {less:?} (cost {cost}), after {path}, is dominated by {more:?} (cost {ahead})"),
@@ -384,7 +385,7 @@ fn values<P: Relaxation>(problem: &P, variable: Variable, state: &P::State) -> V
 }
 
 /// Formats decisions for a message.
-fn told(decisions: &[Decision]) -> String {
+fn describe(decisions: &[Decision]) -> String {
     match decisions {
         [] => "no decision".into(),
         _ => decisions

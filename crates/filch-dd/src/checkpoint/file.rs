@@ -12,7 +12,7 @@ use super::format::{self, Head};
 use super::{Checkpoint, Identity};
 
 /// The suffix of files that are being written.
-const PART: &str = ".part";
+const PART_SUFFIX: &str = ".part";
 
 /// Returns where the checkpoint before the one in `path` is kept: `FILE.previous`.
 pub fn previous(path: &Path) -> PathBuf {
@@ -27,12 +27,12 @@ pub fn previous(path: &Path) -> PathBuf {
 /// other process writes there. Otherwise the checkpoint that the other process is writing is lost,
 /// and its write fails.
 pub fn sweep(path: &Path) {
-    let Ok(Place { target, folder }) = Place::of(path) else { return };
+    let Ok(TargetFile { path: target, folder }) = TargetFile::of(path) else { return };
     let (Some(prefix), Ok(entries)) = (prefix(&target), fs::read_dir(folder)) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let (name, prefix) = (name.as_encoded_bytes(), prefix.as_encoded_bytes());
-        let random = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(PART.as_bytes()));
+        let random = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(PART_SUFFIX.as_bytes()));
         // Not the files of another path whose name starts with this one's. Nothing is lost if a
         // file stays.
         if random.is_some_and(|random| random.iter().all(u8::is_ascii_alphanumeric)) {
@@ -107,14 +107,14 @@ fn open(path: &Path) -> Result<(File, u64), Reason> {
 }
 
 /// The target of a write.
-struct Place {
+struct TargetFile {
     /// The path with links resolved. A link stays a link, and its target is replaced.
-    target: PathBuf,
+    path: PathBuf,
     folder: PathBuf,
 }
 
-impl Place {
-    fn of(path: &Path) -> Result<Place, Reason> {
+impl TargetFile {
+    fn of(path: &Path) -> Result<TargetFile, Reason> {
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if target.exists() && !target.is_file() {
             return Err(Reason::NotAFile);
@@ -126,15 +126,15 @@ impl Place {
         if !folder.is_dir() {
             return Err(Reason::NoFolder);
         }
-        Ok(Place { target, folder })
+        Ok(TargetFile { path: target, folder })
     }
 }
 
 fn write(checkpoint: &Checkpoint, path: &Path) -> Result<(), Reason> {
-    let Place { target, folder } = Place::of(path)?;
+    let TargetFile { path: target, folder } = TargetFile::of(path)?;
     let prefix = prefix(&target).ok_or(Reason::NotAFile)?;
     let mut builder = Builder::new();
-    builder.prefix(&prefix).suffix(PART);
+    builder.prefix(&prefix).suffix(PART_SUFFIX);
     // Permissions of an ordinary new file; a temporary file would be readable by its owner only.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -144,7 +144,7 @@ fn write(checkpoint: &Checkpoint, path: &Path) -> Result<(), Reason> {
     format::write(checkpoint, part.as_file_mut()).map_err(Reason::NotWritten)?;
     part.as_file().sync_all().map_err(Reason::NotWritten)?;
     if is_whole(&target) {
-        keep(&target, &previous(&target)).map_err(unnamed)?;
+        keep_as_previous(&target, &previous(&target)).map_err(unnamed)?;
     }
     part.persist(&target).map_err(|failure| unnamed(failure.error))?;
     sync_folder(&folder).map_err(Reason::NotWritten)
@@ -163,7 +163,7 @@ fn is_whole(path: &Path) -> bool {
 }
 
 /// Keeps a file under a second name, and replaces what has that name.
-fn keep(target: &Path, previous: &Path) -> io::Result<()> {
+fn keep_as_previous(target: &Path, previous: &Path) -> io::Result<()> {
     match fs::remove_file(previous) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}

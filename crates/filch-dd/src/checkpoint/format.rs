@@ -62,7 +62,7 @@ impl Head {
             return Err(Reason::Truncated { bytes: length, of: whole });
         }
         if length > whole {
-            return Err(Reason::Corrupted("there is more in it than was written"));
+            return Err(Reason::Corrupted("it is longer than its head says"));
         }
         Ok(head)
     }
@@ -79,20 +79,20 @@ impl Head {
 ///
 /// The contents are written first, as the head depends on them. Nothing is held twice in memory.
 pub(super) fn write<F: Write + Seek>(checkpoint: &Checkpoint, file: F) -> io::Result<F> {
-    let mut counted =
-        Counted { file: BufWriter::with_capacity(1 << 16, file), length: 0, hasher: crc32fast::Hasher::new() };
-    counted.file.write_all(&[0; HEAD])?;
-    write_contents(checkpoint, &mut counted)?;
-    let Counted { file, length, hasher } = counted;
+    let mut writer =
+        CountingWriter { file: BufWriter::with_capacity(1 << 16, file), length: 0, hasher: crc32fast::Hasher::new() };
+    writer.file.write_all(&[0; HEAD])?;
+    write_contents(checkpoint, &mut writer)?;
+    let CountingWriter { file, length, hasher } = writer;
     let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.seek(SeekFrom::Start(0))?;
     file.write_all(&Head { version: VERSION, length, checksum: hasher.finalize() }.to_bytes())?;
     Ok(file)
 }
 
-fn write_contents(contents: &impl Serialize, to: &mut Counted<impl Write>) -> io::Result<()> {
+fn write_contents(contents: &impl Serialize, to: &mut CountingWriter<impl Write>) -> io::Result<()> {
     let mut failed = None;
-    let written = postcard::to_io(contents, Noting { to, failed: &mut failed }).map(drop);
+    let written = postcard::to_io(contents, ErrorCapture { to, failed: &mut failed }).map(drop);
     match (written, failed) {
         (Ok(()), None) => Ok(()),
         (_, Some(error)) => Err(error),
@@ -101,19 +101,19 @@ fn write_contents(contents: &impl Serialize, to: &mut Counted<impl Write>) -> io
 }
 
 /// A writer that counts the bytes and computes their checksum.
-struct Counted<W: Write> {
+struct CountingWriter<W: Write> {
     file: BufWriter<W>,
     length: u64,
     hasher: crc32fast::Hasher,
 }
 
 /// A writer that keeps the I/O error, since postcard does not return it.
-struct Noting<'a, W: Write> {
-    to: &'a mut Counted<W>,
+struct ErrorCapture<'a, W: Write> {
+    to: &'a mut CountingWriter<W>,
     failed: &'a mut Option<io::Error>,
 }
 
-impl<W: Write> Write for Noting<'_, W> {
+impl<W: Write> Write for ErrorCapture<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.to.file.write(bytes) {
             Ok(written) => {
@@ -159,7 +159,7 @@ pub(super) fn read_contents(head: Head, file: &mut impl Read) -> Result<Checkpoi
         {
             Ok(checkpoint)
         }
-        _ => Err(Reason::Corrupted("its checksums are right, but what they are of makes no sense")),
+        _ => Err(Reason::Corrupted("its checksums are right, but its contents cannot be decoded")),
     }
 }
 
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_and_known_to_be_whole() {
+    fn a_written_checkpoint_is_read_back_and_is_whole() {
         let file = write(&checkpoint(), Cursor::new(Vec::new())).unwrap().into_inner();
         let mut bytes = &file[..];
         let head = Head::read(&mut bytes, file.len() as u64).unwrap();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_as_such_wherever_it_is_full() {
+    fn a_full_disk_is_reported_at_whatever_byte_it_is_full() {
         let whole = write(&checkpoint(), Cursor::new(Vec::new())).unwrap().into_inner().len();
         for room in [0, 1, HEAD, HEAD + 1, 1 << 16, whole - 1] {
             let error = write(&checkpoint(), Disk(Cursor::default(), room)).map(drop).unwrap_err();

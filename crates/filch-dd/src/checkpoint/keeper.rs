@@ -13,9 +13,9 @@ use crate::port::{Event, Parcel, Port, Totals};
 use crate::solver::{Outcome, Solution};
 
 /// The default time between two checkpoints.
-const USUAL: Duration = Duration::from_secs(60);
+const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
 /// An endless wait is a sequence of waits of this length.
-const LONG: Duration = Duration::from_secs(3600);
+const LONG_WAIT: Duration = Duration::from_secs(3600);
 
 /// The callback for a checkpoint that could not be written.
 type OnTrouble<'a> = Box<dyn FnMut(&CheckpointError) + Send + 'a>;
@@ -33,7 +33,7 @@ pub struct Keeper<'a> {
 
 /// The result of a search with checkpoints.
 #[derive(Debug)]
-pub struct Kept {
+pub struct CheckpointedOutcome {
     /// The outcome of the search.
     ///
     /// Its nodes and its time include the searches that it resumed. The statistics of workers are
@@ -48,7 +48,7 @@ pub struct Kept {
 impl<'a> Keeper<'a> {
     /// Returns the settings for a new search of this instance, without a file.
     pub fn new(identity: Identity) -> Self {
-        Keeper { identity, path: None, every: USUAL, resumed: None, on_trouble: None }
+        Keeper { identity, path: None, every: DEFAULT_INTERVAL, resumed: None, on_trouble: None }
     }
 
     /// Keeps checkpoints in this file.
@@ -80,14 +80,14 @@ impl<'a> Keeper<'a> {
         Ok(self)
     }
 
-    /// Calls `tell` if a checkpoint could not be written.
+    /// Calls `callback` if a checkpoint could not be written.
     ///
     /// The search continues, and the next checkpoint is tried. Of several failures in a row only
     /// the first is reported. A failure of the last checkpoint is not reported here: see
-    /// [`Kept::trouble`].
+    /// [`CheckpointedOutcome::trouble`].
     #[must_use]
-    pub fn on_trouble(mut self, tell: impl FnMut(&CheckpointError) + Send + 'a) -> Self {
-        self.on_trouble = Some(Box::new(tell));
+    pub fn on_trouble(mut self, callback: impl FnMut(&CheckpointError) + Send + 'a) -> Self {
+        self.on_trouble = Some(Box::new(callback));
         self
     }
 
@@ -98,13 +98,13 @@ impl<'a> Keeper<'a> {
 
     /// Prepares the port of a search that knows `best`. Returns whether the search begins at the
     /// root.
-    pub(crate) fn begin(self, port: &Port, best: Option<Solution>, threads: usize) -> (Keeping<'a>, bool) {
+    pub(crate) fn begin(self, port: &Port, best: Option<Solution>, threads: usize) -> (CheckpointWriter<'a>, bool) {
         let root = self.resumed.is_none();
-        let mut all = self.resumed.unwrap_or_else(|| Checkpoint::new(self.identity));
-        (all.ranks, all.threads) = (1, u32::try_from(threads).unwrap_or(u32::MAX));
-        let parcels = core::mem::take(&mut all.parcels);
+        let mut checkpoint = self.resumed.unwrap_or_else(|| Checkpoint::new(self.identity));
+        (checkpoint.ranks, checkpoint.threads) = (1, u32::try_from(threads).unwrap_or(u32::MAX));
+        let parcels = core::mem::take(&mut checkpoint.parcels);
         if !root {
-            port.deliver(parcels).expect("no search has ended that has not begun");
+            port.deliver(parcels).expect("the search has not begun, so it has not ended");
         }
         port.end();
         if let Some(path) = &self.path {
@@ -112,18 +112,18 @@ impl<'a> Keeper<'a> {
             // This is answered before the first node is taken.
             port.snapshot();
         }
-        let keeping = Keeping {
-            before: (all.elapsed, all.totals),
+        let writer = CheckpointWriter {
+            before: (checkpoint.elapsed, checkpoint.totals),
             best,
-            all,
+            checkpoint,
             path: self.path,
             every: self.every,
             on_trouble: self.on_trouble,
             start: Instant::now(),
             written: 0,
-            is_trouble_told: false,
+            trouble_reported: false,
         };
-        (keeping, root)
+        (writer, root)
     }
 }
 
@@ -138,10 +138,10 @@ impl core::fmt::Debug for Keeper<'_> {
     }
 }
 
-/// A keeper whose search is running.
-pub(crate) struct Keeping<'a> {
+/// Writes the checkpoints of a running search.
+pub(crate) struct CheckpointWriter<'a> {
     /// The checkpoint that is written next. It has its nodes only while it is written.
-    all: Checkpoint,
+    checkpoint: Checkpoint,
     /// The best solution so far: the last that was found.
     best: Option<Solution>,
     /// The time and the totals of the searches before this one.
@@ -151,11 +151,11 @@ pub(crate) struct Keeping<'a> {
     on_trouble: Option<OnTrouble<'a>>,
     start: Instant,
     written: u64,
-    is_trouble_told: bool,
+    trouble_reported: bool,
 }
 
 /// The open nodes at some moment.
-struct Left {
+struct OpenNodes {
     parcels: Vec<Parcel>,
     totals: Totals,
 }
@@ -163,40 +163,45 @@ struct Left {
 /// The nodes left at the end, and the last snapshot right before.
 ///
 /// Empty if the search failed.
-pub(crate) struct Last {
-    shown: Option<Left>,
-    left: Left,
+pub(crate) struct LastNodes {
+    snapshot: Option<OpenNodes>,
+    left: OpenNodes,
 }
 
-impl Keeping<'_> {
+impl CheckpointWriter<'_> {
     /// Writes checkpoints until the search is over.
-    pub(crate) fn keep(&mut self, port: &Port) -> Last {
-        let (mut is_asked, mut due) = (self.path.is_some(), self.start.checked_add(self.every));
+    pub(crate) fn run(&mut self, port: &Port) -> LastNodes {
+        let (mut is_requested, mut due) = (self.path.is_some(), self.start.checked_add(self.every));
         loop {
             let wait = match due {
-                Some(due) if self.path.is_some() && !is_asked => due.saturating_duration_since(Instant::now()),
-                _ => LONG,
+                Some(due) if self.path.is_some() && !is_requested => due.saturating_duration_since(Instant::now()),
+                _ => LONG_WAIT,
             };
-            let mut shown = None;
-            for event in port.events(wait.min(LONG)) {
+            let mut snapshot = None;
+            for event in port.events(wait.min(LONG_WAIT)) {
                 match event {
                     Event::Found(solution) => self.best = Some(solution),
-                    Event::Snapshot(parcels, totals) => shown = Some(Left { parcels, totals }),
-                    Event::Ended { left, totals } => return Last { shown, left: Left { parcels: left, totals } },
+                    Event::Snapshot(parcels, totals) => snapshot = Some(OpenNodes { parcels, totals }),
+                    Event::Ended { left, totals } => {
+                        return LastNodes { snapshot, left: OpenNodes { parcels: left, totals } }
+                    }
                     Event::Failed => {
-                        return Last { shown: None, left: Left { parcels: Vec::new(), totals: Totals::default() } }
+                        return LastNodes {
+                            snapshot: None,
+                            left: OpenNodes { parcels: Vec::new(), totals: Totals::default() },
+                        }
                     }
                     Event::Given(_) | Event::Idle { .. } => {}
                 }
             }
-            if let Some(shown) = shown {
-                is_asked = false;
-                self.write_on_the_way(shown);
+            if let Some(snapshot) = snapshot {
+                is_requested = false;
+                self.write_intermediate(snapshot);
             }
             let now = Instant::now();
-            if self.path.is_some() && !is_asked && due.is_some_and(|due| due <= now) {
+            if self.path.is_some() && !is_requested && due.is_some_and(|due| due <= now) {
                 port.snapshot();
-                (is_asked, due) = (true, now.checked_add(self.every));
+                (is_requested, due) = (true, now.checked_add(self.every));
             }
         }
     }
@@ -204,10 +209,10 @@ impl Keeping<'_> {
     /// Writes the last checkpoint, unless the search failed.
     ///
     /// The result is proven, or the search was stopped.
-    pub(crate) fn finish(mut self, last: Last, mut outcome: Outcome) -> Kept {
-        let Last { shown, left } = last;
-        if let Some(shown) = shown {
-            self.write_on_the_way(shown);
+    pub(crate) fn finish(mut self, last: LastNodes, mut outcome: Outcome) -> CheckpointedOutcome {
+        let LastNodes { snapshot, left } = last;
+        if let Some(snapshot) = snapshot {
+            self.write_intermediate(snapshot);
         }
         let totals = self.before.1 + left.totals;
         let statistics = &mut outcome.statistics;
@@ -222,24 +227,24 @@ impl Keeping<'_> {
             self.best.clone_from(&outcome.best);
             trouble = if parcels.is_empty() && !proven {
                 // Without nodes the checkpoint would look like a proof.
-                let why = std::io::Error::other("the open nodes could not be had");
+                let why = std::io::Error::other("the search did not return its open nodes");
                 Some(CheckpointError::new(Reason::NotWritten(why)).of(path))
             } else {
-                self.write(Left { parcels, totals: left.totals }, outcome.statistics.elapsed).err()
+                self.write(OpenNodes { parcels, totals: left.totals }, outcome.statistics.elapsed).err()
             };
         }
-        Kept { outcome, written: self.written, trouble }
+        CheckpointedOutcome { outcome, written: self.written, trouble }
     }
 
     /// Writes a checkpoint with the nodes left; `elapsed` is the total time.
-    fn write(&mut self, left: Left, elapsed: Duration) -> Result<(), CheckpointError> {
+    fn write(&mut self, left: OpenNodes, elapsed: Duration) -> Result<(), CheckpointError> {
         let Some(path) = &self.path else { return Ok(()) };
-        self.all.parcels = left.parcels;
-        self.all.totals = self.before.1 + left.totals;
-        self.all.elapsed = elapsed;
-        self.all.best.clone_from(&self.best);
-        let result = self.all.write(path);
-        self.all.parcels = Vec::new();
+        self.checkpoint.parcels = left.parcels;
+        self.checkpoint.totals = self.before.1 + left.totals;
+        self.checkpoint.elapsed = elapsed;
+        self.checkpoint.best.clone_from(&self.best);
+        let result = self.checkpoint.write(path);
+        self.checkpoint.parcels = Vec::new();
         self.written += u64::from(result.is_ok());
         result
     }
@@ -247,16 +252,16 @@ impl Keeping<'_> {
     /// Writes a checkpoint that is not the last.
     ///
     /// If it cannot be written, the search continues, and the next one is tried.
-    fn write_on_the_way(&mut self, shown: Left) {
+    fn write_intermediate(&mut self, snapshot: OpenNodes) {
         // If nothing is open, the search is about to end, with a proof or without. The last
         // checkpoint records which.
-        if shown.parcels.is_empty() {
+        if snapshot.parcels.is_empty() {
             return;
         }
-        let result = self.write(shown, self.before.0.saturating_add(self.start.elapsed()));
-        let was_told = core::mem::replace(&mut self.is_trouble_told, result.is_err());
-        if let (Err(error), false, Some(tell)) = (result, was_told, &mut self.on_trouble) {
-            tell(&error);
+        let result = self.write(snapshot, self.before.0.saturating_add(self.start.elapsed()));
+        let was_reported = core::mem::replace(&mut self.trouble_reported, result.is_err());
+        if let (Err(error), false, Some(callback)) = (result, was_reported, &mut self.on_trouble) {
+            callback(&error);
         }
     }
 }

@@ -74,7 +74,7 @@ pub use error::{CheckpointError, Reason};
 pub use file::{previous, sweep};
 pub use format::VERSION;
 pub use identity::{hash, Identity};
-pub use keeper::{Keeper, Kept};
+pub use keeper::{CheckpointedOutcome, Keeper};
 
 use crate::port::{Parcel, Totals};
 use crate::solver::Solution;

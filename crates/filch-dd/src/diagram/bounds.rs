@@ -9,7 +9,7 @@
 //! open node. It is the least, over all arcs down, of what the threshold of the lower end leaves
 //! for the node.
 
-use super::node::{COPIED, CUT, NO_THRESHOLD, NO_WAY};
+use super::node::{COPIED, CUT, NO_PATH, NO_THRESHOLD};
 use super::{Diagram, Halt, Task};
 use crate::model::{add, UNKNOWN};
 use crate::problem::{Cost, Relaxation};
@@ -39,7 +39,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
             let mut relaxed_below = false;
             for arc in &self.arcs[first as usize..node.arcs_end as usize] {
                 let to = &self.nodes[arc.to as usize];
-                if to.below != NO_WAY {
+                if to.below != NO_PATH {
                     node.below = node.below.max(add(to.below, arc.cost)?);
                     relaxed_below |= !to.is_exact();
                 }
@@ -48,16 +48,16 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
                 }
             }
             let cut = if frontier { node.is_exact() && relaxed_below } else { at >= layer_start && at < below };
-            if cut && node.below != NO_WAY {
+            if cut && node.below != NO_PATH {
                 node.flags |= CUT;
                 self.cut.push(id);
             }
             if let Some(cache) = task.cache {
                 let above = if frontier { node.is_exact() } else { at < below };
-                let reach = add(node.cost, if node.below == NO_WAY { 0 } else { node.below })?;
+                let reach = add(node.cost, if node.below == NO_PATH { 0 } else { node.below })?;
                 if node.rough != UNKNOWN && add(node.cost, node.rough)? <= known {
                     node.threshold = known.saturating_sub(node.rough);
-                } else if cut && node.below != NO_WAY {
+                } else if cut && node.below != NO_PATH {
                     node.threshold =
                         if reach <= known { node.threshold.min(known.saturating_sub(node.below)) } else { node.cost };
                 }
@@ -71,8 +71,8 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
                     if !node.has(COPIED) || node.has(CUT) {
                         cache.raise(node.hash, depth, state, node.threshold, explored);
                     }
-                    if node.born as usize != depth {
-                        cache.raise(node.hash, node.born as usize, state, node.threshold, explored);
+                    if node.depth_made as usize != depth {
+                        cache.raise(node.hash, node.depth_made as usize, state, node.threshold, explored);
                     }
                 }
             }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use super::node::{COPIED, NONE};
 use super::{Diagram, Task};
-use crate::model::{reach, Overflow};
+use crate::model::{bound_of, Overflow};
 use crate::problem::{Cost, Relaxation};
-use crate::solver::{Open, Step, Trail};
+use crate::solver::{OpenNode, Step, Trail};
 
 impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
     /// Appends the nodes of the cutset whose bound is above `floor`, in no order.
@@ -22,7 +22,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         &mut self,
         task: &Task<'_, P>,
         floor: Cost,
-        out: &mut Vec<Open<S>>,
+        out: &mut Vec<OpenNode<S>>,
     ) -> Result<(), Overflow>
     where
         P: Relaxation<State = S>,
@@ -35,14 +35,14 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         for at in 0..self.cut.len() {
             let id = self.cut[at];
             let node = &self.nodes[id as usize];
-            let bound = reach(node.cost, node.rough)?.min(reach(node.cost, node.below)?).min(task.root.bound);
+            let bound = bound_of(node.cost, node.rough)?.min(bound_of(node.cost, node.below)?).min(task.root.bound);
             if bound <= floor {
                 continue;
             }
             let depth = self.depth_of(node) as u32;
             let (cost, state) = (node.cost, self.states[id as usize].clone());
             let step = self.mark(id, &mut steps);
-            out.push(Open { state, cost, bound, depth, step, trail: Arc::clone(&nowhere) });
+            out.push(OpenNode { state, cost, bound, depth, step, trail: Arc::clone(&nowhere) });
         }
         if out.len() > first {
             let trail = Arc::new(Trail::new(Arc::clone(&task.root.trail), task.root.step, steps));
@@ -55,7 +55,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
 
     /// Returns the step that leads to a node, and makes missing steps above it.
     fn mark(&mut self, id: u32, steps: &mut Vec<Step>) -> u32 {
-        let mut missing = core::mem::take(&mut self.moving);
+        let mut missing = core::mem::take(&mut self.branching);
         missing.clear();
         let mut at = id;
         let mut last = Step::ROOT;
@@ -79,7 +79,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
             }
             self.trail_marks[at as usize] = last;
         }
-        self.moving = missing;
+        self.branching = missing;
         last
     }
 }

@@ -2,7 +2,7 @@
 
 use super::node::{Arc, Layer, Node, EXACT, GONE, NONE};
 use super::{Diagram, Halt, Host, Task};
-use crate::model::{add, hash_of, reach, Overflow};
+use crate::model::{add, bound_of, hash_of, Overflow};
 use crate::problem::{Cost, Decision, Relaxation, Value, Variable};
 
 /// Returns the half of the hash that is kept.
@@ -28,9 +28,9 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         if host.stop() {
             return Err(Halt::Stopped);
         }
-        self.part(task, variable);
+        self.split_layer(task, variable);
         let stayed = self.next.len();
-        if !self.moving.is_empty() {
+        if !self.branching.is_empty() {
             if stayed == 0 {
                 self.table.reset(0);
             }
@@ -48,16 +48,16 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
     ///
     /// The split must be complete before the first child is made: a child comes after the decision,
     /// and must not be confused with a node before it.
-    fn part<P>(&mut self, task: &Task<'_, P>, variable: Variable)
+    fn split_layer<P>(&mut self, task: &Task<'_, P>, variable: Variable)
     where
         P: Relaxation<State = S>,
     {
         self.next.clear();
-        self.moving.clear();
+        self.branching.clear();
         for &id in &self.pool {
             if task.model.problem.matters(variable, &self.states[id as usize]) {
                 self.nodes[id as usize].flags |= GONE;
-                self.moving.push(id);
+                self.branching.push(id);
             } else {
                 self.next.push(id);
             }
@@ -73,8 +73,8 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         // A layer below the root's layer has its nodes closed now, and can be the last exact one.
         self.below_root = layer > 0;
         let mut values = core::mem::take(&mut self.values);
-        for at in 0..self.moving.len() {
-            let id = self.moving[at];
+        for at in 0..self.branching.len() {
+            let id = self.branching[at];
             values.clear();
             task.model.problem.domain(variable, &self.states[id as usize], |value| values.push(value));
             for &value in &values {
@@ -109,19 +109,19 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
             Ok(id) => {
                 let node = &mut self.nodes[id as usize];
                 let rough = node.rough;
-                if reach(cost, rough)? <= floor {
-                    self.bar(from, arc_cost, rough, floor);
+                if bound_of(cost, rough)? <= floor {
+                    self.lower_threshold(from, arc_cost, rough, floor);
                     return Ok(());
                 }
                 // A node is exact only if all nodes above it are.
                 node.flags &= above | !EXACT;
                 let arc = self.make_arc(from, decision.value, arc_cost);
-                self.lead_into(id, arc, cost);
+                self.attach_arc(id, arc, cost);
             }
             Err(slot) => {
                 let rough = task.model.rough_bound(self.depth + 1, &next)?;
-                if reach(cost, rough)? <= floor {
-                    self.bar(from, arc_cost, rough, floor);
+                if bound_of(cost, rough)? <= floor {
+                    self.lower_threshold(from, arc_cost, rough, floor);
                     return Ok(());
                 }
                 let id = self.nodes.len() as u32;
@@ -152,7 +152,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
     ///
     /// The arc is of use only if the node is reached at a cost above the threshold.
     #[inline]
-    fn bar(&mut self, from: u32, arc_cost: Cost, rough: Cost, floor: Cost) {
+    fn lower_threshold(&mut self, from: u32, arc_cost: Cost, rough: Cost, floor: Cost) {
         let node = &mut self.nodes[from as usize];
         node.threshold = node.threshold.min(floor.saturating_sub(rough).saturating_sub(arc_cost));
     }
@@ -187,8 +187,8 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
                     _ => true,
                 }
             });
-            self.looked += (before - stayed) as u64;
-            self.seen += (before - self.pool.len()) as u64;
+            self.cache_lookups += (before - stayed) as u64;
+            self.cache_hits += (before - self.pool.len()) as u64;
         }
         if let Some(dominance) = task.dominance {
             // Greatest cost first: these dominate the others, not the other way round.

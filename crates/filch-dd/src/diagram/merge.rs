@@ -3,7 +3,7 @@
 use super::node::{Arc, Node, COPIED, EXACT, GONE, MERGED, NONE, RANKED};
 use super::restrict::Start;
 use super::{Diagram, Halt, Host, Task};
-use crate::model::{add, reach};
+use crate::model::{add, bound_of};
 use crate::problem::{Cost, Relaxation};
 
 /// A node with its sort key: its cost, then its rank, then its number.
@@ -47,7 +47,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
                 }
             }
             let start = self.layers.last().map_or(0, |layer| layer.start as usize);
-            self.freeze(task);
+            self.close_stayed(task);
             self.last_exact = Some((start, self.closed.len()));
         }
         self.rank(task);
@@ -76,7 +76,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         for at in 0..self.pool.len() {
             let id = self.pool[at];
             let node = &mut self.nodes[id as usize];
-            if reach(node.cost, node.rough)? <= floor {
+            if bound_of(node.cost, node.rough)? <= floor {
                 node.flags |= GONE;
                 node.threshold = floor.saturating_sub(node.rough);
             } else {
@@ -95,7 +95,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
     /// The copy may be merged, or get arcs from merged nodes. The node itself remains exact. Both
     /// cutsets need that. The node is in the last exact layer. And if it were not exact, the
     /// frontier would be above it, perhaps at the diagram's own root.
-    fn freeze<P>(&mut self, task: &Task<'_, P>)
+    fn close_stayed<P>(&mut self, task: &Task<'_, P>)
     where
         P: Relaxation<State = S>,
     {
@@ -104,12 +104,12 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         for at in 0..self.pool.len() {
             let id = self.pool[at];
             let node = self.nodes[id as usize];
-            if node.born as usize == self.depth {
+            if node.depth_made as usize == self.depth {
                 continue;
             }
             let copy = self.nodes.len() as u32;
             let arc = self.push_arc(Arc { cost: 0, value, from: id, to: copy, next: NONE });
-            self.nodes.push(Node { best: arc, inbound: arc, born: self.depth as u32, ..node });
+            self.nodes.push(Node { best: arc, inbound: arc, depth_made: self.depth as u32, ..node });
             self.states.push(self.states[id as usize].clone());
             let node = &mut self.nodes[id as usize];
             node.flags |= GONE | COPIED;
@@ -179,7 +179,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
                     led.cost,
                 )?;
                 self.arcs[arc as usize].cost = cost;
-                self.lead_into(into, arc, add(so_far, cost)?);
+                self.attach_arc(into, arc, add(so_far, cost)?);
                 arc = led.next;
             }
         }

@@ -32,10 +32,10 @@ mod table;
 mod tests;
 
 use crate::cache::Cache;
-use crate::dominance::Dominated;
+use crate::dominance::DominanceCheck;
 use crate::model::{Model, Overflow};
 use crate::problem::{Cost, Decision, Relaxation};
-use crate::solver::{Cutset, Open};
+use crate::solver::{Cutset, OpenNode};
 use node::{Arc, Layer, Node};
 use restrict::Restricted;
 use table::Table;
@@ -43,11 +43,11 @@ use table::Table;
 /// The settings of a diagram.
 pub(crate) struct Task<'a, P: Relaxation> {
     pub(crate) model: Model<'a, P>,
-    pub(crate) root: &'a Open<P::State>,
+    pub(crate) root: &'a OpenNode<P::State>,
     pub(crate) width: usize,
     pub(crate) cutset: Cutset,
     pub(crate) cache: Option<&'a Cache<P::State>>,
-    pub(crate) dominance: Option<&'a dyn Dominated<P::State>>,
+    pub(crate) dominance: Option<&'a dyn DominanceCheck<P::State>>,
     /// Whether to look for solutions before the bound is known.
     ///
     /// Otherwise only if the bound leaves something open.
@@ -107,7 +107,7 @@ pub(crate) struct Diagram<S> {
     /// Scratch: the nodes of the next layer.
     next: Vec<u32>,
     /// Scratch: the nodes of the current layer to which the variable matters.
-    moving: Vec<u32>,
+    branching: Vec<u32>,
     values: Vec<crate::problem::Value>,
     table: Table,
     ranked: Vec<merge::Ranked>,
@@ -128,9 +128,9 @@ pub(crate) struct Diagram<S> {
     starts_depth: usize,
     restricted: Restricted<S>,
     restricted_done: bool,
-    made: u64,
-    looked: u64,
-    seen: u64,
+    nodes_made: u64,
+    cache_lookups: u64,
+    cache_hits: u64,
 }
 
 impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
@@ -143,7 +143,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
             closed: Vec::new(),
             pool: Vec::new(),
             next: Vec::new(),
-            moving: Vec::new(),
+            branching: Vec::new(),
             values: Vec::new(),
             table: Table::new(),
             ranked: Vec::new(),
@@ -157,22 +157,22 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
             starts_depth: 0,
             restricted: Restricted::new(),
             restricted_done: false,
-            made: 0,
-            looked: 0,
-            seen: 0,
+            nodes_made: 0,
+            cache_lookups: 0,
+            cache_hits: 0,
         }
     }
 
     /// Returns the number of nodes made in this and all earlier diagrams.
-    pub(crate) fn made(&self) -> u64 {
-        self.made
+    pub(crate) fn nodes_made(&self) -> u64 {
+        self.nodes_made
     }
 
     /// Returns the numbers of lookups in the cache and of nodes that it dropped.
     ///
     /// The counts are of all diagrams.
-    pub(crate) fn lookups(&self) -> (u64, u64) {
-        (self.looked, self.seen)
+    pub(crate) fn cache_counts(&self) -> (u64, u64) {
+        (self.cache_lookups, self.cache_hits)
     }
 
     /// Builds the diagrams of `task`.
@@ -184,7 +184,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
     {
         self.start(task)?;
         let built = self.build(task, host);
-        self.made += (self.nodes.len() + self.restricted.len()) as u64;
+        self.nodes_made += (self.nodes.len() + self.restricted.len()) as u64;
         built
     }
 
@@ -200,7 +200,7 @@ impl<S: Clone + Eq + core::hash::Hash> Diagram<S> {
         let mut best = self.best_of(|_| true);
         if let Some((cost, leaf)) = best {
             if cost > host.floor() {
-                if self.leads_through_no_merged_node(leaf) {
+                if self.best_path_is_exact(leaf) {
                     self.report(leaf, cost, host)?;
                 } else if let Some((cost, leaf)) = self.best_of(Node::is_exact) {
                     if cost > host.floor() {

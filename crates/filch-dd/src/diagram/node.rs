@@ -12,7 +12,7 @@ use crate::problem::{Cost, Decision, Value, Variable};
 pub(super) const NONE: u32 = u32::MAX;
 
 /// No way down from a node.
-pub(super) const NO_WAY: Cost = Cost::MIN;
+pub(super) const NO_PATH: Cost = Cost::MIN;
 
 /// No threshold: any cost may be worth reaching the state again.
 pub(super) const NO_THRESHOLD: Cost = Cost::MAX;
@@ -52,25 +52,25 @@ pub(super) struct Node {
     /// The layer in which it was closed.
     pub(super) layer: u32,
     /// The number of decisions before it, when it was made.
-    pub(super) born: u32,
+    pub(super) depth_made: u32,
     pub(super) hash: u32,
     pub(super) flags: u8,
 }
 
 impl Node {
     #[inline]
-    pub(super) fn new(cost: Cost, rough: Cost, hash: u32, born: usize, flags: u8) -> Self {
+    pub(super) fn new(cost: Cost, rough: Cost, hash: u32, depth_made: usize, flags: u8) -> Self {
         Node {
             cost,
             rough,
-            below: NO_WAY,
+            below: NO_PATH,
             threshold: NO_THRESHOLD,
             rank: 0,
             best: NONE,
             inbound: NONE,
             arcs_end: 0,
             layer: 0,
-            born: born as u32,
+            depth_made: depth_made as u32,
             hash,
             flags,
         }
@@ -118,7 +118,7 @@ impl<S> Diagram<S> {
 
     /// Adds an arc to the node `to`, which has cost `cost` through it.
     #[inline]
-    pub(super) fn lead_into(&mut self, to: u32, arc: u32, cost: Cost) {
+    pub(super) fn attach_arc(&mut self, to: u32, arc: u32, cost: Cost) {
         let node = &mut self.nodes[to as usize];
         self.arcs[arc as usize].next = node.inbound;
         self.arcs[arc as usize].to = to;
@@ -151,7 +151,7 @@ impl<S> Diagram<S> {
     /// Returns whether the best path to a node is a path of the problem.
     ///
     /// Other paths to the node need not be.
-    pub(super) fn leads_through_no_merged_node(&self, mut id: u32) -> bool {
+    pub(super) fn best_path_is_exact(&self, mut id: u32) -> bool {
         loop {
             let node = &self.nodes[id as usize];
             if node.is_exact() {

@@ -10,7 +10,7 @@ use super::merge::{best_first, Ranked};
 use super::node::NONE;
 use super::table::Table;
 use super::{Diagram, Halt, Host, Task};
-use crate::model::{add, reach};
+use crate::model::{add, bound_of};
 use crate::problem::{Cost, Decision, Relaxation, Value, Variable};
 
 /// A node of the relaxed diagram from which the restricted one starts.
@@ -45,7 +45,7 @@ pub(super) struct Restricted<S> {
     first: usize,
     pool: Vec<u32>,
     next: Vec<u32>,
-    moving: Vec<u32>,
+    branching: Vec<u32>,
     values: Vec<Value>,
     ranked: Vec<Ranked>,
     table: Table,
@@ -59,7 +59,7 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
             first: 0,
             pool: Vec::new(),
             next: Vec::new(),
-            moving: Vec::new(),
+            branching: Vec::new(),
             values: Vec::new(),
             ranked: Vec::new(),
             table: Table::new(),
@@ -122,11 +122,11 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
                 return Err(Halt::Stopped);
             }
             self.next.clear();
-            self.moving.clear();
+            self.branching.clear();
             for &id in &self.pool {
                 if problem.matters(variable, &self.states[id as usize]) {
                     self.nodes[id as usize].gone = true;
-                    self.moving.push(id);
+                    self.branching.push(id);
                 } else {
                     self.next.push(id);
                 }
@@ -137,8 +137,8 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
             }
             depth += 1;
             let floor = host.floor();
-            for at in 0..self.moving.len() {
-                self.expand(task, self.moving[at], variable, depth, floor)?;
+            for at in 0..self.branching.len() {
+                self.expand(task, self.branching[at], variable, depth, floor)?;
             }
             core::mem::swap(&mut self.pool, &mut self.next);
             if self.pool.len() > stayed {
@@ -197,7 +197,7 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
                             if let Some(place) = self.next.iter_mut().find(|place| **place == found) {
                                 *place = at;
                             }
-                            self.remember(hash, at);
+                            self.add_to_table(hash, at);
                         } else {
                             node.cost = cost;
                             node.value = value;
@@ -208,7 +208,7 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
                 }
                 Err(_) => {
                     let rough = task.model.rough_bound(depth, &next)?;
-                    if reach(cost, rough)? <= floor {
+                    if bound_of(cost, rough)? <= floor {
                         continue;
                     }
                     let at = self.nodes.len() as u32;
@@ -225,7 +225,7 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
                     });
                     self.states.push(next);
                     self.next.push(at);
-                    self.remember(hash, at);
+                    self.add_to_table(hash, at);
                 }
             }
         }
@@ -235,7 +235,7 @@ impl<S: Clone + Eq + core::hash::Hash> Restricted<S> {
 
     /// Adds a node that is already in the next layer to the table.
     #[inline]
-    fn remember(&mut self, hash: u32, at: u32) {
+    fn add_to_table(&mut self, hash: u32, at: u32) {
         if self.table.is_full() {
             self.table.reset(self.next.len() * 2);
             for &id in &self.next {

@@ -12,11 +12,11 @@ pub(crate) struct Table {
     used: Vec<u32>,
 }
 
-const SMALLEST: usize = 64;
+const MIN_SLOTS: usize = 64;
 
 impl Table {
     pub(crate) fn new() -> Self {
-        Table { slots: vec![0; SMALLEST], mask: SMALLEST - 1, used: Vec::new() }
+        Table { slots: vec![0; MIN_SLOTS], mask: MIN_SLOTS - 1, used: Vec::new() }
     }
 
     /// Empties the table and makes room for `expected` nodes.

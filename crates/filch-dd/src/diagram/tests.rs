@@ -4,11 +4,11 @@ use super::{Compiled, Diagram, Halt, Host, Task};
 use crate::cache::Cache;
 use crate::model::Model;
 use crate::problem::{Cost, Decision, Problem, Relaxation};
-use crate::solver::{Cutset, Open, Step, Trail};
+use crate::solver::{Cutset, OpenNode, Step, Trail};
 use crate::tiny::{best_below, Dice, IndependentSet, Jobs, Knapsack};
 
 /// Keeps the solutions, and raises its floor with them or not.
-struct Watcher {
+struct RecordingHost {
     floor: Cost,
     raise: bool,
     found: Vec<(Cost, Vec<Decision>)>,
@@ -16,13 +16,13 @@ struct Watcher {
     stop_after: usize,
 }
 
-impl Watcher {
+impl RecordingHost {
     fn new(floor: Cost, raise: bool) -> Self {
-        Watcher { floor, raise, found: Vec::new(), layers: 0, stop_after: usize::MAX }
+        RecordingHost { floor, raise, found: Vec::new(), layers: 0, stop_after: usize::MAX }
     }
 }
 
-impl Host for Watcher {
+impl Host for RecordingHost {
     fn floor(&self) -> Cost {
         self.floor
     }
@@ -33,7 +33,7 @@ impl Host for Watcher {
     }
 
     fn found(&mut self, cost: Cost, decisions: &[Decision]) -> Result<(), Halt> {
-        assert!(cost > self.floor, "a solution that is no better was reported");
+        assert!(cost > self.floor, "a solution that is no better than the floor was reported");
         if self.raise {
             self.floor = cost;
         }
@@ -42,16 +42,23 @@ impl Host for Watcher {
     }
 }
 
-fn root<P: Relaxation>(problem: &P) -> Open<P::State> {
-    let cost = Model::new(problem).turn(problem.initial_cost()).unwrap();
-    Open { state: problem.initial_state(), cost, bound: Cost::MAX, depth: 0, step: Step::ROOT, trail: Trail::root() }
+fn root<P: Relaxation>(problem: &P) -> OpenNode<P::State> {
+    let cost = Model::new(problem).convert_sense(problem.initial_cost()).unwrap();
+    OpenNode {
+        state: problem.initial_state(),
+        cost,
+        bound: Cost::MAX,
+        depth: 0,
+        step: Step::ROOT,
+        trail: Trail::root(),
+    }
 }
 
 /// Returns the best cost that an open node can reach, in the engine's sense.
-fn best_of<P: Relaxation>(problem: &P, open: &Open<P::State>) -> Option<Cost> {
+fn best_of<P: Relaxation>(problem: &P, open: &OpenNode<P::State>) -> Option<Cost> {
     let model = Model::new(problem);
-    let cost = model.turn(open.cost).unwrap();
-    best_below(problem, open.depth as usize, &open.state, cost).map(|best| model.turn(best).unwrap())
+    let cost = model.convert_sense(open.cost).unwrap();
+    best_below(problem, open.depth as usize, &open.state, cost).map(|best| model.convert_sense(best).unwrap())
 }
 
 /// Takes decisions from the problem's initial state. Returns the state and cost there.
@@ -65,10 +72,10 @@ fn retrace<P: Relaxation>(problem: &P, path: &[Decision]) -> (P::State, Cost) {
         cost += problem.cost(&state, &next, decision);
         state = next;
     }
-    (state, Model::new(problem).turn(cost).unwrap())
+    (state, Model::new(problem).convert_sense(cost).unwrap())
 }
 
-fn path_to<S>(open: &Open<S>) -> Vec<Decision> {
+fn path_to<S>(open: &OpenNode<S>) -> Vec<Decision> {
     let mut path = Vec::new();
     open.trail.walk_up(open.step, |decision| path.push(decision));
     path.reverse();
@@ -100,27 +107,24 @@ where
                 // For this one diagram only: what it learns must not prune its own nodes.
                 let cache = cached.then(Cache::new);
                 let task = Task { model, root: &open, width, cutset, cache: cache.as_ref(), dominance: None, eager };
-                let mut watcher = Watcher::new(floor, raise);
-                let compiled = diagram.compile(&task, &mut watcher).unwrap();
+                let mut host = RecordingHost::new(floor, raise);
+                let compiled = diagram.compile(&task, &mut host).unwrap();
                 let mut left = Vec::new();
                 if compiled == Compiled::Open {
-                    diagram.drain_cutset(&task, watcher.floor, &mut left).unwrap();
+                    diagram.drain_cutset(&task, host.floor, &mut left).unwrap();
                 }
-                for (cost, decisions) in &watcher.found {
+                for (cost, decisions) in &host.found {
                     assert!(best.is_some_and(|best| *cost <= best), "{what}: a solution better than the best");
                     let path = [&path_to(&open)[..], decisions].concat();
                     assert_eq!(retrace(problem, &path).1, *cost, "{what}: the solution's path");
                 }
-                let mut covered = watcher.found.iter().map(|(cost, _)| *cost).max();
+                let mut covered = host.found.iter().map(|(cost, _)| *cost).max();
                 for node in &left {
-                    assert!(node.depth > open.depth, "{what}: no step forward");
-                    assert!(node.bound > watcher.floor, "{what}: not worth a look");
+                    assert!(node.depth > open.depth, "{what}: the node is not deeper than its root");
+                    assert!(node.bound > host.floor, "{what}: the bound is not above the floor");
                     assert_eq!(retrace(problem, &path_to(node)), (node.state.clone(), node.cost), "{what}: the trail");
                     let below = best_of(problem, node);
-                    assert!(
-                        below.is_none_or(|below| below <= node.bound.max(watcher.floor)),
-                        "{what}: a bound too low"
-                    );
+                    assert!(below.is_none_or(|below| below <= node.bound.max(host.floor)), "{what}: a bound too low");
                     covered = covered.max(below);
                 }
                 if let Some(best) = best.filter(|&best| best > floor) {
@@ -137,7 +141,7 @@ where
 }
 
 #[test]
-fn a_cutset_has_all_that_is_better_and_its_bounds_and_trails_hold() {
+fn a_cutset_covers_all_better_solutions_and_its_bounds_and_trails_are_valid() {
     let mut dice = Dice::new(17);
     for seed in 0..80 {
         let (long_arcs, rough) = (seed % 2 == 1, seed % 3 > 0);
@@ -148,7 +152,7 @@ fn a_cutset_has_all_that_is_better_and_its_bounds_and_trails_hold() {
 }
 
 #[test]
-fn a_diagram_that_is_stopped_says_so_and_the_next_one_is_as_good_as_new() {
+fn a_stopped_diagram_returns_stopped_and_does_not_affect_the_next_one() {
     let problem = Knapsack::random(5, false, false);
     let mut diagram = Diagram::new();
     let open = root(&problem);
@@ -156,11 +160,11 @@ fn a_diagram_that_is_stopped_says_so_and_the_next_one_is_as_good_as_new() {
     let cutset = Cutset::Frontier;
     let task = Task { model, root: &open, width: 3, cutset, cache: None, dominance: None, eager: true };
     for layers in 0..problem.variables() {
-        let mut watcher = Watcher { stop_after: layers, ..Watcher::new(Cost::MIN, true) };
-        assert!(matches!(diagram.compile(&task, &mut watcher), Err(Halt::Stopped)), "after {layers} layers");
+        let mut host = RecordingHost { stop_after: layers, ..RecordingHost::new(Cost::MIN, true) };
+        assert!(matches!(diagram.compile(&task, &mut host), Err(Halt::Stopped)), "after {layers} layers");
     }
     let task = Task { width: 1000, ..task };
-    let mut watcher = Watcher::new(Cost::MIN, true);
-    assert_eq!(diagram.compile(&task, &mut watcher).unwrap(), Compiled::Done);
-    assert_eq!(watcher.found.last().map(|(cost, _)| *cost), best_of(&problem, &open));
+    let mut host = RecordingHost::new(Cost::MIN, true);
+    assert_eq!(diagram.compile(&task, &mut host).unwrap(), Compiled::Done);
+    assert_eq!(host.found.last().map(|(cost, _)| *cost), best_of(&problem, &open));
 }

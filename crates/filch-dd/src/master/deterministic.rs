@@ -5,58 +5,58 @@
 use std::cell::RefCell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-use super::crew::{Clock, Crew, Summon};
-use super::member::Member;
+use super::shared::{Clock, Shared, Waker};
 use super::worker::{Step, Worker};
+use super::worker_data::WorkerData;
 use super::Work;
 use crate::sync::Ordering;
 
-/// The members that do not wait, by index, without the one whose turn it is.
-struct Stage<W: Work>(RefCell<Vec<Option<Member<W>>>>);
+/// The workers that do not wait, by index, without the one whose turn it is.
+struct ActiveWorkers<W: Work>(RefCell<Vec<Option<WorkerData<W>>>>);
 
-impl<W: Work> Summon<W> for Stage<W> {
-    fn summon(&self, member: Member<W>) {
-        let index = member.index;
-        self.0.borrow_mut()[index] = Some(member);
+impl<W: Work> Waker<W> for ActiveWorkers<W> {
+    fn wake(&self, data: WorkerData<W>) {
+        let index = data.index;
+        self.0.borrow_mut()[index] = Some(data);
     }
 }
 
 /// Runs all workers until the run is over. A panic ends the run, and is kept.
-pub(super) fn play<W: Work>(crew: &Crew<'_, W>, first: Member<W>) {
-    let stage = Stage(RefCell::new(crew.desks.iter().map(|_| None).collect()));
-    stage.summon(first);
-    let played = catch_unwind(AssertUnwindSafe(|| while rounds(crew, &stage) {}));
-    if let Err(panic) = played {
-        crew.fail(panic);
+pub(super) fn run<W: Work>(shared: &Shared<'_, W>, first: WorkerData<W>) {
+    let active = ActiveWorkers(RefCell::new(shared.worker_infos.iter().map(|_| None).collect()));
+    active.wake(first);
+    let result = catch_unwind(AssertUnwindSafe(|| while run_round(shared, &active) {}));
+    if let Err(panic) = result {
+        shared.fail(panic);
     }
-    for member in stage.0.into_inner().into_iter().flatten() {
-        crew.retire(member);
+    for data in active.0.into_inner().into_iter().flatten() {
+        shared.retire(data);
     }
 }
 
 /// Makes a step of each worker that does not wait. Returns whether any worker is left.
-fn rounds<W: Work>(crew: &Crew<'_, W>, stage: &Stage<W>) -> bool {
-    let mut anybody = false;
-    for index in 0..crew.desks.len() {
-        let member = stage.0.borrow_mut()[index].take();
-        let Some(member) = member else { continue };
-        if let Clock::Steps(steps) = &crew.clock {
+fn run_round<W: Work>(shared: &Shared<'_, W>, active: &ActiveWorkers<W>) -> bool {
+    let mut any_active = false;
+    for index in 0..shared.worker_infos.len() {
+        let data = active.0.borrow_mut()[index].take();
+        let Some(data) = data else { continue };
+        if let Clock::Steps(steps) = &shared.clock {
             steps.fetch_add(1, Ordering::Relaxed);
         }
-        let mut worker = Worker::begin(crew, stage, member);
+        let mut worker = Worker::begin(shared, active, data);
         match worker.step() {
             Step::Worked => {
-                stage.summon(worker.member);
-                anybody = true;
+                active.wake(worker.data);
+                any_active = true;
             }
-            Step::Over => crew.retire(worker.member),
+            Step::Over => shared.retire(worker.data),
             Step::Idle => {
-                if let Some(member) = crew.idle(worker.member, stage) {
-                    stage.summon(member);
-                    anybody = true;
+                if let Some(data) = shared.idle(worker.data, active) {
+                    active.wake(data);
+                    any_active = true;
                 }
             }
         }
     }
-    anybody
+    any_active
 }

@@ -36,59 +36,59 @@
 //! assert_eq!(report.total().tasks, (2 << 10) - 1);
 //! ```
 //!
-//! # The baton
+//! # The master lock
 //!
-//! The worker that holds the baton is the master. It has the thieves of all queues, the picture of
-//! all workers, and the policy. So only one worker steals at any time, and the type of a bulk
-//! queue's thief requires that. But a master inside a long task cannot serve other workers. It
-//! therefore releases the baton when it begins a task, and stays master only in name:
+//! The worker that holds the master lock is the master. It has the thieves of all queues, the
+//! overview of all workers, and the policy. So only one worker steals at any time, and the type of
+//! a bulk queue's thief requires that. But a master inside a long task cannot serve other workers.
+//! It therefore releases the master lock when it begins a task, and stays master only in name:
 //!
-//! - A worker whose queue is nearly drained is hungry. It signals so before it begins its next
+//! - A worker whose queue is nearly drained runs low. It signals so before it begins its next
 //!   task. The master in name sees the signal at its next [`poll`](Worker::poll), or between two
-//!   tasks. It takes the baton and brings the hungry worker a batch while that still works. No
+//!   tasks. It takes the master lock and brings that worker a batch while it still works. No
 //!   other worker is disturbed.
-//! - A worker that has nothing left takes the baton itself and is master from then on. It takes
-//!   tasks for itself and for all workers in want. It needs no answer from the owners: it also
-//!   takes from queues whose owners are in a task that never polls.
+//! - A worker that has nothing left takes the master lock itself and is master from then on. It
+//!   takes tasks for itself and for all workers that want work. It needs no answer from the owners:
+//!   it also takes from queues whose owners are in a task that never polls.
 //! - If there is nothing to take anywhere, the worker parks: it waits without a thread, and its
 //!   thread goes back to the pool. Another worker that has more than one task in its queue at a
-//!   push, or one at a poll or between two tasks, takes the baton. It brings the parked worker a
-//!   share and has the pool run it again.
+//!   push, or one at a poll or between two tasks, takes the master lock. It brings the parked
+//!   worker a share and has the pool run it again.
 //!
-//! So a task that never polls delays other workers in two cases only. First, hungry workers, which
-//! still have work, wait for it if its worker is the master in name. Second, a worker may wait
-//! while the task pushes a single other task, then takes long and does not poll. That other task
-//! stays where it is, because its owner takes it next. (Otherwise a chain of tasks, of which each
-//! pushes the next, would go from thread to thread with every task.)
+//! So a task that never polls delays other workers in two cases only. First, workers that run low,
+//! which still have work, wait for it if its worker is the master in name. Second, a worker may
+//! wait while the task pushes a single other task, then takes long and does not poll. That other
+//! task stays where it is, because its owner takes it next. (Otherwise a chain of tasks, of which
+//! each pushes the next, would go from thread to thread with every task.)
 //!
-//! A worker that has work never waits for the baton. If the baton is taken, the worker leaves a
-//! note, and the holder serves once more. No thread waits for tasks either; `process` may use the
-//! pool in any way.
+//! A worker that has work never waits for the master lock. If the master lock is taken, the worker
+//! leaves a request, and the holder serves once more. No thread waits for tasks either; `process`
+//! may use the pool in any way.
 //!
 //! # What it costs
 //!
-//! A push and a poll read one shared word, which is written when a worker comes into want. A task
-//! also writes its region to its worker's own cache line. A task takes no lock unless a worker is
-//! in want or the task publishes something.
+//! A push and a poll read one shared word, which is written when a worker begins to want work. A
+//! task also writes its region to its worker's own cache line. A task takes no lock unless a worker
+//! wants work or the task publishes something.
 
-mod baton;
-mod crew;
 mod deterministic;
 mod idle;
-mod learnt;
-mod life;
-mod mail;
-mod member;
+mod inbox;
+mod master_lock;
+mod master_state;
 #[cfg(all(loom, test))]
 mod models;
-mod office;
-mod picture;
+mod notes;
+mod overview;
 mod policy;
 mod queue;
 mod region;
 mod report;
+mod run_loop;
+mod shared;
 mod signal;
 mod worker;
+mod worker_data;
 
 use core::fmt;
 use std::time::{Duration, Instant};
@@ -97,14 +97,14 @@ use filch::explore::Cancel;
 use filch::Pool;
 
 pub use filch_queue::bulk::Batch;
-pub use picture::{Picture, Standing, State};
+pub use overview::{Overview, State, WorkerStatus};
 pub use policy::{Longest, Move, Nearest, Policy, RoundRobin};
 pub use region::Region;
 pub use report::{Counts, Ending, Report, Transfer, Transfers};
 pub use worker::Worker;
 
 use crate::sync::advice::AtomicU64;
-use crew::{Clock, Crew, Fencing, Limits, Plan};
+use shared::{Clock, Fencing, Limits, Plan, Shared};
 
 /// A kind of task and the function that processes it.
 pub trait Work: Sync + Sized {
@@ -125,14 +125,14 @@ pub trait Work: Sync + Sized {
 }
 
 /// Builder for a run: the number of workers, the policy, the limits.
-#[must_use = "nothing is done until `run` is called"]
+#[must_use = "does nothing until `run` is called"]
 pub struct Master<'p> {
     pool: Option<&'p Pool>,
     threads: Option<usize>,
     policy: Box<dyn Policy>,
     deterministic: bool,
     limits: Limits,
-    remember: usize,
+    notes_per_worker: usize,
     log: usize,
 }
 
@@ -145,7 +145,7 @@ impl Master<'static> {
             policy: Box::new(Nearest::new()),
             deterministic: false,
             limits: Limits::default(),
-            remember: 64,
+            notes_per_worker: 64,
             log: 1024,
         }
     }
@@ -166,8 +166,8 @@ impl<'p> Master<'p> {
     ///
     /// There is a worker for each of its threads, or fewer if [`threads`](Master::threads) says so.
     pub fn pool<'q>(self, pool: &'q Pool) -> Master<'q> {
-        let Master { threads, policy, deterministic, limits, remember, log, .. } = self;
-        Master { pool: Some(pool), threads, policy, deterministic, limits, remember, log }
+        let Master { threads, policy, deterministic, limits, notes_per_worker, log, .. } = self;
+        Master { pool: Some(pool), threads, policy, deterministic, limits, notes_per_worker, log }
     }
 
     /// Sets the policy. The default is [`Nearest`].
@@ -207,8 +207,8 @@ impl<'p> Master<'p> {
     }
 
     /// Sets how many [published](Worker::publish) notes each worker keeps. The default is 64.
-    pub fn remember(self, notes: usize) -> Self {
-        Master { remember: notes, ..self }
+    pub fn notes_per_worker(self, notes: usize) -> Self {
+        Master { notes_per_worker: notes, ..self }
     }
 
     /// Sets how many transfers the report keeps, the latest ones. The default is 1,024.
@@ -237,21 +237,21 @@ impl<'p> Master<'p> {
             },
             policy: self.policy,
             limits: self.limits,
-            notes: self.remember,
+            notes: self.notes_per_worker,
             log: self.log,
             clock: if self.deterministic { Clock::Steps(AtomicU64::new(0)) } else { Clock::Real(Instant::now()) },
-            fencing: if matches!(place, Place::Here { .. }) { Fencing::Nobody } else { Fencing::for_threads() },
+            fencing: if matches!(place, Place::Here { .. }) { Fencing::SingleThread } else { Fencing::for_threads() },
         };
-        let (crew, first) = Crew::new(work, roots.into(), plan);
-        let in_pool = |first| filch::scope(|scope| life::in_pool(&crew, scope, first));
+        let (shared, first) = Shared::new(work, roots.into(), plan);
+        let in_pool = |first| filch::scope(|scope| run_loop::in_pool(&shared, scope, first));
         match &place {
-            Place::Here { workers: 1 } if !self.deterministic => life::alone(&crew, first),
-            Place::Here { .. } => deterministic::play(&crew, first),
+            Place::Here { workers: 1 } if !self.deterministic => run_loop::on_this_thread(&shared, first),
+            Place::Here { .. } => deterministic::run(&shared, first),
             Place::Pool(pool) => pool.install(|| in_pool(first)),
             Place::Own(pool) => pool.install(|| in_pool(first)),
             Place::Current => in_pool(first),
         }
-        crew.into_report()
+        shared.into_report()
     }
 
     /// Returns where the run takes place.
@@ -269,7 +269,7 @@ impl<'p> Master<'p> {
                 }
                 match Pool::builder().threads(asked).build() {
                     Ok(pool) => Place::Own(pool),
-                    Err(error) => panic!("a pool of {asked} threads could not be started: {error}"),
+                    Err(error) => panic!("cannot start a pool of {asked} threads: {error}"),
                 }
             }
         }

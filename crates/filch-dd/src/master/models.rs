@@ -1,9 +1,9 @@
-//! The loom models: of the baton alone, and of two workers.
+//! The loom models: of the master lock alone, and of two workers.
 //!
 //! The workers park, push, bring mail and end.
 //!
 //! The queues are small ones made for the models. There is no pool: the model itself runs the
-//! workers that are called.
+//! workers that are woken.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,9 +12,9 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::sync::{Condvar, Mutex};
 use loom::thread;
 
-use super::baton::Baton;
-use super::crew::{Clock, Crew, Fencing, Limits, Plan, Summon};
-use super::member::Member;
+use super::master_lock::MasterLock;
+use super::shared::{Clock, Fencing, Limits, Plan, Shared, Waker};
+use super::worker_data::WorkerData;
 use super::{Nearest, Region, Work, Worker};
 use crate::defect::{self, Defect};
 
@@ -28,18 +28,18 @@ fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     builder.check(model);
 }
 
-/// Each worker has a task to give; the holder of the baton checks all.
-fn comers() {
+/// Each worker has a task to give; the holder of the master lock checks all.
+fn offers_to_a_held_lock() {
     explore(3, || {
         struct World {
             has: [AtomicBool; 2],
-            baton: Baton<[bool; 2]>,
+            master_lock: MasterLock<[bool; 2]>,
         }
         let has = [AtomicBool::new(false), AtomicBool::new(false)];
-        let world = Arc::new(World { has, baton: Baton::new([false; 2]) });
-        let come = |world: &World, index: usize| {
+        let world = Arc::new(World { has, master_lock: MasterLock::new([false; 2]) });
+        let offer = |world: &World, index: usize| {
             world.has[index].store(true, Ordering::Relaxed);
-            world.baton.try_serve(|seen| {
+            world.master_lock.try_serve(|seen| {
                 for (seen, has) in seen.iter_mut().zip(&world.has) {
                     *seen |= has.load(Ordering::Relaxed);
                 }
@@ -47,22 +47,22 @@ fn comers() {
         };
         let other = thread::spawn({
             let world = Arc::clone(&world);
-            move || come(&world, 1)
+            move || offer(&world, 1)
         });
-        come(&world, 0);
+        offer(&world, 0);
         other.join().unwrap();
-        assert_eq!(*world.baton.wait(), [true; 2], "somebody was overlooked");
+        assert_eq!(*world.master_lock.lock(), [true; 2], "the task of a worker was overlooked");
     });
 }
 
 #[test]
-fn who_comes_while_the_baton_is_taken_is_not_overlooked() {
-    assert!(defect::with(None, comers));
+fn a_worker_that_finds_the_master_lock_taken_is_served() {
+    assert!(defect::with(None, offers_to_a_held_lock));
 }
 
 #[test]
-fn a_holder_that_reads_no_notes_is_caught() {
-    assert!(!defect::with(Some(Defect::NotesAreNotRead), comers));
+fn a_master_that_ignores_requests_is_caught() {
+    assert!(!defect::with(Some(Defect::RequestsAreIgnored), offers_to_a_held_lock));
 }
 
 /// Counts its tasks.
@@ -82,60 +82,60 @@ impl Work for Leaves {
     }
 }
 
-/// The workers that have been called.
+/// The workers that have been woken.
 #[derive(Default)]
-struct Stage {
-    called: Mutex<Vec<Member<Leaves>>>,
+struct Woken {
+    workers: Mutex<Vec<WorkerData<Leaves>>>,
     changed: Condvar,
 }
 
-impl Summon<Leaves> for Stage {
-    fn summon(&self, member: Member<Leaves>) {
-        self.called.lock().unwrap().push(member);
+impl Waker<Leaves> for Woken {
+    fn wake(&self, data: WorkerData<Leaves>) {
+        self.workers.lock().unwrap().push(data);
         self.changed.notify_one();
     }
 }
 
 /// Returns two workers of which neither waits; the first has `tasks` tasks.
-fn crew(work: &Leaves, tasks: usize) -> (Crew<'_, Leaves>, [Member<Leaves>; 2]) {
+fn two_workers(work: &Leaves, tasks: usize) -> (Shared<'_, Leaves>, [WorkerData<Leaves>; 2]) {
     let plan = Plan {
         workers: 2,
-        policy: Box::new(Nearest::new().hungry_at(0)),
+        policy: Box::new(Nearest::new().low_watermark(0)),
         limits: Limits::default(),
         notes: 0,
         log: 0,
         clock: Clock::Real(Instant::now()),
-        fencing: Fencing::Sitter,
+        fencing: Fencing::Asymmetric,
     };
-    let (crew, first) = Crew::new(work, (0..tasks).map(|_| ()).collect(), plan);
-    let second = crew.rise(1);
-    (crew, [first, second])
+    let (shared, first) = Shared::new(work, (0..tasks).map(|_| ()).collect(), plan);
+    let second = shared.unpark(1);
+    (shared, [first, second])
 }
 
 /// One worker parks while the other pushes. The other then waits until the first has a task.
-fn sits_down() {
+fn parks_during_a_push() {
     explore(4, || {
         let work: &'static Leaves = Box::leak(Box::default());
-        let (crew, [first, second]) = crew(work, 0);
-        let world = Arc::new((crew, Stage::default()));
+        let (shared, [first, second]) = two_workers(work, 0);
+        let world = Arc::new((shared, Woken::default()));
         let other = thread::spawn({
             let world = Arc::clone(&world);
             move || {
-                let (crew, stage) = &*world;
-                let fed = crew.idle(second, stage).unwrap_or_else(|| {
-                    let mut called = stage.called.lock().unwrap();
+                let (shared, woken) = &*world;
+                let supplied = shared.idle(second, woken).unwrap_or_else(|| {
+                    let mut workers = woken.workers.lock().unwrap();
                     loop {
-                        match called.pop() {
-                            Some(member) => return member,
-                            None => called = stage.changed.wait(called).unwrap(),
+                        match workers.pop() {
+                            Some(data) => return data,
+                            None => workers = woken.changed.wait(workers).unwrap(),
                         }
                     }
                 });
-                assert_eq!((fed.index, fed.owner.is_empty()), (1, false));
+                assert_eq!((supplied.index, supplied.owner.is_empty()), (1, false));
             }
         });
-        let (crew, stage) = &*world;
-        let mut worker = Worker::begin(crew, stage, first);
+        let (shared, woken) = &*world;
+        let mut worker = Worker::begin(shared, woken, first);
         worker.push(());
         worker.push(());
         // This stands for a long task without a poll.
@@ -144,71 +144,71 @@ fn sits_down() {
 }
 
 /// Runs as a worker does, but checks nothing between two tasks.
-fn live(crew: &Crew<'_, Leaves>, stage: &Stage, mut member: Member<Leaves>) {
+fn run_worker(shared: &Shared<'_, Leaves>, woken: &Woken, mut data: WorkerData<Leaves>) {
     loop {
-        while member.owner.pop().is_some() {
-            crew.desks[member.index].called.store(false, Ordering::Relaxed);
-            crew.work.0.fetch_add(1, Ordering::Relaxed);
+        while data.owner.pop().is_some() {
+            shared.worker_infos[data.index].starting.store(false, Ordering::Relaxed);
+            shared.work.0.fetch_add(1, Ordering::Relaxed);
         }
-        match crew.idle(member, stage) {
-            Some(fed) => member = fed,
+        match shared.idle(data, woken) {
+            Some(supplied) => data = supplied,
             None => return,
         }
     }
 }
 
-/// A hungry worker runs out of tasks, with or without mail.
+/// A worker that runs low runs out of tasks, with or without mail.
 ///
 /// The other worker has tasks and polls once.
 ///
 /// All tasks are done when both are parked.
-fn ends() {
+fn runs_to_the_end() {
     explore(2, || {
         let work: &'static Leaves = Box::leak(Box::default());
-        let (crew, [first, second]) = crew(work, 2);
-        crew.hunger(1);
-        let world = Arc::new((crew, Stage::default()));
+        let (shared, [first, second]) = two_workers(work, 2);
+        shared.begin_running_low(1);
+        let world = Arc::new((shared, Woken::default()));
         let other = thread::spawn({
             let world = Arc::clone(&world);
-            move || live(&world.0, &world.1, second)
+            move || run_worker(&world.0, &world.1, second)
         });
-        let (crew, stage) = &*world;
-        let mut worker = Worker::begin(crew, stage, first);
+        let (shared, woken) = &*world;
+        let mut worker = Worker::begin(shared, woken, first);
         let _ = worker.poll();
-        live(crew, stage, worker.member);
+        run_worker(shared, woken, worker.data);
         other.join().unwrap();
-        // Nothing waits for the workers that were called meanwhile, so they can run now.
+        // Nothing waits for the workers that were woken meanwhile, so they can run now.
         loop {
-            let called = stage.called.lock().unwrap().pop();
-            let Some(member) = called else { break };
-            live(crew, stage, member);
+            let next = woken.workers.lock().unwrap().pop();
+            let Some(data) = next else { break };
+            run_worker(shared, woken, data);
         }
-        assert!(crew.signal.look().is_over(), "nobody is left, and it is not over");
-        assert_eq!(work.0.load(Ordering::Relaxed), 2, "it was over too early");
+        assert!(shared.signal.load().is_over(), "all workers are parked, but the run is not over");
+        assert_eq!(work.0.load(Ordering::Relaxed), 2, "the run ended before all tasks were done");
     });
 }
 
 #[test]
-fn a_push_is_not_overlooked_by_who_sits_down() {
-    assert!(defect::with(None, sits_down));
+fn a_worker_that_parks_does_not_miss_a_push() {
+    assert!(defect::with(None, parks_during_a_push));
 }
 
 #[test]
-fn who_sits_down_without_a_barrier_is_caught() {
-    assert!(!defect::with(Some(Defect::SitWithoutBarrier), sits_down));
+fn a_worker_that_parks_without_a_barrier_is_caught() {
+    assert!(!defect::with(Some(Defect::ParkWithoutBarrier), parks_during_a_push));
 }
 
 #[test]
-fn who_sits_down_without_a_last_look_is_caught() {
-    assert!(!defect::with(Some(Defect::SitWithoutLook), sits_down));
+fn a_worker_that_parks_without_a_last_look_is_caught() {
+    assert!(!defect::with(Some(Defect::ParkWithoutLastLook), parks_during_a_push));
 }
 
 #[test]
-fn it_is_over_when_all_is_done_and_not_before() {
-    assert!(defect::with(None, ends));
+fn the_run_is_over_when_all_tasks_are_done_and_not_before() {
+    assert!(defect::with(None, runs_to_the_end));
 }
 
 #[test]
-fn mail_that_nobody_looks_for_is_caught() {
-    assert!(!defect::with(Some(Defect::MailIsForgotten), ends));
+fn a_worker_that_ignores_mail_is_caught() {
+    assert!(!defect::with(Some(Defect::MailIsForgotten), runs_to_the_end));
 }

@@ -2,7 +2,7 @@
 
 use core::cmp::Reverse;
 
-use super::picture::{Picture, State};
+use super::overview::{Overview, State};
 use super::region::Region;
 
 /// A choice of a policy: what to take, and from which worker.
@@ -21,53 +21,54 @@ pub trait Policy: Send {
     /// The queue's owner signals so before it begins the next task, so that more tasks can arrive
     /// meanwhile.
     ///
-    /// Called once, before the run.
-    fn hungry_at(&self) -> usize {
+    /// Starting once, before the run.
+    fn low_watermark(&self) -> usize {
         1
     }
 
-    /// Returns what to take for the hungry or idle worker `hungry`; `None` for nothing.
+    /// Returns what to take for worker `to`, which is idle or runs low; `None` for nothing.
     ///
-    /// [`Picture::spare`] says which workers have tasks to spare.
-    fn choose(&mut self, picture: &Picture<'_>, hungry: usize) -> Option<Move>;
+    /// [`Overview::spare`] says which workers have tasks to spare.
+    fn choose(&mut self, overview: &Overview<'_>, to: usize) -> Option<Move>;
 
-    /// Returns which of the workers in want gets tasks that lie in `region`.
+    /// Returns which of the workers that want work gets tasks that lie in `region`.
     ///
-    /// `hungry` is not empty, and its first element is the worker that the tasks were
+    /// `candidates` is not empty, and its first element is the worker that the tasks were
     /// [chosen](Policy::choose) for.
     ///
     /// By default it is the worker nearest to the tasks. Among equals, an idle worker comes before
     /// one that has work, then the first in the list.
-    fn give(&mut self, picture: &Picture<'_>, region: &Region, hungry: &[usize]) -> usize {
-        let idle = |worker: usize| picture.workers[worker].state == State::Idle;
-        let nearest = hungry.iter().rev().max_by_key(|&&worker| (picture.nearness(worker, Some(region)), idle(worker)));
-        *nearest.unwrap_or(&hungry[0])
+    fn choose_receiver(&mut self, overview: &Overview<'_>, region: &Region, candidates: &[usize]) -> usize {
+        let idle = |worker: usize| overview.workers[worker].state == State::Idle;
+        let nearest =
+            candidates.iter().rev().max_by_key(|&&worker| (overview.nearness(worker, Some(region)), idle(worker)));
+        *nearest.unwrap_or(&candidates[0])
     }
 }
 
 impl<P: Policy + ?Sized> Policy for Box<P> {
-    fn hungry_at(&self) -> usize {
-        (**self).hungry_at()
+    fn low_watermark(&self) -> usize {
+        (**self).low_watermark()
     }
 
-    fn choose(&mut self, picture: &Picture<'_>, hungry: usize) -> Option<Move> {
-        (**self).choose(picture, hungry)
+    fn choose(&mut self, overview: &Overview<'_>, to: usize) -> Option<Move> {
+        (**self).choose(overview, to)
     }
 
-    fn give(&mut self, picture: &Picture<'_>, region: &Region, hungry: &[usize]) -> usize {
-        (**self).give(picture, region, hungry)
+    fn choose_receiver(&mut self, overview: &Overview<'_>, region: &Region, candidates: &[usize]) -> usize {
+        (**self).choose_receiver(overview, region, candidates)
     }
 }
 
 /// Takes half of the longest queue, and prefers workers that are near.
 ///
-/// Among queues that are about as long, it takes the one whose owner works nearest to the worker in
-/// want. The tasks go to the worker in want that works nearest to them.
+/// Among queues that are about as long, it takes the one whose owner works nearest to the
+/// receiver. The tasks go to the worker nearest to them, of all workers that want work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nearest {
     share: f64,
-    as_long: f64,
-    hungry_at: usize,
+    min_relative_length: f64,
+    low_watermark: usize,
 }
 
 impl Nearest {
@@ -76,7 +77,7 @@ impl Nearest {
     /// It takes half of a queue. Queues at least half as long as the longest count as about as
     /// long. A queue with one task left is nearly drained.
     pub fn new() -> Self {
-        Nearest { share: 0.5, as_long: 0.5, hungry_at: 1 }
+        Nearest { share: 0.5, min_relative_length: 0.5, low_watermark: 1 }
     }
 
     /// Sets what share of a queue is taken: more than 0, at most 1.
@@ -88,13 +89,13 @@ impl Nearest {
     ///
     /// `part` is a share of the longest queue, from 0 to 1. 0 chooses by nearness alone. 1 chooses
     /// by length alone, except for ties.
-    pub fn as_long(self, part: f64) -> Self {
-        Nearest { as_long: part, ..self }
+    pub fn min_relative_length(self, part: f64) -> Self {
+        Nearest { min_relative_length: part, ..self }
     }
 
     /// Sets the greatest length at which a queue is nearly drained.
-    pub fn hungry_at(self, tasks: usize) -> Self {
-        Nearest { hungry_at: tasks, ..self }
+    pub fn low_watermark(self, tasks: usize) -> Self {
+        Nearest { low_watermark: tasks, ..self }
     }
 }
 
@@ -105,97 +106,103 @@ impl Default for Nearest {
 }
 
 impl Policy for Nearest {
-    fn hungry_at(&self) -> usize {
-        self.hungry_at
+    fn low_watermark(&self) -> usize {
+        self.low_watermark
     }
 
-    fn choose(&mut self, picture: &Picture<'_>, hungry: usize) -> Option<Move> {
+    fn choose(&mut self, overview: &Overview<'_>, to: usize) -> Option<Move> {
         let givers =
-            || (0..picture.workers.len()).map(|from| (from, picture.spare(from, hungry))).filter(|(_, n)| *n > 0);
+            || (0..overview.workers.len()).map(|from| (from, overview.spare(from, to))).filter(|(_, n)| *n > 0);
         let longest = givers().map(|(_, spare)| spare).max()?;
-        let long = givers().filter(|(_, spare)| *spare as f64 >= self.as_long * longest as f64);
-        let near = |from: usize| picture.nearness(hungry, picture.workers[from].region.as_ref());
+        let long = givers().filter(|(_, spare)| *spare as f64 >= self.min_relative_length * longest as f64);
+        let near = |from: usize| overview.nearness(to, overview.workers[from].region.as_ref());
         let (from, _) = long.max_by_key(|&(from, spare)| (near(from), spare, Reverse(from)))?;
         Some(Move { from, share: self.share })
     }
 }
 
-/// Takes half of the longest queue for the worker in want, wherever that works. For comparison.
+/// Takes half of the longest queue, wherever the receiver works. For comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Longest;
 
 impl Policy for Longest {
-    fn choose(&mut self, picture: &Picture<'_>, hungry: usize) -> Option<Move> {
-        let givers = (0..picture.workers.len()).map(|from| (picture.spare(from, hungry), Reverse(from)));
+    fn choose(&mut self, overview: &Overview<'_>, to: usize) -> Option<Move> {
+        let givers = (0..overview.workers.len()).map(|from| (overview.spare(from, to), Reverse(from)));
         let (_, Reverse(from)) = givers.filter(|(spare, _)| *spare > 0).max()?;
         Some(Move { from, share: 0.5 })
     }
 
-    fn give(&mut self, _: &Picture<'_>, _: &Region, hungry: &[usize]) -> usize {
-        hungry[0]
+    fn choose_receiver(&mut self, _: &Overview<'_>, _: &Region, candidates: &[usize]) -> usize {
+        candidates[0]
     }
 }
 
-/// Takes half of a queue, of one worker after another, for the worker in want. For comparison.
+/// Takes half of a queue, of one worker after another. For comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoundRobin {
     next: usize,
 }
 
 impl Policy for RoundRobin {
-    fn choose(&mut self, picture: &Picture<'_>, hungry: usize) -> Option<Move> {
-        let count = picture.workers.len();
-        let from = (self.next..self.next + count).map(|n| n % count).find(|from| picture.spare(*from, hungry) > 0)?;
+    fn choose(&mut self, overview: &Overview<'_>, to: usize) -> Option<Move> {
+        let count = overview.workers.len();
+        let from = (self.next..self.next + count).map(|n| n % count).find(|from| overview.spare(*from, to) > 0)?;
         self.next = (from + 1) % count;
         Some(Move { from, share: 0.5 })
     }
 
-    fn give(&mut self, _: &Picture<'_>, _: &Region, hungry: &[usize]) -> usize {
-        hungry[0]
+    fn choose_receiver(&mut self, _: &Overview<'_>, _: &Region, candidates: &[usize]) -> usize {
+        candidates[0]
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::picture::Standing;
+    use super::super::overview::WorkerStatus;
     use super::*;
 
-    fn working(queued: usize, region: &[u32]) -> Standing {
-        Standing { state: State::Working, queued, region: Some(Region::at(region)), tasks: 1 }
+    fn working(queued: usize, region: &[u32]) -> WorkerStatus {
+        WorkerStatus { state: State::Working, queued, region: Some(Region::at(region)), tasks: 1 }
     }
 
-    fn idle(region: &[u32]) -> Standing {
-        Standing { state: State::Idle, ..working(0, region) }
+    fn idle(region: &[u32]) -> WorkerStatus {
+        WorkerStatus { state: State::Idle, ..working(0, region) }
     }
 
-    fn from(policy: &mut impl Policy, workers: &[Standing], hungry: usize) -> Option<usize> {
-        policy.choose(&Picture { workers, hungry_at: 1 }, hungry).map(|chosen| chosen.from)
+    fn from(policy: &mut impl Policy, workers: &[WorkerStatus], to: usize) -> Option<usize> {
+        policy.choose(&Overview { workers, low_watermark: 1 }, to).map(|chosen| chosen.from)
     }
 
     #[test]
-    fn nearest_takes_from_the_longest_and_of_those_from_the_nearest() {
+    fn nearest_takes_from_the_nearest_of_the_long_queues() {
         let mut workers = vec![idle(&[1, 1]), working(9, &[2]), working(10, &[1]), working(4, &[1, 1])];
         assert_eq!(from(&mut Nearest::new(), &workers, 0), Some(2), "the last is nearer, but too short");
-        assert_eq!(from(&mut Nearest::new().as_long(0.0), &workers, 0), Some(3));
+        assert_eq!(from(&mut Nearest::new().min_relative_length(0.0), &workers, 0), Some(3));
         workers[1].queued = 30;
         assert_eq!(from(&mut Nearest::new(), &workers, 0), Some(1));
         workers[2].queued = 30;
-        assert_eq!(from(&mut Nearest::new().as_long(1.0), &workers, 0), Some(2), "a tie goes to the nearer");
+        assert_eq!(
+            from(&mut Nearest::new().min_relative_length(1.0), &workers, 0),
+            Some(2),
+            "a tie goes to the nearer"
+        );
     }
 
     #[test]
-    fn what_is_taken_goes_to_who_works_nearest_to_it() {
+    fn tasks_go_to_the_worker_nearest_to_them() {
         let workers = vec![idle(&[1, 1]), idle(&[2, 1]), working(9, &[2, 2]), idle(&[2, 1])];
-        let picture = Picture { workers: &workers, hungry_at: 1 };
-        let give = |policy: &mut dyn Policy, region: &[u32]| policy.give(&picture, &Region::at(region), &[0, 1, 3]);
-        assert_eq!(give(&mut Nearest::new(), &[2, 2, 7]), 1);
-        assert_eq!(give(&mut Nearest::new(), &[1, 2]), 0);
-        assert_eq!(give(&mut Nearest::new(), &[3]), 0, "far from all: the one in front");
-        assert_eq!(give(&mut Longest, &[2, 2, 7]), 0);
+        let overview = Overview { workers: &workers, low_watermark: 1 };
+        let receiver = |policy: &mut dyn Policy, region: &[u32]| {
+            policy.choose_receiver(&overview, &Region::at(region), &[0, 1, 3])
+        };
+        assert_eq!(receiver(&mut Nearest::new(), &[2, 2, 7]), 1);
+        assert_eq!(receiver(&mut Nearest::new(), &[1, 2]), 0);
+        assert_eq!(receiver(&mut Nearest::new(), &[3]), 0, "far from all candidates: the first gets them");
+        assert_eq!(receiver(&mut Longest, &[2, 2, 7]), 0);
     }
 
     #[test]
-    fn longest_minds_length_alone_and_round_robin_turns_alone() {
+    fn longest_considers_only_length_and_round_robin_only_turns() {
         let workers = vec![idle(&[1]), working(3, &[1]), working(5, &[2]), working(5, &[1])];
         assert_eq!(from(&mut Longest, &workers, 0), Some(2));
         let mut turn = RoundRobin::default();
@@ -204,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_takes_where_nothing_is() {
+    fn no_policy_takes_from_empty_queues() {
         let workers = vec![idle(&[1]), idle(&[1]), working(0, &[1])];
         assert_eq!(from(&mut Nearest::new(), &workers, 0), None);
         assert_eq!(from(&mut Longest, &workers, 0), None);

@@ -5,7 +5,7 @@ use core::fmt;
 /// The number of labels that a region keeps.
 ///
 /// With their count they fill a cache line.
-const KEPT: usize = 15;
+const MAX_LABELS: usize = 15;
 
 /// Where in the search space a task lies, as a path from the root.
 ///
@@ -27,16 +27,16 @@ const KEPT: usize = 15;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Region {
-    labels: [u32; KEPT],
+    labels: [u32; MAX_LABELS],
     depth: u32,
 }
 
 impl Region {
     /// The whole search space.
-    pub const ROOT: Region = Region { labels: [0; KEPT], depth: 0 };
+    pub const ROOT: Region = Region { labels: [0; MAX_LABELS], depth: 0 };
 
     /// The number of labels that a region keeps.
-    pub const MOST_LABELS: usize = KEPT;
+    pub const MAX_LABELS: usize = MAX_LABELS;
 
     /// Returns the region at the end of a path.
     pub fn at(path: &[u32]) -> Self {
@@ -80,12 +80,12 @@ impl Region {
     /// Returns the region of such words. Any words give a valid region.
     pub(super) fn from_words(words: [u64; WORDS]) -> Self {
         let half = |index: usize| (words[index / 2] >> (32 * (index % 2))) as u32;
-        Region { labels: std::array::from_fn(half), depth: half(KEPT).min(KEPT as u32) }
+        Region { labels: std::array::from_fn(half), depth: half(MAX_LABELS).min(MAX_LABELS as u32) }
     }
 }
 
 /// The number of words that a region fills.
-pub(super) const WORDS: usize = KEPT.div_ceil(2);
+pub(super) const WORDS: usize = MAX_LABELS.div_ceil(2);
 
 impl Default for Region {
     fn default() -> Self {
@@ -114,21 +114,21 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_too_long_ends_where_the_labels_do() {
+    fn a_path_that_is_too_long_is_cut_to_the_labels_that_fit() {
         let path: Vec<u32> = (0..40).collect();
         let region = Region::at(&path);
-        assert_eq!(region.labels(), &path[..Region::MOST_LABELS]);
-        assert_eq!(region.nearness(&region), Region::MOST_LABELS as u32);
+        assert_eq!(region.labels(), &path[..Region::MAX_LABELS]);
+        assert_eq!(region.nearness(&region), Region::MAX_LABELS as u32);
         assert_eq!(region, region.child(7));
     }
 
     #[test]
-    fn a_region_survives_its_words() {
-        for depth in 0..=Region::MOST_LABELS as u32 {
+    fn a_region_can_be_restored_from_its_words() {
+        for depth in 0..=Region::MAX_LABELS as u32 {
             let region = (0..depth).fold(Region::ROOT, |region, label| region.child(u32::MAX - label));
             assert_eq!(Region::from_words(region.words()), region);
         }
         // Half of one and half of another is a region too.
-        assert_eq!(Region::from_words([u64::MAX; WORDS]).labels().len(), Region::MOST_LABELS);
+        assert_eq!(Region::from_words([u64::MAX; WORDS]).labels().len(), Region::MAX_LABELS);
     }
 }

@@ -21,18 +21,18 @@ pub struct Counts {
     /// In a deterministic run a step of a worker counts as a microsecond.
     pub idle: Duration,
     /// The number of times its queue was nearly drained.
-    pub hungry: u64,
+    pub ran_low: u64,
     /// The number of times it waited: it had nothing left and found nothing to take.
     pub waits: u64,
     /// Tasks that were taken from it.
     pub given: u64,
     /// Tasks that were brought to it.
     pub got: u64,
-    /// The number of times it took the baton and moved a batch.
+    /// The number of times it took the master lock and moved a batch.
     ///
     /// That happens in a poll, at a push, between two tasks, or when it has nothing left.
     pub served: u64,
-    /// The number of times it took the baton in vain.
+    /// The number of times it took the master lock in vain.
     pub futile: u64,
 }
 
@@ -41,7 +41,7 @@ impl Counts {
         self.tasks += other.tasks;
         self.pushes += other.pushes;
         self.idle += other.idle;
-        self.hungry += other.hungry;
+        self.ran_low += other.ran_low;
         self.waits += other.waits;
         self.given += other.given;
         self.got += other.got;
@@ -86,34 +86,34 @@ pub struct Transfers {
 #[derive(Debug)]
 pub(super) struct Log {
     last: VecDeque<Transfer>,
-    most: usize,
+    capacity: usize,
     total: Transfers,
 }
 
 impl Log {
-    pub(super) fn new(most: usize) -> Self {
-        Log { last: VecDeque::new(), most, total: Transfers::default() }
+    pub(super) fn new(capacity: usize) -> Self {
+        Log { last: VecDeque::new(), capacity, total: Transfers::default() }
     }
 
     pub(super) fn add(&mut self, transfer: Transfer) {
         self.total.batches += 1;
         self.total.tasks += transfer.tasks as u64;
         self.total.nearness += u64::from(transfer.nearness);
-        if self.last.len() == self.most {
+        if self.last.len() == self.capacity {
             self.last.pop_front();
         }
-        if self.most > 0 {
+        if self.capacity > 0 {
             self.last.push_back(transfer);
         }
     }
 
-    pub(super) fn end(self) -> (Vec<Transfer>, Transfers) {
+    pub(super) fn into_parts(self) -> (Vec<Transfer>, Transfers) {
         (self.last.into(), self.total)
     }
 }
 
 /// The report of a run: counts, transfers, ending, and the tasks left.
-#[must_use = "it says whether the run was stopped early, and what was left then"]
+#[must_use = "says whether the run was stopped early, and which tasks are left"]
 #[non_exhaustive]
 pub struct Report<T> {
     /// The counts of each worker, by its index.
@@ -164,7 +164,7 @@ mod tests {
         for tasks in 1..=4 {
             log.add(Transfer { at: Duration::ZERO, from: 0, to: 1, tasks, share: 0.5, nearness: 3 });
         }
-        let (last, total) = log.end();
+        let (last, total) = log.into_parts();
         assert_eq!(last.iter().map(|transfer| transfer.tasks).collect::<Vec<_>>(), [3, 4]);
         assert_eq!((total.batches, total.tasks, total.nearness), (4, 10, 12));
     }

@@ -21,7 +21,7 @@
 //! Solver::new(&problem).port(&first).solve()?;
 //! for event in first.events(Duration::ZERO) {
 //!     if let Event::Ended { left, .. } = event {
-//!         second.deliver(left).expect("it has not ended");
+//!         second.deliver(left).expect("the second search has not ended");
 //!     }
 //! }
 //! second.end();
@@ -55,7 +55,7 @@ pub(crate) use parcel::nodes;
 pub use parcel::{Parcel, Totals};
 
 use crate::problem::Cost;
-use crate::solver::{Gauge, Solution};
+use crate::solver::{Metrics, Solution};
 
 /// An event that a search reports to the outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,19 +111,19 @@ pub struct Standing {
 #[derive(Default)]
 pub struct Port {
     /// What the outside wants: the bits below. Read all the time, written seldom.
-    wants: CachePadded<AtomicU32>,
+    requests: CachePadded<AtomicU32>,
     inbox: Mutex<Inbox>,
     /// Notified when something arrives for a search that has nothing left.
     arrived: Condvar,
     outbox: Mutex<VecDeque<Event>>,
     /// Notified when there is an event for the outside.
-    happened: Condvar,
-    gauge: OnceLock<Arc<Gauge>>,
+    reported: Condvar,
+    metrics: OnceLock<Arc<Metrics>>,
     best: AtomicI64,
 }
 
 /// Solutions wait to be taken in.
-pub(crate) const TOLD: u32 = 1;
+pub(crate) const SOLUTIONS: u32 = 1;
 /// The outside asks for nodes.
 pub(crate) const ASKED: u32 = 2;
 /// Nodes wait to be taken in.
@@ -137,15 +137,15 @@ const END: u32 = 32;
 
 #[derive(Default)]
 struct Inbox {
-    told: Vec<Solution>,
-    asked: VecDeque<f64>,
+    solutions: Vec<Solution>,
+    asks: VecDeque<f64>,
     parcels: Vec<Parcel>,
     /// The delivered nodes that the search has not counted yet, and their greatest bound.
     waiting: u64,
     waiting_bound: Option<Cost>,
     /// The number of deliveries, and how many of them were taken in.
     deliveries: u64,
-    taken: u64,
+    taken_deliveries: u64,
     snapshots: u64,
     /// Whether `Idle` was reported, and nothing has arrived since.
     idle: bool,
@@ -166,13 +166,13 @@ impl Port {
     ///
     /// If the search has ended. The error returns the nodes.
     pub fn deliver(&self, mut parcels: Vec<Parcel>) -> Result<(), Vec<Parcel>> {
-        let taken = self.put(DELIVERED, |inbox| {
+        let accepted = self.put(DELIVERED, |inbox| {
             inbox.deliveries += 1;
             inbox.waiting = inbox.waiting.saturating_add(nodes(&parcels));
             inbox.waiting_bound = inbox.waiting_bound.max(parcels.iter().map(Parcel::bound).max());
             inbox.parcels.append(&mut parcels);
         });
-        if taken {
+        if accepted {
             Ok(())
         } else {
             Err(parcels)
@@ -188,15 +188,15 @@ impl Port {
     ///
     /// If the share is not above 0 and at most 1.
     pub fn ask(&self, share: f64) {
-        assert!(share > 0.0 && share <= 1.0, "a share of {share} was asked for; it must be above 0 and at most 1");
-        self.put(ASKED, |inbox| inbox.asked.push_back(share));
+        assert!(share > 0.0 && share <= 1.0, "invalid share {share}: it must be above 0 and at most 1");
+        self.put(ASKED, |inbox| inbox.asks.push_back(share));
     }
 
     /// Tells the search a solution that was found elsewhere.
     ///
     /// The solution is checked, and its cost is computed again.
     pub fn tell(&self, solution: Solution) {
-        self.put(TOLD, |inbox| inbox.told.push(solution));
+        self.put(SOLUTIONS, |inbox| inbox.solutions.push(solution));
     }
 
     /// Asks for copies of all open nodes; the search continues. The answer is one
@@ -219,7 +219,7 @@ impl Port {
     pub fn events(&self, wait: Duration) -> Vec<Event> {
         let mut outbox = lock(&self.outbox);
         if outbox.is_empty() && !wait.is_zero() {
-            let waited = self.happened.wait_timeout_while(outbox, wait, |outbox| outbox.is_empty());
+            let waited = self.reported.wait_timeout_while(outbox, wait, |outbox| outbox.is_empty());
             outbox = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         outbox.drain(..).collect()
@@ -236,27 +236,27 @@ impl Port {
             let inbox = lock(&self.inbox);
             (inbox.waiting, inbox.waiting_bound)
         };
-        let Some(gauge) = self.gauge.get() else {
+        let Some(metrics) = self.metrics.get() else {
             return Standing { open: waiting, bound: waiting_bound, ..Standing::default() };
         };
         // Reads the bound before the best cost: a solution found meanwhile only makes the gap
         // smaller, never negative.
-        let bound = gauge.bounds.greatest().max(waiting_bound);
+        let bound = metrics.bounds.greatest().max(waiting_bound);
         // Relaxed: no other data depends on it.
         let best = self.best.load(Ordering::Relaxed);
-        let (open, explored) = gauge.counts();
+        let (open, explored) = metrics.counts();
         Standing { open: open.saturating_add(waiting), explored, bound, best: (best != Cost::MIN).then_some(best) }
     }
 
     /// Changes the inbox, unless the search has ended: then there would be no answer.
-    fn put(&self, want: u32, change: impl FnOnce(&mut Inbox)) -> bool {
+    fn put(&self, request: u32, change: impl FnOnce(&mut Inbox)) -> bool {
         let mut inbox = lock(&self.inbox);
         if inbox.ended {
             return false;
         }
         change(&mut inbox);
         // Relaxed: it is a hint; a worker that sees it takes the lock.
-        self.wants.fetch_or(want, Ordering::Relaxed);
+        self.requests.fetch_or(request, Ordering::Relaxed);
         drop(inbox);
         self.arrived.notify_all();
         true
@@ -264,36 +264,39 @@ impl Port {
 
     /// Returns whether the outside wants any of these. One load.
     #[inline]
-    pub(crate) fn wants(&self, any_of: u32) -> bool {
+    pub(crate) fn is_requested(&self, any_of: u32) -> bool {
         // Relaxed: the request itself is read under the lock.
-        self.wants.load(Ordering::Relaxed) & any_of != 0
+        self.requests.load(Ordering::Relaxed) & any_of != 0
     }
 
     /// Starts a search.
-    pub(crate) fn begin(&self, gauge: &Arc<Gauge>) {
-        // A port is for one search; a second one would be seen through the gauge of the first.
-        assert!(self.gauge.set(Arc::clone(gauge)).is_ok(), "a port is for one search, and this one was used already");
+    pub(crate) fn begin(&self, metrics: &Arc<Metrics>) {
+        // A port is for one search; a second one would be seen through the metrics of the first.
+        assert!(
+            self.metrics.set(Arc::clone(metrics)).is_ok(),
+            "this port was used before: create a port for each search"
+        );
     }
 
     /// Takes the solutions from outside.
-    pub(crate) fn take_told(&self) -> Vec<Solution> {
+    pub(crate) fn take_solutions(&self) -> Vec<Solution> {
         let mut inbox = lock(&self.inbox);
-        self.wants.fetch_and(!TOLD, Ordering::Relaxed);
-        core::mem::take(&mut inbox.told)
+        self.requests.fetch_and(!SOLUTIONS, Ordering::Relaxed);
+        core::mem::take(&mut inbox.solutions)
     }
 
     /// Takes the nodes from outside.
     pub(crate) fn take_parcels(&self) -> Vec<Parcel> {
         let mut inbox = lock(&self.inbox);
-        self.wants.fetch_and(!DELIVERED, Ordering::Relaxed);
+        self.requests.fetch_and(!DELIVERED, Ordering::Relaxed);
         // Also if the delivery was empty: `Idle` is reported once more, with the new count.
         inbox.idle = false;
-        inbox.taken = inbox.deliveries;
+        inbox.taken_deliveries = inbox.deliveries;
         core::mem::take(&mut inbox.parcels)
     }
 
     /// Records that the search now counts `nodes` of the delivered nodes itself.
-    pub(crate) fn taken_in(&self, nodes: u64) {
+    pub(crate) fn mark_counted(&self, nodes: u64) {
         let mut inbox = lock(&self.inbox);
         inbox.waiting = inbox.waiting.saturating_sub(nodes);
         if inbox.waiting == 0 {
@@ -302,58 +305,59 @@ impl Port {
     }
 
     /// Takes a request for nodes. The caller answers it, or puts it back.
-    pub(crate) fn take_asked(&self) -> Option<f64> {
+    pub(crate) fn take_ask(&self) -> Option<f64> {
         let mut inbox = lock(&self.inbox);
-        let share = inbox.asked.pop_front();
-        if inbox.asked.is_empty() {
-            self.wants.fetch_and(!ASKED, Ordering::Relaxed);
+        let share = inbox.asks.pop_front();
+        if inbox.asks.is_empty() {
+            self.requests.fetch_and(!ASKED, Ordering::Relaxed);
         }
         share
     }
 
     /// Puts back a request that cannot be answered right now.
-    pub(crate) fn ask_again(&self, share: f64) {
-        self.put(ASKED, |inbox| inbox.asked.push_front(share));
+    pub(crate) fn put_back_ask(&self, share: f64) {
+        self.put(ASKED, |inbox| inbox.asks.push_front(share));
     }
 
     /// Takes the number of requests for a snapshot.
     pub(crate) fn take_snapshots(&self) -> u64 {
         let mut inbox = lock(&self.inbox);
-        self.wants.fetch_and(!SNAPSHOT, Ordering::Relaxed);
+        self.requests.fetch_and(!SNAPSHOT, Ordering::Relaxed);
         core::mem::take(&mut inbox.snapshots)
     }
 
     /// Waits until the outside wants something, but not for long.
     ///
     /// Called by a search that has nothing left. Returns `false` if nothing more will come.
-    pub(crate) fn rest(&self) -> bool {
+    pub(crate) fn wait_for_request(&self) -> bool {
         let mut inbox = lock(&self.inbox);
-        let anything = || self.wants(!END);
-        if anything() {
+        let any_request = || self.is_requested(!END);
+        if any_request() {
             return true;
         }
         if !inbox.idle {
             inbox.idle = true;
-            let delivered = inbox.taken;
-            self.say(Event::Idle { delivered });
+            let delivered = inbox.taken_deliveries;
+            self.report(Event::Idle { delivered });
         }
-        if self.wants(END) {
+        if self.is_requested(END) {
             return false;
         }
         // With a timeout, so that the search also checks its deadline and its cancellation while it
         // waits.
-        let waited = self.arrived.wait_timeout_while(inbox, REST, |_| !anything() && !self.wants(END));
+        let waited =
+            self.arrived.wait_timeout_while(inbox, LONGEST_WAIT, |_| !any_request() && !self.is_requested(END));
         drop(waited);
         true
     }
 
-    pub(crate) fn say(&self, event: Event) {
+    pub(crate) fn report(&self, event: Event) {
         lock(&self.outbox).push_back(event);
-        self.happened.notify_all();
+        self.reported.notify_all();
     }
 
     /// Records that the search knows a solution of this cost.
-    pub(crate) fn known(&self, cost: Cost) {
+    pub(crate) fn record_best(&self, cost: Cost) {
         // Relaxed: see `standing`.
         self.best.fetch_max(cost, Ordering::Relaxed);
     }
@@ -361,7 +365,7 @@ impl Port {
     /// Reports that the search has failed. Does nothing if it is over already.
     pub(crate) fn fail(&self) {
         if !core::mem::replace(&mut lock(&self.inbox).ended, true) {
-            self.say(Event::Failed);
+            self.report(Event::Failed);
         }
     }
 
@@ -371,22 +375,22 @@ impl Port {
     pub(crate) fn close(&self, mut left: Vec<Parcel>, totals: Totals) -> Option<Cost> {
         let mut inbox = lock(&self.inbox);
         inbox.ended = true;
-        let late = inbox.parcels.iter().map(Parcel::bound).max();
+        let bound = inbox.parcels.iter().map(Parcel::bound).max();
         left.append(&mut inbox.parcels);
-        let mut events: Vec<Event> = inbox.asked.drain(..).map(|_| Event::Given(Vec::new())).collect();
+        let mut events: Vec<Event> = inbox.asks.drain(..).map(|_| Event::Given(Vec::new())).collect();
         for _ in 0..core::mem::take(&mut inbox.snapshots) {
             events.push(Event::Snapshot(left.clone(), totals));
         }
         drop(inbox);
         events.push(Event::Ended { left, totals });
         lock(&self.outbox).extend(events);
-        self.happened.notify_all();
-        late
+        self.reported.notify_all();
+        bound
     }
 }
 
 /// The longest time that a search with nothing to do waits before it checks again.
-const REST: Duration = Duration::from_millis(20);
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
 /// Locks, also after a panic: every critical section here leaves its data usable.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

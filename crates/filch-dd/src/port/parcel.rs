@@ -94,12 +94,12 @@ mod plain {
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
-        from.deserialize_byte_buf(Plain)
+        from.deserialize_byte_buf(BytesVisitor)
     }
 
-    struct Plain;
+    struct BytesVisitor;
 
-    impl Visitor<'_> for Plain {
+    impl Visitor<'_> for BytesVisitor {
         type Value = Vec<u8>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -50,25 +50,25 @@ pub trait Bits: Clone + Eq + Hash + Send + Sync + fmt::Debug + Serialize + Deser
 
     /// Inserts all numbers of `other` (union).
     #[inline]
-    fn add(&mut self, other: &Self) {
+    fn union_with(&mut self, other: &Self) {
         self.words_mut().iter_mut().zip(other.words()).for_each(|(mine, other)| *mine |= other);
     }
 
     /// Removes the numbers that `other` does not have (intersection).
     #[inline]
-    fn keep(&mut self, other: &Self) {
+    fn intersect_with(&mut self, other: &Self) {
         self.words_mut().iter_mut().zip(other.words()).for_each(|(mine, other)| *mine &= other);
     }
 
     /// Removes the numbers of `other` (difference).
     #[inline]
-    fn drop_all(&mut self, other: &Self) {
+    fn difference_with(&mut self, other: &Self) {
         self.words_mut().iter_mut().zip(other.words()).for_each(|(mine, other)| *mine &= !other);
     }
 
     /// Returns whether the two sets have a number in common.
     #[inline]
-    fn meets(&self, other: &Self) -> bool {
+    fn intersects(&self, other: &Self) -> bool {
         self.words().iter().zip(other.words()).fold(0, |all, (mine, other)| all | (mine & other)) != 0
     }
 
@@ -147,7 +147,7 @@ impl<'de, const N: usize> Deserialize<'de> for Words<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let words: Vec<u64> = words(deserializer)?.collect();
         let found = words.len();
-        let words = words.try_into().map_err(|_| Error::custom(format_args!("{found} words in place of {N}")))?;
+        let words = words.try_into().map_err(|_| Error::custom(format_args!("expected {N} words, found {found}")))?;
         Ok(Words(words))
     }
 }
@@ -238,10 +238,10 @@ mod tests {
             changed
         };
         prop_assert!(same(&one, a.clone()));
-        prop_assert!(same(&changed(S::add), a | b));
-        prop_assert!(same(&changed(S::keep), a & b));
-        prop_assert!(same(&changed(S::drop_all), a - b));
-        prop_assert_eq!(one.meets(&other), !a.is_disjoint(b));
+        prop_assert!(same(&changed(S::union_with), a | b));
+        prop_assert!(same(&changed(S::intersect_with), a & b));
+        prop_assert!(same(&changed(S::difference_with), a - b));
+        prop_assert_eq!(one.intersects(&other), !a.is_disjoint(b));
         prop_assert_eq!((one.count(), one.is_empty(), one.first()), (a.len(), a.is_empty(), a.first().copied()));
         prop_assert_eq!(one == other, a == b);
         for number in 0..256 {
@@ -255,7 +255,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sets_of_bits_do_as_sets_do(
+        fn sets_of_bits_behave_like_sets(
             a in prop::collection::btree_set(0..256usize, 0..100),
             b in prop::collection::btree_set(0..256usize, 0..100),
         ) {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_set_has_what_is_below_the_limit() {
+    fn a_full_set_has_all_numbers_below_the_limit() {
         for limit in [0, 1, 63, 64, 65, 128] {
             assert!(Words::<2>::full(limit).iter().eq(0..limit));
             assert!(ManyWords::full(limit).iter().eq(0..limit));

@@ -15,9 +15,9 @@ pub enum SolveError {
     /// The number of threads is 0.
     NoThreads,
     /// A node or solution from outside does not belong to this problem. The text says how.
-    Delivered(String),
+    InvalidDelivery(String),
     /// A state could not be serialized. The text says why.
-    Unportable(String),
+    CannotSerialize(String),
     /// The problem contradicts itself. The text says how.
     Contradiction(String),
 }
@@ -25,19 +25,17 @@ pub enum SolveError {
 impl fmt::Display for SolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SolveError::CostTooGreat => {
-                f.write_str("the costs of this problem may add up to more than 2^62; give them in greater units")
+            SolveError::CostTooGreat => f.write_str("the costs of this problem may exceed 2^62: use larger units"),
+            SolveError::Overflow => {
+                f.write_str("a cost overflowed 64 bits during the search: `cost_limit` of the problem is too low")
             }
-            SolveError::Overflow => f.write_str(
-                "a cost left the range of 64 bits during the search, although the problem's limit of costs says that none does",
-            ),
-            SolveError::NoWidth => f.write_str("a diagram of width 0 has no nodes; the width has to be at least 1"),
-            SolveError::NoThreads => f.write_str("a search with 0 threads does nothing; there has to be at least 1"),
-            SolveError::Delivered(how) => {
-                write!(f, "what came from outside does not belong to this problem: {how}")
+            SolveError::NoWidth => f.write_str("the width is 0: it must be at least 1"),
+            SolveError::NoThreads => f.write_str("a search with 0 threads does nothing: set at least 1"),
+            SolveError::InvalidDelivery(how) => {
+                write!(f, "a node or solution from outside does not belong to this problem: {how}")
             }
-            SolveError::Unportable(why) => {
-                write!(f, "a state cannot be written as bytes, as its `Serialize` says: {why}")
+            SolveError::CannotSerialize(why) => {
+                write!(f, "cannot serialize a state: {why}")
             }
             SolveError::Contradiction(how) => write!(f, "the problem contradicts itself: {how}"),
         }

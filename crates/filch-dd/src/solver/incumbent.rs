@@ -30,7 +30,7 @@ pub struct Incumbent {
 /// The callback for a better solution.
 pub(crate) type OnIncumbent<'a> = Box<dyn FnMut(&Incumbent) + Send + 'a>;
 
-pub(crate) struct Best<'a> {
+pub(crate) struct BestSolution<'a> {
     /// The cost of the incumbent as the engine sees it; `Cost::MIN` if there is none.
     floor: AtomicI64,
     known: Mutex<(Option<Solution>, Option<OnIncumbent<'a>>)>,
@@ -39,9 +39,9 @@ pub(crate) struct Best<'a> {
     port: Option<&'a Port>,
 }
 
-impl<'a> Best<'a> {
+impl<'a> BestSolution<'a> {
     pub(crate) fn new(start: Instant, on_incumbent: Option<OnIncumbent<'a>>, port: Option<&'a Port>) -> Self {
-        Best { floor: AtomicI64::new(Cost::MIN), known: Mutex::new((None, on_incumbent)), start, port }
+        BestSolution { floor: AtomicI64::new(Cost::MIN), known: Mutex::new((None, on_incumbent)), start, port }
     }
 
     #[inline]
@@ -57,11 +57,11 @@ impl<'a> Best<'a> {
         }
         // Before the lock is taken: the replay runs the user's code, which may take long.
         let solution = replay(model, path)?;
-        if model.turn(solution.cost)? != cost {
+        if model.convert_sense(solution.cost)? != cost {
             return Err(Halt::Contradiction(format!(
-                "a solution that was found to cost {} costs {} when its decisions are taken again one by one; \
-                 `transition` or `cost` gives different results for the same state",
-                model.turn(cost)?,
+                "a solution has cost {}, but cost {} when its decisions are replayed one by one: \
+                 `transition` or `cost` returns different results for the same state",
+                model.convert_sense(cost)?,
                 solution.cost
             )));
         }
@@ -69,7 +69,7 @@ impl<'a> Best<'a> {
         // Another worker may have been faster.
         if cost > self.floor() {
             if let Some(port) = self.port {
-                port.say(Event::Found(solution.clone()));
+                port.report(Event::Found(solution.clone()));
             }
             self.take(&mut known, cost, solution);
         }
@@ -77,12 +77,12 @@ impl<'a> Best<'a> {
     }
 
     /// Takes a solution from outside, if it is better and valid.
-    pub(crate) fn told<P: Relaxation>(&self, model: &Model<'_, P>, solution: &Solution) -> Result<(), Halt> {
-        if model.turn(solution.cost)? <= self.floor() {
+    pub(crate) fn accept_external<P: Relaxation>(&self, model: &Model<'_, P>, solution: &Solution) -> Result<(), Halt> {
+        if model.convert_sense(solution.cost)? <= self.floor() {
             return Ok(());
         }
         let solution = replay_unordered(model, &solution.decisions)?;
-        let cost = model.turn(solution.cost)?;
+        let cost = model.convert_sense(solution.cost)?;
         let mut known = lock(&self.known);
         if cost > self.floor() {
             self.take(&mut known, cost, solution);
@@ -100,11 +100,11 @@ impl<'a> Best<'a> {
         // Relaxed: a reader that needs the solution takes the lock.
         self.floor.store(cost, Ordering::Relaxed);
         if let Some(port) = self.port {
-            port.known(cost);
+            port.record_best(cost);
         }
-        if let Some(tell) = &mut known.1 {
+        if let Some(callback) = &mut known.1 {
             let Solution { cost, ref decisions } = solution;
-            tell(&Incumbent { cost, decisions: decisions.clone(), after: self.start.elapsed() });
+            callback(&Incumbent { cost, decisions: decisions.clone(), after: self.start.elapsed() });
         }
         known.0 = Some(solution);
     }

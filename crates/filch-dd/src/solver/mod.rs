@@ -2,17 +2,18 @@
 //!
 //! - [`search`]: how an open node is explored, and what workers share
 //! - [`run`]: one worker, or a master and workers
-//! - [`harbour`], [`pack`]: nodes that come from outside and go there
+//! - [`checkpoints`]: a search with checkpoints in a file
+//! - [`connection`], [`pack`]: nodes that come from outside and go there
 //! - [`node`], [`trail`]: open nodes, and how they were reached
 //! - [`incumbent`], [`replay`]: the best solution, and the proof that it is valid
-//! - [`gauge`], [`progress`]: the progress of a search
+//! - [`metrics`], [`progress`]: the progress of a search
 //! - [`outcome`], [`error`]: the results of a search
 
+mod checkpoints;
+mod connection;
 mod error;
-mod gauge;
-mod harbour;
 mod incumbent;
-mod kept;
+mod metrics;
 mod node;
 mod outcome;
 mod pack;
@@ -31,22 +32,22 @@ use serde::de::DeserializeOwned;
 use serde::Serialize;
 
 pub use error::SolveError;
-pub(crate) use gauge::Gauge;
 pub use incumbent::Incumbent;
-pub(crate) use node::Open;
+pub(crate) use metrics::Metrics;
+pub(crate) use node::OpenNode;
 pub use outcome::{Ending, Explored, Outcome, Solution, Statistics, WorkerStatistics};
 pub use progress::Progress;
 pub(crate) use trail::{Step, Trail};
 
 use crate::diagram::Halt;
-use crate::dominance::{Dominated, Seen};
+use crate::dominance::{DominanceCheck, DominanceTable};
 use crate::master::Transfer;
 use crate::model::Model;
 use crate::port::{Port, Totals};
 use crate::problem::{Cost, Dominance, Relaxation};
 use crate::width::Width;
-use harbour::Harbour;
-use incumbent::{Best, OnIncumbent};
+use connection::Connection;
+use incumbent::{BestSolution, OnIncumbent};
 use pack::Codec;
 use progress::OnProgress;
 use search::{Limits, Local, Search};
@@ -115,14 +116,14 @@ pub struct Solver<'a, P: Relaxation> {
     threads: usize,
     pool: Option<&'a filch::Pool>,
     cache: Option<bool>,
-    dominance: Option<Box<dyn Dominated<P::State> + 'a>>,
+    dominance: Option<Box<dyn DominanceCheck<P::State> + 'a>>,
     known: Option<Solution>,
     limits: Limits,
     time_limit: Option<Duration>,
     on_incumbent: Option<OnIncumbent<'a>>,
     on_progress: Option<(Duration, OnProgress<'a>)>,
     on_explored: Option<OnExplored<'a>>,
-    harbour: Option<Harbour<'a, P::State>>,
+    connection: Option<Connection<'a, P::State>>,
     root: bool,
 }
 
@@ -143,7 +144,7 @@ impl<'a, P: Relaxation> Solver<'a, P> {
             on_incumbent: None,
             on_progress: None,
             on_explored: None,
-            harbour: None,
+            connection: None,
             root: true,
         }
     }
@@ -201,7 +202,7 @@ impl<'a, P: Relaxation> Solver<'a, P> {
     where
         P: Dominance,
     {
-        self.dominance = Some(Box::new(Seen::new(self.problem)));
+        self.dominance = Some(Box::new(DominanceTable::new(self.problem)));
         self
     }
 
@@ -240,30 +241,30 @@ impl<'a, P: Relaxation> Solver<'a, P> {
         self
     }
 
-    /// Calls `tell` with each solution that is better than those before.
+    /// Calls `callback` with each solution that is better than those before.
     ///
     /// Meanwhile no other solution is reported, and no better solution is taken. Do not wait in the
     /// callback for work on the same pool.
     #[must_use]
-    pub fn on_incumbent(mut self, tell: impl FnMut(&Incumbent) + Send + 'a) -> Self {
-        self.on_incumbent = Some(Box::new(tell));
+    pub fn on_incumbent(mut self, callback: impl FnMut(&Incumbent) + Send + 'a) -> Self {
+        self.on_incumbent = Some(Box::new(callback));
         self
     }
 
-    /// Calls `tell` with the progress of the search, about once in `every`.
+    /// Calls `callback` with the progress of the search, about once in `every`.
     #[must_use]
-    pub fn on_progress(mut self, every: Duration, tell: impl FnMut(&Progress) + Send + 'a) -> Self {
-        self.on_progress = Some((every, Box::new(tell)));
+    pub fn on_progress(mut self, every: Duration, callback: impl FnMut(&Progress) + Send + 'a) -> Self {
+        self.on_progress = Some((every, Box::new(callback)));
         self
     }
 
-    /// Calls `tell` with each explored node, in the order of exploration: youngest first.
+    /// Calls `callback` with each explored node, in the order of exploration: youngest first.
     ///
     /// With the number of nodes that each left open, this gives the whole tree of the search. Only
     /// searches with one thread report it.
     #[must_use]
-    pub fn on_explored(mut self, tell: impl FnMut(&Explored) + Send + 'a) -> Self {
-        self.on_explored = Some(Box::new(tell));
+    pub fn on_explored(mut self, callback: impl FnMut(&Explored) + Send + 'a) -> Self {
+        self.on_explored = Some(Box::new(callback));
         self
     }
 
@@ -279,7 +280,7 @@ impl<'a, P: Relaxation> Solver<'a, P> {
     where
         P::State: Serialize + DeserializeOwned,
     {
-        self.harbour = Some(Harbour { port, codec: Codec::new() });
+        self.connection = Some(Connection { port, codec: Codec::new() });
         self
     }
 
@@ -298,14 +299,14 @@ impl<'a, P: Relaxation> Solver<'a, P> {
     /// itself, or what comes through a port does not belong to it.
     pub fn solve(self) -> Result<Outcome, SolveError> {
         let start = Instant::now();
-        let port = self.harbour.as_ref().map(|harbour| harbour.port);
-        let gauge = Arc::default();
+        let port = self.connection.as_ref().map(|connection| connection.port);
+        let metrics = Arc::default();
         if let Some(port) = port {
-            port.begin(&gauge);
+            port.begin(&metrics);
         }
         // The outside is told of the end in every case.
-        let _departure = Departure(port);
-        if self.width.is_nothing() {
+        let _report_failure = ReportFailureOnDrop(port);
+        if self.width.is_zero() {
             return Err(SolveError::NoWidth);
         }
         if self.threads == 0 {
@@ -320,14 +321,14 @@ impl<'a, P: Relaxation> Solver<'a, P> {
             limits.deadline = Some(limits.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
         }
         let model = Model::new(self.problem);
-        let best = Best::new(start, self.on_incumbent, port);
+        let best = BestSolution::new(start, self.on_incumbent, port);
         if let Some(known) = self.known {
             let solution = replay::replay_unordered(&model, &known.decisions)?;
-            best.start_with(model.turn(solution.cost).map_err(Halt::from)?, solution);
+            best.start_with(model.convert_sense(solution.cost).map_err(Halt::from)?, solution);
         }
-        let root = Open {
+        let root = OpenNode {
             state: self.problem.initial_state(),
-            cost: model.turn(self.problem.initial_cost()).map_err(Halt::from)?,
+            cost: model.convert_sense(self.problem.initial_cost()).map_err(Halt::from)?,
             bound: Cost::MAX,
             depth: 0,
             step: Step::ROOT,
@@ -340,8 +341,8 @@ impl<'a, P: Relaxation> Solver<'a, P> {
             self.cache,
             self.dominance.as_deref(),
             best,
-            self.harbour,
-            gauge,
+            self.connection,
+            metrics,
             limits,
             start,
             self.on_progress,
@@ -350,17 +351,17 @@ impl<'a, P: Relaxation> Solver<'a, P> {
         let root = (self.root || port.is_none()).then_some(root);
         let workers = self.pool.map_or(self.threads, filch::Pool::threads);
         if workers == 1 {
-            run::alone(search, root, self.on_explored)
+            run::sequential(search, root, self.on_explored)
         } else {
-            run::together(search, root, self.pool, workers)
+            run::parallel(search, root, self.pool, workers)
         }
     }
 }
 
 /// Reports that a search has failed or panicked, unless its end was reported.
-struct Departure<'a>(Option<&'a Port>);
+struct ReportFailureOnDrop<'a>(Option<&'a Port>);
 
-impl Drop for Departure<'_> {
+impl Drop for ReportFailureOnDrop<'_> {
     fn drop(&mut self) {
         if let Some(port) = self.0 {
             port.fail();
@@ -371,23 +372,23 @@ impl Drop for Departure<'_> {
 /// Returns the outcome of a search that has `open` left.
 fn finish<P: Relaxation>(
     search: Search<'_, P>,
-    open: &[Open<P::State>],
+    open: &[OpenNode<P::State>],
     locals: &[Local<P::State>],
     (transfers, last_transfers): (u64, Vec<Transfer>),
 ) -> Result<Outcome, SolveError> {
     let totals = locals.iter().map(Local::totals).fold(Totals::default(), |all, one| all + one);
-    let late = search.depart(open, totals);
+    let untaken_bound = search.close_port(open, totals);
     let stopped = search.stopped_by()?;
     let floor = search.best.floor();
-    let left = open.iter().map(|open| open.bound).chain(late).filter(|&bound| bound > floor).max();
+    let left = open.iter().map(|open| open.bound).chain(untaken_bound).filter(|&bound| bound > floor).max();
     let model = search.model;
     let statistics = Statistics {
         explored: totals.explored,
         closed: totals.closed,
         diagram_nodes: totals.diagram_nodes,
         pruned: totals.pruned,
-        most_open: search.gauge.most_open(),
-        bytes_of_an_open_node: core::mem::size_of::<Open<P::State>>(),
+        most_open: search.metrics.most_open(),
+        bytes_of_an_open_node: core::mem::size_of::<OpenNode<P::State>>(),
         transfers,
         last_transfers,
         elapsed: search.start.elapsed(),
@@ -402,11 +403,11 @@ fn finish<P: Relaxation>(
         (Some(bound), Some(ending)) => (ending, (bound != Cost::MAX).then_some(bound)),
         // A search that is not stopped continues until nothing is left.
         (Some(_), None) => {
-            let how = "nodes were delivered after the word that no more would come".to_owned();
-            return Err(SolveError::Delivered(how));
+            let how = "nodes were delivered after `Port::end`, which says that no more come".to_owned();
+            return Err(SolveError::InvalidDelivery(how));
         }
     };
-    let bound = bound.map(|bound| model.turn(bound).map_err(Halt::from)).transpose()?;
+    let bound = bound.map(|bound| model.convert_sense(bound).map_err(Halt::from)).transpose()?;
     Ok(Outcome { ending, best, bound, statistics })
 }
 

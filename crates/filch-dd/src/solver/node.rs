@@ -7,7 +7,7 @@ use crate::problem::Cost;
 
 /// A subproblem: a state, its cost so far, and a bound on its solutions.
 #[derive(Debug)]
-pub(crate) struct Open<S> {
+pub(crate) struct OpenNode<S> {
     pub(crate) state: S,
     pub(crate) cost: Cost,
     pub(crate) bound: Cost,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::node::Open;
+use super::node::OpenNode;
 use super::replay::Replay;
 use super::trail::{Step, Trail};
 use crate::model::Model;
@@ -24,7 +24,7 @@ use crate::problem::{Cost, Decision, Relaxation};
 const VERSION: u8 = 1;
 
 /// The size in bytes from which on the next parcel is begun.
-const FULL: usize = 1 << 20;
+const FULL_PARCEL: usize = 1 << 20;
 
 /// Serializes states. Function pointers keep serde's bounds out of all other code.
 pub(crate) struct Codec<S> {
@@ -72,7 +72,7 @@ struct ReadHead {
 /// Packs the nodes into parcels, in their order.
 pub(crate) fn pack<'n, S: 'n>(
     codec: Codec<S>,
-    nodes: impl IntoIterator<Item = &'n Open<S>>,
+    nodes: impl IntoIterator<Item = &'n OpenNode<S>>,
 ) -> Result<Vec<Parcel>, String> {
     let mut parcels = Vec::new();
     let (mut count, mut greatest, mut bytes) = (0, Cost::MIN, vec![VERSION]);
@@ -93,7 +93,7 @@ pub(crate) fn pack<'n, S: 'n>(
         bytes = written.map_err(|error| error.to_string())?;
         (count, greatest) = (count + 1, greatest.max(node.bound));
         core::mem::swap(&mut before, &mut path);
-        if bytes.len() >= FULL {
+        if bytes.len() >= FULL_PARCEL {
             parcels.push(Parcel::new(count, greatest, core::mem::replace(&mut bytes, vec![VERSION])));
             (count, greatest) = (0, Cost::MIN);
             before.clear();
@@ -112,13 +112,13 @@ pub(crate) fn unpack<P: Relaxation>(
     codec: Codec<P::State>,
     model: &Model<'_, P>,
     parcel: &Parcel,
-    nodes: &mut Vec<Open<P::State>>,
+    nodes: &mut Vec<OpenNode<P::State>>,
 ) -> Result<(), String> {
     let first = nodes.len();
     let read = read_nodes(codec, model, parcel);
     let (steps, read) = read.map_err(|(at, how)| format!("node {} of {}: {how}", at + 1, parcel.nodes()))?;
     let trail = Arc::new(Trail::delivered(steps));
-    nodes.extend(read.into_iter().map(|(state, head, step)| Open {
+    nodes.extend(read.into_iter().map(|(state, head, step)| OpenNode {
         state,
         cost: head.cost,
         bound: head.bound,
@@ -140,15 +140,15 @@ fn read_nodes<P: Relaxation>(
     parcel: &Parcel,
 ) -> Result<(Vec<Step>, Vec<ReadNode<P::State>>), (u64, String)> {
     let Some((&version, mut rest)) = parcel.bytes().split_first() else {
-        return Err((0, "there are no bytes".to_owned()));
+        return Err((0, "it has no bytes".to_owned()));
     };
     if version != VERSION {
-        return Err((0, format!("it is written in version {version} of the format, and this is version {VERSION}")));
+        return Err((0, format!("it has version {version} of the format, but this program reads version {VERSION}")));
     }
     let variables = model.problem.variables();
     let (mut steps, mut nodes) = (Vec::new(), Vec::new());
     // The path of the node that was read last, and the steps of that path.
-    let (mut path, mut places): (Vec<Decision>, Vec<u32>) = Default::default();
+    let (mut path, mut path_steps): (Vec<Decision>, Vec<u32>) = Default::default();
     for at in 0..parcel.nodes() {
         let at_node = |how: String| (at, how);
         let (head, state) = postcard::take_from_bytes::<ReadHead>(rest).map_err(|error| at_node(error.to_string()))?;
@@ -156,24 +156,28 @@ fn read_nodes<P: Relaxation>(
         rest = after;
         let shared = head.shared as usize;
         if shared > path.len() {
-            return Err(at_node("it shares more decisions with the node before it than that one has".to_owned()));
+            return Err(at_node("it shares more decisions with the node before it than that node has".to_owned()));
         }
         path.truncate(shared);
-        places.truncate(shared);
+        path_steps.truncate(shared);
         path.extend_from_slice(&head.decisions);
         if head.depth as usize > variables || path.len() > head.depth as usize {
-            return Err(at_node(format!("it is after {} decisions, of {variables}", head.depth)));
+            return Err(at_node(format!(
+                "its depth is {}, but its path has {} decisions, and the problem {variables} variables",
+                head.depth,
+                path.len()
+            )));
         }
         for &decision in &head.decisions {
-            let before = places.last().copied().unwrap_or(Step::ROOT);
-            places.push(steps.len() as u32);
+            let before = path_steps.last().copied().unwrap_or(Step::ROOT);
+            path_steps.push(steps.len() as u32);
             steps.push(Step::new(before, decision));
         }
         check(model, &path, &state, &head).map_err(at_node)?;
-        nodes.push((state, head, places.last().copied().unwrap_or(Step::ROOT)));
+        nodes.push((state, head, path_steps.last().copied().unwrap_or(Step::ROOT)));
     }
     if !rest.is_empty() {
-        return Err((parcel.nodes(), format!("{} bytes are left over", rest.len())));
+        return Err((parcel.nodes(), format!("{} bytes follow the last node", rest.len())));
     }
     Ok((steps, nodes))
 }
@@ -187,11 +191,13 @@ fn check<P: Relaxation>(
 ) -> Result<(), String> {
     let mut replay = Replay::new(model);
     for &decision in path {
-        replay.take(decision).map_err(|_| format!("{} cannot be {} there", decision.variable, decision.value))?;
+        replay
+            .take(decision)
+            .map_err(|_| format!("{} = {} is not in the domain", decision.variable, decision.value))?;
     }
-    let cost = model.turn(replay.cost()).map_err(|_| "its cost is too great".to_owned())?;
+    let cost = model.convert_sense(replay.cost()).map_err(|_| "its cost overflows".to_owned())?;
     if replay.state() != state || cost != head.cost {
-        return Err("its decisions lead elsewhere".to_owned());
+        return Err("its decisions lead to another state or cost".to_owned());
     }
     Ok(())
 }

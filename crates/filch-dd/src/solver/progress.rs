@@ -68,7 +68,7 @@ impl OpenBounds {
     }
 
     /// Sets the expected range of bounds; only the first call counts.
-    pub(crate) fn expect(&self, least: Cost, greatest: Cost) {
+    pub(crate) fn set_range(&self, least: Cost, greatest: Cost) {
         self.scale.get_or_init(|| {
             let least = least.min(greatest);
             Scale { least, greatest, step: (greatest.abs_diff(least) / (BUCKETS as u64 - 2)).max(1) }
@@ -89,30 +89,30 @@ impl OpenBounds {
     }
 
     /// Counts nodes in.
-    pub(crate) fn enter<'b>(&self, bounds: impl Iterator<Item = Cost> + 'b) {
+    pub(crate) fn add<'b>(&self, bounds: impl Iterator<Item = Cost> + 'b) {
         let mut run = (BUCKETS, 0);
         for bound in bounds {
             let bucket = self.bucket(bound);
             if bucket == BUCKETS - 1 {
-                // Relaxed: the release in `add` comes after it.
+                // Relaxed: the release in `add_to_bucket` comes after it.
                 self.beyond.fetch_max(bound, Ordering::Relaxed);
             }
             if bucket == run.0 {
                 run.1 += 1;
             } else {
-                self.add(run);
+                self.add_to_bucket(run);
                 run = (bucket, 1);
             }
         }
-        self.add(run);
+        self.add_to_bucket(run);
     }
 
     /// Counts a node out; its children were counted in before.
-    pub(crate) fn leave(&self, bound: Cost) {
-        self.add((self.bucket(bound), -1));
+    pub(crate) fn remove(&self, bound: Cost) {
+        self.add_to_bucket((self.bucket(bound), -1));
     }
 
-    fn add(&self, (bucket, count): (usize, i64)) {
+    fn add_to_bucket(&self, (bucket, count): (usize, i64)) {
         if count != 0 {
             // Release: a reader that sees that a node left also sees its children. The reader has
             // the acquire.
@@ -124,7 +124,7 @@ impl OpenBounds {
     ///
     /// The bound is `Cost::MAX` if no bound is known.
     pub(crate) fn greatest(&self) -> Option<Cost> {
-        // Acquire: pairs with the release in `add`.
+        // Acquire: pairs with the release in `add_to_bucket`.
         let bucket = (0..BUCKETS).rev().find(|&bucket| self.counts[bucket].load(Ordering::Acquire) > 0)?;
         Some(match self.scale.get() {
             Some(scale) if bucket < BUCKETS - 1 => {
@@ -147,30 +147,30 @@ mod tests {
     use crate::tiny::Dice;
 
     #[test]
-    fn the_bound_is_no_less_than_that_of_any_open_node_and_exact_where_bounds_are_few() {
+    fn the_bound_is_no_less_than_that_of_any_open_node_and_exact_if_there_are_few_bounds() {
         for (least, greatest) in [(0, 100), (-500, 400), (-1_000_000, 1_000_000), (Cost::MIN / 4, Cost::MAX / 4)] {
             let mut dice = Dice::new(greatest as u64);
             let bounds = OpenBounds::new();
-            bounds.enter([Cost::MAX].into_iter());
-            assert_eq!(bounds.greatest(), Some(Cost::MAX), "nothing is known of the root");
-            bounds.expect(least, greatest);
+            bounds.add([Cost::MAX].into_iter());
+            assert_eq!(bounds.greatest(), Some(Cost::MAX), "no bound of the root is known");
+            bounds.set_range(least, greatest);
             let mut open: Vec<Cost> = vec![Cost::MAX];
             let span = greatest.abs_diff(least) + 1;
             for _ in 0..2000 {
                 // A node leaves after its children are counted; its bound is a bound on theirs.
                 if open.is_empty() {
-                    bounds.enter([greatest].into_iter());
+                    bounds.add([greatest].into_iter());
                     open.push(greatest);
                 }
                 let node = open.swap_remove(dice.roll(open.len() as u64) as usize);
                 let children: Vec<Cost> = (0..dice.roll(3))
                     .map(|_| greatest.saturating_sub_unsigned(dice.roll(span + span / 8)).min(node))
                     .collect();
-                bounds.enter(children.iter().copied());
+                bounds.add(children.iter().copied());
                 open.extend(children);
-                bounds.leave(node);
+                bounds.remove(node);
                 let (read, most) = (bounds.greatest(), open.iter().copied().max());
-                assert!(read >= most, "{read:?} is read where {most:?} is open");
+                assert!(read >= most, "read {read:?}, but the greatest bound of an open node is {most:?}");
                 assert_eq!(read.is_none(), most.is_none());
                 if span < 1000 && most.is_some_and(|most| most > least) {
                     assert_eq!(read, most);
@@ -180,16 +180,16 @@ mod tests {
     }
 
     #[test]
-    fn nobody_reads_too_low_a_bound_while_nodes_come_and_go() {
+    fn a_reader_never_sees_too_low_a_bound_while_nodes_are_added_and_removed() {
         let bounds = OpenBounds::new();
-        bounds.expect(0, 1000);
-        bounds.enter([1000].into_iter());
+        bounds.set_range(0, 1000);
+        bounds.add([1000].into_iter());
         std::thread::scope(|scope| {
             // One node goes down step by step, and is always counted in before it is counted out.
             let down = scope.spawn(|| {
                 for bound in (0..1000).rev() {
-                    bounds.enter([bound].into_iter());
-                    bounds.leave(bound + 1);
+                    bounds.add([bound].into_iter());
+                    bounds.remove(bound + 1);
                 }
             });
             let mut last = 1000;

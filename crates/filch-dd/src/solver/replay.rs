@@ -25,7 +25,7 @@ pub(crate) fn replay_unordered<P: Relaxation>(model: &Model<'_, P>, decisions: &
     for decision in decisions {
         match given.get_mut(decision.variable.index()) {
             Some(Some(other)) if *other != decision.value => {
-                let how = format!("the solution to start from says twice what {} is", decision.variable);
+                let how = format!("the given solution has two values for {}", decision.variable);
                 return Err(Halt::Contradiction(how));
             }
             Some(given) => *given = Some(decision.value),
@@ -38,7 +38,7 @@ pub(crate) fn replay_unordered<P: Relaxation>(model: &Model<'_, P>, decisions: &
             Some(value) => value,
             None if !problem.matters(variable, &replay.state) => problem.default_value(variable),
             None => {
-                let how = format!("the solution to start from does not say what {variable} is");
+                let how = format!("the given solution has no value for {variable}");
                 return Err(Halt::Contradiction(how));
             }
         };
@@ -48,7 +48,7 @@ pub(crate) fn replay_unordered<P: Relaxation>(model: &Model<'_, P>, decisions: &
     for &Decision { variable, value } in &solution.decisions {
         if let Some(other) = given[variable.index()].filter(|&given| given != value) {
             return Err(Halt::Contradiction(format!(
-                "the solution to start from has {variable} = {other}, but after its other decisions {variable} can only be {value}"
+                "the given solution has {variable} = {other}, but after its other decisions {variable} can only be {value}"
             )));
         }
     }
@@ -78,14 +78,14 @@ impl<'a, P: Relaxation> Replay<'a, P> {
         match self.values.get_mut(variable.index()) {
             None => {
                 return Err(Halt::Contradiction(format!(
-                    "`next_variable` names {variable}, but there are only {} variables",
+                    "`next_variable` returned {variable}, but there are only {} variables",
                     self.problem.variables()
                 )))
             }
             Some(Some(_)) => {
-                return Err(Halt::Contradiction(format!("`next_variable` names {variable} twice on one path")))
+                return Err(Halt::Contradiction(format!("`next_variable` returned {variable} twice on one path")))
             }
-            Some(place) => *place = Some(value),
+            Some(decided) => *decided = Some(value),
         }
         let mut allowed = false;
         self.problem.domain(variable, &self.state, |other| allowed |= other == value);

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 
-use super::node::Open;
+use super::node::OpenNode;
 use super::outcome::{Explored, Outcome};
 use super::search::{Local, Search};
 use super::{finish, OnExplored, SolveError};
@@ -26,63 +26,67 @@ use crate::problem::Relaxation;
 use crate::sync::{advice::AtomicBool, lock, Mutex, Ordering};
 
 /// Searches with one worker, its open nodes on a stack.
-pub(super) fn alone<P: Relaxation>(
+pub(super) fn sequential<P: Relaxation>(
     search: Search<'_, P>,
-    root: Option<Open<P::State>>,
+    root: Option<OpenNode<P::State>>,
     mut on_explored: Option<OnExplored<'_>>,
 ) -> Result<Outcome, SolveError> {
     let mut local = Local::new();
     let mut open = Vec::from_iter(root);
-    search.enter(&open);
-    while !search.look() {
-        attend(&search, &mut open, || local.totals());
+    search.add_open(&open);
+    while !search.should_stop() {
+        answer_requests(&search, &mut open, || local.totals());
         let Some(node) = open.pop() else {
-            if goes_on(&search) {
+            if wait_for_work(&search) {
                 continue;
             }
             break;
         };
         let (depth, began) = (node.depth as usize, on_explored.as_ref().map(|_| Instant::now()));
         let unfinished = search.explore(node, &mut local, || {
-            if search.is_wanted(ASKED) {
-                search.give(|share| Some(spare(&mut open, share, usize::MAX)));
+            if search.is_requested(ASKED) {
+                search.give_away(|share| Some(take_share(&mut open, share, usize::MAX)));
             }
             false
         });
-        if let (Some(tell), Some(began), None) = (&mut on_explored, began, &unfinished) {
-            tell(&Explored { took: began.elapsed(), left_open: local.batch.len(), depth });
+        if let (Some(callback), Some(began), None) = (&mut on_explored, began, &unfinished) {
+            callback(&Explored { took: began.elapsed(), left_open: local.batch.len(), depth });
         }
         open.extend(unfinished);
         open.append(&mut local.batch);
     }
-    take_in_the_rest(&search, &mut open);
+    take_remaining_nodes(&search, &mut open);
     finish(search, &open, &[local], (0, Vec::new()))
 }
 
 /// Answers the requests of the outside, while no worker is running.
-fn attend<P: Relaxation>(search: &Search<'_, P>, open: &mut Vec<Open<P::State>>, totals: impl FnOnce() -> Totals) {
+fn answer_requests<P: Relaxation>(
+    search: &Search<'_, P>,
+    open: &mut Vec<OpenNode<P::State>>,
+    totals: impl FnOnce() -> Totals,
+) {
     // First: nodes that were delivered before the request for a snapshot must be in the snapshot.
-    let viewers = if search.is_wanted(SNAPSHOT) { search.viewers() } else { 0 };
-    if search.is_wanted(DELIVERED) {
-        search.take_in(open);
+    let requests = if search.is_requested(SNAPSHOT) { search.take_snapshot_requests() } else { 0 };
+    if search.is_requested(DELIVERED) {
+        search.take_nodes(open);
     }
-    if search.is_wanted(ASKED) {
+    if search.is_requested(ASKED) {
         // None of these nodes is begun yet. The last one is not given away.
         let most = open.len().saturating_sub(1);
-        search.give(|share| Some(spare(open, share, most)));
+        search.give_away(|share| Some(take_share(open, share, most)));
     }
     // Not if delivered nodes were rejected: the snapshot would be incomplete.
-    if viewers > 0 && !search.has_failed() {
-        search.show(viewers, open, totals());
+    if requests > 0 && !search.has_failed() {
+        search.send_snapshots(requests, open, totals());
     }
 }
 
 /// Takes in delivered nodes after the search was stopped.
 ///
 /// They are still open. Without them the result would look proven.
-fn take_in_the_rest<P: Relaxation>(search: &Search<'_, P>, open: &mut Vec<Open<P::State>>) {
-    if search.is_wanted(DELIVERED) {
-        search.take_in(open);
+fn take_remaining_nodes<P: Relaxation>(search: &Search<'_, P>, open: &mut Vec<OpenNode<P::State>>) {
+    if search.is_requested(DELIVERED) {
+        search.take_nodes(open);
     }
 }
 
@@ -91,7 +95,7 @@ fn take_in_the_rest<P: Relaxation>(search: &Search<'_, P>, open: &mut Vec<Open<P
 /// So both sides have equally good nodes, and find good solutions equally early. The oldest nodes
 /// have the least bounds: a search that begins with those is late to find solutions that prune the
 /// others.
-fn spare<S>(open: &mut Vec<Open<S>>, share: f64, most: usize) -> Vec<Open<S>> {
+fn take_share<S>(open: &mut Vec<OpenNode<S>>, share: f64, most: usize) -> Vec<OpenNode<S>> {
     let total = open.len();
     let count = ((total as f64 * share).ceil() as usize).min(total).min(most);
     let mut given = Vec::with_capacity(count);
@@ -108,46 +112,46 @@ fn spare<S>(open: &mut Vec<Open<S>>, share: f64, most: usize) -> Vec<Open<S>> {
 /// Returns whether a search that has nothing left continues.
 ///
 /// If so, it returns after a while or when something has arrived.
-fn goes_on<P: Relaxation>(search: &Search<'_, P>) -> bool {
-    // `look` comes first: a search that failed on delivered nodes has nothing left either, but must
+fn wait_for_work<P: Relaxation>(search: &Search<'_, P>) -> bool {
+    // `should_stop` comes first: a search that failed on delivered nodes has nothing left either, but must
     // not report that.
-    search.look() || search.harbour.as_ref().is_some_and(|harbour| harbour.port.rest())
+    search.should_stop() || search.connection.as_ref().is_some_and(|connection| connection.port.wait_for_request())
 }
 
 /// Searches with a master and workers, each with a bulk queue.
 ///
 /// A cutset is pushed as one batch. A worker that has nothing left is brought a share of another
 /// worker's nodes.
-pub(super) fn together<P: Relaxation>(
+pub(super) fn parallel<P: Relaxation>(
     search: Search<'_, P>,
-    root: Option<Open<P::State>>,
+    root: Option<OpenNode<P::State>>,
     pool: Option<&filch::Pool>,
     workers: usize,
 ) -> Result<Outcome, SolveError> {
     let locals = (0..workers).map(|_| CachePadded::new(Mutex::new(Local::new()))).collect();
-    let team = Team { search, locals, fresh: AtomicBool::new(true) };
+    let parallel = ParallelSearch { search, locals, fresh: AtomicBool::new(true) };
     let mut open = Vec::from_iter(root);
-    team.search.enter(&open);
+    parallel.search.add_open(&open);
     let (mut transfers, mut last_transfers) = (0, Vec::new());
     // One pool for all runs. Without a port there is one run, which finds its own pool. If this
     // pool cannot be built, each run looks for its own pool and reports the error.
-    let alone = pool.is_none() && team.search.harbour.is_some();
-    let own_pool = alone.then(|| filch::Pool::builder().threads(workers).build().ok()).flatten();
-    while !team.search.look() {
-        attend(&team.search, &mut open, || team.totals());
+    let needs_pool = pool.is_none() && parallel.search.connection.is_some();
+    let own_pool = needs_pool.then(|| filch::Pool::builder().threads(workers).build().ok()).flatten();
+    while !parallel.search.should_stop() {
+        answer_requests(&parallel.search, &mut open, || parallel.totals());
         if open.is_empty() {
-            if goes_on(&team.search) {
+            if wait_for_work(&parallel.search) {
                 continue;
             }
             break;
         }
         let master = Master::new().threads(workers);
         let roots = core::mem::take(&mut open);
-        team.fresh.store(true, Ordering::Relaxed);
-        let before = team.search.start.elapsed();
+        parallel.fresh.store(true, Ordering::Relaxed);
+        let before = parallel.search.start.elapsed();
         let report = match pool.or(own_pool.as_ref()) {
-            Some(pool) => master.pool(pool).run(roots, &team),
-            None => master.run(roots, &team),
+            Some(pool) => master.pool(pool).run(roots, &parallel),
+            None => master.run(roots, &parallel),
         };
         open.extend(report.left);
         // The nodes of each worker come youngest first, and the last one is taken first.
@@ -161,13 +165,13 @@ pub(super) fn together<P: Relaxation>(
             last_transfers.iter_mut().for_each(at);
         }
     }
-    take_in_the_rest(&team.search, &mut open);
+    take_remaining_nodes(&parallel.search, &mut open);
     let inner = |local: CachePadded<Mutex<_>>| local.into_inner().into_inner().unwrap_or_else(PoisonError::into_inner);
-    let locals: Vec<_> = team.locals.into_iter().map(inner).collect();
-    finish(team.search, &open, &locals, (transfers, last_transfers))
+    let locals: Vec<_> = parallel.locals.into_iter().map(inner).collect();
+    finish(parallel.search, &open, &locals, (transfers, last_transfers))
 }
 
-struct Team<'a, P: Relaxation> {
+struct ParallelSearch<'a, P: Relaxation> {
     search: Search<'a, P>,
     /// The data of each worker, by its index. These locks are never contended: a worker is on one
     /// thread at a time.
@@ -176,44 +180,44 @@ struct Team<'a, P: Relaxation> {
     fresh: AtomicBool,
 }
 
-impl<P: Relaxation> Team<'_, P> {
+impl<P: Relaxation> ParallelSearch<'_, P> {
     /// Returns the totals of all workers. No worker is running.
     fn totals(&self) -> Totals {
         self.locals.iter().map(|local| lock(local).totals()).fold(Totals::default(), |all, one| all + one)
     }
 
     /// Gives nodes away, out of the longest queue.
-    fn give(&self, worker: &mut Worker<'_, Self>) {
-        self.search.give(|share| Some(worker.withdraw(share)?.into_iter().collect()));
+    fn give_away(&self, worker: &mut Worker<'_, Self>) {
+        self.search.give_away(|share| Some(worker.withdraw(share)?.into_iter().collect()));
     }
 }
 
-impl<P: Relaxation> Work for Team<'_, P> {
-    type Task = Open<P::State>;
+impl<P: Relaxation> Work for ParallelSearch<'_, P> {
+    type Task = OpenNode<P::State>;
     type Learnt = ();
 
-    fn region(&self, open: &Open<P::State>) -> Region {
+    fn region(&self, open: &OpenNode<P::State>) -> Region {
         open.trail.region_of(open.step)
     }
 
-    fn process(&self, open: Open<P::State>, worker: &mut Worker<'_, Self>) {
+    fn process(&self, open: OpenNode<P::State>, worker: &mut Worker<'_, Self>) {
         let mut local = lock(&self.locals[worker.index()]);
         // A snapshot is taken between two runs. Each run does some work first, however often
         // snapshots are requested.
-        let pause = self.search.is_wanted(SNAPSHOT) && !self.fresh.swap(false, Ordering::Relaxed);
-        if self.search.look() || pause {
+        let pause = self.search.is_requested(SNAPSHOT) && !self.fresh.swap(false, Ordering::Relaxed);
+        if self.search.should_stop() || pause {
             worker.stop();
             worker.push(open);
             return;
         }
-        if self.search.is_wanted(DELIVERED) {
+        if self.search.is_requested(DELIVERED) {
             let mut delivered = Vec::new();
-            self.search.take_in(&mut delivered);
+            self.search.take_nodes(&mut delivered);
             worker.push_batch(delivered.into());
         }
         let unfinished = self.search.explore(open, &mut local, || {
-            if self.search.is_wanted(ASKED) {
-                self.give(worker);
+            if self.search.is_requested(ASKED) {
+                self.give_away(worker);
             }
             // A run that ends for a snapshot is followed by another, and the node that was begun is
             // finished: a search with a cache would otherwise consider it done. So only the search

@@ -7,18 +7,18 @@ use std::time::Instant;
 
 use filch::explore::Cancel;
 
-use super::gauge::Gauge;
-use super::harbour::Harbour;
-use super::incumbent::Best;
-use super::node::Open;
+use super::connection::Connection;
+use super::incumbent::BestSolution;
+use super::metrics::Metrics;
+use super::node::OpenNode;
 use super::outcome::{gap, Ending, WorkerStatistics};
 use super::progress::{OnProgress, Progress};
 use super::{Cutset, SolveError};
 use crate::cache::Cache;
 use crate::diagram::{Compiled, Diagram, Halt, Host, Task};
-use crate::dominance::Dominated;
+use crate::dominance::DominanceCheck;
 use crate::model::{hash_of, Model};
-use crate::port::{Totals, STOP, TOLD};
+use crate::port::{Totals, SOLUTIONS, STOP};
 use crate::problem::{Cost, Decision, Relaxation};
 use crate::sync::{lock, Mutex};
 use crate::width::Width;
@@ -40,15 +40,15 @@ pub(crate) struct Search<'a, P: Relaxation> {
     /// Whether the cache is disabled if it is of little use.
     adaptive: bool,
     /// Whether the cache was disabled.
-    given_up: AtomicBool,
-    pub(crate) dominance: Option<&'a dyn Dominated<P::State>>,
-    pub(crate) best: Best<'a>,
+    cache_disabled: AtomicBool,
+    pub(crate) dominance: Option<&'a dyn DominanceCheck<P::State>>,
+    pub(crate) best: BestSolution<'a>,
     /// Written with every node.
     ///
     /// It is apart from data that is only read, or read with every layer.
-    pub(crate) gauge: Arc<Gauge>,
+    pub(crate) metrics: Arc<Metrics>,
     /// Where nodes come from and go to.
-    pub(crate) harbour: Option<Harbour<'a, P::State>>,
+    pub(crate) connection: Option<Connection<'a, P::State>>,
     pub(crate) limits: Limits,
     pub(crate) start: Instant,
     /// Why the search is to stop early: 0 if it is not.
@@ -61,14 +61,14 @@ pub(crate) struct Search<'a, P: Relaxation> {
 
 struct Report<'a> {
     every: Duration,
-    tell: OnProgress<'a>,
+    callback: OnProgress<'a>,
 }
 
 /// The data of one worker.
 pub(crate) struct Local<S> {
     diagram: Diagram<S>,
     /// The nodes that the last diagram left open, to be pushed: the best bound last.
-    pub(crate) batch: Vec<Open<S>>,
+    pub(crate) batch: Vec<OpenNode<S>>,
     path: Vec<Decision>,
     pub(crate) explored: u64,
     pub(crate) closed: u64,
@@ -76,7 +76,7 @@ pub(crate) struct Local<S> {
     /// The number of diagrams in a row whose restricted diagram found nothing.
     fruitless: u32,
     /// The lookups and hits of the cache when its use was last checked.
-    weighed: (u64, u64),
+    last_cache_check: (u64, u64),
 }
 
 impl<S: Clone + Eq + core::hash::Hash> Local<S> {
@@ -89,18 +89,18 @@ impl<S: Clone + Eq + core::hash::Hash> Local<S> {
             closed: 0,
             pruned: 0,
             fruitless: 0,
-            weighed: (0, 0),
+            last_cache_check: (0, 0),
         }
     }
 
     /// Returns the counts of this worker.
     pub(crate) fn totals(&self) -> Totals {
         let Local { explored, closed, pruned, .. } = *self;
-        Totals { explored, closed, diagram_nodes: self.diagram.made(), pruned }
+        Totals { explored, closed, diagram_nodes: self.diagram.nodes_made(), pruned }
     }
 
     pub(crate) fn statistics(&self) -> WorkerStatistics {
-        WorkerStatistics { explored: self.explored, diagram_nodes: self.diagram.made() }
+        WorkerStatistics { explored: self.explored, diagram_nodes: self.diagram.nodes_made() }
     }
 }
 
@@ -109,7 +109,7 @@ impl<S: Clone + Eq + core::hash::Hash> Local<S> {
 /// After that, a diagram computes its bound first, and looks for solutions only if the bound leaves
 /// something open. Most diagrams are closed by their bound, and late in a search almost none finds
 /// a solution.
-const PATIENCE: u32 = 16;
+const FRUITLESS_LIMIT: u32 = 16;
 
 const TIMED_OUT: u8 = 1;
 const CANCELLED: u8 = 2;
@@ -123,10 +123,10 @@ impl<'a, P: Relaxation> Search<'a, P> {
         width: Width,
         cutset: Cutset,
         cache: Option<bool>,
-        dominance: Option<&'a dyn Dominated<P::State>>,
-        best: Best<'a>,
-        harbour: Option<Harbour<'a, P::State>>,
-        gauge: Arc<Gauge>,
+        dominance: Option<&'a dyn DominanceCheck<P::State>>,
+        best: BestSolution<'a>,
+        connection: Option<Connection<'a, P::State>>,
+        metrics: Arc<Metrics>,
         limits: Limits,
         start: Instant,
         on_progress: Option<(Duration, OnProgress<'a>)>,
@@ -138,16 +138,16 @@ impl<'a, P: Relaxation> Search<'a, P> {
             cutset,
             cache: cache.unwrap_or(true).then(Cache::new),
             adaptive: cache.is_none(),
-            given_up: AtomicBool::new(false),
+            cache_disabled: AtomicBool::new(false),
             dominance,
             best,
-            gauge,
-            harbour,
+            metrics,
+            connection,
             limits,
             start,
             stopped: AtomicU8::new(0),
             failed: Mutex::new(None),
-            progress: on_progress.map(|(every, tell)| Mutex::new(Report { every, tell })),
+            progress: on_progress.map(|(every, callback)| Mutex::new(Report { every, callback })),
             due: AtomicU64::new(due),
         }
     }
@@ -160,18 +160,18 @@ impl<'a, P: Relaxation> Search<'a, P> {
     /// `poll` is called once for each layer, so that the worker can serve others.
     pub(crate) fn explore(
         &self,
-        node: Open<P::State>,
+        node: OpenNode<P::State>,
         local: &mut Local<P::State>,
         poll: impl FnMut() -> bool,
-    ) -> Option<Open<P::State>> {
-        let Local { diagram, batch, path, fruitless, weighed, .. } = local;
+    ) -> Option<OpenNode<P::State>> {
+        let Local { diagram, batch, path, fruitless, last_cache_check, .. } = local;
         batch.clear();
-        if node.bound <= self.best.floor() || !self.is_worth_a_look(&node) {
+        if node.bound <= self.best.floor() || !self.is_worth_exploring(&node) {
             local.pruned += 1;
-            self.leave(&node);
+            self.remove_open(&node);
             return None;
         }
-        if !self.gauge.explore(self.limits.nodes) {
+        if !self.metrics.count_explored(self.limits.nodes) {
             self.stop(NODE_LIMIT);
             return Some(node);
         }
@@ -184,7 +184,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
             cutset: self.cutset,
             cache: self.cache(),
             dominance: self.dominance,
-            eager: *fruitless < PATIENCE,
+            eager: *fruitless < FRUITLESS_LIMIT,
         };
         let mut host = Worker { search: self, root: &node, path, poll, found: false };
         let compiled = diagram.compile(&task, &mut host);
@@ -193,7 +193,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
         } else {
             *fruitless += 1;
         }
-        self.weigh_the_cache(local.explored, diagram.lookups(), weighed);
+        self.check_cache_use(local.explored, diagram.cache_counts(), last_cache_check);
         match compiled {
             Ok(Compiled::Done) => local.closed += 1,
             Ok(Compiled::Open) => {
@@ -207,7 +207,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
                     // Last in, first out: the best bound comes last, and among equals the greatest
                     // cost.
                     batch.sort_by_key(|open| (open.bound, open.cost));
-                    self.enter(&batch[..]);
+                    self.add_open(&batch[..]);
                 }
             }
             Err(Halt::Stopped) => return Some(node),
@@ -220,13 +220,13 @@ impl<'a, P: Relaxation> Search<'a, P> {
                 return Some(node);
             }
         }
-        self.leave(&node);
+        self.remove_open(&node);
         None
     }
 
     fn cache(&self) -> Option<&Cache<P::State>> {
         // Relaxed: a worker that sees it late only makes more lookups.
-        self.cache.as_ref().filter(|_| !self.given_up.load(Ordering::Relaxed))
+        self.cache.as_ref().filter(|_| !self.cache_disabled.load(Ordering::Relaxed))
     }
 
     /// Disables the cache if it is of little use.
@@ -234,16 +234,16 @@ impl<'a, P: Relaxation> Search<'a, P> {
     /// That is, if it dropped less than one in 64 of the nodes that were looked up, over the last
     /// 128 nodes that a worker explored. A lookup costs about as much as making a node. A dropped
     /// node saves everything below it, later and in other diagrams too, so a few are enough.
-    fn weigh_the_cache(&self, explored: u64, (looked, seen): (u64, u64), weighed: &mut (u64, u64)) {
+    fn check_cache_use(&self, explored: u64, (lookups, hits): (u64, u64), last_cache_check: &mut (u64, u64)) {
         if self.adaptive && explored % 128 == 0 {
-            let (looked_before, seen_before) = core::mem::replace(weighed, (looked, seen));
-            if (seen - seen_before) * 64 < looked - looked_before {
-                self.given_up.store(true, Ordering::Relaxed);
+            let (lookups_before, hits_before) = core::mem::replace(last_cache_check, (lookups, hits));
+            if (hits - hits_before) * 64 < lookups - lookups_before {
+                self.cache_disabled.store(true, Ordering::Relaxed);
             }
         }
     }
 
-    fn is_worth_a_look(&self, node: &Open<P::State>) -> bool {
+    fn is_worth_exploring(&self, node: &OpenNode<P::State>) -> bool {
         match self.cache() {
             Some(cache) if node.depth > 0 => {
                 let hash = (hash_of(&node.state) >> 32) as u32;
@@ -254,21 +254,21 @@ impl<'a, P: Relaxation> Search<'a, P> {
     }
 
     /// Counts open nodes in.
-    pub(crate) fn enter(&self, batch: &[Open<P::State>]) {
+    pub(crate) fn add_open(&self, batch: &[OpenNode<P::State>]) {
         if let (Some(least), Some(greatest)) = (batch.first(), batch.last()) {
             if least.depth > 0 {
                 let floor = self.best.floor();
-                self.gauge.bounds.expect(if floor == Cost::MIN { least.bound } else { floor }, greatest.bound);
+                self.metrics.bounds.set_range(if floor == Cost::MIN { least.bound } else { floor }, greatest.bound);
             }
         }
-        self.gauge.bounds.enter(batch.iter().map(|open| open.bound));
-        self.gauge.enter(batch.len() as u64);
+        self.metrics.bounds.add(batch.iter().map(|open| open.bound));
+        self.metrics.add_open(batch.len() as u64);
     }
 
     /// Counts a node out: its children were counted in, or it was given away.
-    pub(crate) fn leave(&self, node: &Open<P::State>) {
-        self.gauge.bounds.leave(node.bound);
-        self.gauge.leave();
+    pub(crate) fn remove_open(&self, node: &OpenNode<P::State>) {
+        self.metrics.bounds.remove(node.bound);
+        self.metrics.remove_open();
     }
 
     pub(crate) fn fail(&self, error: SolveError) {
@@ -308,11 +308,13 @@ impl<'a, P: Relaxation> Search<'a, P> {
     }
 
     /// Checks limits, cancellation and the port, and reports progress. Returns whether to stop.
-    pub(crate) fn look(&self) -> bool {
+    pub(crate) fn should_stop(&self) -> bool {
         if self.is_stopped() {
             return true;
         }
-        if self.harbour.as_ref().is_some_and(|harbour| harbour.port.wants(TOLD | STOP)) && self.heed() {
+        if self.connection.as_ref().is_some_and(|connection| connection.port.is_requested(SOLUTIONS | STOP))
+            && self.handle_requests()
+        {
             return true;
         }
         if self.limits.cancel.as_ref().is_some_and(Cancel::is_cancelled) {
@@ -333,17 +335,17 @@ impl<'a, P: Relaxation> Search<'a, P> {
 
     /// Takes in solutions from outside. Returns whether the search is to stop.
     #[cold]
-    fn heed(&self) -> bool {
-        let Some(harbour) = &self.harbour else { return false };
-        for solution in harbour.port.take_told() {
-            match self.best.told(&self.model, &solution) {
+    fn handle_requests(&self) -> bool {
+        let Some(connection) = &self.connection else { return false };
+        for solution in connection.port.take_solutions() {
+            match self.best.accept_external(&self.model, &solution) {
                 Ok(()) => {}
                 Err(Halt::Overflow) => self.fail(SolveError::Overflow),
-                Err(Halt::Contradiction(how)) => self.fail(SolveError::Delivered(how)),
-                Err(Halt::Stopped) => unreachable!("a replay does not stop"),
+                Err(Halt::Contradiction(how)) => self.fail(SolveError::InvalidDelivery(how)),
+                Err(Halt::Stopped) => unreachable!("a replay cannot be stopped"),
             }
         }
-        if harbour.port.wants(STOP) {
+        if connection.port.is_requested(STOP) {
             self.stop(CANCELLED);
         }
         self.is_stopped()
@@ -358,16 +360,16 @@ impl<'a, P: Relaxation> Search<'a, P> {
         let Ok(mut report) = progress.try_lock() else { return };
         self.due.store((elapsed + report.every).as_millis() as u64, Ordering::Relaxed);
         let progress = self.progress(elapsed);
-        (report.tell)(&progress);
+        (report.callback)(&progress);
     }
 
     fn progress(&self, elapsed: Duration) -> Progress {
         // With a port, delivered nodes count as open before they are taken in.
-        let standing = self.harbour.as_ref().map(|harbour| harbour.port.standing());
-        let (open, explored) = standing.map_or_else(|| self.gauge.counts(), |now| (now.open, now.explored));
+        let standing = self.connection.as_ref().map(|connection| connection.port.standing());
+        let (open, explored) = standing.map_or_else(|| self.metrics.counts(), |now| (now.open, now.explored));
         // Reads the bound first: a solution found meanwhile only makes the gap smaller, never
         // negative.
-        let greatest = standing.map_or_else(|| self.gauge.bounds.greatest(), |now| now.bound);
+        let greatest = standing.map_or_else(|| self.metrics.bounds.greatest(), |now| now.bound);
         let floor = self.best.floor();
         let best = (floor != Cost::MIN).then_some(floor);
         let bound = match (greatest, best) {
@@ -375,8 +377,8 @@ impl<'a, P: Relaxation> Search<'a, P> {
             (Some(greatest), best) => Some(best.map_or(greatest, |best| best.max(greatest))),
             (None, best) => best,
         };
-        let turn = |cost: Cost| self.model.turn(cost).unwrap_or(cost);
-        let (best, bound) = (best.map(turn), bound.map(turn));
+        let convert = |cost: Cost| self.model.convert_sense(cost).unwrap_or(cost);
+        let (best, bound) = (best.map(convert), bound.map(convert));
         Progress {
             open,
             explored,
@@ -384,7 +386,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
             bound,
             gap: gap(best, bound),
             elapsed,
-            memory: open * core::mem::size_of::<Open<P::State>>() as u64,
+            memory: open * core::mem::size_of::<OpenNode<P::State>>() as u64,
         }
     }
 }
@@ -392,7 +394,7 @@ impl<'a, P: Relaxation> Search<'a, P> {
 /// A worker, as the diagram that it builds sees it.
 struct Worker<'s, 'a, P: Relaxation, F> {
     search: &'s Search<'a, P>,
-    root: &'s Open<P::State>,
+    root: &'s OpenNode<P::State>,
     path: &'s mut Vec<Decision>,
     poll: F,
     found: bool,
@@ -406,7 +408,7 @@ impl<P: Relaxation, F: FnMut() -> bool> Host for Worker<'_, '_, P, F> {
 
     #[inline]
     fn stop(&mut self) -> bool {
-        (self.poll)() || self.search.look()
+        (self.poll)() || self.search.should_stop()
     }
 
     fn found(&mut self, cost: Cost, decisions: &[Decision]) -> Result<(), Halt> {

@@ -7,7 +7,7 @@ mod counting;
 #[path = "../../../filch-graph/tests/damage/mod.rs"]
 mod damage;
 
-mod keeping;
-mod made;
-mod noise;
-mod writing;
+mod read;
+mod resume;
+mod samples;
+mod write;

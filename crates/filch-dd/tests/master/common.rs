@@ -101,9 +101,9 @@ impl std::fmt::Debug for Tree {
 }
 
 /// The work on a tree, so that tasks can borrow it.
-pub(crate) struct Climb<'t>(pub(crate) &'t Tree);
+pub(crate) struct ProcessTree<'t>(pub(crate) &'t Tree);
 
-impl<'t> Work for Climb<'t> {
+impl<'t> Work for ProcessTree<'t> {
     type Task = Node<'t>;
     type Learnt = ();
 

@@ -1,8 +1,8 @@
 //! The master and its workers, on real threads and on a single one.
 
 mod common;
-mod ends;
-mod learnt;
-mod places;
+mod idle;
+mod notes;
+mod pools;
+mod stops;
 mod trees;
-mod waits;

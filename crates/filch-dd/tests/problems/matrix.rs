@@ -72,7 +72,7 @@ fn found_in_every_way<'a, P: Instance>(problem: &'a P, expected: Option<Cost>, a
 }
 
 #[test]
-fn sacks() {
+fn sacks_are_packed_best() {
     for seed in 0..80 {
         let sack = small_sack(seed);
         found_in_every_way(&sack, Some(brute::knapsack(&sack)), dominance(), &format!("sack {seed}"));
@@ -80,7 +80,7 @@ fn sacks() {
 }
 
 #[test]
-fn the_sack_of_the_paper() {
+fn the_sack_of_the_paper_is_packed_best() {
     found_in_every_way(&knapsack::paper(), Some(15), dominance(), "paper");
     let best = Solver::new(&knapsack::paper()).solve().unwrap().best.unwrap();
     assert_eq!(knapsack::paper().answer(&best.decisions).unwrap().to_string(), "1 3");
@@ -100,7 +100,7 @@ fn by_table(sack: &knapsack::Knapsack) -> Cost {
 }
 
 #[test]
-fn larger_sacks() {
+fn larger_sacks_are_packed_best() {
     for seed in 0..4 {
         let kind = [Kind::Uncorrelated, Kind::Weakly, Kind::Strongly, Kind::SubsetSum][seed as usize];
         let sack = knapsack::random(25, 60, kind, seed);
@@ -109,7 +109,7 @@ fn larger_sacks() {
 }
 
 #[test]
-fn independent_sets_and_cliques() {
+fn the_heaviest_independent_sets_and_cliques_are_found() {
     for seed in 0..60 {
         let graph = small_graph(seed);
         let (set, clique) = (Some(brute::independent_set(&graph)), Some(brute::clique(&graph)));
@@ -121,7 +121,7 @@ fn independent_sets_and_cliques() {
 }
 
 #[test]
-fn larger_independent_sets() {
+fn the_heaviest_of_larger_independent_sets_are_found() {
     for seed in 0..6 {
         let graph = independent_set::random(18, 150 * (1 + seed as u32), [1, 9][seed as usize % 2], seed);
         let expected = Some(brute::independent_set(&graph));
@@ -130,7 +130,7 @@ fn larger_independent_sets() {
 }
 
 #[test]
-fn tours() {
+fn the_shortest_tours_are_found() {
     for seed in 0..80 {
         let tour = small_tour(seed);
         found_in_every_way(&tour, brute::tsptw(&tour), dominance(), &format!("tour {seed}"));
@@ -142,14 +142,14 @@ fn tours() {
 }
 
 #[test]
-fn rulers() {
+fn the_shortest_rulers_are_found() {
     for (marks, length) in [0, 1, 3, 6, 11, 17].into_iter().enumerate() {
         found_in_every_way(&Golomb::new(marks + 1).unwrap(), Some(length), None, &format!("{} marks", marks + 1));
     }
 }
 
 #[test]
-fn flows() {
+fn the_most_valuable_flows_are_found() {
     for seed in 0..80 {
         let network = small_network(seed);
         let expected = Some(brute::unsplittable_flow(&network));
@@ -159,7 +159,7 @@ fn flows() {
 
 /// Too large for enumeration: all settings must agree.
 #[test]
-fn larger_flows_agree() {
+fn all_settings_agree_on_larger_flows() {
     for seed in 0..4 {
         let network = unsplittable_flow::random(4, 3, 700, 3, seed);
         let first = Solver::new(&network).solve().unwrap().best.unwrap().cost;

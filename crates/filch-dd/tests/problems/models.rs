@@ -18,7 +18,7 @@ use super::brute;
 /// Returns the best cost of all paths from the initial state to the end.
 ///
 /// Each path must be an answer, and cost what the answer costs.
-pub(crate) fn best_way<P: Instance>(problem: &P) -> Option<Cost> {
+pub(crate) fn best_by_enumeration<P: Instance>(problem: &P) -> Option<Cost> {
     fn go<P: Instance>(problem: &P, state: &P::State, cost: Cost, taken: &mut Vec<Decision>, best: &mut Option<Cost>) {
         let Some(variable) = problem.next_variable(taken.len(), std::iter::once(state)) else {
             let answer = problem.answer(taken).unwrap();
@@ -51,7 +51,7 @@ fn holds<P: Instance>(problem: &P, expected: Option<Cost>, seed: u64)
 where
     P::State: Debug,
 {
-    assert_eq!(best_way(problem), expected, "seed {seed}");
+    assert_eq!(best_by_enumeration(problem), expected, "seed {seed}");
     for walk in 0..4 {
         check::laws(problem, seed * 4 + walk).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
     }
@@ -79,17 +79,17 @@ pub(crate) fn small_sack(seed: u64) -> Knapsack {
 }
 
 #[test]
-fn a_sack_is_filled_as_well_as_can_be() {
+fn the_best_selection_for_a_sack_is_found() {
     for seed in 0..200 {
         let sack = small_sack(seed);
         holds(&sack, Some(brute::knapsack(&sack)), seed);
         dominance_holds(&sack, seed);
     }
-    assert_eq!(best_way(&knapsack::paper()), Some(15));
+    assert_eq!(best_by_enumeration(&knapsack::paper()), Some(15));
 }
 
 #[test]
-fn the_bound_of_a_sack_survives_numbers_of_any_size() {
+fn the_bound_of_a_sack_does_not_overflow_with_large_numbers() {
     let large = Knapsack::new(i64::MAX, vec![Item { profit: 1 << 60, weight: 1 << 60 }; 2]).unwrap();
     holds(&large, Some(1 << 61), 0);
     let cut = Knapsack::new((1 << 60) - 1, vec![Item { profit: 1 << 60, weight: 1 << 60 }; 2]).unwrap();
@@ -126,7 +126,7 @@ fn the_heaviest_clique_is_found() {
 }
 
 #[test]
-fn the_size_of_the_states_is_that_of_the_graph() {
+fn the_size_of_the_states_fits_the_graph() {
     struct Size;
     impl With for Size {
         type Output = usize;
@@ -207,7 +207,7 @@ pub(crate) fn small_network(seed: u64) -> Network {
 }
 
 #[test]
-fn the_flow_that_is_worth_most_is_found() {
+fn the_most_valuable_flow_is_found() {
     for seed in 0..200 {
         let network = small_network(seed);
         holds(&network, Some(brute::unsplittable_flow(&network)), seed);
@@ -216,16 +216,16 @@ fn the_flow_that_is_worth_most_is_found() {
 }
 
 #[test]
-fn chosen_nodes_make_a_difference() {
+fn a_chosen_node_changes_the_optimum() {
     // Two arcs meet and two leave: if the flow is merged and split again, more arrives.
     let text =
         |chosen: &str| format!("p flow 5 4\ns 1 5\ns 2 1\n{chosen}t 4 1\nt 5 1\na 1 3 5\na 2 3 1\na 3 4 3\na 3 5 3\n");
-    let best = |chosen: &str| best_way(&unsplittable_flow::read(text(chosen).as_bytes()).unwrap());
+    let best = |chosen: &str| best_by_enumeration(&unsplittable_flow::read(text(chosen).as_bytes()).unwrap());
     assert_eq!((best(""), best("u 3\n")), (Some(6), Some(4)));
 }
 
 #[test]
-fn answers_that_are_none_are_told_so() {
+fn invalid_answers_are_refused_with_a_reason() {
     let sack = knapsack::paper();
     for (items, reason) in [
         (vec![0, 0], "item 1 is taken twice"),

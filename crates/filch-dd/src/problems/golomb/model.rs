@@ -55,7 +55,7 @@ impl Golomb {
     /// If there are none or more than 16.
     pub fn new(marks: usize) -> Result<Golomb, Wrong> {
         if !(1..=MOST_MARKS).contains(&marks) {
-            return wrong(format!("a ruler with {marks} marks is asked for, and it can have from 1 to {MOST_MARKS}"));
+            return wrong(format!("a ruler cannot have {marks} marks: give a number from 1 to {MOST_MARKS}"));
         }
         let mut ruler = vec![0];
         while ruler.len() < marks {
@@ -82,7 +82,7 @@ impl Golomb {
     }
 
     /// Returns the sum of the `gaps` smallest distances that were not measured.
-    fn least(&self, measured: &Places, gaps: usize) -> usize {
+    fn least_length(&self, measured: &Places, gaps: usize) -> usize {
         (1..=self.longest).filter(|&distance| !measured.has(distance)).take(gaps).sum()
     }
 }
@@ -130,7 +130,7 @@ impl Problem for Golomb {
                 first += gap;
             }
         }
-        let last = self.longest.saturating_sub(self.least(&state.measured, after));
+        let last = self.longest.saturating_sub(self.least_length(&state.measured, after));
         for place in first..=last {
             if state.marks.iter().all(|mark| !state.measured.has(place - mark)) {
                 decide(place as Value);
@@ -157,8 +157,8 @@ impl Relaxation for Golomb {
         let full = Places::full(self.longest + 1);
         let mut all = State { marks: full, measured: full, last: u16::MAX };
         for state in states {
-            all.marks.keep(&state.marks);
-            all.measured.keep(&state.measured);
+            all.marks.intersect_with(&state.marks);
+            all.measured.intersect_with(&state.measured);
             all.last = all.last.min(state.last);
         }
         all
@@ -169,7 +169,7 @@ impl Relaxation for Golomb {
     }
 
     fn rough_bound(&self, depth: usize, state: &State) -> Option<Cost> {
-        Some(self.least(&state.measured, self.variables() - depth) as Cost)
+        Some(self.least_length(&state.measured, self.variables() - depth) as Cost)
     }
 
     /// Prefers states with more measured distances: these have been merged less.
@@ -198,7 +198,7 @@ impl Instance for Golomb {
         for (at, value) in values(self.variables(), decisions)?.into_iter().enumerate() {
             match value.map(usize::try_from) {
                 Some(Ok(place)) => marks.push(place),
-                _ => return wrong(format!("mark {} has no place on the ruler", at + 2)),
+                _ => return wrong(format!("mark {} has no position on the ruler", at + 2)),
             }
         }
         Ok(Answer(marks))
@@ -207,10 +207,10 @@ impl Instance for Golomb {
     fn check(&self, answer: &Answer) -> Result<Cost, Wrong> {
         let marks = &answer.0;
         if marks.len() != self.marks {
-            return wrong(format!("there are {} marks, and there should be {}", marks.len(), self.marks));
+            return wrong(format!("there are {} marks, but there must be {}", marks.len(), self.marks));
         }
         if marks[0] != 0 || marks.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return wrong("the marks must begin at 0, and go from left to right");
+            return wrong("the marks must begin at 0 and increase");
         }
         match repeated(marks) {
             Some([(a, b), (c, d)]) => {

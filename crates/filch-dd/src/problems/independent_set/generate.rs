@@ -21,7 +21,7 @@ use crate::random::Stream;
 ///
 /// If there are more than 32,768 vertices, or `heaviest` is below 1 or above 2^31.
 pub fn random(vertices: usize, per_thousand: u32, heaviest: i64, seed: u64) -> Graph {
-    assert!((1..=1 << 31).contains(&heaviest), "weights are from 1 to 2^31 at most");
+    assert!((1..=1 << 31).contains(&heaviest), "the heaviest weight must be from 1 to 2^31");
     let mut stream = Stream::new(seed, 2);
     let mut edges = Vec::new();
     for a in 0..vertices as u32 {

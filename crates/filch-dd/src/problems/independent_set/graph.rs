@@ -32,7 +32,7 @@ impl Graph {
     pub fn new(weights: Vec<Cost>, edges: impl IntoIterator<Item = (u32, u32)>) -> Result<Graph, Wrong> {
         let vertices = weights.len();
         if vertices > MOST_VERTICES {
-            return wrong(format!("there are {vertices} vertices, and {MOST_VERTICES} are the most"));
+            return wrong(format!("there are {vertices} vertices, but at most {MOST_VERTICES} are allowed"));
         }
         if let Some(at) = weights.iter().position(|&weight| weight < 0) {
             return wrong(format!("vertex {} has the negative weight {}", at + 1, weights[at]));

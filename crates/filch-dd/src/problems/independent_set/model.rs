@@ -28,17 +28,17 @@ pub struct IndependentSet<S = Words<4>> {
     /// For each vertex, all vertices but itself and its neighbours.
     ///
     /// These can still be taken after it.
-    kept: Vec<S>,
+    non_neighbours: Vec<S>,
     weights: Vec<Cost>,
     total: Cost,
     /// Whether all weights are 1, so that the weight of a set is its size.
     unit: bool,
-    cover: Vec<Clump<S>>,
+    cover: Vec<WeightedClique<S>>,
 }
 
 /// A clique of a cover, its vertices sorted by weight, the heaviest first.
 #[derive(Clone, Debug)]
-struct Clump<S> {
+struct WeightedClique<S> {
     members: S,
     heaviest: Vec<(Cost, u32)>,
 }
@@ -52,13 +52,13 @@ impl<S: Bits> IndependentSet<S> {
     /// set type that can.
     pub fn new(graph: Graph) -> IndependentSet<S> {
         let vertices = graph.vertices();
-        let mut kept: Vec<S> = (0..vertices).map(|_| S::full(vertices)).collect();
-        kept.iter_mut().enumerate().for_each(|(vertex, kept)| kept.remove(vertex));
+        let mut non_neighbours: Vec<S> = (0..vertices).map(|_| S::full(vertices)).collect();
+        non_neighbours.iter_mut().enumerate().for_each(|(vertex, non_neighbours)| non_neighbours.remove(vertex));
         for &(a, b) in graph.edges() {
-            kept[a as usize].remove(b as usize);
-            kept[b as usize].remove(a as usize);
+            non_neighbours[a as usize].remove(b as usize);
+            non_neighbours[b as usize].remove(a as usize);
         }
-        IndependentSet::with_kept(graph, kept)
+        IndependentSet::with_non_neighbours(graph, non_neighbours)
     }
 
     /// Returns the problem for the complement of a graph.
@@ -66,18 +66,18 @@ impl<S: Bits> IndependentSet<S> {
     /// [`Clique`](crate::problems::clique::Clique) checks its answers.
     pub(crate) fn of_complement(graph: Graph) -> IndependentSet<S> {
         let vertices = graph.vertices();
-        let mut kept: Vec<S> = (0..vertices).map(|_| S::empty(vertices)).collect();
+        let mut non_neighbours: Vec<S> = (0..vertices).map(|_| S::empty(vertices)).collect();
         for &(a, b) in graph.edges() {
-            kept[a as usize].insert(b as usize);
-            kept[b as usize].insert(a as usize);
+            non_neighbours[a as usize].insert(b as usize);
+            non_neighbours[b as usize].insert(a as usize);
         }
-        IndependentSet::with_kept(graph, kept)
+        IndependentSet::with_non_neighbours(graph, non_neighbours)
     }
 
-    fn with_kept(graph: Graph, kept: Vec<S>) -> IndependentSet<S> {
+    fn with_non_neighbours(graph: Graph, non_neighbours: Vec<S>) -> IndependentSet<S> {
         let weights = graph.weights().to_vec();
         let unit = weights.iter().all(|&weight| weight == 1);
-        IndependentSet { total: weights.iter().sum(), graph, kept, weights, unit, cover: Vec::new() }
+        IndependentSet { total: weights.iter().sum(), graph, non_neighbours, weights, unit, cover: Vec::new() }
     }
 
     /// Uses a bound that is tighter but slower to compute.
@@ -94,23 +94,23 @@ impl<S: Bits> IndependentSet<S> {
             // The candidates are still without a clique, and joined to all members. The next member
             // is the candidate with the most neighbours among the candidates.
             let mut joined = left.clone();
-            joined.drop_all(&self.kept[first]);
+            joined.difference_with(&self.non_neighbours[first]);
             loop {
                 let neighbours = |&vertex: &usize| {
                     let mut common = joined.clone();
-                    common.drop_all(&self.kept[vertex]);
+                    common.difference_with(&self.non_neighbours[vertex]);
                     common.count()
                 };
                 let Some(next) = joined.iter().max_by_key(neighbours) else { break };
                 members.insert(next);
                 left.remove(next);
                 joined.remove(next);
-                joined.drop_all(&self.kept[next]);
+                joined.difference_with(&self.non_neighbours[next]);
             }
             let mut heaviest: Vec<(Cost, u32)> =
                 members.iter().map(|vertex| (self.weights[vertex], vertex as u32)).collect();
             heaviest.sort_unstable_by_key(|&(weight, vertex)| (-weight, vertex));
-            self.cover.push(Clump { members, heaviest });
+            self.cover.push(WeightedClique { members, heaviest });
         }
         self
     }
@@ -131,10 +131,10 @@ impl<S: Bits> IndependentSet<S> {
     #[inline]
     fn weight_of_cover(&self, state: &S) -> Cost {
         if self.unit {
-            return self.cover.iter().filter(|clump| clump.members.meets(state)).count() as Cost;
+            return self.cover.iter().filter(|clique| clique.members.intersects(state)).count() as Cost;
         }
-        let heaviest = |clump: &Clump<S>| {
-            clump.heaviest.iter().find(|&&(_, vertex)| state.has(vertex as usize)).map_or(0, |&(weight, _)| weight)
+        let heaviest = |clique: &WeightedClique<S>| {
+            clique.heaviest.iter().find(|&&(_, vertex)| state.has(vertex as usize)).map_or(0, |&(weight, _)| weight)
         };
         self.cover.iter().map(heaviest).sum()
     }
@@ -177,7 +177,7 @@ impl<S: Bits> Problem for IndependentSet<S> {
     fn transition(&self, state: &S, decision: Decision) -> S {
         let mut next = state.clone();
         if decision.value == 1 {
-            next.keep(&self.kept[decision.variable.index()]);
+            next.intersect_with(&self.non_neighbours[decision.variable.index()]);
         } else {
             next.remove(decision.variable.index());
         }
@@ -202,7 +202,7 @@ impl<S: Bits> Relaxation for IndependentSet<S> {
         S: 'a,
     {
         let mut all = S::empty(self.weights.len());
-        states.for_each(|state| all.add(state));
+        states.for_each(|state| all.union_with(state));
         all
     }
 

@@ -85,12 +85,12 @@ impl<S: Bits> Rarest<S> {
         }
 
         let mut left = self.levels.first()?.sum.clone();
-        self.levels[1..].iter().for_each(|level| left.add(&level.sum));
+        self.levels[1..].iter().for_each(|level| left.union_with(&level.sum));
         // From the highest bit down: if some of the remaining numbers have a 0 there, only these
         // can have the least count.
         for level in self.levels.iter().rev() {
             let mut fewer = left.clone();
-            fewer.drop_all(&level.sum);
+            fewer.difference_with(&level.sum);
             if !fewer.is_empty() {
                 left = fewer;
             }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rarest_is_what_counting_finds() {
+    fn the_rarest_number_is_the_one_that_counting_finds() {
         let mut stream = Stream::new(5, 0);
         for round in 0..2000 {
             let count = if round % 100 == 0 { 300 } else { stream.below(40) };

@@ -32,7 +32,7 @@ pub enum Kind {
 ///
 /// If `range` is below 1 or above 2^31.
 pub fn random(items: usize, range: i64, kind: Kind, seed: u64) -> Knapsack {
-    assert!((1..=1 << 31).contains(&range), "weights are from 1 to 2^31 at most");
+    assert!((1..=1 << 31).contains(&range), "the range of the weights must be from 1 to 2^31");
     let mut stream = Stream::new(seed, 1);
     let spread = range / 10;
     let items: Vec<Item> = (0..items)

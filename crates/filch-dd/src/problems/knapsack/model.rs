@@ -54,16 +54,16 @@ impl Knapsack {
     /// If a number is negative, or the sum of the weights or of the profits is more than 2^61.
     pub fn new(capacity: i64, items: Vec<Item>) -> Result<Knapsack, Wrong> {
         if capacity < 0 {
-            return wrong(format!("the capacity is {capacity}, and cannot be negative"));
+            return wrong(format!("the capacity {capacity} is negative"));
         }
         if items.len() > u32::MAX as usize {
-            return wrong(format!("there are {} items, and 32 bits must be able to number them", items.len()));
+            return wrong(format!("there are {} items, but at most {} are allowed", items.len(), u32::MAX));
         }
         let mut totals = [0i64; 2];
         for (at, item) in items.iter().enumerate() {
             for (total, part) in totals.iter_mut().zip([item.profit, item.weight]) {
                 if part < 0 {
-                    return wrong(format!("item {} has the negative number {part}", at + 1));
+                    return wrong(format!("item {} has a negative number: {part}", at + 1));
                 }
                 *total = total.saturating_add(part);
             }

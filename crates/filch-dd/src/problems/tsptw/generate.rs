@@ -20,7 +20,7 @@ use crate::random::Stream;
 ///
 /// If there are no places or more than 256, or `side` or `width` is negative or above 2^31.
 pub fn random(places: usize, side: i64, width: i64, seed: u64) -> Tsptw {
-    assert!([side, width].iter().all(|size| (0..=1 << 31).contains(size)), "sizes are from 0 to 2^31");
+    assert!([side, width].iter().all(|size| (0..=1 << 31).contains(size)), "sizes must be from 0 to 2^31");
     let mut stream = Stream::new(seed, 3);
     let points: Vec<(i64, i64)> = (0..places).map(|_| (stream.between(0, side), stream.between(0, side))).collect();
     let distance =

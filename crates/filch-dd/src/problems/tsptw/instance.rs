@@ -45,11 +45,11 @@ impl Tsptw {
     pub fn new(mut distances: Vec<i64>, windows: Vec<Window>, decimals: u32) -> Result<Tsptw, Wrong> {
         let places = windows.len();
         if !(1..=MOST_PLACES).contains(&places) {
-            return wrong(format!("there are {places} places, and there must be from 1 to {MOST_PLACES}"));
+            return wrong(format!("there are {places} places, but there must be from 1 to {MOST_PLACES}"));
         }
         if distances.len() != places * places {
             return wrong(format!(
-                "there are {} distances for {places} places, and there must be {}",
+                "there are {} distances for {places} places, but there must be {}",
                 distances.len(),
                 places * places
             ));
@@ -152,7 +152,7 @@ impl Tsptw {
     }
 
     /// Returns the time at which the tour is back, or why the tour is invalid.
-    pub(super) fn clock(&self, tour: &[usize]) -> Result<Cost, Wrong> {
+    pub(super) fn tour_time(&self, tour: &[usize]) -> Result<Cost, Wrong> {
         let mut visited = vec![false; self.places()];
         let (mut here, mut time) = (0, self.window(0).opens);
         for &place in tour.iter().chain([&0]) {

@@ -50,7 +50,7 @@ impl State {
 impl Tsptw {
     /// Returns the least distance from any possible position.
     #[inline]
-    fn from(&self, state: &State, to: usize, distance: impl Fn(usize, usize) -> i64) -> i64 {
+    fn least_distance_from(&self, state: &State, to: usize, distance: impl Fn(usize, usize) -> i64) -> i64 {
         state.at.iter().map(|from| distance(from, to)).min().unwrap_or(0)
     }
 
@@ -62,7 +62,7 @@ impl Tsptw {
     /// Returns the length of the next step.
     #[inline]
     fn step(&self, state: &State, to: usize) -> i64 {
-        self.from(state, to, |from, to| self.distance(from, to))
+        self.least_distance_from(state, to, |from, to| self.distance(from, to))
     }
 
     #[inline]
@@ -109,7 +109,7 @@ impl Problem for Tsptw {
         }
         let must = state.must.count();
         let is_late = |place: usize| {
-            let way = self.from(state, place, |from, to| self.shortest(from, to));
+            let way = self.least_distance_from(state, place, |from, to| self.shortest(from, to));
             state.earliest + way > self.window(place).closes
         };
         if must > stops || state.must.iter().any(is_late) {
@@ -146,14 +146,14 @@ impl Relaxation for Tsptw {
         let none = Places::empty(self.places());
         let mut all = State { at: none, must: Places::full(self.places()), may: none, earliest: i64::MAX, latest: 0 };
         for state in states {
-            all.at.add(&state.at);
-            all.must.keep(&state.must);
-            all.may.add(&state.must);
-            all.may.add(&state.may);
+            all.at.union_with(&state.at);
+            all.must.intersect_with(&state.must);
+            all.may.union_with(&state.must);
+            all.may.union_with(&state.may);
             all.earliest = all.earliest.min(state.earliest);
             all.latest = all.latest.max(state.latest);
         }
-        all.may.drop_all(&all.must);
+        all.may.difference_with(&all.must);
         all
     }
 
@@ -208,7 +208,7 @@ impl Instance for Tsptw {
         for (stop, value) in values(self.places(), decisions)?.into_iter().enumerate() {
             match value.map(usize::try_from) {
                 Some(Ok(place)) => tour.push(place),
-                _ => return wrong(format!("stop {} of the tour is no place", stop + 1)),
+                _ => return wrong(format!("stop {} of the tour is not a place", stop + 1)),
             }
         }
         match tour.pop() {
@@ -218,6 +218,6 @@ impl Instance for Tsptw {
     }
 
     fn check(&self, answer: &Answer) -> Result<Cost, Wrong> {
-        self.clock(&answer.0)
+        self.tour_time(&answer.0)
     }
 }

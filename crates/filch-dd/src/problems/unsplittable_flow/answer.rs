@@ -87,7 +87,7 @@ impl Instance for Network {
             let mut allowed = false;
             self.domain(variable, &state, |value| allowed |= value == decision.value);
             if !allowed {
-                return wrong(format!("{variable} cannot be {}", decision.value));
+                return wrong(format!("{variable} = {} is not in the domain", decision.value));
             }
             let step = self.steps[at];
             if self.nodes()[step.node].chosen && decision.value > 0 {
@@ -102,7 +102,7 @@ impl Instance for Network {
     fn check(&self, answer: &Answer) -> Result<Cost, Wrong> {
         if answer.flow.len() != self.arcs().len() {
             return wrong(format!(
-                "there are flows for {} arcs, but there are {}",
+                "there are flows for {} arcs, but the network has {}",
                 answer.flow.len(),
                 self.arcs().len()
             ));

@@ -23,8 +23,8 @@ use crate::random::Stream;
 /// If there are fewer than two layers or more than 4,096 nodes, the layers are wider than 64, or
 /// `capacity` is below 1 or above 65,535.
 pub fn random(layers: usize, width: usize, per_thousand: u32, capacity: u32, seed: u64) -> Network {
-    assert!(layers >= 2 && (1..=64).contains(&width), "there are at least two layers, of 64 nodes at most");
-    assert!(capacity >= 1, "an arc that carries nothing is none");
+    assert!(layers >= 2 && (1..=64).contains(&width), "there must be at least two layers, of 1 to 64 nodes each");
+    assert!(capacity >= 1, "the capacity must be at least 1");
     let mut stream = Stream::new(seed, 4);
     let up_to = |stream: &mut Stream, most: u32| stream.between(1, most.into()) as u32;
     let nodes = (0..layers * width).map(|at| match at / width {

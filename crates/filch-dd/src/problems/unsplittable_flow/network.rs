@@ -82,7 +82,7 @@ impl Network {
     pub fn new(nodes: Vec<Node>, arcs: Vec<Arc>) -> Result<Network, Wrong> {
         if nodes.len() > MOST_NODES || arcs.len() > MOST_ARCS {
             return wrong(format!(
-                "there are {} nodes and {} arcs, and {MOST_NODES} and {MOST_ARCS} are the most",
+                "there are {} nodes and {} arcs, but at most {MOST_NODES} and {MOST_ARCS} are allowed",
                 nodes.len(),
                 arcs.len()
             ));
@@ -92,7 +92,7 @@ impl Network {
         for (at, arc) in arcs.iter().enumerate() {
             if arc.from >= arc.to || arc.to >= nodes.len() {
                 return wrong(format!(
-                    "arc {} goes from node {} to node {}, and must go to a higher one of the {}",
+                    "arc {} goes from node {} to node {}: it must go to a higher number, up to {}",
                     at + 1,
                     arc.from + 1,
                     arc.to + 1,
@@ -100,7 +100,11 @@ impl Network {
                 ));
             }
             if arc.capacity > MOST_CAPACITY {
-                return wrong(format!("arc {} can carry {}, and {MOST_CAPACITY} is the most", at + 1, arc.capacity));
+                return wrong(format!(
+                    "arc {} can carry {}, but at most {MOST_CAPACITY} is allowed",
+                    at + 1,
+                    arc.capacity
+                ));
             }
             out[arc.from].push(at);
             into[arc.to].push(at);
@@ -111,7 +115,10 @@ impl Network {
                 return wrong(format!("node {name} has a supply, but an arc leads to it, so it is no source"));
             }
             if node.value > MOST_VALUE {
-                return wrong(format!("a unit at node {name} is worth {}, and {MOST_VALUE} is the most", node.value));
+                return wrong(format!(
+                    "a unit at node {name} is worth {}, but at most {MOST_VALUE} is allowed",
+                    node.value
+                ));
             }
             if node.value > 0 && !out[at].is_empty() {
                 return wrong(format!("node {name} has a value, but an arc leads away from it, so it is no sink"));
@@ -121,7 +128,7 @@ impl Network {
             }
             if node.chosen && out[at].len() > MOST_OUT {
                 return wrong(format!(
-                    "node {name} is chosen and {} arcs lead away from it, and {MOST_OUT} are the most",
+                    "node {name} is chosen and {} arcs lead away from it, but at most {MOST_OUT} are allowed",
                     out[at].len()
                 ));
             }
@@ -138,8 +145,8 @@ impl Network {
             into,
             out,
         };
-        network.look_back();
-        network.plan();
+        network.compute_passing_flow();
+        network.compute_steps();
         Ok(network)
     }
 
@@ -147,7 +154,7 @@ impl Network {
     ///
     /// The value is the greatest that a unit at each node can reach. The pass goes from the sinks
     /// to the sources.
-    fn look_back(&mut self) {
+    fn compute_passing_flow(&mut self) {
         for at in (0..self.nodes.len()).rev() {
             let ways = self.out[at].iter().map(|&arc| self.through[arc]);
             let passes = match (self.out[at].is_empty(), self.nodes[at].chosen) {
@@ -168,7 +175,7 @@ impl Network {
     }
 
     /// Computes the variables, and the value that is still ahead of each.
-    fn plan(&mut self) {
+    fn compute_steps(&mut self) {
         let mut sources = vec![0; self.nodes.len() + 1];
         let mut sinks = vec![0; self.nodes.len() + 1];
         for at in (0..self.nodes.len()).rev() {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use filch_dd::checkpoint::{previous, sweep, Checkpoint, Identity, Reason};
 
 use crate::counting::alone;
-use crate::made::{numbered, with_head};
+use crate::samples::{numbered, with_head};
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -27,7 +27,7 @@ fn number(path: &Path) -> u64 {
 }
 
 #[test]
-fn the_one_before_is_kept() {
+fn the_previous_checkpoint_is_kept() {
     let _alone = alone();
     let (folder, path) = folder();
     numbered(1).write(&path).unwrap();
@@ -64,7 +64,7 @@ fn at_every_moment_the_file_is_whole() {
 }
 
 #[test]
-fn a_damaged_file_does_not_take_the_place_of_the_one_before() {
+fn a_damaged_file_does_not_replace_the_previous_checkpoint() {
     let _alone = alone();
     let (_folder, path) = folder();
     numbered(1).write(&path).unwrap();
@@ -84,7 +84,7 @@ fn a_damaged_file_does_not_take_the_place_of_the_one_before() {
 }
 
 #[test]
-fn what_cannot_be_written_leaves_everything_as_it_was() {
+fn a_failed_write_changes_no_file() {
     let _alone = alone();
     let (folder, path) = folder();
     let nowhere = folder.path().join("nowhere").join("search");
@@ -105,7 +105,7 @@ fn what_cannot_be_written_leaves_everything_as_it_was() {
 
 #[cfg(unix)]
 #[test]
-fn devices_and_links_stay_what_they_are() {
+fn devices_and_links_are_not_replaced() {
     let _alone = alone();
     let (folder, path) = folder();
     let null = Path::new("/dev/null");
@@ -125,7 +125,7 @@ fn devices_and_links_stay_what_they_are() {
 }
 
 #[test]
-fn what_killed_writers_leave_is_swept_and_nothing_else() {
+fn sweep_removes_only_the_partial_files_of_killed_writers() {
     let _alone = alone();
     let (folder, path) = folder();
     numbered(1).write(&path).unwrap();
@@ -137,7 +137,7 @@ fn what_killed_writers_leave_is_swept_and_nothing_else() {
 }
 
 #[test]
-fn what_is_of_something_else_is_refused_with_a_reason() {
+fn a_checkpoint_of_another_problem_or_instance_is_refused_with_a_reason() {
     let _alone = alone();
     let (_folder, path) = folder();
     let identity = Identity::new("misp", "p edge 2 1\ne 1 2\n");

@@ -17,9 +17,9 @@ fn wait_for(flag: &AtomicBool) {
 }
 
 #[test]
-fn what_a_task_pushes_that_never_polls_is_brought_to_who_waits() {
+fn tasks_of_a_task_that_never_polls_are_brought_to_a_waiting_worker() {
     let _one = one_at_a_time();
-    let pool = filch::Pool::builder().threads(2).build().expect("a pool");
+    let pool = filch::Pool::builder().threads(2).build().expect("the pool is built");
     for _ in 0..ROUNDS {
         let done = AtomicBool::new(false);
         let waits = work(|task, worker| match task {
@@ -40,7 +40,7 @@ fn what_a_task_pushes_that_never_polls_is_brought_to_who_waits() {
 #[test]
 fn a_task_that_polls_gives_its_only_other_task_away() {
     let _one = one_at_a_time();
-    let pool = filch::Pool::builder().threads(2).build().expect("a pool");
+    let pool = filch::Pool::builder().threads(2).build().expect("the pool is built");
     for _ in 0..ROUNDS {
         let done = AtomicBool::new(false);
         let waits = work(|task, worker| match task {
@@ -58,9 +58,9 @@ fn a_task_that_polls_gives_its_only_other_task_away() {
 }
 
 #[test]
-fn who_has_nothing_left_takes_from_owners_in_tasks_that_never_poll() {
+fn a_worker_without_tasks_takes_from_owners_in_tasks_that_never_poll() {
     let _one = one_at_a_time();
-    let pool = filch::Pool::builder().threads(3).build().expect("a pool");
+    let pool = filch::Pool::builder().threads(3).build().expect("the pool is built");
     for _ in 0..ROUNDS {
         // Each of the first two workers waits until all other tasks are done. Only the third worker
         // can do them, and it has to take them.
@@ -87,15 +87,15 @@ fn who_has_nothing_left_takes_from_owners_in_tasks_that_never_poll() {
 }
 
 #[test]
-fn mail_for_a_worker_in_a_long_task_is_taken_back_by_who_has_nothing() {
+fn mail_for_a_worker_in_a_long_task_is_taken_back_for_an_idle_worker() {
     let _one = one_at_a_time();
-    let pool = filch::Pool::builder().threads(3).build().expect("a pool");
+    let pool = filch::Pool::builder().threads(3).build().expect("the pool is built");
     for _ in 0..ROUNDS {
         let (long, small) = (AtomicU64::new(0), AtomicU64::new(0));
         let waits = work(|task, worker| match task {
             0 => worker.push_batch([1, 1].into_iter().collect()),
             1 if long.fetch_add(1, Ordering::Relaxed) == 0 => {
-                // By now other workers may have nothing, and this one may be hungry. Whichever
+                // By now other workers may have nothing, and this one may run low. Whichever
                 // worker gets these tasks, all are done before this one is.
                 worker.push_batch((0..20).map(|_| 2).collect());
                 while small.load(Ordering::Acquire) < 20 {
@@ -125,8 +125,11 @@ fn a_nearly_drained_worker_is_served_before_it_has_nothing() {
     let report = Master::new().threads(2).deterministic().run(roots, &small);
     let brought = report.transfers.iter().filter(|transfer| transfer.to == 1).count() as u64;
     let (first, second) = (report.workers[0], report.workers[1]);
-    assert!(first.served > 1 && second.served == 0, "the master came to it: {report:?}");
+    assert!(first.served > 1 && second.served == 0, "the first worker did not serve, or the second did: {report:?}");
     // It waited at the beginning and at the end. A worker that waits is brought one batch each
     // time.
-    assert!(second.hungry > 0 && brought > second.waits, "and before it had nothing: {report:?}");
+    assert!(
+        second.ran_low > 0 && brought > second.waits,
+        "the second worker was not served before it had nothing: {report:?}"
+    );
 }

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use filch::explore::Cancel;
-use filch_dd::master::{Ending, Master, Move, Picture, Policy, Region, Work, Worker};
+use filch_dd::master::{Ending, Master, Move, Overview, Policy, Region, Work, Worker};
 
-use crate::common::{one_at_a_time, work, Climb, Node, Shape, Tree};
+use crate::common::{one_at_a_time, work, Node, ProcessTree, Shape, Tree};
 
 /// Processes a tree until `last` tasks are begun, and then calls a function.
 struct Until<'t> {
-    climb: Climb<'t>,
+    process_tree: ProcessTree<'t>,
     left: AtomicUsize,
     then: fn(&mut Worker<'_, Until<'t>>),
 }
@@ -25,7 +25,7 @@ impl<'t> Work for Until<'t> {
     }
 
     fn process(&self, task: Node<'t>, worker: &mut Worker<'_, Self>) {
-        let tree = self.climb.0;
+        let tree = self.process_tree.0;
         tree.seen[task.number as usize].fetch_add(1, Ordering::Relaxed);
         for label in 0..3 {
             if let Some(child) = tree.node(task.region.child(label)) {
@@ -39,11 +39,11 @@ impl<'t> Work for Until<'t> {
 }
 
 fn until<'t>(tree: &'t Tree, tasks: usize, then: fn(&mut Worker<'_, Until<'t>>)) -> Until<'t> {
-    Until { climb: Climb(tree), left: AtomicUsize::new(tasks), then }
+    Until { process_tree: ProcessTree(tree), left: AtomicUsize::new(tasks), then }
 }
 
 #[test]
-fn what_a_stopped_run_leaves_was_not_begun_and_nothing_else_is_missing() {
+fn a_stopped_run_returns_exactly_the_tasks_that_were_not_begun() {
     let _one = one_at_a_time();
     for round in 0..200 {
         let threads = 1 + round % 4;
@@ -53,14 +53,14 @@ fn what_a_stopped_run_leaves_was_not_begun_and_nothing_else_is_missing() {
         assert_eq!(report.ending, Ending::Stopped);
         assert_eq!(report.total().tasks + report.left.len() as u64, tree.made());
         for task in report.left {
-            assert_eq!(tree.seen[task.number as usize].fetch_add(1, Ordering::Relaxed), 0, "it was begun");
+            assert_eq!(tree.seen[task.number as usize].fetch_add(1, Ordering::Relaxed), 0, "the task was begun");
         }
         tree.check();
     }
 }
 
 #[test]
-fn a_stop_ends_a_played_run_too() {
+fn a_stop_ends_a_deterministic_run_too() {
     let tree = Tree::new(1, Shape::Bushy, 3000);
     let work = until(&tree, 100, |worker| worker.stop());
     let report = Master::new().threads(3).deterministic().run(tree.roots(4), &work);
@@ -70,7 +70,7 @@ fn a_stop_ends_a_played_run_too() {
 }
 
 #[test]
-fn a_panic_goes_on_when_all_have_ended_and_no_task_leaks() {
+fn a_panic_resumes_when_all_workers_have_ended_and_no_task_leaks() {
     let _one = one_at_a_time();
     for round in 0..200 {
         let tree = Tree::new(round as u64, Shape::Bushy, 3000);
@@ -78,7 +78,7 @@ fn a_panic_goes_on_when_all_have_ended_and_no_task_leaks() {
         let master = Master::new().threads(1 + round % 4);
         let master = if round % 7 == 0 { master.deterministic() } else { master };
         let run = catch_unwind(AssertUnwindSafe(|| master.run(tree.roots(4), &work)));
-        let panic = run.expect_err("it panicked");
+        let panic = run.expect_err("the run panics");
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"));
         assert_eq!(tree.alive.load(Ordering::Relaxed), 0);
         assert!(tree.seen.iter().all(|seen| seen.load(Ordering::Relaxed) <= 1));
@@ -89,20 +89,20 @@ fn a_panic_goes_on_when_all_have_ended_and_no_task_leaks() {
 struct Bad(Option<f64>);
 
 impl Policy for Bad {
-    fn choose(&mut self, picture: &Picture<'_>, hungry: usize) -> Option<Move> {
-        let from = (0..picture.workers.len()).find(|from| picture.spare(*from, hungry) > 0)?;
+    fn choose(&mut self, overview: &Overview<'_>, to: usize) -> Option<Move> {
+        let from = (0..overview.workers.len()).find(|from| overview.spare(*from, to) > 0)?;
         Some(Move { from, share: self.0.expect("on purpose") })
     }
 }
 
 #[test]
-fn the_panic_of_a_policy_and_what_it_may_not_ask_for_end_the_run() {
+fn a_policy_that_panics_or_returns_an_invalid_share_ends_the_run() {
     let _one = one_at_a_time();
     for (round, share) in [None, Some(f64::NAN), Some(2.0), Some(-1.0), Some(0.0)].into_iter().enumerate() {
         for threads in [2, 4] {
             let tree = Tree::new(round as u64, Shape::Chain, 3000);
             let master = Master::new().threads(threads).deterministic().policy(Bad(share));
-            let run = catch_unwind(AssertUnwindSafe(|| master.run(tree.roots(40), &Climb(&tree))));
+            let run = catch_unwind(AssertUnwindSafe(|| master.run(tree.roots(40), &ProcessTree(&tree))));
             assert!(run.is_err(), "{share:?}");
             assert_eq!(tree.alive.load(Ordering::Relaxed), 0);
         }
@@ -110,11 +110,11 @@ fn the_panic_of_a_policy_and_what_it_may_not_ask_for_end_the_run() {
 }
 
 #[test]
-fn a_run_that_was_cancelled_or_is_late_begins_nothing() {
+fn a_run_that_is_cancelled_or_past_its_deadline_begins_no_task() {
     for threads in [1, 2] {
         let cancel = Cancel::new();
         cancel.cancel();
-        let none = work(|_, _| unreachable!("it was cancelled"));
+        let none = work(|_, _| unreachable!("the run was cancelled before its first task"));
         let report = Master::new().threads(threads).cancel(&cancel).run(vec![1, 2, 3], &none);
         assert_eq!((report.ending, report.left.len()), (Ending::Cancelled, 3));
         let report = Master::new().threads(threads).deadline(Instant::now()).run(vec![1, 2, 3], &none);
@@ -123,7 +123,7 @@ fn a_run_that_was_cancelled_or_is_late_begins_nothing() {
 }
 
 #[test]
-fn a_task_that_polls_is_told_of_the_deadline_and_of_a_cancellation() {
+fn a_poll_returns_true_after_the_deadline_or_a_cancellation() {
     let _one = one_at_a_time();
     for threads in [1, 2] {
         let long = work(|_, worker| while !worker.poll() {});

@@ -1,4 +1,4 @@
-//! The picture: what the master knows of all workers.
+//! The overview: what the master knows of all workers.
 
 use super::region::Region;
 
@@ -9,9 +9,9 @@ pub enum State {
     /// It has enough tasks.
     Working,
     /// It works, and its queue is nearly drained.
-    Hungry,
+    RunningLow,
     /// It has been brought tasks and has not begun.
-    Called,
+    Starting,
     /// It has nothing to do.
     Idle,
 }
@@ -19,7 +19,7 @@ pub enum State {
 /// What the master knows of one worker. All of it may have changed already.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Standing {
+pub struct WorkerStatus {
     /// Its state.
     pub state: State,
     /// The number of tasks that it has not begun, including those in its mail.
@@ -34,28 +34,28 @@ pub struct Standing {
 
 /// What the master knows of all workers.
 #[derive(Clone, Copy, Debug)]
-pub struct Picture<'a> {
-    /// One standing for each worker, by its index.
-    pub workers: &'a [Standing],
-    /// The greatest number of tasks at which a worker that works is hungry.
-    pub hungry_at: usize,
+pub struct Overview<'a> {
+    /// One status for each worker, by its index.
+    pub workers: &'a [WorkerStatus],
+    /// The greatest number of tasks at which a worker that works runs low.
+    pub low_watermark: usize,
 }
 
-impl Picture<'_> {
+impl Overview<'_> {
     /// Returns how many tasks `from` has that could be of use to `to`.
     ///
     /// An idle worker can use all tasks that wait at another worker. A worker that still works gets
     /// tasks only from workers that have plenty, so that they need not be moved back soon. A worker
-    /// that has been called and has not begun keeps a task; otherwise the call would be in vain.
+    /// that starts keeps a task; otherwise it would have been woken in vain.
     pub fn spare(&self, from: usize, to: usize) -> usize {
         if from == to {
             return 0;
         }
         let giver = &self.workers[from];
-        let queued = giver.queued - usize::from(giver.state == State::Called && giver.queued > 0);
+        let queued = giver.queued - usize::from(giver.state == State::Starting && giver.queued > 0);
         match self.workers[to].state {
             State::Idle => queued,
-            _ if queued > 2 * self.hungry_at + 1 => queued,
+            _ if queued > 2 * self.low_watermark + 1 => queued,
             _ => 0,
         }
     }
@@ -73,21 +73,21 @@ impl Picture<'_> {
 mod tests {
     use super::*;
 
-    fn standing(state: State, queued: usize) -> Standing {
-        Standing { state, queued, region: None, tasks: 0 }
+    fn status(state: State, queued: usize) -> WorkerStatus {
+        WorkerStatus { state, queued, region: None, tasks: 0 }
     }
 
     #[test]
-    fn the_idle_can_use_anything_and_the_hungry_only_what_is_plenty() {
+    fn an_idle_worker_can_use_any_task_and_one_that_runs_low_only_those_of_long_queues() {
         let workers = [
-            standing(State::Idle, 0),
-            standing(State::Hungry, 1),
-            standing(State::Working, 3),
-            standing(State::Working, 4),
-            standing(State::Called, 1),
+            status(State::Idle, 0),
+            status(State::RunningLow, 1),
+            status(State::Working, 3),
+            status(State::Working, 4),
+            status(State::Starting, 1),
         ];
-        let picture = Picture { workers: &workers, hungry_at: 1 };
-        let spare = |to| (0..5).map(|from| picture.spare(from, to)).collect::<Vec<_>>();
+        let overview = Overview { workers: &workers, low_watermark: 1 };
+        let spare = |to| (0..5).map(|from| overview.spare(from, to)).collect::<Vec<_>>();
         assert_eq!(spare(0), [0, 1, 3, 4, 0]);
         assert_eq!(spare(1), [0, 0, 0, 4, 0]);
     }

@@ -1,4 +1,4 @@
-//! The gauge of a search for observers: counts, and bounds of the open nodes.
+//! The metrics of a search, for observers: counts, and bounds of the open nodes.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use super::progress::OpenBounds;
 
 /// Counts that change with every node.
 #[derive(Default)]
-pub(crate) struct Gauge {
+pub(crate) struct Metrics {
     /// On a cache line apart from data that is only read.
     counts: CachePadded<Counts>,
     pub(crate) bounds: OpenBounds,
@@ -22,7 +22,7 @@ struct Counts {
 }
 
 // All Relaxed: these are counts.
-impl Gauge {
+impl Metrics {
     /// Returns the number of open nodes and of explored nodes.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.counts.open.load(Ordering::Relaxed), self.counts.explored.load(Ordering::Relaxed))
@@ -34,7 +34,7 @@ impl Gauge {
     }
 
     /// Counts an explored node. Returns `false`, and counts nothing, if the limit is reached.
-    pub(crate) fn explore(&self, limit: Option<u64>) -> bool {
+    pub(crate) fn count_explored(&self, limit: Option<u64>) -> bool {
         let explored = self.counts.explored.fetch_add(1, Ordering::Relaxed);
         let allowed = limit.is_none_or(|limit| explored < limit);
         if !allowed {
@@ -44,7 +44,7 @@ impl Gauge {
     }
 
     /// Counts `nodes` more open nodes.
-    pub(crate) fn enter(&self, nodes: u64) {
+    pub(crate) fn add_open(&self, nodes: u64) {
         let open = self.counts.open.fetch_add(nodes, Ordering::Relaxed) + nodes;
         if open > self.counts.most_open.load(Ordering::Relaxed) {
             self.counts.most_open.fetch_max(open, Ordering::Relaxed);
@@ -52,7 +52,7 @@ impl Gauge {
     }
 
     /// Counts one open node less.
-    pub(crate) fn leave(&self) {
+    pub(crate) fn remove_open(&self) {
         self.counts.open.fetch_sub(1, Ordering::Relaxed);
     }
 }

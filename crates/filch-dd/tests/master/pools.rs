@@ -1,14 +1,14 @@
-//! Pools of all sizes, and callers in all places.
+//! Pools of different sizes, and callers on threads of different pools.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use filch::Pool;
 use filch_dd::master::{Ending, Master};
 
-use crate::common::{one_at_a_time, work, Climb, Shape, Tree};
+use crate::common::{one_at_a_time, work, ProcessTree, Shape, Tree};
 
 fn pool(threads: usize) -> Pool {
-    Pool::builder().threads(threads).build().expect("a pool")
+    Pool::builder().threads(threads).build().expect("the pool is built")
 }
 
 #[test]
@@ -17,7 +17,7 @@ fn there_are_no_more_workers_than_the_pool_has_threads() {
     let pool = pool(2);
     for (asked, workers) in [(1, 1), (2, 2), (5, 2)] {
         let tree = Tree::new(3, Shape::Bushy, 500);
-        let report = Master::new().pool(&pool).threads(asked).run(tree.roots(4), &Climb(&tree));
+        let report = Master::new().pool(&pool).threads(asked).run(tree.roots(4), &ProcessTree(&tree));
         assert_eq!(report.workers.len(), workers);
         tree.check();
     }
@@ -30,7 +30,7 @@ fn a_run_may_be_called_on_a_worker_of_its_pool_or_of_another() {
     for seed in 0..50 {
         for on in [&pool, &other] {
             let tree = Tree::new(seed, Shape::Bushy, 300);
-            let report = on.install(|| Master::new().pool(&pool).run(tree.roots(4), &Climb(&tree)));
+            let report = on.install(|| Master::new().pool(&pool).run(tree.roots(4), &ProcessTree(&tree)));
             assert_eq!(report.workers.len(), 2);
             tree.check();
         }
@@ -38,7 +38,7 @@ fn a_run_may_be_called_on_a_worker_of_its_pool_or_of_another() {
 }
 
 #[test]
-fn a_run_whose_pool_is_busy_is_done_by_its_caller() {
+fn a_run_whose_pool_is_busy_is_completed_by_its_caller() {
     let _one = one_at_a_time();
     let pool = pool(2);
     let tree = Tree::new(5, Shape::Skewed, 2000);
@@ -50,7 +50,7 @@ fn a_run_whose_pool_is_busy_is_done_by_its_caller() {
         });
         scope.spawn(|_| {
             started.wait();
-            let report = Master::new().pool(&pool).run(tree.roots(4), &Climb(&tree));
+            let report = Master::new().pool(&pool).run(tree.roots(4), &ProcessTree(&tree));
             assert_eq!(report.total().tasks, tree.made());
             over.wait();
         });
@@ -73,7 +73,7 @@ fn a_task_may_use_the_pool_in_any_way() {
         let (a, b) = filch::join(|| task, || task + 1);
         assert_eq!(a + 1, b);
         let inner = Tree::new(task, Shape::Bushy, 30);
-        assert_eq!(Master::new().run(inner.roots(2), &Climb(&inner)).ending, Ending::Complete);
+        assert_eq!(Master::new().run(inner.roots(2), &ProcessTree(&inner)).ending, Ending::Complete);
         inner.check();
     });
     let report = Master::new().pool(&pool).run(vec![0, 1, 2], &uses);
@@ -91,7 +91,7 @@ fn several_runs_share_a_pool() {
             scope.spawn(move || {
                 for seed in 0..50 {
                     let tree = Tree::new(seed * 3 + caller, Shape::Bushy, 200);
-                    let report = Master::new().pool(pool).run(tree.roots(3), &Climb(&tree));
+                    let report = Master::new().pool(pool).run(tree.roots(3), &ProcessTree(&tree));
                     assert_eq!(report.total().tasks, tree.made());
                     tree.check();
                 }

@@ -8,45 +8,44 @@ use filch::explore::Cancel;
 use filch_queue::barrier;
 use filch_queue::bulk::Batch;
 
-use super::baton::Baton;
-
-use super::learnt::Shelf;
-use super::mail::Letterbox;
-use super::member::Member;
-use super::office::Office;
+use super::inbox::Inbox;
+use super::master_lock::MasterLock;
+use super::master_state::MasterState;
+use super::notes::Notes;
 use super::policy::Policy;
 use super::queue;
 use super::region::{self, Region};
 use super::report::{Ending, Log, Report};
 use super::signal::Signal;
+use super::worker_data::WorkerData;
 use super::Work;
 use crate::sync::{advice, fence, lock, AtomicBool, Mutex, Ordering};
 
-/// The part of a worker that other workers read. Each desk has its own cache lines.
-pub(super) struct Desk<T, L> {
+/// The part of a worker that other workers read. Each has its own cache lines.
+pub(super) struct WorkerInfo<T, L> {
     /// Its queue is nearly drained, and the signal counts it. The worker that clears this flag also
     /// takes it off the signal.
-    pub(super) hungry: AtomicBool,
+    pub(super) running_low: AtomicBool,
     /// It has been brought tasks and has not begun.
-    pub(super) called: advice::AtomicBool,
+    pub(super) starting: advice::AtomicBool,
     /// The number of tasks that it has begun.
     pub(super) tasks: advice::AtomicU64,
     /// The region where it works: meaningless unless `tasks` is more than 0.
     region: [advice::AtomicU64; region::WORDS],
-    pub(super) letterbox: Letterbox<T, L>,
+    pub(super) inbox: Inbox<T, L>,
     /// The notes that it has published.
-    pub(super) published: Mutex<Shelf<L>>,
+    pub(super) published: Mutex<Notes<L>>,
 }
 
-impl<T, L> Desk<T, L> {
+impl<T, L> WorkerInfo<T, L> {
     fn new(notes: usize) -> Self {
-        Desk {
-            hungry: AtomicBool::new(false),
-            called: advice::AtomicBool::new(false),
+        WorkerInfo {
+            running_low: AtomicBool::new(false),
+            starting: advice::AtomicBool::new(false),
             tasks: advice::AtomicU64::new(0),
             region: std::array::from_fn(|_| advice::AtomicU64::new(0)),
-            letterbox: Letterbox::new(),
-            published: Mutex::new(Shelf::new(notes)),
+            inbox: Inbox::new(),
+            published: Mutex::new(Notes::new(notes)),
         }
     }
 
@@ -111,19 +110,19 @@ impl Clock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fencing {
     /// A worker that parks makes all threads pass a barrier.
-    Sitter,
+    Asymmetric,
     /// Every worker has a fence, because the kernel offers no such barrier.
-    Everybody,
+    Symmetric,
     /// There is only one thread.
-    Nobody,
+    SingleThread,
 }
 
 impl Fencing {
     pub(super) fn for_threads() -> Self {
         if barrier::register() {
-            Fencing::Sitter
+            Fencing::Asymmetric
         } else {
-            Fencing::Everybody
+            Fencing::Symmetric
         }
     }
 
@@ -131,9 +130,9 @@ impl Fencing {
     #[inline]
     pub(super) fn light(self) {
         match self {
-            Fencing::Sitter => barrier::light(),
-            Fencing::Everybody => fence(Ordering::SeqCst),
-            Fencing::Nobody => {}
+            Fencing::Asymmetric => barrier::light(),
+            Fencing::Symmetric => fence(Ordering::SeqCst),
+            Fencing::SingleThread => {}
         }
     }
 
@@ -142,19 +141,19 @@ impl Fencing {
     /// Returns whether it could be made.
     pub(super) fn heavy(self) -> bool {
         match self {
-            Fencing::Sitter => barrier::heavy().is_ok(),
-            Fencing::Everybody => {
+            Fencing::Asymmetric => barrier::heavy().is_ok(),
+            Fencing::Symmetric => {
                 fence(Ordering::SeqCst);
                 true
             }
-            Fencing::Nobody => true,
+            Fencing::SingleThread => true,
         }
     }
 }
 
 /// Runs a worker again that has been given tasks.
-pub(super) trait Summon<W: Work> {
-    fn summon(&self, member: Member<W>);
+pub(super) trait Waker<W: Work> {
+    fn wake(&self, data: WorkerData<W>);
 }
 
 /// The settings of a run.
@@ -171,38 +170,39 @@ pub(super) struct Plan {
 }
 
 /// What the workers of a run share.
-pub(super) struct Crew<'w, W: Work> {
+pub(super) struct Shared<'w, W: Work> {
     pub(super) work: &'w W,
     pub(super) signal: CachePadded<Signal>,
-    /// The worker that had the baton last.
-    pub(super) master: CachePadded<advice::AtomicUsize>,
-    pub(super) desks: Box<[CachePadded<Desk<W::Task, W::Learnt>>]>,
-    pub(super) baton: Baton<Office<W>>,
-    pub(super) hungry_at: usize,
+    /// The worker that had the master lock last.
+    pub(super) last_master: CachePadded<advice::AtomicUsize>,
+    pub(super) worker_infos: Box<[CachePadded<WorkerInfo<W::Task, W::Learnt>>]>,
+    pub(super) master_lock: MasterLock<MasterState<W>>,
+    pub(super) low_watermark: usize,
     pub(super) limits: Limits,
     pub(super) clock: Clock,
     pub(super) fencing: Fencing,
+    /// The number of notes that each worker keeps.
     pub(super) notes: usize,
     ending: Mutex<Ending>,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-impl<'w, W: Work> Crew<'w, W> {
-    /// Returns a crew and its first worker, which has all the tasks; the others wait.
-    pub(super) fn new(work: &'w W, roots: Batch<W::Task>, plan: Plan) -> (Self, Member<W>) {
+impl<'w, W: Work> Shared<'w, W> {
+    /// Returns the shared state and the first worker, which has all the tasks; the others wait.
+    pub(super) fn new(work: &'w W, roots: Batch<W::Task>, plan: Plan) -> (Self, WorkerData<W>) {
         let (owners, thieves): (Vec<_>, Vec<_>) = (0..plan.workers).map(|_| queue::new()).unzip();
-        let mut members: Vec<_> =
-            (0..).zip(owners).map(|(index, owner)| Some(Member::new(index, owner, plan.notes))).collect();
-        let first = members[0].take().expect("there is a first worker");
+        let mut parked: Vec<_> =
+            (0..).zip(owners).map(|(index, owner)| Some(WorkerData::new(index, owner, plan.notes))).collect();
+        let first = parked[0].take().expect("a run has at least one worker");
         first.owner.push_batch(roots);
-        let hungry_at = plan.policy.hungry_at();
-        let crew = Crew {
+        let low_watermark = plan.policy.low_watermark();
+        let shared = Shared {
             work,
             signal: CachePadded::new(Signal::new(plan.workers - 1)),
-            master: CachePadded::new(advice::AtomicUsize::new(0)),
-            desks: members.iter().map(|_| CachePadded::new(Desk::new(plan.notes))).collect(),
-            baton: Baton::new(Office::new(thieves, members, plan.policy, Log::new(plan.log))),
-            hungry_at,
+            last_master: CachePadded::new(advice::AtomicUsize::new(0)),
+            worker_infos: parked.iter().map(|_| CachePadded::new(WorkerInfo::new(plan.notes))).collect(),
+            master_lock: MasterLock::new(MasterState::new(thieves, parked, plan.policy, Log::new(plan.log))),
+            low_watermark,
             limits: plan.limits,
             clock: plan.clock,
             fencing: plan.fencing,
@@ -210,7 +210,7 @@ impl<'w, W: Work> Crew<'w, W> {
             ending: Mutex::new(Ending::Complete),
             panic: Mutex::new(None),
         };
-        (crew, first)
+        (shared, first)
     }
 
     /// Stops the run. The first reason counts.
@@ -236,36 +236,37 @@ impl<'w, W: Work> Crew<'w, W> {
         self.stop(Ending::Stopped);
     }
 
-    /// Clears the hungry flag: the queue has tasks again, or is empty.
-    pub(super) fn end_hunger(&self, worker: usize) {
+    /// Clears the flag `running_low`: the queue has tasks again, or is empty.
+    pub(super) fn end_running_low(&self, worker: usize) {
         // Relaxed: the worker that clears the flag, once, takes it off the signal.
-        if self.desks[worker].hungry.load(Ordering::Relaxed) && self.desks[worker].hungry.swap(false, Ordering::Relaxed)
+        if self.worker_infos[worker].running_low.load(Ordering::Relaxed)
+            && self.worker_infos[worker].running_low.swap(false, Ordering::Relaxed)
         {
-            self.signal.end_hunger();
+            self.signal.end_running_low();
         }
     }
 
     /// Makes a waiting worker active again, without tasks.
     #[cfg(all(loom, test))]
-    pub(super) fn rise(&self, worker: usize) -> Member<W> {
-        let mut office = self.baton.wait();
-        office.active += 1;
+    pub(super) fn unpark(&self, worker: usize) -> WorkerData<W> {
+        let mut master = self.master_lock.lock();
+        master.active += 1;
         self.signal.end_waiting();
-        office.members[worker].take().expect("it waits")
+        master.parked[worker].take().expect("the worker is parked")
     }
 
     /// Makes a worker signal that its queue is nearly drained.
     #[cfg(all(loom, test))]
-    pub(super) fn hunger(&self, worker: usize) {
-        self.desks[worker].hungry.store(true, Ordering::Relaxed);
-        self.signal.begin_hunger();
+    pub(super) fn begin_running_low(&self, worker: usize) {
+        self.worker_infos[worker].running_low.store(true, Ordering::Relaxed);
+        self.signal.begin_running_low();
     }
 
-    /// Puts a worker that has ended into the office.
-    pub(super) fn retire(&self, member: Member<W>) {
-        let mut office = self.baton.wait();
-        let index = member.index;
-        office.members[index] = Some(member);
+    /// Puts a worker that has ended into the master's data.
+    pub(super) fn retire(&self, data: WorkerData<W>) {
+        let mut master = self.master_lock.lock();
+        let index = data.index;
+        master.parked[index] = Some(data);
     }
 
     /// Returns the report, after all workers have ended.
@@ -279,15 +280,15 @@ impl<'w, W: Work> Crew<'w, W> {
             std::panic::resume_unwind(panic);
         }
         let ending = *lock(&self.ending);
-        let office = self.baton.into_office();
+        let master = self.master_lock.into_inner();
         let mut left = Batch::new();
-        for (member, desk) in office.members.iter().flatten().zip(&self.desks) {
-            left.extend(std::iter::from_fn(|| member.owner.pop()));
-            left.extend(desk.letterbox.take().into_iter().flat_map(|mail| mail.tasks));
+        for (data, info) in master.parked.iter().flatten().zip(&self.worker_infos) {
+            left.extend(std::iter::from_fn(|| data.owner.pop()));
+            left.extend(info.inbox.take().into_iter().flat_map(|mail| mail.tasks));
         }
-        debug_assert!(ending != Ending::Complete || left.is_empty(), "it was over too early");
-        let (workers, log) = office.into_counts(elapsed);
-        let (transfers, moved) = log.end();
+        debug_assert!(ending != Ending::Complete || left.is_empty(), "the run ended while tasks were left");
+        let (workers, log) = master.into_counts(elapsed);
+        let (transfers, moved) = log.into_parts();
         Report { workers, transfers, moved, ending, left, elapsed }
     }
 }

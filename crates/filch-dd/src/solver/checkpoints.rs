@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::replay::replay_unordered;
 use super::{Halt, Solution, SolveError, Solver};
-use crate::checkpoint::{Keeper, Kept};
+use crate::checkpoint::{CheckpointedOutcome, Keeper};
 use crate::model::Model;
 use crate::port::Port;
 use crate::problem::Relaxation;
@@ -54,46 +54,47 @@ where
     /// The same as for [`solve`](Self::solve), or if the nodes or the solution of the checkpoint do
     /// not belong to the problem. The file is then as the last checkpoint before left it. A
     /// checkpoint that cannot be written is not an error of the search: see [`Keeper::on_trouble`]
-    /// and [`Kept::trouble`].
-    pub fn solve_with_checkpoints(mut self, keeper: Keeper<'_>) -> Result<Kept, SolveError> {
-        if let Some(given) = self.harbour.take() {
+    /// and [`CheckpointedOutcome::trouble`].
+    pub fn solve_with_checkpoints(mut self, keeper: Keeper<'_>) -> Result<CheckpointedOutcome, SolveError> {
+        if let Some(given) = self.connection.take() {
             given.port.fail();
         }
         self.known = self.better_known(keeper.best())?;
         let port = Port::new();
         let threads = self.pool.map_or(self.threads, filch::Pool::threads);
-        let (mut keeping, root) = keeper.begin(&port, self.known.clone(), threads);
+        let (mut writer, root) = keeper.begin(&port, self.known.clone(), threads);
         self.root &= root;
         let (outcome, last) = thread::scope(|scope| {
-            let keeper = scope.spawn(|| keeping.keep(&port));
+            let writing = scope.spawn(|| writer.run(&port));
             // Shortens the lifetime to that of the port.
             let solver: Solver<'_, P> = self;
             let outcome = solver.port(&port).solve();
-            (outcome, keeper.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)))
+            (outcome, writing.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)))
         });
-        Ok(keeping.finish(last, outcome?))
+        Ok(writer.finish(last, outcome?))
     }
 
     /// Returns the better of the known solution and the one of a checkpoint.
     ///
     /// The checkpoint does not contain the nodes that its solution had pruned, so that solution
     /// must be valid.
-    fn better_known(&self, kept: Option<&Solution>) -> Result<Option<Solution>, SolveError> {
+    fn better_known(&self, saved: Option<&Solution>) -> Result<Option<Solution>, SolveError> {
         let model = Model::new(self.problem);
         let known = self.known.as_ref().map(|known| replay_unordered(&model, &known.decisions)).transpose()?;
-        let Some(kept) = kept else { return Ok(known) };
-        let does_not_hold = |halt| match halt {
-            Halt::Contradiction(how) => SolveError::Delivered(how),
+        let Some(saved) = saved else { return Ok(known) };
+        let invalid = |halt| match halt {
+            Halt::Contradiction(how) => SolveError::InvalidDelivery(how),
             other => other.into(),
         };
-        let held = replay_unordered(&model, &kept.decisions).map_err(does_not_hold)?;
-        if held.cost != kept.cost {
-            let how = format!("the solution of the checkpoint costs {} there, and {} here", kept.cost, held.cost);
-            return Err(SolveError::Delivered(how));
+        let replayed = replay_unordered(&model, &saved.decisions).map_err(invalid)?;
+        if replayed.cost != saved.cost {
+            let how =
+                format!("the checkpoint says that its solution costs {}, but it costs {}", saved.cost, replayed.cost);
+            return Err(SolveError::InvalidDelivery(how));
         }
-        let Some(known) = known else { return Ok(Some(held)) };
-        let (of_known, of_held) = (model.turn(known.cost), model.turn(held.cost));
-        let is_better = of_known.map_err(Halt::from)? > of_held.map_err(Halt::from)?;
-        Ok(Some(if is_better { known } else { held }))
+        let Some(known) = known else { return Ok(Some(replayed)) };
+        let (of_known, of_saved) = (model.convert_sense(known.cost), model.convert_sense(replayed.cost));
+        let is_better = of_known.map_err(Halt::from)? > of_saved.map_err(Halt::from)?;
+        Ok(Some(if is_better { known } else { replayed }))
     }
 }

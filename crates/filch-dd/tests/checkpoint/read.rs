@@ -11,7 +11,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 use crate::counting::{alone, most_held};
 use crate::damage::{damage, damages};
-use crate::made::{checkpoints, numbered, with_head, HEAD};
+use crate::samples::{checkpoints, numbered, with_head, HEAD};
 
 /// The memory that the reader may take for each byte of a file.
 ///
@@ -19,7 +19,7 @@ use crate::made::{checkpoints, numbered, with_head, HEAD};
 /// grows.
 const PER_BYTE: usize = 48;
 /// The memory that lists may take in advance, if only their length is known.
-const AT_ALL: usize = 4 << 20;
+const CONSTANT: usize = 4 << 20;
 
 /// Runs a test on files in a folder of its own.
 fn run<S: Strategy>(cases: u32, strategy: S, test: impl Fn(S::Value, &Path) -> Result<(), TestCaseError>) {
@@ -44,7 +44,7 @@ fn put(path: &Path, bytes: &[u8]) {
 fn check(bytes: &[u8], path: &Path) -> Result<Result<Checkpoint, CheckpointError>, TestCaseError> {
     put(path, bytes);
     let (result, held) = most_held(|| Checkpoint::read(path));
-    prop_assert!(held <= AT_ALL + bytes.len() * PER_BYTE, "{} bytes, but {held} were held", bytes.len());
+    prop_assert!(held <= CONSTANT + bytes.len() * PER_BYTE, "{} bytes, but {held} were allocated", bytes.len());
     prop_assert_eq!(&fs::read(path).unwrap()[..], bytes, "the file is left as it is");
     match &result {
         Ok(checkpoint) => {
@@ -70,7 +70,7 @@ fn file_of(checkpoint: &Checkpoint) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn a_written_checkpoint_is_read_back() {
     // Each case waits for the disk.
     run(16, checkpoints(), |checkpoint, path| {
         checkpoint.write(path).unwrap();
@@ -82,7 +82,7 @@ fn what_is_written_is_read() {
 }
 
 #[test]
-fn any_damage_is_noticed() {
+fn any_damage_is_detected() {
     run(3000, (checkpoints(), prop::collection::vec(damages(&WORDS), 1..4)), |(checkpoint, damages), path| {
         let whole = file_of(&checkpoint);
         let mut bytes = whole.clone();
@@ -93,7 +93,7 @@ fn any_damage_is_noticed() {
 }
 
 #[test]
-fn a_file_that_was_cut_is_told_so_with_its_length() {
+fn a_truncated_file_is_reported_with_its_length() {
     run(500, (checkpoints(), any::<prop::sample::Index>()), |(checkpoint, at), path| {
         let whole = file_of(&checkpoint);
         let cut = at.index(whole.len());
@@ -107,7 +107,7 @@ fn a_file_that_was_cut_is_told_so_with_its_length() {
 }
 
 #[test]
-fn damage_with_the_checksums_made_right_is_read_or_refused() {
+fn damage_with_corrected_checksums_is_read_or_refused() {
     run(3000, (checkpoints(), prop::collection::vec(damages(&WORDS), 1..6)), |(checkpoint, damages), path| {
         let mut contents = file_of(&checkpoint).split_off(HEAD);
         damages.iter().for_each(|one| damage(&mut contents, one));
@@ -119,7 +119,7 @@ fn damage_with_the_checksums_made_right_is_read_or_refused() {
 }
 
 #[test]
-fn noise_is_refused() {
+fn random_bytes_are_refused() {
     run(1000, prop::collection::vec(any::<u8>(), 0..300), |noise, path| {
         let refused = matches!(check(&noise, path)?, Err(error) if matches!(error.reason(), Reason::NotACheckpoint | Reason::Truncated { .. }));
         prop_assert!(refused);
@@ -132,7 +132,7 @@ fn noise_is_refused() {
 
 /// Contents that promise more than there is: lists of lists, with the greatest lengths.
 #[test]
-fn lengths_are_not_believed() {
+fn lengths_are_not_trusted() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
@@ -151,7 +151,7 @@ fn lengths_are_not_believed() {
 }
 
 #[test]
-fn another_version_is_told_by_its_number_before_anything_else_is_looked_at() {
+fn another_version_is_reported_before_the_contents_are_read() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
@@ -172,8 +172,8 @@ fn another_version_is_told_by_its_number_before_anything_else_is_looked_at() {
 
 /// The test can fail: it catches a reader that trusts a length.
 #[test]
-fn a_reader_that_believes_a_length_is_caught() {
+fn a_reader_that_trusts_a_length_is_caught() {
     let _alone = alone();
     let (_, held) = most_held(|| std::hint::black_box(Vec::<u8>::with_capacity(40 << 20)).capacity());
-    assert!(held > AT_ALL + HEAD * PER_BYTE);
+    assert!(held > CONSTANT + HEAD * PER_BYTE);
 }

@@ -37,9 +37,9 @@ fn found(master: Master<'_>) -> Vec<(Region, Vec<(Region, Region)>, usize)> {
 }
 
 #[test]
-fn what_is_known_comes_nearest_first_and_is_bounded() {
+fn notes_come_nearest_first_and_are_bounded() {
     for master in [Master::new().threads(1), Master::new().threads(3).deterministic(), Master::new().threads(2)] {
-        for (task, known, _) in found(master.remember(16)) {
+        for (task, known, _) in found(master.notes_per_worker(16)) {
             assert!(known.len() <= 16);
             assert!(known.iter().all(|(region, learnt)| region == learnt), "with the region it was learnt in");
             assert!(known.is_sorted_by_key(|(region, _)| std::cmp::Reverse(region.nearness(&task))));
@@ -48,8 +48,8 @@ fn what_is_known_comes_nearest_first_and_is_bounded() {
 }
 
 #[test]
-fn a_worker_alone_knows_what_it_learnt_on_the_way() {
-    for (task, known, _) in found(Master::new().threads(1).remember(2000)) {
+fn a_single_worker_has_the_notes_that_it_published() {
+    for (task, known, _) in found(Master::new().threads(1).notes_per_worker(2000)) {
         if let Some((_, parent)) = task.labels().split_last() {
             assert!(known.iter().any(|(region, _)| region.labels() == parent), "{task:?} knows its parent");
         }
@@ -57,7 +57,7 @@ fn a_worker_alone_knows_what_it_learnt_on_the_way() {
 }
 
 #[test]
-fn what_others_learnt_comes_with_the_tasks_near_it() {
+fn notes_of_other_workers_come_with_the_tasks_near_them() {
     let found = found(Master::new().threads(2).deterministic());
     let learnt_by = |region: &Region| found.iter().find(|(task, ..)| task == region).map(|(.., worker)| *worker);
     let foreign =
@@ -66,6 +66,8 @@ fn what_others_learnt_comes_with_the_tasks_near_it() {
 }
 
 #[test]
-fn nothing_is_kept_where_nothing_is_to_be() {
-    assert!(found(Master::new().threads(2).deterministic().remember(0)).iter().all(|(_, known, _)| known.is_empty()));
+fn a_worker_that_keeps_no_notes_has_none() {
+    assert!(found(Master::new().threads(2).deterministic().notes_per_worker(0))
+        .iter()
+        .all(|(_, known, _)| known.is_empty()));
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use filch::explore::Cancel;
-use filch_dd::checkpoint::{Checkpoint, Identity, Keeper, Kept};
+use filch_dd::checkpoint::{Checkpoint, CheckpointedOutcome, Identity, Keeper};
 use filch_dd::port::Parcel;
 use filch_dd::problems::bits::Words;
 use filch_dd::problems::independent_set::{self, IndependentSet};
@@ -52,14 +52,14 @@ fn narrow<P: Instance>(problem: &P) -> Solver<'_, P> {
 /// Explores a few nodes at a time, each time from the file.
 ///
 /// The number of threads differs each time.
-fn in_pieces<P: Instance>(problem: &P, nodes: u64) -> (Kept, u64) {
+fn in_pieces<P: Instance>(problem: &P, nodes: u64) -> (CheckpointedOutcome, u64) {
     let (_folder, path) = folder();
     for piece in 1.. {
         let before = path.exists().then(|| Checkpoint::read(&path).unwrap());
         let solver = narrow(problem).threads(1 + (piece % 3) as usize).node_limit(nodes);
-        let kept = solver.solve_with_checkpoints(keeper(&path)).unwrap();
-        assert!(kept.trouble.is_none() && kept.written > 0);
-        let (after, outcome) = (Checkpoint::read(&path).unwrap(), &kept.outcome);
+        let checkpointed = solver.solve_with_checkpoints(keeper(&path)).unwrap();
+        assert!(checkpointed.trouble.is_none() && checkpointed.written > 0);
+        let (after, outcome) = (Checkpoint::read(&path).unwrap(), &checkpointed.outcome);
         assert_eq!(after.best, outcome.best);
         assert_eq!(after.totals.explored, outcome.statistics.explored);
         assert_eq!(after.elapsed, outcome.statistics.elapsed);
@@ -68,20 +68,20 @@ fn in_pieces<P: Instance>(problem: &P, nodes: u64) -> (Kept, u64) {
             assert!(after.elapsed >= before.elapsed && outcome.statistics.elapsed >= before.elapsed);
             assert!(outcome.statistics.explored <= before.totals.explored + nodes);
         }
-        if kept.outcome.ending.is_proven() {
-            return (kept, piece);
+        if checkpointed.outcome.ending.is_proven() {
+            return (checkpointed, piece);
         }
-        assert_eq!(kept.outcome.ending, Ending::NodeLimit);
+        assert_eq!(checkpointed.outcome.ending, Ending::NodeLimit);
     }
-    unreachable!("the numbers do not end")
+    unreachable!("the loop over pieces is endless")
 }
 
 fn same_in_pieces<P: Instance>(problem: &P, pieces: u64) {
     let whole = narrow(problem).solve().unwrap();
-    let (kept, count) = in_pieces(problem, whole.statistics.explored / pieces + 1);
-    assert_eq!(cost(&kept.outcome), cost(&whole));
-    assert!(count > 1, "{} nodes are too few to be ended in between", whole.statistics.explored);
-    let answer = kept.outcome.best.map(|best| problem.answer(&best.decisions).unwrap());
+    let (checkpointed, count) = in_pieces(problem, whole.statistics.explored / pieces + 1);
+    assert_eq!(cost(&checkpointed.outcome), cost(&whole));
+    assert!(count > 1, "{} nodes are too few for several pieces", whole.statistics.explored);
+    let answer = checkpointed.outcome.best.map(|best| problem.answer(&best.decisions).unwrap());
     assert_eq!(answer.map(|answer| problem.check(&answer).unwrap()), cost(&whole));
 }
 
@@ -90,7 +90,7 @@ fn graph() -> IndependentSet<Words<4>> {
 }
 
 #[test]
-fn a_search_in_pieces_comes_to_the_same() {
+fn a_search_in_pieces_finds_the_same_optimum() {
     let _alone = alone();
     same_in_pieces(&knapsack::random(40, 1000, knapsack::Kind::Strongly, 1), 4);
     same_in_pieces(&graph(), 6);
@@ -100,7 +100,7 @@ fn a_search_in_pieces_comes_to_the_same() {
 
 /// Tries every checkpoint that can be caught while the search runs.
 #[test]
-fn any_checkpoint_on_the_way_leads_to_the_same() {
+fn every_intermediate_checkpoint_leads_to_the_same_optimum() {
     let _alone = alone();
     let problem = graph();
     let optimum = cost(&Solver::new(&problem).solve().unwrap());
@@ -131,7 +131,7 @@ fn any_checkpoint_on_the_way_leads_to_the_same() {
 }
 
 #[test]
-fn who_resumes_what_is_over_has_the_answer_at_once() {
+fn a_search_that_resumes_a_finished_one_has_the_answer_at_once() {
     let _alone = alone();
     let (_folder, path) = folder();
     let problem = knapsack::paper();
@@ -145,13 +145,13 @@ fn who_resumes_what_is_over_has_the_answer_at_once() {
     let (_folder, path) = folder();
     let too_late = tsptw::read(b"3\n0 10 10\n10 0 10\n10 10 0\n0 100\n0 5\n0 100\n").unwrap();
     for _ in 0..2 {
-        let kept = Solver::new(&too_late).solve_with_checkpoints(keeper(&path)).unwrap();
-        assert_eq!((kept.outcome.ending, kept.outcome.best), (Ending::Infeasible, None));
+        let checkpointed = Solver::new(&too_late).solve_with_checkpoints(keeper(&path)).unwrap();
+        assert_eq!((checkpointed.outcome.ending, checkpointed.outcome.best), (Ending::Infeasible, None));
     }
 }
 
 #[test]
-fn a_search_that_is_stopped_before_it_begins_loses_and_proves_nothing() {
+fn a_search_that_is_stopped_before_it_begins_loses_no_node_and_proves_nothing() {
     let _alone = alone();
     let (_folder, path) = folder();
     let problem = graph();
@@ -171,21 +171,21 @@ fn a_search_that_is_stopped_before_it_begins_loses_and_proves_nothing() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_once_and_does_not_end_the_search() {
+fn a_failed_write_is_reported_once_and_does_not_end_the_search() {
     let _alone = alone();
     let (_folder, path) = folder();
     let problem = graph();
     let optimum = cost(&Solver::new(&problem).solve().unwrap());
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let keeper = Keeper::new(identity())
         .file(path.join("nowhere"))
         .every(Duration::ZERO)
-        .on_trouble(|error| told.push(error.to_string()));
-    let kept = Solver::new(&problem).solve_with_checkpoints(keeper).unwrap();
-    assert_eq!((cost(&kept.outcome), kept.written), (optimum, 0));
-    assert!(kept.trouble.unwrap().to_string().contains("there is no such folder"));
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains("there is no such folder"), "{told:?}");
+        .on_trouble(|error| reported.push(error.to_string()));
+    let checkpointed = Solver::new(&problem).solve_with_checkpoints(keeper).unwrap();
+    assert_eq!((cost(&checkpointed.outcome), checkpointed.written), (optimum, 0));
+    assert!(checkpointed.trouble.unwrap().to_string().contains("there is no such folder"));
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(reported[0].contains("there is no such folder"), "{reported:?}");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_search_that_fails_leaves_the_file_as_it_was() {
 }
 
 #[test]
-fn of_two_solutions_that_are_known_the_better_is_taken_and_none_is_believed() {
+fn of_two_known_solutions_the_better_is_used_and_both_are_checked() {
     let _alone = alone();
     let (_folder, path) = folder();
     let problem = graph();
@@ -215,11 +215,11 @@ fn of_two_solutions_that_are_known_the_better_is_taken_and_none_is_believed() {
     Solver::new(&problem).node_limit(1).solve_with_checkpoints(keeper(&path)).unwrap();
     let mut checkpoint = Checkpoint::read(&path).unwrap();
     let poor = checkpoint.best.clone().unwrap();
-    assert!(poor.cost < optimum.cost, "the instance is too easy to tell");
+    assert!(poor.cost < optimum.cost, "the instance is too easy: its first solution is optimal");
     let resume = |checkpoint: &Checkpoint, known| {
         let keeper = Keeper::new(identity()).resume(checkpoint.clone()).unwrap();
         let solver = Solver::new(&problem).start_from(known).node_limit(1);
-        solver.solve_with_checkpoints(keeper).map(|kept| kept.outcome.best.unwrap().cost)
+        solver.solve_with_checkpoints(keeper).map(|checkpointed| checkpointed.outcome.best.unwrap().cost)
     };
     assert_eq!(resume(&checkpoint, optimum.clone()), Ok(optimum.cost));
     checkpoint.best = Some(optimum.clone());
@@ -228,7 +228,7 @@ fn of_two_solutions_that_are_known_the_better_is_taken_and_none_is_believed() {
     assert_eq!(resume(&checkpoint, boast.clone()), Ok(optimum.cost));
     // Nodes were dropped because of this solution, so it must be valid.
     checkpoint.best = Some(boast);
-    assert!(matches!(resume(&checkpoint, optimum), Err(SolveError::Delivered(_))));
+    assert!(matches!(resume(&checkpoint, optimum), Err(SolveError::InvalidDelivery(_))));
 }
 
 /// A search checks what it takes in, even if the checksums are right.
@@ -252,7 +252,7 @@ fn damaged_nodes_are_refused_or_searched_and_nothing_panics() {
         let keeper = Keeper::new(identity()).resume(checkpoint).unwrap();
         match Solver::new(&problem).node_limit(2).solve_with_checkpoints(keeper) {
             Ok(_) => searched.set(searched.get() + 1),
-            Err(SolveError::Delivered(_) | SolveError::Overflow) => refused.set(refused.get() + 1),
+            Err(SolveError::InvalidDelivery(_) | SolveError::Overflow) => refused.set(refused.get() + 1),
             Err(other) => prop_assert!(false, "{}", other),
         }
         Ok(())
@@ -265,7 +265,7 @@ fn damaged_nodes_are_refused_or_searched_and_nothing_panics() {
 ///
 /// It must not contain only the half that was taken in.
 #[test]
-fn a_checkpoint_of_which_a_part_is_refused_is_not_replaced_by_the_rest() {
+fn a_checkpoint_that_is_partly_refused_is_not_overwritten() {
     let _alone = alone();
     let problem = graph();
     for threads in [1, 2] {
@@ -275,19 +275,19 @@ fn a_checkpoint_of_which_a_part_is_refused_is_not_replaced_by_the_rest() {
         checkpoint.parcels.push(Parcel::new(1, 0, vec![1; 9]));
         checkpoint.write(&path).unwrap();
         let refused = Solver::new(&problem).threads(threads).solve_with_checkpoints(keeper(&path)).map(drop);
-        assert!(matches!(refused, Err(SolveError::Delivered(_))), "{refused:?}");
+        assert!(matches!(refused, Err(SolveError::InvalidDelivery(_))), "{refused:?}");
         assert_eq!(Checkpoint::read(&path).unwrap(), checkpoint);
     }
 }
 
 #[test]
-fn the_nodes_of_another_instance_are_refused_even_if_it_says_it_is_the_same() {
+fn nodes_of_another_instance_are_refused_even_with_the_same_identity() {
     let _alone = alone();
     let (_folder, path) = folder();
     Solver::new(&graph()).node_limit(5).solve_with_checkpoints(keeper(&path)).unwrap();
     let before = fs::read(&path).unwrap();
     let another = IndependentSet::<Words<4>>::new(independent_set::random(50, 300, 9, 4));
     let refused = Solver::new(&another).threads(2).solve_with_checkpoints(keeper(&path)).map(drop);
-    assert!(matches!(refused, Err(SolveError::Delivered(_))), "{refused:?}");
+    assert!(matches!(refused, Err(SolveError::InvalidDelivery(_))), "{refused:?}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
