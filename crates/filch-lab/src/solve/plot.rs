@@ -28,7 +28,7 @@ pub(super) fn draw(title: &str, events: &[Event], end: f64) -> Result<String> {
         .collect();
     let mut svg = String::new();
     paint(&mut svg, title, &steps(&best, end), &steps(&bound, end), end)
-        .map_err(|error| anyhow!("the plot could not be drawn: {error}"))?;
+        .map_err(|error| anyhow!("cannot draw the plot: {error}"))?;
     Ok(svg)
 }
 
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn both_lines_are_drawn_and_named() {
+    fn both_lines_are_drawn_with_their_names() {
         let events = [
             Event::Bound { at: 0.0, bound: 30, open: 1, explored: 0 },
             Event::Incumbent { at: 0.1, cost: 10 },
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_found_is_an_empty_drawing() {
+    fn a_search_without_events_has_an_empty_plot() {
         assert!(draw("nothing", &[], 0.0).unwrap().contains("</svg>"));
     }
 }
