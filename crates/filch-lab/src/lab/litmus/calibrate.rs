@@ -30,7 +30,7 @@ impl<'a> Calibrator<'a> {
     ///
     /// A refutation is final: a later sweep that catches less does not change it.
     pub(super) fn new(path: &Path, cpu: &'a Cpu) -> Result<Calibrator<'a>> {
-        published::ensure_nothing_waits_elsewhere(cpu)?;
+        published::ensure_stores_wait_only_in_buffer(cpu)?;
         let path = pointed_to(path);
         let record = beside(&path);
         figures::check_writable(&record)?;

@@ -10,7 +10,7 @@ use core_affinity::CoreId;
 use serde::{Deserialize, Serialize};
 
 use super::Placement;
-use crate::lab::kinds::{self, numbers, Kinds};
+use crate::lab::kinds::{self, parse_cpu_list, Kinds};
 
 /// The kind of the worker's core, whose store buffer is under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ impl Topology {
     /// Reads the topology of this machine.
     pub(super) fn here() -> Topology {
         let allowed = kinds::allowed();
-        let list = |path: &str| fs::read_to_string(path).ok().and_then(|text| numbers(&text));
+        let list = |path: &str| fs::read_to_string(path).ok().and_then(|text| parse_cpu_list(&text));
         let siblings = allowed.iter().filter_map(|&id| {
             let path = format!("/sys/devices/system/cpu/cpu{id}/topology/thread_siblings_list");
             Some((id, list(&path)?))

@@ -149,7 +149,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     task(2, 1, None)?;
     let calibrator = calibrate.as_ref().map(|path| Calibrator::new(path, &cpu)).transpose()?;
     if calibrator.is_some() {
-        kinds::ensure_all_in_reach()?;
+        kinds::ensure_all_measurable()?;
     }
     let measure = || {
         let entries = begin::measure_entries()?;
