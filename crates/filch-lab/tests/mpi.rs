@@ -22,13 +22,13 @@ const RING: &str = "p edge 5 5\ne 1 2\ne 2 3\ne 3 4\ne 4 5\ne 5 1\n";
 /// A ruler that no search proves within the time of a test.
 const LONG: &str = "golomb 14";
 /// A search that is long enough to be interrupted, and short enough for a test.
-const MIDDLING: &str = "misp graph --width 10";
+const MEDIUM: &str = "misp graph --width 10";
 const BEST: &str = "optimum   19, proven";
 /// The time after which a run counts as hung.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// Writes the instance of `MIDDLING` into a new folder.
-fn middling() -> TempDir {
+/// Writes the instance of `MEDIUM` into a new folder.
+fn medium_instance() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let words = "generate --seed 3 --out graph graph --vertices 90 --per-thousand 200";
     assert!(Command::new(PROGRAM).args(words.split(' ')).current_dir(&folder).status().unwrap().success());
@@ -166,7 +166,7 @@ fn signal(name: &str, process: Option<u32>) -> bool {
 /// Ends the program with `end` after its first checkpoints. Returns its output and its exit code.
 ///
 /// If it is over by then, it starts again: this process may not have run for long.
-fn ended_by(folder: &Path, words: &str, end: impl Fn(&Child) -> bool) -> (String, Option<i32>) {
+fn stopped_by(folder: &Path, words: &str, end: impl Fn(&Child) -> bool) -> (String, Option<i32>) {
     let words = format!("{words} --checkpoint kept --every 0.05");
     for _ in 0..5 {
         let _ = fs::remove_file(folder.join("kept"));
@@ -187,11 +187,11 @@ fn ended_by(folder: &Path, words: &str, end: impl Fn(&Child) -> bool) -> (String
 }
 
 /// Resumes on another number of ranks, and without MPI.
-fn resumes(folder: &Path) {
-    let (text, _) = shown(folder, 2, &format!("{MIDDLING} --resume kept --quiet"), 0);
+fn assert_resumes(folder: &Path) {
+    let (text, _) = shown(folder, 2, &format!("{MEDIUM} --resume kept --quiet"), 0);
     assert!(text.contains(BEST) && text.contains("resumed   after"), "{text}");
     let mut alone = Command::new(PROGRAM);
-    alone.arg("solve").args(MIDDLING.split(' ')).args(["--resume", "kept", "--quiet"]);
+    alone.arg("solve").args(MEDIUM.split(' ')).args(["--resume", "kept", "--quiet"]);
     let output = alone.current_dir(folder).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8_lossy(&output.stdout).contains(BEST));
@@ -199,24 +199,24 @@ fn resumes(folder: &Path) {
 
 #[test]
 fn a_run_that_loses_a_rank_says_how_to_resume_and_can_be_resumed() {
-    let folder = middling();
-    let (said, code) = ended_by(folder.path(), MIDDLING, |_| signal("-KILL", process(folder.path(), 1)));
+    let folder = medium_instance();
+    let (said, code) = stopped_by(folder.path(), MEDIUM, |_| signal("-KILL", process(folder.path(), 1)));
     assert!(code != Some(0), "{said}");
     for words in ["If a rank was lost", "kept, is complete", "--resume kept", "mpirun -n 3"] {
         assert!(said.contains(words), "{words}: {said}");
     }
-    resumes(folder.path());
+    assert_resumes(folder.path());
 }
 
 #[test]
 fn a_signal_to_any_rank_leaves_a_last_checkpoint() {
-    let folder = middling();
+    let folder = medium_instance();
     for rank in [0, 2] {
-        let (said, code) = ended_by(folder.path(), MIDDLING, |_| signal("-TERM", process(folder.path(), rank)));
+        let (said, code) = stopped_by(folder.path(), MEDIUM, |_| signal("-TERM", process(folder.path(), rank)));
         assert_eq!(code, Some(3), "{said}");
         assert!(said.contains("cancelled") && said.contains("To resume it"), "{said}");
     }
-    resumes(folder.path());
+    assert_resumes(folder.path());
 }
 
 /// `mpirun` asks its ranks to end, and kills them soon after.
@@ -225,7 +225,7 @@ fn a_signal_to_any_rank_leaves_a_last_checkpoint() {
 #[test]
 fn a_run_whose_mpirun_is_terminated_can_be_resumed() {
     let folder = tempfile::tempdir().unwrap();
-    let (said, code) = ended_by(folder.path(), LONG, |child| signal("-TERM", Some(child.id())));
+    let (said, code) = stopped_by(folder.path(), LONG, |child| signal("-TERM", Some(child.id())));
     assert!(code != Some(0), "{said}");
     let (text, _) = shown(folder.path(), 2, &format!("{LONG} --resume kept --nodes 1 --quiet"), 3);
     assert!(text.contains("resumed   after"), "{text}");

@@ -81,8 +81,8 @@ fn paint(
         .y_desc("cost")
         .x_labels(8)
         .y_labels(8)
-        .x_label_formatter(&|seconds| short(*seconds, end))
-        .y_label_formatter(&|cost| short(*cost, high - low))
+        .x_label_formatter(&|seconds| axis_label(*seconds, end))
+        .y_label_formatter(&|cost| axis_label(*cost, high - low))
         .label_style(("sans-serif", 15))
         .light_line_style(TRANSPARENT)
         .bold_line_style(RGBColor(228, 228, 228))
@@ -110,7 +110,7 @@ fn paint(
 }
 
 /// Formats a number with as many digits as its axis needs.
-fn short(value: f64, span: f64) -> String {
+fn axis_label(value: f64, span: f64) -> String {
     match span {
         span if span >= 10.0 => format!("{value:.0}"),
         span if span >= 1.0 => format!("{value:.1}"),

@@ -28,12 +28,12 @@ pub(super) struct ProgressDisplay {
     line: ProgressBar,
     /// Whether to print plain lines if there is no terminal.
     plain: bool,
-    last: Mutex<Last>,
+    last: Mutex<LastShown>,
 }
 
 /// The values when the line last changed.
 #[derive(Clone, Copy, Debug, Default)]
-struct Last {
+struct LastShown {
     elapsed: Duration,
     explored: u64,
     bound: Option<Cost>,
@@ -90,11 +90,11 @@ impl ProgressDisplay {
             }
             Some((progress.elapsed, bound))
         });
-        *last = Last { elapsed: progress.elapsed, explored: progress.explored, bound: progress.bound, printed };
+        *last = LastShown { elapsed: progress.elapsed, explored: progress.explored, bound: progress.bound, printed };
         self.line.set_message(message(progress, rate));
     }
 
-    fn last_values(&self) -> Last {
+    fn last_values(&self) -> LastShown {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -27,12 +27,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
 
     let mut network = Mpi::start()?;
     let is_first = network.rank() == 0;
-    let ready = rank::prepare(arguments, is_first);
-    if let Err(reason) = agree(&mut network, ready.as_ref().map(|_| ()).map_err(|error| format!("{error:#}"))) {
+    let prepared = rank::prepare(arguments, is_first);
+    if let Err(reason) = agree(&mut network, prepared.as_ref().map(|_| ()).map_err(|error| format!("{error:#}"))) {
         network.finish();
         return if is_first { Err(anyhow!(reason)) } else { Ok(()) };
     }
-    let found = rank::closure(arguments, &ready?, &mut network, Mpi::machine());
+    let found = rank::closure(arguments, &prepared?, &mut network, Mpi::machine());
     let summary = match found {
         Ok(summary) => summary,
         // The other ranks would wait for this rank.

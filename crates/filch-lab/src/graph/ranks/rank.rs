@@ -18,14 +18,14 @@ use super::Arguments;
 use crate::figures;
 
 /// What a rank needs before it begins.
-pub(super) struct Ready {
+pub(super) struct Prepared {
     recipe: Recipe,
     roots: Vec<Vertex>,
     pool: Pool,
 }
 
 /// Does everything that can fail before the work begins. Rank 0 writes the files.
-pub(super) fn prepare(arguments: &Arguments, is_first: bool) -> Result<Ready> {
+pub(super) fn prepare(arguments: &Arguments, is_first: bool) -> Result<Prepared> {
     let recipe = arguments.generate.context("no graph: give --generate")?;
     let roots = arguments.roots(recipe.vertices()?, None)?;
     if let Some(path) = arguments.json.as_ref().filter(|_| is_first) {
@@ -35,7 +35,7 @@ pub(super) fn prepare(arguments: &Arguments, is_first: bool) -> Result<Ready> {
     if let Some(threads) = arguments.threads {
         builder = builder.threads(threads);
     }
-    Ok(Ready { recipe, roots, pool: builder.build().context("cannot start the threads")? })
+    Ok(Prepared { recipe, roots, pool: builder.build().context("cannot start the threads")? })
 }
 
 /// Builds this rank's part and explores it with the others.
@@ -43,11 +43,11 @@ pub(super) fn prepare(arguments: &Arguments, is_first: bool) -> Result<Ready> {
 /// The summary is the same on all ranks, except for what only rank 0 measures.
 pub(super) fn closure(
     arguments: &Arguments,
-    ready: &Ready,
+    prepared: &Prepared,
     network: &mut dyn Network,
     machine: String,
 ) -> Result<Summary> {
-    let Ready { recipe, roots, pool } = ready;
+    let Prepared { recipe, roots, pool } = prepared;
     let mut ranks = Ranks::new(network);
     let partition = recipe.partition(ranks.ranks())?;
     let start = Instant::now();
@@ -117,8 +117,8 @@ mod tests {
         let arguments: Arguments = command_line::parse(&words).unwrap();
         arguments.check().unwrap();
         threads::run(ranks, Delays::NONE, |network| {
-            let ready = prepare(&arguments, network.rank() == 0).unwrap();
-            closure(&arguments, &ready, network, "here".to_owned()).unwrap()
+            let prepared = prepare(&arguments, network.rank() == 0).unwrap();
+            closure(&arguments, &prepared, network, "here".to_owned()).unwrap()
         })
     }
 
@@ -150,8 +150,8 @@ mod tests {
                 network.send(0, vec![0xFF; 20]);
                 return String::new();
             }
-            let ready = prepare(&arguments, true).unwrap();
-            closure(&arguments, &ready, network, "here".to_owned()).err().unwrap().to_string()
+            let prepared = prepare(&arguments, true).unwrap();
+            closure(&arguments, &prepared, network, "here".to_owned()).err().unwrap().to_string()
         });
         assert!(errors[0].starts_with("a message of rank 1 cannot be understood"), "{errors:?}");
     }

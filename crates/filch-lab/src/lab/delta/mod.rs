@@ -92,7 +92,7 @@ struct Finding {
     other_copies: usize,
     /// The fewest stores between two pops (x), or `None` if no path leads back.
     stores: Option<u64>,
-    /// The path that makes so few stores.
+    /// The path with the fewest stores.
     path: Option<CheapestPath>,
     /// The number of calls with an unknown target.
     indirect_calls: usize,

@@ -190,7 +190,7 @@ impl Program {
         let exact = named(&|name| name == wanted);
         let mut found = match exact[..] {
             [_] if with_place => exact,
-            _ => named(&|name| name == wanted || original(name) == wanted),
+            _ => named(&|name| name == wanted || original_name(name) == wanted),
         };
         if found.is_empty() {
             found = named(&|name| name.contains(wanted));
@@ -216,13 +216,13 @@ impl Program {
 
 /// Whether both functions have the same name in the source.
 pub(super) fn are_copies(one: &Function, other: &Function) -> bool {
-    one.names.iter().any(|name| other.names.iter().any(|same| original(same) == original(name)))
+    one.names.iter().any(|name| other.names.iter().any(|same| original_name(same) == original_name(name)))
 }
 
 /// Returns the original name of a compiler's copy such as `pop.constprop.0`.
 ///
 /// A `.cold` part is not a copy: it was moved, and is entered from the rest.
-fn original(name: &str) -> &str {
+fn original_name(name: &str) -> &str {
     let copies = [".constprop.", ".isra.", ".part.", ".llvm.", ".lto_priv."];
     if name.contains(".cold") {
         return name;
@@ -269,7 +269,7 @@ fn unnamed(sections: &[(u64, Vec<u8>)], functions: &mut [Function]) -> usize {
         for index in inside.map(Some).chain([None]).collect::<Vec<_>>() {
             let to = index.map_or(end, |index| functions[index].range.start);
             let gap = code.get((from - first) as usize..(to.max(from) - first) as usize).unwrap_or_default();
-            let count = without_padding(gap);
+            let count = count_without_padding(gap);
             unnamed += count;
             if let (true, Some(before)) = (count > 0, before) {
                 let function: &mut Function = &mut functions[before];
@@ -283,7 +283,7 @@ fn unnamed(sections: &[(u64, Vec<u8>)], functions: &mut [Function]) -> usize {
 }
 
 /// Returns how many of these bytes are neither 0 nor padding instructions.
-fn without_padding(gap: &[u8]) -> usize {
+fn count_without_padding(gap: &[u8]) -> usize {
     let mut decoder = Decoder::new(64, gap, DecoderOptions::NONE);
     let mut count = 0;
     while decoder.can_decode() {

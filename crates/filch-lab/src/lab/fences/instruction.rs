@@ -13,11 +13,11 @@ pub(super) fn fence_instruction() -> Option<String> {
     use iced_x86::{Decoder, DecoderOptions, FlowControl};
 
     /// More bytes than a fence and the return need.
-    const ENOUGH: usize = 32;
+    const MAX_BYTES: usize = 32;
 
     let start = only_a_fence as fn() as *const u8;
     let mut code = Vec::new();
-    while code.len() < ENOUGH {
+    while code.len() < MAX_BYTES {
         // SAFETY: code is readable, and this byte belongs to the function: no earlier byte was its
         // last, or the loop would have ended.
         code.push(unsafe { *start.add(code.len()) });

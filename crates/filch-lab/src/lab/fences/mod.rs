@@ -193,14 +193,14 @@ mod tests {
     #[test]
     fn an_interrupted_round_does_not_count() {
         use std::sync::atomic::{AtomicUsize, Ordering};
-        static ASKED: AtomicUsize = AtomicUsize::new(0);
+        static CALLS: AtomicUsize = AtomicUsize::new(0);
         let price = |case| Price {
             case,
             threads: 1,
             what: String::new(),
             measure: Box::new(|_: Cores| Ok(Some(1.0))) as Measure,
         };
-        let is_over = || ASKED.fetch_add(1, Ordering::Relaxed) == 5;
+        let is_over = || CALLS.fetch_add(1, Ordering::Relaxed) == 5;
         let prices = [Price { ..price("store") }, Price { ..price("fence") }];
         let series = rounds(&prices, 9, Cores::choose(), is_over).unwrap();
         assert_eq!(series.iter().map(|series| series.samples.len()).collect::<Vec<_>>(), [2, 2]);

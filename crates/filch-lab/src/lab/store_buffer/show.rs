@@ -70,7 +70,7 @@ fn one_word_text(lines: &Curve, one_word: &Curve) -> String {
             "With all stores to one word the knee of the {core} is in the same place: stores that coalesce still take an entry each.\n"
         ),
         (_, Some(one_word)) => format!(
-            "With all stores to one word the knee of the {core} is at {}: stores that coalesce do not take an entry each.\n",
+            "With all stores to one word the knee of the {core} is at {}: stores that coalesce use the buffer in another way than stores that do not.\n",
             one_word.entries
         ),
         (Some(_), None) => format!("With all stores to one word no knee of the {core} stands out from the noise.\n"),
