@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     #[arg(long = "root", value_name = "VERTEX", value_parser = vertex)]
     pub(super) roots: Vec<u64>,
 
-    /// Compute a spanning tree of every component, not only of the component of the root.
+    /// Compute a spanning tree of every component, not only of one.
     #[arg(long, conflicts_with = "roots")]
     pub(super) forest: bool,
 
