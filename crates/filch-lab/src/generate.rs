@@ -11,87 +11,87 @@ use filch_dd::problems::{independent_set, knapsack, tsptw, unsplittable_flow};
 use crate::problem::Loaded;
 use crate::{figures, print};
 
-/// Make a random instance of a problem, as a file that `filch solve` reads.
+/// Make a random instance of a problem, in the format of `filch solve`.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     recipe: Recipe,
 
-    /// Where all random numbers come from.
+    /// The seed of the random numbers. The same seed gives the same instance.
     #[arg(long, value_name = "N", default_value_t = 1, global = true)]
     seed: u64,
 
-    /// Write it to this file, and not on standard output.
+    /// Write the instance to this file instead of standard output.
     #[arg(long, value_name = "FILE", global = true)]
     out: Option<PathBuf>,
 }
 
-/// What is wanted.
+/// The problem of the instance, and its parameters.
 #[derive(Clone, Debug, Subcommand)]
 enum Recipe {
-    /// Items with random weights, and a sack that carries half of them.
+    /// Items with random weights, and a knapsack for half of the total weight.
     Knapsack {
-        /// How many items.
+        /// The number of items.
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
         items: u32,
-        /// The greatest weight.
+        /// The maximum weight of an item.
         #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(i64).range(1..=1 << 31))]
         range: i64,
-        /// How profits go with weights.
+        /// How profits depend on weights.
         #[arg(long, value_name = "KIND", default_value = "strongly")]
         kind: Correlation,
     },
-    /// A random graph, for misp and for clique.
+    /// A random graph, for misp and clique.
     Graph {
-        /// How many vertices.
+        /// The number of vertices.
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(..=32_768))]
         vertices: u32,
-        /// How many of a thousand pairs of vertices are neighbours.
+        /// How many of a thousand pairs of vertices have an edge.
         #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(..=1_000))]
         per_thousand: u32,
-        /// The greatest weight of a vertex.
+        /// The maximum weight of a vertex.
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i64).range(1..=1 << 31))]
         heaviest: i64,
     },
     /// Places in a square, with time windows that at least one tour meets.
     Tsptw {
-        /// How many places, with the depot.
+        /// The number of places, including the depot.
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=256))]
         places: u32,
         /// The side of the square.
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(i64).range(0..=1 << 31))]
         side: i64,
-        /// How wide time windows are at most.
+        /// The maximum width of a time window.
         #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(i64).range(0..=1 << 31))]
         width: i64,
     },
-    /// A network in layers, in which flow may not be split at some nodes.
+    /// A network in layers, in which some nodes may not split flow.
     Flow {
-        /// How many layers.
+        /// The number of layers.
         #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=64))]
         layers: u32,
-        /// How many nodes a layer has.
+        /// The number of nodes in a layer.
         #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
         width: u32,
-        /// At how many nodes of a thousand flow may not be split.
+        /// How many of a thousand nodes may not split flow.
         #[arg(long, value_name = "N", default_value_t = 700, value_parser = clap::value_parser!(u32).range(..=1_000))]
         per_thousand: u32,
-        /// The greatest capacity of an arc.
+        /// The maximum capacity of an arc.
         #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=65_535))]
         capacity: u32,
     },
 }
 
-/// How profits go with weights.
+/// How profits depend on weights.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Correlation {
-    /// Not at all.
+    /// Profits are independent of weights.
     Uncorrelated,
-    /// They differ by a tenth of the range at most.
+    /// Profit and weight differ by at most a tenth of the range.
     Weakly,
-    /// They differ by a tenth of the range, always.
+    /// The profit is the weight plus a tenth of the range.
     Strongly,
-    /// They are the same.
+    /// Profit and weight are equal.
     SubsetSum,
 }
 

@@ -13,16 +13,18 @@ pub(crate) mod store_buffer;
 use anyhow::Result;
 use clap::Subcommand;
 
-/// Something to find out about this machine, or about a program on it.
+/// Measure this machine, or analyse a program for it.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Instrument {
-    /// How many stores the store buffer of this CPU holds.
+    /// Measure the capacity of the store buffer of this CPU.
     StoreBuffer(store_buffer::Arguments),
-    /// Whether a load overtakes more stores than the bound says: the litmus test of the fence-free queues.
+    /// Test whether a load overtakes more stores than the bound allows.
+    ///
+    /// The fence-free queues rely on this bound.
     Litmus(litmus::Arguments),
-    /// How many stores a compiled program makes at least between two pops, and the delta that follows.
+    /// Compute delta for a compiled program, from the fewest stores between two pops.
     Delta(delta::Arguments),
-    /// What fences, barriers, wake-ups and steals cost.
+    /// Measure what fences, barriers, wake-ups and steals cost.
     Fences(fences::Arguments),
 }
 

@@ -30,10 +30,10 @@ fn solve(folder: &Path, words: &str) -> Output {
 /// Returns standard output and standard error of a run that ends with this code.
 fn shown(folder: &Path, words: &str, code: i32) -> (String, String) {
     let output = solve(folder, words);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{words}: {said}");
-    assert!(!said.contains("panicked"), "{words}: {said}");
-    (String::from_utf8(output.stdout).unwrap(), said)
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{words}: {stderr}");
+    assert!(!stderr.contains("panicked"), "{words}: {stderr}");
+    (String::from_utf8(output.stdout).unwrap(), stderr)
 }
 
 /// Returns the summary of a run that ends with this code.
@@ -53,11 +53,11 @@ fn listing(folder: &Path) -> Vec<(String, Vec<u8>)> {
 /// Checks that the run fails with one sentence and changes no file.
 fn refused(folder: &Path, words: &str, reasons: &[&str]) {
     let before = listing(folder);
-    let (shown, said) = shown(folder, words, 1);
+    let (shown, stderr) = shown(folder, words, 1);
     for reason in reasons {
-        assert!(said.contains(reason), "{words}: {said} does not say `{reason}`");
+        assert!(stderr.contains(reason), "{words}: {stderr} does not say `{reason}`");
     }
-    assert!(shown.is_empty() && said.lines().count() == 1, "{words}: {said}");
+    assert!(shown.is_empty() && stderr.lines().count() == 1, "{words}: {stderr}");
     assert!(listing(folder) == before, "{words}");
 }
 
@@ -66,13 +66,13 @@ fn signal(child: &Child, name: &str) {
 }
 
 /// Waits until the condition holds or the program has ended.
-fn poll(child: &mut Child, mut is_there: impl FnMut() -> bool) -> bool {
-    let patience = Instant::now() + Duration::from_secs(60);
-    while !is_there() {
+fn poll(child: &mut Child, mut condition: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !condition() {
         if child.try_wait().unwrap().is_some() {
             return false;
         }
-        assert!(Instant::now() < patience, "it does not come");
+        assert!(Instant::now() < deadline, "the condition does not become true");
         thread::sleep(Duration::from_millis(1));
     }
     true
@@ -111,15 +111,15 @@ fn killed_and_resumed(folder: &Path, problem: &str, kills: u32, seed: u64) {
                 let _ = child.kill();
             }
             let output = child.wait_with_output().unwrap();
-            let said = String::from_utf8(output.stderr).unwrap();
+            let stderr = String::from_utf8(output.stderr).unwrap();
             match output.status.code() {
                 None => killed += 1,
                 Some(code) => {
-                    assert_eq!(code, 0, "{words}: {said}");
+                    assert_eq!(code, 0, "{words}: {stderr}");
                     break;
                 }
             }
-            assert!(said.is_empty(), "{words}: {said}");
+            assert!(stderr.is_empty(), "{words}: {stderr}");
         }
         let found: Value = serde_json::from_slice(&fs::read(folder.join("out")).unwrap()).unwrap();
         for key in ["ending", "cost", "bound"] {
@@ -136,31 +136,31 @@ fn killed_and_resumed(folder: &Path, problem: &str, kills: u32, seed: u64) {
 }
 
 #[test]
-fn killed_again_and_again_a_graph_has_the_same_optimum() {
+fn a_graph_search_that_is_killed_repeatedly_has_the_same_optimum() {
     let folder = tempfile::tempdir().unwrap();
     generate(folder.path(), "graph --vertices 75 --per-thousand 300 --heaviest 9 --seed 5 --out graph");
     killed_and_resumed(folder.path(), "misp graph", 10, 1);
 }
 
 #[test]
-fn killed_again_and_again_a_ruler_has_the_same_optimum() {
+fn a_ruler_search_that_is_killed_repeatedly_has_the_same_optimum() {
     let folder = tempfile::tempdir().unwrap();
     killed_and_resumed(folder.path(), "golomb 8", 8, 2);
 }
 
 #[test]
-fn killed_again_and_again_a_sack_has_the_same_optimum() {
+fn a_knapsack_search_that_is_killed_repeatedly_has_the_same_optimum() {
     let folder = tempfile::tempdir().unwrap();
     generate(folder.path(), "knapsack --items 60 --kind strongly --seed 1 --out sack");
     killed_and_resumed(folder.path(), "knapsack sack", 8, 3);
 }
 
 /// Returns the lines that the program prints, up to one that is enough.
-fn listen(said: &mut BufReader<ChildStderr>, is_enough: impl Fn(&str) -> bool) -> String {
+fn wait_for_line(stderr: &mut BufReader<ChildStderr>, is_enough: impl Fn(&str) -> bool) -> String {
     let mut line = String::new();
     loop {
         line.clear();
-        assert_ne!(said.read_line(&mut line).unwrap(), 0, "it ended by itself");
+        assert_ne!(stderr.read_line(&mut line).unwrap(), 0, "the program ended before the expected line");
         if is_enough(&line) {
             return line;
         }
@@ -169,24 +169,25 @@ fn listen(said: &mut BufReader<ChildStderr>, is_enough: impl Fn(&str) -> bool) -
 
 fn spawn(folder: &Path, words: &str) -> (Child, BufReader<ChildStderr>) {
     let mut child = command(folder, words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let said = BufReader::new(child.stderr.take().unwrap());
-    (child, said)
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    (child, stderr)
 }
 
 #[test]
-fn a_signal_leaves_a_checkpoint_and_says_how_to_go_on() {
+fn a_signal_leaves_a_checkpoint_and_the_command_to_resume_is_printed() {
     for name in ["-TERM", "-INT"] {
         let folder = tempfile::tempdir().unwrap();
-        let (mut child, mut said) = spawn(folder.path(), &format!("{LONG} --checkpoint kept --every 3600 --json out"));
-        listen(&mut said, |line| line.contains("bound") && !line.contains("none"));
+        let (mut child, mut stderr) =
+            spawn(folder.path(), &format!("{LONG} --checkpoint kept --every 3600 --json out"));
+        wait_for_line(&mut stderr, |line| line.contains("bound") && !line.contains("none"));
         assert!(poll(&mut child, || folder.path().join("kept").exists()));
         // A batch system may signal twice.
         signal(&child, name);
         signal(&child, name);
         let mut rest = String::new();
-        said.read_to_string(&mut rest).unwrap();
+        stderr.read_to_string(&mut rest).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(3), "{rest}");
-        assert!(rest.contains("What is left is in kept. To go on with it:\n  "), "{rest}");
+        assert!(rest.contains("The rest of the search is in kept. To resume it:\n  "), "{rest}");
         assert!(
             rest.contains(&format!("solve {LONG} --checkpoint kept --every 3600 --json out --resume kept\n")),
             "{rest}"
@@ -211,12 +212,12 @@ fn a_signal_leaves_a_checkpoint_and_says_how_to_go_on() {
 }
 
 #[test]
-fn a_limit_leaves_a_checkpoint_too_and_what_is_said_goes_on() {
+fn a_limit_leaves_a_checkpoint_and_the_printed_command_resumes_it() {
     let folder = tempfile::tempdir().unwrap();
-    let (text, said) = shown(folder.path(), &format!("{LONG} --nodes 20 --checkpoint kept --threads 1"), 3);
-    assert!(text.contains("  kept      in kept, written 2 times\n"), "{text}");
-    let go_on = said.lines().last().unwrap().trim();
-    let again = Command::new("sh").args(["-c", go_on]).current_dir(folder.path()).output().unwrap();
+    let (text, stderr) = shown(folder.path(), &format!("{LONG} --nodes 20 --checkpoint kept --threads 1"), 3);
+    assert!(text.contains("  saved     to kept, 2 times\n"), "{text}");
+    let command = stderr.lines().last().unwrap().trim();
+    let again = Command::new("sh").args(["-c", command]).current_dir(folder.path()).output().unwrap();
     let text = String::from_utf8(again.stdout).unwrap();
     assert_eq!(again.status.code(), Some(3), "{text}");
     assert!(text.contains("  resumed   after ") && text.contains(" and 20 nodes, from kept\n"), "{text}");
@@ -232,7 +233,7 @@ fn a_limit_leaves_a_checkpoint_too_and_what_is_said_goes_on() {
 }
 
 #[test]
-fn resuming_what_is_over_has_the_answer_at_once() {
+fn a_finished_search_that_is_resumed_has_its_result_at_once() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("sack"), SACK).unwrap();
     let first = summary(folder.path(), "knapsack sack --checkpoint kept", 0);
@@ -249,7 +250,7 @@ fn resuming_what_is_over_has_the_answer_at_once() {
 }
 
 #[test]
-fn a_file_that_is_no_good_is_refused_and_the_one_before_goes_on() {
+fn an_unusable_checkpoint_is_refused_and_the_previous_one_can_be_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept");
     shown(folder.path(), &format!("{LONG} --nodes 40 --checkpoint kept"), 3);
@@ -281,7 +282,7 @@ fn a_file_that_is_no_good_is_refused_and_the_one_before_goes_on() {
 }
 
 #[test]
-fn what_is_of_something_else_is_refused() {
+fn a_checkpoint_of_another_search_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("ring"), RING).unwrap();
     shown(folder.path(), "misp ring --checkpoint kept", 0);
@@ -292,43 +293,43 @@ fn what_is_of_something_else_is_refused() {
 }
 
 #[test]
-fn work_that_is_there_is_not_replaced() {
+fn an_existing_checkpoint_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("ring"), RING).unwrap();
     shown(folder.path(), "misp ring --checkpoint kept", 0);
-    let reasons = ["kept is there already", "--resume kept --checkpoint kept", "remove it or give another file"];
+    let reasons = ["kept already exists", "--resume kept --checkpoint kept", "remove it or give another file"];
     refused(folder.path(), "misp ring --checkpoint kept", &reasons);
     refused(folder.path(), "misp ring --checkpoint kept --resume ring", &reasons);
     refused(folder.path(), "misp ring --checkpoint nowhere/kept", &["there is no folder"]);
     refused(folder.path(), "misp ring --checkpoint kept --json kept", &["the same file"]);
-    refused(folder.path(), "misp ring --resume kept --json kept", &["the checkpoint to go on from"]);
+    refused(folder.path(), "misp ring --resume kept --json kept", &["the checkpoint to resume from"]);
 }
 
 #[test]
-fn what_cannot_be_written_is_told_once_and_counts_in_the_end() {
+fn a_write_failure_is_reported_once_and_the_last_one_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("inner");
     fs::create_dir(&inner).unwrap();
     let words = format!("{LONG} --checkpoint inner/kept --every 0.005 --json out");
-    let (mut child, mut said) = spawn(folder.path(), &words);
+    let (mut child, mut stderr) = spawn(folder.path(), &words);
     assert!(poll(&mut child, || inner.join("kept").exists()));
     // The program may be writing there at this moment.
     assert!(poll(&mut child, || fs::remove_dir_all(&inner).is_ok()));
-    let line = listen(&mut said, |line| line.contains("warning"));
-    assert!(line.contains("inner/kept could not be written: there is no such folder. The search goes on"), "{line}");
+    let line = wait_for_line(&mut stderr, |line| line.contains("warning"));
+    assert!(line.contains("inner/kept could not be written: there is no such folder. The search continues"), "{line}");
     signal(&child, "-TERM");
     let mut rest = String::new();
-    said.read_to_string(&mut rest).unwrap();
+    stderr.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1), "{rest}");
-    assert!(rest.contains("error: what is left of the search was not kept: inner/kept could not be written"), "{rest}");
-    assert!(!rest.contains("warning") && !rest.contains("To go on"), "{rest}");
+    assert!(rest.contains("error: the last checkpoint was not written: inner/kept could not be written"), "{rest}");
+    assert!(!rest.contains("warning") && !rest.contains("To resume it"), "{rest}");
     let summary: Value = serde_json::from_slice(&fs::read(folder.path().join("out")).unwrap()).unwrap();
-    assert_eq!(summary["ending"], "cancelled", "what was found is there all the same");
+    assert_eq!(summary["ending"], "cancelled", "the summary is written nevertheless");
 }
 
 /// Returns a file of another version: a valid header, and some content after it.
 fn of_version(version: u32) -> Vec<u8> {
-    let contents = b"what nobody here can read";
+    let contents = b"contents of another version";
     let mut file = b"filch\xff\r\n".to_vec();
     file.extend(version.to_le_bytes());
     file.extend((contents.len() as u64).to_le_bytes());

@@ -29,9 +29,9 @@ fn graph(folder: &Path, arguments: &[&str]) -> Output {
 /// Returns the output of a run that succeeds.
 fn shown(folder: &Path, arguments: &[&str]) -> String {
     let output = graph(folder, arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {said}");
-    assert!(said.is_empty(), "{arguments:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
+    assert!(stderr.is_empty(), "{arguments:?}: {stderr}");
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -39,10 +39,10 @@ fn shown(folder: &Path, arguments: &[&str]) -> String {
 fn refused(folder: &Path, arguments: &[&str], reason: &str) {
     let before = listing(folder);
     let output = graph(folder, arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{arguments:?} was accepted");
-    assert!(said.contains(reason), "{arguments:?}: {said}");
-    assert!(!said.contains("panicked"), "{arguments:?}: {said}");
+    assert!(stderr.contains(reason), "{arguments:?}: {stderr}");
+    assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
     assert!(output.stdout.is_empty(), "{arguments:?}");
     assert_eq!(listing(folder), before, "{arguments:?}");
 }
@@ -106,7 +106,7 @@ fn the_summary_is_the_same_as_json() {
 }
 
 #[test]
-fn the_result_is_written_a_line_a_vertex() {
+fn the_result_has_a_line_per_vertex() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("triangles.txt"), TRIANGLES).unwrap();
     let found = |arguments: &[&str]| {
@@ -132,24 +132,27 @@ fn vertices_that_were_renumbered_keep_their_ids() {
     fs::write(folder.path().join("phones.txt"), "5550100 5550199\n7000000000 5550199\n1 2\n").unwrap();
     shown(folder.path(), &["bfs", "phones.txt", "--renumber", "--root", "5550100", "--out", "out"]);
     assert_eq!(lines(&folder.path().join("out")), [[5550100, 0], [5550199, 1], [7000000000, 2]]);
-    refused(folder.path(), &["bfs", "phones.txt", "--renumber", "--root", "3"], "no vertex of the file has the id 3");
+    refused(folder.path(), &["bfs", "phones.txt", "--renumber", "--root", "3"], "no vertex in the file has the id 3");
 }
 
 #[test]
-fn bad_input_is_refused_with_a_sentence_and_leaves_nothing_behind() {
+fn bad_input_is_refused_with_a_reason_and_writes_no_file() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("good.txt"), TRIANGLES).unwrap();
     fs::write(folder.path().join("bad.txt"), "0 1\n1 2\n2 three\n").unwrap();
     fs::write(folder.path().join("matrix.mtx"), "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
         .unwrap();
-    fs::write(folder.path().join("out"), "as it was").unwrap();
+    fs::write(folder.path().join("out"), "old contents").unwrap();
     for (arguments, reason) in [
         (&["closure"][..], "required"),
         (&["closure", "good.txt", "--generate", "torus:3x3"], "cannot be used with"),
         (&["closure", "missing.txt", "--out", "out"], "missing.txt: the file cannot be opened"),
         (&["closure", ".", "--out", "out"], "directory"),
         (&["closure", "bad.txt", "--out", "out", "--json", "new.json"], "bad.txt, line 3: "),
-        (&["closure", "good.txt", "--root", "6", "--out", "out"], "there is no vertex 6 to begin at: the graph has 6"),
+        (
+            &["closure", "good.txt", "--root", "6", "--out", "out"],
+            "the root 6 does not exist: the graph has 6 vertices",
+        ),
         (
             &["closure", "good.txt", "--queue", "lifo"],
             "there are chase_lev, the, asymmetric, ff_the, ff_cl, thep, idempotent::lifo",
@@ -157,18 +160,15 @@ fn bad_input_is_refused_with_a_sentence_and_leaves_nothing_behind() {
         (&["closure", "good.txt", "--threads", "0"], "a pool needs a thread"),
         (&["closure", "good.txt", "--format", "csv"], "edge-list, matrix-market or dimacs"),
         (&["closure", "good.txt", "--format", "dimacs"], "good.txt"),
-        (&["spanning-tree", "good.txt", "--directed"], "a spanning tree is of a graph without directions"),
-        (
-            &["spanning-tree", "matrix.mtx"],
-            "matrix.mtx has directions: a spanning tree is of a graph without directions",
-        ),
+        (&["spanning-tree", "good.txt", "--directed"], "a spanning tree needs an undirected graph"),
+        (&["spanning-tree", "matrix.mtx"], "matrix.mtx is directed: a spanning tree needs an undirected graph"),
         (&["closure", "good.txt", "--out", "nowhere/out"], "cannot be written: there is no folder"),
         (&["closure", "good.txt", "--json", "."], "cannot be written: it is a folder"),
         (&["closure", "good.txt", "--json", "same", "--out", "same"], "the same file"),
         (&["closure", "--generate", "torus:3"], "torus:WIDTHxHEIGHT"),
         (&["closure", "--generate", "random:3,100"], "cannot be 100 edges"),
         (&["closure", "--generate", "path:0"], "without vertices"),
-        (&["components", "good.txt", "--root", "1"], "leave out --root"),
+        (&["components", "good.txt", "--root", "1"], "omit --root"),
     ] {
         refused(folder.path(), arguments, reason);
     }
@@ -176,7 +176,7 @@ fn bad_input_is_refused_with_a_sentence_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_time_limit_ends_it_with_what_was_found_and_writes_no_result() {
+fn a_time_limit_stops_the_traversal_and_writes_no_result() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = [
         "closure",
@@ -190,10 +190,10 @@ fn a_time_limit_ends_it_with_what_was_found_and_writes_no_result() {
         "summary.json",
     ];
     let output = graph(folder.path(), &arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
-    assert!(said.contains("the time limit was reached"), "{said}");
-    assert!(said.contains("nothing was written to --out"), "{said}");
+    assert!(stderr.contains("the time limit was reached"), "{stderr}");
+    assert!(stderr.contains("nothing was written to --out"), "{stderr}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("timed-out"));
     assert!(!folder.path().join("out").exists());
     let json: Value = serde_json::from_slice(&fs::read(folder.path().join("summary.json")).unwrap()).unwrap();
@@ -202,15 +202,12 @@ fn a_time_limit_ends_it_with_what_was_found_and_writes_no_result() {
 }
 
 #[test]
-fn ranks_are_for_closures_of_graphs_that_are_generated() {
+fn ranks_are_refused_except_for_closures_of_generated_graphs() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("good.txt"), TRIANGLES).unwrap();
     for (arguments, reason) in [
-        (
-            &["closure", "good.txt", "--mpi"][..],
-            "a file cannot be read in parts, so --mpi is for graphs that are generated",
-        ),
-        (&["bfs", "--generate", "torus:9x9", "--mpi"], "--mpi is for closure, not for bfs"),
+        (&["closure", "good.txt", "--mpi"][..], "a file cannot be read in parts, so --mpi needs a generated graph"),
+        (&["bfs", "--generate", "torus:9x9", "--mpi"], "--mpi supports closure, not bfs"),
         (&["closure", "--generate", "kgraph-plane:99,k=3", "--mpi"], "kgraph-plane:99,k=3 cannot be built in parts"),
     ] {
         refused(folder.path(), arguments, reason);

@@ -9,32 +9,32 @@ fn litmus(arguments: &[&str], folder: &Path) -> Output {
     command.args(["lab", "litmus"]).args(arguments).current_dir(folder).output().expect("the program starts")
 }
 
-fn said(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn refused(arguments: &[&str], folder: &Path, reason: &str) {
     let output = litmus(arguments, folder);
-    let said = said(&output);
+    let stderr = stderr(&output);
     assert!(!output.status.success(), "{arguments:?} was accepted");
-    assert!(said.contains(reason), "{arguments:?}: {said}");
-    assert!(!said.contains("panicked"), "{arguments:?}: {said}");
+    assert!(stderr.contains(reason), "{arguments:?}: {stderr}");
+    assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
     assert!(output.stdout.is_empty());
 }
 
 /// Whether this machine can race; if not, the program said why.
 fn can_race(output: &Output) -> bool {
-    let said = said(output);
-    let why = ["one hardware thread only", "this test is about x86-64", "this runs under"];
-    if !output.status.success() && why.iter().any(|why| said.contains(why)) {
+    let stderr = stderr(output);
+    let reasons = ["only one hardware thread", "this test needs an x86-64 CPU", "this program runs under"];
+    if !output.status.success() && reasons.iter().any(|reason| stderr.contains(reason)) {
         return false;
     }
-    assert!(output.status.success(), "{said}");
+    assert!(output.status.success(), "{stderr}");
     true
 }
 
 #[test]
-fn a_small_sweep_is_told_drawn_stored_and_gone_on_from() {
+fn a_small_sweep_is_printed_drawn_saved_and_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let state = ["--runs", "1", "--state", "state.json"];
@@ -52,11 +52,11 @@ fn a_small_sweep_is_told_drawn_stored_and_gone_on_from() {
     assert!(fs::read_to_string(folder.join("sweep.svg")).unwrap().contains("</svg>"));
 
     // Counts are neither lost nor counted again, unless more runs are requested.
-    refused(&state, folder, "there is a state.json already");
+    refused(&state, folder, "state.json already exists");
     let counted = |state: &[u8]| serde_json::from_slice::<serde_json::Value>(state).unwrap()["runs"].as_u64().unwrap();
     let resumed = |runs: &str| {
         let output = litmus(&["--runs", runs, "--state", "state.json", "--resume"], folder);
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", stderr(&output));
         counted(&fs::read(folder.join("state.json")).unwrap())
     };
     let runs = counted(&fs::read(folder.join("state.json")).unwrap());
@@ -73,9 +73,9 @@ fn a_small_sweep_is_told_drawn_stored_and_gone_on_from() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_before_anything_is_measured() {
+fn invalid_options_are_refused_before_anything_is_measured() {
     let folder = tempfile::tempdir().unwrap();
-    refused(&["--runs", "0"], folder.path(), "without a run there is nothing to tell");
+    refused(&["--runs", "0"], folder.path(), "too few runs: give at least 1");
     refused(&["--bound", "1000"], folder.path(), "from 2 to 512");
     refused(&["--resume"], folder.path(), "--state");
     if cfg!(target_arch = "x86_64") {

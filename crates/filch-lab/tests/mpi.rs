@@ -22,13 +22,13 @@ const RING: &str = "p edge 5 5\ne 1 2\ne 2 3\ne 3 4\ne 4 5\ne 5 1\n";
 /// A ruler that no search proves within the time of a test.
 const LONG: &str = "golomb 14";
 /// A search that is long enough to be interrupted, and short enough for a test.
-const MIDDLING: &str = "misp graph --width 10";
+const MEDIUM: &str = "misp graph --width 10";
 const BEST: &str = "optimum   19, proven";
 /// The time after which a run counts as hung.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// Writes the instance of `MIDDLING` into a new folder.
-fn middling() -> TempDir {
+/// Writes the instance of `MEDIUM` into a new folder.
+fn medium_instance() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let words = "generate --seed 3 --out graph graph --vertices 90 --per-thousand 200";
     assert!(Command::new(PROGRAM).args(words.split(' ')).current_dir(&folder).status().unwrap().success());
@@ -63,7 +63,7 @@ fn json(path: &Path) -> Value {
 }
 
 #[test]
-fn ranks_find_what_one_process_finds_and_rank_0_tells_it_once() {
+fn ranks_find_the_same_as_one_process_and_only_rank_0_prints_it() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("sack"), SACK).unwrap();
     fs::write(folder.path().join("ring"), RING).unwrap();
@@ -97,16 +97,16 @@ fn without_mpirun_there_is_one_rank() {
 }
 
 #[test]
-fn limits_are_for_all_ranks_together() {
+fn limits_apply_to_all_ranks_together() {
     let folder = tempfile::tempdir().unwrap();
     let (text, _) = shown(folder.path(), 2, &format!("{LONG} --time 0.5 --quiet"), 3);
     assert!(text.contains("timed-out") && text.contains("not proven"), "{text}");
     let (text, _) = shown(folder.path(), 2, &format!("{LONG} --nodes 50 --quiet --checkpoint kept"), 3);
-    assert!(text.contains("node-limit") && text.contains("kept      in kept"), "{text}");
+    assert!(text.contains("node-limit") && text.contains("saved     to kept"), "{text}");
 }
 
 #[test]
-fn what_a_rank_cannot_begin_with_is_said_once() {
+fn an_error_at_the_start_of_a_rank_is_printed_once() {
     let folder = tempfile::tempdir().unwrap();
     let said_once = |ended: Ended, reason: &str| {
         let Ended { printed, said, status } = ended;
@@ -131,13 +131,13 @@ fn what_a_rank_cannot_begin_with_is_said_once() {
 }
 
 /// Waits until the condition holds or the program has ended.
-fn poll(child: &mut Child, mut is_there: impl FnMut() -> bool) -> bool {
-    let patience = Instant::now() + DEADLINE;
-    while !is_there() {
+fn poll(child: &mut Child, mut condition: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + DEADLINE;
+    while !condition() {
         if child.try_wait().unwrap().is_some() {
             return false;
         }
-        assert!(Instant::now() < patience, "it does not come");
+        assert!(Instant::now() < deadline, "the condition does not become true");
         thread::sleep(Duration::from_millis(5));
     }
     true
@@ -146,7 +146,7 @@ fn poll(child: &mut Child, mut is_there: impl FnMut() -> bool) -> bool {
 /// Returns the process of a rank that runs in this folder.
 fn process(folder: &Path, rank: usize) -> Option<u32> {
     let folder = fs::canonicalize(folder).unwrap();
-    let ours = |entry: fs::DirEntry| {
+    let is_rank_process = |entry: fs::DirEntry| {
         let number = entry.file_name().to_str()?.parse().ok()?;
         let environment = fs::read(entry.path().join("environ")).ok()?;
         let is_rank = environment.split(|byte| *byte == 0).any(|word| {
@@ -155,7 +155,7 @@ fn process(folder: &Path, rank: usize) -> Option<u32> {
         });
         (is_rank && fs::read_link(entry.path().join("cwd")).ok()? == folder).then_some(number)
     };
-    fs::read_dir("/proc").unwrap().filter_map(|entry| ours(entry.ok()?)).next()
+    fs::read_dir("/proc").unwrap().filter_map(|entry| is_rank_process(entry.ok()?)).next()
 }
 
 /// Sends a signal. Returns whether the process still existed.
@@ -166,7 +166,7 @@ fn signal(name: &str, process: Option<u32>) -> bool {
 /// Ends the program with `end` after its first checkpoints. Returns its output and its exit code.
 ///
 /// If it is over by then, it starts again: this process may not have run for long.
-fn ended_by(folder: &Path, words: &str, end: impl Fn(&Child) -> bool) -> (String, Option<i32>) {
+fn stopped_by(folder: &Path, words: &str, end: impl Fn(&Child) -> bool) -> (String, Option<i32>) {
     let words = format!("{words} --checkpoint kept --every 0.05");
     for _ in 0..5 {
         let _ = fs::remove_file(folder.join("kept"));
@@ -183,49 +183,49 @@ fn ended_by(folder: &Path, words: &str, end: impl Fn(&Child) -> bool) -> (String
             return (said + &printed, exit(status));
         }
     }
-    panic!("it always ended before it could be ended")
+    panic!("the program always ended before the signal")
 }
 
 /// Resumes on another number of ranks, and without MPI.
-fn resumes(folder: &Path) {
-    let (text, _) = shown(folder, 2, &format!("{MIDDLING} --resume kept --quiet"), 0);
+fn assert_resumes(folder: &Path) {
+    let (text, _) = shown(folder, 2, &format!("{MEDIUM} --resume kept --quiet"), 0);
     assert!(text.contains(BEST) && text.contains("resumed   after"), "{text}");
     let mut alone = Command::new(PROGRAM);
-    alone.arg("solve").args(MIDDLING.split(' ')).args(["--resume", "kept", "--quiet"]);
+    alone.arg("solve").args(MEDIUM.split(' ')).args(["--resume", "kept", "--quiet"]);
     let output = alone.current_dir(folder).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8_lossy(&output.stdout).contains(BEST));
 }
 
 #[test]
-fn a_run_that_loses_a_rank_ends_with_a_word_and_goes_on_from_its_checkpoint() {
-    let folder = middling();
-    let (said, code) = ended_by(folder.path(), MIDDLING, |_| signal("-KILL", process(folder.path(), 1)));
+fn a_run_that_loses_a_rank_says_how_to_resume_and_can_be_resumed() {
+    let folder = medium_instance();
+    let (said, code) = stopped_by(folder.path(), MEDIUM, |_| signal("-KILL", process(folder.path(), 1)));
     assert!(code != Some(0), "{said}");
-    for words in ["If one was lost", "kept, is whole", "--resume kept", "mpirun -n 3"] {
+    for words in ["If a rank was lost", "kept, is complete", "--resume kept", "mpirun -n 3"] {
         assert!(said.contains(words), "{words}: {said}");
     }
-    resumes(folder.path());
+    assert_resumes(folder.path());
 }
 
 #[test]
-fn a_run_that_is_asked_to_end_on_any_rank_leaves_a_last_checkpoint() {
-    let folder = middling();
+fn a_signal_to_any_rank_leaves_a_last_checkpoint() {
+    let folder = medium_instance();
     for rank in [0, 2] {
-        let (said, code) = ended_by(folder.path(), MIDDLING, |_| signal("-TERM", process(folder.path(), rank)));
+        let (said, code) = stopped_by(folder.path(), MEDIUM, |_| signal("-TERM", process(folder.path(), rank)));
         assert_eq!(code, Some(3), "{said}");
-        assert!(said.contains("cancelled") && said.contains("To go on with it"), "{said}");
+        assert!(said.contains("cancelled") && said.contains("To resume it"), "{said}");
     }
-    resumes(folder.path());
+    assert_resumes(folder.path());
 }
 
 /// `mpirun` asks its ranks to end, and kills them soon after.
 ///
 /// That may be too soon for a last checkpoint, but the earlier ones exist.
 #[test]
-fn a_run_whose_mpirun_is_asked_to_end_goes_on_from_a_checkpoint() {
+fn a_run_whose_mpirun_is_terminated_can_be_resumed() {
     let folder = tempfile::tempdir().unwrap();
-    let (said, code) = ended_by(folder.path(), LONG, |child| signal("-TERM", Some(child.id())));
+    let (said, code) = stopped_by(folder.path(), LONG, |child| signal("-TERM", Some(child.id())));
     assert!(code != Some(0), "{said}");
     let (text, _) = shown(folder.path(), 2, &format!("{LONG} --resume kept --nodes 1 --quiet"), 3);
     assert!(text.contains("resumed   after"), "{text}");

@@ -27,9 +27,9 @@ fn solve(folder: &Path, arguments: &[&str]) -> Output {
 /// Returns the output of a run that ends with this code.
 fn shown(folder: &Path, arguments: &[&str], code: i32) -> String {
     let output = solve(folder, arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-    assert!(!said.contains("panicked") && !said.contains("error"), "{arguments:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+    assert!(!stderr.contains("panicked") && !stderr.contains("error"), "{arguments:?}: {stderr}");
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -46,10 +46,10 @@ fn listing(folder: &Path) -> Vec<(String, String)> {
 fn refused(folder: &Path, arguments: &[&str], code: i32, reason: &str) {
     let before = listing(folder);
     let output = filch(folder, arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-    assert!(said.contains(reason), "{arguments:?}: {said}");
-    assert!(!said.contains("panicked"), "{arguments:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+    assert!(stderr.contains(reason), "{arguments:?}: {stderr}");
+    assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
     assert!(output.stdout.is_empty(), "{arguments:?}");
     assert_eq!(listing(folder), before, "{arguments:?}");
 }
@@ -59,7 +59,7 @@ fn json(path: &Path) -> Value {
 }
 
 #[test]
-fn an_optimum_is_proven_in_every_way() {
+fn an_optimum_is_proven_with_all_settings() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("sack"), SACK).unwrap();
     fs::write(folder.path().join("ring"), RING).unwrap();
@@ -81,14 +81,14 @@ fn an_optimum_is_proven_in_every_way() {
 }
 
 #[test]
-fn what_was_found_is_written_whole() {
+fn all_requested_files_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     fs::write(path("sack"), SACK).unwrap();
     let arguments = "knapsack sack --threads 1 --json a.json --solution a.txt --trace a.jsonl --plot a.svg --quiet";
     let output = solve(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
     assert_eq!(output.status.code(), Some(0));
-    assert!(output.stderr.is_empty(), "--quiet is quiet");
+    assert!(output.stderr.is_empty(), "--quiet prints no progress");
 
     let summary = json(&path("a.json"));
     for (key, value) in [
@@ -123,7 +123,7 @@ fn what_was_found_is_written_whole() {
 }
 
 #[test]
-fn json_can_take_the_place_of_the_text() {
+fn json_without_a_file_is_printed_instead_of_the_text() {
     let folder = tempfile::tempdir().unwrap();
     let shown = shown(folder.path(), &["golomb", "6", "--json"], 0);
     let summary: Value = serde_json::from_str(&shown).unwrap();
@@ -131,7 +131,7 @@ fn json_can_take_the_place_of_the_text() {
 }
 
 #[test]
-fn one_thread_does_the_same_each_time() {
+fn a_run_with_one_thread_can_be_repeated_exactly() {
     let folder = tempfile::tempdir().unwrap();
     let run = || {
         let shown = shown(folder.path(), &["golomb", "7", "--threads", "1", "--json"], 0);
@@ -143,7 +143,7 @@ fn one_thread_does_the_same_each_time() {
 }
 
 #[test]
-fn a_limit_before_the_proof_is_told_by_the_code() {
+fn the_exit_code_reports_a_limit_before_the_proof() {
     let folder = tempfile::tempdir().unwrap();
     let text = shown(folder.path(), &[&LONG[..], &["--nodes", "1", "--solution", "a", "--json", "b"]].concat(), 3);
     assert!(text.contains("not proven: bound") && text.contains("gap"), "{text}");
@@ -155,20 +155,20 @@ fn a_limit_before_the_proof_is_told_by_the_code() {
 }
 
 #[test]
-fn no_solution_is_told_by_the_code_and_leaves_no_file_for_one() {
+fn the_exit_code_reports_that_there_is_no_solution_and_no_file_is_written() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("tour"), TOO_LATE).unwrap();
     let text = shown(folder.path(), &["tsptw", "tour", "--solution", "a", "--plot", "b.svg"], 4);
     assert!(text.contains("proven that there is no solution"), "{text}");
     assert!(!folder.path().join("a").exists());
     let text = shown(folder.path(), &[&LONG[..], &["--time", "0.000000001", "--solution", "a"]].concat(), 5);
-    assert!(text.contains("none was found"), "{text}");
+    assert!(text.contains("none found"), "{text}");
     assert!(!folder.path().join("a").exists());
 }
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_ends_it_with_the_best_so_far() {
+fn an_interrupt_stops_the_search_with_the_best_solution_so_far() {
     use std::io::{BufRead, BufReader, Read};
     use std::process::Stdio;
 
@@ -184,19 +184,19 @@ fn an_interrupt_ends_it_with_the_best_so_far() {
             .spawn()
             .expect("the program starts");
         // The program prints when it has a solution and a bound.
-        let mut said = BufReader::new(solving.stderr.take().unwrap());
+        let mut stderr = BufReader::new(solving.stderr.take().unwrap());
         let mut line = String::new();
         while !line.contains("bound") || line.contains("none") {
             line.clear();
-            assert_ne!(said.read_line(&mut line).unwrap(), 0, "it ended by itself");
+            assert_ne!(stderr.read_line(&mut line).unwrap(), 0, "the program ended before the signal");
         }
         let sent = Command::new("kill").args([signal, &solving.id().to_string()]).status().unwrap();
         assert!(sent.success());
         let code = solving.wait().unwrap().code();
         let mut rest = String::new();
-        said.read_to_string(&mut rest).unwrap();
+        stderr.read_to_string(&mut rest).unwrap();
         assert_eq!(code, Some(3), "{rest}");
-        assert!(rest.contains("Ending with the best that was found"), "{rest}");
+        assert!(rest.contains("Stopping with the best solution so far"), "{rest}");
         let summary = json(&folder.path().join("a.json"));
         assert_eq!(summary["ending"], "cancelled");
         assert!(summary["gap"].as_f64().unwrap() > 0.0);
@@ -205,7 +205,7 @@ fn an_interrupt_ends_it_with_the_best_so_far() {
 }
 
 #[test]
-fn a_bad_instance_is_told_with_file_line_and_reason() {
+fn an_invalid_instance_is_reported_with_file_line_and_reason() {
     let folder = tempfile::tempdir().unwrap();
     let bad = [
         ("knapsack", "2 10\n5 5\n", "bad: "),
@@ -248,14 +248,14 @@ fn a_bad_command_line_is_refused_before_anything_is_solved() {
         (&["knapsack", "sack", "--json", "nowhere/a"][..], "cannot be written: there is no folder"),
         (&["knapsack", "sack", "--plot", "."], "it is a folder"),
         (&["knapsack", "sack", "--trace", "a", "--plot", "a"], "the same file"),
-        (&["knapsack", "sack", "--solution", "sack"], "the file that the instance is read from"),
+        (&["knapsack", "sack", "--solution", "sack"], "the file of the instance"),
     ] {
         refused(folder.path(), &[&["solve"], arguments].concat(), 1, reason);
     }
 }
 
 #[test]
-fn what_is_generated_can_be_solved() {
+fn generated_instances_can_be_solved() {
     let folder = tempfile::tempdir().unwrap();
     for (recipe, problems) in [
         ("knapsack --items 20 --kind weakly", &["knapsack"][..]),
@@ -281,7 +281,7 @@ fn what_is_generated_can_be_solved() {
 
 #[cfg(not(feature = "mpi"))]
 #[test]
-fn without_mpi_it_says_how_to_get_it() {
+fn a_build_without_mpi_says_how_to_build_with_it() {
     let folder = tempfile::tempdir().unwrap();
     refused(folder.path(), &["solve", "golomb", "5", "--mpi"], 1, "--features mpi");
 }

@@ -25,7 +25,7 @@ pub(super) enum Answer {
 }
 
 /// All parameters of a computation except the queue.
-struct Find<'a> {
+struct Computation<'a> {
     task: Task,
     graph: &'a Graph,
     roots: &'a [Vertex],
@@ -33,11 +33,11 @@ struct Find<'a> {
     time_limit: Option<Duration>,
 }
 
-impl WithKind for Find<'_> {
+impl WithKind for Computation<'_> {
     type Output = Answer;
 
     fn with<K: Kind<Vertex> + Clone + Send>(self, kind: K) -> Answer {
-        let Find { task, graph, roots, pool, time_limit } = self;
+        let Computation { task, graph, roots, pool, time_limit } = self;
         let mut explore = Explore::at_least_once().queue(kind).pool(pool);
         if let Some(limit) = time_limit {
             explore = explore.time_limit(limit);
@@ -54,9 +54,9 @@ impl WithKind for Find<'_> {
 
 impl Answer {
     /// Computes the result. Without roots, a spanning tree is a forest of the whole graph.
-    pub(super) fn find(arguments: &Arguments, graph: &Graph, roots: &[Vertex], pool: &Pool) -> Result<Answer> {
+    pub(super) fn compute(arguments: &Arguments, graph: &Graph, roots: &[Vertex], pool: &Pool) -> Result<Answer> {
         let Arguments { task, time_limit, .. } = *arguments;
-        Ok(arguments.queue.with(Find { task, graph, roots, pool, time_limit })?)
+        Ok(arguments.queue.with(Computation { task, graph, roots, pool, time_limit })?)
     }
 
     /// The effort of the computation.
@@ -84,16 +84,16 @@ impl Answer {
     pub(super) fn write(&self, vertices: usize, names: Option<&Names>, file: &mut dyn Write) -> Result<()> {
         let id = |vertex: Vertex| names.map_or(u64::from(vertex), |names| names.id(vertex));
         for vertex in 0..vertices as Vertex {
-            let of = id(vertex);
+            let own_id = id(vertex);
             match self {
-                Answer::Closure(closure) if closure.contains(vertex) => writeln!(file, "{of}")?,
+                Answer::Closure(closure) if closure.contains(vertex) => writeln!(file, "{own_id}")?,
                 Answer::Tree(tree) if tree.contains(vertex) => {
-                    writeln!(file, "{of} {}", id(tree.parent(vertex).unwrap_or(vertex)))?;
+                    writeln!(file, "{own_id} {}", id(tree.parent(vertex).unwrap_or(vertex)))?;
                 }
-                Answer::Components(components) => writeln!(file, "{of} {}", components.of(vertex))?,
+                Answer::Components(components) => writeln!(file, "{own_id} {}", components.of(vertex))?,
                 Answer::Distances(distances) => {
                     if let Some(distance) = distances.of(vertex) {
-                        writeln!(file, "{of} {distance}")?;
+                        writeln!(file, "{own_id} {distance}")?;
                     }
                 }
                 Answer::Closure(_) | Answer::Tree(_) => {}

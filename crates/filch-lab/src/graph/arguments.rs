@@ -22,52 +22,66 @@ pub(crate) struct Arguments {
     /// What to compute.
     pub(super) task: Task,
 
-    /// The graph: an edge list, a Matrix Market file or a DIMACS file, which may be compressed with gzip.
+    /// The graph: an edge list, a Matrix Market file or a DIMACS file.
+    ///
+    /// It may be compressed with gzip.
     #[arg(value_name = "FILE")]
     pub(super) file: Option<PathBuf>,
 
-    /// Generate the graph instead: torus:1000x1000, grid:WIDTHxHEIGHT, kgraph:1000000,k=3, kgraph-plane:N,k=K, random:1000000,3000000, rmat:20,8000000, star:N or
-    /// path:N; then, if wanted, ,seed=7 and ,connected and ,shuffled.
+    /// Generate the graph instead, for example torus:1000x1000.
+    ///
+    /// Recipes: torus:WIDTHxHEIGHT, grid:WIDTHxHEIGHT, kgraph:1000000,k=3, kgraph-plane:N,k=K,
+    /// random:1000000,3000000, rmat:20,8000000, star:N and path:N. Each may be followed by ,seed=7
+    /// and ,connected and ,shuffled.
     #[arg(long, value_name = "RECIPE")]
     pub(super) generate: Option<Recipe>,
 
-    /// Where to begin, by number from 0 (also where those in the file begin with 1), or by its id in the file with --renumber; may be given several times for closure and bfs.
+    /// The vertex to start from; for closure and bfs it may be given several times.
+    ///
+    /// Vertices are numbered from 0, even if the numbers in the file begin with 1. With --renumber,
+    /// it is the id of a vertex in the file.
     #[arg(long = "root", value_name = "VERTEX", value_parser = vertex)]
     pub(super) roots: Vec<u64>,
 
-    /// A spanning tree of each component, and not only of that of the root.
+    /// Compute a spanning tree of every component, not only of one.
     #[arg(long, conflicts_with = "roots")]
     pub(super) forest: bool,
 
-    /// Find the closure of a generated graph on all ranks that `mpirun` started: each builds its part, on as many threads as --threads says. Rank 0 says what was found. Without `mpirun` there is one rank.
+    /// Compute the closure of a generated graph on all ranks that `mpirun` started.
+    ///
+    /// Each rank builds its part and uses the number of --threads. Rank 0 prints the result.
+    /// Without `mpirun` there is one rank.
     #[arg(long, conflicts_with_all = ["queue", "out"])]
     pub(super) mpi: bool,
 
-    /// Which queue the workers have: chase_lev, the, asymmetric, ff_the, ff_cl, thep, idempotent::lifo, idempotent::fifo or idempotent::double_ended.
+    /// The queue of the workers.
+    ///
+    /// One of chase_lev, the, asymmetric, ff_the, ff_cl, thep, idempotent::lifo, idempotent::fifo
+    /// and idempotent::double_ended.
     #[arg(long, value_name = "NAME", default_value_t = Queue::Lifo)]
     pub(super) queue: Queue,
 
-    /// How many threads work; as many as there are cores, if this is left out.
+    /// The number of threads [default: the number of cores].
     #[arg(long, value_name = "N", value_parser = pool_threads)]
     pub(super) threads: Option<usize>,
 
-    /// Give up after so many seconds. Nothing is written to --out then.
+    /// Stop after this many seconds, without writing to --out.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) time_limit: Option<Duration>,
 
-    /// The lines of the file are arcs in one direction, whatever its header says.
+    /// Read the lines of the file as directed arcs, whatever its header says.
     #[arg(long, conflicts_with = "generate")]
     pub(super) directed: bool,
 
-    /// The lines of the file are edges in both directions, whatever its header says.
+    /// Read the lines of the file as undirected edges, whatever its header says.
     #[arg(long, conflicts_with_all = ["generate", "directed"])]
     pub(super) undirected: bool,
 
-    /// What the file is, if it does not show: edge-list, matrix-market or dimacs.
+    /// The format, if not detected: edge-list, matrix-market or dimacs.
     #[arg(long, value_name = "FORMAT", conflicts_with = "generate")]
     pub(super) format: Option<Format>,
 
-    /// Number the vertices of an edge list anew, so that their ids can be any numbers.
+    /// Renumber the vertices of an edge list, so that their ids can be any numbers.
     #[arg(long, conflicts_with = "generate")]
     pub(super) renumber: bool,
 
@@ -79,8 +93,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(super) json: Option<PathBuf>,
 
-    /// Write the result to this file, a line a vertex: those that are reached (closure), with their parents (spanning-tree; a root is its own), with the numbers of their components
-    /// (components), with their distances (bfs).
+    /// Write the result to this file, one line per vertex.
+    ///
+    /// closure: the reached vertices. spanning-tree: each vertex and its parent; a root is its own
+    /// parent. components: each vertex and the number of its component. bfs: each reached vertex
+    /// and its distance.
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
 }
@@ -88,13 +105,13 @@ pub(crate) struct Arguments {
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Task {
-    /// Which vertices can be reached.
+    /// The vertices that are reachable from the roots.
     Closure,
-    /// A tree that joins all vertices that can be reached.
+    /// A spanning tree of the vertices that are reachable from the root.
     SpanningTree,
-    /// Which vertices are joined to each other, whatever the directions.
+    /// The connected components, ignoring directions.
     Components,
-    /// How many arcs away from the nearest root each vertex is.
+    /// The distance of each vertex from the nearest root, in arcs.
     Bfs,
 }
 
@@ -116,18 +133,18 @@ impl Arguments {
         let task = self.task.name();
         self.check_direction(self.directed)?;
         self.check_mpi()?;
-        ensure!(!(self.forest && self.task != Task::SpanningTree), "--forest is for spanning-tree, not for {task}");
+        ensure!(!(self.forest && self.task != Task::SpanningTree), "--forest needs the task spanning-tree, not {task}");
         ensure!(
             self.task != Task::Components || self.roots.is_empty(),
-            "components are of the whole graph; leave out --root"
+            "components cover the whole graph; omit --root"
         );
         ensure!(
             self.task != Task::SpanningTree || self.roots.len() <= 1,
-            "a spanning tree has one root; give --root once, or --forest for a tree of each component"
+            "a spanning tree has one root; give --root once, or --forest for a tree of every component"
         );
         ensure!(
             self.json.is_none() || self.json != self.out,
-            "--json and --out are the same file; the one would replace the other"
+            "--json and --out are the same file; give two different files"
         );
         Ok(())
     }
@@ -135,9 +152,12 @@ impl Arguments {
     /// Returns an error if the task cannot run on several ranks.
     fn check_mpi(&self) -> Result<()> {
         let Arguments { mpi, task, .. } = self;
-        ensure!(!mpi || *task == Task::Closure, "--mpi is for closure, not for {}", task.name());
+        ensure!(!mpi || *task == Task::Closure, "--mpi supports closure, not {}", task.name());
         let Some(recipe) = self.generate.as_ref().filter(|_| *mpi) else {
-            ensure!(!mpi, "a file cannot be read in parts, so --mpi is for graphs that are generated; leave out --mpi, or give --generate");
+            ensure!(
+                !mpi,
+                "a file cannot be read in parts, so --mpi needs a generated graph; omit --mpi or give --generate"
+            );
             return Ok(());
         };
         Ok(recipe.check_parts()?)
@@ -147,7 +167,7 @@ impl Arguments {
     pub(super) fn check_direction(&self, directed: bool) -> Result<()> {
         ensure!(
             !directed || self.task != Task::SpanningTree,
-            "a spanning tree is of a graph without directions; --undirected reads a file as one"
+            "a spanning tree needs an undirected graph; --undirected reads a file as one"
         );
         Ok(())
     }
@@ -157,11 +177,11 @@ impl Arguments {
         if self.task == Task::Components || self.forest {
             return Ok(Vec::new());
         }
-        ensure!(vertices > 0, "the graph has no vertices, so there is none to begin at");
+        ensure!(vertices > 0, "the graph has no vertices, so there is no root");
         let vertex = |&root: &u64| match names {
-            Some(names) => names.vertex(root).with_context(|| format!("no vertex of the file has the id {root}")),
+            Some(names) => names.vertex(root).with_context(|| format!("no vertex in the file has the id {root}")),
             None => Vertex::try_from(root).ok().filter(|&root| (root as usize) < vertices).with_context(|| {
-                format!("there is no vertex {root} to begin at: the graph has {vertices}, numbered from 0")
+                format!("the root {root} does not exist: the graph has {vertices} vertices, numbered from 0")
             }),
         };
         if self.roots.is_empty() {
@@ -172,7 +192,7 @@ impl Arguments {
 }
 
 fn vertex(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| "this is not a vertex; an example is 0".to_owned())
+    text.parse().map_err(|_| "not the number of a vertex; an example is 0".to_owned())
 }
 
 #[cfg(test)]
@@ -187,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_has_a_default() {
+    fn omitted_options_have_defaults() {
         let arguments = parse(&["closure", "roads.gr"]).unwrap();
         assert_eq!(arguments.queue, Queue::Lifo);
         assert_eq!(arguments.roots(5, None).unwrap(), [0]);
@@ -226,18 +246,18 @@ mod tests {
             (&["closure", "roads.gr", "--queue", "lifo"], "there are chase_lev, the,"),
             (&["closure", "roads.gr", "--threads", "0"], "a pool needs a thread"),
             (&["closure", "roads.gr", "--root", "-1"], "unexpected argument"),
-            (&["closure", "roads.gr", "--root", "first"], "not a vertex"),
+            (&["closure", "roads.gr", "--root", "first"], "not the number of a vertex"),
             (&["closure", "roads.gr", "--time-limit", "0"], "above 0"),
             (&["closure", "roads.gr", "--time-limit", "soon"], "not a number of seconds"),
             (&["closure", "roads.gr", "--format", "csv"], "edge-list, matrix-market or dimacs"),
-            (&["closure", "roads.gr", "--forest"], "--forest is for spanning-tree"),
-            (&["spanning-tree", "roads.gr", "--directed"], "a spanning tree is of a graph without directions"),
-            (&["components", "roads.gr", "--root", "1"], "leave out --root"),
+            (&["closure", "roads.gr", "--forest"], "--forest needs the task spanning-tree"),
+            (&["spanning-tree", "roads.gr", "--directed"], "a spanning tree needs an undirected graph"),
+            (&["components", "roads.gr", "--root", "1"], "omit --root"),
             (&["spanning-tree", "roads.gr", "--root", "1", "--root", "2"], "has one root"),
             (&["spanning-tree", "roads.gr", "--root", "1", "--forest"], "cannot be used with"),
             (&["bfs", "roads.gr", "--json", "a", "--out", "a"], "the same file"),
             (&["closure", "roads.gr", "--mpi"], "a file cannot be read in parts"),
-            (&["bfs", "--generate", "torus:3x3", "--mpi"], "--mpi is for closure, not for bfs"),
+            (&["bfs", "--generate", "torus:3x3", "--mpi"], "--mpi supports closure, not bfs"),
             (&["closure", "--generate", "torus:3x3", "--mpi", "--out", "a"], "cannot be used with"),
             (&["closure", "--generate", "torus:3x3", "--mpi", "--queue", "the"], "cannot be used with"),
             (&["closure", "--generate", "torus:3x3,shuffled", "--mpi"], "torus:3x3,shuffled cannot be built in parts"),
@@ -248,10 +268,14 @@ mod tests {
     }
 
     #[test]
-    fn a_root_that_is_not_there_is_refused() {
+    fn a_root_that_does_not_exist_is_refused() {
         let arguments = parse(&["closure", "roads.gr", "--root", "5"]).unwrap();
         assert_eq!(arguments.roots(6, None).unwrap(), [5]);
-        assert!(arguments.roots(5, None).unwrap_err().to_string().contains("no vertex 5 to begin at: the graph has 5"));
+        assert!(arguments
+            .roots(5, None)
+            .unwrap_err()
+            .to_string()
+            .contains("the root 5 does not exist: the graph has 5 vertices"));
         assert!(arguments.roots(0, None).unwrap_err().to_string().contains("no vertices"));
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Input {
     /// The ids of its vertices in the file, if they were renumbered.
     pub(super) names: Option<Names>,
     /// How long it took to read or generate it.
-    pub(super) took: Duration,
+    pub(super) elapsed: Duration,
 }
 
 /// Reads or generates the graph.
@@ -28,16 +28,16 @@ pub(super) fn load(arguments: &Arguments) -> Result<Input> {
     let start = Instant::now();
     if let Some(recipe) = &arguments.generate {
         let name = recipe.to_string();
-        let spinner = progress::working(format!("generating {name}"));
+        let spinner = progress::spinner(format!("generating {name}"));
         let graph = recipe.build();
         spinner.finish_and_clear();
         let graph = graph.map_err(|error| anyhow!("{name} cannot be generated: {error}"))?;
-        return Ok(Input { graph, name, format: None, directed: false, names: None, took: start.elapsed() });
+        return Ok(Input { graph, name, format: None, directed: false, names: None, elapsed: start.elapsed() });
     }
     // One of the two is required.
-    let path = arguments.file.as_deref().context("there is no graph: give a file or --generate")?;
+    let path = arguments.file.as_deref().context("no graph: give a file or --generate")?;
     let name = path.display().to_string();
-    let bar = progress::reading(&name);
+    let bar = progress::reading_bar(&name);
     let advance = |progress: Progress| {
         if let Some(total) = progress.total {
             bar.set_length(total);
@@ -48,14 +48,14 @@ pub(super) fn load(arguments: &Arguments) -> Result<Input> {
     bar.finish_and_clear();
     // Its message already contains the cause.
     let loaded = loaded.map_err(|error| anyhow!("{error}"))?;
-    arguments.check_direction(loaded.directed).with_context(|| format!("{name} has directions"))?;
+    arguments.check_direction(loaded.directed).with_context(|| format!("{name} is directed"))?;
     Ok(Input {
         graph: loaded.graph,
         name,
         format: Some(loaded.format.to_string()),
         directed: loaded.directed,
         names: loaded.names,
-        took: start.elapsed(),
+        elapsed: start.elapsed(),
     })
 }
 

@@ -31,13 +31,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(threads) = arguments.threads {
         builder = builder.threads(threads);
     }
-    let pool = builder.build().context("the threads could not be started")?;
+    let pool = builder.build().context("cannot start the threads")?;
     let input = pool.install(|| input::load(arguments))?;
     let roots = arguments.roots(input.graph.vertices(), input.names.as_ref())?;
 
-    let spinner = progress::working(format!("{} of {}", arguments.task.name(), input.name));
+    let spinner = progress::spinner(format!("{} of {}", arguments.task.name(), input.name));
     let start = Instant::now();
-    let answer = Answer::find(arguments, &input.graph, &roots, &pool)?;
+    let answer = Answer::compute(arguments, &input.graph, &roots, &pool)?;
     let elapsed = start.elapsed();
     spinner.finish_and_clear();
 
@@ -48,14 +48,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let complete = answer.effort().is_complete();
     if let Some(path) = arguments.out.as_ref().filter(|_| complete) {
-        let spinner = progress::working(format!("writing {}", path.display()));
+        let spinner = progress::spinner(format!("writing {}", path.display()));
         figures::write_file(path, |file| answer.write(input.graph.vertices(), input.names.as_ref(), file))?;
         spinner.finish_and_clear();
     }
     print(&summary.to_string())?;
     if !complete {
-        let nothing = if arguments.out.is_some() { ", and nothing was written to --out" } else { "" };
-        bail!("the time limit was reached before everything was explored: the result is incomplete{nothing}");
+        let out_note = if arguments.out.is_some() { ", and nothing was written to --out" } else { "" };
+        bail!("the time limit was reached: the result is incomplete{out_note}");
     }
     Ok(())
 }

@@ -99,7 +99,7 @@ impl Summary {
                 vertices: input.graph.vertices(),
                 arcs: input.graph.arcs(),
                 memory_bytes: input.graph.memory(),
-                seconds: input.took.as_secs_f64(),
+                seconds: input.elapsed.as_secs_f64(),
             },
             roots: roots.iter().map(id).collect(),
             result: match answer {
@@ -136,18 +136,18 @@ impl Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let GraphSummary { name, format, directed, vertices, arcs, memory_bytes, seconds } = &self.graph;
-        let how = match format {
+        let source = match format {
             Some(format) => format!("read as {format}"),
             None => "generated".to_owned(),
         };
         let links = if *directed {
             format!("{} arcs", grouped(*arcs))
         } else {
-            format!("{} arcs, two an edge", grouped(*arcs))
+            format!("{} arcs (two per edge)", grouped(*arcs))
         };
         writeln!(
             f,
-            "{name}: {} vertices, {links}, {}; {how} in {}",
+            "{name}: {} vertices, {links}, {}; {source} in {}",
             grouped(*vertices),
             bytes(*memory_bytes),
             time(*seconds)
@@ -161,20 +161,20 @@ impl fmt::Display for Summary {
         };
         writeln!(f, "{}{from} on {threads}, {}\n", self.task, self.queue)?;
 
-        let of = |part: usize, all: usize| match all {
+        let share_of = |part: usize, all: usize| match all {
             0 => grouped(part),
             all => format!("{} of {} ({:.2} %)", grouped(part), grouped(all), 100.0 * part as f64 / all as f64),
         };
         let memory_bytes = match self.result {
             ResultSummary::Closure { reached, memory_bytes } => {
-                writeln!(f, "  reached   {} vertices", of(reached, *vertices))?;
+                writeln!(f, "  reached   {} vertices", share_of(reached, *vertices))?;
                 memory_bytes
             }
             ResultSummary::Tree { reached, trees, memory_bytes } => {
                 writeln!(
                     f,
                     "  in trees  {} vertices, {} {}",
-                    of(reached, *vertices),
+                    share_of(reached, *vertices),
                     grouped(trees),
                     if trees == 1 { "tree" } else { "trees" }
                 )?;
@@ -186,7 +186,7 @@ impl fmt::Display for Summary {
                     "  found     {} {}, the largest with {} vertices",
                     grouped(components),
                     if components == 1 { "component" } else { "components" },
-                    of(largest, *vertices)
+                    share_of(largest, *vertices)
                 )?;
                 memory_bytes
             }
@@ -194,22 +194,22 @@ impl fmt::Display for Summary {
                 writeln!(
                     f,
                     "  reached   {} vertices, the farthest at distance {}",
-                    of(reached, *vertices),
+                    share_of(reached, *vertices),
                     grouped(farthest as usize)
                 )?;
                 memory_bytes
             }
         };
         if self.ending != "complete" {
-            writeln!(f, "  ending    {}: this is only what was found until then", self.ending)?;
+            writeln!(f, "  ending    {}: the result is incomplete", self.ending)?;
         }
         let each = 1e9 * self.seconds / (*vertices).max(1) as f64;
-        writeln!(f, "  time      {}, {} ns a vertex of the graph", time(self.seconds), number(each))?;
-        writeln!(f, "  memory    {} beside the graph and the worklists", bytes(memory_bytes))?;
+        writeln!(f, "  time      {}, {} ns per vertex of the graph", time(self.seconds), number(each))?;
+        writeln!(f, "  memory    {} besides the graph and the worklists", bytes(memory_bytes))?;
         let share = |part: u64| format!("{:.2} %", 100.0 * part as f64 / self.tasks.max(1) as f64);
         let redundant = match self.redundant {
             Some(redundant) => format!("{} redundant ({})", grouped(redundant as usize), share(redundant)),
-            None => "redundant not known".to_owned(),
+            None => "redundant unknown".to_owned(),
         };
         let stolen = format!("{} stolen ({})", grouped(self.steals as usize), share(self.steals));
         writeln!(f, "  tasks     {}, {redundant}, {stolen}\n", grouped(self.tasks as usize))?;

@@ -9,7 +9,7 @@ use anyhow::{bail, Result};
 
 /// The hardware threads of each kind of core, as Linux lists them on hybrid CPUs.
 ///
-/// Both lists are empty if all cores are alike or the system does not tell.
+/// Both lists are empty if all cores are alike or the system does not report kinds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Kinds {
     /// The hardware threads of fast cores.
@@ -21,19 +21,20 @@ pub(super) struct Kinds {
 impl Kinds {
     /// Reads the kinds of this machine.
     pub(super) fn here() -> Kinds {
-        let list = |path: &str| fs::read_to_string(path).ok().and_then(|text| numbers(&text)).unwrap_or_default();
+        let list =
+            |path: &str| fs::read_to_string(path).ok().and_then(|text| parse_cpu_list(&text)).unwrap_or_default();
         Kinds { performance: list("/sys/devices/cpu_core/cpus"), efficient: list("/sys/devices/cpu_atom/cpus") }
     }
 
     /// Returns why a process restricted to these hardware threads cannot measure all cores, if so.
-    fn out_of_reach(&self, allowed: &[usize], is_hybrid: bool) -> Option<&'static str> {
+    fn unmeasurable_reason(&self, allowed: &[usize], is_hybrid: bool) -> Option<&'static str> {
         let lacks = |kind: &[usize]| !kind.is_empty() && !kind.iter().any(|thread| allowed.contains(thread));
         if lacks(&self.performance) {
             Some("this process may not use the fast cores of this CPU")
         } else if lacks(&self.efficient) {
             Some("this process may not use the small cores of this CPU")
         } else if is_hybrid && (self.performance.is_empty() || self.efficient.is_empty()) {
-            Some("this CPU has several kinds of cores, and the system does not tell which are which")
+            Some("this CPU has several kinds of cores, and the system does not report which core is of which kind")
         } else {
             None
         }
@@ -47,9 +48,9 @@ pub(super) fn allowed() -> Vec<usize> {
 
 /// Returns an error if a measurement would not cover all kinds of cores. A program may run on any
 /// of them.
-pub(super) fn ensure_all_in_reach() -> Result<()> {
-    match Kinds::here().out_of_reach(&allowed(), is_hybrid()) {
-        Some(reason) => bail!("{reason}: each kind has a store buffer of its own size, so there is no calibration"),
+pub(super) fn ensure_all_measurable() -> Result<()> {
+    match Kinds::here().unmeasurable_reason(&allowed(), is_hybrid()) {
+        Some(reason) => bail!("{reason}: each kind has a store buffer of its own size, so no calibration is possible"),
         None => Ok(()),
     }
 }
@@ -72,7 +73,7 @@ fn is_hybrid() -> bool {
 }
 
 /// Parses a list of numbers as the kernel writes it: `0-3,8`.
-pub(super) fn numbers(text: &str) -> Option<Vec<usize>> {
+pub(super) fn parse_cpu_list(text: &str) -> Option<Vec<usize>> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
@@ -91,27 +92,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kind_that_may_not_be_used_is_out_of_reach() {
+    fn a_kind_without_an_allowed_core_is_reported() {
         let both = Kinds { performance: vec![0, 1, 2, 3], efficient: vec![4, 5] };
-        assert_eq!(both.out_of_reach(&[3, 4], true), None);
-        assert!(both.out_of_reach(&[0, 1], true).unwrap().contains("small cores"));
-        assert!(both.out_of_reach(&[4, 5], false).unwrap().contains("fast cores"));
-        assert!(both.out_of_reach(&[], true).is_some());
+        assert_eq!(both.unmeasurable_reason(&[3, 4], true), None);
+        assert!(both.unmeasurable_reason(&[0, 1], true).unwrap().contains("small cores"));
+        assert!(both.unmeasurable_reason(&[4, 5], false).unwrap().contains("fast cores"));
+        assert!(both.unmeasurable_reason(&[], true).is_some());
     }
 
     #[test]
-    fn kinds_that_nobody_tells_of_are_out_of_reach_only_if_there_are_some() {
-        assert_eq!(Kinds::default().out_of_reach(&[0, 1], false), None);
-        assert!(Kinds::default().out_of_reach(&[0, 1], true).unwrap().contains("does not tell"));
+    fn unknown_kinds_are_reported_only_on_a_hybrid_cpu() {
+        assert_eq!(Kinds::default().unmeasurable_reason(&[0, 1], false), None);
+        assert!(Kinds::default().unmeasurable_reason(&[0, 1], true).unwrap().contains("does not report"));
         let half = Kinds { performance: vec![0], efficient: vec![] };
-        assert!(half.out_of_reach(&[0, 1], true).unwrap().contains("does not tell"));
+        assert!(half.unmeasurable_reason(&[0, 1], true).unwrap().contains("does not report"));
     }
 
     #[test]
-    fn lists_are_read_as_the_kernel_writes_them() {
-        assert_eq!(numbers("0-2,8\n"), Some(vec![0, 1, 2, 8]));
-        assert_eq!(numbers("5"), Some(vec![5]));
-        assert_eq!(numbers("\n"), Some(vec![]));
-        assert_eq!(numbers("a-b"), None);
+    fn the_kernels_cpu_lists_are_parsed() {
+        assert_eq!(parse_cpu_list("0-2,8\n"), Some(vec![0, 1, 2, 8]));
+        assert_eq!(parse_cpu_list("5"), Some(vec![5]));
+        assert_eq!(parse_cpu_list("\n"), Some(vec![]));
+        assert_eq!(parse_cpu_list("a-b"), None);
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn ensure_whole(cpu: &Cpu, measured: usize) -> Result<()> {
     let entries = published(cpu).unwrap_or(measured);
     ensure!(
         measured >= entries,
-        "the store buffer shows {measured} entries, and such a CPU has {entries}: perhaps another hardware thread of the core had the rest; try again when the machine is less busy"
+        "only {measured} of the {entries} entries of the store buffer were measured: another hardware thread of the core may have used the rest; try again when the machine is less busy"
     );
     Ok(())
 }
@@ -36,10 +36,10 @@ pub(crate) fn ensure_whole(cpu: &Cpu, measured: usize) -> Result<()> {
 /// Then the number of entries plus one is no bound. On AMD's Zen 3 the litmus test catches loads
 /// that overtake 73 stores, but the store buffer has 64 entries. Eight write-combining buffers
 /// behind it would explain that number. Other CPUs of this maker have them as well.
-pub(crate) fn ensure_nothing_waits_elsewhere(cpu: &Cpu) -> Result<()> {
+pub(crate) fn ensure_stores_wait_only_in_buffer(cpu: &Cpu) -> Result<()> {
     ensure!(
         cpu.vendor != "AuthenticAMD",
-        "on a CPU of AMD loads were caught overtaking 73 stores, where the store buffer has 64 entries: stores wait elsewhere as well, and nobody has published how many. So for CPUs of AMD there is no calibration; without --calibrate the litmus test tells what it catches"
+        "AMD CPUs cannot be calibrated: on one of them loads overtook 73 stores, and its store buffer has 64 entries, so stores also wait outside of it, and the number of these is not published; without --calibrate the litmus test reports what it finds"
     );
     Ok(())
 }
@@ -48,8 +48,9 @@ pub(crate) fn ensure_nothing_waits_elsewhere(cpu: &Cpu) -> Result<()> {
 ///
 /// This is about the cores that this process may run on, where the entries were measured.
 pub(crate) fn are_all(measured: usize) -> bool {
-    let is_whole = |cpu: Cpu| most_entries(&cpu, measured) == measured && ensure_nothing_waits_elsewhere(&cpu).is_ok();
-    kinds::ensure_all_in_reach().is_ok() && Cpu::here().is_some_and(is_whole)
+    let is_whole =
+        |cpu: Cpu| most_entries(&cpu, measured) == measured && ensure_stores_wait_only_in_buffer(&cpu).is_ok();
+    kinds::ensure_all_measurable().is_ok() && Cpu::here().is_some_and(is_whole)
 }
 
 /// Returns the published number: for several kinds of cores, the number of the largest.
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_a_buffer_that_is_known_is_not_believed() {
+    fn half_of_a_published_buffer_is_not_accepted() {
         let ice_lake = cpu("GenuineIntel", 6, 106);
         assert_eq!([36, 72, 80].map(|measured| most_entries(&ice_lake, measured)), [72, 72, 80]);
         assert_eq!(
@@ -97,16 +98,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_measured_of_a_cpu_that_is_not_known_may_be_half() {
+    fn a_measurement_on_an_unknown_cpu_counts_as_half_of_the_buffer() {
         assert_eq!(most_entries(&cpu("GenuineIntel", 6, 1), 40), 80);
         assert_eq!(most_entries(&cpu("Another", 0x19, 1), 40), 80);
         assert!(ensure_whole(&cpu("Another", 0x19, 1), 1).is_ok());
     }
 
     #[test]
-    fn a_store_buffer_is_no_bound_where_stores_wait_elsewhere() {
-        assert!(ensure_nothing_waits_elsewhere(&cpu("AuthenticAMD", 0x19, 1)).is_err());
-        assert!(ensure_nothing_waits_elsewhere(&cpu("GenuineIntel", 6, 106)).is_ok());
+    fn a_store_buffer_is_no_bound_if_stores_also_wait_outside_of_it() {
+        assert!(ensure_stores_wait_only_in_buffer(&cpu("AuthenticAMD", 0x19, 1)).is_err());
+        assert!(ensure_stores_wait_only_in_buffer(&cpu("GenuineIntel", 6, 106)).is_ok());
         let is_amd = Cpu::here().is_some_and(|cpu| cpu.vendor == "AuthenticAMD");
         assert!(!(is_amd && are_all(64)));
     }

@@ -13,68 +13,80 @@ use crate::{pool_threads, seconds};
 
 /// Solve a problem by branch and bound on decision diagrams, on all cores.
 ///
-/// Ctrl-C, or a limit, ends it with the best solution so far and how far that may be from the best there is; a second Ctrl-C ends it at once. With --checkpoint, what is left is kept for --resume.
+/// A limit or Ctrl-C stops the search. The best solution so far is printed, with its gap to the
+/// proven bound. A second Ctrl-C stops the program at once. With --checkpoint, the rest of the
+/// search is saved for --resume.
 #[derive(Args, Debug)]
 #[command(after_help = "Exit codes:\n  \
-    0  the solution is proven to be a best one\n  \
-    1  something went wrong, such as a file that is not an instance, or a last checkpoint that could not be written\n  \
-    2  the command line was not understood\n  \
-    3  there is a solution, but a limit or Ctrl-C came before the proof\n  \
+    0  the solution is proven optimal\n  \
+    1  an error, such as an invalid instance or a last checkpoint that could not be written\n  \
+    2  an invalid command line\n  \
+    3  a solution was found, but a limit or Ctrl-C stopped the search before the proof\n  \
     4  it is proven that there is no solution\n  \
-    5  a limit or Ctrl-C came before any solution was found")]
+    5  a limit or Ctrl-C stopped the search before any solution was found")]
 pub(crate) struct Arguments {
-    /// Which problem.
+    /// The problem to solve.
     pub(super) problem: Kind,
 
-    /// The instance; `filch generate` makes some. For golomb, the number of marks or a file with it.
+    /// The file of the instance; `filch generate` makes some.
+    ///
+    /// For golomb, the number of marks or a file that contains it.
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
 
-    /// How many threads work; as many as there are cores, if this is left out. With 1, a run can be repeated exactly.
+    /// The number of threads [default: the number of cores].
+    ///
+    /// With 1, a run can be repeated exactly.
     #[arg(long, value_name = "N", value_parser = pool_threads)]
     pub(super) threads: Option<usize>,
 
-    /// How many nodes a layer of a diagram may have: a number, or one with an x such as 2x for so many a variable that is not decided yet [default: 1x].
+    /// The maximum number of nodes in a layer of a diagram [default: 1x].
+    ///
+    /// A number, or a factor such as 2x: two nodes for each variable that is not decided yet.
     #[arg(long, value_name = "N|Nx", value_parser = width)]
     pub(super) width: Option<Width>,
 
-    /// Which nodes of a diagram are left to explore.
+    /// Which nodes of a diagram become open nodes.
     #[arg(long, value_name = "CUTSET")]
     pub(super) cutset: Option<CutsetName>,
 
-    /// Keep what is known of states that were expanded, so that they are not expanded again in vain.
+    /// Enable the state cache, which avoids expanding a state again in vain.
     #[arg(long, overrides_with = "no_cache")]
     pub(super) cache: bool,
 
-    /// Keep nothing of the kind.
+    /// Disable the state cache.
     #[arg(long)]
     pub(super) no_cache: bool,
 
-    /// Leave out states that are no better than others, in problems that have a way to tell: it is on there, unless told otherwise.
+    /// Prune dominated states. This is the default for problems with a dominance.
     #[arg(long, overrides_with = "no_dominance")]
     pub(super) dominance: bool,
 
-    /// Look at such states all the same.
+    /// Do not prune dominated states.
     #[arg(long)]
     pub(super) no_dominance: bool,
 
-    /// Stop after so many seconds.
+    /// Stop after this many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) time: Option<Duration>,
 
-    /// Stop after so many nodes.
+    /// Stop after this many explored nodes.
     #[arg(long, value_name = "N", value_parser = nodes)]
     pub(super) nodes: Option<u64>,
 
-    /// Write all that was found out as JSON to this file, or in place of the text if there is none.
+    /// Write the summary as JSON to FILE, or to standard output instead of the text.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(super) json: Option<PathBuf>,
 
-    /// Write the solution to this file, as text; its form is said in the documentation of each problem.
+    /// Write the best solution to this file, as text.
+    ///
+    /// The documentation of each problem describes the format.
     #[arg(long, value_name = "FILE")]
     pub(super) solution: Option<PathBuf>,
 
-    /// Write what happened to this file, a line of JSON an event: solutions found, bounds proven, nodes moved from one worker to another.
+    /// Write the events of the search to this file, one JSON object per line.
+    ///
+    /// Events are solutions found, bounds proven, and nodes moved from one worker to another.
     #[arg(long, value_name = "FILE")]
     pub(super) trace: Option<PathBuf>,
 
@@ -82,27 +94,38 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE.svg")]
     pub(super) plot: Option<PathBuf>,
 
-    /// Keep what is left of the search in this file, so that nothing is lost if it is killed: at once, then every so often, and when it ends by a limit, Ctrl-C or SIGTERM. The one before is kept as FILE.previous.
+    /// Save the rest of the search to this file, so that a killed run can be resumed.
+    ///
+    /// A checkpoint is written at the start, then at the interval of --every, and when a limit,
+    /// Ctrl-C or SIGTERM stops the search. The previous one stays in FILE.previous.
     #[arg(long, value_name = "FILE")]
     pub(super) checkpoint: Option<PathBuf>,
 
-    /// How many seconds lie between two checkpoints.
+    /// The time between two checkpoints, in seconds.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60", requires = "checkpoint")]
     pub(super) every: Duration,
 
-    /// Go on from this checkpoint, with any number of threads. It may be the file that --checkpoint goes on writing to. Limits are for what is done from here on; what is told in the end is of all of it.
+    /// Resume from this checkpoint, with any number of threads.
+    ///
+    /// It may be the file of --checkpoint. Limits apply to this run; the summary covers the runs
+    /// before it as well.
     #[arg(long, value_name = "FILE")]
     pub(super) resume: Option<PathBuf>,
 
-    /// Solve it on all ranks that `mpirun` started; each works on as many threads as --threads says, and reads the instance. Rank 0 says what was found. Without `mpirun` there is one rank.
+    /// Solve the instance on all ranks that `mpirun` started.
+    ///
+    /// Each rank reads the instance and uses the number of --threads. Rank 0 prints the result.
+    /// Without `mpirun` there is one rank.
     #[arg(long)]
     pub(super) mpi: bool,
 
-    /// Draw what each rank did to this file, as SVG: nodes explored, bytes given and received, time busy and idle.
+    /// Draw the statistics of each rank to this file, as SVG.
+    ///
+    /// These are nodes explored, bytes given and received, and time busy and idle.
     #[arg(long, value_name = "FILE.svg", requires = "mpi")]
     pub(super) plot_ranks: Option<PathBuf>,
 
-    /// Say nothing on the way.
+    /// Print no progress.
     #[arg(long)]
     pub(super) quiet: bool,
 }
@@ -132,11 +155,11 @@ impl Arguments {
         for (index, (option, path)) in files.iter().enumerate() {
             let same = files[..index].iter().find(|(_, other)| other == path);
             if let Some((other, _)) = same {
-                anyhow::bail!("--{other} and --{option} are the same file; the one would replace the other");
+                anyhow::bail!("--{other} and --{option} are the same file; give two different files");
             }
-            ensure!(*path != self.file, "--{option} is the file that the instance is read from");
+            ensure!(*path != self.file, "--{option} is the file of the instance, which it would replace");
             let replaces = *option != "checkpoint" && self.resume.as_deref() == Some(*path);
-            ensure!(!replaces, "--{option} is the checkpoint to go on from, which it would replace");
+            ensure!(!replaces, "--{option} is the checkpoint to resume from, which it would replace");
         }
         Ok(())
     }
@@ -183,23 +206,20 @@ impl Arguments {
 }
 
 fn width(text: &str) -> Result<Width, String> {
-    let (number, of_each) = match text.strip_suffix('x') {
+    let (number, is_factor) = match text.strip_suffix('x') {
         Some(number) => (number, true),
         None => (text, false),
     };
     match number.parse::<usize>() {
         Ok(0) => Err("a layer must have room for a node; give 1 or more".to_owned()),
-        Ok(factor) if of_each => Ok(Width::Unassigned { factor }),
+        Ok(factor) if is_factor => Ok(Width::Unassigned { factor }),
         Ok(width) => Ok(Width::Fixed(width)),
-        Err(_) => Err("this is not a width; examples are 100 and 2x".to_owned()),
+        Err(_) => Err("not a width; examples are 100 and 2x".to_owned()),
     }
 }
 
 fn nodes(text: &str) -> Result<u64, String> {
-    text.parse()
-        .ok()
-        .filter(|&nodes| nodes > 0)
-        .ok_or_else(|| "this is not a number of nodes; an example is 100000".to_owned())
+    text.parse().ok().filter(|&nodes| nodes > 0).ok_or_else(|| "not a number of nodes; an example is 100000".to_owned())
 }
 
 #[cfg(test)]
@@ -214,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_has_a_default() {
+    fn omitted_options_have_defaults() {
         let arguments = parse(&["misp", "graph.clq"]).unwrap();
         assert_eq!(arguments.problem, Kind::Misp);
         assert!(arguments.width.is_none() && arguments.cutset.is_none() && arguments.time.is_none());
@@ -278,10 +298,10 @@ mod tests {
             (&["misp", "graph", "--every", "5"], "--checkpoint"),
             (&["misp", "graph", "--checkpoint", "a", "--every", "0"], "above 0"),
             (&["misp", "graph", "--checkpoint", "a", "--json", "a"], "the same file"),
-            (&["misp", "graph", "--checkpoint", "graph"], "the file that the instance is read from"),
-            (&["misp", "graph", "--resume", "a", "--solution", "a"], "the checkpoint to go on from"),
+            (&["misp", "graph", "--checkpoint", "graph"], "the file of the instance"),
+            (&["misp", "graph", "--resume", "a", "--solution", "a"], "the checkpoint to resume from"),
             (&["misp", "graph", "--plot", "a", "--trace", "a"], "the same file"),
-            (&["misp", "graph", "--solution", "graph"], "the file that the instance is read from"),
+            (&["misp", "graph", "--solution", "graph"], "the file of the instance"),
         ] {
             let refusal = parse(words).expect_err(&format!("{words:?} should be refused"));
             assert!(refusal.contains(reason), "{words:?}: {refusal}");

@@ -37,7 +37,7 @@ pub(super) struct Checkpoints {
     pub(super) resumed: Option<Resumed>,
     /// Why the last checkpoint was not written.
     #[serde(skip)]
-    pub(super) trouble: Option<CheckpointError>,
+    pub(super) error: Option<CheckpointError>,
 }
 
 /// The checkpoint that a search resumed from.
@@ -68,7 +68,7 @@ impl Plan {
     pub(super) fn read(arguments: &Arguments, problem: &Loaded) -> Result<Plan> {
         let Arguments { checkpoint, every, resume, .. } = arguments;
         if let Some(file) = checkpoint {
-            refuse_to_replace(file, resume.as_deref())?;
+            ensure_replaceable(file, resume.as_deref())?;
         }
         let identity = Identity::new(arguments.problem.name(), problem.text());
         let resumed = resume.as_ref().map(|file| {
@@ -79,7 +79,7 @@ impl Plan {
     }
 
     /// How long the search took before.
-    pub(super) fn before(&self) -> Duration {
+    pub(super) fn elapsed_before(&self) -> Duration {
         self.resumed.as_ref().map_or(Duration::ZERO, |(_, checkpoint)| checkpoint.elapsed)
     }
 
@@ -89,7 +89,7 @@ impl Plan {
             None => Ok((solver.solve()?, Checkpoints::default())),
             Some((keeper, mut checkpoints)) => {
                 let kept = solver.solve_with_checkpoints(keeper)?;
-                (checkpoints.written, checkpoints.trouble) = (kept.written, kept.trouble);
+                (checkpoints.written, checkpoints.error) = (kept.written, kept.trouble);
                 Ok((kept.outcome, checkpoints))
             }
         }
@@ -97,7 +97,7 @@ impl Plan {
 
     /// Makes a plan that resumes nothing, for ranks that do not read the checkpoint.
     #[cfg(feature = "mpi")]
-    pub(super) fn of(arguments: &Arguments, problem: &Loaded) -> Plan {
+    pub(super) fn without_resume(arguments: &Arguments, problem: &Loaded) -> Plan {
         let identity = Identity::new(arguments.problem.name(), problem.text());
         Plan { identity, file: None, every: arguments.every, resumed: None }
     }
@@ -113,7 +113,7 @@ impl Plan {
     /// Returns the keeper of the checkpoints, if any are requested, and the summary so far.
     fn keeper(self) -> Result<Option<(Keeper<'static>, Checkpoints)>> {
         let checkpoints = self.checkpoints();
-        if checkpoints.is_nothing() {
+        if checkpoints.is_empty() {
             return Ok(None);
         }
         let mut keeper = Keeper::new(self.identity).every(self.every).on_trouble(warn);
@@ -141,25 +141,25 @@ impl Plan {
 
 /// Reports a checkpoint that could not be written, while the search continues.
 pub(super) fn warn(error: &CheckpointError) {
-    say(&format!("warning: {error}. The search goes on, and so do attempts to write"));
+    say(&format!("warning: {error}. The search continues and tries again later"));
 }
 
 impl Checkpoints {
     /// Whether there is nothing to report.
-    pub(super) fn is_nothing(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.file.is_none() && self.resumed.is_none()
     }
 
     /// Prints how to resume. Returns an error if the last checkpoint was not written.
     pub(super) fn conclude(self, arguments: &Arguments, proven: bool) -> Result<()> {
-        if let Some(trouble) = self.trouble {
-            return Err(trouble).context("what is left of the search was not kept");
+        if let Some(error) = self.error {
+            return Err(error).context("the last checkpoint was not written");
         }
         match &arguments.checkpoint {
             Some(file) if !proven && !arguments.quiet => {
                 let mpirun = if arguments.mpi { "mpirun -n RANKS " } else { "" };
-                let command = format!("{mpirun}{}", to_go_on(std::env::args_os(), file));
-                say(&format!("What is left is in {}. To go on with it:\n  {command}", file.display()));
+                let command = format!("{mpirun}{}", resume_command(std::env::args_os(), file));
+                say(&format!("The rest of the search is in {}. To resume it:\n  {command}", file.display()));
             }
             _ => {}
         }
@@ -168,7 +168,7 @@ impl Checkpoints {
 }
 
 /// Returns an error if a search would replace checkpoints that it does not resume.
-fn refuse_to_replace(file: &Path, resume: Option<&Path>) -> Result<()> {
+fn ensure_replaceable(file: &Path, resume: Option<&Path>) -> Result<()> {
     let same = |one: &Path, other: &Path| match (fs::canonicalize(one), fs::canonicalize(other)) {
         (Ok(one), Ok(other)) => one == other,
         _ => one == other,
@@ -177,12 +177,12 @@ fn refuse_to_replace(file: &Path, resume: Option<&Path>) -> Result<()> {
     if resume.is_some_and(|resume| same(resume, file) || same(resume, &previous(file))) {
         return Ok(());
     }
-    for there in [file.to_owned(), previous(file)] {
-        if there.exists() {
-            let (file, there) = (file.display(), there.display());
+    for existing in [file.to_owned(), previous(file)] {
+        if existing.exists() {
+            let (file, existing) = (file.display(), existing.display());
             bail!(
-                "{there} is there already, and a search that does not go on from it would replace it. To go on from it, give --resume {there} \
-                 --checkpoint {file}; to begin anew, remove it or give another file"
+                "{existing} already exists, and a search that does not resume from it would replace it. To resume from it, give \
+                 --resume {existing} --checkpoint {file}; to start over, remove it or give another file"
             );
         }
     }
@@ -190,7 +190,7 @@ fn refuse_to_replace(file: &Path, resume: Option<&Path>) -> Result<()> {
 }
 
 /// Returns the given command line, changed to resume from `file`.
-pub(super) fn to_go_on(given: impl IntoIterator<Item = OsString>, file: &Path) -> String {
+pub(super) fn resume_command(given: impl IntoIterator<Item = OsString>, file: &Path) -> String {
     let mut words = Vec::new();
     let mut given = given.into_iter();
     while let Some(word) = given.next() {
@@ -219,14 +219,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_to_go_on_is_the_one_that_was_given() {
-        let go_on = |words: &str| to_go_on(words.split(' ').map(OsString::from), Path::new("my file"));
+    fn the_command_to_resume_is_the_given_command_with_another_resume_option() {
+        let command = |words: &str| resume_command(words.split(' ').map(OsString::from), Path::new("my file"));
         assert_eq!(
-            go_on("filch solve misp a.clq --threads 2 --checkpoint=b"),
+            command("filch solve misp a.clq --threads 2 --checkpoint=b"),
             "filch solve misp a.clq --threads 2 --checkpoint=b --resume 'my file'"
         );
-        assert_eq!(go_on("filch solve --resume b golomb 9"), "filch solve golomb 9 --resume 'my file'");
-        assert_eq!(go_on("filch solve --resume=b golomb 9 --quiet"), "filch solve golomb 9 --quiet --resume 'my file'");
+        assert_eq!(command("filch solve --resume b golomb 9"), "filch solve golomb 9 --resume 'my file'");
+        assert_eq!(
+            command("filch solve --resume=b golomb 9 --quiet"),
+            "filch solve golomb 9 --quiet --resume 'my file'"
+        );
     }
 
     #[test]
@@ -238,18 +241,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_not_replaced_unless_it_is_gone_on_from() {
+    fn an_existing_checkpoint_is_replaced_only_by_a_search_that_resumes_from_it() {
         let folder = tempfile::tempdir().unwrap();
         let (file, other) = (folder.path().join("a"), folder.path().join("b"));
-        assert!(refuse_to_replace(&file, None).is_ok());
-        for there in [&file, &previous(&file)] {
-            fs::write(there, "work").unwrap();
-            let refusal = refuse_to_replace(&file, None).unwrap_err().to_string();
-            assert!(refusal.starts_with(&there.display().to_string()), "{refusal}");
-            assert!(refuse_to_replace(&file, Some(&other)).is_err());
-            assert!(refuse_to_replace(&file, Some(&file)).is_ok());
-            assert!(refuse_to_replace(&file, Some(&previous(&file))).is_ok());
-            fs::remove_file(there).unwrap();
+        assert!(ensure_replaceable(&file, None).is_ok());
+        for existing in [&file, &previous(&file)] {
+            fs::write(existing, "a checkpoint").unwrap();
+            let refusal = ensure_replaceable(&file, None).unwrap_err().to_string();
+            assert!(refusal.starts_with(&existing.display().to_string()), "{refusal}");
+            assert!(ensure_replaceable(&file, Some(&other)).is_err());
+            assert!(ensure_replaceable(&file, Some(&file)).is_ok());
+            assert!(ensure_replaceable(&file, Some(&previous(&file))).is_ok());
+            fs::remove_file(existing).unwrap();
         }
     }
 }

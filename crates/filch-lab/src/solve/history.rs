@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bound_is_told_once_and_everything_in_order() {
+    fn a_bound_is_recorded_once_and_events_are_sorted() {
         let history = History::default();
         history.bound(Duration::from_secs(1), 20, 3, 10);
         history.bound(Duration::from_secs(2), 20, 4, 20);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_says_what_it_is() {
+    fn an_event_is_written_with_its_kind() {
         let line = serde_json::to_value(Event::End { at: 0.5, ending: "optimal", explored: 9, transfers: 1 }).unwrap();
         assert_eq!(
             line,

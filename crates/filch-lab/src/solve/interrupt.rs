@@ -15,41 +15,41 @@ use crate::say;
 ///
 /// A batch system may signal a program and then its whole group, or ranks and also `mpirun`, which
 /// signals them too. The second signal must not cost the checkpoint.
-const ECHO: Duration = Duration::from_secs(10);
+const SAME_SIGNAL: Duration = Duration::from_secs(10);
 
 /// Cancels the search when the user or the system asks the program to end.
 ///
-/// A second signal ends the program at once. If the rest of the search is `kept` in a file, it does
-/// so only after a while.
-pub(super) fn listen(cancel: &Cancel, kept: bool) -> Result<()> {
+/// A second signal ends the program at once. With a checkpoint to write, it does so only after a
+/// while.
+pub(super) fn cancel_on_signal(cancel: &Cancel, has_checkpoint: bool) -> Result<()> {
     let cancel = cancel.clone();
-    let echo = if kept { ECHO } else { Duration::ZERO };
+    let same_signal = if has_checkpoint { SAME_SIGNAL } else { Duration::ZERO };
     handle(move |first| match first {
         None => {
-            say(if kept {
-                "Ending with the best that was found, and a last checkpoint."
+            say(if has_checkpoint {
+                "Stopping with the best solution so far, after a last checkpoint."
             } else {
-                "Ending with the best that was found; once more ends it at once."
+                "Stopping with the best solution so far; a second Ctrl-C stops at once."
             });
             cancel.cancel();
         }
-        Some(first) if first.elapsed() > echo => leave(),
+        Some(first) if first.elapsed() > same_signal => leave(),
         Some(_) => {}
     })
 }
 
 /// Cancels the search on a rank in the same way. The first rank prints for all.
 #[cfg(feature = "mpi")]
-pub(super) fn listen_on_rank(cancel: &Cancel, speaks: bool) -> Result<()> {
+pub(super) fn cancel_on_signal_on_rank(cancel: &Cancel, prints: bool) -> Result<()> {
     let cancel = cancel.clone();
     handle(move |first| match first {
         None => {
-            if speaks {
-                say("Ending with the best that was found, on all ranks.");
+            if prints {
+                say("Stopping with the best solution so far, on all ranks.");
             }
             cancel.cancel();
         }
-        Some(first) if first.elapsed() > ECHO => leave(),
+        Some(first) if first.elapsed() > SAME_SIGNAL => leave(),
         Some(_) => {}
     })
 }

@@ -6,9 +6,9 @@ mod history;
 mod interrupt;
 mod mpi;
 mod plot;
+mod progress;
 mod ranks;
 mod summary;
-mod watch;
 
 pub(crate) use arguments::Arguments;
 
@@ -24,9 +24,9 @@ use crate::problem::{Loaded, Visit};
 use crate::{figures, print};
 use checkpoint::{Checkpoints, Plan};
 use history::{Event, History};
+use progress::ProgressDisplay;
 use ranks::Rank;
-use summary::{Solved, Summary};
-use watch::Watch;
+use summary::{SearchInfo, Summary};
 
 /// Runs `filch solve`. The exit code says what is proven.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -40,18 +40,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let problem = Loaded::read(arguments.problem, &arguments.file)?;
     let plan = Plan::read(arguments, &problem)?;
     let cancel = Cancel::new();
-    interrupt::listen(&cancel, arguments.checkpoint.is_some())?;
+    interrupt::cancel_on_signal(&cancel, arguments.checkpoint.is_some())?;
     let title = format!("{} {}", arguments.problem.name(), arguments.file.display());
-    let watch = Watch::begin(&title, arguments.quiet, plan.before());
-    let found = problem.visit(Search { arguments, way: Way::Alone { plan, cancel: &cancel, watch: &watch } });
-    let history = watch.end();
-    let found = found?.ok_or_else(|| anyhow!("the search came to nothing"))?;
-    tell(arguments, &title, found, history)
+    let display = ProgressDisplay::begin(&title, arguments.quiet, plan.elapsed_before());
+    let found =
+        problem.visit(Search { arguments, mode: Mode::SingleProcess { plan, cancel: &cancel, display: &display } });
+    let history = display.end();
+    let found = found?.ok_or_else(|| anyhow!("the search returned no result"))?;
+    report(arguments, &title, found, history)
 }
 
 /// Writes and prints the result, and returns the exit code, which says what is proven.
-fn tell(arguments: &Arguments, title: &str, found: Found, history: History) -> Result<ExitCode> {
-    let Found { outcome, checkpoints, solution, solved, ranks } = found;
+fn report(arguments: &Arguments, title: &str, found: Found, history: History) -> Result<ExitCode> {
+    let Found { outcome, checkpoints, solution, info, ranks } = found;
     let seconds = outcome.statistics.elapsed.as_secs_f64();
     let before = checkpoints.resumed.as_ref().map_or(0.0, |resumed| resumed.seconds);
     if let Some(bound) = outcome.bound {
@@ -64,7 +65,7 @@ fn tell(arguments: &Arguments, title: &str, found: Found, history: History) -> R
     }
     history.add(Event::End { at: seconds, ending, explored, transfers });
     let events = history.events();
-    let summary = Summary::new(arguments, solved, &outcome, checkpoints, solution.clone(), ranks);
+    let summary = Summary::new(arguments, info, &outcome, checkpoints, solution.clone(), ranks);
     // Before anything is printed: if the reader closes the pipe early, the files still exist.
     if let Some(path) = arguments.json_file() {
         figures::write_json(path, &summary)?;
@@ -89,11 +90,11 @@ fn tell(arguments: &Arguments, title: &str, found: Found, history: History) -> R
         print(&summary.to_string())?;
     }
     summary.into_checkpoints().conclude(arguments, outcome.ending.is_proven())?;
-    Ok(code(&outcome))
+    Ok(exit_code(&outcome))
 }
 
 /// The exit code for scripts; `--help` lists them.
-fn code(outcome: &Outcome) -> ExitCode {
+fn exit_code(outcome: &Outcome) -> ExitCode {
     ExitCode::from(match (outcome.ending, &outcome.best) {
         (Ending::Optimal, _) => 0,
         (Ending::Infeasible, _) => 4,
@@ -113,13 +114,13 @@ fn write_trace(events: &[Event], file: &mut dyn std::io::Write) -> Result<()> {
 /// All parameters of a search except the problem.
 struct Search<'a> {
     arguments: &'a Arguments,
-    way: Way<'a>,
+    mode: Mode<'a>,
 }
 
-/// On one process, or on several ranks.
-enum Way<'a> {
+/// Whether the search runs in one process or on several ranks.
+enum Mode<'a> {
     /// A single process, with limits and a progress display.
-    Alone { plan: Plan, cancel: &'a Cancel, watch: &'a Watch },
+    SingleProcess { plan: Plan, cancel: &'a Cancel, display: &'a ProgressDisplay },
     /// One of several processes, each on its rank.
     #[cfg(feature = "mpi")]
     Ranks(&'a mut filch_mpi::network::Mpi, filch_mpi::Options<'a>),
@@ -131,7 +132,7 @@ struct Found {
     checkpoints: Checkpoints,
     /// The best solution as text.
     solution: Option<String>,
-    solved: Solved,
+    info: SearchInfo,
     /// The statistics of each rank, if there are several.
     ranks: Vec<Rank>,
 }
@@ -157,14 +158,14 @@ impl<'a> Search<'a> {
     fn run<P: Instance>(
         self,
         problem: &'a P,
-        with: fn(Solver<'a, P>) -> Solver<'a, P>,
+        configure_dominance: fn(Solver<'a, P>) -> Solver<'a, P>,
         dominance: bool,
     ) -> Result<Option<Found>> {
-        let Search { arguments, way } = self;
+        let Search { arguments, mode } = self;
         let threads = arguments.threads();
-        let (outcome, checkpoints, ranks) = match way {
-            Way::Alone { plan, cancel, watch } => {
-                let mut solver = configured(arguments, with(Solver::new(problem)));
+        let (outcome, checkpoints, ranks) = match mode {
+            Mode::SingleProcess { plan, cancel, display } => {
+                let mut solver = configured(arguments, configure_dominance(Solver::new(problem)));
                 if let Some(limit) = arguments.time {
                     solver = solver.time_limit(limit);
                 }
@@ -174,24 +175,24 @@ impl<'a> Search<'a> {
                 solver = solver
                     .threads(threads)
                     .cancel(cancel)
-                    .on_incumbent(|incumbent| watch.incumbent(incumbent))
-                    .on_progress(watch::EVERY, |progress| watch.progress(progress));
-                let searched = plan.solve(solver);
+                    .on_incumbent(|incumbent| display.incumbent(incumbent))
+                    .on_progress(progress::PROGRESS_INTERVAL, |progress| display.progress(progress));
+                let result = plan.solve(solver);
                 let (outcome, checkpoints) =
-                    searched.map_err(|error| anyhow!("{}: {error}", arguments.file.display()))?;
+                    result.map_err(|error| anyhow!("{}: {error}", arguments.file.display()))?;
                 (outcome, checkpoints, Vec::new())
             }
             #[cfg(feature = "mpi")]
-            Way::Ranks(network, options) => {
-                let configure = |solver| configured(arguments, with(solver));
-                let Some(together) = filch_mpi::solve(network, problem, options, configure)? else { return Ok(None) };
-                let (outcome, ranks) = mpi::outcome(together);
+            Mode::Ranks(network, options) => {
+                let configure = |solver| configured(arguments, configure_dominance(solver));
+                let Some(solved) = filch_mpi::solve(network, problem, options, configure)? else { return Ok(None) };
+                let (outcome, ranks) = mpi::outcome(solved);
                 (outcome, Checkpoints::default(), ranks)
             }
         };
-        let solution = outcome.best.as_ref().map(|best| answer(problem, best)).transpose()?;
-        let solved = Solved { variables: problem.variables(), sense: problem.sense(), dominance, threads };
-        Ok(Some(Found { outcome, checkpoints, solution, solved, ranks }))
+        let solution = outcome.best.as_ref().map(|best| checked_text(problem, best)).transpose()?;
+        let info = SearchInfo { variables: problem.variables(), sense: problem.sense(), dominance, threads };
+        Ok(Some(Found { outcome, checkpoints, solution, info, ranks }))
     }
 }
 
@@ -210,12 +211,12 @@ fn configured<'a, P: Instance>(arguments: &Arguments, mut solver: Solver<'a, P>)
 }
 
 /// Formats a solution, after checking it against the definition of the problem.
-fn answer<P: Instance>(problem: &P, best: &filch_dd::Solution) -> Result<String> {
+fn checked_text<P: Instance>(problem: &P, best: &filch_dd::Solution) -> Result<String> {
     let answer = problem.answer(&best.decisions)?;
     let cost = problem.check(&answer)?;
     ensure!(
         cost == best.cost,
-        "the solution costs {cost} by the definition of the problem, and {} by its model",
+        "the solution costs {cost} by the definition of the problem, but {} by its model; this is a bug",
         best.cost
     );
     Ok(answer.to_string())

@@ -28,7 +28,7 @@ pub(super) fn draw(title: &str, events: &[Event], end: f64) -> Result<String> {
         .collect();
     let mut svg = String::new();
     paint(&mut svg, title, &steps(&best, end), &steps(&bound, end), end)
-        .map_err(|error| anyhow!("the plot could not be drawn: {error}"))?;
+        .map_err(|error| anyhow!("cannot draw the plot: {error}"))?;
     Ok(svg)
 }
 
@@ -81,8 +81,8 @@ fn paint(
         .y_desc("cost")
         .x_labels(8)
         .y_labels(8)
-        .x_label_formatter(&|seconds| short(*seconds, end))
-        .y_label_formatter(&|cost| short(*cost, high - low))
+        .x_label_formatter(&|seconds| axis_label(*seconds, end))
+        .y_label_formatter(&|cost| axis_label(*cost, high - low))
         .label_style(("sans-serif", 15))
         .light_line_style(TRANSPARENT)
         .bold_line_style(RGBColor(228, 228, 228))
@@ -110,7 +110,7 @@ fn paint(
 }
 
 /// Formats a number with as many digits as its axis needs.
-fn short(value: f64, span: f64) -> String {
+fn axis_label(value: f64, span: f64) -> String {
     match span {
         span if span >= 10.0 => format!("{value:.0}"),
         span if span >= 1.0 => format!("{value:.1}"),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn both_lines_are_drawn_and_named() {
+    fn both_lines_are_drawn_with_their_names() {
         let events = [
             Event::Bound { at: 0.0, bound: 30, open: 1, explored: 0 },
             Event::Incumbent { at: 0.1, cost: 10 },
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_found_is_an_empty_drawing() {
+    fn a_search_without_events_has_an_empty_plot() {
         assert!(draw("nothing", &[], 0.0).unwrap().contains("</svg>"));
     }
 }

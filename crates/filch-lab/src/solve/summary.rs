@@ -6,8 +6,8 @@ use filch_dd::{Cost, Cutset, Ending, Outcome, Sense, Width};
 use serde::Serialize;
 
 use super::checkpoint::Checkpoints;
+use super::progress::signed;
 use super::ranks::{self, Rank};
-use super::watch::signed;
 use super::Arguments;
 use crate::figures::{bytes, grouped, number, threads, time};
 use crate::machine::Machine;
@@ -38,7 +38,7 @@ pub(super) struct Summary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ranks: Vec<Rank>,
     /// The checkpoints of the search. Time and nodes include all that was done before them.
-    #[serde(skip_serializing_if = "Checkpoints::is_nothing")]
+    #[serde(skip_serializing_if = "Checkpoints::is_empty")]
     checkpoints: Checkpoints,
     machine: Machine,
 }
@@ -68,9 +68,9 @@ struct Statistics {
     workers: Vec<u64>,
 }
 
-/// The solved instance, apart from the result.
+/// The parameters of a search: its instance and how it was solved.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Solved {
+pub(super) struct SearchInfo {
     pub(super) variables: usize,
     pub(super) sense: Sense,
     /// Whether dominance was used.
@@ -83,7 +83,7 @@ impl Summary {
     /// Makes the summary.
     pub(super) fn new(
         arguments: &Arguments,
-        solved: Solved,
+        info: SearchInfo,
         outcome: &Outcome,
         checkpoints: Checkpoints,
         solution: Option<String>,
@@ -93,18 +93,18 @@ impl Summary {
         Summary {
             problem: arguments.problem.name(),
             file: arguments.file.display().to_string(),
-            sense: match solved.sense {
+            sense: match info.sense {
                 Sense::Maximise => "maximise",
                 Sense::Minimise => "minimise",
             },
-            variables: solved.variables,
+            variables: info.variables,
             ending: name(ending),
             cost: best.as_ref().map(|best| best.cost),
             bound,
             gap: outcome.gap(),
             solution,
             seconds: statistics.elapsed.as_secs_f64(),
-            threads: solved.threads,
+            threads: info.threads,
             settings: Settings {
                 width: arguments.width.map(|width| match width {
                     Width::Fixed(width) => width.to_string(),
@@ -115,7 +115,7 @@ impl Summary {
                     Cutset::Frontier => "frontier",
                 }),
                 cache: arguments.cache(),
-                dominance: solved.dominance,
+                dominance: info.dominance,
             },
             statistics: Statistics {
                 explored: statistics.explored,
@@ -166,7 +166,7 @@ impl fmt::Display for Summary {
         };
         writeln!(f, "{problem} {file}: {} variables, {ranks}{}", grouped(*variables), threads(self.threads))?;
         let bound =
-            self.bound.map_or_else(|| "no bound is known".to_owned(), |bound| format!("bound {}", signed(bound)));
+            self.bound.map_or_else(|| "the bound is unknown".to_owned(), |bound| format!("bound {}", signed(bound)));
         match (self.ending, self.cost) {
             ("optimal", Some(cost)) => writeln!(f, "  optimum   {}, proven", signed(cost))?,
             ("infeasible", _) => writeln!(f, "  optimum   none: it is proven that there is no solution")?,
@@ -174,7 +174,7 @@ impl fmt::Display for Summary {
                 let gap = self.gap.map_or_else(String::new, |gap| format!(", gap {} %", number(100.0 * gap)));
                 writeln!(f, "  best      {}, not proven: {bound}{gap}", signed(cost))?;
             }
-            (_, None) => writeln!(f, "  best      none was found: {bound}")?,
+            (_, None) => writeln!(f, "  best      none found: {bound}")?,
         }
         if let Some(solution) = &self.solution {
             let mut lines = solution.trim_end().lines();
@@ -185,10 +185,10 @@ impl fmt::Display for Summary {
         }
         writeln!(f, "  ending    {}", self.ending)?;
         let rate = grouped((statistics.explored as f64 / seconds.max(1e-9)) as usize);
-        writeln!(f, "  time      {}, {rate} nodes a second", time(*seconds))?;
+        writeln!(f, "  time      {}, {rate} nodes per second", time(*seconds))?;
         write!(
             f,
-            "  nodes     {} explored, {} pruned unseen, {} in diagrams",
+            "  nodes     {} explored, {} pruned, {} in diagrams",
             grouped(statistics.explored as usize),
             grouped(statistics.pruned as usize),
             grouped(statistics.diagram_nodes as usize),
@@ -196,7 +196,7 @@ impl fmt::Display for Summary {
         // The number of nodes open on all ranks at the same time is unknown.
         if self.ranks.is_empty() {
             let (most, each) = (grouped(statistics.most_open as usize), bytes(statistics.bytes_of_an_open_node));
-            write!(f, ", {most} open at most, {each} each")?;
+            write!(f, ", {most} open at most, {each} per node")?;
         }
         writeln!(f)?;
         if let Some(resumed) = &self.checkpoints.resumed {
@@ -204,7 +204,7 @@ impl fmt::Display for Summary {
             writeln!(f, "  resumed   after {seconds} and {explored} nodes, from {}", resumed.file)?;
         }
         if let Checkpoints { file: Some(file), written, .. } = &self.checkpoints {
-            writeln!(f, "  kept      in {file}, written {} times", grouped(*written as usize))?;
+            writeln!(f, "  saved     to {file}, {} times", grouped(*written as usize))?;
         }
         if !self.ranks.is_empty() {
             return f.write_str(&ranks::table(&self.ranks));

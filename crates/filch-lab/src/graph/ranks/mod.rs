@@ -3,7 +3,7 @@
 //! Each rank builds and explores a part.
 
 #[cfg(any(feature = "mpi", test))]
-mod find;
+mod rank;
 #[cfg(any(feature = "mpi", test))]
 mod summary;
 
@@ -26,20 +26,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     use crate::{figures, print};
 
     let mut network = Mpi::start()?;
-    let first = network.rank() == 0;
-    let ready = find::prepare(arguments, first);
-    if let Err(why) = agree(&mut network, ready.as_ref().map(|_| ()).map_err(|error| format!("{error:#}"))) {
+    let is_first = network.rank() == 0;
+    let prepared = rank::prepare(arguments, is_first);
+    if let Err(reason) = agree(&mut network, prepared.as_ref().map(|_| ()).map_err(|error| format!("{error:#}"))) {
         network.finish();
-        return if first { Err(anyhow!(why)) } else { Ok(()) };
+        return if is_first { Err(anyhow!(reason)) } else { Ok(()) };
     }
-    let found = find::closure(arguments, &ready?, &mut network, Mpi::machine());
+    let found = rank::closure(arguments, &prepared?, &mut network, Mpi::machine());
     let summary = match found {
         Ok(summary) => summary,
         // The other ranks would wait for this rank.
         Err(error) => network.abort(&format!("error: rank {}: {error:#}", network.rank())),
     };
     network.finish();
-    if !first {
+    if !is_first {
         return Ok(());
     }
     if let Some(path) = &arguments.json {
@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     }
     print(&summary.to_string())?;
     if !summary.is_complete() {
-        bail!("the time limit was reached before everything was explored: the result is incomplete");
+        bail!("the time limit was reached: the result is incomplete");
     }
     Ok(())
 }

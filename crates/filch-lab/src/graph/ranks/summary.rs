@@ -51,7 +51,7 @@ struct ResultSummary {
 
 /// What a rank reports about itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct RankReport {
     pub(super) machine: String,
     pub(super) threads: usize,
     pub(super) vertices: usize,
@@ -67,7 +67,7 @@ pub(super) struct Place {
 struct RankSummary {
     rank: usize,
     #[serde(flatten)]
-    place: Place,
+    report: RankReport,
     tasks: u64,
     redundant: u64,
     /// Tasks that its workers stole from each other.
@@ -89,13 +89,13 @@ impl Summary {
         partition: &Partition,
         roots: &[Vertex],
         found: &Closure,
-        places: Vec<Place>,
+        reports: Vec<RankReport>,
         elapsed: Duration,
     ) -> Summary {
         let explored = found.explored();
-        let of_rank = |(rank, (place, counts)): (usize, (Place, &RankCounts))| RankSummary {
+        let rank_summary = |(rank, (report, counts)): (usize, (RankReport, &RankCounts))| RankSummary {
             rank,
-            place,
+            report,
             tasks: counts.tasks,
             redundant: counts.redundant,
             steals: counts.steals,
@@ -112,15 +112,15 @@ impl Summary {
             graph: GraphSummary {
                 name: recipe.to_string(),
                 vertices: partition.vertices(),
-                arcs: places.iter().map(|place| place.arcs).sum(),
+                arcs: reports.iter().map(|report| report.arcs).sum(),
                 partition: if partition.is_hashed() { "hashed" } else { "blocks" },
-                memory_bytes: places.iter().map(|place| place.graph_bytes).sum(),
-                seconds: places.iter().map(|place| place.build_seconds).fold(0.0, f64::max),
+                memory_bytes: reports.iter().map(|report| report.graph_bytes).sum(),
+                seconds: reports.iter().map(|report| report.build_seconds).fold(0.0, f64::max),
             },
             roots: roots.to_vec(),
             result: ResultSummary {
                 reached: found.reached(),
-                memory_bytes: places.iter().map(|place| place.marks_bytes).sum(),
+                memory_bytes: reports.iter().map(|report| report.marks_bytes).sum(),
             },
             ending: match explored.ending() {
                 Ending::Complete => "complete",
@@ -130,7 +130,7 @@ impl Summary {
             seconds: elapsed.as_secs_f64(),
             tasks: total.tasks,
             redundant: total.redundant,
-            ranks: places.into_iter().zip(explored.ranks()).enumerate().map(of_rank).collect(),
+            ranks: reports.into_iter().zip(explored.ranks()).enumerate().map(rank_summary).collect(),
             machine: Machine::here(),
         }
     }
@@ -145,9 +145,12 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let GraphSummary { name, vertices, arcs, partition, memory_bytes, seconds } = &self.graph;
         let parts = if *partition == "hashed" { "hashed" } else { "in blocks" };
-        let (vertices_told, arcs_told) = (grouped(*vertices), grouped(*arcs));
+        let (vertices_text, arcs_text) = (grouped(*vertices), grouped(*arcs));
         let (memory, took) = (bytes(*memory_bytes), time(*seconds));
-        writeln!(f, "{name}: {vertices_told} vertices, {arcs_told} arcs, two an edge, {memory}; generated in {took}")?;
+        writeln!(
+            f,
+            "{name}: {vertices_text} vertices, {arcs_text} arcs (two per edge), {memory}; generated in {took}"
+        )?;
 
         let from = match &*self.roots {
             [root] => format!(" from vertex {root}"),
@@ -157,19 +160,19 @@ impl fmt::Display for Summary {
             1 => "1 rank".to_owned(),
             ranks => format!("{} ranks", grouped(ranks)),
         };
-        let all_threads = self.ranks.iter().map(|rank| rank.place.threads).sum();
+        let all_threads = self.ranks.iter().map(|rank| rank.report.threads).sum();
         writeln!(f, "closure{from} on {ranks}, {parts}, {} in all\n", threads(all_threads))?;
 
         let share = |part: u64, all: u64| 100.0 * part as f64 / all.max(1) as f64;
         let reached = self.result.reached;
         let percent = share(reached, *vertices as u64);
-        writeln!(f, "  reached   {} of {vertices_told} ({percent:.2} %) vertices", grouped(reached as usize))?;
+        writeln!(f, "  reached   {} of {vertices_text} ({percent:.2} %) vertices", grouped(reached as usize))?;
         if !self.is_complete() {
-            writeln!(f, "  ending    {}: this is only what was found until then", self.ending)?;
+            writeln!(f, "  ending    {}: the result is incomplete", self.ending)?;
         }
         let each = 1e9 * self.seconds / (*vertices).max(1) as f64;
-        writeln!(f, "  time      {}, {} ns a vertex of the graph", time(self.seconds), number(each))?;
-        writeln!(f, "  memory    {} beside the graph and the worklists", bytes(self.result.memory_bytes))?;
+        writeln!(f, "  time      {}, {} ns per vertex of the graph", time(self.seconds), number(each))?;
+        writeln!(f, "  memory    {} besides the graph and the worklists", bytes(self.result.memory_bytes))?;
         let sent: u64 = self.ranks.iter().map(|rank| rank.sent).sum();
         writeln!(
             f,
@@ -185,12 +188,12 @@ impl fmt::Display for Summary {
             ["rank", "vertices", "reached", "tasks", "sent", "received", "messages", "bytes", "rounds", "idle"];
         let header: Vec<String> = header.into_iter().chain(["machine"]).map(str::to_owned).collect();
         let line = |rank: &RankSummary| {
-            let counts = [rank.place.vertices, rank.place.reached as usize, rank.tasks as usize, rank.sent as usize];
-            let more = [rank.received as usize, rank.messages as usize];
+            let counts = [rank.report.vertices, rank.report.reached as usize, rank.tasks as usize, rank.sent as usize];
+            let messages = [rank.received as usize, rank.messages as usize];
             let mut line = vec![rank.rank.to_string()];
-            line.extend(counts.into_iter().chain(more).map(grouped));
+            line.extend(counts.into_iter().chain(messages).map(grouped));
             line.extend([bytes(rank.message_bytes as usize), grouped(rank.rounds as usize), time(rank.idle_seconds)]);
-            line.push(rank.place.machine.clone());
+            line.push(rank.report.machine.clone());
             line
         };
         f.write_str(&grid(&header, &self.ranks.iter().map(line).collect::<Vec<_>>()))

@@ -73,13 +73,13 @@ pub(super) struct Code {
     /// The blocks, in the order of their addresses.
     pub(super) blocks: Vec<Block>,
     /// Functions whose address the code takes.
-    pub(super) taken: HashSet<usize>,
+    pub(super) address_taken: HashSet<usize>,
 }
 
 /// Where control goes after an instruction, as addresses.
 #[derive(Clone, Copy, Debug)]
 enum Flow {
-    On,
+    Next,
     Jump(u64),
     Branch(u64),
     Call(u64),
@@ -95,7 +95,7 @@ impl Code {
     /// Cuts a program into blocks. The instruction at each of `places` becomes its own block.
     pub(super) fn new(program: &Program, places: &[u64]) -> Code {
         let mut starts: HashSet<u64> = places.iter().copied().collect();
-        let mut taken = HashSet::new();
+        let mut address_taken = HashSet::new();
         for function in &program.functions {
             starts.insert(function.range.start);
             for instruction in instructions(program, function) {
@@ -103,11 +103,12 @@ impl Code {
                 if let Flow::Jump(target) | Flow::Branch(target) | Flow::Call(target) = flow {
                     starts.insert(target);
                 }
-                if !matches!(flow, Flow::On) || places.contains(&instruction.ip()) {
+                if !matches!(flow, Flow::Next) || places.contains(&instruction.ip()) {
                     starts.insert(instruction.next_ip());
                 }
-                if matches!(flow, Flow::On) {
-                    taken.extend(mentioned(&instruction).filter_map(|address| program.beginning_at(address)));
+                if matches!(flow, Flow::Next) {
+                    address_taken
+                        .extend(mentioned_addresses(&instruction).filter_map(|address| program.starting_at(address)));
                 }
             }
         }
@@ -119,18 +120,18 @@ impl Code {
         let by_start: HashMap<u64, usize> =
             cut.iter().enumerate().map(|(index, (block, _))| (block.start, index)).collect();
         let blocks = cut.iter().enumerate().map(|(index, &(mut block, flow))| {
-            let follows = cut.get(index + 1).map(|(next, _)| next);
+            let following = cut.get(index + 1).map(|(next, _)| next);
             // Nothing returns past the end of a function: a call there never returns. But the end
             // must be certain: a symbol in the middle of a function is not its end.
             let is_end_certain = program.functions[block.function].is_end_certain;
-            let may_cross = matches!(flow, Flow::On | Flow::Branch(_)) || !is_end_certain;
+            let may_cross = matches!(flow, Flow::Next | Flow::Branch(_)) || !is_end_certain;
             let is_next = |next: &Block| next.start == block.after && (next.function == block.function || may_cross);
-            block.next = follows.filter(|next| is_next(next)).map(|_| index + 1);
+            block.next = following.filter(|next| is_next(next)).map(|_| index + 1);
             block.end = match flow {
                 // Control falls into code without a symbol.
-                Flow::On | Flow::Branch(_) if block.next.is_none() => End::JumpsUnknown,
+                Flow::Next | Flow::Branch(_) if block.next.is_none() => End::JumpsUnknown,
                 Flow::Call(_) | Flow::CallLibrary if block.next.is_none() && !is_end_certain => End::CallsUnknown,
-                Flow::On => End::Falls,
+                Flow::Next => End::Falls,
                 Flow::Jump(target) => by_start.get(&target).map_or(End::JumpsUnknown, |&to| End::Jumps(to)),
                 Flow::Branch(target) => by_start.get(&target).map_or(End::JumpsUnknown, |&to| End::Branches(to)),
                 Flow::Call(target) => by_start.get(&target).map_or(End::CallsUnknown, |&to| End::Calls(to)),
@@ -143,11 +144,11 @@ impl Code {
             };
             block
         });
-        Code { blocks: blocks.collect(), taken }
+        Code { blocks: blocks.collect(), address_taken }
     }
 
     /// Returns the block that begins at this address.
-    pub(super) fn beginning_at(&self, address: u64) -> Option<usize> {
+    pub(super) fn starting_at(&self, address: u64) -> Option<usize> {
         self.blocks.binary_search_by_key(&address, |block| block.start).ok()
     }
 }
@@ -159,7 +160,7 @@ fn instructions<'a>(program: &'a Program, function: &Function) -> impl Iterator<
 
 /// Returns the addresses where a function may store the tail. These are stores other than pushes
 /// and calls.
-pub(super) fn stores_of(program: &Program, function: &Function) -> Vec<u64> {
+pub(super) fn tail_store_candidates(program: &Program, function: &Function) -> Vec<u64> {
     let mut factory = InstructionInfoFactory::new();
     let mut is_store = |instruction: &Instruction| {
         may_store_tail(instruction, flow(program, instruction), stores(&mut factory, instruction))
@@ -169,7 +170,7 @@ pub(super) fn stores_of(program: &Program, function: &Function) -> Vec<u64> {
 
 /// Whether an instruction with this flow and this number of stores may store the tail.
 fn may_store_tail(instruction: &Instruction, flow: Flow, stores: u64) -> bool {
-    matches!(flow, Flow::On) && instruction.mnemonic() != Mnemonic::Push && stores > 0
+    matches!(flow, Flow::Next) && instruction.mnemonic() != Mnemonic::Push && stores > 0
 }
 
 /// Adds the blocks of a function, with the flow of the last instruction of each.
@@ -196,7 +197,7 @@ fn cut_function(
                 next: None,
                 end: End::Stops,
             };
-            cut.push((block, Flow::On));
+            cut.push((block, Flow::Next));
             is_first = false;
         }
         if let Some((block, last)) = cut.last_mut() {
@@ -253,16 +254,16 @@ fn flow(program: &Program, instruction: &Instruction) -> Flow {
         FlowControl::UnconditionalBranch if program.is_thunk(target) => Flow::JumpUnknown,
         FlowControl::UnconditionalBranch => program.stub(target).map_or(Flow::Jump(target), jump),
         FlowControl::ConditionalBranch => Flow::Branch(target),
-        FlowControl::Call if !instruction.is_call_near() => Flow::On,
+        FlowControl::Call if !instruction.is_call_near() => Flow::Next,
         FlowControl::Call if program.is_thunk(target) => Flow::CallUnknown,
         // A call into the middle of a function need not return: its purpose may be the address that
         // it pushes.
-        FlowControl::Call if program.beginning_at(target).is_some() => Flow::Call(target),
+        FlowControl::Call if program.starting_at(target).is_some() => Flow::Call(target),
         FlowControl::Call => program.stub(target).map_or(Flow::CallUnknown, call),
         FlowControl::IndirectCall => slot(instruction).map_or(Flow::CallUnknown, |slot| call(program.target(slot))),
         FlowControl::IndirectBranch => slot(instruction).map_or(Flow::JumpUnknown, |slot| jump(program.target(slot))),
         FlowControl::XbeginXabortXend => Flow::JumpUnknown,
-        FlowControl::Next | FlowControl::Interrupt => Flow::On,
+        FlowControl::Next | FlowControl::Interrupt => Flow::Next,
     }
 }
 
@@ -299,7 +300,7 @@ fn slot(instruction: &Instruction) -> Option<u64> {
 }
 
 /// Addresses that an instruction may turn into a pointer.
-fn mentioned(instruction: &Instruction) -> impl Iterator<Item = u64> + '_ {
+fn mentioned_addresses(instruction: &Instruction) -> impl Iterator<Item = u64> + '_ {
     let computed = instruction.mnemonic() == Mnemonic::Lea;
     let relative = (computed && instruction.is_ip_rel_memory_operand()).then(|| instruction.ip_rel_memory_address());
     let absolute =

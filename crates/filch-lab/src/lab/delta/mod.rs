@@ -25,10 +25,10 @@
 //! does not tell which line a store goes to.
 
 mod blocks;
+mod cheapest_path;
 mod program;
-mod repeats;
+mod repeated_pop;
 mod show;
-mod way;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -39,32 +39,36 @@ use filch_queue::bound::Bound;
 
 use crate::{figures, print};
 use blocks::{Code, End, DRAINS};
+use cheapest_path::CheapestPath;
 use program::Program;
-use repeats::Doubt;
-use way::Way;
+use repeated_pop::RepeatedPop;
 
-/// What a user may choose.
+/// Compute delta for a compiled program, from the fewest stores between two pops.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// The compiled program.
     binary: PathBuf,
 
-    /// The function that pops, or part of its name. With `+0x1f`, say, the place in it that stores the tail. If the compiler made several copies of the pop: all
-    /// such places.
+    /// The function that pops, or part of its name, or places such as NAME+0x1f.
+    ///
+    /// With an offset, it is the place in the function that stores the tail. If the compiler made
+    /// several copies of the pop, give all such places.
     #[arg(required = true, value_name = "SYMBOL")]
     symbols: Vec<String>,
 
-    /// S: how many stores a load may overtake, as `filch lab store-buffer` finds it. Without it, more than any known CPU has.
+    /// The bound S: the most stores that a load may overtake.
+    ///
+    /// `filch lab store-buffer` measures it. The default is more than any known CPU has.
     #[arg(long, value_name = "N", value_parser = bound, default_value_t = Bound::GENEROUS.get())]
     bound: usize,
 
-    /// Also write what is found to this file, as JSON.
+    /// Also write the result to this file, as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
 fn bound(text: &str) -> Result<usize, String> {
-    let stores = text.parse().map_err(|_| "this is not a number of stores; an example is 73".to_owned())?;
+    let stores = text.parse().map_err(|_| "not a number of stores; an example is 73".to_owned())?;
     Bound::new(stores).map(Bound::get).map_err(|error| error.to_string())
 }
 
@@ -88,8 +92,8 @@ struct Finding {
     other_copies: usize,
     /// The fewest stores between two pops (x), or `None` if no path leads back.
     stores: Option<u64>,
-    /// The path that makes so few stores.
-    way: Option<Way>,
+    /// The path with the fewest stores.
+    path: Option<CheapestPath>,
     /// The number of calls with an unknown target.
     indirect_calls: usize,
     /// The number of jumps with an unknown target.
@@ -103,7 +107,7 @@ impl Finding {
     fn delta(&self, bound: usize) -> Option<u64> {
         match self.stores {
             Some(0) => None,
-            Some(stores) => Some((bound as u64).div_ceil(stores.saturating_add(1)) + self.one_more()),
+            Some(stores) => Some((bound as u64).div_ceil(stores.saturating_add(1)) + self.extra_pop()),
             None => Some(1),
         }
     }
@@ -112,7 +116,7 @@ impl Finding {
     ///
     /// The store may come late in the first path and early in the last. So a run of such paths can
     /// contain one more store of the tail than it has whole paths.
-    fn one_more(&self) -> u64 {
+    fn extra_pop(&self) -> u64 {
         u64::from(self.places.iter().any(|place| !place.is_store))
     }
 
@@ -131,7 +135,7 @@ fn search(program: &Program, symbols: &[impl AsRef<str>]) -> Result<Finding> {
         }
     }
     if let (2.., Some(place)) = (places.len(), places.iter().find(|place| !place.is_store)) {
-        bail!("several places pop, so that for each the store of the tail is needed; {}", ask(program, place.function));
+        bail!("with several pops, each needs the place of its store of the tail; {}", advice(program, place.function));
     }
 
     let addresses: Vec<u64> = places.iter().map(|place| place.address).collect();
@@ -139,20 +143,20 @@ fn search(program: &Program, symbols: &[impl AsRef<str>]) -> Result<Finding> {
     let mut blocks = HashSet::new();
     for place in &places {
         let name = described(program, place);
-        let block = code.beginning_at(place.address).with_context(|| format!("no instruction begins at `{name}`"))?;
+        let block = code.starting_at(place.address).with_context(|| format!("no instruction begins at `{name}`"))?;
         if place.is_store && code.blocks[block].stores == 0 {
-            bail!("the instruction at `{name}` stores nothing: it cannot be the store of the tail");
+            bail!("the instruction at `{name}` stores nothing, so it is not the store of the tail");
         }
         if !place.is_store {
             check_pops_once(program, &code, place, block)?;
         }
         blocks.insert(block);
     }
-    let way = way::shortest(program, &code, &blocks);
-    if let (None, Some(place)) = (&way, places.iter().find(|place| !place.is_store)) {
+    let path = cheapest_path::find(program, &code, &blocks);
+    if let (None, Some(place)) = (&path, places.iter().find(|place| !place.is_store)) {
         bail!(
-            "no way back to the beginning of `{name}` is known; {}",
-            ask(program, place.function),
+            "no path back to the beginning of `{name}` was found; {}",
+            advice(program, place.function),
             name = program.functions[place.function].name()
         );
     }
@@ -169,22 +173,22 @@ fn search(program: &Program, symbols: &[impl AsRef<str>]) -> Result<Finding> {
         other_copies,
         // One of the stores on the path is the store of the tail: at the place, or somewhere in the
         // function.
-        stores: way.as_ref().map(|way| way.stores.saturating_sub(1)),
+        stores: path.as_ref().map(|path| path.stores.saturating_sub(1)),
         indirect_calls: count(&[End::CallsUnknown]),
         indirect_jumps: count(&[End::JumpsUnknown]),
         library_calls: count(&[End::CallsLibrary, End::JumpsToLibrary]),
-        way,
+        path,
     })
 }
 
 /// Returns the place that a symbol stands for.
 fn place(program: &Program, symbol: &str) -> Result<Place> {
-    let (name, offset) = split(symbol)?;
+    let (name, offset) = split_offset(symbol)?;
     let function = program.find(name, offset.is_some())?;
     let range = program.functions[function].range.clone();
     let address = range.start.saturating_add(offset.unwrap_or(0));
     if !range.contains(&address) {
-        bail!("`{name}` has {} bytes, so that `{symbol}` is not in it", range.end - range.start);
+        bail!("`{name}` has {} bytes, so `{symbol}` is not in it", range.end - range.start);
     }
     Ok(Place { function, address, is_store: offset.is_some() })
 }
@@ -192,36 +196,42 @@ fn place(program: &Program, symbol: &str) -> Result<Place> {
 /// Returns an error if a function may pop more than once in a call.
 fn check_pops_once(program: &Program, code: &Code, place: &Place, block: usize) -> Result<()> {
     let name = program.functions[place.function].name();
-    let ask = || ask(program, place.function);
-    match repeats::doubt(program, code, block) {
+    let advice = || advice(program, place.function);
+    match repeated_pop::find(program, code, block) {
         None => Ok(()),
-        Some(Doubt::Loop(address)) => {
-            bail!("one call of `{name}` may pop more than once: what stores at {address:#x} may be repeated; {}", ask())
-        }
-        Some(Doubt::Jump(address)) => {
+        Some(RepeatedPop::Loop(address)) => {
             bail!(
-                "one call of `{name}` may pop more than once: nobody knows where it jumps to at {address:#x}; {}",
-                ask()
+                "one call of `{name}` may pop more than once: the store at {address:#x} may be repeated; {}",
+                advice()
             )
         }
-        Some(Doubt::Call(address)) => {
-            bail!("one call of `{name}` may pop more than once: nobody knows what it calls at {address:#x}; {}", ask())
+        Some(RepeatedPop::Jump(address)) => {
+            bail!(
+                "one call of `{name}` may pop more than once: the target of its jump at {address:#x} is unknown; {}",
+                advice()
+            )
+        }
+        Some(RepeatedPop::Call(address)) => {
+            bail!(
+                "one call of `{name}` may pop more than once: the target of its call at {address:#x} is unknown; {}",
+                advice()
+            )
         }
     }
 }
 
 /// The advice to give the place of the store of the tail.
-fn ask(program: &Program, function: usize) -> String {
+fn advice(program: &Program, function: usize) -> String {
     let function = &program.functions[function];
-    let places = blocks::stores_of(program, function);
+    let places = blocks::tail_store_candidates(program, function);
     let shown = |address: &u64| format!("\n  {}+{:#x}", function.name(), address - function.range.start);
     let list: String = places.iter().take(20).map(shown).collect();
     let more = if places.len() > 20 { "\n  and more" } else { "" };
     if places.is_empty() {
-        return "give the place of the store of the tail, as in `NAME+0x1f`: it is in what this function calls"
+        return "give the place of the store of the tail, as in `NAME+0x1f`: it is in a function that this one calls"
             .to_owned();
     }
-    format!("give the place of the store of the tail, which may be one of these:{list}{more}")
+    format!("give the place of the store of the tail, perhaps one of these:{list}{more}")
 }
 
 /// Formats a place the way it is given on the command line.
@@ -234,10 +244,10 @@ fn described(program: &Program, place: &Place) -> String {
 }
 
 /// Splits a symbol into its name and an optional offset into the function.
-fn split(symbol: &str) -> Result<(&str, Option<u64>)> {
+fn split_offset(symbol: &str) -> Result<(&str, Option<u64>)> {
     let Some((name, offset)) = symbol.rsplit_once("+0x") else { return Ok((symbol, None)) };
     let offset = u64::from_str_radix(offset, 16)
-        .with_context(|| format!("`+0x{offset}` is not a place in a function; an example is `+0x1f`"))?;
+        .with_context(|| format!("`+0x{offset}` is not an offset in a function; an example is `+0x1f`"))?;
     Ok((name, Some(offset)))
 }
 

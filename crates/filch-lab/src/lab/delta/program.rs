@@ -31,7 +31,7 @@ pub(super) struct Function {
 impl Function {
     /// Returns the name to display.
     pub(super) fn name(&self) -> &str {
-        self.names.first().map_or("a function without a name", |name| name)
+        self.names.first().map_or("an unnamed function", |name| name)
     }
 }
 
@@ -57,24 +57,24 @@ impl Program {
     /// Reads a program from a file.
     pub(super) fn read(path: &Path) -> Result<Program> {
         let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-        Program::parse(&bytes).with_context(|| format!("{} cannot be searched", path.display()))
+        Program::parse(&bytes).with_context(|| format!("{} cannot be analysed", path.display()))
     }
 
     /// Parses the bytes of a program.
     pub(super) fn parse(bytes: &[u8]) -> Result<Program> {
-        let file = object::File::parse(bytes).context("it is not a program that was compiled")?;
+        let file = object::File::parse(bytes).context("it is not a compiled program")?;
         match file.architecture() {
             Architecture::X86_64 => {}
-            other => bail!("it is for {other:?}, and only programs for x86-64 are known here"),
+            other => bail!("it is for {other:?}, and only programs for x86-64 are supported"),
         }
         // In Mach-O files, addresses in data are chained fixups. They are not decoded here, so it
         // is not known which functions are pointed to.
-        ensure!(file.format() != BinaryFormat::MachO, "it is for macOS, and pointers in such files are not known here");
+        ensure!(file.format() != BinaryFormat::MachO, "it is for macOS, and pointers in such files are not supported");
         let is_code = |section: &object::Section<'_, '_>| section.kind() == SectionKind::Text;
         if file.kind() == ObjectKind::Relocatable
             && file.sections().any(|section| is_code(&section) && section.relocations().next().is_some())
         {
-            bail!("it is not linked yet, so that nobody knows whom it calls; give a linked program");
+            bail!("it is not linked, so the targets of its calls are unknown; give a linked program");
         }
 
         let mut sections = Vec::new();
@@ -102,10 +102,7 @@ impl Program {
         }
 
         let mut functions = functions(&file);
-        ensure!(
-            !functions.is_empty(),
-            "it has no names of functions: it was stripped; build it again and leave them in"
-        );
+        ensure!(!functions.is_empty(), "it has no function names: it was stripped; build it without stripping symbols");
         // Some functions written in assembly have no size: they end at the next function, or with
         // their section.
         let starts: Vec<u64> = functions.iter().map(|function| function.range.start).collect();
@@ -121,7 +118,7 @@ impl Program {
         }
 
         let unnamed = unnamed(&sections, &mut functions);
-        let (imports, pointers) = filled_in(&file);
+        let (imports, pointers) = loader_slots(&file);
         words.extend(pointers.values());
         for function in &mut functions {
             function.is_pointed_to |= words.contains(&function.range.start);
@@ -140,7 +137,7 @@ impl Program {
     }
 
     /// Returns the function that begins at this address.
-    pub(super) fn beginning_at(&self, address: u64) -> Option<usize> {
+    pub(super) fn starting_at(&self, address: u64) -> Option<usize> {
         self.functions.binary_search_by_key(&address, |function| function.range.start).ok()
     }
 
@@ -152,7 +149,7 @@ impl Program {
                 .iter()
                 .any(|thunk| name.starts_with(thunk))
         };
-        self.beginning_at(address).is_some_and(|function| self.functions[function].names.iter().any(is_thunk))
+        self.starting_at(address).is_some_and(|function| self.functions[function].names.iter().any(is_thunk))
     }
 
     /// Returns the target of the stub at this address; `None` if there is none.
@@ -193,7 +190,7 @@ impl Program {
         let exact = named(&|name| name == wanted);
         let mut found = match exact[..] {
             [_] if with_place => exact,
-            _ => named(&|name| name == wanted || original(name) == wanted),
+            _ => named(&|name| name == wanted || original_name(name) == wanted),
         };
         if found.is_empty() {
             found = named(&|name| name.contains(wanted));
@@ -211,7 +208,7 @@ impl Program {
                 };
                 let list: String = found.iter().take(20).map(shown).collect();
                 let more = if found.len() > 20 { "\n  and more" } else { "" };
-                bail!("{} functions have `{wanted}` in their names; give the whole name of the one that pops, as in brackets, or of all that do, each with the place that stores the tail, as in `NAME+0x1f`:{list}{more}", found.len())
+                bail!("{} functions have `{wanted}` in their names; give the full name of the function that pops, as in brackets, or, if several pop, each with the place of its store of the tail, as in `NAME+0x1f`:{list}{more}", found.len())
             }
         }
     }
@@ -219,13 +216,13 @@ impl Program {
 
 /// Whether both functions have the same name in the source.
 pub(super) fn are_copies(one: &Function, other: &Function) -> bool {
-    one.names.iter().any(|name| other.names.iter().any(|same| original(same) == original(name)))
+    one.names.iter().any(|name| other.names.iter().any(|same| original_name(same) == original_name(name)))
 }
 
 /// Returns the original name of a compiler's copy such as `pop.constprop.0`.
 ///
 /// A `.cold` part is not a copy: it was moved, and is entered from the rest.
-fn original(name: &str) -> &str {
+fn original_name(name: &str) -> &str {
     let copies = [".constprop.", ".isra.", ".part.", ".llvm.", ".lto_priv."];
     if name.contains(".cold") {
         return name;
@@ -272,7 +269,7 @@ fn unnamed(sections: &[(u64, Vec<u8>)], functions: &mut [Function]) -> usize {
         for index in inside.map(Some).chain([None]).collect::<Vec<_>>() {
             let to = index.map_or(end, |index| functions[index].range.start);
             let gap = code.get((from - first) as usize..(to.max(from) - first) as usize).unwrap_or_default();
-            let count = without_padding(gap);
+            let count = count_without_padding(gap);
             unnamed += count;
             if let (true, Some(before)) = (count > 0, before) {
                 let function: &mut Function = &mut functions[before];
@@ -286,7 +283,7 @@ fn unnamed(sections: &[(u64, Vec<u8>)], functions: &mut [Function]) -> usize {
 }
 
 /// Returns how many of these bytes are neither 0 nor padding instructions.
-fn without_padding(gap: &[u8]) -> usize {
+fn count_without_padding(gap: &[u8]) -> usize {
     let mut decoder = Decoder::new(64, gap, DecoderOptions::NONE);
     let mut count = 0;
     while decoder.can_decode() {
@@ -324,14 +321,14 @@ fn is_constant(section: &object::Section<'_, '_>) -> bool {
     if !has(object::elf::SHF_ALLOC) {
         return false;
     }
-    let is_the_loaders = |name: &str| {
+    let is_written_by_loader = |name: &str| {
         name.starts_with(".data.rel.ro") || [".init_array", ".fini_array", ".got", ".got.plt"].contains(&name)
     };
-    !has(object::elf::SHF_WRITE) || section.name().is_ok_and(is_the_loaders)
+    !has(object::elf::SHF_WRITE) || section.name().is_ok_and(is_written_by_loader)
 }
 
 /// Returns where the loader puts addresses of functions: of libraries, and of this program.
-fn filled_in(file: &object::File<'_>) -> (HashSet<u64>, HashMap<u64, u64>) {
+fn loader_slots(file: &object::File<'_>) -> (HashSet<u64>, HashMap<u64, u64>) {
     let (mut imports, mut pointers) = (HashSet::new(), HashMap::new());
     let symbols = file.dynamic_symbol_table();
     for (slot, relocation) in file.dynamic_relocations().into_iter().flatten() {
@@ -397,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_loader_alone_writes_is_believed() {
+    fn only_slots_that_the_loader_alone_writes_have_known_targets() {
         let target = |slot| program().target(slot);
         assert_eq!((target(0x5000), target(0x5008)), (Target::Here(0x1234), Target::Library));
         // The program may have put something else there, or nothing says what is there.
@@ -406,7 +403,7 @@ mod tests {
 
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     #[test]
-    fn what_is_not_loaded_or_can_be_written_is_not_believed() {
+    fn sections_that_are_writable_or_not_loaded_are_not_constant() {
         let bytes = fs::read(std::env::current_exe().unwrap()).unwrap();
         let constants = Program::parse(&bytes).unwrap().constants;
         let file = object::File::parse(&bytes[..]).unwrap();
@@ -417,10 +414,10 @@ mod tests {
     }
 
     #[test]
-    fn a_stub_leads_where_its_slot_does() {
+    fn a_stub_has_the_target_of_its_slot() {
         let targets = [0x4000, 0x4010, 0x4020, 0x4030].map(|address| program().stub(address));
-        let wanted = [Target::Here(0x1234), Target::Library, Target::Unknown, Target::Unknown];
-        assert_eq!(targets, wanted.map(Some));
+        let expected = [Target::Here(0x1234), Target::Library, Target::Unknown, Target::Unknown];
+        assert_eq!(targets, expected.map(Some));
         assert_eq!([0x3fff, 0x4040].map(|address| program().stub(address)), [None, None]);
     }
 }

@@ -3,9 +3,9 @@
 use object::write::{Object, Symbol, SymbolSection};
 use object::{Architecture, BinaryFormat, Endianness, SymbolFlags, SymbolKind, SymbolScope};
 
-mod doubts;
+mod overestimates;
 
-use super::way::Leaves;
+use super::cheapest_path::Exit;
 use super::*;
 use crate::command_line;
 
@@ -66,12 +66,12 @@ impl Op {
         }
     }
 
-    fn goes_somewhere(self) -> bool {
+    fn has_target(self) -> bool {
         matches!(self, Jump(_) | TailCall(_) | Branch(_) | Call(_) | CallMiddle(_) | Take(_))
     }
 
     fn length(self) -> usize {
-        self.bytes().len() + if self.goes_somewhere() { 4 } else { 0 }
+        self.bytes().len() + if self.has_target() { 4 } else { 0 }
     }
 }
 
@@ -89,7 +89,8 @@ fn assemble(functions: Functions<'_>) -> (Vec<u8>, Vec<usize>) {
         starts.push(end.next_multiple_of(16));
         end = end.next_multiple_of(16) + offset(ops, ops.len());
     }
-    let start_of = |name: &str| starts[functions.iter().position(|(other, _)| *other == name).expect("it is there")];
+    let start_of =
+        |name: &str| starts[functions.iter().position(|(other, _)| *other == name).expect("the function exists")];
     let mut code: Vec<u8> = Vec::new();
     for ((_, ops), start) in functions.iter().zip(&starts) {
         code.resize(*start, 0xcc);
@@ -145,7 +146,7 @@ fn stores(functions: Functions<'_>) -> Option<u64> {
 }
 
 fn refusal(result: Result<impl Sized>) -> String {
-    format!("{:#}", result.err().expect("it is refused"))
+    format!("{:#}", result.err().expect("the program should be refused"))
 }
 
 const POP: (&str, &[Op]) = ("pop", &[Store, Return]);
@@ -184,14 +185,14 @@ fn a_pop_inside_a_called_function_is_a_pop() {
         &[POP, ("worker", &[Store, Store, Call("step"), Jump(0)]), ("step", &[Store, Call("pop"), Return])];
     // Two stores in the loop, one in the step, and two return addresses.
     assert_eq!(stores(functions), Some(5));
-    let way = found(functions, "pop").way.unwrap();
-    let names: Vec<_> = way.steps.iter().map(|step| step.function).collect();
+    let path = found(functions, "pop").path.unwrap();
+    let names: Vec<_> = path.steps.iter().map(|step| step.function).collect();
     assert_eq!((names.first(), names.contains(&1), names.contains(&2)), (Some(&0), true, true));
-    assert_eq!(way.steps.iter().map(|step| step.stores).sum::<u64>(), way.stores);
+    assert_eq!(path.steps.iter().map(|step| step.stores).sum::<u64>(), path.stores);
 }
 
 #[test]
-fn a_function_returns_to_who_called_it_and_not_to_others() {
+fn a_function_returns_only_to_its_caller() {
     let other: Vec<Op> = [&[Store; 20][..], &[Call("work"), Call("pop"), Jump(0)]].concat();
     let worker: Vec<Op> = [&[Call("work")], &[Store; 5][..], &[Call("pop"), Jump(0)]].concat();
     assert_eq!(stores(&[POP, ("worker", &worker), ("other", &other), ("work", &[Return])]), Some(7));
@@ -204,32 +205,32 @@ fn a_tail_call_returns_to_the_first_caller() {
 }
 
 #[test]
-fn an_indirect_call_may_pop_at_once() {
+fn an_indirect_call_may_pop_immediately() {
     let finding = found(&[POP, ("worker", &[Call("pop"), Store, CallUnknown, Store, Store, Jump(0)])], "pop");
     // One store, and the return address of that call.
     assert_eq!((finding.stores, finding.indirect_calls, finding.indirect_jumps), (Some(2), 1, 0));
-    assert!(matches!(finding.way.unwrap().leaves, Some(Leaves::Call(_))));
+    assert!(matches!(finding.path.unwrap().exit, Some(Exit::Call(_))));
 }
 
 #[test]
-fn an_indirect_jump_may_lead_to_a_pop_at_once() {
+fn an_indirect_jump_may_reach_a_pop_immediately() {
     let finding = found(&[POP, ("worker", &[Call("pop"), Store, Store, JumpUnknown])], "pop");
     assert_eq!((finding.stores, finding.indirect_calls, finding.indirect_jumps), (Some(2), 0, 1));
-    assert!(matches!(finding.way.unwrap().leaves, Some(Leaves::Jump(_))));
+    assert!(matches!(finding.path.unwrap().exit, Some(Exit::Jump(_))));
 }
 
 #[test]
-fn an_unknown_caller_may_pop_again_at_once() {
+fn an_unknown_caller_may_pop_again_immediately() {
     let finding = found(&[("pop", &[Store, Store, Return])], "pop");
     assert_eq!(finding.stores, Some(1));
-    assert_eq!(finding.way.unwrap().leaves, Some(Leaves::Return(0)));
+    assert_eq!(finding.path.unwrap().exit, Some(Exit::Return(0)));
     // A function that is pointed to may have unknown callers besides the known ones.
     let worker: &[Op] = &[Take("pop"), Store, Store, Call("pop"), Jump(0)];
     assert_eq!(stores(&[POP, ("worker", worker)]), Some(0));
 }
 
 #[test]
-fn a_fence_on_every_way_hides_nothing() {
+fn a_fence_on_every_path_hides_no_pop() {
     for drain in [Fence, LockedAdd] {
         let finding = found(&[POP, ("worker", &[Call("pop"), drain, Jump(0)])], "pop");
         assert!(finding.drains());
@@ -242,7 +243,7 @@ fn a_fence_on_every_way_hides_nothing() {
 }
 
 #[test]
-fn from_the_store_of_the_tail_a_pop_that_finds_nothing_is_no_pop() {
+fn with_the_place_of_the_store_a_pop_of_an_empty_queue_does_not_count() {
     // Empty: returns at once. Otherwise two stores, the first of which is the store of the tail.
     let pop: (&str, &[Op]) = ("pop", &[Branch(3), Store, Store, Return]);
     let locked: (&str, &[Op]) = ("pop", &[Branch(2), LockedAdd, Return]);
@@ -253,18 +254,18 @@ fn from_the_store_of_the_tail_a_pop_that_finds_nothing_is_no_pop() {
     assert!(refusal(search(&program(functions), &["pop+0x0"])).contains("stores nothing"));
     assert!(refusal(search(&program(functions), &["pop+0x7"])).contains("no instruction begins at"));
     assert!(refusal(search(&program(functions), &["pop+0x70"])).contains("has 11 bytes"));
-    assert!(refusal(search(&program(functions), &["pop+0xyz"])).contains("is not a place in a function"));
+    assert!(refusal(search(&program(functions), &["pop+0xyz"])).contains("is not an offset in a function"));
 }
 
 #[test]
-fn who_pops_once_hides_one() {
+fn a_program_that_pops_once_hides_one_pop() {
     let functions: Functions<'_> = &[POP, ("worker", &[Call("pop"), Stop])];
     let finding = found(functions, "pop+0x0");
     assert_eq!((finding.stores, finding.delta(73)), (None, Some(1)));
     assert!(show::text(&program(functions), &finding, 73).contains("pops once"));
     // Without the place that stores the tail, the answer is not certain.
     let refused = refusal(search(&program(functions), &["pop"]));
-    assert!(refused.contains("no way back") && refused.contains("pop+0x0"), "{refused}");
+    assert!(refused.contains("no path back") && refused.contains("pop+0x0"), "{refused}");
 }
 
 #[test]
@@ -286,7 +287,7 @@ fn delta_follows_from_the_stores_and_the_bound() {
 }
 
 #[test]
-fn json_has_the_answer_and_the_way() {
+fn json_has_the_result_and_the_path() {
     let functions: Functions<'_> = &[POP, ("worker", &[Store, Store, Call("pop"), Jump(0)])];
     let finding = found(functions, "pop");
     let json = show::json(&program(functions), &finding, 73, std::path::Path::new("a program"));
@@ -296,7 +297,7 @@ fn json_has_the_answer_and_the_way() {
 }
 
 #[test]
-fn names_are_found_by_parts_and_in_their_mangled_form() {
+fn functions_are_found_by_parts_of_names_and_by_mangled_names() {
     let mangled = "_ZN5queue3pop17h0123456789abcdefE";
     let both = program(&[(mangled, &[Store, Return]), ("popular", &[Return])]);
     assert_eq!(both.functions[both.find("queue::pop", false).unwrap()].name(), "queue::pop");
@@ -310,9 +311,9 @@ fn names_are_found_by_parts_and_in_their_mangled_form() {
 }
 
 #[test]
-fn what_cannot_be_searched_is_refused_with_a_reason() {
-    assert!(refusal(Program::parse(b"#!/bin/sh")).contains("not a program"));
-    assert!(refusal(Program::parse(b"")).contains("not a program"));
+fn an_unsupported_file_is_refused_with_a_reason() {
+    assert!(refusal(Program::parse(b"#!/bin/sh")).contains("not a compiled program"));
+    assert!(refusal(Program::parse(b"")).contains("not a compiled program"));
     let stripped = object(&[], Architecture::X86_64).write().unwrap();
     assert!(refusal(Program::parse(&stripped)).contains("it was stripped"));
     let other = object(&[POP], Architecture::Aarch64).write().unwrap();
@@ -325,7 +326,7 @@ fn what_cannot_be_searched_is_refused_with_a_reason() {
 }
 
 #[test]
-fn what_is_not_linked_is_refused() {
+fn an_unlinked_file_is_refused() {
     let mut unlinked = object(&[("worker", &[Call("worker"), Return])], Architecture::X86_64);
     let text = unlinked.section_id(object::write::StandardSection::Text);
     let symbol = unlinked.symbol_id(b"worker").unwrap();

@@ -9,15 +9,15 @@ use std::sync::atomic::{fence, Ordering};
 ///
 /// It is read from the program's own code.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn of_a_fence() -> Option<String> {
+pub(super) fn fence_instruction() -> Option<String> {
     use iced_x86::{Decoder, DecoderOptions, FlowControl};
 
     /// More bytes than a fence and the return need.
-    const ENOUGH: usize = 32;
+    const MAX_BYTES: usize = 32;
 
-    let start = fence_alone as fn() as *const u8;
+    let start = only_a_fence as fn() as *const u8;
     let mut code = Vec::new();
-    while code.len() < ENOUGH {
+    while code.len() < MAX_BYTES {
         // SAFETY: code is readable, and this byte belongs to the function: no earlier byte was its
         // last, or the loop would have ended.
         code.push(unsafe { *start.add(code.len()) });
@@ -26,7 +26,7 @@ pub(super) fn of_a_fence() -> Option<String> {
         match whole.last() {
             // In a build without optimisation the fence is in a called function.
             Some(last) if last.flow_control() != FlowControl::Next => return None,
-            Some(last) if is_a_fence(&name(last)) => return Some(name(last)),
+            Some(last) if is_fence(&name(last)) => return Some(name(last)),
             _ => {}
         }
     }
@@ -34,7 +34,7 @@ pub(super) fn of_a_fence() -> Option<String> {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn is_a_fence(name: &str) -> bool {
+fn is_fence(name: &str) -> bool {
     name == "mfence" || name.starts_with("lock ")
 }
 
@@ -50,14 +50,14 @@ fn name(instruction: &iced_x86::Instruction) -> String {
 
 /// Returns `None`: the instruction is unknown on this architecture.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn of_a_fence() -> Option<String> {
-    let _ = fence_alone;
+pub(super) fn fence_instruction() -> Option<String> {
+    let _ = only_a_fence;
     None
 }
 
 /// A fence, compiled as everywhere in this program.
 #[inline(never)]
-fn fence_alone() {
+fn only_a_fence() {
     // SeqCst: this fence is what is inspected.
     fence(Ordering::SeqCst);
 }
@@ -69,12 +69,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_locked_instruction_is_told_from_one_that_is_not() {
+    fn a_locked_instruction_is_recognised() {
         let named = |code: &[u8]| name(&Decoder::new(64, code, DecoderOptions::NONE).decode());
         assert_eq!(named(&[0x0f, 0xae, 0xf0]), "mfence");
         // lock or dword ptr [rsp - 0x40], 0
         assert_eq!(named(&[0xf0, 0x83, 0x4c, 0x24, 0xc0, 0x00]), "lock or");
         assert_eq!(named(&[0x83, 0x4c, 0x24, 0xc0, 0x00]), "or");
-        assert!(is_a_fence("mfence") && is_a_fence("lock or") && !is_a_fence("or"));
+        assert!(is_fence("mfence") && is_fence("lock or") && !is_fence("or"));
     }
 }

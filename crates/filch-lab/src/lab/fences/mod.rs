@@ -1,8 +1,8 @@
 //! What fences, barriers, wake-ups and steals cost: the prices that all designs here trade in.
 
-mod alone;
 mod instruction;
-mod together;
+mod single_thread;
+mod two_threads;
 
 use std::path::PathBuf;
 use std::thread;
@@ -19,14 +19,14 @@ use crate::{print, say, stats, watch};
 /// The name of the suite in its rows.
 pub(crate) const SUITE: &str = "fences";
 
-/// What a user may choose.
+/// Measure what fences, barriers, wake-ups and steals cost.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Fewer rounds.
+    /// Measure fewer rounds.
     #[arg(long)]
     quick: bool,
 
-    /// Also write the figures to this file, as JSON.
+    /// Also write the measurements to this file, as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -48,18 +48,23 @@ struct Price {
 /// Returns all prices of this machine, and a sentence for each that it lacks.
 fn prices(cores: Cores) -> (Vec<Price>, Vec<String>) {
     let price = |case, threads, what: &str, measure: Measure| Price { case, threads, what: what.to_owned(), measure };
-    let fence = match instruction::of_a_fence() {
+    let fence = match instruction::fence_instruction() {
         Some(instruction) => format!("a store and a SeqCst fence, which is `{instruction}` here"),
         None => "a store and a SeqCst fence".to_owned(),
     };
     let mut all = vec![
-        price("store", 1, "a store", Box::new(|_| alone::store().map(Some))),
-        price("fence", 1, &fence, Box::new(|_| alone::store_and_fence().map(Some))),
+        price("store", 1, "a store", Box::new(|_| single_thread::store().map(Some))),
+        price("fence", 1, &fence, Box::new(|_| single_thread::store_and_fence().map(Some))),
         #[cfg(target_arch = "x86_64")]
-        price("mfence", 1, "a store and `mfence`", Box::new(|_| alone::store_and_mfence().map(Some))),
-        price("locked-add", 1, "an atomic addition", Box::new(|_| alone::locked_add().map(Some))),
+        price("mfence", 1, "a store and `mfence`", Box::new(|_| single_thread::store_and_mfence().map(Some))),
+        price("locked-add", 1, "an atomic addition", Box::new(|_| single_thread::locked_add().map(Some))),
         #[cfg(target_os = "linux")]
-        price("system-call", 1, "a system call that does nothing", Box::new(|_| alone::system_call().map(Some))),
+        price(
+            "system-call",
+            1,
+            "a system call that does nothing",
+            Box::new(|_| single_thread::system_call().map(Some)),
+        ),
     ];
     let mut missing = Vec::new();
     if cfg!(not(target_arch = "x86_64")) {
@@ -69,23 +74,25 @@ fn prices(cores: Cores) -> (Vec<Price>, Vec<String>) {
     let kernel = if cfg!(windows) { "FlushProcessWriteBuffers" } else { "membarrier, private and expedited" };
     let is_registered = barrier::register();
     if is_registered {
-        let what = format!("{kernel}, with no other thread at work");
-        all.push(price("membarrier", 1, &what, Box::new(|_| alone::heavy_barrier().map(Some))));
+        let what = format!("{kernel}, with no other busy thread");
+        all.push(price("membarrier", 1, &what, Box::new(|_| single_thread::heavy_barrier().map(Some))));
     } else {
-        missing.push("The system has no barrier on behalf of other threads, or refuses it.".to_owned());
+        missing.push(
+            "The system does not support or allow a barrier for all threads of a process (membarrier).".to_owned(),
+        );
     }
     if !cores.are_two() {
-        missing.push("What takes two threads is left out: they cannot have a core each.".to_owned());
+        missing.push("Measurements with two threads are left out: this process may not use two cores.".to_owned());
         return (all, missing);
     }
     if is_registered {
         let what = format!("{kernel}, with a busy thread on another core");
-        all.push(price("membarrier-busy", 2, &what, Box::new(together::heavy_barrier_with_a_peer)));
+        all.push(price("membarrier-busy", 2, &what, Box::new(two_threads::heavy_barrier_with_a_peer)));
     }
     let what = "from the call that wakes a sleeping thread to its first instruction";
-    all.push(price("wake", 2, what, Box::new(|cores| together::wake(cores).map(Some))));
+    all.push(price("wake", 2, what, Box::new(|cores| two_threads::wake(cores).map(Some))));
     let what = "chase_lev: the steal of a task that another core has just pushed";
-    all.push(price("steal", 2, what, Box::new(|cores| together::steal(cores).map(Some))));
+    all.push(price("steal", 2, what, Box::new(|cores| two_threads::steal(cores).map(Some))));
     (all, missing)
 }
 
@@ -99,7 +106,7 @@ pub(crate) fn measure(quick: bool) -> Result<Vec<Series>> {
         cores.pin_owner();
         rounds(&prices, if quick { 7 } else { 25 }, cores, watch::is_over)
     });
-    measuring.join().map_err(|_| anyhow!("the thread that measured failed"))?
+    measuring.join().map_err(|_| anyhow!("the measuring thread panicked"))?
 }
 
 /// Runs `rounds` rounds of samples of all prices.
@@ -135,7 +142,7 @@ fn rounds(prices: &[Price], rounds: usize, cores: Cores, is_over: fn() -> bool) 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     arguments.json.iter().try_for_each(|path| figures::check_writable(path))?;
     let machine = Machine::here();
-    say(&format!("Prices on {machine}."));
+    say(&format!("Measuring the costs of operations on {machine}."));
     let series = measure(arguments.quick)?;
     if let Some(path) = &arguments.json {
         figures::write_json(path, &figures::rows(SUITE, &series, &machine))?;
@@ -158,14 +165,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_price_has_a_sample_a_round_and_says_what_it_is() {
+    fn every_price_has_a_sample_per_round_and_a_description() {
         let cores = Cores::choose();
         let (prices, missing) = prices(cores);
         let series = rounds(&prices, 1, cores, || false).unwrap();
         for case in ["store", "fence", "locked-add", "membarrier", "membarrier-busy", "wake", "steal"] {
             assert!(
                 series.iter().any(|series| series.case == case) || !missing.is_empty(),
-                "{case} is missing and nothing says so"
+                "{case} is missing and no sentence explains it"
             );
         }
         for series in &series {
@@ -177,23 +184,23 @@ mod tests {
     }
 
     #[test]
-    fn a_price_that_cannot_be_taken_is_named() {
+    fn the_error_names_the_price_that_cannot_be_measured() {
         let broken = Price { case: "wake", threads: 2, what: String::new(), measure: Box::new(|_| Err(anyhow!("no"))) };
         let error = rounds(&[broken], 1, Cores::choose(), || false).unwrap_err();
         assert_eq!(format!("{error:#}"), "`wake` failed in round 1: no");
     }
 
     #[test]
-    fn a_round_that_is_over_in_the_middle_does_not_count() {
+    fn an_interrupted_round_does_not_count() {
         use std::sync::atomic::{AtomicUsize, Ordering};
-        static ASKED: AtomicUsize = AtomicUsize::new(0);
+        static CALLS: AtomicUsize = AtomicUsize::new(0);
         let price = |case| Price {
             case,
             threads: 1,
             what: String::new(),
             measure: Box::new(|_: Cores| Ok(Some(1.0))) as Measure,
         };
-        let is_over = || ASKED.fetch_add(1, Ordering::Relaxed) == 5;
+        let is_over = || CALLS.fetch_add(1, Ordering::Relaxed) == 5;
         let prices = [Price { ..price("store") }, Price { ..price("fence") }];
         let series = rounds(&prices, 9, Cores::choose(), is_over).unwrap();
         assert_eq!(series.iter().map(|series| series.samples.len()).collect::<Vec<_>>(), [2, 2]);

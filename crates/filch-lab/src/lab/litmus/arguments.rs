@@ -11,32 +11,44 @@ use crate::seconds;
 /// The default number of runs of each point, if no calibration relies on them.
 pub(super) const RUNS: u64 = 3_000;
 /// The largest sensible number of runs: it takes years.
-const MOST_RUNS: u64 = 1_000_000_000_000;
+const MAX_RUNS: u64 = 1_000_000_000_000;
 
-/// What a user may choose.
+/// Test whether a load overtakes more stores than the bound allows.
+///
+/// The fence-free queues rely on this bound.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// How often each point near the line is raced in each placement; others have a tenth. The paper has ten million. Without it 3,000, and with `--calibrate` as many as that takes, which is minutes.
+    /// The number of runs of each point near the line, in each placement.
+    ///
+    /// Other points have a tenth of it. The paper has ten million. The default is 3,000; with
+    /// --calibrate it is as many as a calibration needs, which takes minutes.
     #[arg(long, value_name = "N", value_parser = runs)]
     pub(super) runs: Option<u64>,
 
-    /// End after so many seconds with what there is. Every point is raced a little first, then more.
+    /// Stop after this many seconds, with the counts so far.
+    ///
+    /// Every point has a few runs first, then more.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) seconds: Option<Duration>,
 
-    /// The bound S to put to the test. Without it the store buffer is measured first: S is its entries plus one. With `--calibrate` it is measured and put to the test all the same, and a larger S is written.
+    /// The bound S to test [default: the entries of the store buffer, plus one].
+    ///
+    /// Without it, the store buffer is measured first. With --calibrate, the bound that follows
+    /// from the store buffer is tested in any case, and S is written if it is larger.
     #[arg(long, value_name = "S", value_parser = bound)]
     pub(super) bound: Option<usize>,
 
-    /// Keep the counts in this file, as JSON.
+    /// Save the counts to this file, as JSON.
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
 
-    /// Go on from the counts in the file of `--state`: what is left of `--runs` is raced. More runs than before mean more to do.
+    /// Resume from the counts in the file of --state.
+    ///
+    /// Only the missing runs are made. A larger --runs than before asks for more.
     #[arg(long, requires = "state")]
     pub(super) resume: bool,
 
-    /// Also write the figures to this file, as JSON.
+    /// Also write the results to this file, as JSON.
     #[arg(long, value_name = "FILE")]
     pub(super) json: Option<PathBuf>,
 
@@ -44,18 +56,22 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE.svg")]
     pub(super) plot: Option<PathBuf>,
 
-    /// Write the bound to this file, for the queues to make their delta from on this model of CPU. It is never below the entries of the store buffer plus one, those that are published of such a CPU, and what the file says already. There is none
-    /// if a load was caught overtaking more, which FILE.refuted keeps in mind, nor if too few runs could have shown it, nor for CPUs of AMD, on which stores wait outside of the store buffer as well.
+    /// Write the bound to this file, from which the queues compute delta on such CPUs.
+    ///
+    /// The bound is never below the entries of the store buffer plus one, measured or published,
+    /// nor below the bound that the file already has. Nothing is written if a load overtook more
+    /// stores, which is recorded in FILE.refuted, or if too few runs could have shown that. Nothing
+    /// is written for AMD CPUs either, where stores also wait outside of the store buffer.
     #[arg(long, value_name = "FILE")]
     pub(super) calibrate: Option<PathBuf>,
 }
 
 fn runs(text: &str) -> Result<u64, String> {
     match text.parse() {
-        Ok(0) => Err("without a run there is nothing to tell; give 1 or more".to_owned()),
-        Ok(runs @ 1..=MOST_RUNS) => Ok(runs),
-        Ok(_) => Err("nobody can wait for so many runs".to_owned()),
-        Err(_) => Err("this is not a number of runs; an example is 3000".to_owned()),
+        Ok(0) => Err("too few runs: give at least 1".to_owned()),
+        Ok(runs @ 1..=MAX_RUNS) => Ok(runs),
+        Ok(_) => Err(format!("too many runs: give at most {MAX_RUNS}")),
+        Err(_) => Err("not a number of runs; an example is 3000".to_owned()),
     }
 }
 
@@ -65,7 +81,7 @@ fn bound(text: &str) -> Result<usize, String> {
         Ok(_) => {
             Err(format!("a bound is the entries of a store buffer plus one: from 2 to {}", Calibration::LARGEST_BOUND))
         }
-        Err(_) => Err("this is not a number of stores; an example is 73".to_owned()),
+        Err(_) => Err("not a number of stores; an example is 73".to_owned()),
     }
 }
 
@@ -79,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_has_a_default() {
+    fn omitted_options_have_defaults() {
         let arguments = arguments(&[]).unwrap();
         assert_eq!((arguments.runs, arguments.seconds, arguments.bound, arguments.resume), (None, None, None, false));
         assert!(arguments.state.or(arguments.json).or(arguments.plot).or(arguments.calibrate).is_none());
@@ -88,9 +104,9 @@ mod tests {
     #[test]
     fn bad_input_is_refused_with_a_reason() {
         for (words, reason) in [
-            (&["--runs", "0"][..], "without a run"),
+            (&["--runs", "0"][..], "too few runs: give at least 1"),
             (&["--runs", "many"], "not a number of runs"),
-            (&["--runs", "9999999999999"], "nobody can wait"),
+            (&["--runs", "9999999999999"], "too many runs: give at most 1000000000000"),
             (&["--seconds", "0"], "above 0"),
             (&["--bound", "1"], "from 2 to 512"),
             (&["--bound", "513"], "from 2 to 512"),

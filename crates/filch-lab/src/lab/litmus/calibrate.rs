@@ -9,7 +9,7 @@ use filch_queue::bound::Bound;
 use filch_queue::calibration::{Calibration, Cpu, Evidence};
 
 use super::counts::Counts;
-use super::weight::RUNS_TO_TRUST;
+use super::evidence::RUNS_TO_TRUST;
 use super::{Sweep, Verdict};
 use crate::figures::grouped;
 use crate::lab::published;
@@ -30,19 +30,19 @@ impl<'a> Calibrator<'a> {
     ///
     /// A refutation is final: a later sweep that catches less does not change it.
     pub(super) fn new(path: &Path, cpu: &'a Cpu) -> Result<Calibrator<'a>> {
-        published::ensure_nothing_waits_elsewhere(cpu)?;
-        let path = pointed_to(path);
-        let record = beside(&path);
+        published::ensure_stores_wait_only_in_buffer(cpu)?;
+        let path = link_target(path);
+        let record = refutation_path(&path);
         figures::check_writable(&record)?;
         if read(&record)?.is_some_and(|text| text.contains(&model_of(cpu))) {
             bail!(
-                "{} says that a calibration of this CPU was refuted; delete it to try all the same",
+                "{} says that a calibration of this CPU was refuted; delete it to calibrate nevertheless",
                 record.display()
             );
         }
         let earlier = read(&path)?.map(|text| Calibration::parse_anywhere(&text)).transpose();
         let earlier = earlier
-            .with_context(|| format!("{} is there already, and is not replaced; give another file", path.display()))?;
+            .with_context(|| format!("{} already exists and is not replaced; give another file", path.display()))?;
         if let Some(earlier) = earlier.as_ref().filter(|earlier| earlier.cpu() != cpu) {
             bail!("{} is for another CPU, {}, and is not replaced; give another file", path.display(), earlier.cpu());
         }
@@ -55,7 +55,7 @@ impl<'a> Calibrator<'a> {
         let before = self.earlier.as_ref().map_or(0, |earlier| earlier.evidence().entries);
         ensure!(
             measured >= before,
-            "the store buffer shows {measured} entries, and {} says that {before} were measured: try again when the machine is less busy",
+            "{measured} entries of the store buffer were measured, and {} says that there are {before}: try again when the machine is less busy",
             self.path.display()
         );
         Ok(())
@@ -63,62 +63,62 @@ impl<'a> Calibrator<'a> {
 
     /// Stores the result of a sweep. If the sweep refutes the bound, no file stays where a program
     /// would read it.
-    pub(super) fn store(self, asked: Option<usize>, entries: Option<usize>, counts: &Counts) -> Result<()> {
-        let Some(entries) = entries else { bail!("the store buffer was not measured, so there is no calibration") };
+    pub(super) fn store(self, requested: Option<usize>, entries: Option<usize>, counts: &Counts) -> Result<()> {
+        let Some(entries) = entries else { bail!("the store buffer was not measured, so no calibration is possible") };
         // The sweep took long: another process may have written to the file meanwhile.
         let now = Calibrator::new(&self.path, self.cpu)?;
         now.ensure_whole(entries)?;
-        now.store_over_what_is_there(asked, entries, counts)
+        now.store_result(requested, entries, counts)
     }
 
-    fn store_over_what_is_there(&self, asked: Option<usize>, entries: usize, counts: &Counts) -> Result<()> {
+    fn store_result(&self, requested: Option<usize>, entries: usize, counts: &Counts) -> Result<()> {
         let (sweep, runs) = (Sweep::new(entries + 1, counts), counts.total().runs);
         match sweep.verdict {
             Verdict::Stands => {}
             Verdict::Raised(seen) if seen <= published::most_entries(self.cpu, entries) + 1 => bail!(
-                "a load overtook {seen} stores, and the store buffer shows {entries} entries: perhaps that is half of it, and another hardware thread of the core had the other half; try again when the machine is less busy"
+                "a load overtook {seen} stores, and {entries} entries of the store buffer were measured: another hardware thread of the core may have used the other half; try again when the machine is less busy"
             ),
             Verdict::Raised(seen) => {
                 return Err(self.refute(runs, &format!(
-                    "a load overtook {seen} stores, and a store buffer of {entries} entries explains {} at most: what was caught is the least that can happen, nothing says what the most is, so there is no calibration",
+                    "a load overtook {seen} stores, and a store buffer of {entries} entries explains at most {}: loads may overtake even more, so no calibration is possible",
                     sweep.supposed
                 )))
             }
             Verdict::Refuted => {
-                return Err(self.refute(runs, "there is no bound on this CPU, so there is no calibration"))
+                return Err(self.refute(runs, "there is no bound on this CPU, so no calibration is possible"))
             }
         }
-        let (calibration, why) = self.calibration(asked, entries, &sweep, runs)?;
+        let (calibration, why) = self.calibration(requested, entries, &sweep, runs)?;
         figures::write_file(&self.path, |writer| Ok(write!(writer, "{calibration}")?))?;
-        print(&words(&self.path, &calibration, why))
+        print(&description(&self.path, &calibration, why))
     }
 
-    /// Records the reason beside the calibration's path, and removes an earlier calibration.
+    /// Records the reason beside the calibration, and removes an earlier calibration.
     fn refute(&self, runs: u64, reason: &str) -> Error {
-        let record = beside(&self.path);
-        let kept = read(&record).and_then(|before| {
+        let record = refutation_path(&self.path);
+        let recorded = read(&record).and_then(|before| {
             figures::write_file(&record, |writer| {
                 write!(writer, "{}", before.unwrap_or_default())?;
                 writeln!(writer, "{}, {}: {reason}.", date::today(), self.cpu)?;
                 Ok(writeln!(
                     writer,
-                    "Runs of the litmus test: {}. Delete this file to calibrate all the same.",
+                    "Runs of the litmus test: {}. Delete this file to calibrate nevertheless.",
                     grouped(runs as usize)
                 )?)
             })
         });
-        let all = match kept {
-            Ok(()) => anyhow!("{reason}; {} keeps that in mind", record.display()),
-            Err(failure) => anyhow!("{reason}; and this could not be kept: {failure:#}"),
+        let error = match recorded {
+            Ok(()) => anyhow!("{reason}; {} records this", record.display()),
+            Err(failure) => anyhow!("{reason}; this could not be recorded: {failure:#}"),
         };
         if self.earlier.is_none() {
-            return all;
+            return error;
         }
         let path = self.path.display();
         match fs::remove_file(&self.path) {
-            Ok(()) => all.context(format!("{path} is refuted, and was removed")),
+            Ok(()) => error.context(format!("{path} is refuted and was removed")),
             Err(failure) => {
-                all.context(format!("{path} is refuted, and could not be removed ({failure}): do not use it"))
+                error.context(format!("{path} is refuted but could not be removed ({failure}): do not use it"))
             }
         }
     }
@@ -131,22 +131,22 @@ impl<'a> Calibrator<'a> {
     /// possible.
     fn calibration(
         &self,
-        asked: Option<usize>,
+        requested: Option<usize>,
         entries: usize,
         sweep: &Sweep,
         runs: u64,
     ) -> Result<(Calibration, Option<&'static str>)> {
         ensure!(
             sweep.can_see(),
-            "{}, so that nothing says that a larger one would have been caught: there is no calibration; try more runs, or a machine that is less busy",
+            "{}, so a violation may have been missed, and no calibration is possible; try more runs, or a less busy machine",
             match sweep.largest_violation {
-                Some(violation) => format!("no load was caught overtaking more than {} stores, of {} that it may", violation + 1, sweep.supposed),
-                None => "no load was caught overtaking any store".to_owned(),
+                Some(violation) => format!("no load overtook more than {} of the {} stores that the bound allows", violation + 1, sweep.supposed),
+                None => "no load overtook any store".to_owned(),
             }
         );
         ensure!(
             sweep.is_to_be_trusted(),
-            "there were {} runs of the litmus test that could have refuted S = {}, and a calibration wants {}: a higher --runs or --seconds makes more",
+            "only {} runs of the litmus test could have refuted S = {}, and a calibration needs {}: give a larger --runs or --seconds",
             grouped(sweep.close_runs() as usize),
             sweep.supposed,
             grouped(RUNS_TO_TRUST as usize)
@@ -159,14 +159,14 @@ impl<'a> Calibrator<'a> {
             date: date::today(),
         };
         let mut wanted = vec![
-            (asked.unwrap_or(0), "it was asked for"),
+            (requested.unwrap_or(0), "--bound asks for it"),
             (
                 published::most_entries(self.cpu, entries) + 1,
-                "of a CPU that is not known half a buffer may have been measured, the other half of which another hardware thread had",
+                "on an unknown CPU half of the buffer may have been measured, while another hardware thread used the other half",
             ),
         ];
         if let Some(earlier) = &self.earlier {
-            wanted.push((earlier.bound().get(), "it was in the file before"));
+            wanted.push((earlier.bound().get(), "the file had it before"));
             evidence.largest_violation = evidence.largest_violation.max(earlier.evidence().largest_violation);
             evidence.hypervisor |= earlier.evidence().hypervisor;
         }
@@ -181,7 +181,7 @@ impl<'a> Calibrator<'a> {
 }
 
 /// Returns the target of a symbolic link, or the path itself. The target need not exist.
-fn pointed_to(path: &Path) -> PathBuf {
+fn link_target(path: &Path) -> PathBuf {
     let linked = || fs::read_link(path).map(|to| path.parent().unwrap_or(Path::new("")).join(to));
     fs::canonicalize(path).or_else(|_| linked()).unwrap_or_else(|_| path.to_owned())
 }
@@ -193,7 +193,7 @@ fn model_of(cpu: &Cpu) -> String {
 }
 
 /// The path of the record that a calibration was refuted.
-fn beside(path: &Path) -> PathBuf {
+fn refutation_path(path: &Path) -> PathBuf {
     let mut record = path.as_os_str().to_owned();
     record.push(".refuted");
     record.into()
@@ -209,16 +209,16 @@ fn read(path: &Path) -> Result<Option<String>> {
 }
 
 /// Describes the file that was written.
-fn words(path: &Path, calibration: &Calibration, why: Option<&str>) -> String {
+fn description(path: &Path, calibration: &Calibration, why: Option<&str>) -> String {
     let (bound, entries) = (calibration.bound().get(), calibration.evidence().entries);
-    let mut text = format!("Stored in {}: S = {bound} for CPUs of this model.\n", path.display());
+    let mut text = format!("Written to {}: S = {bound} for CPUs of this model.\n", path.display());
     if let Some(why) = why {
-        text.push_str(&format!("That is more than the {entries} entries that were measured, and one: {why}.\n"));
+        text.push_str(&format!("That is more than the {entries} measured entries plus one: {why}.\n"));
     }
     if calibration.evidence().hypervisor {
         text.push_str(
-            "This is a virtual machine: the hypervisor decides what the CPU calls itself, and a host with another CPU may give the same name. \
-             Measure again where this machine may have been moved.\n",
+            "This is a virtual machine: the hypervisor decides how the CPU identifies itself, and a host with another CPU may use the same name. \
+             Measure again if this machine may have moved to another host.\n",
         );
     }
     text
@@ -252,38 +252,38 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_is_written() {
+    fn a_bound_that_stands_is_written() {
         let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
         let path = folder.path().join("calibration.txt");
         Calibrator::new(&path, &cpu).unwrap().store(None, Some(72), &found(36)).unwrap();
         let again = Calibrator::new(&path, &cpu).unwrap();
         let stands = again.earlier.as_ref().unwrap();
         assert_eq!((stands.bound().get(), stands.evidence().largest_violation), (73, Some(72)));
-        assert_eq!(words(&path, stands, None).contains("a virtual machine"), Cpu::is_under_hypervisor());
-        assert!(words(&path, stands, Some("a reason"))
-            .contains("more than the 72 entries that were measured, and one: a reason."));
+        assert_eq!(description(&path, stands, None).contains("a virtual machine"), Cpu::is_under_hypervisor());
+        assert!(description(&path, stands, Some("a reason"))
+            .contains("more than the 72 measured entries plus one: a reason."));
     }
 
     #[test]
-    fn what_proves_nothing_is_not_written() {
+    fn a_sweep_without_evidence_writes_nothing() {
         let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
         let path = folder.path().join("calibration.txt");
         let store = |entries, counts| Calibrator::new(&path, &cpu).unwrap().store(Some(128), entries, &counts);
         let refusal = |counts| refusal(store(Some(72), counts));
-        assert!(refusal(counts(&[])).contains("no load was caught overtaking any store"));
-        assert!(refusal(counts(&[(key(1, 37), RUNS_TO_TRUST, 0)])).contains("no load was caught overtaking any store"));
+        assert!(refusal(counts(&[])).contains("no load overtook any store"));
+        assert!(refusal(counts(&[(key(1, 37), RUNS_TO_TRUST, 0)])).contains("no load overtook any store"));
         // A violation far from the line shows only that races took place.
-        assert!(refusal(found(3)).contains("more than 7 stores, of 73"));
+        assert!(refusal(found(3)).contains("more than 7 of the 73 stores"));
         let few = counts(&[(key(1, 37), RUNS_TO_TRUST - 1, 0), (key(1, 36), 1_000_000_000, 1)]);
-        assert!(refusal(few).contains("999,999 runs of the litmus test that could have refuted S = 73"));
+        assert!(refusal(few).contains("only 999,999 runs of the litmus test could have refuted S = 73"));
         assert!(store(None, found(36)).unwrap_err().to_string().contains("not measured"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]
-    fn a_bound_is_at_least_what_is_asked_for_or_known() {
+    fn a_bound_is_never_below_the_requested_published_or_earlier_one() {
         let folder = tempfile::tempdir().unwrap();
-        for (number, (cpu, asked, expected)) in [
+        for (number, (cpu, requested, expected)) in [
             (cpu(), None, 73),
             (cpu(), Some(40), 73),
             (cpu(), Some(128), 128),
@@ -294,7 +294,7 @@ mod tests {
         .enumerate()
         {
             let path = folder.path().join(number.to_string());
-            Calibrator::new(&path, &cpu).unwrap().store(asked, Some(72), &found(36)).unwrap();
+            Calibrator::new(&path, &cpu).unwrap().store(requested, Some(72), &found(36)).unwrap();
             assert_eq!(bound(&path), expected);
             // The bound in the file is raised, and never lowered.
             Calibrator::new(&path, &cpu).unwrap().store(None, Some(72), &found(35)).unwrap();
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_say_something_else_are_not_replaced() {
+    fn other_files_are_not_replaced() {
         let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
         let path = folder.path().join("calibration.txt");
         let refused = |reason: &str| {
@@ -319,7 +319,7 @@ mod tests {
         let other = Cpu { model: 85, ..cpu.clone() };
         Calibrator::new(&path, &other).unwrap().store(None, Some(72), &found(36)).unwrap();
         refused("is for another CPU");
-        fs::write(&path, "a letter").unwrap();
+        fs::write(&path, "something else").unwrap();
         refused("this is no calibration");
         fs::write(&path, "filch calibration 2\n").unwrap();
         refused("only version 1 is known");
@@ -327,18 +327,18 @@ mod tests {
         refused("could not be read");
         let amd = Cpu { vendor: "AuthenticAMD".into(), family: 0x19, ..cpu.clone() };
         let refusal = Calibrator::new(&folder.path().join("amd"), &amd).unwrap_err().to_string();
-        assert!(refusal.contains("stores wait elsewhere"));
+        assert!(refusal.contains("stores also wait outside"));
     }
 
     #[test]
-    fn what_is_refuted_does_not_stay_and_is_not_forgotten() {
+    fn a_refuted_calibration_is_removed_and_the_refutation_recorded() {
         let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
         let path = folder.path().join("calibration.txt");
         let record = folder.path().join("calibration.txt.refuted");
         let store = |counts: &Counts| Calibrator::new(&path, &cpu)?.store(None, Some(72), counts);
         store(&found(36)).unwrap();
         // A sweep that proves nothing does not contradict the file.
-        assert!(refusal(store(&counts(&[]))).contains("no load was caught") && path.exists());
+        assert!(refusal(store(&counts(&[]))).contains("no load overtook") && path.exists());
         // Few runs are enough to refute.
         let reason = refusal(store(&counts(&[(key(1, 40), 10, 1)])));
         assert!(reason.contains("was removed") && reason.contains("overtook 81 stores"), "{reason}");
@@ -357,7 +357,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_a_link_points_to_does_not_stay_either() {
+    fn the_target_of_a_link_is_removed_too() {
         let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
         let (path, link) = (folder.path().join("calibration.txt"), folder.path().join("link"));
         Calibrator::new(&path, &cpu).unwrap().store(None, Some(72), &found(36)).unwrap();
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_during_a_sweep_counts() {
+    fn a_file_written_during_the_sweep_counts() {
         let (folder, cpu) = (tempfile::tempdir().unwrap(), cpu());
         let path = folder.path().join("calibration.txt");
         let begun = || Calibrator::new(&path, &cpu).unwrap();
@@ -386,7 +386,7 @@ mod tests {
         let (folder, unknown) = (tempfile::tempdir().unwrap(), unknown());
         let path = folder.path().join("calibration.txt");
         let half = Calibrator::new(&path, &unknown).unwrap().store(None, Some(36), &found(36));
-        assert!(refusal(half).contains("perhaps that is half of it"));
+        assert!(refusal(half).contains("another hardware thread of the core may have used the other half"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -10,7 +10,7 @@ use core_affinity::CoreId;
 use serde::{Deserialize, Serialize};
 
 use super::Placement;
-use crate::lab::kinds::{self, numbers, Kinds};
+use crate::lab::kinds::{self, parse_cpu_list, Kinds};
 
 /// The kind of the worker's core, whose store buffer is under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -58,12 +58,12 @@ impl Site {
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&words(self.kind, self.placement))
+        f.write_str(&place_name(self.kind, self.placement))
     }
 }
 
 /// Describes a kind and a placement.
-pub(super) fn words(kind: Kind, placement: Placement) -> String {
+pub(super) fn place_name(kind: Kind, placement: Placement) -> String {
     let place = match placement {
         Placement::Unpinned => "unpinned",
         Placement::SameCore => "same core",
@@ -97,7 +97,7 @@ impl Topology {
     /// Reads the topology of this machine.
     pub(super) fn here() -> Topology {
         let allowed = kinds::allowed();
-        let list = |path: &str| fs::read_to_string(path).ok().and_then(|text| numbers(&text));
+        let list = |path: &str| fs::read_to_string(path).ok().and_then(|text| parse_cpu_list(&text));
         let siblings = allowed.iter().filter_map(|&id| {
             let path = format!("/sys/devices/system/cpu/cpu{id}/topology/thread_siblings_list");
             Some((id, list(&path)?))
@@ -141,10 +141,10 @@ impl Topology {
     /// Returns a worker of `workers`, and a thief that shares its core or does not. The thief is of
     /// the same kind, if possible.
     fn pair(&self, workers: &[usize], shares: bool) -> Option<(usize, usize)> {
-        let is_mate = |worker: usize, thief: usize| worker != thief && self.share(worker, thief) == Some(shares);
+        let is_pair = |worker: usize, thief: usize| worker != thief && self.share(worker, thief) == Some(shares);
         let among = |thieves: &[usize]| {
             let pairs = workers.iter().flat_map(|&worker| thieves.iter().map(move |&thief| (worker, thief)));
-            pairs.into_iter().find(|&(worker, thief)| is_mate(worker, thief))
+            pairs.into_iter().find(|&(worker, thief)| is_pair(worker, thief))
         };
         among(workers).or_else(|| among(&self.allowed))
     }
@@ -164,16 +164,16 @@ impl Topology {
 mod tests {
     use super::*;
 
-    fn of(topology: &Topology) -> Vec<(Kind, Placement, Option<(usize, usize)>)> {
+    fn sites_of(topology: &Topology) -> Vec<(Kind, Placement, Option<(usize, usize)>)> {
         topology.sites().into_iter().map(|site| (site.kind, site.placement, site.cores)).collect()
     }
 
     #[test]
-    fn siblings_make_one_core_and_others_make_two() {
+    fn siblings_share_a_core_and_other_threads_do_not() {
         let siblings = [(0, vec![0, 2]), (1, vec![1, 3]), (2, vec![0, 2]), (3, vec![1, 3])];
         let topology = Topology { allowed: vec![0, 1, 2, 3], siblings: siblings.into(), kinds: vec![] };
         assert_eq!(
-            of(&topology),
+            sites_of(&topology),
             [
                 (Kind::Any, Placement::DifferentCores, Some((0, 1))),
                 (Kind::Any, Placement::SameCore, Some((0, 2))),
@@ -183,25 +183,25 @@ mod tests {
     }
 
     #[test]
-    fn without_siblings_there_is_no_such_place() {
+    fn without_siblings_there_is_no_same_core_site() {
         let topology = Topology { allowed: vec![0, 1], siblings: [(0, vec![0]), (1, vec![1])].into(), kinds: vec![] };
         let places: Vec<_> = topology.sites().into_iter().map(|site| site.placement).collect();
         assert_eq!(places, [Placement::DifferentCores, Placement::Unpinned]);
     }
 
     #[test]
-    fn a_sibling_that_may_not_be_used_is_not() {
+    fn a_sibling_that_is_not_allowed_is_not_used() {
         let topology = Topology { allowed: vec![4], siblings: [(4, vec![4, 5])].into(), kinds: vec![] };
-        assert_eq!(of(&topology), [(Kind::Any, Placement::Unpinned, None)]);
+        assert_eq!(sites_of(&topology), [(Kind::Any, Placement::Unpinned, None)]);
     }
 
     #[test]
-    fn every_kind_of_core_has_its_turn_as_the_worker() {
+    fn every_kind_of_core_runs_the_worker_at_some_site() {
         let siblings = [(0, vec![0, 1]), (1, vec![0, 1]), (2, vec![2]), (3, vec![3])];
         let kinds = vec![(Kind::Performance, vec![0, 1]), (Kind::Efficient, vec![2, 3, 9])];
         let topology = Topology { allowed: vec![0, 1, 2, 3], siblings: siblings.into(), kinds };
         assert_eq!(
-            of(&topology),
+            sites_of(&topology),
             [
                 // There is only one fast core: the thief is on another kind.
                 (Kind::Performance, Placement::DifferentCores, Some((0, 2))),
@@ -213,15 +213,15 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_not_taken_for_different_cores_where_nobody_knows() {
+    fn neighbours_of_unknown_topology_do_not_count_as_different_cores() {
         let topology = Topology { allowed: vec![0, 1, 2, 3], ..Topology::default() };
-        let places = of(&topology);
+        let places = sites_of(&topology);
         assert_eq!(places[0], (Kind::Any, Placement::DifferentCores, Some((0, 2))));
         assert_eq!(places.len(), 2);
     }
 
     #[test]
-    fn there_is_always_somewhere_to_race() {
+    fn there_is_always_a_site() {
         assert!(Topology::here().sites().contains(&Site::anywhere()));
     }
 }

@@ -54,7 +54,7 @@ impl Counts {
     }
 
     /// Returns the counts of one place.
-    pub(super) fn from(&self, place: (Kind, Placement)) -> Counts {
+    pub(super) fn at(&self, place: (Kind, Placement)) -> Counts {
         Counts(self.iter().filter(|(key, _)| (key.kind, key.placement) == place).collect())
     }
 
@@ -90,12 +90,12 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn kinds_of_cores_are_told_apart_until_they_are_put_together() {
+    fn kinds_of_cores_are_counted_separately_and_merged_in_points() {
         let small = Key { kind: Kind::Efficient, ..key(1, 36) };
         let all = counts(&[(key(1, 36), 10, 0), (small, 10, 1), (key(1, 36), 5, 2)]);
         assert_eq!(all.of(key(1, 36)), Tally { runs: 15, incorrect: 2 });
         assert_eq!(all.places().len(), 2);
-        assert_eq!(all.from((Kind::Efficient, Placement::DifferentCores)).total(), Tally { runs: 10, incorrect: 1 });
+        assert_eq!(all.at((Kind::Efficient, Placement::DifferentCores)).total(), Tally { runs: 10, incorrect: 1 });
         let points = all.points();
         assert_eq!(points.len(), 1);
         assert_eq!((points[0].runs, points[0].incorrect), (25, 3));

@@ -10,11 +10,11 @@ use super::Point;
 use crate::chart::{Chart, HeatMap};
 use crate::figures::grouped;
 
-/// Returns the heat map: the share of wrong runs at each point.
+/// Returns the heat map: the share of incorrect runs at each point.
 ///
 /// The x axis is the most pops that S stores can hide, the y axis is delta. Points that coincide,
 /// of several numbers of stores or placements, are merged.
-pub(crate) fn heat_map(supposed: usize, points: &[Point]) -> Chart {
+fn heat_map(supposed: usize, points: &[Point]) -> Chart {
     let mut cells = BTreeMap::<(u32, u32), (u64, u64)>::new();
     // Points far above the line matter only for the verdict. They would make the rest too small to
     // see.
@@ -34,10 +34,10 @@ pub(crate) fn heat_map(supposed: usize, points: &[Point]) -> Chart {
 
 /// Draws the heat map to a file.
 pub(super) fn write(path: &Path, supposed: usize, points: &[Point], cpu: &str) -> Result<()> {
-    let title = format!("Litmus test of TSO[{supposed}]: on and above the line no run should be wrong");
-    let (runs, wrong) = points.iter().fold((0, 0), |sum, point| (sum.0 + point.runs, sum.1 + point.incorrect));
-    let (runs, wrong) = (grouped(runs as usize), grouped(wrong as usize));
-    let subtitle = format!("{cpu}: {runs} runs, {wrong} wrong");
+    let title = format!("Litmus test of TSO[{supposed}]: on and above the line no run should be incorrect");
+    let (runs, incorrect) = points.iter().fold((0, 0), |sum, point| (sum.0 + point.runs, sum.1 + point.incorrect));
+    let (runs, incorrect) = (grouped(runs as usize), grouped(incorrect as usize));
+    let subtitle = format!("{cpu}: {runs} runs, {incorrect} incorrect");
     crate::chart::write(path, &heat_map(supposed, points), &title, &subtitle)
 }
 
@@ -47,7 +47,7 @@ mod tests {
     use crate::lab::litmus::Placement;
 
     #[test]
-    fn points_that_fall_together_are_one() {
+    fn points_that_coincide_are_merged() {
         let point = |stores, delta, placement, incorrect| Point { stores, delta, placement, runs: 10, incorrect };
         let points = [
             // Both have at most three hidden pops.
@@ -56,7 +56,7 @@ mod tests {
             point(1, 37, Placement::Unpinned, 0),
             point(1, 250, Placement::Unpinned, 0),
         ];
-        let Chart::HeatMap(map) = heat_map(73, &points) else { panic!("another chart") };
+        let Chart::HeatMap(map) = heat_map(73, &points) else { panic!("not a heat map") };
         assert_eq!(map.cells, [(3, 2, 0.25), (37, 37, 0.0)]);
         assert!(map.diagonal);
     }

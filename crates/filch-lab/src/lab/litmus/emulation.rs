@@ -15,14 +15,14 @@ const BRANDS: [(&str, &str); 3] = [("VirtualApple", "Rosetta"), ("QEMU TCG", "QE
 pub(super) fn real_cpu() -> Result<Cpu> {
     let Some(cpu) = Cpu::here() else {
         bail!(
-            "this test is about x86-64, and this is {}: nothing bounds what a load overtakes here, and the queues keep their fence",
+            "this test needs an x86-64 CPU, and this CPU is {}: it has no bound on the stores that a load overtakes, and the queues keep their fences",
             std::env::consts::ARCH
         );
     };
     match emulator_here() {
         None => Ok(cpu),
         Some(emulator) => {
-            bail!("this runs under {emulator}, which keeps stores in an order of its own: the test would say nothing of a CPU")
+            bail!("this program runs under {emulator}, which may order stores in its own way: the test would say nothing about a CPU")
         }
     }
 }
@@ -71,7 +71,7 @@ mod tests {
     const XEON: &str = "Intel(R) Xeon(R) Processor @ 2.80GHz";
 
     #[test]
-    fn what_is_software_is_refused() {
+    fn emulators_are_detected() {
         assert_eq!(emulator(Some("TCGTCGTCGTCG"), XEON, ""), Some("QEMU without KVM"));
         assert_eq!(emulator(None, "VirtualApple @ 2.50GHz", ""), Some("Rosetta"));
         assert_eq!(emulator(None, "QEMU TCG CPU version 2.5+", ""), Some("QEMU without KVM"));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn hardware_virtualisation_is_fine() {
+    fn hardware_virtualisation_is_no_emulator() {
         for name in [None, Some("KVMKVMKVM"), Some("Microsoft Hv"), Some("VMwareVMware"), Some("XenVMMXenVMM")] {
             assert_eq!(emulator(name, XEON, "Intel64 Family 6 Model 106 Stepping 6, GenuineIntel"), None);
         }

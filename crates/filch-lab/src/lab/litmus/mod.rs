@@ -6,24 +6,24 @@
 //! assumes delta pops hidden. If together they do not have exactly the initial number of tasks,
 //! more pops were hidden. [`plan`] chooses the deltas and the numbers of stores between pops,
 //! [`cores`] the placements. [`sweep`] runs the races, [`verdict`] draws the conclusion, and
-//! [`weight`] says how strong it is.
+//! [`evidence`] says how strong it is.
 
 mod arguments;
-mod begin;
+mod autosave;
 mod calibrate;
 mod cores;
 mod counts;
-pub(crate) mod draw;
+mod draw;
 mod emulation;
-mod keep;
+pub(crate) mod evidence;
 mod plan;
 mod progress;
 mod race;
+mod start;
 mod state;
 mod sweep;
+mod text;
 mod verdict;
-pub(crate) mod weight;
-mod words;
 
 use std::time::Duration;
 
@@ -32,16 +32,18 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use arguments::Arguments;
 pub(crate) use emulation::emulator_here;
+#[cfg(test)]
+pub(crate) use evidence as weight;
 
 use crate::figures;
 use crate::lab::kinds;
 use crate::machine::Machine;
 use crate::{interrupt, print, say, watch};
 use arguments::RUNS;
+use autosave::Autosave;
 use calibrate::Calibrator;
 use cores::Topology;
 use counts::Counts;
-use keep::Keeper;
 use state::{State, StoredPoint};
 use sweep::Task;
 
@@ -133,7 +135,7 @@ fn task(supposed: usize, runs: u64, limit: Option<Duration>) -> Result<Task> {
     let topology = Topology::here();
     ensure!(
         topology.threads() != 1,
-        "this process may use one hardware thread only: worker and thief never run at the same time, so the test cannot show anything"
+        "this process may use only one hardware thread: worker and thief never run at the same time, so the test cannot show anything"
     );
     Ok(Task { sites: topology.sites(), supposed, runs, limit, is_over: watch::is_over })
 }
@@ -144,43 +146,43 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let cpu = emulation::real_cpu()?;
     [state, json, plot, calibrate].into_iter().flatten().try_for_each(|path| figures::check_writable(path))?;
     let machine = Machine::here();
-    let earlier = begin::earlier(arguments, &cpu)?;
+    let earlier = start::resumed_state(arguments, &cpu)?;
     // Fails before anything is measured if there is no place to race.
     task(2, 1, None)?;
     let calibrator = calibrate.as_ref().map(|path| Calibrator::new(path, &cpu)).transpose()?;
     if calibrator.is_some() {
-        kinds::ensure_all_in_reach()?;
+        kinds::ensure_all_measurable()?;
     }
     let measure = || {
-        let entries = begin::measure_entries()?;
+        let entries = start::measure_entries()?;
         calibrator.as_ref().map_or(Ok(()), |calibrator| calibrator.ensure_whole(entries))?;
         Ok(entries)
     };
-    let (before, supposed) = begin::begin(earlier, *bound, calibrator.is_some(), measure)?;
+    let (before, supposed) = start::initial_state(earlier, *bound, calibrator.is_some(), measure)?;
     let entries = before.entries;
     let mut task = task(supposed, arguments.runs.unwrap_or(RUNS), *seconds)?;
     if calibrator.is_some() && arguments.runs.is_none() {
-        task.runs = weight::runs_to_trust(supposed, task.sites.iter().map(|site| site.placement)).max(RUNS);
+        task.runs = evidence::runs_to_trust(supposed, task.sites.iter().map(|site| site.placement)).max(RUNS);
     }
-    interrupt::ends_measuring("Ending with what there is; once more ends it at once.")?;
+    interrupt::ends_measuring("Stopping with the counts so far; a second Ctrl-C stops at once.")?;
 
     if sweep::is_done(&task, &before.counts) {
-        say("All these runs were made before; a higher --runs asks for more.");
+        say("All these runs were made before; give a larger --runs for more.");
     }
-    let (counts, kept) = watched(&task, &before, state.as_deref().map(|path| Keeper::new(path, &cpu)));
+    let (counts, saved) = sweep_with_progress(&task, &before, state.as_deref().map(|path| Autosave::new(path, &cpu)));
     // The report is printed first: a file that cannot be written must not lose it.
-    print(&words::report(&cpu, supposed, entries, &counts))?;
+    print(&text::report(&cpu, supposed, entries, &counts))?;
     let json = json.as_ref().map_or(Ok(()), |path| {
         let (sweep, places) = (Sweep::new(supposed, &counts), state::points(&counts));
         figures::write_json(path, &Json { machine: &machine, cpu: cpu.to_string(), entries, sweep: &sweep, places })
     });
     let plot = plot.as_ref().map_or(Ok(()), |path| draw::write(path, supposed, &counts.points(), &cpu.brand));
     let calibrated = calibrator.map_or(Ok(()), |calibrator| calibrator.store(*bound, entries, &counts));
-    all_or_what_failed([calibrated, kept, json, plot])
+    combine_failures([calibrated, saved, json, plot])
 }
 
 /// Combines all failures into one error.
-fn all_or_what_failed<const N: usize>(results: [Result<()>; N]) -> Result<()> {
+fn combine_failures<const N: usize>(results: [Result<()>; N]) -> Result<()> {
     let failures: Vec<String> = results.into_iter().filter_map(|result| Some(format!("{:#}", result.err()?))).collect();
     ensure!(failures.is_empty(), "{}", failures.join("\n"));
     Ok(())
@@ -202,17 +204,17 @@ struct Json<'a> {
 /// Runs the sweep with a progress bar.
 ///
 /// Returns the counts, including the earlier ones, and whether they could be saved.
-fn watched(task: &Task, before: &State, mut keeper: Option<Keeper<'_>>) -> (Counts, Result<()>) {
+fn sweep_with_progress(task: &Task, before: &State, mut autosave: Option<Autosave<'_>>) -> (Counts, Result<()>) {
     let bar = progress::bar();
     let counts = sweep::sweep(task, &before.counts, |counts, share| {
         progress::show(&bar, share, counts.total().incorrect);
-        if let Some(keeper) = &mut keeper {
-            keeper.sometimes(before, counts);
+        if let Some(autosave) = &mut autosave {
+            autosave.save_if_due(before, counts);
         }
     });
     bar.finish_and_clear();
-    let kept = keeper.map_or(Ok(()), |keeper| keeper.keep(before, &counts));
-    (counts, kept)
+    let saved = autosave.map_or(Ok(()), |autosave| autosave.save(before, &counts));
+    (counts, saved)
 }
 
 #[cfg(test)]
@@ -229,8 +231,9 @@ mod tests {
         let task = Task { sites: vec![Site::anywhere()], supposed: 73, runs: 1, limit: None, is_over: || false };
         let before = State { supposed: 73, entries: Some(72), counts: Counts::default() };
         let cpu = Cpu { vendor: "GenuineIntel".into(), family: 6, model: 106, stepping: 6, brand: "A CPU".into() };
-        let (counts, kept) = watched(&task, &before, Some(Keeper::new(Path::new("no/where/state.json"), &cpu)));
+        let (counts, saved) =
+            sweep_with_progress(&task, &before, Some(Autosave::new(Path::new("no/where/state.json"), &cpu)));
         assert!(counts.total().runs > 100);
-        assert!(format!("{:#}", kept.unwrap_err()).contains("the counts were not kept"));
+        assert!(format!("{:#}", saved.unwrap_err()).contains("the counts were not saved"));
     }
 }

@@ -3,19 +3,19 @@
 use super::race::{STORES, TASKS};
 
 /// The number of runs of each point in the first pass.
-const FIRST: u64 = 30;
+const FIRST_PASS: u64 = 30;
 /// The factor by which the runs grow with each pass.
 const GROWTH: u64 = 4;
 /// The most runs that a pass adds to a point, so that passes stay short.
-const MOST_A_PASS: u64 = 20_000;
+const MAX_PER_PASS: u64 = 20_000;
 /// The factor by which a point far from the line has fewer runs. Its result is hardly in doubt.
-const FAR: u64 = 10;
+const FAR_DIVISOR: u64 = 10;
 /// How many deltas below the line are near it.
 const BELOW: usize = 4;
 /// How many deltas above the line are near it, besides the delta on the line.
 pub(super) const ABOVE: usize = 3;
 /// The most stores behind a point's hidden pops: slightly more than the largest bound.
-const MOST_HIDDEN: usize = 600;
+const MAX_HIDDEN: usize = 600;
 
 /// A point of the sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +34,7 @@ impl Target {
         if self.near {
             runs
         } else {
-            runs.div_ceil(FAR).max(FIRST).min(runs)
+            runs.div_ceil(FAR_DIVISOR).max(FIRST_PASS).min(runs)
         }
     }
 }
@@ -55,7 +55,7 @@ pub(super) fn targets(bound: usize) -> Vec<Target> {
         let near = line.saturating_sub(BELOW).max(1)..line + ABOVE;
         let below = [1, line / 4, line / 2, 3 * line / 4];
         let above = [line + 4, line + 8, 3 * line / 2, 2 * line, 3 * line, 5 * line, 7 * line];
-        let far = below.into_iter().chain(above.into_iter().filter(|delta| delta * (stores + 1) <= MOST_HIDDEN));
+        let far = below.into_iter().chain(above.into_iter().filter(|delta| delta * (stores + 1) <= MAX_HIDDEN));
         let far = far.filter(|delta| *delta >= 1 && !near.contains(delta));
         let mut deltas: Vec<(usize, bool)> = far.map(|delta| (delta, false)).collect();
         deltas.extend(near.clone().map(|delta| (delta, true)));
@@ -71,10 +71,10 @@ pub(super) fn targets(bound: usize) -> Vec<Target> {
 /// Returns the runs of a point near the line after each pass. The last pass ends with `runs`.
 pub(super) fn passes(runs: u64) -> impl Iterator<Item = u64> {
     let next = move |&done: &u64| {
-        let more = (done * (GROWTH - 1)).min(MOST_A_PASS);
+        let more = (done * (GROWTH - 1)).min(MAX_PER_PASS);
         (done < runs).then(|| (done + more).min(runs))
     };
-    std::iter::successors(Some(FIRST.min(runs)), next)
+    std::iter::successors(Some(FIRST_PASS.min(runs)), next)
 }
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_is_among_the_points_with_both_its_sides() {
+    fn the_points_include_the_line_and_both_its_sides() {
         for bound in [2, 33, 73, 113, 512] {
             let targets = targets(bound);
             for stores in STORES {
@@ -114,17 +114,17 @@ mod tests {
     }
 
     #[test]
-    fn passes_grow_and_end_with_what_was_asked_for() {
+    fn passes_grow_and_end_with_the_requested_runs() {
         assert_eq!(passes(3_000).collect::<Vec<_>>(), [30, 120, 480, 1_920, 3_000]);
         assert_eq!(passes(10).collect::<Vec<_>>(), [10]);
         assert_eq!(passes(30).collect::<Vec<_>>(), [30]);
         let long: Vec<_> = passes(10_000_000).collect();
-        assert!(long.windows(2).all(|pair| pair[1] - pair[0] <= MOST_A_PASS && pair[1] > pair[0]));
+        assert!(long.windows(2).all(|pair| pair[1] - pair[0] <= MAX_PER_PASS && pair[1] > pair[0]));
         assert_eq!(long.last(), Some(&10_000_000));
     }
 
     #[test]
-    fn points_far_from_the_line_have_fewer_runs_but_some() {
+    fn points_far_from_the_line_have_fewer_runs() {
         let target = |near| Target { stores: 1, delta: 2, near };
         assert_eq!((target(true).share(3_000), target(false).share(3_000)), (3_000, 300));
         assert_eq!((target(false).share(100), target(false).share(10)), (30, 10));

@@ -14,10 +14,10 @@ pub(super) fn bar() -> ProgressBar {
     bar
 }
 
-/// Shows the share that is done, and the number of wrong runs.
+/// Shows the share that is done, and the number of incorrect runs.
 pub(super) fn show(bar: &ProgressBar, share: f64, incorrect: u64) {
     bar.set_position((share * STEPS) as u64);
-    bar.set_message(format!("racing, {incorrect} wrong runs so far"));
+    bar.set_message(format!("racing, {incorrect} incorrect runs so far"));
 }
 
 #[cfg(test)]
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_template_is_understood() {
+    fn the_template_is_valid() {
         assert!(ProgressStyle::with_template(TEMPLATE).is_ok());
     }
 

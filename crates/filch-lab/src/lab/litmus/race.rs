@@ -31,14 +31,14 @@ pub(super) const STORES: [usize; 19] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 1
 /// The largest of these numbers.
 const LINES: usize = 47;
 /// How many of the worker's lines the thief reads at most before a steal.
-const MOST_READ: u64 = 4;
+const MAX_READ: u64 = 4;
 /// The longest pause of the thief between steals, in turns. In half of the runs it does not pause,
 /// which finds the most violations.
-const LONGEST_PAUSE: u64 = 6;
+const MAX_PAUSE: u64 = 6;
 /// How often a thread polls for the other before it yields to the operating system.
-const PATIENCE: u32 = 500;
+const SPINS: u32 = 500;
 /// The number of runs between two looks at the clock.
-const BATCH: u64 = 32;
+const RUNS_PER_CHECK: u64 = 32;
 /// The number of the last round: none follows.
 const END: u64 = u64::MAX;
 
@@ -63,7 +63,7 @@ pub(super) struct Tally {
 }
 
 /// The memory that worker and thief share, each word in cache lines of its own.
-struct Arena {
+struct SharedMemory {
     /// H: the task that the thief takes next.
     head: CachePadded<AtomicI64>,
     /// T: one more than the task that the worker takes next.
@@ -86,7 +86,7 @@ struct Arena {
 
 /// Races the trials in turn on this site, until they end or `go_on` returns false.
 ///
-/// `go_on` is called now and then. `told` receives the tally of each trial.
+/// `go_on` is called now and then. `on_tally` receives the tally of each trial.
 ///
 /// Returns whether both threads could be pinned. If not, there is no race: its results would be
 /// attributed to a site where it did not run.
@@ -95,28 +95,28 @@ pub(super) fn race(
     trials: impl Iterator<Item = (Trial, u64)> + Send,
     seed: u64,
     go_on: impl Fn() -> bool + Send,
-    mut told: impl FnMut(Trial, Tally) + Send,
+    mut on_tally: impl FnMut(Trial, Tally) + Send,
 ) -> bool {
-    let arena = &Arena::new();
-    let (tell, hear) = mpsc::channel();
+    let memory = &SharedMemory::new();
+    let (sender, receiver) = mpsc::channel();
     // The thief must end however this function ends, even if the second thread cannot be started.
-    let end = EndRounds(arena);
+    let end = EndRounds(memory);
     thread::scope(|scope| {
         scope.spawn(move || {
             // An error means that the worker has ended and no longer needs the answer.
-            let _ = tell.send(site.pin_thief());
-            arena.steal_each_round(&mut Random::new(seed));
+            let _ = sender.send(site.pin_thief());
+            memory.steal_each_round(&mut Random::new(seed));
         });
         let worker = scope.spawn(move || {
             let _end = end;
-            if !hear.recv().unwrap_or(false) || !site.pin_worker() {
+            if !receiver.recv().unwrap_or(false) || !site.pin_worker() {
                 return false;
             }
             let mut round = 0;
             for (trial, runs) in trials {
-                let tally = arena.work_rounds(trial, runs, &mut round, &go_on);
+                let tally = memory.work_rounds(trial, runs, &mut round, &go_on);
                 if tally.runs > 0 {
-                    told(trial, tally);
+                    on_tally(trial, tally);
                 }
                 if tally.runs < runs {
                     break;
@@ -129,7 +129,7 @@ pub(super) fn race(
 }
 
 /// Ends the thief when the worker ends.
-struct EndRounds<'a>(&'a Arena);
+struct EndRounds<'a>(&'a SharedMemory);
 
 impl Drop for EndRounds<'_> {
     fn drop(&mut self) {
@@ -138,9 +138,9 @@ impl Drop for EndRounds<'_> {
     }
 }
 
-impl Arena {
-    fn new() -> Arena {
-        Arena {
+impl SharedMemory {
+    fn new() -> SharedMemory {
+        SharedMemory {
             head: CachePadded::default(),
             tail: CachePadded::default(),
             lock: CachePadded::default(),
@@ -161,7 +161,7 @@ impl Arena {
         self.delta.store(trial.delta, Ordering::Relaxed);
         self.stores.store(trial.stores, Ordering::Relaxed);
         let mut tally = Tally::default();
-        while tally.runs < runs && (!tally.runs.is_multiple_of(BATCH) || go_on()) {
+        while tally.runs < runs && (!tally.runs.is_multiple_of(RUNS_PER_CHECK) || go_on()) {
             *round += 1;
             self.head.store(0, Ordering::Relaxed);
             self.tail.store(TASKS, Ordering::Relaxed);
@@ -169,12 +169,12 @@ impl Arena {
             // Release: the thief that sees the round sees the full queue.
             self.round.store(*round, Ordering::Release);
             let taken = self.take_all(pops);
-            self.learn_length(ticks().wrapping_sub(begin));
+            self.update_length(ticks().wrapping_sub(begin));
             // Acquire: pairs with the release in `steal_each_round`.
             wait_until(|| self.done.load(Ordering::Acquire) == *round);
             let stolen = self.stolen.load(Ordering::Relaxed);
             tally.runs += 1;
-            tally.incorrect += u64::from(!is_right(taken, stolen));
+            tally.incorrect += u64::from(!is_correct(taken, stolen));
         }
         tally
     }
@@ -205,8 +205,8 @@ impl Arena {
                 return;
             }
             let stores = self.stores.load(Ordering::Relaxed);
-            let read = random.below(MOST_READ + 1).min(stores as u64) as usize;
-            let pause = random.below(2) * random.below(LONGEST_PAUSE + 1);
+            let read = random.below(MAX_READ + 1).min(stores as u64) as usize;
+            let pause = random.below(2) * random.below(MAX_PAUSE + 1);
             let (begin, delay) = (ticks(), random.below(self.length.load(Ordering::Relaxed) + 1));
             while ticks().wrapping_sub(begin) < delay {}
             let stolen = self.steal_all(self.delta.load(Ordering::Relaxed) as i64, &self.lines[..read], pause);
@@ -257,7 +257,7 @@ impl Arena {
 
     /// Updates the typical duration of a round. Limits the effect of a round in which the thread
     /// was preempted.
-    fn learn_length(&self, ticks: u64) {
+    fn update_length(&self, ticks: u64) {
         let length = self.length.load(Ordering::Relaxed);
         // A quarter more than the round takes, so that some thieves come too late.
         let seen = (ticks.min(4 * length) / 4) * 5;
@@ -266,7 +266,7 @@ impl Arena {
 }
 
 /// Whether every task was taken, and none twice.
-fn is_right(taken: u64, stolen: u64) -> bool {
+fn is_correct(taken: u64, stolen: u64) -> bool {
     taken + stolen == TASKS as u64
 }
 
@@ -279,19 +279,19 @@ impl Drop for Lock<'_> {
     }
 }
 
-fn wait_until(mut is_so: impl FnMut() -> bool) {
-    let mut looks = 0;
-    while !is_so() {
+fn wait_until(mut condition: impl FnMut() -> bool) {
+    let mut polls = 0;
+    while !condition() {
         spin_loop();
-        looks += 1;
-        if looks > PATIENCE {
+        polls += 1;
+        if polls > SPINS {
             thread::yield_now();
         }
     }
 }
 
 /// A loop that pops from this tail on until a pop reaches the head. Returns that pop's tail.
-type Pops = fn(&Arena, i64) -> i64;
+type Pops = fn(&SharedMemory, i64) -> i64;
 
 /// Returns the loop with this number of stores between pops.
 fn pops_of(stores: usize, fenced: bool) -> Pops {
@@ -310,10 +310,10 @@ fn pops_of(stores: usize, fenced: bool) -> Pops {
 /// The worker's loop, which contains all its stores.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
-fn pops<const STORES: usize, const FENCED: usize>(arena: &Arena, mut tail: i64) -> i64 {
+fn pops<const STORES: usize, const FENCED: usize>(memory: &SharedMemory, mut tail: i64) -> i64 {
     const { assert!(STORES <= LINES) };
-    // SAFETY: the pointers are to atomics that live as long as `arena`, the last one to an array of
-    // `LINES` of them, of which the first `STORES` are stored to. The atomic loads and stores of
+    // SAFETY: the pointers are to atomics that live as long as `memory`, the last one to an array
+    // of `LINES` of them, of which the first `STORES` are stored to. The atomic loads and stores of
     // this CPU are aligned moves of eight bytes.
     unsafe {
         std::arch::asm!(
@@ -335,9 +335,9 @@ fn pops<const STORES: usize, const FENCED: usize>(arena: &Arena, mut tail: i64) 
             "jmp 2b",
             "3:",
             tail = inout(reg) tail,
-            tail_word = in(reg) arena.tail.as_ptr(),
-            head_word = in(reg) arena.head.as_ptr(),
-            lines = in(reg) arena.lines.as_ptr(),
+            tail_word = in(reg) memory.tail.as_ptr(),
+            head_word = in(reg) memory.head.as_ptr(),
+            lines = in(reg) memory.lines.as_ptr(),
             line = out(reg) _,
             stores = const STORES,
             fenced = const FENCED,
@@ -352,17 +352,17 @@ fn pops<const STORES: usize, const FENCED: usize>(arena: &Arena, mut tail: i64) 
 ///
 /// It is here so that everything around it is built and tested.
 #[cfg(not(target_arch = "x86_64"))]
-fn pops<const STORES: usize, const FENCED: usize>(arena: &Arena, mut tail: i64) -> i64 {
+fn pops<const STORES: usize, const FENCED: usize>(memory: &SharedMemory, mut tail: i64) -> i64 {
     loop {
         tail -= 1;
-        arena.tail.store(tail, Ordering::Relaxed);
+        memory.tail.store(tail, Ordering::Relaxed);
         if FENCED == 1 {
             fence(Ordering::SeqCst);
         }
-        if tail < arena.head.load(Ordering::Relaxed) {
+        if tail < memory.head.load(Ordering::Relaxed) {
             return tail;
         }
-        arena.lines[..STORES].iter().for_each(|line| line.store(tail, Ordering::Relaxed));
+        memory.lines[..STORES].iter().for_each(|line| line.store(tail, Ordering::Relaxed));
     }
 }
 
@@ -408,35 +408,35 @@ mod tests {
     }
 
     #[test]
-    fn a_delta_far_above_every_store_buffer_is_right() {
+    fn a_delta_far_above_every_store_buffer_is_safe() {
         let trial = Trial { stores: 12, delta: 300, fenced: false };
         assert_eq!(tally(trial, 200), Tally { runs: 200, incorrect: 0 });
     }
 
     #[test]
-    fn a_thief_that_sees_none_of_the_pops_has_all_tasks_too() {
-        let arena = Arena::new();
-        arena.tail.store(TASKS, Ordering::Relaxed);
-        let taken = arena.take_all(pops_of(1, false));
+    fn a_thief_that_sees_none_of_the_pops_takes_tasks_twice() {
+        let memory = SharedMemory::new();
+        memory.tail.store(TASKS, Ordering::Relaxed);
+        let taken = memory.take_all(pops_of(1, false));
         // The thief's view while all pops are in the store buffer.
-        arena.tail.store(TASKS, Ordering::Relaxed);
-        let stolen = arena.steal_all(10, &[], 0);
+        memory.tail.store(TASKS, Ordering::Relaxed);
+        let stolen = memory.steal_all(10, &[], 0);
         assert_eq!((taken, stolen), (512, 502));
-        assert!(!is_right(taken, stolen));
-        assert!(is_right(taken, 0) && is_right(10, 502) && !is_right(10, 501));
+        assert!(!is_correct(taken, stolen));
+        assert!(is_correct(taken, 0) && is_correct(10, 502) && !is_correct(10, 501));
     }
 
     #[test]
-    fn every_number_of_stores_has_a_loop_that_makes_so_many() {
+    fn every_number_of_stores_has_a_loop_with_that_many_stores() {
         for stores in STORES {
             for fenced in [false, true] {
-                assert_eq!(pops_of(stores, fenced)(&Arena::new(), 9), -1);
-                let arena = Arena::new();
-                arena.head.store(5, Ordering::Relaxed);
-                assert_eq!(pops_of(stores, fenced)(&arena, 9), 4);
-                let touched = arena.lines.iter().filter(|line| line.load(Ordering::Relaxed) == 5).count();
+                assert_eq!(pops_of(stores, fenced)(&SharedMemory::new(), 9), -1);
+                let memory = SharedMemory::new();
+                memory.head.store(5, Ordering::Relaxed);
+                assert_eq!(pops_of(stores, fenced)(&memory, 9), 4);
+                let touched = memory.lines.iter().filter(|line| line.load(Ordering::Relaxed) == 5).count();
                 assert_eq!(touched, stores);
-                assert_eq!(arena.tail.load(Ordering::Relaxed), 4);
+                assert_eq!(memory.tail.load(Ordering::Relaxed), 4);
             }
         }
     }
@@ -470,26 +470,32 @@ mod tests {
 
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn only_a_loop_that_is_to_have_a_fence_has_one() {
+    fn only_a_fenced_loop_has_a_fence() {
         for stores in STORES {
             assert_eq!((fences(pops_of(stores, false)), fences(pops_of(stores, true))), (0, 1), "{stores}");
         }
     }
 
     #[test]
-    fn who_says_no_ends_it_at_once() {
+    fn the_race_stops_as_soon_as_go_on_returns_false() {
         let trial = Trial { stores: 1, delta: 300, fenced: false };
-        let mut told = 0;
-        race(&Site::anywhere(), [(trial, 1_000_000)].into_iter(), 1, || false, |_, _| told += 1);
-        assert_eq!(told, 0);
+        let mut tallies = 0;
+        race(&Site::anywhere(), [(trial, 1_000_000)].into_iter(), 1, || false, |_, _| tallies += 1);
+        assert_eq!(tallies, 0);
     }
 
     #[test]
     fn trials_follow_each_other_on_the_same_threads() {
         let trial = |stores| Trial { stores, delta: 300, fenced: false };
-        let mut told = Vec::new();
+        let mut tallies = Vec::new();
         let trials = [(trial(1), 40), (trial(32), 3), (trial(0), 33)];
-        race(&Site::anywhere(), trials.into_iter(), 1, || true, |trial, tally| told.push((trial.stores, tally.runs)));
-        assert_eq!(told, [(1, 40), (32, 3), (0, 33)]);
+        race(
+            &Site::anywhere(),
+            trials.into_iter(),
+            1,
+            || true,
+            |trial, tally| tallies.push((trial.stores, tally.runs)),
+        );
+        assert_eq!(tallies, [(1, 40), (32, 3), (0, 33)]);
     }
 }

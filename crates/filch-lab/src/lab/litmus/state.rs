@@ -93,20 +93,20 @@ impl State {
         // The version decides which other fields are required.
         let value: serde_json::Value = serde_json::from_str(text).context("the file is damaged")?;
         if value.get("format").and_then(serde_json::Value::as_str) != Some(FORMAT) {
-            bail!("this is no state of `filch lab litmus`");
+            bail!("this is not a state file of `filch lab litmus`");
         }
         match value.get("version").and_then(serde_json::Value::as_u64) {
             Some(version) if version == u64::from(VERSION) => {}
-            Some(version) => bail!("it has version {version}, and only version {VERSION} is known"),
+            Some(version) => bail!("it has version {version}, and only version {VERSION} is supported"),
             None => bail!("the file is damaged: it has no version"),
         }
         let stored: Stored = serde_json::from_value(value).context("the file is damaged")?;
         let StoredCpu { vendor, family, model, stepping, brand } = stored.cpu;
         let measured = Cpu { vendor, family, model, stepping, brand };
-        ensure!(measured == *cpu, "it was measured on another CPU: {measured}, and this is {cpu}");
+        ensure!(measured == *cpu, "it was measured on another CPU, {measured}; this one is {cpu}");
         let (supposed, entries) = (stored.supposed, stored.entries);
         let bounds = State::LEAST_BOUND..=Calibration::LARGEST_BOUND;
-        ensure!(bounds.contains(&supposed), "the file is damaged: a bound of {supposed} is none");
+        ensure!(bounds.contains(&supposed), "the file is damaged: {supposed} is not a valid bound");
         if let Some(entries) = entries.filter(|&entries| entries >= supposed) {
             bail!("the file is damaged: a bound of {supposed} does not come from {entries} entries");
         }
@@ -114,8 +114,8 @@ impl State {
         let mut sum = 0_u64;
         for point in &stored.points {
             let (key, tally) = point.checked().context("the file is damaged")?;
-            ensure!(counts.of(key).runs == 0, "the file is damaged: a point is there twice");
-            sum = sum.checked_add(tally.runs).context("the file is damaged: nobody made that many runs")?;
+            ensure!(counts.of(key).runs == 0, "the file is damaged: a point occurs twice");
+            sum = sum.checked_add(tally.runs).context("the file is damaged: the number of runs is too large")?;
             counts.add(key, tally);
         }
         ensure!(sum == stored.runs, "the file is damaged: its points do not add up to {} runs", stored.runs);
@@ -137,7 +137,7 @@ impl StoredPoint {
         let &StoredPoint { kind, placement, stores, delta, runs, incorrect } = self;
         ensure!(STORES.contains(&stores), "no run has {stores} stores between pops");
         ensure!((1..TASKS as usize).contains(&delta), "no run has a delta of {delta}");
-        ensure!(runs > 0 && incorrect <= runs, "{incorrect} of {runs} runs cannot be");
+        ensure!(runs > 0 && incorrect <= runs, "{incorrect} of {runs} runs cannot be incorrect");
         Ok((Key { kind, placement, stores, delta }, Tally { runs, incorrect }))
     }
 }
@@ -169,12 +169,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn a_written_state_is_read_back() {
         assert_eq!(State::parse(&text(), &cpu()).unwrap(), state());
     }
 
     #[test]
-    fn half_a_file_is_damaged() {
+    fn a_truncated_file_is_damaged() {
         let text = text();
         let text = text.trim_end();
         for length in (0..text.len()).step_by(7) {
@@ -183,16 +183,16 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_with_a_reason() {
+    fn invalid_contents_are_refused_with_a_reason() {
         for (from, to, reason) in [
-            ("filch litmus", "filch sweep", "no state of `filch lab litmus`"),
+            ("filch litmus", "filch sweep", "not a state file of `filch lab litmus`"),
             ("\"version\": 1", "\"version\": 2", "version 2, and only version 1"),
             ("\"version\": 1", "\"version\": \"x\"", "it has no version"),
             ("\"model\": 106", "\"model\": 85", "another CPU"),
-            ("\"supposed\": 73", "\"supposed\": 0", "a bound of 0"),
+            ("\"supposed\": 73", "\"supposed\": 0", "0 is not a valid bound"),
             ("\"supposed\": 73", "\"supposed\": -73", "damaged"),
-            ("\"supposed\": 73", "\"supposed\": 18446744073709551615", "a bound of 18446744073709551615"),
-            ("\"supposed\": 73", "\"supposed\": 513", "a bound of 513"),
+            ("\"supposed\": 73", "\"supposed\": 18446744073709551615", "18446744073709551615 is not a valid bound"),
+            ("\"supposed\": 73", "\"supposed\": 513", "513 is not a valid bound"),
             ("\"entries\": 72", "\"entries\": 73", "does not come from 73 entries"),
             ("\"entries\": 72", "\"entries\": 18446744073709551615", "does not come from"),
             ("\"incorrect\": 3", "\"incorrect\": 1001", "1001 of 1000 runs"),
@@ -208,18 +208,18 @@ mod tests {
             let refusal = refusal(&text.replace(from, to));
             assert!(refusal.contains(reason), "{to}: {refusal}");
         }
-        assert!(refusal("[]").contains("no state"));
+        assert!(refusal("[]").contains("not a state file"));
     }
 
     #[test]
-    fn a_point_that_is_there_twice_is_refused() {
+    fn a_point_that_occurs_twice_is_refused() {
         let text = text();
         let twice = text.replace("\"stores\": 0", "\"stores\": 1").replace("\"delta\": 400", "\"delta\": 36");
         assert!(refusal(&twice).contains("twice"));
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_named() {
+    fn the_error_names_a_missing_file() {
         let refusal = format!("{:#}", State::read(Path::new("nowhere.json"), &cpu()).unwrap_err());
         assert!(refusal.contains("nowhere.json cannot be read"), "{refusal}");
     }

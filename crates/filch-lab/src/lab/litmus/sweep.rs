@@ -27,12 +27,12 @@ pub(super) struct Task {
 /// Runs what is left of a task, given the counts `before`. Returns all counts.
 ///
 /// A sweep that was interrupted resumes where it was, and knows the violations that it has caught.
-/// After each point, `told` receives all counts so far and the share that is done.
-pub(super) fn sweep(task: &Task, before: &Counts, mut told: impl FnMut(&Counts, f64) + Send) -> Counts {
+/// After each point, `on_progress` receives all counts so far and the share that is done.
+pub(super) fn sweep(task: &Task, before: &Counts, mut on_progress: impl FnMut(&Counts, f64) + Send) -> Counts {
     let begin = Instant::now();
     let is_time_up = || task.limit.is_some_and(|limit| begin.elapsed() >= limit);
     let go_on = || !(task.is_over)() && !is_time_up();
-    let total = all_left(task, before).max(1) as f64;
+    let total = runs_left(task, before).max(1) as f64;
     let (mut counts, mut done) = (before.clone(), 0);
     let mut sites: Vec<&Site> = task.sites.iter().collect();
     for runs in passes(task.runs) {
@@ -48,7 +48,7 @@ pub(super) fn sweep(task: &Task, before: &Counts, mut told: impl FnMut(&Counts, 
                 counts.add(key(site, trial.stores, trial.delta), tally);
                 done += tally.runs;
                 let by_time = task.limit.map_or(0.0, |limit| begin.elapsed().as_secs_f64() / limit.as_secs_f64());
-                told(&counts, (done as f64 / total).max(by_time).min(1.0));
+                on_progress(&counts, (done as f64 / total).max(by_time).min(1.0));
             })
         });
         if !go_on() {
@@ -60,11 +60,11 @@ pub(super) fn sweep(task: &Task, before: &Counts, mut told: impl FnMut(&Counts, 
 
 /// Whether no runs are left.
 pub(super) fn is_done(task: &Task, counts: &Counts) -> bool {
-    all_left(task, counts) == 0
+    runs_left(task, counts) == 0
 }
 
 /// Returns how many runs are left, unless the bound is raised meanwhile.
-fn all_left(task: &Task, counts: &Counts) -> u64 {
+fn runs_left(task: &Task, counts: &Counts) -> u64 {
     let targets = targets_so_far(task.supposed, counts);
     let of_site = |site| targets.iter().filter_map(move |target| left(site, target, task.runs, counts));
     task.sites.iter().flat_map(of_site).map(|(_, runs)| runs).fold(0, u64::saturating_add)
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_sweep_has_raced_every_point_as_often_as_planned() {
+    fn a_complete_sweep_has_the_planned_runs_of_every_point() {
         let task = task(2, None);
         let mut last = 0.0;
         let counts = sweep(&task, &Counts::default(), |_, share| {
@@ -121,18 +121,18 @@ mod tests {
     }
 
     #[test]
-    fn no_time_is_no_run() {
+    fn a_time_limit_of_zero_allows_no_run() {
         assert_eq!(sweep(&task(1_000_000, Some(Duration::ZERO)), &Counts::default(), |_, _| ()), Counts::default());
     }
 
     #[test]
-    fn what_is_over_does_not_begin() {
+    fn an_interrupted_sweep_does_not_start() {
         let task = Task { is_over: || true, ..task(1_000_000, None) };
         assert_eq!(sweep(&task, &Counts::default(), |_, _| ()), Counts::default());
     }
 
     #[test]
-    fn what_was_counted_before_is_not_raced_again_and_a_higher_number_asks_for_more() {
+    fn earlier_counts_are_not_repeated_and_a_larger_number_asks_for_more() {
         let raised = Key { kind: Site::anywhere().kind, placement: Site::anywhere().placement, stores: 1, delta: 49 };
         let before = counted::counts(&[(raised, 2, 1)]);
         let mut whole = sweep(&task(2, None), &before, |_, _| ());
@@ -145,12 +145,12 @@ mod tests {
             assert_eq!(whole.of(key(&Site::anywhere(), target.stores, target.delta)).runs, 2, "{target:?}");
         }
         assert!(!is_done(&task(3, None), &whole));
-        assert_eq!(sweep(&task(2, None), &whole, |_, _| panic!("it was done")), whole);
+        assert_eq!(sweep(&task(2, None), &whole, |_, _| panic!("the sweep was done")), whole);
         assert!(sweep(&task(3, None), &whole, |_, _| ()).total().runs > whole.total().runs);
     }
 
     #[test]
-    fn a_sweep_that_was_ended_is_finished() {
+    fn an_interrupted_sweep_can_be_finished() {
         let whole = sweep(&task(2, None), &Counts::default(), |_, _| ());
         let mut half = Counts::default();
         whole.iter().step_by(2).for_each(|(key, tally)| half.add(key, tally));
@@ -164,14 +164,14 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_place_where_no_thread_can_be_put_has_no_counts() {
+    fn a_site_where_no_thread_can_be_pinned_has_no_counts() {
         let task = Task { sites: vec![Site::nowhere(), Site::anywhere()], ..task(1, None) };
         let counts = sweep(&task, &Counts::default(), |_, _| ());
         assert_eq!(counts.places(), [(Site::anywhere().kind, Site::anywhere().placement)]);
     }
 
     #[test]
-    fn a_bound_that_was_raised_has_its_line_looked_at_too() {
+    fn the_line_of_a_raised_bound_is_raced_too() {
         assert_eq!(targets_so_far(73, &Counts::default()), targets(73));
         assert_eq!(targets_so_far(73, &counted::counts(&[(counted::key(1, 36), 10, 1)])), targets(73));
         let raised = targets_so_far(73, &counted::counts(&[(counted::key(1, 49), 10, 1)]));

@@ -11,8 +11,8 @@ use super::{Point, Verdict};
 /// times as many stores as a pop makes. So the load overtook one more than that. Without a store in
 /// between the CPU may merge pops, which says nothing about how many stores a load overtakes.
 pub(super) fn largest_violation<'a>(points: impl IntoIterator<Item = &'a Point>) -> Option<usize> {
-    let wrong = points.into_iter().filter(|point| point.incorrect > 0 && point.stores > 0);
-    wrong.map(|point| point.delta * (point.stores + 1)).max()
+    let incorrect = points.into_iter().filter(|point| point.incorrect > 0 && point.stores > 0);
+    incorrect.map(|point| point.delta * (point.stores + 1)).max()
 }
 
 /// Returns the verdict, given the largest violation. It never lowers a bound: the absence of
@@ -45,21 +45,21 @@ mod tests {
     }
 
     #[test]
-    fn a_clean_sweep_lowers_nothing() {
+    fn a_sweep_without_violations_does_not_lower_the_bound() {
         assert_eq!(verdict(73, &[]), Verdict::Stands);
         assert_eq!(verdict(73, &[point(1, 36, 0), point(1, 1, 0)]), Verdict::Stands);
         assert_eq!(verdict(73, &[point(1, 1, 500)]), Verdict::Stands);
     }
 
     #[test]
-    fn what_goes_wrong_below_the_line_is_as_it_should_be() {
+    fn incorrect_runs_below_the_line_are_expected() {
         let below: Vec<_> = (1..48).map(|stores| point(stores, alpha(73, stores) - 1, 1)).collect();
         assert_eq!(verdict(73, &below), Verdict::Stands);
         assert_eq!(largest_violation(&below), Some(72));
     }
 
     #[test]
-    fn one_wrong_run_on_the_line_raises_the_bound_to_the_smallest_that_explains_it() {
+    fn one_incorrect_run_on_the_line_raises_the_bound_to_the_smallest_that_explains_it() {
         for stores in 1..48 {
             let delta = alpha(73, stores);
             let Verdict::Raised(bound) = verdict(73, &[point(stores, delta, 1)]) else { panic!("{stores}") };
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn merged_stores_are_not_held_against_the_bound() {
+    fn merged_stores_do_not_count_against_the_bound() {
         let merged = [point(0, 200, 999), point(0, 500, 1), point(0, 505, 0)];
         assert_eq!(verdict(73, &merged), Verdict::Stands);
         assert_eq!(largest_merged(&merged), Some(500));
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_every_store_buffer_there_is_no_bound() {
+    fn a_violation_beyond_every_store_buffer_refutes_the_bound() {
         assert_eq!(verdict(73, &[point(1, 255, 1)]), Verdict::Raised(511));
         assert_eq!(verdict(73, &[point(1, 256, 1)]), Verdict::Refuted);
     }

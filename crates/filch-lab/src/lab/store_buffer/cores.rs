@@ -21,13 +21,13 @@ pub(super) fn kinds() -> Vec<Kind> {
     choose(&allowed, &Kinds::here())
 }
 
-fn choose(allowed: &[CoreId], told: &Kinds) -> Vec<Kind> {
-    let told = [("performance core", &told.performance), ("efficiency core", &told.efficient)];
+fn choose(allowed: &[CoreId], reported: &Kinds) -> Vec<Kind> {
+    let reported = [("performance core", &reported.performance), ("efficiency core", &reported.efficient)];
     let of_kind = |(name, threads): (&'static str, &Vec<usize>)| {
         let core = allowed.iter().copied().find(|core| threads.contains(&core.id))?;
         Some(Kind { name, core: Some(core), is_one_of_several: true })
     };
-    let kinds: Vec<Kind> = told.into_iter().filter_map(of_kind).collect();
+    let kinds: Vec<Kind> = reported.into_iter().filter_map(of_kind).collect();
     if kinds.is_empty() {
         vec![Kind { name: "core", core: allowed.first().copied(), is_one_of_several: false }]
     } else {
@@ -44,17 +44,17 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_has_a_core_that_may_be_used() {
-        let told = Kinds { performance: vec![5, 6, 7, 16], efficient: vec![8, 9] };
+    fn each_kind_gets_an_allowed_core() {
+        let reported = Kinds { performance: vec![5, 6, 7, 16], efficient: vec![8, 9] };
         let chosen = |ids: &[usize]| {
-            choose(&cores(ids), &told).iter().map(|kind| (kind.name, kind.core.unwrap().id)).collect::<Vec<_>>()
+            choose(&cores(ids), &reported).iter().map(|kind| (kind.name, kind.core.unwrap().id)).collect::<Vec<_>>()
         };
         assert_eq!(chosen(&[5, 6, 9]), [("performance core", 5), ("efficiency core", 9)]);
         assert_eq!(chosen(&[16]), [("performance core", 16)]);
     }
 
     #[test]
-    fn without_kinds_there_is_one() {
+    fn without_reported_kinds_there_is_a_single_kind() {
         let one = |core| [Kind { name: "core", core, is_one_of_several: false }];
         assert_eq!(choose(&cores(&[3, 4]), &Kinds::default()), one(Some(CoreId { id: 3 })));
         assert_eq!(choose(&[], &Kinds::default()), one(None));

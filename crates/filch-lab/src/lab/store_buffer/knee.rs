@@ -7,20 +7,20 @@
 use crate::bench::random::Random;
 
 /// The fewest points of a piece. A knee closer to the end of a curve is not found.
-const SHORTEST: usize = 6;
+const MIN_POINTS: usize = 6;
 
 /// The smallest rise of a curve with a knee, as a part of its level.
-const LEAST_RISE: f64 = 0.03;
+const MIN_RISE: f64 = 0.03;
 
 /// How much better two pieces must fit than a single line. More pieces always fit a little better.
-const LEAST_GAIN: f64 = 2.0;
+const MIN_GAIN: f64 = 2.0;
 
 /// The smallest rise, in multiples of the scatter of the points around the pieces.
-const ABOVE_NOISE: f64 = 6.0;
+const MIN_RISE_TO_NOISE: f64 = 6.0;
 
 /// The largest deviation that counts, as a part of the curve's median. Anything further counts the
 /// same.
-const FAR_OFF: f64 = 0.1;
+const MAX_DEVIATION: f64 = 0.1;
 
 /// The number of times the rounds are resampled.
 const RESAMPLES: usize = 100;
@@ -28,7 +28,7 @@ const RESAMPLES: usize = 100;
 /// Returns how many points are level, and the share of resampled rounds that agree.
 ///
 /// Returns `None` if the rounds show no knee. Each round has a figure for each point.
-pub(super) fn find_in(rounds: &[Vec<f64>]) -> Option<(usize, f64)> {
+pub(super) fn find_with_confidence(rounds: &[Vec<f64>]) -> Option<(usize, f64)> {
     let found = find(&curve(&rounds.iter().collect::<Vec<_>>()))?;
     let mut random = Random::new(1);
     let resampled = |_: &usize| {
@@ -42,15 +42,15 @@ pub(super) fn find_in(rounds: &[Vec<f64>]) -> Option<(usize, f64)> {
 /// The medians of the rounds.
 fn curve(rounds: &[&Vec<f64>]) -> Vec<f64> {
     let points = rounds.first().map_or(0, |round| round.len());
-    let at = |point| middle(&mut rounds.iter().map(|round| round[point]).collect::<Vec<_>>());
+    let at = |point| median(&mut rounds.iter().map(|round| round[point]).collect::<Vec<_>>());
     (0..points).map(at).collect()
 }
 
 /// Returns how many points are level before the curve rises.
 fn find(curve: &[f64]) -> Option<usize> {
-    let last = curve.len().checked_sub(SHORTEST)?;
-    let most = FAR_OFF * middle(&mut curve.to_vec());
-    let (Pieces { split, level, line }, deviation) = (SHORTEST..=last)
+    let last = curve.len().checked_sub(MIN_POINTS)?;
+    let most = MAX_DEVIATION * median(&mut curve.to_vec());
+    let (Pieces { split, level, line }, deviation) = (MIN_POINTS..=last)
         .map(|split| Pieces::fit(curve, split))
         .map(|pieces| (pieces, deviation(curve, most, |point| pieces.at(point))))
         .min_by(|one, other| one.1.total_cmp(&other.1))?;
@@ -58,13 +58,13 @@ fn find(curve: &[f64]) -> Option<usize> {
     let one_line = Line::fit(curve, 0);
     let of_one_line = self::deviation(curve, most, |point| one_line.at(point));
     let rise = line.at(curve.len() - 1) - level;
-    if rise < LEAST_RISE * level || rise < ABOVE_NOISE * deviation || of_one_line <= LEAST_GAIN * deviation {
+    if rise < MIN_RISE * level || rise < MIN_RISE_TO_NOISE * deviation || of_one_line <= MIN_GAIN * deviation {
         return None;
     }
     // A line that rises from the last level point passes through it. That point belongs to both
     // pieces, and is level.
     let risen = (split..curve.len()).find(|&point| line.at(point) - level > line.slope / 2.0)?;
-    (SHORTEST..=last).contains(&risen).then_some(risen)
+    (MIN_POINTS..=last).contains(&risen).then_some(risen)
 }
 
 /// The average distance of the points from a fit, each limited to `most`.
@@ -76,7 +76,7 @@ fn deviation(curve: &[f64], most: f64, fit: impl Fn(usize) -> f64) -> f64 {
 /// The median; the upper one of an even number, NaN without values.
 ///
 /// It runs some hundred thousand times, so it does not sort the values completely.
-fn middle(values: &mut [f64]) -> f64 {
+fn median(values: &mut [f64]) -> f64 {
     let half = values.len() / 2;
     if values.is_empty() {
         return f64::NAN;
@@ -94,7 +94,7 @@ struct Pieces {
 
 impl Pieces {
     fn fit(curve: &[f64], split: usize) -> Pieces {
-        Pieces { split, level: middle(&mut curve[..split].to_vec()), line: Line::fit(curve, split) }
+        Pieces { split, level: median(&mut curve[..split].to_vec()), line: Line::fit(curve, split) }
     }
 
     fn at(&self, point: usize) -> f64 {
@@ -122,9 +122,9 @@ impl Line {
         let half = (curve.len() - first) / 2;
         let mut slopes: Vec<f64> =
             (first..first + half).map(|point| (curve[point + half] - curve[point]) / half as f64).collect();
-        let slope = middle(&mut slopes);
+        let slope = median(&mut slopes);
         let mut starts: Vec<f64> = (first..curve.len()).map(|point| curve[point] - slope * point as f64).collect();
-        Line { slope, start: middle(&mut starts) }
+        Line { slope, start: median(&mut starts) }
     }
 
     fn at(&self, point: usize) -> f64 {
@@ -162,14 +162,14 @@ mod tests {
     }
 
     #[test]
-    fn noise_moves_no_knee() {
+    fn noise_does_not_move_a_knee() {
         for seed in 0..20 {
             assert_eq!(find(&noisy(knee(153, 65, 5.0, 0.3), 2.0, seed)), Some(65), "seed {seed}");
         }
     }
 
     #[test]
-    fn points_that_are_far_off_move_no_knee() {
+    fn outliers_do_not_move_a_knee() {
         let mut curve = knee(153, 65, 5.0, 0.3);
         for point in [3, 29, 60, 70, 120] {
             curve[point] += 100.0;
@@ -193,23 +193,23 @@ mod tests {
     }
 
     #[test]
-    fn a_knee_at_the_edge_is_not_claimed() {
+    fn a_knee_at_the_edge_is_not_reported() {
         for level in [0, 1, 4, 150, 152, 153] {
             assert_eq!(find(&knee(153, level, 5.0, 0.3)), None, "{level} points are level");
         }
-        assert_eq!(find(&knee(153, SHORTEST, 5.0, 0.3)), Some(SHORTEST));
+        assert_eq!(find(&knee(153, MIN_POINTS, 5.0, 0.3)), Some(MIN_POINTS));
     }
 
     #[test]
-    fn rounds_that_agree_are_trusted_and_rounds_that_do_not_are_not() {
+    fn the_confidence_is_high_only_if_the_rounds_agree() {
         let rounds: Vec<_> = (0..24).map(|seed| noisy(knee(100, 65, 5.0, 0.3), 1.0, seed)).collect();
-        let (found, confidence) = find_in(&rounds).unwrap();
+        let (found, confidence) = find_with_confidence(&rounds).unwrap();
         assert_eq!(found, 65);
         assert!(confidence > 0.95, "{confidence}");
 
         let divided: Vec<_> = (0..25).map(|round| knee(100, 30 + 35 * (round % 2), 5.0, 0.3)).collect();
-        let (_, confidence) = find_in(&divided).unwrap();
+        let (_, confidence) = find_with_confidence(&divided).unwrap();
         assert!(confidence < 0.8, "{confidence}");
-        assert_eq!(find_in(&[]), None);
+        assert_eq!(find_with_confidence(&[]), None);
     }
 }

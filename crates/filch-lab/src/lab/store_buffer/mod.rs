@@ -13,7 +13,7 @@ mod sweep;
 #[cfg(target_arch = "x86_64")]
 mod sequence;
 #[cfg(not(target_arch = "x86_64"))]
-#[path = "elsewhere.rs"]
+#[path = "sequence_unsupported.rs"]
 mod sequence;
 
 use std::ops::RangeInclusive;
@@ -31,14 +31,14 @@ use crate::{print, say, stats};
 use cores::Kind;
 use sequence::Places;
 
-/// What a user may choose.
+/// Measure the capacity of the store buffer of this CPU.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Also write the figures to this file, as JSON.
+    /// Also write the measurements to this file, as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Also draw them to this file, as SVG.
+    /// Also draw the curves to this file, as SVG.
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
 }
@@ -82,24 +82,24 @@ const LENGTHS: RangeInclusive<usize> = 8..=160;
 
 /// The lengths tried if the first have no knee. Longer sequences would not drain during their
 /// chain.
-const LONGER: RangeInclusive<usize> = 8..=320;
+const LONGER_LENGTHS: RangeInclusive<usize> = 8..=320;
 
 /// The confidence below which no knee is reported.
-const ENOUGH: f64 = 0.8;
+const MIN_CONFIDENCE: f64 = 0.8;
 
 /// The confidence that a bound needs. Below it, a knee may be noise.
 pub(crate) const SURE: f64 = 0.9;
 
 /// How long `filch lab store-buffer` measures stores to different lines, and stores to one word.
-const TIME: Duration = Duration::from_secs(6);
-const TIME_OF_ONE_WORD: Duration = Duration::from_secs(3);
+const TIME_FOR_LINES: Duration = Duration::from_secs(6);
+const TIME_FOR_ONE_WORD: Duration = Duration::from_secs(3);
 
 /// Measures for about `time`, or twice that if the first lengths show no knee.
 ///
 /// On a machine with several kinds of cores, the result is the curve of the largest buffer: a
 /// thread may run on any core.
 pub(crate) fn measure(time: Duration) -> Result<Curve> {
-    largest(measure_kinds(time, Places::Lines)?).context("there is no core to measure")
+    largest(measure_kinds(time, Places::Lines)?).context("there is no core to measure on")
 }
 
 fn measure_kinds(time: Duration, places: Places) -> Result<Vec<Curve>> {
@@ -115,7 +115,7 @@ fn measure_kind(kind: Kind, places: Places, time: Duration) -> Result<Curve> {
     };
     let first = curve(LENGTHS)?;
     if first.knee.is_none() && places == Places::Lines {
-        return curve(LONGER);
+        return curve(LONGER_LENGTHS);
     }
     Ok(first)
 }
@@ -135,8 +135,8 @@ impl Curve {
             let interval = stats::interval(&times)?;
             Some(Point { stores: shortest + index, median: interval.median, low: interval.low, high: interval.high })
         };
-        let knee = knee::find_in(rounds)
-            .filter(|&(_, confidence)| confidence >= ENOUGH)
+        let knee = knee::find_with_confidence(rounds)
+            .filter(|&(_, confidence)| confidence >= MIN_CONFIDENCE)
             .map(|(level, confidence)| Knee { entries: shortest + level - 1, confidence });
         Curve { core, points: (0..lengths).filter_map(point).collect(), knee }
     }
@@ -146,9 +146,12 @@ impl Curve {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     arguments.json.iter().chain(&arguments.plot).try_for_each(|path| figures::check_writable(path))?;
     let machine = Machine::here();
-    say(&format!("Sequences of stores on {machine}: about {} seconds.", (TIME + TIME_OF_ONE_WORD).as_secs()));
-    let lines = measure_kinds(TIME, Places::Lines)?;
-    let one_word = measure_kinds(TIME_OF_ONE_WORD, Places::One)?;
+    say(&format!(
+        "Measuring sequences of stores on {machine}: about {} seconds.",
+        (TIME_FOR_LINES + TIME_FOR_ONE_WORD).as_secs()
+    ));
+    let lines = measure_kinds(TIME_FOR_LINES, Places::Lines)?;
+    let one_word = measure_kinds(TIME_FOR_ONE_WORD, Places::OneWord)?;
 
     if let Some(path) = &arguments.json {
         figures::write_json(path, &show::json(&lines, &one_word, &machine))?;
@@ -176,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_knee_that_the_rounds_do_not_agree_on_is_not_claimed() {
+    fn a_knee_on_which_the_rounds_disagree_is_not_reported() {
         let round =
             |knee: u32| (8..=60).map(move |stores| if stores <= knee { 130.0 } else { 135.0 + f64::from(stores) });
         let rounds: Vec<Vec<f64>> = (0..25).map(|number| round(21 + 21 * (number % 2)).collect()).collect();

@@ -21,7 +21,7 @@ pub(super) enum Places {
     /// To different cache lines in turn, so that no two consecutive stores can be combined.
     Lines,
     /// All to one word, so that they can be combined.
-    One,
+    OneWord,
 }
 
 /// The number of cache lines that are stored to.
@@ -40,7 +40,7 @@ const CHAIN: usize = 150;
 ///
 /// It is small, because other programs and the other hardware thread of the core seldom disturb a
 /// short run. A coarse clock needs more.
-const TURNS: u64 = if cfg!(windows) { 128 } else { 16 };
+const ITERATIONS: u64 = if cfg!(windows) { 128 } else { 16 };
 
 /// A loop for each number of stores.
 #[derive(Debug)]
@@ -63,11 +63,11 @@ impl Sequences {
             code.extend(encode(stores, places));
         }
 
-        let refused = "the system allows no code that is made at run time, which this measurement needs";
-        let mut writable = MmapMut::map_anon(code.len().max(1)).context(refused)?;
+        let denied = "this measurement needs code that is made at run time, which the system does not allow";
+        let mut writable = MmapMut::map_anon(code.len().max(1)).context(denied)?;
         writable[..code.len()].copy_from_slice(&code);
-        let code = writable.make_exec().context(refused)?;
-        let memory = MmapMut::map_anon(LINES * LINE).context("there is no memory to store to")?;
+        let code = writable.make_exec().context(denied)?;
+        let memory = MmapMut::map_anon(LINES * LINE).context("cannot allocate the memory to store to")?;
         Ok(Sequences { code, starts, memory })
     }
 
@@ -81,13 +81,13 @@ impl Sequences {
         let start = self.code[self.starts[which]..].as_ptr();
         // SAFETY: a function that `encode` made begins there. It obeys this convention, and the
         // mapping is executable and outlives the call.
-        let turn = unsafe { std::mem::transmute::<*const u8, unsafe extern "sysv64" fn(u64, *mut u8)>(start) };
+        let run_loop = unsafe { std::mem::transmute::<*const u8, unsafe extern "sysv64" fn(u64, *mut u8)>(start) };
         let memory = self.memory.as_mut_ptr();
         let begin = Instant::now();
         // SAFETY: it writes to the first `LINES * LINE` bytes of the memory, which is that large
         // and exclusively borrowed here, and the number of turns is not 0.
-        unsafe { turn(TURNS, memory) };
-        begin.elapsed().as_nanos() as f64 / TURNS as f64
+        unsafe { run_loop(ITERATIONS, memory) };
+        begin.elapsed().as_nanos() as f64 / ITERATIONS as f64
     }
 }
 
@@ -102,7 +102,7 @@ fn encode(stores: usize, places: Places) -> Vec<u8> {
     for store in 0..stores {
         let place = match places {
             Places::Lines => store % LINES * LINE,
-            Places::One => 0,
+            Places::OneWord => 0,
         };
         // mov [rsi + place], edi
         code.extend([0x89, 0xbe]);
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_loop_has_its_stores_and_no_other_access_to_memory() {
         for stores in [0, 1, 72, 200] {
-            for places in [Places::Lines, Places::One] {
+            for places in [Places::Lines, Places::OneWord] {
                 let code = encode(stores, places);
                 let instructions = decode(&code);
                 let (last, others) = instructions.split_last().unwrap();
@@ -156,7 +156,7 @@ mod tests {
                 assert_eq!(others.iter().filter(|other| other.mnemonic() == Mnemonic::Imul).count(), CHAIN);
 
                 let lines: BTreeSet<u64> = written.iter().map(|store| store.memory_displacement64() / 64).collect();
-                let expected = if places == Places::One { stores.min(1) } else { stores.min(LINES) };
+                let expected = if places == Places::OneWord { stores.min(1) } else { stores.min(LINES) };
                 assert_eq!(lines.len(), expected);
                 assert!(lines.iter().all(|&line| line < LINES as u64));
             }
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_goes_back_to_its_first_store() {
+    fn a_loop_jumps_back_to_its_first_store() {
         let instructions = decode(&encode(3, Places::Lines));
         let back = instructions.iter().find(|instruction| instruction.mnemonic() == Mnemonic::Jne).unwrap();
         let top = instructions.iter().find(|instruction| instruction.ip() == back.near_branch_target()).unwrap();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_is_stored_to_when_it_runs_and_nothing_else() {
+    fn a_loop_stores_to_every_line_and_to_nothing_else() {
         let mut sequences = Sequences::new(60..=70, Places::Lines).unwrap();
         assert_eq!(sequences.len(), 11);
         assert!(sequences.time(0) > 0.0);

@@ -17,26 +17,26 @@ pub(super) fn text(lines: &[Curve], one_word: &[Curve]) -> String {
         if lines.len() > 1 {
             text.push_str(&format!("\nOn the {}:\n", curve.core));
         }
-        text.push_str(&of_curve(curve));
+        text.push_str(&curve_text(curve));
     }
     for (lines, one_word) in lines.iter().zip(one_word) {
-        text.push_str(&of_one_word(lines, one_word));
+        text.push_str(&one_word_text(lines, one_word));
     }
     match bound(lines) {
         Some(bound) => text.push_str(&format!(
-            "\nBound S = {bound}: a load overtakes at most so many stores of its own thread, one more than the buffer holds, because the store on its way out of the buffer counts too.\n`filch lab litmus` puts that to the test.\n"
+            "\nBound S = {bound}: a load overtakes at most {bound} stores of its own thread. That is one more than the buffer holds, because a store that is leaving the buffer counts too.\n`filch lab litmus` tests this bound.\n"
         )),
-        None => text.push_str("\nWithout a knee nothing follows for the bound S; the queues' generous bound is for such machines.\n"),
+        None => text.push_str("\nWithout a knee the bound S is unknown; the queues have a generous bound for such machines.\n"),
     }
     text
 }
 
-fn of_curve(curve: &Curve) -> String {
+fn curve_text(curve: &Curve) -> String {
     let Some(knee) = curve.knee else {
         let (first, last) = (curve.points.first(), curve.points.last());
         let (first, last) = (first.map_or(0, |point| point.stores), last.map_or(0, |point| point.stores));
         return format!(
-            "\nNo knee was found that could be told from noise, with {first} to {last} stores a sequence. A busy or emulated machine can hide it: try again on a quiet one.\n"
+            "\nNo knee stands out from the noise, with {first} to {last} stores in a sequence. A busy or emulated machine can hide it: try again when the machine is less busy.\n"
         );
     };
     let near = |stores: usize| stores.abs_diff(knee.entries) <= AROUND || stores == knee.entries + AROUND + 1;
@@ -46,7 +46,7 @@ fn of_curve(curve: &Curve) -> String {
         .iter()
         .filter(|point| near(point.stores))
         .map(|point| {
-            let note = if point.stores == knee.entries { "<- the last without a stall" } else { "" };
+            let note = if point.stores == knee.entries { "<- the longest without a stall" } else { "" };
             vec![
                 point.stores.to_string(),
                 tenths(point.median),
@@ -63,17 +63,17 @@ fn of_curve(curve: &Curve) -> String {
     )
 }
 
-fn of_one_word(lines: &Curve, one_word: &Curve) -> String {
+fn one_word_text(lines: &Curve, one_word: &Curve) -> String {
     let core = lines.core;
     match (lines.knee, one_word.knee) {
         (Some(lines), Some(one_word)) if lines.entries == one_word.entries => format!(
             "With all stores to one word the knee of the {core} is in the same place: stores that coalesce still take an entry each.\n"
         ),
         (_, Some(one_word)) => format!(
-            "With all stores to one word the knee of the {core} is at {}: stores that coalesce take other room than stores that do not.\n",
+            "With all stores to one word the knee of the {core} is at {}: stores that coalesce use the buffer in another way than stores that do not.\n",
             one_word.entries
         ),
-        (Some(_), None) => format!("With all stores to one word no knee of the {core} could be told from noise.\n"),
+        (Some(_), None) => format!("With all stores to one word no knee of the {core} stands out from the noise.\n"),
         (None, None) => String::new(),
     }
 }
@@ -114,8 +114,8 @@ pub(super) fn chart(lines: &[Curve], one_word: &[Curve]) -> Chart {
     let drawn = drawn.chain(one_word.iter().map(|curve| line("one word", curve))).collect();
     let marker = bound(lines).map(|bound| ((bound - 1) as f64, format!("{} entries", bound - 1)));
     Chart::Lines(Lines {
-        x_axis: "stores a sequence".to_owned(),
-        y_axis: "nanoseconds a sequence".to_owned(),
+        x_axis: "stores in a sequence".to_owned(),
+        y_axis: "nanoseconds per sequence".to_owned(),
         log_x: false,
         log_y: false,
         lines: drawn,
@@ -141,12 +141,12 @@ mod tests {
     }
 
     #[test]
-    fn a_knee_is_told_with_its_surroundings_and_what_follows() {
+    fn the_text_has_the_knee_the_points_around_it_and_the_bound() {
         let curve = curve("core", Some(72));
         let curves = [curve];
         let text = text(&curves, &curves);
         for part in [
-            "72            130.0  130.0..130.0  <- the last without a stall",
+            "72            130.0  130.0..130.0  <- the longest without a stall",
             "73            135.3  135.3..135.3",
             "holds 72 stores (100 % of",
             "Bound S = 73",
@@ -158,16 +158,16 @@ mod tests {
     }
 
     #[test]
-    fn no_knee_is_said_in_a_sentence() {
+    fn the_text_says_that_there_is_no_knee() {
         let curve = curve("core", None);
         let curves = [curve];
         let text = text(&curves, &curves);
-        assert!(text.contains("No knee was found that could be told from noise, with 8 to 160 stores"), "{text}");
+        assert!(text.contains("No knee stands out from the noise, with 8 to 160 stores"), "{text}");
         assert!(!text.contains("Bound S ="), "{text}");
     }
 
     #[test]
-    fn the_largest_buffer_of_all_kinds_counts() {
+    fn the_bound_is_that_of_the_largest_buffer() {
         let curves = [curve("performance core", Some(72)), curve("efficiency core", Some(50))];
         assert_eq!(bound(&curves), Some(73));
         assert_eq!(largest(curves.to_vec()).unwrap().core, "performance core");
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_of_unknown_size_may_be_the_largest() {
+    fn a_buffer_of_unknown_size_counts_as_the_largest() {
         let curves = [curve("performance core", Some(72)), curve("efficiency core", None)];
         assert_eq!(bound(&curves), None);
         assert_eq!(largest(curves.to_vec()).unwrap().core, "efficiency core");
@@ -199,9 +199,9 @@ mod tests {
     }
 
     #[test]
-    fn the_knee_is_marked_in_the_drawing() {
+    fn the_knee_is_marked_in_the_chart() {
         let curves = [curve("core", Some(72))];
-        let Chart::Lines(lines) = chart(&curves, &curves) else { panic!("another chart") };
+        let Chart::Lines(lines) = chart(&curves, &curves) else { panic!("not a line chart") };
         assert_eq!(lines.marker, Some((72.0, "72 entries".to_owned())));
         assert_eq!(lines.lines.len(), 2);
         assert_eq!(lines.lines[0].points.len(), 153);

@@ -39,13 +39,13 @@ pub(super) fn sweep(
         let measuring = scope.spawn(|| {
             // An unpinned thread measures as well, only with more disturbance, unless it may be on
             // a core of another kind.
-            let is_there = kind.core.is_some_and(core_affinity::set_for_current);
-            (is_there || !kind.is_one_of_several).then(|| repeat(&mut sequences, time))
+            let is_pinned = kind.core.is_some_and(core_affinity::set_for_current);
+            (is_pinned || !kind.is_one_of_several).then(|| repeat(&mut sequences, time))
         });
-        measuring.join().map_err(|_| anyhow!("the thread that measured failed"))
+        measuring.join().map_err(|_| anyhow!("the measuring thread panicked"))
     });
-    let rounds = measured?.with_context(|| format!("the system does not let a thread stay on a {}", kind.name))?;
-    ensure!(rounds.iter().flatten().all(|time| time.is_finite()), "it was ended before anything was measured");
+    let rounds = measured?.with_context(|| format!("the system does not allow pinning a thread to a {}", kind.name))?;
+    ensure!(rounds.iter().flatten().all(|time| time.is_finite()), "interrupted before anything was measured");
     Ok(rounds)
 }
 

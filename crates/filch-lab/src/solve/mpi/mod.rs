@@ -1,7 +1,7 @@
 //! `--mpi`: the same search on all ranks that `mpirun` started.
 
 #[cfg(feature = "mpi")]
-mod keep;
+mod checkpoints;
 #[cfg(feature = "mpi")]
 mod rank;
 

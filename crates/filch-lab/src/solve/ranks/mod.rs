@@ -51,7 +51,8 @@ impl Rank {
 
 /// Formats a line for each rank.
 pub(super) fn table(ranks: &[Rank]) -> String {
-    let header = ["rank", "explored", "gave", "nodes", "sent", "got", "nodes", "received", "idle", "busy", "machine"];
+    let header =
+        ["rank", "explored", "gifts", "nodes", "bytes", "receipts", "nodes", "bytes", "idle", "busy", "machine"];
     let header = header.map(str::to_owned);
     let line = |rank: &Rank| {
         vec![
@@ -75,7 +76,7 @@ pub(super) fn table(ranks: &[Rank]) -> String {
 pub(super) mod tests {
     use super::*;
 
-    pub(super) fn three() -> Vec<Rank> {
+    pub(super) fn three_ranks() -> Vec<Rank> {
         let of = |rank: usize, explored, idle_seconds| Rank {
             rank,
             host: format!("node{rank}"),
@@ -96,7 +97,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_table_has_a_line_for_each_rank() {
-        let table = table(&three());
+        let table = table(&three_ranks());
         let lines: Vec<&str> = table.lines().collect();
         assert_eq!(lines.len(), 4, "{table}");
         for part in ["1 ", "10,000", "24.0 kB", "16.0 kB", "500 ms", "75.0 %", "node1"] {

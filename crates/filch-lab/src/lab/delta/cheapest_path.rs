@@ -16,22 +16,22 @@ use super::blocks::{Block, Code, End};
 use super::program::Program;
 
 /// The distance of a node that is not reached.
-const NEVER: u64 = u64::MAX;
+const UNREACHED: u64 = u64::MAX;
 
 /// Adds two numbers of stores, saturating. Nested calls can double the number each time.
 fn sum(some: u64, more: u64) -> u64 {
-    some.saturating_add(more).min(NEVER - 1)
+    some.saturating_add(more).min(UNREACHED - 1)
 }
 
 /// A path from one of the places to one of them.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct CheapestPath {
     /// How many stores it makes, including the store of the place itself.
     pub(super) stores: u64,
     /// The blocks that it passes through.
     pub(super) steps: Vec<Step>,
     /// Where its target becomes unknown.
-    pub(super) leaves: Option<Leaves>,
+    pub(super) exit: Option<Exit>,
 }
 
 /// A block on the path.
@@ -47,7 +47,7 @@ pub(super) struct Step {
 
 /// How a path leaves the known control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leaves {
+pub(super) enum Exit {
     /// By an indirect call at this address.
     Call(u64),
     /// By an indirect jump at this address.
@@ -57,44 +57,44 @@ pub(super) enum Leaves {
 }
 
 /// Returns the cheapest path from any of these blocks to any; `None` if none exists.
-pub(super) fn shortest(program: &Program, code: &Code, places: &HashSet<usize>) -> Option<Way> {
-    let through = through(code);
-    let graph = Graph::new(program, code, places, &through);
+pub(super) fn find(program: &Program, code: &Code, places: &HashSet<usize>) -> Option<CheapestPath> {
+    let stores_to_return = stores_to_return(code);
+    let graph = Graph::new(program, code, places, &stores_to_return);
     let (distances, next) = graph.distances();
-    let starts = places.iter().map(|&place| graph.outside(place));
-    let start = starts.filter(|&start| distances[start] != NEVER).min_by_key(|&start| (distances[start], start))?;
-    let mut way = Way { stores: distances[start], steps: Vec::new(), leaves: None };
+    let starts = places.iter().map(|&place| graph.outer_node(place));
+    let start = starts.filter(|&start| distances[start] != UNREACHED).min_by_key(|&start| (distances[start], start))?;
+    let mut path = CheapestPath { stores: distances[start], steps: Vec::new(), exit: None };
     let mut node = start;
     while let Some(edge) = next[node] {
         let edge = graph.edges[edge];
         if let Some(block) = graph.block(node) {
             let Block { function, start, .. } = code.blocks[block];
-            way.steps.push(Step { function, address: start, stores: edge.stores });
+            path.steps.push(Step { function, address: start, stores: edge.stores });
         }
-        way.leaves = edge.leaves;
+        path.exit = edge.exit;
         node = edge.to;
     }
-    Some(way)
+    Some(path)
 }
 
 /// Returns, for each block, the fewest stores from its beginning to its function's return.
 ///
 /// This is Knuth's form of Dijkstra's algorithm: the price of a call is the sum of two paths,
 /// through the callee and from the call on.
-fn through(code: &Code) -> Vec<u64> {
+fn stores_to_return(code: &Code) -> Vec<u64> {
     let blocks = &code.blocks;
     // The predecessors of each block; and the calls for which it is the callee or the return
     // target.
-    let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
+    let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
     let mut calls: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
     let mut queue = BinaryHeap::new();
     for (index, block) in blocks.iter().enumerate() {
         match block.end {
-            End::Falls | End::CallsLibrary | End::CallsUnknown => before_next(block, index, &mut before),
-            End::Jumps(to) => before[to].push(index),
+            End::Falls | End::CallsLibrary | End::CallsUnknown => add_to_next(block, index, &mut predecessors),
+            End::Jumps(to) => predecessors[to].push(index),
             End::Branches(to) => {
-                before[to].push(index);
-                before_next(block, index, &mut before);
+                predecessors[to].push(index);
+                add_to_next(block, index, &mut predecessors);
             }
             End::Calls(to) => {
                 calls[to].push(index);
@@ -105,18 +105,18 @@ fn through(code: &Code) -> Vec<u64> {
         }
     }
 
-    let mut fewest = vec![NEVER; blocks.len()];
+    let mut fewest = vec![UNREACHED; blocks.len()];
     while let Some(Reverse((stores, index))) = queue.pop() {
-        if fewest[index] != NEVER {
+        if fewest[index] != UNREACHED {
             continue;
         }
         fewest[index] = stores;
-        for &earlier in &before[index] {
+        for &earlier in &predecessors[index] {
             queue.push(Reverse((sum(blocks[earlier].stores, stores), earlier)));
         }
         for &caller in &calls[index] {
             let (End::Calls(called), Some(next)) = (blocks[caller].end, blocks[caller].next) else { continue };
-            if fewest[called] != NEVER && fewest[next] != NEVER {
+            if fewest[called] != UNREACHED && fewest[next] != UNREACHED {
                 let total = sum(sum(blocks[caller].stores, fewest[called]), fewest[next]);
                 queue.push(Reverse((total, caller)));
             }
@@ -125,8 +125,8 @@ fn through(code: &Code) -> Vec<u64> {
     fewest
 }
 
-fn before_next(block: &Block, index: usize, before: &mut [Vec<usize>]) {
-    block.next.into_iter().for_each(|next| before[next].push(index));
+fn add_to_next(block: &Block, index: usize, predecessors: &mut [Vec<usize>]) {
+    block.next.into_iter().for_each(|next| predecessors[next].push(index));
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +134,7 @@ struct Edge {
     from: usize,
     to: usize,
     stores: u64,
-    leaves: Option<Leaves>,
+    exit: Option<Exit>,
 }
 
 /// The graph of control flow, with two nodes for each block.
@@ -151,20 +151,20 @@ struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    fn new(program: &Program, code: &Code, places: &'a HashSet<usize>, through: &[u64]) -> Graph<'a> {
+    fn new(program: &Program, code: &Code, places: &'a HashSet<usize>, stores_to_return: &[u64]) -> Graph<'a> {
         let mut graph =
             Graph { blocks: code.blocks.len(), functions: program.functions.len(), places, edges: Vec::new() };
         let mut has_callers = vec![false; program.functions.len()];
         for (index, block) in code.blocks.iter().enumerate() {
-            for is_outside in [true, false] {
-                graph.add_block(code, index, is_outside, through);
+            for is_outer in [true, false] {
+                graph.add_block(code, index, is_outer, stores_to_return);
             }
             match block.end {
                 End::Calls(to) => {
                     let called = code.blocks[to].function;
                     has_callers[called] = true;
                     if let Some(next) = block.next {
-                        graph.add(graph.return_from(called), graph.to(next, true), 0);
+                        graph.add(graph.return_node(called), graph.entry_node(next, true), 0);
                     }
                 }
                 End::Jumps(to) | End::Branches(to) => graph.add_tail_call(code, block.function, to, &mut has_callers),
@@ -172,48 +172,52 @@ impl<'a> Graph<'a> {
             }
             // The next block is in another function if a symbol is in the middle of another
             // function's code.
-            let goes_on = matches!(
+            let reaches_next = matches!(
                 block.end,
                 End::Falls | End::Branches(_) | End::Calls(_) | End::CallsLibrary | End::CallsUnknown
             );
-            if let (true, Some(next)) = (goes_on, block.next) {
+            if let (true, Some(next)) = (reaches_next, block.next) {
                 graph.add_tail_call(code, block.function, next, &mut has_callers);
             }
         }
         for (index, function) in program.functions.iter().enumerate() {
-            if program.unnamed > 0 || function.is_pointed_to || code.taken.contains(&index) || !has_callers[index] {
-                graph.leave(graph.return_from(index), 0, Leaves::Return(index));
+            if program.unnamed > 0
+                || function.is_pointed_to
+                || code.address_taken.contains(&index)
+                || !has_callers[index]
+            {
+                graph.add_exit(graph.return_node(index), 0, Exit::Return(index));
             }
         }
         graph
     }
 
     /// Adds the edges of a block.
-    fn add_block(&mut self, code: &Code, index: usize, is_outside: bool, through: &[u64]) {
+    fn add_block(&mut self, code: &Code, index: usize, is_outer: bool, stores_to_return: &[u64]) {
         let block = &code.blocks[index];
-        let node = if is_outside { self.outside(index) } else { self.inside(index) };
-        let goes_on = |graph: &mut Graph<'_>, to: Option<usize>, stores: u64| {
+        let node = if is_outer { self.outer_node(index) } else { self.inner_node(index) };
+        let continue_at = |graph: &mut Graph<'_>, to: Option<usize>, stores: u64| {
             if let Some(to) = to {
-                graph.add(node, graph.to(to, is_outside), stores);
+                graph.add(node, graph.entry_node(to, is_outer), stores);
             }
         };
         match block.end {
-            End::Falls | End::CallsLibrary => goes_on(self, block.next, block.stores),
-            End::Jumps(to) => goes_on(self, Some(to), block.stores),
+            End::Falls | End::CallsLibrary => continue_at(self, block.next, block.stores),
+            End::Jumps(to) => continue_at(self, Some(to), block.stores),
             End::Branches(to) => {
-                goes_on(self, Some(to), block.stores);
-                goes_on(self, block.next, block.stores);
+                continue_at(self, Some(to), block.stores);
+                continue_at(self, block.next, block.stores);
             }
             End::Calls(called) => {
-                self.add(node, self.to(called, false), block.stores);
-                if through[called] != NEVER {
-                    goes_on(self, block.next, sum(block.stores, through[called]));
+                self.add(node, self.entry_node(called, false), block.stores);
+                if stores_to_return[called] != UNREACHED {
+                    continue_at(self, block.next, sum(block.stores, stores_to_return[called]));
                 }
             }
-            End::CallsUnknown => self.leave(node, block.stores, Leaves::Call(block.last)),
-            End::JumpsUnknown => self.leave(node, block.stores, Leaves::Jump(block.last)),
-            End::Returns | End::JumpsToLibrary if is_outside => {
-                self.add(node, self.return_from(block.function), block.stores);
+            End::CallsUnknown => self.add_exit(node, block.stores, Exit::Call(block.last)),
+            End::JumpsUnknown => self.add_exit(node, block.stores, Exit::Jump(block.last)),
+            End::Returns | End::JumpsToLibrary if is_outer => {
+                self.add(node, self.return_node(block.function), block.stores);
             }
             End::Returns | End::JumpsToLibrary | End::Stops => {}
         }
@@ -224,40 +228,40 @@ impl<'a> Graph<'a> {
         let into = code.blocks[to].function;
         if from != into {
             has_callers[into] = true;
-            self.add(self.return_from(into), self.return_from(from), 0);
+            self.add(self.return_node(into), self.return_node(from), 0);
         }
     }
 
     fn add(&mut self, from: usize, to: usize, stores: u64) {
-        self.edges.push(Edge { from, to, stores, leaves: None });
+        self.edges.push(Edge { from, to, stores, exit: None });
     }
 
-    fn leave(&mut self, from: usize, stores: u64, leaves: Leaves) {
-        self.edges.push(Edge { from, to: self.again(), stores, leaves: Some(leaves) });
+    fn add_exit(&mut self, from: usize, stores: u64, exit: Exit) {
+        self.edges.push(Edge { from, to: self.end_node(), stores, exit: Some(exit) });
     }
 
-    fn outside(&self, block: usize) -> usize {
+    fn outer_node(&self, block: usize) -> usize {
         2 * block
     }
 
-    fn inside(&self, block: usize) -> usize {
+    fn inner_node(&self, block: usize) -> usize {
         2 * block + 1
     }
 
     /// Returns the node for entering a block. The blocks of the places are where the path ends.
-    fn to(&self, block: usize, is_outside: bool) -> usize {
-        match is_outside {
-            _ if self.places.contains(&block) => self.again(),
-            true => self.outside(block),
-            false => self.inside(block),
+    fn entry_node(&self, block: usize, is_outer: bool) -> usize {
+        match is_outer {
+            _ if self.places.contains(&block) => self.end_node(),
+            true => self.outer_node(block),
+            false => self.inner_node(block),
         }
     }
 
-    fn return_from(&self, function: usize) -> usize {
+    fn return_node(&self, function: usize) -> usize {
         2 * self.blocks + function
     }
 
-    fn again(&self) -> usize {
+    fn end_node(&self) -> usize {
         2 * self.blocks + self.functions
     }
 
@@ -267,14 +271,14 @@ impl<'a> Graph<'a> {
 
     /// Returns, for each node, the fewest stores to a place, and the first edge.
     fn distances(&self) -> (Vec<u64>, Vec<Option<usize>>) {
-        let nodes = self.again() + 1;
+        let nodes = self.end_node() + 1;
         let mut into: Vec<Vec<usize>> = vec![Vec::new(); nodes];
         self.edges.iter().enumerate().for_each(|(index, edge)| into[edge.to].push(index));
 
-        let mut distances = vec![NEVER; nodes];
+        let mut distances = vec![UNREACHED; nodes];
         let mut next = vec![None; nodes];
-        distances[self.again()] = 0;
-        let mut queue = BinaryHeap::from([Reverse((0, self.again()))]);
+        distances[self.end_node()] = 0;
+        let mut queue = BinaryHeap::from([Reverse((0, self.end_node()))]);
         while let Some(Reverse((stores, node))) = queue.pop() {
             if stores > distances[node] {
                 continue;

@@ -12,7 +12,7 @@ use super::program::Program;
 
 /// Why a call may store the tail more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Doubt {
+pub(super) enum RepeatedPop {
     /// The store at this address may run again without passing the beginning.
     Loop(u64),
     /// The target of this jump is unknown: it may loop.
@@ -23,8 +23,8 @@ pub(super) enum Doubt {
 
 /// Checks everything reachable from the block `entry`, callees included, until `entry` is reached
 /// again.
-pub(super) fn doubt(program: &Program, code: &Code, entry: usize) -> Option<Doubt> {
-    let after = |block: usize, returns: &Returns, are_drains_passed: bool| {
+pub(super) fn find(program: &Program, code: &Code, entry: usize) -> Option<RepeatedPop> {
+    let after = |block: usize, returns: &Returns, passes_drains: bool| {
         let Block { next, end, function, .. } = code.blocks[block];
         let (to, next) = match end {
             End::Falls | End::CallsLibrary | End::CallsUnknown => (None, next),
@@ -37,17 +37,17 @@ pub(super) fn doubt(program: &Program, code: &Code, entry: usize) -> Option<Doub
         // Paths into panics are ignored.
         let matters = |&to: &usize| {
             let block = &code.blocks[to];
-            let is_passed = are_drains_passed || block.stores < DRAINS;
+            let is_passed = passes_drains || block.stores < DRAINS;
             to != entry && is_passed && !panics(program.functions[block.function].name())
         };
         to.into_iter().chain(next).chain(callers).filter(matters).collect::<Vec<usize>>()
     };
-    let reached = |from: usize, returns: &Returns, are_drains_passed: bool| {
+    let reached = |from: usize, returns: &Returns, passes_drains: bool| {
         let mut seen = HashSet::new();
-        let mut waiting = after(from, returns, are_drains_passed);
-        while let Some(block) = waiting.pop() {
+        let mut pending = after(from, returns, passes_drains);
+        while let Some(block) = pending.pop() {
             if seen.insert(block) {
-                waiting.extend(after(block, returns, are_drains_passed));
+                pending.extend(after(block, returns, passes_drains));
             }
         }
         seen
@@ -62,10 +62,10 @@ pub(super) fn doubt(program: &Program, code: &Code, entry: usize) -> Option<Doub
     let (jump, call) = (ends(End::JumpsUnknown), ends(End::CallsUnknown));
     // A loop that empties the buffer in every iteration may pop in every iteration: no pop before
     // the drain is hidden after it.
-    let is_again = |block: usize| reached(block, &returns, false).contains(&block);
-    let again = all.iter().find(|&&block| code.blocks[block].may_store_tail && is_again(block));
-    let again = again.map(|&block| Doubt::Loop(code.blocks[block].start));
-    again.or(jump.map(|block| Doubt::Jump(block.last))).or(call.map(|block| Doubt::Call(block.last)))
+    let is_repeated = |block: usize| reached(block, &returns, false).contains(&block);
+    let repeated = all.iter().find(|&&block| code.blocks[block].may_store_tail && is_repeated(block));
+    let repeated = repeated.map(|&block| RepeatedPop::Loop(code.blocks[block].start));
+    repeated.or(jump.map(|block| RepeatedPop::Jump(block.last))).or(call.map(|block| RepeatedPop::Call(block.last)))
 }
 
 /// For each function, the blocks that it returns to.
@@ -74,7 +74,7 @@ type Returns = HashMap<usize, HashSet<usize>>;
 /// Returns where the functions that these blocks call return to.
 fn returns(code: &Code, blocks: &[usize]) -> Returns {
     let mut returns = Returns::new();
-    let mut goes_on_in = Vec::new();
+    let mut continues_in = Vec::new();
     for &Block { function, next, end, .. } in blocks.iter().map(|&block| &code.blocks[block]) {
         let (called, to) = match end {
             End::Calls(to) => (Some(code.blocks[to].function), None),
@@ -87,11 +87,11 @@ fn returns(code: &Code, blocks: &[usize]) -> Returns {
         // If a function continues in another function, that one returns to the first function's
         // callers.
         let others = to.into_iter().chain(next).map(|to| code.blocks[to].function).filter(|other| *other != function);
-        goes_on_in.extend(others.map(|other| (function, other)));
+        continues_in.extend(others.map(|other| (function, other)));
     }
     loop {
         let mut has_grown = false;
-        for (from, into) in &goes_on_in {
+        for (from, into) in &continues_in {
             for to in returns.get(from).cloned().unwrap_or_default() {
                 has_grown |= returns.entry(*into).or_default().insert(to);
             }

@@ -13,14 +13,14 @@ use crate::figures::{grouped, number};
 use crate::say;
 
 /// The interval between two looks at the progress.
-pub(super) const EVERY: Duration = Duration::from_millis(20);
+pub(super) const PROGRESS_INTERVAL: Duration = Duration::from_millis(20);
 /// The interval between two redraws of the line.
-const TURN: Duration = Duration::from_millis(100);
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 /// The shortest time between two plain lines about bounds.
-const SILENCE: Duration = Duration::from_secs(1);
+const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The display of a search.
-pub(super) struct Watch {
+/// The progress display of a search.
+pub(super) struct ProgressDisplay {
     history: History,
     /// How long the search took before: times continue from there.
     before: Duration,
@@ -28,30 +28,36 @@ pub(super) struct Watch {
     line: ProgressBar,
     /// Whether to print plain lines if there is no terminal.
     plain: bool,
-    last: Mutex<Last>,
+    last: Mutex<LastShown>,
 }
 
 /// The values when the line last changed.
 #[derive(Clone, Copy, Debug, Default)]
-struct Last {
+struct LastShown {
     elapsed: Duration,
     explored: u64,
     bound: Option<Cost>,
     /// When a plain line last reported a bound, and which.
-    told: Option<(Duration, Cost)>,
+    printed: Option<(Duration, Cost)>,
 }
 
-impl Watch {
+impl ProgressDisplay {
     /// Starts the display.
-    pub(super) fn begin(what: &str, quiet: bool, before: Duration) -> Watch {
+    pub(super) fn begin(what: &str, quiet: bool, before: Duration) -> ProgressDisplay {
         let terminal = io::stderr().is_terminal();
         let line = if quiet || !terminal { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         // An invalid template would be a bug, but no reason to stop.
         let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_spinner());
         line.set_style(style);
         line.set_prefix(what.to_owned());
-        line.enable_steady_tick(TURN);
-        Watch { history: History::default(), before, line, plain: !quiet && !terminal, last: Mutex::default() }
+        line.enable_steady_tick(REDRAW_INTERVAL);
+        ProgressDisplay {
+            history: History::default(),
+            before,
+            line,
+            plain: !quiet && !terminal,
+            last: Mutex::default(),
+        }
     }
 
     /// Shows and records a better solution.
@@ -59,7 +65,7 @@ impl Watch {
         let after = incumbent.after.saturating_add(self.before);
         self.history.incumbent(after, incumbent.cost);
         if self.plain {
-            let bound = self.last().bound;
+            let bound = self.last_values().bound;
             let bound = bound.map_or_else(String::new, |bound| format!(", bound {}", signed(bound)));
             say(&format!("{:.3} s: best {}{bound}", after.as_secs_f64(), signed(incumbent.cost)));
         }
@@ -74,8 +80,9 @@ impl Watch {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let nodes = progress.explored.saturating_sub(last.explored);
         let rate = rate(nodes, progress.elapsed.saturating_sub(last.elapsed));
-        let told = last.told.filter(|&(at, bound)| progress.bound == Some(bound) || progress.elapsed < at + SILENCE);
-        let told = told.or_else(|| {
+        let printed =
+            last.printed.filter(|&(at, bound)| progress.bound == Some(bound) || progress.elapsed < at + LINE_INTERVAL);
+        let printed = printed.or_else(|| {
             let bound = progress.bound?;
             if self.plain {
                 let best = progress.best.map_or_else(|| "none".to_owned(), signed);
@@ -83,11 +90,11 @@ impl Watch {
             }
             Some((progress.elapsed, bound))
         });
-        *last = Last { elapsed: progress.elapsed, explored: progress.explored, bound: progress.bound, told };
+        *last = LastShown { elapsed: progress.elapsed, explored: progress.explored, bound: progress.bound, printed };
         self.line.set_message(message(progress, rate));
     }
 
-    fn last(&self) -> Last {
+    fn last_values(&self) -> LastShown {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -131,14 +138,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_keep_their_sign() {
+    fn negative_numbers_keep_their_sign() {
         assert_eq!(signed(-1_234_567), "-1,234,567");
         assert_eq!(signed(0), "0");
         assert_eq!(signed(1_000), "1,000");
     }
 
     #[test]
-    fn the_template_is_understood() {
+    fn the_template_is_valid() {
         assert!(ProgressStyle::with_template(TEMPLATE).is_ok());
     }
 }

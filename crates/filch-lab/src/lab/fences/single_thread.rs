@@ -9,15 +9,15 @@ use crossbeam_utils::CachePadded;
 use filch_queue::barrier;
 
 /// The number of iterations for a sample.
-const TURNS: usize = 20_000;
+const ITERATIONS: usize = 20_000;
 
 /// The number of system calls for a sample.
 const CALLS: usize = 200;
 
-fn time(turns: usize, mut turn: impl FnMut(usize)) -> f64 {
+fn time(iterations: usize, mut turn: impl FnMut(usize)) -> f64 {
     let start = Instant::now();
-    (0..turns).for_each(&mut turn);
-    start.elapsed().as_nanos() as f64 / turns as f64
+    (0..iterations).for_each(&mut turn);
+    start.elapsed().as_nanos() as f64 / iterations as f64
 }
 
 fn word() -> CachePadded<AtomicUsize> {
@@ -29,14 +29,14 @@ fn word() -> CachePadded<AtomicUsize> {
 pub(super) fn store() -> Result<f64> {
     let word = black_box(word());
     // Relaxed, here and below: only the price counts.
-    Ok(time(TURNS, |turn| black_box(&word).store(turn, Ordering::Relaxed)))
+    Ok(time(ITERATIONS, |turn| black_box(&word).store(turn, Ordering::Relaxed)))
 }
 
 /// Times a store and a fence that waits for it.
 #[inline(never)]
 pub(super) fn store_and_fence() -> Result<f64> {
     let word = black_box(word());
-    Ok(time(TURNS, |turn| {
+    Ok(time(ITERATIONS, |turn| {
         black_box(&word).store(turn, Ordering::Relaxed);
         // SeqCst: the fence is what is timed.
         fence(Ordering::SeqCst);
@@ -48,7 +48,7 @@ pub(super) fn store_and_fence() -> Result<f64> {
 #[inline(never)]
 pub(super) fn store_and_mfence() -> Result<f64> {
     let word = black_box(word());
-    Ok(time(TURNS, |turn| {
+    Ok(time(ITERATIONS, |turn| {
         black_box(&word).store(turn, Ordering::Relaxed);
         // SAFETY: a fence touches no register and no memory.
         unsafe { std::arch::asm!("mfence", options(nostack, preserves_flags)) };
@@ -59,7 +59,7 @@ pub(super) fn store_and_mfence() -> Result<f64> {
 #[inline(never)]
 pub(super) fn locked_add() -> Result<f64> {
     let word = black_box(word());
-    Ok(time(TURNS, |turn| {
+    Ok(time(ITERATIONS, |turn| {
         // SeqCst: the operation is what is timed. On x86-64 any other ordering is the same
         // instruction.
         black_box(&word).fetch_add(turn, Ordering::SeqCst);
@@ -71,7 +71,7 @@ pub(super) fn heavy_barrier() -> Result<f64> {
     let mut refused = false;
     let nanos = time(CALLS, |_| refused |= barrier::heavy().is_err());
     if refused {
-        return Err(anyhow!("the kernel refused its barrier"));
+        return Err(anyhow!("the kernel refused the barrier for all threads"));
     }
     Ok(nanos)
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use filch_queue::calibration::Cpu;
 
-use super::cores::words as place_words;
+use super::cores::place_name;
 use super::counts::Counts;
 use super::plan::alpha;
 use super::race::Tally;
@@ -21,14 +21,14 @@ pub(super) fn report(cpu: &Cpu, supposed: usize, entries: Option<usize>, counts:
     let mut text = format!("Litmus test of bounded TSO on {cpu}\n\n");
     let source = match entries {
         Some(entries) if entries + 1 == supposed => {
-            format!("{entries} entries of the store buffer, and one on its way out")
+            format!("{entries} entries of the store buffer, and one store that is leaving it")
         }
         Some(entries) => format!("as given; the store buffer has {entries} entries"),
         None => "as given".to_owned(),
     };
-    let _ = writeln!(text, "Supposed: a load overtakes at most S = {supposed} stores ({source}).\n");
+    let _ = writeln!(text, "Bound under test: a load overtakes at most S = {supposed} stores ({source}).\n");
     if counts.total().runs == 0 {
-        text.push_str("There was no run, so there is nothing to tell.\n");
+        text.push_str("There were no runs, so there is no result.\n");
         return text;
     }
     text.push_str(&heat_map(supposed, counts));
@@ -45,8 +45,8 @@ pub(super) fn report(cpu: &Cpu, supposed: usize, entries: Option<usize>, counts:
 /// sides of y = x different results are expected.
 fn heat_map(supposed: usize, counts: &Counts) -> String {
     let mut text = String::from(
-        "Wrong runs by stores between pops (L) and delta, as seen from the line delta = alpha = ceil(S / (L + 1)).\n\
-         Left of the bar they may be wrong, right of it not. A dot: raced, and none was wrong.\n\n",
+        "Incorrect runs by stores between pops (L) and by the distance of delta from alpha = ceil(S / (L + 1)).\n\
+         Left of the bar runs may be incorrect, right of it they should not be. A dot: there were runs, and none was incorrect.\n\n",
     );
     let mut header = format!("{:>3} {:>5} {:>WIDTH$}", "L", "alpha", "less");
     for offset in OFFSETS {
@@ -105,15 +105,15 @@ fn share(tally: Tally) -> String {
 fn places(counts: &Counts) -> String {
     let mut text = String::new();
     for place in counts.places() {
-        let here = counts.from(place);
+        let here = counts.at(place);
         let Tally { runs, incorrect } = here.total();
-        let name = place_words(place.0, place.1);
+        let name = place_name(place.0, place.1);
         let largest = match here.largest_violation() {
             Some(stores) => format!("the largest delta * (L + 1) with L of at least 1 was {stores}"),
             None => "none of them with L of at least 1".to_owned(),
         };
         let (runs, incorrect) = (grouped(runs as usize), grouped(incorrect as usize));
-        let _ = writeln!(text, "{name}: {runs} runs, {incorrect} wrong; {largest}.");
+        let _ = writeln!(text, "{name}: {runs} runs, {incorrect} incorrect; {largest}.");
     }
     text
 }
@@ -124,18 +124,18 @@ fn conclusion(supposed: usize, entries: Option<usize>, counts: &Counts) -> Strin
     let mut text = match (verdict::judge(supposed, largest), largest) {
         (Verdict::Stands, Some(stores)) => {
             let seen = stores + 1;
-            let tight = if seen == supposed { ", which is all that S allows: it is not too large either" } else { "" };
+            let tight = if seen == supposed { ", which is all that S allows, so S is not too large either" } else { "" };
             format!(
-                "S = {supposed} stands: no run was wrong that should not have been. Loads were caught overtaking {seen} stores{tight}.\n\
-                 That none was caught overtaking more is no proof that none can.\n"
+                "S = {supposed} stands: no run was incorrect that should have been correct. Loads overtook up to {seen} stores{tight}.\n\
+                 This is no proof that no load can overtake more.\n"
             )
         }
         (Verdict::Stands, None) => format!(
-            "S = {supposed} stands, but nothing was put to the test: no run was wrong at all, not even where it may be. A clean sweep lowers nothing. \
-             Try more runs, or a machine that is less busy.\n"
+            "S = {supposed} stands, but was not really tested: no run was incorrect, not even where runs may be. Such a sweep does not lower the bound. \
+             Try more runs, or a less busy machine.\n"
         ),
         (Verdict::Raised(bound), _) => format!(
-            "S = {supposed} is too small: runs were wrong that should not have been. The smallest bound that explains them is S = {bound}: the least that can be, and nothing says what the most is.\n"
+            "S = {supposed} is too small: runs were incorrect that should have been correct. The smallest bound that explains them is S = {bound}; the true bound may be larger.\n"
         ),
         (Verdict::Refuted, _) => format!(
             "There is no bound: a load overtook {} stores, which is more than any store buffer holds. Do not use the fence-free queues on this CPU.\n",
@@ -147,11 +147,11 @@ fn conclusion(supposed: usize, entries: Option<usize>, counts: &Counts) -> Strin
         Some(delta) if delta > largest.unwrap_or(0).max(entries.unwrap_or(0)).max(supposed - 1) => {
             let _ = writeln!(
                 text,
-                "With L = 0 a delta of {delta} was wrong: consecutive stores to the tail are merged, and no delta is safe without a store in between."
+                "With L = 0 runs with a delta of {delta} were incorrect: consecutive stores to the tail are merged, and no delta is safe without a store in between."
             );
         }
         _ => text.push_str(
-            "With L = 0 no run showed that the CPU merges consecutive stores to the tail. It may all the same.\n",
+            "With L = 0 no run showed that the CPU merges consecutive stores to the tail. It may do so nevertheless.\n",
         ),
     }
     text
@@ -167,19 +167,19 @@ mod tests {
     }
 
     #[test]
-    fn every_verdict_has_its_words() {
-        for (points, words) in [
+    fn every_verdict_has_its_sentence() {
+        for (points, sentence) in [
             (vec![(key(1, 36), 10, 1)], "not too large either"),
-            (vec![(key(1, 30), 10, 1)], "overtaking 61 stores."),
-            (vec![(key(1, 30), 10, 0)], "nothing was put to the test"),
+            (vec![(key(1, 30), 10, 1)], "overtook up to 61 stores."),
+            (vec![(key(1, 30), 10, 0)], "was not really tested"),
             (vec![(key(1, 40), 10, 1)], "explains them is S = 81"),
             (vec![(key(1, 300), 10, 1)], "There is no bound: a load overtook 601 stores"),
-            (vec![(key(0, 100), 10, 1)], "With L = 0 a delta of 100 was wrong"),
+            (vec![(key(0, 100), 10, 1)], "With L = 0 runs with a delta of 100 were incorrect"),
             (vec![(key(0, 72), 10, 1)], "no run showed that the CPU merges"),
-            (vec![], "nothing to tell"),
+            (vec![], "there is no result"),
         ] {
             let text = report(&cpu(), 73, Some(72), &counts(&points));
-            assert!(text.contains(words), "{words}: {text}");
+            assert!(text.contains(sentence), "{sentence}: {text}");
         }
         // If the supposed bound is too low, pops that the store buffer holds do not count as
         // merged.
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_map_has_the_line_between_what_may_be_wrong_and_what_may_not() {
+    fn the_map_separates_expected_and_unexpected_incorrect_runs() {
         let map = heat_map(73, &counts(&[(key(1, 36), 1_000, 5), (key(1, 37), 1_000, 0), (key(1, 300), 10, 0)]));
         let row = map.lines().last().unwrap();
         let (left, right) = row.split_once('|').unwrap();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_never_rounded_to_nothing() {
+    fn a_share_above_zero_is_never_rounded_to_zero() {
         let share = |runs, incorrect| share(Tally { runs, incorrect });
         assert_eq!(share(0, 0), "");
         assert_eq!(share(10, 0), "·");

@@ -7,30 +7,30 @@ use std::time::{Duration, Instant};
 use filch_dd::checkpoint::{sweep, Checkpoint, CheckpointError};
 use filch_mpi::Left;
 
-use super::super::checkpoint::{to_go_on, warn};
+use super::super::checkpoint::{resume_command, warn};
 use crate::figures::time;
 
 /// The state of this run's checkpoints, shared with the thread that writes them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Kept(Arc<Mutex<Done>>);
+pub(super) struct SavedCheckpoints(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
-struct Done {
+struct State {
     /// How many were written.
     written: u64,
     /// When the last written checkpoint was taken.
     last: Option<Instant>,
     /// Why the last checkpoint was not written.
-    trouble: Option<CheckpointError>,
+    error: Option<CheckpointError>,
 }
 
-impl Kept {
+impl SavedCheckpoints {
     /// Returns a function that writes the rest of a run to this file.
     ///
     /// `all` holds the identity of the search, and what was done before this run.
     pub(super) fn writer(&self, path: &Path, all: Checkpoint) -> impl FnMut(Left) + Send + 'static {
         sweep(path);
-        let (path, kept) = (path.to_owned(), self.clone());
+        let (path, saved) = (path.to_owned(), self.clone());
         let before = (all.elapsed, all.totals);
         let mut all = all;
         move |left| {
@@ -44,54 +44,54 @@ impl Kept {
             (all.parcels, all.best) = (parcels, best);
             let result = all.write(&path);
             all.parcels = Vec::new();
-            let mut done = kept.lock();
+            let mut state = saved.lock();
             match result {
                 Ok(()) => {
-                    done.written += 1;
-                    (done.last, done.trouble) = (Some(taken), None);
+                    state.written += 1;
+                    (state.last, state.error) = (Some(taken), None);
                 }
-                Err(error) => {
+                Err(failure) => {
                     // Of several failures in a row only the first is reported here. A failure of
                     // the last checkpoint is reported at the end.
-                    if !last && done.trouble.is_none() {
-                        warn(&error);
+                    if !last && state.error.is_none() {
+                        warn(&failure);
                     }
-                    done.trouble = Some(error);
+                    state.error = Some(failure);
                 }
             }
         }
     }
 
     /// Returns how many were written, and why the last one was not.
-    pub(super) fn conclude(&self) -> (u64, Option<CheckpointError>) {
-        let mut done = self.lock();
-        (done.written, done.trouble.take())
+    pub(super) fn written_and_error(&self) -> (u64, Option<CheckpointError>) {
+        let mut state = self.lock();
+        (state.written, state.error.take())
     }
 
     /// Says how to resume a run that ended too early.
-    pub(super) fn consolation(&self, path: Option<&Path>, resumed: Option<&Path>, ranks: usize) -> String {
-        let go_on = |file: &Path| format!("mpirun -n {ranks} {}", to_go_on(std::env::args_os(), file));
+    pub(super) fn resume_hint(&self, path: Option<&Path>, resumed: Option<&Path>, ranks: usize) -> String {
+        let command = |file: &Path| format!("mpirun -n {ranks} {}", resume_command(std::env::args_os(), file));
         match (path, self.lock().last, resumed) {
             (Some(path), Some(taken), _) => {
-                let ago = taken.elapsed().max(Duration::from_millis(1)).as_secs_f64();
+                let age = taken.elapsed().max(Duration::from_millis(1)).as_secs_f64();
                 format!(
-                    "The last checkpoint, {}, is whole and was taken {} ago. To go on with it, on any number of ranks:\n  {}",
+                    "The last checkpoint, {}, is complete and {} old. To resume it, on any number of ranks:\n  {}",
                     path.display(),
-                    time(ago),
-                    go_on(path)
+                    time(age),
+                    command(path)
                 )
             }
             (_, _, Some(resumed)) => format!(
-                "No checkpoint was written since it began from {}, which is still there. To begin from there again:\n  {}",
+                "No checkpoint was written since the run resumed from {}, which still exists. To resume from it again:\n  {}",
                 resumed.display(),
-                go_on(resumed)
+                command(resumed)
             ),
             (Some(path), None, None) => format!("No checkpoint was written to {} yet.", path.display()),
-            (None, _, None) => "There is no checkpoint of it: none was asked for by --checkpoint.".to_owned(),
+            (None, _, None) => "There is no checkpoint: --checkpoint was not given.".to_owned(),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Done> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -109,32 +109,32 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_counts_what_was_done_before() {
+    fn a_checkpoint_includes_the_totals_of_earlier_runs() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         let mut all = Checkpoint::new(Identity::new("golomb", "5"));
         all.totals.explored = 100;
-        let kept = Kept::default();
-        assert!(kept.consolation(Some(&path), None, 2).contains("No checkpoint was written"));
-        let mut write = kept.writer(&path, all);
+        let saved = SavedCheckpoints::default();
+        assert!(saved.resume_hint(Some(&path), None, 2).contains("No checkpoint was written"));
+        let mut write = saved.writer(&path, all);
         write(left(1, false));
         write(left(2, false));
         // A checkpoint without open nodes reads as a proof, which only the last checkpoint may
         // give.
         write(Left::default());
         assert_eq!(Checkpoint::read(&path).unwrap().totals.explored, 102);
-        let words = kept.consolation(Some(&path), None, 2);
-        assert!(words.contains("is whole") && words.contains("mpirun -n 2") && words.contains("--resume"), "{words}");
-        assert!(matches!(kept.conclude(), (2, None)));
+        let hint = saved.resume_hint(Some(&path), None, 2);
+        assert!(hint.contains("is complete") && hint.contains("mpirun -n 2") && hint.contains("--resume"), "{hint}");
+        assert!(matches!(saved.written_and_error(), (2, None)));
     }
 
     #[test]
-    fn a_last_one_that_is_not_written_is_told_of() {
-        let kept = Kept::default();
-        let mut write = kept.writer(Path::new("no such folder/a"), Checkpoint::new(Identity::new("golomb", "5")));
+    fn a_failure_to_write_the_last_checkpoint_is_reported() {
+        let saved = SavedCheckpoints::default();
+        let mut write = saved.writer(Path::new("no such folder/a"), Checkpoint::new(Identity::new("golomb", "5")));
         write(left(1, true));
-        let (written, trouble) = kept.conclude();
+        let (written, error) = saved.written_and_error();
         assert_eq!(written, 0);
-        assert!(trouble.unwrap().to_string().contains("no such folder"));
+        assert!(error.unwrap().to_string().contains("no such folder"));
     }
 }

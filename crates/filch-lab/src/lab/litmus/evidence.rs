@@ -33,7 +33,7 @@ impl Sweep {
     /// Returns the number of runs with a barely safe delta. Only sites that could show a violation
     /// count.
     pub(crate) fn close_runs(&self) -> u64 {
-        self.runs(|point, line| is_close(point.delta, line) && has_a_buffer(point.placement))
+        self.runs(|point, line| is_close(point.delta, line) && has_whole_buffer(point.placement))
     }
 
     /// Whether the sweep could see a violation, made enough runs, and found none.
@@ -42,8 +42,8 @@ impl Sweep {
     }
 
     fn runs(&self, wanted: impl Fn(&Point, usize) -> bool) -> u64 {
-        let says_something = |point: &&Point| point.stores >= 1 && wanted(point, self.most_hidden(point.stores));
-        self.points.iter().filter(says_something).map(|point| point.runs).sum()
+        let counts = |point: &&Point| point.stores >= 1 && wanted(point, self.most_hidden(point.stores));
+        self.points.iter().filter(counts).map(|point| point.runs).sum()
     }
 }
 
@@ -52,13 +52,13 @@ fn is_close(delta: usize, line: usize) -> bool {
 }
 
 /// Whether threads in this placement have whole store buffers. On one core each has half of it.
-fn has_a_buffer(placement: Placement) -> bool {
+fn has_whole_buffer(placement: Placement) -> bool {
     placement != Placement::SameCore
 }
 
 /// Returns the runs of each near point at each place that suffice in total.
 pub(super) fn runs_to_trust(bound: usize, places: impl IntoIterator<Item = Placement>) -> u64 {
-    let places = places.into_iter().filter(|&placement| has_a_buffer(placement)).count();
+    let places = places.into_iter().filter(|&placement| has_whole_buffer(placement)).count();
     let targets = targets(bound);
     let close = |stores, delta| stores >= 1 && is_close(delta, alpha(bound, stores));
     let points = targets.iter().filter(|target| close(target.stores, target.delta)).count();
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn who_catches_nothing_close_below_the_line_is_blind_above_it() {
+    fn a_sweep_without_violations_close_below_the_line_is_not_trusted() {
         for (delta, sees) in [(36, true), (33, true), (32, false), (3, false)] {
             assert_eq!(sweep(&[(1, delta, 10, 1), (1, 37, RUNS_TO_TRUST, 0)]).is_to_be_trusted(), sees, "{delta}");
         }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_runs_as_are_told_are_enough() {
+    fn runs_to_trust_are_just_enough() {
         for (bound, places) in [(73, 1), (73, 3), (33, 2), (512, 2)] {
             let others = std::iter::once(Placement::SameCore);
             let runs = runs_to_trust(bound, others.chain(std::iter::repeat_n(Placement::Unpinned, places)));

@@ -16,11 +16,11 @@ use crate::stats;
 const WAKES: usize = 15;
 
 /// How long a thread may take to fall asleep before it is woken.
-const NAP: Duration = Duration::from_micros(300);
+const SLEEP_TIME: Duration = Duration::from_micros(300);
 
 /// The number of barriers for a sample, and the time limit of a sample.
 const BARRIERS: usize = 50;
-const PATIENCE: Duration = Duration::from_millis(150);
+const TIME_LIMIT: Duration = Duration::from_millis(150);
 
 /// The number of steals for a sample.
 const STEALS: usize = 500;
@@ -44,7 +44,7 @@ pub(super) fn heavy_barrier_with_a_peer(cores: Cores) -> Result<Option<f64>> {
         let begin = Instant::now();
         // Only a running peer has to be interrupted, so a call counts only if the peer made
         // progress meanwhile.
-        while nanos.len() < BARRIERS && begin.elapsed() < PATIENCE && !refused {
+        while nanos.len() < BARRIERS && begin.elapsed() < TIME_LIMIT && !refused {
             let before = turns.load(Ordering::Relaxed);
             let start = Instant::now();
             refused = barrier::heavy().is_err();
@@ -54,7 +54,7 @@ pub(super) fn heavy_barrier_with_a_peer(cores: Cores) -> Result<Option<f64>> {
             }
         }
         stop.store(true, Ordering::Relaxed);
-        ensure!(!refused, "the kernel refused its barrier");
+        ensure!(!refused, "the kernel refused the barrier for all threads");
         // With only a few calls, the median may be a call during which this thread was preempted.
         Ok(stats::median(&nanos).filter(|_| nanos.len() >= BARRIERS / 2))
     })
@@ -86,7 +86,7 @@ pub(super) fn wake(cores: Cores) -> Result<f64> {
         let once = |_| {
             // Relaxed: the following unpark orders it.
             awake_at.store(0, Ordering::Relaxed);
-            thread::sleep(NAP);
+            thread::sleep(SLEEP_TIME);
             let start = epoch.elapsed().as_nanos() as u64;
             sleeper.thread().unpark();
             loop {
@@ -103,7 +103,7 @@ pub(super) fn wake(cores: Cores) -> Result<f64> {
         sleeper.thread().unpark();
         nanos
     });
-    stats::min(&nanos).context("nothing was woken")
+    stats::min(&nanos).context("no thread was woken")
 }
 
 /// Times a steal of the only task, just pushed by an owner on another core.
@@ -133,7 +133,7 @@ pub(super) fn steal(cores: Cores) -> Result<f64> {
                 // Release: pairs with the owner's acquire, before its next push.
                 stolen.store(task + 1, Ordering::Release);
                 if result != Steal::Success(task) {
-                    bail!("a thief found {result:?} where task {task} was");
+                    bail!("the thief got {result:?} instead of task {task}");
                 }
             }
             Ok(nanos)
@@ -143,14 +143,14 @@ pub(super) fn steal(cores: Cores) -> Result<f64> {
             pushed.store(task + 1, Ordering::Release);
             wait_until(|| stolen.load(Ordering::Acquire) > task || stealing.is_finished());
         }
-        stealing.join().unwrap_or_else(|_| bail!("the thief's thread failed"))
+        stealing.join().unwrap_or_else(|_| bail!("the thread of the thief panicked"))
     })?;
-    let stealing = stats::median(&nanos).context("nothing was stolen")?;
-    Ok((stealing - clock()).max(0.0))
+    let stealing = stats::median(&nanos).context("no task was stolen")?;
+    Ok((stealing - clock_overhead()).max(0.0))
 }
 
 /// The time that reading the clock adds to a measurement.
-fn clock() -> f64 {
+fn clock_overhead() -> f64 {
     let looks: Vec<f64> = (0..100).map(|_| Instant::now().elapsed().as_nanos() as f64).collect();
     stats::median(&looks).unwrap_or(0.0)
 }

@@ -10,7 +10,7 @@ pub(super) enum Places {
     /// To different cache lines.
     Lines,
     /// All to one word.
-    One,
+    OneWord,
 }
 
 /// No sequences: this type has no values.
@@ -21,7 +21,7 @@ impl Sequences {
     /// Returns an error: this CPU is not supported.
     pub(super) fn new(_stores: RangeInclusive<usize>, _places: Places) -> Result<Sequences> {
         bail!(
-            "the store buffer is measured on x86-64 only, and this is {}: here nothing bounds what a load overtakes, and the queues keep their fences",
+            "the store buffer can be measured on x86-64 only, and this CPU is {}: it has no bound on the stores that a load overtakes, and the queues keep their fences",
             std::env::consts::ARCH
         )
     }

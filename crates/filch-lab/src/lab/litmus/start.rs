@@ -12,15 +12,15 @@ use crate::lab::store_buffer::{self, SURE};
 use crate::say;
 
 /// How long the store buffer is measured.
-const TIME_FOR_THE_BUFFER: Duration = Duration::from_secs(6);
+const MEASURING_TIME: Duration = Duration::from_secs(6);
 
 /// Returns the state to resume from, if `--resume` was given.
-pub(super) fn earlier(arguments: &Arguments, cpu: &Cpu) -> Result<Option<State>> {
+pub(super) fn resumed_state(arguments: &Arguments, cpu: &Cpu) -> Result<Option<State>> {
     let Some(path) = &arguments.state else { return Ok(None) };
     if !arguments.resume {
         ensure!(
             !path.exists(),
-            "there is a {} already; go on from it with --resume, or give another file",
+            "{} already exists; resume from it with --resume, or give another file",
             path.display()
         );
         return Ok(None);
@@ -32,15 +32,15 @@ pub(super) fn earlier(arguments: &Arguments, cpu: &Cpu) -> Result<Option<State>>
 ///
 /// The two differ if earlier counts are examined under another bound. The counts do not depend on
 /// the bound, and the known size of the store buffer is kept.
-pub(super) fn begin(
+pub(super) fn initial_state(
     earlier: Option<State>,
     bound: Option<usize>,
-    is_to_calibrate: bool,
+    is_calibration: bool,
     entries: impl FnOnce() -> Result<usize>,
 ) -> Result<(State, usize)> {
     // A calibration is for every program on this CPU. It depends on the measured store buffer of
     // this machine, whatever bound is given. A larger bound is less in doubt.
-    let measured = if is_to_calibrate || (earlier.is_none() && bound.is_none()) { Some(entries()?) } else { None };
+    let measured = if is_calibration || (earlier.is_none() && bound.is_none()) { Some(entries()?) } else { None };
     let state = earlier.unwrap_or_else(|| State {
         supposed: bound.unwrap_or(State::LEAST_BOUND),
         entries: None,
@@ -48,9 +48,9 @@ pub(super) fn begin(
     });
     let entries = state.entries.max(measured);
     let least = entries.map_or(State::LEAST_BOUND, |entries| entries + 1);
-    if is_to_calibrate {
+    if is_calibration {
         if bound.is_some_and(|bound| bound != least) {
-            say(&format!("What the store buffer explains is put to the test: S = {least}."));
+            say(&format!("With --calibrate, the bound that follows from the store buffer is tested: S = {least}."));
         }
         return Ok((State { supposed: least, entries, ..state }, least));
     }
@@ -61,19 +61,19 @@ pub(super) fn begin(
 
 /// Measures the number of entries of the store buffer.
 pub(super) fn measure_entries() -> Result<usize> {
-    say(&format!("Measuring the store buffer: about {} seconds.", TIME_FOR_THE_BUFFER.as_secs()));
-    let Some(knee) = store_buffer::measure(TIME_FOR_THE_BUFFER)?.knee else {
+    say(&format!("Measuring the store buffer: about {} seconds.", MEASURING_TIME.as_secs()));
+    let Some(knee) = store_buffer::measure(MEASURING_TIME)?.knee else {
         bail!(
-            "the store buffer shows no knee, so there is no bound to put to the test; try again when the machine is less busy, or give one with --bound, without --calibrate"
+            "the store buffer shows no knee, so there is no bound to test; try again when the machine is less busy, or give a bound with --bound, without --calibrate"
         );
     };
     ensure!(
         knee.confidence >= SURE,
-        "the store buffer shows a knee at {} entries in {:.0} % of the resampled rounds only; try again when the machine is less busy, or give a bound with --bound, without --calibrate",
+        "the store buffer shows a knee at {} entries in only {:.0} % of the resampled rounds; try again when the machine is less busy, or give a bound with --bound, without --calibrate",
         knee.entries,
         100.0 * knee.confidence
     );
-    say(&format!("It has {} entries.", knee.entries));
+    say(&format!("The store buffer has {} entries.", knee.entries));
     ensure!(knee.entries < Calibration::LARGEST_BOUND, "no store buffer has {} entries", knee.entries);
     Ok(knee.entries)
 }
@@ -87,41 +87,41 @@ mod tests {
         State { supposed, entries, counts: counts(&[(key(1, 30), 10, 1)]) }
     }
 
-    fn unasked() -> Result<usize> {
-        panic!("nobody wants to know")
+    fn must_not_measure() -> Result<usize> {
+        panic!("the store buffer should not be measured")
     }
 
     #[test]
     fn without_a_bound_the_store_buffer_gives_one() {
-        let (state, supposed) = begin(None, None, false, || Ok(72)).unwrap();
+        let (state, supposed) = initial_state(None, None, false, || Ok(72)).unwrap();
         assert_eq!((state.supposed, state.entries, supposed), (73, Some(72), 73));
     }
 
     #[test]
-    fn a_bound_that_is_given_is_taken_as_it_is_unless_somebody_is_to_rely_on_it() {
-        let (state, supposed) = begin(None, Some(2), false, unasked).unwrap();
+    fn a_given_bound_is_tested_except_for_a_calibration() {
+        let (state, supposed) = initial_state(None, Some(2), false, must_not_measure).unwrap();
         assert_eq!((state.supposed, state.entries, supposed), (2, None, 2));
-        let (state, supposed) = begin(None, Some(2), true, || Ok(72)).unwrap();
+        let (state, supposed) = initial_state(None, Some(2), true, || Ok(72)).unwrap();
         assert_eq!((state.supposed, state.entries, supposed), (73, Some(72), 73));
-        let (state, supposed) = begin(None, Some(128), true, || Ok(72)).unwrap();
+        let (state, supposed) = initial_state(None, Some(128), true, || Ok(72)).unwrap();
         assert_eq!((state.supposed, state.entries, supposed), (73, Some(72), 73));
-        assert!(begin(None, Some(128), true, || bail!("no knee")).is_err());
+        assert!(initial_state(None, Some(128), true, || bail!("no knee")).is_err());
     }
 
     #[test]
-    fn another_light_on_earlier_counts_does_not_make_the_store_buffer_forgotten() {
+    fn testing_earlier_counts_under_another_bound_keeps_the_measured_entries() {
         let earlier = state(73, Some(72));
-        let (kept, supposed) = begin(Some(earlier.clone()), Some(40), false, unasked).unwrap();
+        let (kept, supposed) = initial_state(Some(earlier.clone()), Some(40), false, must_not_measure).unwrap();
         assert_eq!((kept, supposed), (earlier, 40));
     }
 
     #[test]
-    fn earlier_counts_calibrate_only_with_the_store_buffer_of_the_machine_at_hand() {
-        let (kept, supposed) = begin(Some(state(40, None)), None, true, || Ok(72)).unwrap();
+    fn a_calibration_from_earlier_counts_measures_the_store_buffer_again() {
+        let (kept, supposed) = initial_state(Some(state(40, None)), None, true, || Ok(72)).unwrap();
         assert_eq!((kept.supposed, kept.entries, supposed), (73, Some(72), 73));
-        let (kept, supposed) = begin(Some(state(57, Some(56))), Some(40), true, || Ok(72)).unwrap();
+        let (kept, supposed) = initial_state(Some(state(57, Some(56))), Some(40), true, || Ok(72)).unwrap();
         assert_eq!((kept.supposed, kept.entries, supposed), (73, Some(72), 73));
-        let (kept, supposed) = begin(Some(state(73, Some(72))), None, true, || Ok(56)).unwrap();
+        let (kept, supposed) = initial_state(Some(state(73, Some(72))), None, true, || Ok(56)).unwrap();
         assert_eq!((kept.supposed, kept.entries, supposed), (73, Some(72), 73));
         assert_eq!(kept.counts, state(73, Some(72)).counts);
     }
