@@ -21,8 +21,8 @@ const FIRST_BLOCK: u32 = if cfg!(loom) { 2 } else { 32 };
 const MIN_SPARE: u32 = if cfg!(loom) { 1 } else { 8 };
 /// The maximum number of tasks in a run that is copied.
 ///
-/// Runs of more tasks, or of more bytes than `MAX_COPIED_BYTES`, are linked. Copying makes few entries of
-/// many small batches.
+/// Runs of more tasks, or of more bytes than `MAX_COPIED_BYTES`, are linked. Copying makes few
+/// entries of many small batches.
 const MAX_COPIED_TASKS: u32 = if cfg!(loom) { 1 } else { 32 };
 const MAX_COPIED_BYTES: usize = 4096;
 
