@@ -21,7 +21,7 @@
 //! - A thief that was refused the barrier must wait until the owner has granted the fence.
 
 use crate::machine::{Claims, Coalescing};
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 const MODEL: Model = Model {
@@ -32,7 +32,7 @@ const MODEL: Model = Model {
     form: &[],
     claims: Claims { at_most_once: true, nothing_lost: true },
     ends: true,
-    takes: Takes { most_tasks: 6, most_thieves: 2, delta: false, extra: false },
+    takes: OptionLimits { most_tasks: 6, most_thieves: 2, delta: false, extra: false },
     cases: Vec::new(),
 };
 
@@ -158,7 +158,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn each_task_is_given_once_with_the_barrier_in_its_place_and_twice_without() {
+    fn each_task_is_extracted_once_with_the_barrier_and_twice_without() {
         confirm(&models());
     }
 }

@@ -27,7 +27,7 @@
 use crate::machine::{Buffer, Claims};
 use crate::models::fence_free::{self, exact};
 use crate::models::scenario::Scenario;
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 /// The owner pops once and then stops.
@@ -48,7 +48,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         form: &[],
         claims: Claims { at_most_once: true, nothing_lost: true },
         ends: true,
-        takes: Takes { most_tasks: 12, most_thieves: 3, delta: true, extra: true },
+        takes: OptionLimits { most_tasks: 12, most_thieves: 3, delta: true, extra: true },
         cases: fence_free::exactly_once(1),
     };
     let at_least_once = Claims { at_most_once: false, nothing_lost: true };

@@ -46,7 +46,7 @@
 //! both sides must change the same word.
 
 use crate::machine::{Claims, Coalescing};
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 type Scenario = &'static [(&'static str, i16)];
@@ -144,7 +144,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         form: &[],
         claims: Claims { at_most_once: true, nothing_lost: true },
         ends: true,
-        takes: Takes { most_tasks: 8, most_thieves: 1, delta: false, extra: false },
+        takes: OptionLimits { most_tasks: 8, most_thieves: 1, delta: false, extra: false },
         cases: holds(),
     };
     let broken = |name, about, form, cases| Model { name, about, form, cases, ends: false, ..queue.clone() };
@@ -306,7 +306,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn the_bulk_queue_is_exactly_once_and_frees_what_nobody_reads_and_each_thing_that_this_rests_on_is_needed() {
+    fn the_bulk_queue_is_exactly_once_and_frees_its_segments_and_every_rule_is_needed() {
         confirm(&models());
     }
 }

@@ -26,7 +26,7 @@
 
 use super::scenario::{more_often_by_pops, never_empty, NEVER_EMPTY, THIEVES_ALONE};
 use crate::machine::{Claims, Coalescing};
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 const MODEL: Model = Model {
@@ -37,7 +37,7 @@ const MODEL: Model = Model {
     form: &[],
     claims: Claims { at_most_once: false, nothing_lost: true },
     ends: false,
-    takes: Takes { most_tasks: 3, most_thieves: 2, delta: false, extra: false },
+    takes: OptionLimits { most_tasks: 3, most_thieves: 2, delta: false, extra: false },
     cases: Vec::new(),
 };
 
@@ -242,7 +242,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn nothing_is_lost_though_the_tag_wraps_as_long_as_the_owner_watches() {
+    fn no_task_is_lost_although_the_tag_wraps_if_the_owner_watches() {
         confirm(&models());
     }
 }

@@ -21,7 +21,7 @@ use super::scenario::{
     more_often_by_pops, never_empty, on_other_buffers, GROWTH, NEVER_EMPTY, REUSE, SHRINKING, THIEVES_ALONE,
 };
 use crate::machine::Claims;
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 const MODEL: Model = Model {
@@ -32,7 +32,7 @@ const MODEL: Model = Model {
     form: &[],
     claims: Claims { at_most_once: false, nothing_lost: true },
     ends: false,
-    takes: Takes { most_tasks: 6, most_thieves: 2, delta: false, extra: false },
+    takes: OptionLimits { most_tasks: 6, most_thieves: 2, delta: false, extra: false },
     cases: Vec::new(),
 };
 
@@ -170,7 +170,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn nothing_is_lost_with_the_tag_and_something_without_it() {
+    fn no_task_is_lost_with_the_tag_and_one_is_lost_without() {
         confirm(&models());
     }
 }

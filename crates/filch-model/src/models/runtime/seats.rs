@@ -517,7 +517,7 @@ mod tests {
     use crate::models::{confirm, Model};
 
     #[test]
-    fn a_seat_has_one_occupant_and_no_wake_up_is_lost_and_each_rule_that_this_rests_on_is_needed() {
+    fn a_seat_has_one_occupant_and_loses_no_wake_up_and_every_rule_is_needed() {
         confirm(&models());
     }
 

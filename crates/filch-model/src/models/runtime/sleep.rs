@@ -37,7 +37,7 @@
 
 use super::{of_sleep, Settings};
 use crate::machine::Coalescing;
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 const TEXT: &str = include_str!("sleep.tso");
@@ -304,7 +304,7 @@ fn event_counter() -> Vec<Model> {
     let form = |name, about, settings| Model {
         text: EVENT_COUNTER,
         mirrors: "the sleep protocol of the Blitz paper",
-        takes: Takes { most_tasks: 1, most_thieves: 3, delta: false, extra: false },
+        takes: OptionLimits { most_tasks: 1, most_thieves: 3, delta: false, extra: false },
         ..form(name, about, settings)
     };
     let stuck = |bound, workers| Case::refutes(Claim::NeverStuck, Parameters::new(bound, 1, workers)).quick();
@@ -335,7 +335,7 @@ fn event_counter() -> Vec<Model> {
 
 fn form(name: &'static str, about: &'static str, form: Settings) -> Model {
     let waits = form.contains(&("STEAL", 1));
-    let takes = Takes { most_tasks: 3, most_thieves: if waits { 0 } else { 2 }, delta: false, extra: false };
+    let takes = OptionLimits { most_tasks: 3, most_thieves: if waits { 0 } else { 2 }, delta: false, extra: false };
     Model { takes, ..of_sleep(TEXT, name, about, form) }
 }
 
@@ -345,7 +345,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn nobody_sleeps_for_ever_with_work_left_and_each_thing_that_this_rests_on_is_needed() {
+    fn no_worker_sleeps_forever_while_work_is_left_and_every_rule_is_needed() {
         confirm(&models());
     }
 }

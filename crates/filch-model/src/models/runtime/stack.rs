@@ -31,7 +31,7 @@
 
 use super::Settings;
 use crate::machine::{Claims, Coalescing};
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 const TEXT: &str = include_str!("stack.tso");
@@ -249,7 +249,7 @@ fn form(name: &'static str, about: &'static str, form: Settings) -> Model {
         form,
         claims: EACH_ONCE,
         ends: false,
-        takes: Takes { most_tasks: 4, most_thieves: 2, delta: false, extra: false },
+        takes: OptionLimits { most_tasks: 4, most_thieves: 2, delta: false, extra: false },
         cases: Vec::new(),
     }
 }
@@ -260,7 +260,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn each_forked_job_is_run_once_and_each_thing_that_this_rests_on_is_needed() {
+    fn each_forked_job_runs_once_and_every_rule_is_needed() {
         confirm(&models());
     }
 }

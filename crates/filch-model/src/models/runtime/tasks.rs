@@ -51,7 +51,7 @@
 
 use super::Settings;
 use crate::machine::{Claims, Coalescing};
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 const TEXT: &str = include_str!("tasks.tso");
@@ -412,7 +412,7 @@ fn form(name: &'static str, about: &'static str, form: Settings) -> Model {
         form,
         claims: EACH_ONCE,
         ends: true,
-        takes: Takes { most_tasks: 4, most_thieves: 3, delta: false, extra: false },
+        takes: OptionLimits { most_tasks: 4, most_thieves: 3, delta: false, extra: false },
         cases: Vec::new(),
     }
 }
@@ -423,7 +423,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn a_scope_ends_after_its_tasks_ran_once_each_and_each_thing_that_this_rests_on_is_needed() {
+    fn a_scope_ends_after_its_tasks_ran_once_and_every_rule_is_needed() {
         confirm(&models());
     }
 }
