@@ -558,7 +558,7 @@ impl<'n, 'a> Body<'n, 'a> {
         if let (Value::Constant(a), Value::Constant(b)) = (&left, &value) {
             return match operator.apply(*a, *b) {
                 Some(number) => Ok(Value::Constant(number)),
-                None => self.error("this has no value"),
+                None => self.error("this value is out of range"),
             };
         }
         Ok(Value::Binary(operator, Box::new((left, value))))

@@ -96,7 +96,7 @@ fn a_remainder_is_never_negative() {
 fn a_value_out_of_range_is_a_fault_at_run_time_and_an_error_if_constant() {
     assert_eq!(faults(&machine("thread t { z = 0; y = 1 / z }")), BTreeSet::from([Fault::Overflow.description()]));
     assert_eq!(faults(&machine("thread t { z = 32767; y = z + 1 }")), BTreeSet::from([Fault::Overflow.description()]));
-    assert_eq!(error_in("thread t { z = 0\n y = 1 / 0 }"), (2, "this has no value".to_owned()));
+    assert_eq!(error_in("thread t { z = 0\n y = 1 / 0 }"), (2, "this value is out of range".to_owned()));
 }
 
 #[test]

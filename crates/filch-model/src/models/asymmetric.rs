@@ -52,7 +52,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         Model { cases: as_it_is(), ..MODEL },
         Model {
             name: "asymmetric/never-empty",
-            about: "a queue with more tasks than are taken is not called empty",
+            about: "a queue with more tasks than are taken is not reported empty",
             form: &[("NEVER_EMPTY", 1), ("DRAINS", 0), ("STEALS", 1)],
             claims: Claims { at_most_once: true, nothing_lost: false },
             cases: never_empty(),
@@ -60,14 +60,14 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "asymmetric/no-barrier",
-            about: "without the barrier a thief takes what the owner has popped",
+            about: "without the barrier a thief takes a task that the owner has popped",
             form: &[("NO_BARRIER", 1)],
             cases: twice(1).chain(twice(2)).chain([once(0, 1), once(0, 2)]).collect(),
             ..MODEL
         },
         Model {
             name: "asymmetric/barrier-last",
-            about: "with the barrier behind the load of the tail a thief takes what the owner has popped",
+            about: "with the barrier after the load of the tail a thief takes a task that the owner has popped",
             form: &[("BARRIER_LAST", 1)],
             cases: twice(1).chain([once(0, 1)]).collect(),
             ..MODEL
@@ -81,7 +81,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "asymmetric/impatient",
-            about: "a thief that is refused the barrier and does not wait for the owner's fence takes what the owner has popped",
+            about: "a thief without a barrier that does not wait for the owner's fence takes a popped task",
             form: &[("WORKS", 0), ("IMPATIENT", 1)],
             cases: twice(1).chain([once(0, 1)]).collect(),
             ..MODEL

@@ -56,7 +56,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "chase_lev/array-first",
-            about: "Chase-Lev whose thief looks for the array before it looks at the indices",
+            about: "Chase-Lev whose thief loads the array before the indices",
             form: &[("ARRAY_FIRST", 1)],
             cases: (0..=4).map(array_first).collect(),
             ends: false,

@@ -67,7 +67,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "ff_cl/shrinks-unsettled",
-            about: "FF-CL as the safe constructors make it, but with no settling before a smaller array: a thief reads what nobody pushed",
+            about: "FF-CL as the safe constructors make it, but with no settling before a smaller array: a thief reads an unwritten slot",
             form: &[("TRUSTED", 0), ("SETTLES_FIRST", 0)],
             claims: at_least_once,
             cases: fence_free::shrinks_unsettled(),

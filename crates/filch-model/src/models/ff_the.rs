@@ -63,14 +63,14 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "ff_the/one-spacer",
-            about: "FF-THE whose extra stores all go to one line, which is as good as two",
+            about: "FF-THE whose extra stores all go to one line, which is as safe as two",
             form: &[("ONE_SPACER", 1)],
             cases: fence_free::coalescing_spacers(),
             ..ff_the.clone()
         },
         Model {
             name: "ff_the/hasty-look",
-            about: "FF-THE whose thieves call the queue empty while another is about to withdraw",
+            about: "FF-THE whose thieves report the queue empty while another thief may withdraw",
             form: &[("HASTY", 1)],
             cases: (0..=4).map(|bound| Case::refutes(Claim::NoFault, hasty(bound)).with(NO_POPS).quick()).collect(),
             ends: false,
@@ -86,7 +86,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "ff_the/shrinks-unsettled",
-            about: "FF-THE as the safe constructors make it, but with no settling before a smaller array: a thief reads what nobody pushed",
+            about: "FF-THE as the safe constructors make it, but with no settling before a smaller array: a thief reads an unwritten slot",
             form: &[("TRUSTED", 0), ("SETTLES_FIRST", 0)],
             claims: at_least_once,
             cases: fence_free::shrinks_unsettled(),

@@ -40,7 +40,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         unfenced("the/thief-unfenced", "THE without the thief's fence", &[("THIEF_FENCED", 0)]),
         Model {
             name: "the/no-spare-slot",
-            about: "THE whose owner fills every slot, also the one that a thief is still reading",
+            about: "THE whose owner fills every slot, even the slot that a thief is still reading",
             form: &[("SPARE", 0)],
             cases: (0..=4)
                 .map(|bound| Case::refutes(Claim::AtMostOnce, Parameters::new(bound, 4, 1)).with(GROWS).quick())

@@ -73,7 +73,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
     };
     let freed = Model {
         name: "bulk/published-freed",
-        about: "the same when the owner frees what it pops: the thief walks freed nodes",
+        about: "the same when the owner frees popped nodes: the thief walks freed nodes",
         form: &[("FREED", 1)],
         claims: Claims::default(),
         cases: bounds().map(|bound| Case::refutes(Claim::NoFault, on(bound, 2)).quick()).collect(),
@@ -90,7 +90,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
     };
     let kept = Model {
         name: "bulk/published-kept",
-        about: "the same, and no node is used again: nothing is lost, though some is extracted twice",
+        about: "the same without reuse of nodes: no task is lost, but some are extracted twice",
         claims: NOTHING_LOST,
         cases: kept_cases(),
         ..published.clone()

@@ -533,7 +533,7 @@ mod tests {
                 // requires two skipped nodes.
                 assert!(
                     most_stolen > 0 || before < 4 || proportion != 0.5,
-                    "of {before} and {pushed} nothing is stolen"
+                    "no node is stolen, of {before} and {pushed}"
                 );
             }
         }

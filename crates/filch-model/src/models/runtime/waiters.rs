@@ -123,7 +123,7 @@ fn counts() -> Vec<Model> {
             cases: vec![alone(Claim::NoFault, 0), alone(Claim::NoFault, 1)],
             ..form(
                 "waiters/counted-late",
-                "a waiter counts itself after it has written its bed",
+                "a waiter counts itself after it has written its state",
                 &[("COUNTS_FIRST", 0)],
             )
         },
