@@ -344,8 +344,8 @@ impl<T: Copy> Shared<T> {
     ///
     /// Records the visits that are under way now.
     fn has_stalled_thief(&self, array: Array<T, ContestedU64>) -> bool {
-        // Pairs with the barriers in `VisitorHandle::enter` and `announce_view`: a thief whose visit
-        // or view is not seen below will see the anchors stored so far.
+        // Pairs with the barriers in `VisitorHandle::enter` and `announce_view`: a thief whose
+        // visit or view is not seen below will see the anchors stored so far.
         fence(Ordering::SeqCst);
         // SAFETY: only the owner, which calls it in a push, accesses it.
         let last_visits = unsafe { &mut *self.last_visits.get() };
