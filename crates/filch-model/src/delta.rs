@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::models::named;
 
-    fn the_search_finds_what_the_paper_says(most: u8, most_extra: i16) {
+    fn check_search_against_formula(most: u8, most_extra: i16) {
         for (name, fewest) in MODELS {
             for entry in table(&named(name).unwrap(), most, fewest..=most_extra) {
                 let entry = entry.unwrap();
@@ -118,17 +118,17 @@ mod tests {
 
     #[test]
     fn the_least_safe_delta_is_the_bound_divided_by_the_stores_of_a_pop_rounded_up() {
-        the_search_finds_what_the_paper_says(3, 2);
+        check_search_against_formula(3, 2);
     }
 
     #[test]
     #[ignore = "half a minute; `cargo xtask deep` runs it"]
     fn the_least_safe_delta_of_larger_buffers_is_the_same_formula() {
-        the_search_finds_what_the_paper_says(8, 4);
+        check_search_against_formula(8, 4);
     }
 
     #[test]
-    fn more_tasks_do_not_change_the_least_safe_delta_and_a_larger_one_is_safe_too() {
+    fn more_tasks_do_not_change_the_least_safe_delta_and_larger_deltas_are_safe() {
         for (name, fewest) in MODELS {
             let model = named(name).unwrap();
             for (buffer, extra) in
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn with_coalescing_and_no_store_between_pops_no_delta_is_safe_however_many_tasks() {
+    fn with_coalescing_and_no_store_between_pops_no_delta_is_safe() {
         for name in ["ff_the", "ff_cl"] {
             for tasks in 2..=6 {
                 let buffer = Buffer::Egress(1, Coalescing::Word);

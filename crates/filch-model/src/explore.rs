@@ -9,34 +9,34 @@ use std::sync::Arc;
 use stateright::{Model, Property};
 
 use crate::machine::{Action, Machine, State};
-use crate::search::{self, Watched};
+use crate::search::{self, MachineModel};
 use crate::trace::pairs;
 
 /// A machine whose states have a readable description.
 #[derive(Clone, Debug)]
-struct Explored {
+struct ExplorerModel {
     machine: Arc<Machine>,
 }
 
 #[derive(Clone)]
-struct Shown {
+struct ExplorerState {
     state: State,
     machine: Arc<Machine>,
 }
 
-impl PartialEq for Shown {
+impl PartialEq for ExplorerState {
     fn eq(&self, other: &Self) -> bool {
         self.state == other.state
     }
 }
 
-impl Hash for Shown {
+impl Hash for ExplorerState {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.state.hash(hasher);
     }
 }
 
-impl fmt::Debug for Shown {
+impl fmt::Debug for ExplorerState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (machine, state) = (&*self.machine, &self.state);
         writeln!(f, "memory: {}", pairs(&machine.memory(state)))?;
@@ -57,20 +57,23 @@ impl fmt::Debug for Shown {
     }
 }
 
-impl Model for Explored {
-    type State = Shown;
+impl Model for ExplorerModel {
+    type State = ExplorerState;
     type Action = Action;
 
-    fn init_states(&self) -> Vec<Shown> {
-        vec![Shown { state: self.machine.initial().clone(), machine: Arc::clone(&self.machine) }]
+    fn init_states(&self) -> Vec<ExplorerState> {
+        vec![ExplorerState { state: self.machine.initial().clone(), machine: Arc::clone(&self.machine) }]
     }
 
-    fn actions(&self, shown: &Shown, actions: &mut Vec<Action>) {
-        self.machine.each_action(&shown.state, |action| actions.push(action));
+    fn actions(&self, explorer_state: &ExplorerState, actions: &mut Vec<Action>) {
+        self.machine.each_action(&explorer_state.state, |action| actions.push(action));
     }
 
-    fn next_state(&self, shown: &Shown, action: Action) -> Option<Shown> {
-        Some(Shown { state: self.machine.after(&shown.state, action), machine: Arc::clone(&self.machine) })
+    fn next_state(&self, explorer_state: &ExplorerState, action: Action) -> Option<ExplorerState> {
+        Some(ExplorerState {
+            state: self.machine.after(&explorer_state.state, action),
+            machine: Arc::clone(&self.machine),
+        })
     }
 
     fn format_action(&self, action: &Action) -> String {
@@ -82,8 +85,8 @@ impl Model for Explored {
         }
     }
 
-    fn format_step(&self, shown: &Shown, action: Action) -> Option<String> {
-        let (_, events) = self.machine.observe(&shown.state, action);
+    fn format_step(&self, explorer_state: &ExplorerState, action: Action) -> Option<String> {
+        let (_, events) = self.machine.observe(&explorer_state.state, action);
         let lines = events.iter().map(|(line, event)| format!("{line} {}: {event:?}", self.machine.line(*line)));
         Some(lines.collect::<Vec<_>>().join("\n"))
     }
@@ -93,13 +96,13 @@ impl Model for Explored {
     }
 }
 
-impl Watched for Explored {
+impl MachineModel for ExplorerModel {
     fn machine(&self) -> &Machine {
         &self.machine
     }
 
-    fn machine_state(shown: &Shown) -> &State {
-        &shown.state
+    fn machine_state(explorer_state: &ExplorerState) -> &State {
+        &explorer_state.state
     }
 }
 
@@ -116,5 +119,5 @@ pub fn free_address(port: u16) -> io::Result<SocketAddr> {
 
 /// Serves the explorer at an address until the process ends.
 pub fn serve(machine: Machine, address: SocketAddr) {
-    let _ = Explored { machine: Arc::new(machine) }.checker().serve(address);
+    let _ = ExplorerModel { machine: Arc::new(machine) }.checker().serve(address);
 }

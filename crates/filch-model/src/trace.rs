@@ -6,7 +6,7 @@ use crate::machine::{Action, Event, Machine, State};
 use crate::search::Counterexample;
 
 /// The most characters of a line of the program that a cell shows.
-const LONGEST_SOURCE: usize = 44;
+const MAX_SOURCE_CHARS: usize = 44;
 
 /// A run, row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Trace {
         let mut repeats_from = None;
         let mut line = (usize::MAX, 0);
         for (thread, at, event) in machine.opening() {
-            let text = told(machine, &event, if line == (thread, at) { None } else { Some(at) });
+            let text = describe_event(machine, &event, if line == (thread, at) { None } else { Some(at) });
             line = (thread, at);
             // Before the first step, memory has its declared values. The first step's row shows the
             // buffers.
@@ -51,12 +51,19 @@ impl Trace {
             let (next, events) = machine.observe(&state, *action);
             let mut line = 0;
             for (at, event) in &events {
-                let text = told(machine, event, if *at == line { None } else { Some(*at) });
+                let text = describe_event(machine, event, if *at == line { None } else { Some(*at) });
                 line = *at;
                 rows.push(row(machine, &state, &state, number, *action, text));
             }
             if events.is_empty() {
-                rows.push(row(machine, &state, &state, number, *action, moved(machine, &state, *action)));
+                rows.push(row(
+                    machine,
+                    &state,
+                    &state,
+                    number,
+                    *action,
+                    describe_memory_step(machine, &state, *action),
+                ));
             }
             // The last row of a step shows its effects on buffers and memory.
             if let Some(last) = rows[before..].last_mut() {
@@ -76,33 +83,33 @@ fn row(machine: &Machine, before: &State, after: &State, number: usize, action: 
 }
 
 /// Describes an event, after the line of the program if that line is new.
-fn told(machine: &Machine, event: &Event, line: Option<usize>) -> String {
+fn describe_event(machine: &Machine, event: &Event, line: Option<usize>) -> String {
     let source = match line {
         Some(number) if number > 0 => {
-            let line: String = machine.line(number).chars().take(LONGEST_SOURCE).collect();
+            let line: String = machine.line(number).chars().take(MAX_SOURCE_CHARS).collect();
             format!("{number:>3}  {line}  ")
         }
         _ => "     ".to_owned(),
     };
-    let said = match event {
+    let what = match event {
         Event::Loaded { word, value, forwarded: false } => format!("{word} is {value}"),
         Event::Loaded { word, value, forwarded: true } => format!("{word} is {value}, its own store"),
         Event::Stored { word, value } => format!("stores {word}={value}"),
-        Event::Exchanged { word, old, new } if old == new => format!("{word} is {old}, left alone"),
+        Event::Exchanged { word, old, new } if old == new => format!("{word} is {old}, unchanged"),
         Event::Exchanged { word, old, new } => format!("{word} from {old} to {new}"),
         Event::Passed(what) => (*what).to_owned(),
         Event::Took(task) => format!("HAS TASK {task}"),
-        Event::Failed(fault) => format!("FAULT: {}", fault.sentence()),
+        Event::Failed(fault) => format!("FAULT: {}", fault.description()),
         Event::Ended => "ends".to_owned(),
     };
-    format!("{source}· {said}")
+    format!("{source}· {what}")
 }
 
 /// Describes a step of the memory subsystem.
-fn moved(machine: &Machine, state: &State, action: Action) -> String {
+fn describe_memory_step(machine: &Machine, state: &State, action: Action) -> String {
     let (queued, leaving) = machine.waiting(state, action.thread());
     match (action, machine.buffer().egress()) {
-        (Action::Run(_), _) => "     · goes on".to_owned(),
+        (Action::Run(_), _) => "     · runs".to_owned(),
         (Action::Drain(_), None) => format!("     ~ {} reaches memory", pairs(&queued[..1])),
         (Action::Drain(_), Some(_)) => format!("     ~ {} leaves the buffer for the egress slot", pairs(&queued[..1])),
         (Action::Write(_), _) => format!("     ~ {} reaches memory", pairs(&leaving)),
@@ -134,7 +141,7 @@ fn verdict(machine: &Machine, state: &State, example: &Counterexample) -> String
         crate::search::Claim::NothingLost => verdict += &format!(": task {}", tasks(&|count| count == 0)),
         crate::search::Claim::NoFault => {
             if let Some(fault) = machine.fault(state) {
-                verdict += &format!(": {}", fault.sentence());
+                verdict += &format!(": {}", fault.description());
             }
         }
         crate::search::Claim::NeverStuck => {
@@ -184,7 +191,7 @@ impl fmt::Display for Trace {
         let widths: Vec<usize> = (0..columns).map(width).collect();
         for (number, cells) in table.iter().enumerate() {
             if self.repeats_from.is_some_and(|from| from + 1 == number) {
-                writeln!(f, "-- from here on the same for ever:")?;
+                writeln!(f, "-- these steps repeat forever:")?;
             }
             let line: Vec<String> = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
             writeln!(f, "{}", line.join(" | ").trim_end())?;
@@ -221,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_shows_who_did_what_and_what_waits() {
+    fn a_trace_shows_the_steps_of_each_thread_and_its_buffer() {
         let (claim, text) = trace(BOTH, Buffer::Bounded(1), false);
         assert_eq!(claim, Claim::AtMostOnce);
         let lines: Vec<&str> = text.lines().collect();
@@ -234,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn an_egress_slot_is_shown_apart() {
+    fn an_egress_slot_is_shown_separately() {
         let text = "
             shared A = 0, B = 0
             thread first { A := 1; A := 2; assert B == 0 }
@@ -247,17 +254,17 @@ mod tests {
     }
 
     #[test]
-    fn who_is_stuck_is_named() {
+    fn a_stuck_thread_is_named() {
         let (claim, text) = trace("shared A = 0\nthread alone { await A == 1 }", Buffer::Bounded(1), false);
         assert_eq!(claim, Claim::NeverStuck);
         assert!(text.contains("alone waits in line 2, thread alone { await A == 1 }"), "{text}");
     }
 
     #[test]
-    fn what_goes_on_for_ever_is_marked() {
+    fn the_repeated_part_of_an_endless_run_is_marked() {
         let text = "shared A = 0, B = 0\nthread first { A := 1; while B == 0 { } }\nthread second { B := 0 }";
         let (claim, text) = trace(text, Buffer::Bounded(1), true);
         assert_eq!(claim, Claim::Ends);
-        assert!(text.contains("-- from here on the same for ever:"), "{text}");
+        assert!(text.contains("-- these steps repeat forever:"), "{text}");
     }
 }

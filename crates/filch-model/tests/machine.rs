@@ -98,20 +98,20 @@ fn chase_lev(cas_head: &str, fenced: i16, buffer: Buffer) -> Machine {
 }
 
 #[test]
-fn stores_that_are_made_at_once_change_no_outcome_of_a_queue() {
+fn stores_without_a_step_of_their_own_change_no_outcome_of_a_queue() {
     for buffer in buffers() {
         for fenced in [0, 1] {
             let eager = chase_lev(CAS_HEAD, fenced, buffer);
-            let mut patient = eager.clone();
-            patient.set_patient();
+            let mut stepwise = eager.clone();
+            stepwise.set_store_steps();
             let shown = ["a", "b", "c", "d", "H", "T"];
-            assert_eq!(outcomes(&eager, &shown), outcomes(&patient, &shown), "{buffer}");
+            assert_eq!(outcomes(&eager, &shown), outcomes(&stepwise, &shown), "{buffer}");
         }
     }
 }
 
 #[test]
-fn a_compare_and_swap_is_the_rules_written_out() {
+fn a_compare_and_swap_equals_its_rules_in_sequence() {
     let shown = ["a", "b", "c", "d", "H", "T"];
     for buffer in buffers() {
         for fenced in [0, 1] {
@@ -122,7 +122,7 @@ fn a_compare_and_swap_is_the_rules_written_out() {
 }
 
 #[test]
-fn locked_instructions_are_the_rules_written_out() {
+fn locked_instructions_equal_their_rules_in_sequence() {
     let instructions = [
         ("cas(X, 0, 5)", "lock; x = X; done = 0; if x == 0 { X := 5; done = 1 } unlock; return done"),
         ("swap(X, 5)", "lock; x = X; X := 5; unlock; return x"),
@@ -152,12 +152,12 @@ fn locked_instructions_are_the_rules_written_out() {
 }
 
 #[test]
-fn while_a_thread_holds_the_lock_nobody_else_touches_memory() {
+fn while_a_thread_holds_the_lock_no_other_thread_accesses_memory() {
     let text =
         "shared X, Y\nghost a\nthread one {\nX := 1\nX := 2\na = Y\n}\nthread two {\nlock\nY := 1\nY := 2\nunlock\n}";
     for buffer in buffers() {
         let mut machine = machine(text, buffer);
-        machine.set_patient();
+        machine.set_store_steps();
         let mut held = 0;
         for state in states(&machine) {
             let inside = ["Y := 1", "Y := 2", "unlock"].iter().any(|line| stands_before(&machine, &state, 1, line));
@@ -176,11 +176,11 @@ fn while_a_thread_holds_the_lock_nobody_else_touches_memory() {
 }
 
 #[test]
-fn the_lock_is_given_back_only_by_its_holder_with_an_empty_buffer() {
+fn only_the_holder_releases_the_lock_and_only_with_an_empty_buffer() {
     let text = "shared X\nthread one {\nX := 1\nlock\nX := 2\nunlock\n}\nthread two {\nlock\nunlock\n}";
     for buffer in buffers() {
         let mut machine = machine(text, buffer);
-        machine.set_patient();
+        machine.set_store_steps();
         for state in states(&machine) {
             let inside = |thread| {
                 stands_before(&machine, &state, thread, "unlock") || stands_before(&machine, &state, thread, "X := 2")
@@ -216,13 +216,13 @@ fn a_fence_and_a_locked_instruction_wait_for_the_buffer_and_the_egress_slot() {
 }
 
 #[test]
-fn a_full_buffer_takes_no_store_and_one_that_is_not_full_does() {
+fn a_store_waits_only_if_the_buffer_is_full() {
     let stores: String = (1..=6).map(|number| format!("X := {number}\n")).collect();
     for buffer in buffers().into_iter().filter(|buffer| *buffer != Buffer::None) {
-        for patient in [false, true] {
+        for stepwise in [false, true] {
             let mut machine = machine(&format!("shared X\nthread one {{\n{stores}}}"), buffer);
-            if patient {
-                machine.set_patient();
+            if stepwise {
+                machine.set_store_steps();
             }
             let mut longest = 0;
             for state in states(&machine) {
@@ -238,7 +238,7 @@ fn a_full_buffer_takes_no_store_and_one_that_is_not_full_does() {
 }
 
 #[test]
-fn stores_leave_in_order_and_by_way_of_the_slot() {
+fn stores_leave_in_order_through_the_egress_slot() {
     let text = "line { shared A, B }\nshared C\nthread one { A := 1; A := 2; B := 3; C := 4; fence }";
     let slots = |coalescing| -> BTreeSet<Vec<(String, i16)>> {
         let machine = machine(text, Buffer::Egress(4, coalescing));
@@ -390,14 +390,14 @@ fn waiting_for_a_store_that_comes_ends() {
 }
 
 #[test]
-fn waiting_for_a_store_that_never_comes_goes_on_for_ever() {
+fn waiting_for_a_store_that_never_comes_does_not_end() {
     goes_on("shared X, Y\nthread one { while X == 0 { } }\nthread two { Y := 1 }");
     goes_on("shared X\nthread one { X := 1; while X == 1 { } }");
     goes_on("shared X, Y\nthread one { while X == 0 { } Y := 1 }\nthread two { while Y == 0 { } X := 1 }");
 }
 
 #[test]
-fn a_store_that_is_taken_back_may_be_missed_for_ever() {
+fn a_store_that_is_undone_may_be_missed_forever() {
     // The run is endless only if the waiting thread loads at the wrong moments. But no step stays
     // possible forever without being made.
     goes_on("shared X\nthread one { while X == 0 { } }\nthread two { loop { X := 1; X := 0 } }");
@@ -405,7 +405,7 @@ fn a_store_that_is_taken_back_may_be_missed_for_ever() {
 }
 
 #[test]
-fn a_token_that_is_handed_round_goes_on_for_ever() {
+fn passing_a_token_around_does_not_end() {
     goes_on("shared T\nthread one { loop { await T == 0; T := 1 } }\nthread two { loop { await T == 1; T := 0 } }");
     goes_on(
         "shared T\nthread one { loop { while T != 0 { } T := 1 } }\nthread two { loop { while T != 1 { } T := 0 } }",
@@ -424,7 +424,7 @@ fn a_retry_against_finitely_many_successes_ends() {
 }
 
 #[test]
-fn two_that_give_way_to_each_other_may_do_so_for_ever() {
+fn two_threads_that_yield_to_each_other_may_not_end() {
     let polite = |mine: &str, theirs: &str| {
         format!("loop {{ {mine} := 1; fence; if {theirs} == 0 {{ break }} {mine} := 0; fence }} {mine} := 0")
     };
@@ -561,7 +561,7 @@ impl Dice {
 }
 
 #[test]
-fn random_programs_have_the_outcomes_of_a_machine_written_plainly() {
+fn random_programs_have_the_outcomes_of_a_simple_reference_machine() {
     use plain::Step;
     const WORDS: [&str; 3] = ["A", "B", "C"];
     let mut dice = Dice(7);

@@ -1,9 +1,12 @@
-//! The push and the pop of every queue, each as a function that a disassembler finds by name.
+//! The push and the pop of every queue, each as a function with a name for a disassembler.
 //!
-//! What runs a billion times is to be a few plain loads and stores. Built in release mode, `fast_path_<queue>_push` and
-//! `fast_path_<queue>_pop` show whether it is: the owners of `ff_the`, `ff_cl`, `thep`, `asymmetric` and the idempotent queues get
-//! by without a fence and without a locked instruction, outside the cold paths that they call; `chase_lev` and `the` show what such
-//! an instruction looks like, one in a pop and none in a push, and so does `bulk`. A disassembler checks it.
+//! The fast paths should be a few plain loads and stores. `fast_path_<queue>_push` and
+//! `fast_path_<queue>_pop`, built in release mode, show whether they are:
+//!
+//! - The owners of `ff_the`, `ff_cl`, `thep`, `asymmetric` and the idempotent queues have no fence
+//!   and no locked instruction, except in the cold paths that they call.
+//! - `chase_lev`, `the` and `bulk` have one such instruction in a pop and none in a push. They show
+//!   what it looks like.
 //!
 //! ```text
 //! cargo build --release -p filch-queue --example fast_paths
@@ -17,10 +20,12 @@ use filch_queue::bound::{Bound, Delta, Trusted};
 use filch_queue::idempotent::{double_ended, fifo, lifo};
 use filch_queue::{asymmetric, bulk, chase_lev, ff_cl, ff_the, the, thep};
 
-/// No instruction, but a function that has it is like no other: the compiler would keep one of two that are the same.
-macro_rules! sign {
+/// Makes each function unique, without an instruction.
+///
+/// The compiler would merge functions with the same code.
+macro_rules! make_unique {
     ($name:ident) => {
-        // SAFETY: a comment of the assembler.
+        // SAFETY: the block is only a comment of the assembler.
         unsafe { asm!(concat!("/* ", stringify!($name), " */"), options(nomem, nostack, preserves_flags)) }
     };
 }
@@ -31,7 +36,7 @@ macro_rules! fast_paths {
         #[no_mangle]
         #[inline(never)]
         pub fn $push(owner: &$owner, task: usize) {
-            sign!($push);
+            make_unique!($push);
             owner.push(task);
         }
 
@@ -39,7 +44,7 @@ macro_rules! fast_paths {
         #[no_mangle]
         #[inline(never)]
         pub fn $pop(owner: &$owner) -> Option<usize> {
-            sign!($pop);
+            make_unique!($pop);
             owner.pop()
         }
     )+};
@@ -58,7 +63,9 @@ fast_paths! {
     fast_path_idempotent_double_ended_push, fast_path_idempotent_double_ended_pop: double_ended::Owner<usize>;
 }
 
-/// Pushes two tasks and pops one. Neither function is known here, so both must be there.
+/// Pushes two tasks and pops one.
+///
+/// `black_box` hides the functions, so that the compiler keeps both and does not inline them.
 fn run<O>(name: &str, (owner, _thief): (O, impl Sized), push: fn(&O, usize), pop: fn(&O) -> Option<usize>) {
     let (owner, push, pop) = (black_box(&owner), black_box(push), black_box(pop));
     push(owner, 1);

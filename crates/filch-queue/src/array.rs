@@ -69,7 +69,7 @@ impl<T, A> Array<T, A> {
     fn layout(slots: usize) -> Layout {
         let words = Layout::array::<Word>(slots * Slot::<T>::WORDS);
         let whole = words.and_then(|words| Layout::new::<Header<A>>().extend(words));
-        whole.expect("the caller asks for no more than `largest`").0
+        whole.expect("the number of slots is at most `largest`").0
     }
 
     /// Allocates an array of `slots` slots.

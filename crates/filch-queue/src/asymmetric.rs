@@ -43,7 +43,7 @@ use crate::handle::Handle;
 use crate::ring::{self, distance, Ring};
 use crate::sync::{AtomicU8, Ordering};
 use crate::traits::queue_shape;
-use crate::visitors::{Visited, Visiting, Visitors};
+use crate::visitors::{HasVisitors, VisitorHandle, Visitors};
 use crate::{CapacityError, PushError, Steal};
 
 /// The side that pays for the order between the owner's stores and loads.
@@ -67,7 +67,7 @@ impl fmt::Display for Mode {
 /// The thief pays.
 const MEMBARRIER: u8 = 0;
 /// A thief's call failed, and the thief requests the owner's fence.
-const FENCE_WANTED: u8 = 1;
+const FENCE_REQUESTED: u8 = 1;
 /// The owner pays, for good.
 const FENCED: u8 = 2;
 
@@ -87,7 +87,7 @@ pub struct Owner<T> {
 
 /// A thief's side: steals the oldest task by a system call.
 pub struct Thief<T> {
-    shared: Visiting<Shared<T>>,
+    shared: VisitorHandle<Shared<T>>,
 }
 
 /// Creates a queue.
@@ -123,7 +123,7 @@ pub fn starting_at<T: Send>(index: usize, capacity: usize) -> Result<(Owner<T>, 
     let (deque, ring) = Deque::starting_at(index, capacity)?;
     let mode = if barrier::register() { MEMBARRIER } else { FENCED };
     let shared = Handle::new(Shared { deque, mode: CachePadded::new(AtomicU8::new(mode)) });
-    let thief = Thief { shared: Visiting::new(shared.clone()) };
+    let thief = Thief { shared: VisitorHandle::new(shared.clone()) };
     Ok((Owner { shared, tail: Cell::new(index), ring: Cell::new(ring) }, thief))
 }
 
@@ -167,7 +167,7 @@ impl<T> Owner<T> {
         }
         let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
         self.tail.set(tail);
-        self.ring.set(self.shared.relieve(self.ring.get(), tail));
+        self.ring.set(self.shared.free_memory(self.ring.get(), tail));
         task
     }
 
@@ -193,7 +193,7 @@ impl<T> Thief<T> {
         }
         // A barrier between head and tail. It suffices if the owner has a fence too.
         let _visit = self.shared.enter();
-        if !self.shared.see_the_owner() {
+        if !self.shared.sync_with_owner() {
             return Steal::Abort;
         }
         // Acquire: pairs with the release in `try_push`. Tasks below the tail are in their slots.
@@ -231,16 +231,16 @@ impl<T> Shared<T> {
     ///
     /// Returns whether that succeeded.
     #[inline]
-    fn see_the_owner(&self) -> bool {
+    fn sync_with_owner(&self) -> bool {
         // Acquire: pairs with the release in `fence` and in the owner's drop.
-        self.mode.load(Ordering::Acquire) == FENCED || barrier::heavy().is_ok() || self.ask_for_the_fence()
+        self.mode.load(Ordering::Acquire) == FENCED || barrier::heavy().is_ok() || self.request_fence()
     }
 
     #[cold]
-    fn ask_for_the_fence(&self) -> bool {
-        // Acquire on failure: the owner may just have set the fenced mode, as in `see_the_owner`.
+    fn request_fence(&self) -> bool {
+        // Acquire on failure: the owner may just have set the fenced mode, as in `sync_with_owner`.
         // Relaxed on success: a request publishes no data.
-        self.mode.compare_exchange(MEMBARRIER, FENCE_WANTED, Ordering::Relaxed, Ordering::Acquire) == Err(FENCED)
+        self.mode.compare_exchange(MEMBARRIER, FENCE_REQUESTED, Ordering::Relaxed, Ordering::Acquire) == Err(FENCED)
     }
 }
 
@@ -260,7 +260,7 @@ impl<T> Deref for Shared<T> {
     }
 }
 
-impl<T> Visited for Shared<T> {
+impl<T> HasVisitors for Shared<T> {
     fn visitors(&self) -> &Visitors {
         self.deque.visitors()
     }

@@ -68,7 +68,7 @@ impl Bound {
 
 /// The number of pops that the store buffer may hide: ceil(S / (x + 1)).
 ///
-/// A thief must assume that so many pops are hidden.
+/// A thief must assume that this many pops are hidden.
 ///
 /// It also gives the owner x, the number of extra stores in each pop.
 ///
@@ -162,15 +162,15 @@ impl Trust for Untrusted {
 pub const FENCE_FREE: bool = cfg!(all(target_arch = "x86_64", not(filch_fenced), not(loom)));
 
 /// The state that tells a thief how many pops may be hidden from it.
-pub(crate) struct Sight {
+pub(crate) struct HiddenPops {
     delta: Delta,
     /// The owner is dropped: no pop is hidden any more.
     closed: AtomicBool,
 }
 
-impl Sight {
+impl HiddenPops {
     pub(crate) fn new(delta: Delta) -> Self {
-        Sight { delta, closed: AtomicBool::new(false) }
+        HiddenPops { delta, closed: AtomicBool::new(false) }
     }
 
     /// Returns the number of extra stores in each of the owner's pops.
@@ -187,7 +187,7 @@ impl Sight {
 
     /// Returns how many pops may be missing from the tail that the caller loads next.
     #[inline(always)]
-    pub(crate) fn hidden<B: Trust>(&self) -> usize {
+    pub(crate) fn max<B: Trust>(&self) -> usize {
         // Acquire: pairs with `close`. The tail that is loaded next is the last.
         if B::UNFENCED && !self.closed.load(Ordering::Acquire) {
             self.delta.pops
@@ -226,21 +226,21 @@ impl Spacer {
     ///
     /// None of them merges with its neighbours or with the stores to the tail around them.
     #[inline(always)]
-    pub(crate) fn space(&self, stores: usize, value: usize) {
-        self.touch(0, value);
+    pub(crate) fn store(&self, stores: usize, value: usize) {
+        self.store_to_line(0, value);
         if stores > 1 {
-            self.space_further(stores, value);
+            self.store_more(stores, value);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn space_further(&self, stores: usize, value: usize) {
-        (1..stores).for_each(|n| self.touch(n % 2, value));
+    fn store_more(&self, stores: usize, value: usize) {
+        (1..stores).for_each(|n| self.store_to_line(n % 2, value));
     }
 
     #[inline(always)]
-    fn touch(&self, line: usize, value: usize) {
+    fn store_to_line(&self, line: usize, value: usize) {
         // The compiler may not merge or remove the store either.
         compiler_fence(Ordering::SeqCst);
         // Relaxed: the value is never read. The store only has to occupy an entry of the store

@@ -44,7 +44,7 @@ use crate::handle::Handle;
 use crate::ring::{self, distance, Ring};
 use crate::sync::Ordering;
 use crate::traits::queue_shape;
-use crate::visitors::Visiting;
+use crate::visitors::VisitorHandle;
 use crate::{CapacityError, PushError, Steal};
 
 /// The owner's side: pushes tasks, and pops the youngest task.
@@ -57,7 +57,7 @@ pub struct Owner<T> {
 
 /// A thief's side: steals the oldest task.
 pub struct Thief<T> {
-    shared: Visiting<Deque<T>>,
+    shared: VisitorHandle<Deque<T>>,
 }
 
 /// Creates a queue.
@@ -92,7 +92,7 @@ pub fn with_capacity<T: Send>(capacity: usize) -> Result<(Owner<T>, Thief<T>), C
 pub fn starting_at<T: Send>(index: usize, capacity: usize) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     let (deque, ring) = Deque::starting_at(index, capacity)?;
     let shared = Handle::new(deque);
-    let thief = Thief { shared: Visiting::new(shared.clone()) };
+    let thief = Thief { shared: VisitorHandle::new(shared.clone()) };
     Ok((Owner { shared, tail: Cell::new(index), ring: Cell::new(ring) }, thief))
 }
 
@@ -120,7 +120,7 @@ impl<T> Owner<T> {
         // Relaxed: a head that has reached the tail stays there until the owner pushes. An idle
         // owner skips the barrier.
         if distance(self.shared.head.load(Ordering::Relaxed), self.tail.get()) <= 0 {
-            self.ring.set(self.shared.relieve(self.ring.get(), self.tail.get()));
+            self.ring.set(self.shared.free_memory(self.ring.get(), self.tail.get()));
             return None;
         }
         let tail = self.tail.get().wrapping_sub(1);
@@ -137,7 +137,7 @@ impl<T> Owner<T> {
         }
         let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
         self.tail.set(tail);
-        self.ring.set(self.shared.relieve(self.ring.get(), tail));
+        self.ring.set(self.shared.free_memory(self.ring.get(), tail));
         task
     }
 }

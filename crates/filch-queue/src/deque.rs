@@ -11,7 +11,7 @@ use crossbeam_utils::CachePadded;
 use crate::ring::{self, distance, length, Ring};
 use crate::storage::Storage;
 use crate::sync::{AtomicUsize, Ordering};
-use crate::visitors::{Visited, Visitors};
+use crate::visitors::{HasVisitors, Visitors};
 use crate::{CapacityError, Steal};
 
 /// The maximum number of slots: indices are compared by signed differences.
@@ -98,9 +98,9 @@ impl<T> Deque<T> {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn relieve(&self, ring: Ring<T>, tail: usize) -> Ring<T> {
+    pub(crate) fn free_memory(&self, ring: Ring<T>, tail: usize) -> Ring<T> {
         // Acquire: as in `make_room`.
-        ring.relieve(&self.storage, self.head.load(Ordering::Acquire), tail)
+        ring.free_memory(&self.storage, self.head.load(Ordering::Acquire), tail)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -109,9 +109,9 @@ impl<T> Deque<T> {
     }
 }
 
-impl<T> Visited for Deque<T> {
+impl<T> HasVisitors for Deque<T> {
     fn visitors(&self) -> &Visitors {
-        self.storage.gate()
+        self.storage.turnstiles()
     }
 }
 

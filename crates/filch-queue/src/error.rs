@@ -6,7 +6,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CapacityError {
-    /// The queue's index fields or the address space cannot count so many tasks.
+    /// The queue's index fields or the address space cannot count that many tasks.
     TooLarge {
         /// The number of tasks that should fit.
         requested: usize,
@@ -24,10 +24,10 @@ impl fmt::Display for CapacityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CapacityError::TooLarge { requested, limit } => {
-                write!(f, "a queue for {requested} tasks was asked for, but this kind holds at most {limit}")
+                write!(f, "a queue of this kind cannot hold {requested} tasks: its limit is {limit}")
             }
             CapacityError::OutOfMemory { requested } => {
-                write!(f, "there is no memory for a queue of {requested} tasks")
+                write!(f, "there is not enough memory for a queue of {requested} tasks")
             }
         }
     }
@@ -63,7 +63,7 @@ impl<T> PushError<T> {
 /// Panics with `error`, for a push that cannot return its task.
 #[cold]
 #[inline(never)]
-pub(crate) fn refuse<T>(error: PushError<T>) -> ! {
+pub(crate) fn panic_with<T>(error: PushError<T>) -> ! {
     panic!("{error}")
 }
 
@@ -103,14 +103,14 @@ pub enum BoundError {
 impl fmt::Display for BoundError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BoundError::ZeroBound => f.write_str(
-                "a bound of 0 stores would mean a CPU without a store buffer; give the buffer's entries plus one",
-            ),
+            BoundError::ZeroBound => {
+                f.write_str("the bound must not be 0: give the number of the store buffer's entries plus one")
+            }
             BoundError::NoExtraStore => f.write_str(
-                "with no extra store between pops the CPU may merge them and no delta is safe; give at least 1",
+                "without an extra store in each pop the CPU may merge pops, and no delta is safe: give at least 1",
             ),
             BoundError::TooManyExtraStores { requested, limit } => {
-                write!(f, "{requested} extra stores a pop were asked for; a pop makes at most {limit}")
+                write!(f, "{requested} extra stores in a pop are too many: give at most {limit}")
             }
         }
     }

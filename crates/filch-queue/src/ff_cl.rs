@@ -44,18 +44,18 @@ use core::ops::Deref;
 use crossbeam_utils::CachePadded;
 
 use crate::barrier;
-use crate::bound::{lower_tail, Delta, Sight, Spacer, Trust, Trusted, Untrusted};
+use crate::bound::{lower_tail, Delta, HiddenPops, Spacer, Trust, Trusted, Untrusted};
 use crate::deque::Deque;
 use crate::handle::Handle;
 use crate::ring::{self, distance, Ring};
 use crate::sync::Ordering;
 use crate::traits::queue_shape;
-use crate::visitors::{Visited, Visiting, Visitors};
+use crate::visitors::{HasVisitors, VisitorHandle, Visitors};
 use crate::{CapacityError, PushError, Steal};
 
 struct Shared<T> {
     deque: Deque<T>,
-    sight: CachePadded<Sight>,
+    hidden_pops: CachePadded<HiddenPops>,
     spacer: Spacer,
 }
 
@@ -74,7 +74,7 @@ pub struct Owner<T, B: Trust = Untrusted> {
 
 /// A thief's side: steals the oldest task, unless it is among the youngest delta.
 pub struct Thief<T, B: Trust = Untrusted> {
-    shared: Visiting<Shared<T>>,
+    shared: VisitorHandle<Shared<T>>,
     kind: PhantomData<B>,
 }
 
@@ -166,8 +166,9 @@ fn make<T: Send, B: Trust>(
     capacity: usize,
 ) -> Result<(Owner<T, B>, Thief<T, B>), CapacityError> {
     let (deque, ring) = Deque::starting_at(index, capacity)?;
-    let shared = Handle::new(Shared { deque, sight: CachePadded::new(Sight::new(delta)), spacer: Spacer::new() });
-    let thief = Thief { shared: Visiting::new(shared.clone()), kind: PhantomData };
+    let shared =
+        Handle::new(Shared { deque, hidden_pops: CachePadded::new(HiddenPops::new(delta)), spacer: Spacer::new() });
+    let thief = Thief { shared: VisitorHandle::new(shared.clone()), kind: PhantomData };
     let (tail, unsettled) = (Cell::new(index), Cell::new(false));
     Ok((Owner { shared, tail, unsettled, ring: Cell::new(ring), kind: PhantomData }, thief))
 }
@@ -203,7 +204,7 @@ impl<T, B: Trust> Owner<T, B> {
         lower_tail::<B>(&self.shared.tail, tail);
         // Relaxed: the head may be outdated, by as much as delta allows for.
         let head = self.shared.head.load(Ordering::Relaxed);
-        self.shared.spacer.space(self.shared.sight.extra_stores(), tail);
+        self.shared.spacer.store(self.shared.hidden_pops.extra_stores(), tail);
         if distance(head, tail) > self.ring.get().low_water() {
             self.tail.set(tail);
             if !B::TRUSTED {
@@ -214,7 +215,7 @@ impl<T, B: Trust> Owner<T, B> {
             return Some(unsafe { self.ring.get().slot(tail).read().assume_init() });
         }
         let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
-        let (tail, ring) = self.shared.relieve_settled::<B>(self.ring.get(), tail);
+        let (tail, ring) = self.shared.settle_and_free_memory::<B>(self.ring.get(), tail);
         self.tail.set(tail);
         self.ring.set(ring);
         self.unsettled.set(true);
@@ -235,7 +236,7 @@ impl<T, B: Trust> Thief<T, B> {
         }
         // A barrier between head and tail: for an owner that has a barrier too, and for `settle`.
         let _visit = self.shared.enter();
-        let hidden = self.shared.sight.hidden::<B>();
+        let hidden = self.shared.hidden_pops.max::<B>();
         // Acquire: pairs with the release in `try_push`. Tasks below the tail are in their slots.
         let ahead = distance(head, self.shared.tail.load(Ordering::Acquire));
         if ahead <= 0 {
@@ -256,10 +257,10 @@ impl<T> Shared<T> {
     /// from there.
     #[cold]
     #[inline(never)]
-    fn relieve_settled<B: Trust>(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
+    fn settle_and_free_memory<B: Trust>(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
         let (tail, ring) =
             if !B::TRUSTED && ring.may_shrink(&self.storage) { self.settle(ring, tail) } else { (tail, ring) };
-        (tail, self.relieve(ring, tail))
+        (tail, self.free_memory(ring, tail))
     }
 
     /// Makes up for the missing fences of pops, before their indices are reused.
@@ -284,7 +285,7 @@ impl<T> Shared<T> {
             if self.head.compare_exchange(head, past, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
                 // Release: a thief may read the tail from here.
                 self.tail.store(past, Ordering::Release);
-                return (past, ring.seen_from(past));
+                return (past, ring.with_head(past));
             }
         }
     }
@@ -292,7 +293,7 @@ impl<T> Shared<T> {
 
 impl<T, B: Trust> Drop for Owner<T, B> {
     fn drop(&mut self) {
-        self.shared.sight.close();
+        self.shared.hidden_pops.close();
     }
 }
 
@@ -305,7 +306,7 @@ impl<T> Deref for Shared<T> {
     }
 }
 
-impl<T> Visited for Shared<T> {
+impl<T> HasVisitors for Shared<T> {
     fn visitors(&self) -> &Visitors {
         self.deque.visitors()
     }

@@ -50,7 +50,7 @@ use core::ops::Deref;
 use crossbeam_utils::CachePadded;
 
 use crate::barrier;
-use crate::bound::{lower_tail, Delta, Sight, Spacer, Trust, Trusted, Untrusted};
+use crate::bound::{lower_tail, Delta, HiddenPops, Spacer, Trust, Trusted, Untrusted};
 use crate::handle::Handle;
 use crate::locked::Locked;
 use crate::ring::{self, distance, Ring};
@@ -60,7 +60,7 @@ use crate::{CapacityError, PushError, Steal};
 
 struct Shared<T> {
     locked: Locked<T>,
-    sight: CachePadded<Sight>,
+    hidden_pops: CachePadded<HiddenPops>,
     spacer: Spacer,
 }
 
@@ -173,7 +173,8 @@ fn make<T: Send, B: Trust>(
     capacity: usize,
 ) -> Result<(Owner<T, B>, Thief<T, B>), CapacityError> {
     let (locked, ring) = Locked::starting_at(index, capacity)?;
-    let shared = Handle::new(Shared { locked, sight: CachePadded::new(Sight::new(delta)), spacer: Spacer::new() });
+    let shared =
+        Handle::new(Shared { locked, hidden_pops: CachePadded::new(HiddenPops::new(delta)), spacer: Spacer::new() });
     let thief = Thief { shared: shared.clone(), kind: PhantomData };
     let (tail, unsettled) = (Cell::new(index), Cell::new(false));
     Ok((Owner { shared, tail, unsettled, ring: Cell::new(ring), kind: PhantomData }, thief))
@@ -210,7 +211,7 @@ impl<T, B: Trust> Owner<T, B> {
         lower_tail::<B>(&self.shared.tail, tail);
         // Relaxed: the head may be outdated, by as much as delta allows for.
         let head = self.shared.head.load(Ordering::Relaxed);
-        self.shared.spacer.space(self.shared.sight.extra_stores(), tail);
+        self.shared.spacer.store(self.shared.hidden_pops.extra_stores(), tail);
         if distance(head, tail) > self.ring.get().low_water() {
             self.tail.set(tail);
             if !B::TRUSTED {
@@ -221,7 +222,7 @@ impl<T, B: Trust> Owner<T, B> {
             return Some(unsafe { self.ring.get().slot(tail).read().assume_init() });
         }
         let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
-        let (tail, ring) = self.shared.relieve_settled::<B>(self.ring.get(), tail);
+        let (tail, ring) = self.shared.settle_and_free_memory::<B>(self.ring.get(), tail);
         self.tail.set(tail);
         self.ring.set(ring);
         self.unsettled.set(true);
@@ -233,12 +234,12 @@ impl<T, B: Trust> Thief<T, B> {
     /// Tries to take the oldest task, and waits for a thief that holds the lock.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
-        if let Some(outcome) = self.shared.look() {
+        if let Some(outcome) = self.shared.check_without_lock() {
             return outcome;
         }
-        let _lock = self.shared.storage.gate().enter();
+        let _lock = self.shared.storage.turnstiles().enter();
         let head = self.shared.announce();
-        let hidden = self.shared.sight.hidden::<B>();
+        let hidden = self.shared.hidden_pops.max::<B>();
         // Acquire: pairs with the release in `try_push`. Tasks below the tail are in their slots.
         let ahead = distance(head, self.shared.tail.load(Ordering::Acquire));
         if ahead > 0 && ahead as usize > hidden {
@@ -261,10 +262,10 @@ impl<T> Shared<T> {
     /// from there.
     #[cold]
     #[inline(never)]
-    fn relieve_settled<B: Trust>(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
+    fn settle_and_free_memory<B: Trust>(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
         let (tail, ring) =
             if !B::TRUSTED && ring.may_shrink(&self.storage) { self.settle(ring, tail) } else { (tail, ring) };
-        (tail, self.relieve(ring, tail))
+        (tail, self.free_memory(ring, tail))
     }
 
     /// Makes up for the missing fences of pops, before their indices are reused.
@@ -280,7 +281,7 @@ impl<T> Shared<T> {
         if distance(self.head.load(Ordering::Relaxed), tail) >= 0 {
             return (tail, ring);
         }
-        let _lock = self.storage.gate().enter();
+        let _lock = self.storage.turnstiles().enter();
         // Relaxed: only the holder of the lock writes the head, and taking the lock has acquired
         // it.
         let head = self.head.load(Ordering::Relaxed);
@@ -289,13 +290,13 @@ impl<T> Shared<T> {
         }
         // Release: a thief may read the tail from here.
         self.tail.store(head, Ordering::Release);
-        (head, ring.seen_from(head))
+        (head, ring.with_head(head))
     }
 }
 
 impl<T, B: Trust> Drop for Owner<T, B> {
     fn drop(&mut self) {
-        self.shared.sight.close();
+        self.shared.hidden_pops.close();
     }
 }
 

@@ -5,8 +5,8 @@
 //! - `head`: index of the oldest task. Only a thief that holds the lock writes it: up by one to
 //!   announce a steal, and down again if it withdraws.
 //! - `tail`: index of the first free slot. Only the owner writes it.
-//! - `storage`: the array in use. Its gate is the lock, so a thief that reads the array holds the
-//!   lock.
+//! - `storage`: the array in use. Its turnstile is the lock, so a thief that reads the array holds
+//!   the lock.
 //!
 //! The owner never waits for the lock to change the array: a thief that holds it can continue with
 //! the old array.
@@ -50,7 +50,7 @@ impl<T> Locked<T> {
     #[inline(never)]
     pub(crate) fn pop_near_empty(&self, ring: Ring<T>, head: usize, tail: usize) -> (Option<T>, usize) {
         if distance(head, tail) < 0 {
-            let _lock = self.storage.gate().enter();
+            let _lock = self.storage.turnstiles().enter();
             // Relaxed: only the holder of the lock writes the head.
             let head = self.head.load(Ordering::Relaxed);
             if distance(head, tail) < 0 {
@@ -71,8 +71,8 @@ impl<T> Locked<T> {
     /// This is empty, or retry if another thief holds the lock or held it meanwhile. Returns `None`
     /// if there is a task.
     #[inline]
-    pub(crate) fn look(&self) -> Option<Steal<T>> {
-        let before = self.storage.gate().visits();
+    pub(crate) fn check_without_lock(&self) -> Option<Steal<T>> {
+        let before = self.storage.turnstiles().visits();
         // Acquire: the tail is loaded after the head, and the visits are loaded again after both.
         let head = self.head.load(Ordering::Acquire);
         if distance(head, self.tail.load(Ordering::Acquire)) > 0 {
@@ -80,7 +80,7 @@ impl<T> Locked<T> {
         }
         // A thief that holds the lock, or held it meanwhile, may have announced the last task and
         // may withdraw.
-        let quiet = before % 2 == 0 && self.storage.gate().visits() == before;
+        let quiet = before % 2 == 0 && self.storage.turnstiles().visits() == before;
         Some(if quiet { Steal::Empty } else { Steal::Retry })
     }
 
@@ -125,9 +125,9 @@ impl<T> Locked<T> {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn relieve(&self, ring: Ring<T>, tail: usize) -> Ring<T> {
+    pub(crate) fn free_memory(&self, ring: Ring<T>, tail: usize) -> Ring<T> {
         // Acquire: as in `make_room`.
-        ring.relieve(&self.storage, self.head.load(Ordering::Acquire), tail)
+        ring.free_memory(&self.storage, self.head.load(Ordering::Acquire), tail)
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -10,7 +10,7 @@
 use core::mem::needs_drop;
 
 use crate::array::Array;
-use crate::storage::{Gate, Storage};
+use crate::storage::{Storage, Turnstiles};
 use crate::task::Slot;
 use crate::CapacityError;
 
@@ -61,12 +61,12 @@ impl<T, A> Copy for Ring<T, A> {}
 
 impl<T, A: Anchor> Ring<T, A> {
     /// Returns the owner's view of a new storage, whose indices start at `index`.
-    pub(crate) fn new<G: Gate>(storage: &Storage<T, A, G>, index: usize) -> Self {
-        Ring { array: storage.current(), end: index }.seen_from(index)
+    pub(crate) fn new<V: Turnstiles>(storage: &Storage<T, A, V>, index: usize) -> Self {
+        Ring { array: storage.current(), end: index }.with_head(index)
     }
 
     /// Returns a view of the same array with the room computed from `head`.
-    pub(crate) fn seen_from(self, head: usize) -> Self {
+    pub(crate) fn with_head(self, head: usize) -> Self {
         Ring { end: head.wrapping_add(self.mask()), ..self }
     }
 
@@ -117,13 +117,13 @@ impl<T, A: Anchor> Ring<T, A> {
     /// it.
     #[cold]
     #[inline(never)]
-    pub(crate) fn make_room<G: Gate>(
+    pub(crate) fn make_room<V: Turnstiles>(
         self,
-        storage: &Storage<T, A, G>,
+        storage: &Storage<T, A, V>,
         head: usize,
         tail: usize,
     ) -> Result<Self, CapacityError> {
-        let seen = self.seen_from(head);
+        let seen = self.with_head(head);
         if length(head, tail) < self.mask() {
             return Ok(seen.shrink(storage, head, tail));
         }
@@ -141,25 +141,25 @@ impl<T, A: Anchor> Ring<T, A> {
     /// `head` must have been loaded with acquire, as for [`make_room`](Ring::make_room).
     #[cold]
     #[inline(never)]
-    pub(crate) fn relieve<G: Gate>(self, storage: &Storage<T, A, G>, head: usize, tail: usize) -> Self {
+    pub(crate) fn free_memory<V: Turnstiles>(self, storage: &Storage<T, A, V>, head: usize, tail: usize) -> Self {
         // SAFETY: the ring belongs to the owner, so the caller is the owner.
         unsafe { storage.collect() };
-        self.seen_from(head).shrink(storage, head, tail)
+        self.with_head(head).shrink(storage, head, tail)
     }
 
     /// Returns whether the array is larger than an empty queue needs.
-    pub(crate) fn may_shrink<G: Gate>(&self, storage: &Storage<T, A, G>) -> bool {
-        self.mask() + 1 > storage.kept
+    pub(crate) fn may_shrink<V: Turnstiles>(&self, storage: &Storage<T, A, V>) -> bool {
+        self.mask() + 1 > storage.min_slots
     }
 
     /// Takes a smaller array if this one is sixteen times too large. The new array has room for
     /// four to eight times the tasks that are left.
-    fn shrink<G: Gate>(self, storage: &Storage<T, A, G>, head: usize, tail: usize) -> Self {
+    fn shrink<V: Turnstiles>(self, storage: &Storage<T, A, V>, head: usize, tail: usize) -> Self {
         let (left, capacity) = (length(head, tail), self.mask() + 1);
         if !self.may_shrink(storage) || left > capacity / 16 {
             return self;
         }
-        let slots = (left * 4).next_power_of_two().max(storage.kept);
+        let slots = (left * 4).next_power_of_two().max(storage.min_slots);
         self.change(storage, head, tail, slots).unwrap_or_else(|_| {
             // No memory for the smaller array: keep this array, and do not try again at every pop.
             // SAFETY: as in `mask`. The ring belongs to the owner.
@@ -169,18 +169,18 @@ impl<T, A: Anchor> Ring<T, A> {
     }
 
     /// Takes a new array of the same size.
-    pub(crate) fn renew<G: Gate>(
+    pub(crate) fn renew<V: Turnstiles>(
         self,
-        storage: &Storage<T, A, G>,
+        storage: &Storage<T, A, V>,
         head: usize,
         tail: usize,
     ) -> Result<Self, CapacityError> {
         self.change(storage, head, tail, self.mask() + 1)
     }
 
-    fn change<G: Gate>(
+    fn change<V: Turnstiles>(
         self,
-        storage: &Storage<T, A, G>,
+        storage: &Storage<T, A, V>,
         head: usize,
         tail: usize,
         slots: usize,
@@ -197,10 +197,10 @@ impl<T, A: Anchor> Ring<T, A> {
         // new array is not shared yet.
         unsafe {
             self.array.copy_to(array, first, count);
-            array.low_water().set(if slots > storage.kept { (slots / 16) as isize } else { 0 });
+            array.low_water().set(if slots > storage.min_slots { (slots / 16) as isize } else { 0 });
             storage.replace(array);
         }
-        Ok(Ring { array, end: head }.seen_from(head))
+        Ok(Ring { array, end: head }.with_head(head))
     }
 }
 
@@ -212,15 +212,15 @@ impl<T, A: Anchor> Ring<T, A> {
 /// # Safety
 ///
 /// No handle is left, and the slots from `head` to `tail` hold tasks that were not taken.
-pub(crate) unsafe fn drop_tasks<T, G: Gate>(storage: &Storage<T, (), G>, head: usize, tail: usize) {
+pub(crate) unsafe fn drop_tasks<T, V: Turnstiles>(storage: &Storage<T, (), V>, head: usize, tail: usize) {
     /// Continues after a panic.
-    struct Rest<'a, T, G: Gate> {
-        storage: &'a Storage<T, (), G>,
+    struct RemainingTasks<'a, T, V: Turnstiles> {
+        storage: &'a Storage<T, (), V>,
         next: usize,
         end: usize,
     }
 
-    impl<T, G: Gate> Rest<'_, T, G> {
+    impl<T, V: Turnstiles> RemainingTasks<'_, T, V> {
         fn drop_all(&mut self) {
             while self.next != self.end {
                 let index = self.next;
@@ -231,13 +231,13 @@ pub(crate) unsafe fn drop_tasks<T, G: Gate>(storage: &Storage<T, (), G>, head: u
         }
     }
 
-    impl<T, G: Gate> Drop for Rest<'_, T, G> {
+    impl<T, V: Turnstiles> Drop for RemainingTasks<'_, T, V> {
         fn drop(&mut self) {
             self.drop_all();
         }
     }
 
     if needs_drop::<T>() {
-        Rest { storage, next: head, end: head.wrapping_add(length(head, tail)) }.drop_all();
+        RemainingTasks { storage, next: head, end: head.wrapping_add(length(head, tail)) }.drop_all();
     }
 }

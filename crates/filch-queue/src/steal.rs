@@ -124,7 +124,7 @@ mod tests {
     use super::Steal::{self, Abort, Empty, Retry, Success};
 
     #[test]
-    fn the_outcome_that_asks_for_more_wins() {
+    fn the_more_urgent_outcome_wins() {
         assert_eq!(Empty.or_else(|| Abort::<u8>), Abort);
         assert_eq!(Abort.or_else(|| Empty::<u8>), Abort);
         assert_eq!(Abort.or_else(|| Retry::<u8>), Retry);

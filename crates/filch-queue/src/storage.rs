@@ -29,18 +29,18 @@ use crate::CapacityError;
 /// An array of this many slots is never replaced by a smaller array.
 ///
 /// If the queue was created with more slots, that number applies instead.
-const KEPT_CAPACITY: usize = 1024;
+const KEPT_SLOTS: usize = 1024;
 
-/// The place where thieves register before they read the array.
-pub(crate) trait Gate {
-    /// Calls `show` with every turnstile of the gate.
-    fn turnstiles(&self, show: &mut dyn FnMut(&Turnstile));
+/// The turnstiles that thieves enter before they read the array.
+pub(crate) trait Turnstiles {
+    /// Calls `f` with every turnstile.
+    fn for_each(&self, f: &mut dyn FnMut(&Turnstile));
 }
 
-/// A lock is a gate with a single turnstile.
-impl Gate for Turnstile {
-    fn turnstiles(&self, show: &mut dyn FnMut(&Turnstile)) {
-        show(self);
+/// A lock is a single turnstile.
+impl Turnstiles for Turnstile {
+    fn for_each(&self, f: &mut dyn FnMut(&Turnstile)) {
+        f(self);
     }
 }
 
@@ -51,22 +51,28 @@ struct Retired<T, A> {
 }
 
 /// The array in use and the retired arrays; see the module.
-pub(crate) struct Storage<T, A, G: Gate> {
+pub(crate) struct Storage<T, A, V: Turnstiles> {
     current: Published<A>,
     /// The minimum number of slots of a replacement array.
-    pub(crate) kept: usize,
+    pub(crate) min_slots: usize,
     /// The maximum number of slots of an array.
     pub(crate) limit: usize,
     /// Accessed only by the owner, and by the drop of the storage.
     retired: UnsafeCell<Vec<Retired<T, A>>>,
-    gate: CachePadded<G>,
+    turnstiles: CachePadded<V>,
 }
 
-impl<T, A, G: Gate> Storage<T, A, G> {
+impl<T, A, V: Turnstiles> Storage<T, A, V> {
     /// Creates a storage with a first array for `capacity` tasks, at most `limit` slots.
     ///
     /// The indices start at `base`.
-    pub(crate) fn new(base: usize, capacity: usize, limit: usize, anchor: A, gate: G) -> Result<Self, CapacityError> {
+    pub(crate) fn new(
+        base: usize,
+        capacity: usize,
+        limit: usize,
+        anchor: A,
+        turnstiles: V,
+    ) -> Result<Self, CapacityError> {
         let limit = limit.min(Array::<T, A>::largest());
         let too_large = CapacityError::TooLarge { requested: capacity, limit: limit - 1 };
         let slots = capacity.checked_add(1).and_then(usize::checked_next_power_of_two).ok_or(too_large)?;
@@ -78,15 +84,15 @@ impl<T, A, G: Gate> Storage<T, A, G> {
             .map_err(|_| CapacityError::OutOfMemory { requested: capacity })?;
         Ok(Storage {
             current: Published::new(first.as_ptr()),
-            kept: slots.max(KEPT_CAPACITY),
+            min_slots: slots.max(KEPT_SLOTS),
             limit,
             retired: UnsafeCell::new(Vec::new()),
-            gate: CachePadded::new(gate),
+            turnstiles: CachePadded::new(turnstiles),
         })
     }
 
-    pub(crate) fn gate(&self) -> &G {
-        &self.gate
+    pub(crate) fn turnstiles(&self) -> &V {
+        &self.turnstiles
     }
 
     /// Returns the array in use. Only valid inside a visit, or for the owner.
@@ -110,7 +116,7 @@ impl<T, A, G: Gate> Storage<T, A, G> {
         // the module.
         fence(Ordering::SeqCst);
         let mut visits = Vec::new();
-        self.gate.turnstiles(&mut |turnstile| {
+        self.turnstiles.for_each(&mut |turnstile| {
             visits.extend(turnstile.visit_under_way().map(|visit| (NonNull::from(turnstile), visit)));
         });
         // SAFETY: only the owner accesses it.
@@ -128,7 +134,7 @@ impl<T, A, G: Gate> Storage<T, A, G> {
         // SAFETY: only the owner accesses it.
         let retired = unsafe { &mut *self.retired.get() };
         retired.retain_mut(|old| {
-            // SAFETY: turnstiles live as long as the gate.
+            // SAFETY: turnstiles live as long as the storage.
             old.visits.retain(|(turnstile, visit)| unsafe { turnstile.as_ref() }.visit_under_way() == Some(*visit));
             let free = old.visits.is_empty();
             if free {
@@ -141,7 +147,7 @@ impl<T, A, G: Gate> Storage<T, A, G> {
     }
 }
 
-impl<T, A, G: Gate> Drop for Storage<T, A, G> {
+impl<T, A, V: Turnstiles> Drop for Storage<T, A, V> {
     fn drop(&mut self) {
         // SAFETY: no handle is left, so no thread reads any of the arrays.
         unsafe {

@@ -24,7 +24,7 @@ pub(crate) type Word = AtomicPtr<()>;
     target_arch = "riscv64",
     target_arch = "loongarch64",
 )))]
-compile_error!("filch-queue is for x86-64, AArch64, RISC-V 64 and LoongArch 64: it needs inline assembly, and indices of 64 bits that do not wrap");
+compile_error!("filch-queue supports only x86-64, AArch64, RISC-V 64 and LoongArch 64: it needs inline assembly and 64-bit indices");
 
 /// Turns a word that may be partly uninitialised into an initialised value.
 ///
@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    fn there_and_back<T>(task: T) -> T {
+    fn write_and_read<T>(task: T) -> T {
         let words: Vec<Word> = (0..Slot::<T>::WORDS).map(|_| Word::new(ptr::null_mut())).collect();
         // SAFETY: `words` has the words of a task and outlives the slot.
         let slot = unsafe { Slot::<T>::at(words.as_ptr()) };
@@ -135,28 +135,28 @@ mod tests {
 
     #[test]
     fn tasks_of_every_size_come_back_whole() {
-        there_and_back(());
-        assert_eq!(there_and_back(0xA5_u8), 0xA5);
-        assert_eq!(there_and_back(0xDEAD_BEEF_u32), 0xDEAD_BEEF);
-        assert_eq!(there_and_back([1_u8, 2, 3, 4, 5, 6, 7, 8, 9]), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
-        assert_eq!(there_and_back([7_u64; 13]), [7; 13]);
-        assert_eq!(there_and_back((1_u8, 2_u64, 3_u16)), (1, 2, 3));
-        assert_eq!(there_and_back(u128::MAX - 5), u128::MAX - 5);
+        write_and_read(());
+        assert_eq!(write_and_read(0xA5_u8), 0xA5);
+        assert_eq!(write_and_read(0xDEAD_BEEF_u32), 0xDEAD_BEEF);
+        assert_eq!(write_and_read([1_u8, 2, 3, 4, 5, 6, 7, 8, 9]), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(write_and_read([7_u64; 13]), [7; 13]);
+        assert_eq!(write_and_read((1_u8, 2_u64, 3_u16)), (1, 2, 3));
+        assert_eq!(write_and_read(u128::MAX - 5), u128::MAX - 5);
     }
 
     #[test]
     fn pointers_survive() {
-        assert_eq!(*there_and_back(Box::new(17)), 17);
-        assert_eq!(there_and_back("borrowed"), "borrowed");
-        assert_eq!(there_and_back(Some(Box::new([1, 2]))).unwrap()[1], 2);
+        assert_eq!(*write_and_read(Box::new(17)), 17);
+        assert_eq!(write_and_read("borrowed"), "borrowed");
+        assert_eq!(write_and_read(Some(Box::new([1, 2]))).unwrap()[1], 2);
     }
 
     #[test]
-    fn a_task_of_padding_alone_is_fine() {
+    fn tasks_with_padding_come_back_whole() {
         #[derive(Clone, Copy, PartialEq, Debug)]
         #[repr(C, align(16))]
         struct Sparse(u8, u64);
-        assert_eq!(there_and_back(Sparse(1, 2)), Sparse(1, 2));
-        assert_eq!(there_and_back(None::<u64>), None);
+        assert_eq!(write_and_read(Sparse(1, 2)), Sparse(1, 2));
+        assert_eq!(write_and_read(None::<u64>), None);
     }
 }

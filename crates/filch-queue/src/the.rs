@@ -137,7 +137,7 @@ impl<T> Owner<T> {
         }
         let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
         self.tail.set(tail);
-        self.ring.set(self.shared.relieve(self.ring.get(), tail));
+        self.ring.set(self.shared.free_memory(self.ring.get(), tail));
         task
     }
 }
@@ -146,10 +146,10 @@ impl<T> Thief<T> {
     /// Takes the oldest task, and waits for a thief that holds the lock.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
-        if let Some(outcome) = self.shared.look() {
+        if let Some(outcome) = self.shared.check_without_lock() {
             return outcome;
         }
-        let _lock = self.shared.storage.gate().enter();
+        let _lock = self.shared.storage.turnstiles().enter();
         let head = self.shared.announce();
         // Acquire: pairs with the release in `try_push`. Tasks below the tail are in their slots.
         if distance(head, self.shared.tail.load(Ordering::Acquire)) > 0 {

@@ -67,7 +67,7 @@ use core::marker::PhantomData;
 use crossbeam_utils::CachePadded;
 
 use crate::barrier;
-use crate::bound::{lower_tail, Delta, Sight, Spacer, Trust, Trusted, Untrusted};
+use crate::bound::{lower_tail, Delta, HiddenPops, Spacer, Trust, Trusted, Untrusted};
 use crate::handle::Handle;
 use crate::ring::{self, Ring};
 use crate::storage::Storage;
@@ -82,10 +82,10 @@ const LIMIT: usize = 1 << 30;
 /// The number of turns that `steal_or_abort` waits.
 ///
 /// An owner that pops all the time answers in fewer.
-const PATIENCE: u32 = 64;
+const MAX_TURNS: u32 = 64;
 
 /// The echo of no steal.
-const NONE: u64 = u64::MAX;
+const NO_ECHO: u64 = u64::MAX;
 
 /// The fields of the head's word.
 #[derive(Clone, Copy)]
@@ -123,7 +123,7 @@ struct Shared<T> {
     tail: CachePadded<AtomicUsize>,
     echo: CachePadded<AtomicU64>,
     storage: CachePadded<Storage<T, (), Turnstile>>,
-    sight: CachePadded<Sight>,
+    hidden_pops: CachePadded<HiddenPops>,
     spacer: Spacer,
 }
 
@@ -238,9 +238,9 @@ fn make<T: Send, B: Trust>(
     let shared = Handle::new(Shared {
         head: CachePadded::new(AtomicU64::new(Head { counter: 0, index: index as u32 }.pack())),
         tail: CachePadded::new(AtomicUsize::new(index)),
-        echo: CachePadded::new(AtomicU64::new(NONE)),
+        echo: CachePadded::new(AtomicU64::new(NO_ECHO)),
         storage: CachePadded::new(storage),
-        sight: CachePadded::new(Sight::new(delta)),
+        hidden_pops: CachePadded::new(HiddenPops::new(delta)),
         spacer: Spacer::new(),
     });
     let thief = Thief { shared: shared.clone(), kind: PhantomData };
@@ -284,8 +284,8 @@ impl<T, B: Trust> Owner<T, B> {
         if head.distance(tail) > self.ring.get().low_water() {
             // Release: a thief that sees the echo sees the tail that was stored before it.
             self.shared.echo.store(u64::from(head.counter), Ordering::Release);
-            if self.shared.sight.extra_stores() > 1 {
-                self.shared.spacer.space(self.shared.sight.extra_stores() - 1, tail);
+            if self.shared.hidden_pops.extra_stores() > 1 {
+                self.shared.spacer.store(self.shared.hidden_pops.extra_stores() - 1, tail);
             }
             self.tail.set(tail);
             if !B::TRUSTED {
@@ -297,7 +297,7 @@ impl<T, B: Trust> Owner<T, B> {
             return Some(unsafe { self.ring.get().slot(tail).read().assume_init() });
         }
         let (task, tail) = self.shared.pop_near_empty(self.ring.get(), head, tail);
-        let (tail, ring) = self.shared.relieve_settled::<B>(self.ring.get(), tail);
+        let (tail, ring) = self.shared.settle_and_free_memory::<B>(self.ring.get(), tail);
         self.tail.set(tail);
         self.ring.set(ring);
         self.unsettled.set(true);
@@ -318,15 +318,15 @@ impl<T, B: Trust> Thief<T, B> {
     /// Takes the oldest task, but aborts if the owner does not answer within a moment.
     #[inline]
     pub fn steal_or_abort(&self) -> Steal<T> {
-        self.steal_within(Some(PATIENCE))
+        self.steal_within(Some(MAX_TURNS))
     }
 
     #[inline(always)]
-    fn steal_within(&self, patience: Option<u32>) -> Steal<T> {
-        if let Some(outcome) = self.shared.look() {
+    fn steal_within(&self, max_turns: Option<u32>) -> Steal<T> {
+        if let Some(outcome) = self.shared.check_without_lock() {
             return outcome;
         }
-        let _lock = self.shared.storage.gate().enter();
+        let _lock = self.shared.storage.turnstiles().enter();
         // Relaxed: only the holder of the lock writes the head.
         let head = Head::unpack(self.shared.head.load(Ordering::Relaxed));
         let announced = Head { counter: self.shared.new_counter(head), index: head.index.wrapping_add(1) };
@@ -336,13 +336,13 @@ impl<T, B: Trust> Thief<T, B> {
         // Pairs with the barrier in `pop`, if it has one, with `settle`, and with the barrier after
         // an array was replaced.
         barrier::full();
-        let hidden = self.shared.sight.hidden::<B>();
+        let hidden = self.shared.hidden_pops.max::<B>();
         // Acquire: pairs with the release in `try_push`. Tasks below the tail are in their slots.
         let ahead = head.distance(self.shared.tail.load(Ordering::Acquire));
         let answer = if ahead > 0 && ahead as usize > hidden {
             Answer::Take
         } else {
-            self.shared.wait_for_the_owner::<B>(head, announced, patience)
+            self.shared.wait_for_owner::<B>(head, announced, max_turns)
         };
         if let Answer::Take = answer {
             // SAFETY: under the lock the array stays allocated. The task was pushed, and the spare
@@ -386,16 +386,16 @@ impl<T> Shared<T> {
 
     /// Waits until it is certain whether the announced task can be stolen.
     ///
-    /// Gives up after `patience` turns, if given.
+    /// Gives up after `max_turns` turns, if given.
     #[cold]
     #[inline(never)]
-    fn wait_for_the_owner<B: Trust>(&self, head: Head, announced: Head, patience: Option<u32>) -> Answer {
+    fn wait_for_owner<B: Trust>(&self, head: Head, announced: Head, max_turns: Option<u32>) -> Answer {
         let mut turn = 0;
         loop {
             // Acquire: pairs with the release of the echo. The tail that is loaded next was stored
             // before the echo or later.
             let answered = self.echo.load(Ordering::Acquire) == u64::from(announced.counter);
-            let hidden = if answered { 0 } else { self.sight.hidden::<B>() };
+            let hidden = if answered { 0 } else { self.hidden_pops.max::<B>() };
             // Acquire: as in `steal`.
             let ahead = head.distance(self.tail.load(Ordering::Acquire));
             if ahead <= 0 {
@@ -404,7 +404,7 @@ impl<T> Shared<T> {
             if ahead as usize > hidden {
                 return Answer::Take;
             }
-            if patience == Some(turn) {
+            if max_turns == Some(turn) {
                 return Answer::Unknown;
             }
             pause(turn);
@@ -417,8 +417,8 @@ impl<T> Shared<T> {
     /// This is empty, or retry if another thief holds the lock or held it meanwhile. Returns `None`
     /// if there is a task.
     #[inline]
-    fn look(&self) -> Option<Steal<T>> {
-        let before = self.storage.gate().visits();
+    fn check_without_lock(&self) -> Option<Steal<T>> {
+        let before = self.storage.turnstiles().visits();
         // Acquire: the tail is loaded after the head, and the visits are loaded again after both.
         let head = Head::unpack(self.head.load(Ordering::Acquire));
         if head.distance(self.tail.load(Ordering::Acquire)) > 0 {
@@ -426,7 +426,7 @@ impl<T> Shared<T> {
         }
         // A thief that holds the lock, or held it meanwhile, may have announced the last task and
         // may withdraw.
-        let quiet = before % 2 == 0 && self.storage.gate().visits() == before;
+        let quiet = before % 2 == 0 && self.storage.turnstiles().visits() == before;
         Some(if quiet { Steal::Empty } else { Steal::Retry })
     }
 
@@ -438,8 +438,8 @@ impl<T> Shared<T> {
     fn pop_near_empty(&self, ring: Ring<T>, head: Head, tail: usize) -> (Option<T>, usize) {
         let mut echo = u64::from(head.counter);
         if head.distance(tail) < 0 {
-            let _lock = self.storage.gate().enter();
-            echo = NONE;
+            let _lock = self.storage.turnstiles().enter();
+            echo = NO_ECHO;
             // Relaxed: only the holder of the lock writes the head.
             let head = Head::unpack(self.head.load(Ordering::Relaxed));
             if head.distance(tail) < 0 {
@@ -453,8 +453,8 @@ impl<T> Shared<T> {
         }
         // Release: as in `pop`.
         self.echo.store(echo, Ordering::Release);
-        if self.sight.extra_stores() > 1 {
-            self.spacer.space(self.sight.extra_stores() - 1, tail);
+        if self.hidden_pops.extra_stores() > 1 {
+            self.spacer.store(self.hidden_pops.extra_stores() - 1, tail);
         }
         // SAFETY: the task was pushed here. A thief that announces it from now on sees the tail and
         // withdraws, or waits for an echo. If the bound is untrusted, the thief may take a copy,
@@ -469,10 +469,10 @@ impl<T> Shared<T> {
     /// from there.
     #[cold]
     #[inline(never)]
-    fn relieve_settled<B: Trust>(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
+    fn settle_and_free_memory<B: Trust>(&self, ring: Ring<T>, tail: usize) -> (usize, Ring<T>) {
         let (tail, ring) =
             if !B::TRUSTED && ring.may_shrink(&self.storage) { self.settle(ring, tail) } else { (tail, ring) };
-        (tail, self.relieve(ring, tail))
+        (tail, self.free_memory(ring, tail))
     }
 
     /// Makes up for the missing fences of pops, before their indices are reused.
@@ -488,7 +488,7 @@ impl<T> Shared<T> {
         if Head::unpack(self.head.load(Ordering::Relaxed)).distance(tail) >= 0 {
             return (tail, ring);
         }
-        let _lock = self.storage.gate().enter();
+        let _lock = self.storage.turnstiles().enter();
         // Relaxed: only the holder of the lock writes the head.
         let head = Head::unpack(self.head.load(Ordering::Relaxed));
         if head.distance(tail) >= 0 {
@@ -497,7 +497,7 @@ impl<T> Shared<T> {
         let tail = head.full(tail);
         // Release: a thief may read the tail from here.
         self.tail.store(tail, Ordering::Release);
-        (tail, ring.seen_from(tail))
+        (tail, ring.with_head(tail))
     }
 
     #[cold]
@@ -509,10 +509,10 @@ impl<T> Shared<T> {
         ring.make_room(&self.storage, head.full(tail), tail)
     }
 
-    fn relieve(&self, ring: Ring<T>, tail: usize) -> Ring<T> {
+    fn free_memory(&self, ring: Ring<T>, tail: usize) -> Ring<T> {
         // Acquire: as in `make_room`.
         let head = Head::unpack(self.head.load(Ordering::Acquire));
-        ring.relieve(&self.storage, head.full(tail), tail)
+        ring.free_memory(&self.storage, head.full(tail), tail)
     }
 
     fn len(&self) -> usize {
@@ -524,7 +524,7 @@ impl<T> Shared<T> {
 
 impl<T, B: Trust> Drop for Owner<T, B> {
     fn drop(&mut self) {
-        self.shared.sight.close();
+        self.shared.hidden_pops.close();
     }
 }
 

@@ -128,7 +128,7 @@ macro_rules! queue_shape {
             #[inline]
             pub fn push(&self, task: $T) {
                 if let Err(error) = self.try_push(task) {
-                    crate::error::refuse(error);
+                    crate::error::panic_with(error);
                 }
             }
 

@@ -16,7 +16,7 @@ use crate::sync::{pause, AtomicPtr, AtomicUsize, Ordering};
 #[derive(Debug)]
 pub(crate) struct Turnstile {
     visits: AtomicUsize,
-    /// The pointer that the visitor announced with `look_at`; null between visits.
+    /// The pointer that the visitor announced with `announce_view`; null between visits.
     view: AtomicPtr<()>,
 }
 
@@ -102,7 +102,7 @@ impl Visit<'_> {
     /// If a thread does not see the announcement yet, the visitor's next loads see that thread's
     /// earlier stores.
     #[inline(always)]
-    pub(crate) fn look_at(&mut self, view: *mut ()) {
+    pub(crate) fn announce_view(&mut self, view: *mut ()) {
         self.has_view = true;
         // Relaxed: the barrier orders it.
         self.turnstile.view.store(view, Ordering::Relaxed);

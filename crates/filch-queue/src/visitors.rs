@@ -1,4 +1,4 @@
-//! The gate of the queues without a lock: a turnstile for each thief.
+//! The visitors of the queues without a lock: a turnstile for each thief.
 //!
 //! Thieves do not wait for each other.
 //!
@@ -13,7 +13,7 @@ use crossbeam_utils::CachePadded;
 
 use crate::barrier;
 use crate::handle::Handle;
-use crate::storage::Gate;
+use crate::storage::Turnstiles;
 use crate::sync::{AtomicBool, AtomicPtr, Ordering};
 use crate::turnstile::{Turnstile, Visit};
 
@@ -86,7 +86,7 @@ impl Visitors {
     fn enter_elsewhere(&self) -> Visit<'_> {
         loop {
             let free = self.find(|visitor| {
-                // SAFETY: visitors live until the gate is dropped, and the visit borrows the gate.
+                // SAFETY: visitors live until the list is dropped, and the visit borrows the list.
                 let visitor: &Visitor = unsafe { &*ptr::from_ref(visitor) };
                 visitor.turnstile.try_enter()
             });
@@ -98,10 +98,10 @@ impl Visitors {
     }
 }
 
-impl Gate for Visitors {
-    fn turnstiles(&self, show: &mut dyn FnMut(&Turnstile)) {
+impl Turnstiles for Visitors {
+    fn for_each(&self, f: &mut dyn FnMut(&Turnstile)) {
         self.find(|visitor| {
-            show(&visitor.turnstile);
+            f(&visitor.turnstile);
             None::<()>
         });
     }
@@ -120,20 +120,20 @@ impl Drop for Visitors {
 }
 
 /// A thief's handle: the queue, and a turnstile of its own.
-pub(crate) struct Visiting<S: Visited> {
+pub(crate) struct VisitorHandle<S: HasVisitors> {
     shared: Handle<S>,
     own: NonNull<Visitor>,
 }
 
-/// A queue with a gate for visitors.
-pub(crate) trait Visited {
-    /// Returns the gate.
+/// A queue with a turnstile for each thief.
+pub(crate) trait HasVisitors {
+    /// Returns the turnstiles of all thieves.
     fn visitors(&self) -> &Visitors;
 }
 
-impl<S: Visited> Visiting<S> {
+impl<S: HasVisitors> VisitorHandle<S> {
     pub(crate) fn new(shared: Handle<S>) -> Self {
-        Visiting { own: shared.visitors().take(), shared }
+        VisitorHandle { own: shared.visitors().take(), shared }
     }
 
     /// Begins a visit, with a full barrier.
@@ -141,7 +141,7 @@ impl<S: Visited> Visiting<S> {
     /// Until the visit is dropped, arrays that the thief loads stay allocated.
     #[inline]
     pub(crate) fn enter(&self) -> Visit<'_> {
-        // SAFETY: visitors live until the gate is dropped, and the handle keeps the gate alive.
+        // SAFETY: visitors live until the list is dropped, and the handle keeps the list alive.
         let own = unsafe { &self.own.as_ref().turnstile };
         let visit = match own.try_enter() {
             Some(visit) => visit,
@@ -152,7 +152,7 @@ impl<S: Visited> Visiting<S> {
     }
 }
 
-impl<S: Visited> Deref for Visiting<S> {
+impl<S: HasVisitors> Deref for VisitorHandle<S> {
     type Target = S;
 
     #[inline(always)]
@@ -161,13 +161,13 @@ impl<S: Visited> Deref for Visiting<S> {
     }
 }
 
-impl<S: Visited> Clone for Visiting<S> {
+impl<S: HasVisitors> Clone for VisitorHandle<S> {
     fn clone(&self) -> Self {
-        Visiting::new(self.shared.clone())
+        VisitorHandle::new(self.shared.clone())
     }
 }
 
-impl<S: Visited> Drop for Visiting<S> {
+impl<S: HasVisitors> Drop for VisitorHandle<S> {
     fn drop(&mut self) {
         // SAFETY: as in `enter`. Relaxed: see `take`.
         unsafe { self.own.as_ref() }.taken.store(false, Ordering::Relaxed);

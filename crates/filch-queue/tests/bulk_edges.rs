@@ -13,7 +13,7 @@ use filch_queue::bulk::{self, Batch, FractionError, SharedThief, StealError};
 use filch_queue::{CapacityError, Steal};
 
 #[test]
-fn a_share_that_is_none_is_an_error_and_steals_nothing() {
+fn an_invalid_share_is_an_error_and_steals_no_task() {
     let (owner, mut thief) = bulk::new();
     owner.push_batch((0..10).collect());
     for wrong in [f64::NAN, -0.1, 1.1, f64::INFINITY, f64::NEG_INFINITY] {
@@ -28,7 +28,7 @@ fn a_share_that_is_none_is_an_error_and_steals_nothing() {
 }
 
 #[test]
-fn a_share_of_nothing_takes_nothing_and_the_smallest_share_takes_one() {
+fn a_share_of_0_takes_no_task_and_the_smallest_share_takes_one() {
     let (owner, mut thief) = bulk::new();
     owner.push_batch((0..10).collect());
     assert!(thief.steal(0.0).unwrap().is_empty());
@@ -39,7 +39,7 @@ fn a_share_of_nothing_takes_nothing_and_the_smallest_share_takes_one() {
 }
 
 #[test]
-fn a_thief_that_finds_another_at_work_is_told_so() {
+fn a_steal_during_another_steal_fails_with_busy() {
     // A steal calls no code of the test that could be interrupted. So two threads try until they
     // interfere, or until it is clear that there is a single core.
     let (owner, thief) = bulk::new();
@@ -67,7 +67,7 @@ fn a_thief_that_finds_another_at_work_is_told_so() {
 }
 
 #[test]
-fn a_batch_gives_its_tasks_from_either_end() {
+fn a_batch_returns_its_tasks_from_either_end() {
     let mut batch: Batch<usize> = Batch::new();
     assert!(batch.pop().is_none() && batch.is_empty());
     for task in 0..1000 {
@@ -90,7 +90,7 @@ fn a_batch_gives_its_tasks_from_either_end() {
 }
 
 #[test]
-fn the_limit_refuses_a_batch_and_a_task_and_gives_them_back() {
+fn a_batch_or_task_beyond_the_limit_is_returned() {
     const LIMIT: usize = (1 << 31) - 1;
     let many = |count: usize| Batch::from(vec![(); count]);
     let (owner, mut thief) = bulk::starting_at::<()>(u32::MAX - 7, 3).unwrap();
@@ -112,31 +112,31 @@ fn the_limit_refuses_a_batch_and_a_task_and_gives_them_back() {
     assert_eq!(owner.pop(), None);
 }
 
-/// A task whose drop panics if `blows` is set.
-struct Fuse {
-    blows: bool,
+/// A task whose drop panics if `panics` is set.
+struct PanicOnDrop {
+    panics: bool,
     dropped: Arc<AtomicUsize>,
 }
 
-impl Drop for Fuse {
+impl Drop for PanicOnDrop {
     fn drop(&mut self) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
-        assert!(!self.blows, "the fuse");
+        assert!(!self.panics, "the drop panics");
     }
 }
 
 #[test]
-fn a_drop_that_panics_does_not_keep_the_other_tasks_alive() {
-    for blown in [0, 1, 99, 150, 199, 250] {
+fn if_the_drop_of_a_task_panics_the_other_tasks_are_dropped() {
+    for panicking in [0, 1, 99, 150, 199, 250] {
         let dropped = Arc::new(AtomicUsize::new(0));
-        let batch = |ids: std::ops::Range<usize>| -> Batch<Fuse> {
-            ids.map(|id| Fuse { blows: id == blown, dropped: Arc::clone(&dropped) }).collect()
+        let batch = |ids: std::ops::Range<usize>| -> Batch<PanicOnDrop> {
+            ids.map(|id| PanicOnDrop { panics: id == panicking, dropped: Arc::clone(&dropped) }).collect()
         };
         // In a queue, in a batch of several runs, and in the middle of an iterator.
         let (owner, thief) = bulk::new();
         owner.push_batch(batch(0..100));
         owner.push_batch(batch(100..200));
-        batch(200..300).into_iter().for_each(|fuse| owner.push(fuse));
+        batch(200..300).into_iter().for_each(|task| owner.push(task));
         drop(owner);
         catch_unwind(AssertUnwindSafe(|| drop(thief))).unwrap_err();
         assert_eq!(dropped.swap(0, Ordering::Relaxed), 300);
@@ -152,7 +152,7 @@ fn a_drop_that_panics_does_not_keep_the_other_tasks_alive() {
 }
 
 #[test]
-fn what_is_left_goes_with_the_last_handle_whichever_that_is() {
+fn the_last_handle_drops_the_remaining_tasks_in_any_order() {
     for thief_first in [false, true] {
         let precious = Arc::new(());
         let (owner, mut thief) = bulk::starting_at(u32::MAX - 50, u32::MAX - 100).unwrap();
@@ -214,7 +214,7 @@ fn batches_between_single_tasks_come_out_in_order() {
 }
 
 #[test]
-fn handles_of_a_bulk_queue_say_what_they_are_and_go_where_they_may() {
+fn handles_of_a_bulk_queue_have_debug_output_and_are_send_and_sync() {
     fn send<T: Send>(_: &T) {}
     fn send_and_sync<T: Send + Sync>(_: &T) {}
     let (owner, thief) = bulk::new::<std::cell::Cell<u8>>();

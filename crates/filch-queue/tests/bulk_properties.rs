@@ -307,7 +307,7 @@ impl std::fmt::Debug for Counted {
 }
 
 #[test]
-fn every_task_of_a_bulk_queue_is_dropped_once_however_it_left() {
+fn every_task_of_a_bulk_queue_is_dropped_once() {
     check(&|steps, start| {
         let alive = Arc::new(AtomicUsize::new(0));
         let outcome = follow(steps, start, &|id| Counted::new(id, &alive));

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use filch_queue::bulk::{self, Batch, Owner, Thief};
-use threads::{alone, join, tasks_per_queue, until_stolen, Dice, Done};
+use threads::{join, run_alone, tasks_per_queue, until_stolen, Dice, Done};
 
 /// A task on the heap: if it comes out twice, it is freed twice.
 ///
@@ -33,14 +33,14 @@ impl Task {
 }
 
 /// The number of times that each task came out.
-struct Account(Vec<u8>);
+struct TaskCounts(Vec<u8>);
 
-impl Account {
-    fn enter(&mut self, task: &Task) {
+impl TaskCounts {
+    fn count(&mut self, task: &Task) {
         self.0[task.id()] += 1;
     }
 
-    fn add(&mut self, other: &Account) {
+    fn add(&mut self, other: &TaskCounts) {
         self.0.iter_mut().zip(&other.0).for_each(|(sum, times)| *sum += times);
     }
 
@@ -52,7 +52,7 @@ impl Account {
 }
 
 /// Pushes the tasks of these numbers, singly and in batches, and pops many of them.
-fn own(owner: &Owner<Task>, ids: Range<usize>, dice: &mut Dice, mut take: impl FnMut(Task)) {
+fn push_and_pop(owner: &Owner<Task>, ids: Range<usize>, dice: &mut Dice, mut take: impl FnMut(Task)) {
     let mut next = ids.start;
     while next < ids.end {
         let rhythm = dice.roll(0..100);
@@ -95,7 +95,7 @@ const SHARES: [f64; 7] = [f64::MIN_POSITIVE, 0.1, 0.25, 0.5, 0.5, 0.75, 1.0];
 /// Steals shares until the owner is done and the queue is empty.
 ///
 /// Returns the number of stolen tasks.
-fn rob(thief: &mut Thief<Task>, done: &AtomicBool, mut take: impl FnMut(Batch<Task>)) -> usize {
+fn steal_until_done(thief: &mut Thief<Task>, done: &AtomicBool, mut take: impl FnMut(Batch<Task>)) -> usize {
     let (mut stolen, mut tries) = (0, 0);
     loop {
         let over = done.load(Ordering::Acquire);
@@ -118,62 +118,61 @@ fn rob(thief: &mut Thief<Task>, done: &AtomicBool, mut take: impl FnMut(Batch<Ta
 
 /// The thief pushes its batches into a queue of its own. A second thief steals from there.
 #[test]
-fn no_task_is_lost_or_doubled_on_its_way_through_two_queues() {
-    let _alone = alone();
+fn no_task_is_lost_or_doubled_in_two_queues() {
+    let _alone = run_alone();
     let tasks = tasks_per_queue() / 5;
-    until_stolen(tasks, || ((), carry_through_two_queues(tasks)));
+    until_stolen(tasks, || ((), run_through_two_queues(tasks)));
 }
 
 /// Returns the number of tasks stolen from the first queue.
-fn carry_through_two_queues(tasks: usize) -> usize {
+fn run_through_two_queues(tasks: usize) -> usize {
     let (first, mut first_thief) = bulk::starting_at(u32::MAX - tasks as u32 / 4, u32::MAX - tasks as u32 / 8).unwrap();
     let (second, mut second_thief) = bulk::new();
     let (first_done, second_done) = (AtomicBool::new(false), AtomicBool::new(false));
-    let new_account = || Account(vec![0; tasks]);
-    let (mut account, stolen) = thread::scope(|scope| {
+    let new_counts = || TaskCounts(vec![0; tasks]);
+    let (mut counts, stolen) = thread::scope(|scope| {
         let last = scope.spawn(|| {
-            let mut account = new_account();
-            rob(&mut second_thief, &second_done, |batch| batch.into_iter().for_each(|task| account.enter(&task)));
-            account
+            let mut counts = new_counts();
+            steal_until_done(&mut second_thief, &second_done, |batch| {
+                batch.into_iter().for_each(|task| counts.count(&task))
+            });
+            counts
         });
         let done = Done(&second_done);
         let first_done = &first_done;
         let middle = scope.spawn(move || {
             let _done = done;
-            let (mut account, mut dice) = (new_account(), Dice::new(2));
-            let stolen = rob(&mut first_thief, first_done, |batch| {
+            let (mut counts, mut dice) = (new_counts(), Dice::new(2));
+            let stolen = steal_until_done(&mut first_thief, first_done, |batch| {
                 let ids: Vec<usize> = batch.iter().map(Task::id).collect();
-                assert!(
-                    ids.windows(2).all(|two| two[0] <= two[1]),
-                    "a batch came out in another order than it went in"
-                );
+                assert!(ids.windows(2).all(|two| two[0] <= two[1]), "a batch changed its order");
                 second.push_batch(batch);
                 for _ in 0..dice.roll(0..ids.len() + 1) {
-                    second.pop().inspect(|task| account.enter(task));
+                    second.pop().inspect(|task| counts.count(task));
                 }
             });
             while let Some(task) = second.pop() {
-                account.enter(&task);
+                counts.count(&task);
             }
-            (account, stolen)
+            (counts, stolen)
         });
         let done = Done(first_done);
         let owner = scope.spawn(move || {
             let _done = done;
-            let mut account = new_account();
-            own(&first, 0..tasks, &mut Dice::new(1), |task| account.enter(&task));
-            (account, first)
+            let mut counts = new_counts();
+            push_and_pop(&first, 0..tasks, &mut Dice::new(1), |task| counts.count(&task));
+            (counts, first)
         });
         // The queue is dropped here, after the joins: a fence orders its last handle, and a
         // sanitizer does not see that fence.
-        let (mut account, _first) = join(owner);
+        let (mut counts, _first) = join(owner);
         let (middle, stolen) = join(middle);
-        account.add(&middle);
-        account.add(&join(last));
-        (account, stolen)
+        counts.add(&middle);
+        counts.add(&join(last));
+        (counts, stolen)
     });
-    account.check();
-    account.0.clear();
+    counts.check();
+    counts.0.clear();
     eprintln!("{tasks} tasks, {stolen} stolen from the first queue");
     stolen
 }
@@ -181,16 +180,16 @@ fn carry_through_two_queues(tasks: usize) -> usize {
 /// A steal takes the oldest tasks. If the owner only pushes, each batch continues the previous
 /// batch.
 #[test]
-fn shares_of_a_queue_whose_owner_pushes_are_the_oldest_in_order() {
-    let _alone = alone();
+fn shares_are_the_oldest_tasks_in_order_while_the_owner_pushes() {
+    let _alone = run_alone();
     let tasks = tasks_per_queue() / 5;
     let (owner, mut thief) = bulk::new();
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         let done = &done;
-        let robber = scope.spawn(move || {
+        let thief_thread = scope.spawn(move || {
             let mut next = 0;
-            rob(&mut thief, done, |batch| {
+            steal_until_done(&mut thief, done, |batch| {
                 for task in batch {
                     assert_eq!(task.id(), next, "not the oldest");
                     next += 1;
@@ -213,21 +212,21 @@ fn shares_of_a_queue_whose_owner_pushes_are_the_oldest_in_order() {
         }
         drop(owner);
         drop(end);
-        join(robber);
+        join(thief_thread);
     });
 }
 
 /// A round is so short that both threads want the same tasks. This is the race that the published
 /// queue loses.
 #[test]
-fn a_steal_of_half_never_returns_what_the_owner_popped() {
-    let _alone = alone();
+fn a_steal_of_half_never_returns_a_task_that_the_owner_popped() {
+    let _alone = run_alone();
     let rounds = tasks_per_queue() / 20;
     let (owner, mut thief) = bulk::new();
     let done = AtomicBool::new(false);
     let (pushed, popped, stolen) = thread::scope(|scope| {
         let over = &done;
-        let robber = scope.spawn(move || {
+        let thief_thread = scope.spawn(move || {
             let (mut count, mut sum) = (0_usize, 0_usize);
             while !over.load(Ordering::Acquire) {
                 for task in thief.steal(0.5).unwrap() {
@@ -256,15 +255,15 @@ fn a_steal_of_half_never_returns_what_the_owner_popped() {
             (pushed, popped)
         });
         let (pushed, popped) = join(winner);
-        (pushed, popped, join(robber))
+        (pushed, popped, join(thief_thread))
     });
     eprintln!("{} pushed, {} popped, {} stolen", pushed.0, popped.0, stolen.0);
-    assert_eq!((popped.0 + stolen.0, popped.1.wrapping_add(stolen.1)), pushed, "each task once");
+    assert_eq!((popped.0 + stolen.0, popped.1.wrapping_add(stolen.1)), pushed, "each task must come out once");
 }
 
-struct Parcel<'a>(Box<usize>, &'a AtomicUsize);
+struct CountsDrop<'a>(Box<usize>, &'a AtomicUsize);
 
-impl Drop for Parcel<'_> {
+impl Drop for CountsDrop<'_> {
     fn drop(&mut self) {
         self.1.fetch_add(1 + *self.0 % 2 * 1000, Ordering::Relaxed);
     }
@@ -276,22 +275,22 @@ impl Drop for Parcel<'_> {
     filch_tsan,
     ignore = "the last handle of a queue is an Arc's, ordered by a fence that the sanitizer does not see"
 )]
-fn handles_that_end_at_the_same_time_drop_each_task_once() {
-    let _alone = alone();
+fn handles_dropped_at_the_same_time_drop_each_task_once() {
+    let _alone = run_alone();
     for round in 0..3000 {
         let dropped = AtomicUsize::new(0);
         let (owner, mut thief) = bulk::new();
-        owner.push_batch((0..100).map(|id| Parcel(Box::new(id), &dropped)).collect());
-        (100..140).for_each(|id| owner.push(Parcel(Box::new(id), &dropped)));
+        owner.push_batch((0..100).map(|id| CountsDrop(Box::new(id), &dropped)).collect());
+        (100..140).for_each(|id| owner.push(CountsDrop(Box::new(id), &dropped)));
         thread::scope(|scope| {
-            let robber = scope.spawn(move || {
+            let thief_thread = scope.spawn(move || {
                 let stolen = thief.steal(SHARES[round % SHARES.len()]).unwrap();
                 drop(thief);
                 drop(stolen);
             });
             (0..round % 100).for_each(|_| drop(owner.pop()));
             drop(owner);
-            join(robber);
+            join(thief_thread);
         });
         assert_eq!(dropped.into_inner(), 140 + 70 * 1000);
     }

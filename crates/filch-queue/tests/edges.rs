@@ -25,9 +25,9 @@ fn with_capacity<Q: Queue, T: Copy + Send>(capacity: usize) -> Made<Q::Owner<T>,
 /// Checks that the message is a sentence.
 ///
 /// It begins with a letter, has several words, and contains the requested number.
-fn is_a_sentence(error: &dyn Error, requested: Option<usize>) {
+fn check_message(error: &dyn Error, requested: Option<usize>) {
     let message = error.to_string();
-    assert!(message.split(' ').count() > 5, "no sentence: {message}");
+    assert!(message.split(' ').count() > 5, "too short: {message}");
     if let Some(requested) = requested {
         assert!(message.contains(&requested.to_string()), "{requested} is not in: {message}");
     }
@@ -48,16 +48,16 @@ fn takes_tasks_at_any_small_capacity<Q: Queue>() {
     }
 }
 
-for_every_array_queue!(a_capacity_of_next_to_nothing_will_do, takes_tasks_at_any_small_capacity);
+for_every_array_queue!(a_queue_of_any_small_capacity_takes_tasks, takes_tasks_at_any_small_capacity);
 
-fn refuses_absurd_capacities<Q: Queue>() {
+fn rejects_capacities_that_are_too_large<Q: Queue>() {
     for capacity in [usize::MAX, usize::MAX - 1, usize::MAX / 2, 1 << 63, 1 << 62, 1 << 61, 1 << 60] {
         let error = with_capacity::<Q, usize>(capacity).unwrap_err();
         let CapacityError::TooLarge { requested, limit } = error else { panic!("{capacity} tasks: {error}") };
         assert_eq!(requested, capacity);
         assert!(limit < capacity);
-        is_a_sentence(&error, Some(capacity));
-        is_a_sentence(&error, Some(limit));
+        check_message(&error, Some(capacity));
+        check_message(&error, Some(limit));
         // Tasks without size are still counted, and there is no room for many large tasks.
         for error in
             [with_capacity::<Q, ()>(capacity).unwrap_err(), with_capacity::<Q, [u64; 100]>(capacity).unwrap_err()]
@@ -67,10 +67,10 @@ fn refuses_absurd_capacities<Q: Queue>() {
     }
 }
 
-for_every_array_queue!(an_absurd_capacity_is_refused_in_a_sentence, refuses_absurd_capacities);
+for_every_array_queue!(a_capacity_that_is_too_large_is_an_error, rejects_capacities_that_are_too_large);
 
 /// Requests more than an address has bits for, but less than the queue can count.
-fn survives_a_refusal_of_memory<Q: Queue>() {
+fn reports_a_failed_allocation<Q: Queue>() {
     let (capacity, error) = match with_capacity::<Q, usize>(1 << 44) {
         // This queue counts no further than 2^27 or 2^30, but tasks may be large.
         Err(CapacityError::TooLarge { limit, .. }) => (limit, with_capacity::<Q, [u64; 1 << 20]>(limit).err()),
@@ -79,15 +79,15 @@ fn survives_a_refusal_of_memory<Q: Queue>() {
     let error = error.expect("no machine has petabytes of memory");
     let CapacityError::OutOfMemory { requested } = error else { panic!("{capacity} tasks: {error}") };
     assert!(requested >= capacity);
-    is_a_sentence(&error, Some(requested));
+    check_message(&error, Some(requested));
 }
 
-for_every_array_queue!(memory_that_the_system_refuses_is_an_error, survives_a_refusal_of_memory);
+for_every_array_queue!(a_failed_allocation_is_an_error, reports_a_failed_allocation);
 
 /// Fills a queue up to the limit of its index fields.
 ///
 /// Tasks without size take up no memory, so this is possible.
-fn refuses_one_task_too_many<Q: Queue>(limit: usize) {
+fn rejects_a_task_beyond_the_limit<Q: Queue>(limit: usize) {
     let (owner, thief) = with_capacity::<Q, ()>(0).unwrap();
     for _ in 0..limit {
         owner.push(());
@@ -95,7 +95,7 @@ fn refuses_one_task_too_many<Q: Queue>(limit: usize) {
     assert_eq!((owner.len(), thief.len()), (limit, limit));
     let error = owner.try_push(()).unwrap_err();
     assert_eq!(error.cause(), CapacityError::TooLarge { requested: limit + 1, limit });
-    is_a_sentence(&error, Some(limit));
+    check_message(&error, Some(limit));
     assert_eq!((owner.len(), owner.pop(), thief.steal()), (limit, Some(()), Steal::Success(())));
     owner.push(());
     owner.push(());
@@ -104,38 +104,38 @@ fn refuses_one_task_too_many<Q: Queue>(limit: usize) {
 }
 
 #[test]
-fn a_double_ended_queue_counts_to_its_limit_and_no_further() {
-    refuses_one_task_too_many::<common::DoubleEnded>((1 << 27) - 1);
+fn a_double_ended_queue_holds_tasks_up_to_its_limit() {
+    rejects_a_task_beyond_the_limit::<common::DoubleEnded>((1 << 27) - 1);
 }
 
 #[test]
-fn a_lifo_queue_counts_to_its_limit_and_no_further() {
-    refuses_one_task_too_many::<common::Lifo>((1 << 30) - 1);
+fn a_lifo_queue_holds_tasks_up_to_its_limit() {
+    rejects_a_task_beyond_the_limit::<common::Lifo>((1 << 30) - 1);
 }
 
 #[test]
-fn a_thep_queue_counts_to_its_limit_and_no_further() {
-    refuses_one_task_too_many::<common::ThepTrusted>((1 << 30) - 1);
+fn a_thep_queue_holds_tasks_up_to_its_limit() {
+    rejects_a_task_beyond_the_limit::<common::ThepTrusted>((1 << 30) - 1);
 }
 
 #[test]
-fn a_task_that_was_refused_comes_back_and_a_push_that_cannot_give_it_back_says_why() {
+fn a_rejected_task_is_returned_by_try_push_and_push_panics_with_the_cause() {
     let (owner, _thief) = lifo::limited_to::<usize>(4, 2).unwrap();
     (0..3).for_each(|task| owner.push(task));
     let error = owner.try_push(3).unwrap_err();
-    is_a_sentence(&error, Some(3));
+    check_message(&error, Some(3));
     assert!(format!("{error:?}").contains("TooLarge"));
     assert_eq!(error.into_task(), 3);
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| owner.push(3))).unwrap_err();
     assert_eq!(
         panic.downcast_ref::<String>().unwrap(),
-        "the task was not pushed: a queue for 4 tasks was asked for, but this kind holds at most 3"
+        "the task was not pushed: a queue of this kind cannot hold 4 tasks: its limit is 3"
     );
     assert_eq!((owner.len(), owner.pop()), (3, Some(2)));
 }
 
 #[test]
-fn a_delta_that_would_not_be_safe_is_refused_in_a_sentence() {
+fn an_unsafe_delta_is_an_error() {
     let refused = [
         (Bound::new(0).unwrap_err(), BoundError::ZeroBound),
         (Bound::of_store_buffer(0).unwrap_err(), BoundError::ZeroBound),
@@ -144,7 +144,7 @@ fn a_delta_that_would_not_be_safe_is_refused_in_a_sentence() {
     ];
     for (error, expected) in refused {
         assert_eq!(error, expected);
-        is_a_sentence(&error, None);
+        check_message(&error, None);
     }
     assert_eq!(Delta::new(Bound::of_store_buffer(72).unwrap(), 1).unwrap().get(), 37);
     assert_eq!((delta(1).get(), delta(1).extra_stores()), (64, 1));
@@ -153,7 +153,7 @@ fn a_delta_that_would_not_be_safe_is_refused_in_a_sentence() {
 
 /// Checks that the thief gets all tasks. These include the last tasks, about which it was in doubt
 /// before.
-fn leaves_all_to_the_thief<Q: Queue>() {
+fn lets_the_thief_steal_all<Q: Queue>() {
     for tasks in [0, 1, 2, 63, 64, 65, 3000] {
         let (owner, thief) = Q::make::<usize>(Setup::wrapping_after(100)).unwrap();
         // A pop and a push that settles it, so that the owner has been in every state.
@@ -172,9 +172,9 @@ fn leaves_all_to_the_thief<Q: Queue>() {
     }
 }
 
-for_every_queue!(a_thief_that_outlives_the_owner_gets_every_task_that_is_left, leaves_all_to_the_thief);
+for_every_queue!(a_thief_that_outlives_the_owner_steals_every_remaining_task, lets_the_thief_steal_all);
 
-fn does_without_thieves<Q: Queue>() {
+fn works_without_thieves<Q: Queue>() {
     let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
     drop(thief.clone());
     (0..5000).for_each(|task| owner.push(task));
@@ -183,12 +183,12 @@ fn does_without_thieves<Q: Queue>() {
     assert_eq!(std::iter::from_fn(|| owner.pop()).count(), 9000);
 }
 
-for_every_queue!(an_owner_that_outlives_its_thieves_gets_every_task, does_without_thieves);
+for_every_queue!(an_owner_that_outlives_its_thieves_pops_every_task, works_without_thieves);
 
 /// A task that exists once and whose drop is detected.
 type Precious = std::sync::Arc<()>;
 
-fn drops_what_is_left<Q: ExactQueue>() {
+fn drops_the_remaining_tasks<Q: ExactQueue>() {
     for (tasks, pops) in [(1, 0), (100, 10), (3000, 1), (3000, 2999)] {
         let precious = Precious::new(());
         let held = || Precious::strong_count(&precious) - 1;
@@ -197,9 +197,9 @@ fn drops_what_is_left<Q: ExactQueue>() {
         (0..tasks).for_each(|_| owner.push(precious.clone()));
         (0..pops).for_each(|_| drop(owner.pop()));
         drop(owner);
-        assert_eq!(held(), tasks - pops, "the thieves may still want them");
+        assert_eq!(held(), tasks - pops, "the thieves keep the tasks");
         drop(other);
-        assert_eq!(held(), tasks - pops, "there is one more thief");
+        assert_eq!(held(), tasks - pops, "one more thief is left");
         let stolen = usize::from(thief.steal().is_success());
         assert_eq!((held(), stolen), (tasks - pops - 1, 1));
         drop(thief);
@@ -207,9 +207,9 @@ fn drops_what_is_left<Q: ExactQueue>() {
     }
 }
 
-for_every_exact_queue!(the_last_handle_drops_what_is_left, drops_what_is_left);
+for_every_exact_queue!(the_last_handle_drops_the_remaining_tasks, drops_the_remaining_tasks);
 
-fn goes_where_it_is_sent<Q: Queue>() {
+fn works_on_another_thread<Q: Queue>() {
     let (mut owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
     for threads in 1..=8 {
         owner = thread::scope(|scope| {
@@ -224,12 +224,12 @@ fn goes_where_it_is_sent<Q: Queue>() {
     }
 }
 
-for_every_queue!(an_owner_goes_on_on_the_thread_that_it_is_moved_to, goes_where_it_is_sent);
+for_every_queue!(an_owner_works_on_the_thread_that_it_is_moved_to, works_on_another_thread);
 
 /// Checks that a waiting thief stops waiting.
 ///
 /// The cause is a pop, a push beyond delta, or the drop of the owner.
-fn lets_a_waiting_thief_go<Q: Queue>() {
+fn ends_the_wait_of_a_thief<Q: Queue>() {
     for release in 0..3 {
         let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
         (0..10).for_each(|task| owner.push(task));
@@ -251,10 +251,10 @@ fn lets_a_waiting_thief_go<Q: Queue>() {
     }
 }
 
-claim!(a_thief_that_waits_for_the_owner_does_not_wait_for_ever, lets_a_waiting_thief_go, thep Thep, thep_trusted ThepTrusted);
+claim!(a_thief_that_waits_for_the_owner_does_not_wait_forever, ends_the_wait_of_a_thief, thep Thep, thep_trusted ThepTrusted);
 
 /// Checks that no thief waits forever if the owner takes all tasks.
-fn tells_a_waiting_thief_that_nothing_is_left<Q: Queue>() {
+fn ends_the_wait_of_a_thief_at_an_empty_queue<Q: Queue>() {
     for _ in 0..1000 {
         let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
         (0..10).for_each(|task| owner.push(task));
@@ -268,10 +268,10 @@ fn tells_a_waiting_thief_that_nothing_is_left<Q: Queue>() {
     }
 }
 
-claim!(a_thief_that_waits_for_the_owner_sees_it_take_the_last_task, tells_a_waiting_thief_that_nothing_is_left, thep Thep,
+claim!(a_thief_that_waits_for_the_owner_sees_it_take_the_last_task, ends_the_wait_of_a_thief_at_an_empty_queue, thep Thep,
     thep_trusted ThepTrusted);
 
-fn describes_itself<Q: Queue>() {
+fn has_debug_output<Q: Queue>() {
     let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
     owner.push(1);
     owner.push(2);
@@ -280,10 +280,10 @@ fn describes_itself<Q: Queue>() {
     assert_eq!(format!("{thief:?}"), format!("{module}::Thief {{ len: 2, .. }}"));
 }
 
-for_every_array_queue!(handles_say_which_queue_they_are_of_and_how_long_it_is, describes_itself);
+for_every_array_queue!(debug_output_of_handles_has_the_name_and_length_of_the_queue, has_debug_output);
 
 #[test]
-fn a_thief_tries_one_victim_after_the_other() {
+fn or_else_tries_one_victim_after_the_other() {
     let (first, first_thief) = chase_lev::new();
     let (second, second_thief) = fifo::new();
     let (doubtful, doubtful_thief) = ff_cl::new(delta(1));
@@ -326,16 +326,19 @@ where
     stolen + std::iter::from_fn(|| owner.pop()).sum::<usize>()
 }
 
-fn serves_code_that_asks_for_exactly_once<Q: ExactQueue>() {
+fn works_where_exactly_once_is_required<Q: ExactQueue>() {
     assert_eq!(run_once(Q::make_exact(Setup::small()).unwrap()), 4950);
 }
 
-fn serves_code_that_asks_for_at_least_once<Q: Queue>() {
+fn works_where_at_least_once_is_required<Q: Queue>() {
     assert_eq!(run_at_least_once(Q::make(Setup::small()).unwrap()), 4950);
 }
 
-for_every_exact_queue!(code_that_asks_for_exactly_once_is_served, serves_code_that_asks_for_exactly_once);
-for_every_queue!(code_that_asks_for_at_least_once_is_served, serves_code_that_asks_for_at_least_once);
+for_every_exact_queue!(
+    exactly_once_queues_work_in_code_that_requires_exactly_once,
+    works_where_exactly_once_is_required
+);
+for_every_queue!(all_queues_work_in_code_that_requires_at_least_once, works_where_at_least_once_is_required);
 
 /// Asserts that a type does not implement a trait.
 ///
@@ -387,7 +390,7 @@ handles! {
 
 /// The test is that it compiles.
 #[test]
-fn handles_go_to_the_threads_that_may_have_them_and_to_no_others() {
+fn handles_are_send_and_sync_only_where_that_is_sound() {
     use not::{NotClone, NotSend, NotSync};
 
     fn send<T: Send>() {}
@@ -417,7 +420,7 @@ fn handles_go_to_the_threads_that_may_have_them_and_to_no_others() {
 
 /// The test is that it compiles.
 #[test]
-fn a_queue_promises_exactly_once_only_if_it_keeps_it() {
+fn only_exactly_once_queues_implement_exactly_once() {
     use not::NotExactlyOnce;
 
     fn exactly_once<T: ExactlyOnce>() {}
@@ -449,7 +452,7 @@ fn the_modes_of_the_asymmetric_queue_have_names() {
 
 #[cfg(any(filch_no_membarrier, not(target_os = "linux")))]
 #[test]
-fn an_asymmetric_queue_that_may_not_ask_the_kernel_is_fenced_from_the_start() {
+fn an_asymmetric_queue_without_membarrier_is_fenced_from_the_start() {
     let (owner, thief) = asymmetric::new();
     assert_eq!((owner.mode(), thief.mode()), (asymmetric::Mode::Fenced, asymmetric::Mode::Fenced));
     owner.push(1);
@@ -461,7 +464,7 @@ fn an_asymmetric_queue_that_may_not_ask_the_kernel_is_fenced_from_the_start() {
 ///
 /// So each runs in a process of its own.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod a_process_of_its_own {
+mod separate_process {
     use std::env;
     use std::process::Command;
 
@@ -471,20 +474,20 @@ mod a_process_of_its_own {
     const DONE: &str = "the child has checked everything";
 
     /// Runs the test of this name again, in a new process, which calls `check`.
-    fn in_a_new_process(test: &str, check: fn()) {
+    fn in_new_process(test: &str, check: fn()) {
         if env::var_os(CHILD).is_some() {
             check();
             println!("{DONE}");
             return;
         }
         let child = Command::new(env::current_exe().unwrap())
-            .args(["--exact", &format!("a_process_of_its_own::{test}"), "--nocapture", "--test-threads=1"])
+            .args(["--exact", &format!("separate_process::{test}"), "--nocapture", "--test-threads=1"])
             .env(CHILD, "1")
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&child.stdout);
-        let complained = String::from_utf8_lossy(&child.stderr);
-        assert!(child.status.success() && said.contains(DONE), "{}\n{said}\n{complained}", child.status);
+        let stdout = String::from_utf8_lossy(&child.stdout);
+        let stderr = String::from_utf8_lossy(&child.stderr);
+        assert!(child.status.success() && stdout.contains(DONE), "{}\n{stdout}\n{stderr}", child.status);
     }
 
     /// Makes `membarrier` fail with EPERM, on this thread and on the threads that it starts.
@@ -505,7 +508,7 @@ mod a_process_of_its_own {
         unsafe {
             assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0, "{}", std::io::Error::last_os_error());
             let installed = libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, std::ptr::addr_of!(filter));
-            assert_eq!(installed, 0, "no filter could be installed: {}", std::io::Error::last_os_error());
+            assert_eq!(installed, 0, "cannot install the filter: {}", std::io::Error::last_os_error());
         }
         // SAFETY: the call takes three integers.
         let answer = unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_QUERY, 0, 0) };
@@ -523,8 +526,8 @@ mod a_process_of_its_own {
 
     #[cfg(not(filch_no_membarrier))]
     #[test]
-    fn an_asymmetric_queue_that_the_kernel_refuses_at_first_is_fenced_from_the_start() {
-        in_a_new_process("an_asymmetric_queue_that_the_kernel_refuses_at_first_is_fenced_from_the_start", || {
+    fn if_membarrier_fails_at_first_an_asymmetric_queue_is_fenced_from_the_start() {
+        in_new_process("if_membarrier_fails_at_first_an_asymmetric_queue_is_fenced_from_the_start", || {
             forbid_membarrier();
             let (owner, thief) = asymmetric::new();
             assert_eq!((owner.mode(), thief.mode()), (asymmetric::Mode::Fenced, asymmetric::Mode::Fenced));
@@ -539,8 +542,8 @@ mod a_process_of_its_own {
 
     #[cfg(not(filch_no_membarrier))]
     #[test]
-    fn an_asymmetric_queue_that_the_kernel_refuses_later_has_its_owner_pay() {
-        in_a_new_process("an_asymmetric_queue_that_the_kernel_refuses_later_has_its_owner_pay", || {
+    fn if_membarrier_fails_later_the_owner_of_an_asymmetric_queue_fences() {
+        in_new_process("if_membarrier_fails_later_the_owner_of_an_asymmetric_queue_fences", || {
             use asymmetric::Mode;
 
             let (owner, thief) = asymmetric::new();
@@ -560,7 +563,7 @@ mod a_process_of_its_own {
             assert_eq!(thief.steal(), Steal::Abort);
             assert_eq!((owner.pop(), owner.mode(), thief.mode()), (Some(8), Mode::Fenced, Mode::Fenced));
             assert_eq!((thief.steal(), thief.steal(), owner.pop()), (Steal::Success(1), Steal::Success(2), Some(7)));
-            assert_eq!(owner.mode(), Mode::Fenced, "for good");
+            assert_eq!(owner.mode(), Mode::Fenced, "the mode stays fenced");
 
             // Another queue of that time detects it by itself. Its owner is dropped without a pop,
             // which has the same effect.
@@ -577,13 +580,13 @@ mod a_process_of_its_own {
     }
 
     /// Fills the queue until memory is exhausted.
-    fn gives_the_task_back<Q: Queue>() {
+    fn returns_the_task_if_memory_is_exhausted<Q: Queue>() {
         type Large = [usize; 64];
         let (owner, thief) = Q::make::<Large>(Setup::small()).unwrap();
         let refused = (0..).find_map(|n| owner.try_push([n; 64]).err()).unwrap();
         let cause = refused.cause();
         assert!(matches!(cause, CapacityError::OutOfMemory { .. }), "{}: {cause}", Q::NAME);
-        is_a_sentence(&refused, None);
+        check_message(&refused, None);
         let tasks = refused.into_task()[0];
         assert_eq!((owner.len(), thief.len()), (tasks, tasks), "{}", Q::NAME);
         // After a pop there is room for a single task.
@@ -596,24 +599,24 @@ mod a_process_of_its_own {
     }
 
     #[test]
-    fn a_push_that_finds_no_memory_gives_its_task_back_and_the_queue_is_as_it_was() {
-        in_a_new_process("a_push_that_finds_no_memory_gives_its_task_back_and_the_queue_is_as_it_was", || {
+    fn a_push_without_memory_returns_its_task_and_does_not_change_the_queue() {
+        in_new_process("a_push_without_memory_returns_its_task_and_does_not_change_the_queue", || {
             let megabytes = libc::rlimit { rlim_cur: 256 << 20, rlim_max: 256 << 20 };
             // SAFETY: the limit outlives the call.
             assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, std::ptr::addr_of!(megabytes)) }, 0);
-            gives_the_task_back::<common::ChaseLev>();
-            gives_the_task_back::<common::The>();
-            gives_the_task_back::<common::Asymmetric>();
-            gives_the_task_back::<common::Bulk>();
-            gives_the_task_back::<common::FfCl>();
-            gives_the_task_back::<common::FfThe>();
-            gives_the_task_back::<common::Thep>();
-            gives_the_task_back::<common::FfClTrusted>();
-            gives_the_task_back::<common::FfTheTrusted>();
-            gives_the_task_back::<common::ThepTrusted>();
-            gives_the_task_back::<common::Lifo>();
-            gives_the_task_back::<common::Fifo>();
-            gives_the_task_back::<common::DoubleEnded>();
+            returns_the_task_if_memory_is_exhausted::<common::ChaseLev>();
+            returns_the_task_if_memory_is_exhausted::<common::The>();
+            returns_the_task_if_memory_is_exhausted::<common::Asymmetric>();
+            returns_the_task_if_memory_is_exhausted::<common::Bulk>();
+            returns_the_task_if_memory_is_exhausted::<common::FfCl>();
+            returns_the_task_if_memory_is_exhausted::<common::FfThe>();
+            returns_the_task_if_memory_is_exhausted::<common::Thep>();
+            returns_the_task_if_memory_is_exhausted::<common::FfClTrusted>();
+            returns_the_task_if_memory_is_exhausted::<common::FfTheTrusted>();
+            returns_the_task_if_memory_is_exhausted::<common::ThepTrusted>();
+            returns_the_task_if_memory_is_exhausted::<common::Lifo>();
+            returns_the_task_if_memory_is_exhausted::<common::Fifo>();
+            returns_the_task_if_memory_is_exhausted::<common::DoubleEnded>();
         });
     }
 }

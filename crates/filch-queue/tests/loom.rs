@@ -14,16 +14,16 @@ fn preemptions() -> Option<usize> {
 }
 
 fn check(name: &str) {
-    let subject = SUBJECTS.iter().find(|subject| subject.name == name).expect("a queue of that name");
+    let subject = SUBJECTS.iter().find(|subject| subject.name == name).expect("there is no queue of that name");
     for &world in subject.worlds {
         let start = std::time::Instant::now();
         (subject.search)(world, preemptions().unwrap_or(subject.preemptions));
         eprintln!("{name} / {}: {:.1?}", world.name, start.elapsed());
     }
-    for own in subject.own {
+    for world in subject.own_worlds {
         let start = std::time::Instant::now();
-        (own.search)(preemptions().unwrap_or(subject.preemptions));
-        eprintln!("{name} / {}: {:.1?}", own.name, start.elapsed());
+        (world.search)(preemptions().unwrap_or(subject.preemptions));
+        eprintln!("{name} / {}: {:.1?}", world.name, start.elapsed());
     }
 }
 

@@ -18,15 +18,15 @@ use std::thread;
 use common::{claim, delta, for_every_exact_queue, for_every_relaxed_queue, steal, ExactQueue, Queue, Setup, Shape};
 use filch_queue::bound::{Bound, Delta, FENCE_FREE};
 use filch_queue::{Owner, Steal, Thief};
-use threads::{alone, join, tasks_per_queue, until_stolen, Dice, Done};
+use threads::{join, run_alone, tasks_per_queue, until_stolen, Dice, Done};
 
 /// An allocator that overwrites freed memory.
 ///
 /// A thief that still reads a freed array finds no task in it.
-struct Shredder;
+struct OverwriteOnFree;
 
 // SAFETY: the system's allocator does the work.
-unsafe impl GlobalAlloc for Shredder {
+unsafe impl GlobalAlloc for OverwriteOnFree {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller guarantees it.
         unsafe { System.alloc(layout) }
@@ -47,7 +47,7 @@ unsafe impl GlobalAlloc for Shredder {
 }
 
 #[global_allocator]
-static SHREDDER: Shredder = Shredder;
+static ALLOCATOR: OverwriteOnFree = OverwriteOnFree;
 
 /// A task of three words that detect a mixture of two tasks.
 ///
@@ -79,25 +79,25 @@ impl Task {
 
 /// The tasks that a thread has taken.
 ///
-/// Each thread keeps its own account, without an atomic instruction, which would be the fence that
-/// the owner does not have.
-struct Account {
+/// Each thread counts for itself, without an atomic instruction, which would be the fence that the
+/// owner does not have.
+struct TaskCounts {
     times: Vec<u8>,
     taken: usize,
 }
 
-impl Account {
-    fn new(tasks: usize) -> Account {
-        Account { times: vec![0; tasks], taken: 0 }
+impl TaskCounts {
+    fn new(tasks: usize) -> TaskCounts {
+        TaskCounts { times: vec![0; tasks], taken: 0 }
     }
 
-    fn enter(&mut self, task: Task) {
+    fn count(&mut self, task: Task) {
         let times = &mut self.times[task.id()];
         *times = times.saturating_add(1);
         self.taken += 1;
     }
 
-    fn add(&mut self, other: &Account) {
+    fn add(&mut self, other: &TaskCounts) {
         self.taken += other.taken;
         for (sum, times) in self.times.iter_mut().zip(&other.times) {
             *sum = sum.saturating_add(*times);
@@ -117,23 +117,20 @@ fn drain<Q: Owner>(owner: &Q, mut take: impl FnMut(Q::Task)) {
     while let Some(task) = owner.pop() {
         take(task);
     }
-    expect_nothing(owner);
+    expect_empty(owner);
 }
 
 /// Checks that the queue stays empty. The owner has found it empty, and no task was pushed since.
-fn expect_nothing(owner: &impl Owner) {
+fn expect_empty(owner: &impl Owner) {
     for _ in 0..4 {
-        assert!(
-            owner.pop().is_none(),
-            "a pop gave nothing, and the next one a task, though nothing was pushed between"
-        );
+        assert!(owner.pop().is_none(), "a pop returned no task and the next returned one, without a push in between");
     }
 }
 
 /// Stores to memory that is in no cache.
 ///
 /// Later stores wait behind these stores, hidden from the other cores.
-fn pile_up(stores: usize, dice: &mut Dice) {
+fn fill_store_buffer(stores: usize, dice: &mut Dice) {
     const BYTES: usize = 64 << 20;
     static COLD: OnceLock<Vec<AtomicU8>> = OnceLock::new();
     // The memory is written beforehand: a page fault would drain the store buffer.
@@ -144,7 +141,7 @@ fn pile_up(stores: usize, dice: &mut Dice) {
 }
 
 /// Pushes the tasks of these numbers in changing rhythms, pops many, and leaves some.
-fn own<Q: Owner>(
+fn push_and_pop<Q: Owner>(
     owner: &Q,
     ids: Range<usize>,
     make: impl Fn(usize) -> Q::Task,
@@ -173,14 +170,14 @@ fn own<Q: Owner>(
                 23..=44 => {
                     more = push(dice.roll(1..9));
                     (0..dice.roll(0..30)).for_each(|_| hint::spin_loop());
-                    pile_up(dice.roll(1..9), dice);
+                    fill_store_buffer(dice.roll(1..9), dice);
                     drain(owner, &mut take);
                 }
                 // The same, with delta tasks in the queue.
                 45..=54 => {
                     more = push(dice.roll(60..80));
                     (0..dice.roll(0..30)).for_each(|_| hint::spin_loop());
-                    pile_up(dice.roll(1..9), dice);
+                    fill_store_buffer(dice.roll(1..9), dice);
                     drain(owner, &mut take);
                 }
                 55..=69 => {
@@ -222,7 +219,7 @@ fn own<Q: Owner>(
 }
 
 /// Steals until the owner is done and the queue is empty.
-fn rob<S: Shape, Q: Thief>(thief: &Q, done: &AtomicBool, mut take: impl FnMut(Q::Task)) {
+fn steal_until_done<S: Shape, Q: Thief>(thief: &Q, done: &AtomicBool, mut take: impl FnMut(Q::Task)) {
     let (mut idle, mut empty) = (0, 0);
     while empty < 3 {
         // Loaded before the steal, so that the steal sees all earlier pushes.
@@ -251,7 +248,7 @@ fn rob<S: Shape, Q: Thief>(thief: &Q, done: &AtomicBool, mut take: impl FnMut(Q:
 ///
 /// An owner and a thief on the same core would hardly ever interfere. Only for threads that a test
 /// starts, because their child threads inherit the core.
-fn stay_on_core(n: usize) {
+fn pin_to_core(n: usize) {
     #[cfg(target_os = "linux")]
     {
         static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
@@ -282,12 +279,12 @@ fn stay_on_core(n: usize) {
 /// Runs tasks through a small queue whose indices wrap on the way.
 ///
 /// Its owner moves from one thread to another in the middle.
-fn carry<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> Account {
-    until_stolen(tasks, || carry_once::<Q>(tasks, thieves, delta))
+fn run_tasks<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> TaskCounts {
+    until_stolen(tasks, || run_tasks_once::<Q>(tasks, thieves, delta))
 }
 
 /// Returns the tasks that came out, and how many of them were stolen.
-fn carry_once<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> (Account, usize) {
+fn run_tasks_once<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> (TaskCounts, usize) {
     let (owner, thief) = Q::make::<Task>(Setup { delta, ..Setup::wrapping_after(tasks / 8) }).unwrap();
     // One or three thieves share a handle by reference. Of two or four thieves, every second has a
     // clone.
@@ -297,36 +294,36 @@ fn carry_once<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> (Account,
     };
     let done = AtomicBool::new(false);
     let (sum, popped) = thread::scope(|scope| {
-        let mut robbers = Vec::new();
+        let mut thief_threads = Vec::new();
         for n in 0..thieves {
             let (handle, done) = (&handles[n % handles.len()], &done);
-            robbers.push(scope.spawn(move || {
-                stay_on_core(n + 1);
-                let mut account = Account::new(tasks);
-                rob::<Q, _>(handle, done, |task| account.enter(task));
-                account
+            thief_threads.push(scope.spawn(move || {
+                pin_to_core(n + 1);
+                let mut counts = TaskCounts::new(tasks);
+                steal_until_done::<Q, _>(handle, done, |task| counts.count(task));
+                counts
             }));
         }
         let done = Done(&done);
-        let mut mine = (owner, Account::new(tasks), Dice::new(thieves as u64));
+        let mut mine = (owner, TaskCounts::new(tasks), Dice::new(thieves as u64));
         for half in [0..tasks / 2, tasks / 2..tasks] {
             mine = join(scope.spawn(move || {
-                stay_on_core(0);
-                let (owner, mut account, mut dice) = mine;
-                own(&owner, half, Task::new, &mut dice, |task| account.enter(task));
-                (owner, account, dice)
+                pin_to_core(0);
+                let (owner, mut counts, mut dice) = mine;
+                push_and_pop(&owner, half, Task::new, &mut dice, |task| counts.count(task));
+                (owner, counts, dice)
             }));
         }
-        let (owner, mut account, _) = mine;
+        let (owner, mut counts, _) = mine;
         // The remaining tasks are for an even number of thieves. An odd number finds none.
         if thieves % 2 != 0 {
-            drain(&owner, |task| account.enter(task));
+            drain(&owner, |task| counts.count(task));
         }
         drop(owner);
         drop(done);
-        let popped = account.taken;
-        robbers.into_iter().for_each(|robber| account.add(&join(robber)));
-        (account, popped)
+        let popped = counts.taken;
+        thief_threads.into_iter().for_each(|thief_thread| counts.add(&join(thief_thread)));
+        (counts, popped)
     });
     let stolen = sum.taken - popped;
     let redundant = 100.0 * sum.taken.saturating_sub(tasks) as f64 / tasks as f64;
@@ -335,19 +332,19 @@ fn carry_once<Q: Queue>(tasks: usize, thieves: usize, delta: Delta) -> (Account,
 }
 
 fn loses_and_doubles_nothing<Q: Queue>() {
-    let _alone = alone();
+    let _alone = run_alone();
     for thieves in 1..=4 {
-        let account = carry::<Q>(tasks_per_queue() / 4, thieves, delta(1));
-        assert_eq!(account.tasks(|times| times == 0), (0, None), "tasks were lost: how many, and the first");
-        assert_eq!(account.tasks(|times| times > 1), (0, None), "tasks came out twice: how many, and the first");
+        let counts = run_tasks::<Q>(tasks_per_queue() / 4, thieves, delta(1));
+        assert_eq!(counts.tasks(|times| times == 0), (0, None), "tasks were lost (number, first)");
+        assert_eq!(counts.tasks(|times| times > 1), (0, None), "tasks came out twice (number, first)");
     }
 }
 
 fn loses_nothing<Q: Queue>() {
-    let _alone = alone();
+    let _alone = run_alone();
     for thieves in 1..=4 {
-        let account = carry::<Q>(tasks_per_queue() / 4, thieves, delta(1));
-        assert_eq!(account.tasks(|times| times == 0), (0, None), "tasks were lost: how many, and the first");
+        let counts = run_tasks::<Q>(tasks_per_queue() / 4, thieves, delta(1));
+        assert_eq!(counts.tasks(|times| times == 0), (0, None), "tasks were lost (number, first)");
     }
 }
 
@@ -355,40 +352,40 @@ for_every_exact_queue!(no_task_is_lost_doubled_or_torn, loses_and_doubles_nothin
 for_every_relaxed_queue!(no_task_is_lost_or_torn, loses_nothing);
 
 /// Returns a delta that is too small: every CPU hides more pops from a thief.
-fn too_small() -> Delta {
+fn too_small_delta() -> Delta {
     Delta::new(Bound::new(1).unwrap(), 1).unwrap()
 }
 
 /// Checks that no task is lost. Tasks may come out twice.
-fn loses_nothing_to_a_delta_that_is_too_small<Q: Queue>() {
-    let _alone = alone();
+fn loses_nothing_if_delta_is_too_small<Q: Queue>() {
+    let _alone = run_alone();
     for thieves in 1..=4 {
-        let account = carry::<Q>(tasks_per_queue() / 4, thieves, too_small());
-        assert_eq!(account.tasks(|times| times == 0), (0, None), "tasks were lost: how many, and the first");
+        let counts = run_tasks::<Q>(tasks_per_queue() / 4, thieves, too_small_delta());
+        assert_eq!(counts.tasks(|times| times == 0), (0, None), "tasks were lost (number, first)");
     }
 }
 
-claim!(no_task_is_lost_or_torn_if_delta_is_too_small, loses_nothing_to_a_delta_that_is_too_small, ff_cl FfCl, ff_the FfThe,
+claim!(no_task_is_lost_or_torn_if_delta_is_too_small, loses_nothing_if_delta_is_too_small, ff_cl FfCl, ff_the FfThe,
     thep Thep);
 
-/// A task that exists once, and counts its drop in the book.
-struct Parcel<'a> {
+/// A task that exists once, and counts its drop.
+struct CountsDrop<'a> {
     id: Box<usize>,
     dropped: &'a [AtomicU8],
 }
 
-impl Drop for Parcel<'_> {
+impl Drop for CountsDrop<'_> {
     fn drop(&mut self) {
         self.dropped[*self.id].fetch_add(1, Ordering::Relaxed);
     }
 }
 
-fn book(tasks: usize) -> Vec<AtomicU8> {
+fn drop_counts(tasks: usize) -> Vec<AtomicU8> {
     (0..tasks).map(|_| AtomicU8::new(0)).collect()
 }
 
-fn count(book: &[AtomicU8], times: u8) -> usize {
-    book.iter().filter(|drops| drops.load(Ordering::Relaxed) == times).count()
+fn count(drop_counts: &[AtomicU8], times: u8) -> usize {
+    drop_counts.iter().filter(|drops| drops.load(Ordering::Relaxed) == times).count()
 }
 
 /// Checks drops with thieves that outlive the owner and that come and go.
@@ -397,17 +394,17 @@ fn count(book: &[AtomicU8], times: u8) -> usize {
 fn drops_each_task_once<Q: ExactQueue>() {
     const TASKS: usize = 200_000;
     const LEFT: usize = 5_000;
-    let _alone = alone();
+    let _alone = run_alone();
     for thieves in 1..=4 {
-        let dropped = book(TASKS + LEFT);
-        let new = |id| Parcel { id: Box::new(id), dropped: &dropped };
+        let dropped = drop_counts(TASKS + LEFT);
+        let new = |id| CountsDrop { id: Box::new(id), dropped: &dropped };
         let (owner, thief) = Q::make_exact(Setup::wrapping_after(TASKS / 2)).unwrap();
         let done = AtomicBool::new(false);
         thread::scope(|scope| {
-            let mut robbers = Vec::new();
+            let mut thief_threads = Vec::new();
             for n in 0..thieves {
                 let (mut own, thief, done) = (thief.clone(), &thief, &done);
-                robbers.push(scope.spawn(move || {
+                thief_threads.push(scope.spawn(move || {
                     let mut stolen = 0;
                     while !done.load(Ordering::Acquire) {
                         stolen += usize::from(steal(&own).is_success());
@@ -421,20 +418,20 @@ fn drops_each_task_once<Q: ExactQueue>() {
                 }));
             }
             let end = Done(&done);
-            own(&owner, 0..TASKS, new, &mut Dice::new(thieves as u64), drop);
+            push_and_pop(&owner, 0..TASKS, new, &mut Dice::new(thieves as u64), drop);
             (TASKS..TASKS + LEFT).for_each(|id| owner.push(new(id)));
             drop(owner);
             drop(end);
-            robbers.into_iter().for_each(join);
+            thief_threads.into_iter().for_each(join);
         });
         // The owner is dropped, and the last thief takes half of the remaining tasks.
         let left = thief.len();
         for _ in 0..left / 2 {
             assert!(steal(&thief).is_success());
         }
-        assert_eq!(count(&dropped, 0), left - left / 2, "only tasks in the queue have not been dropped yet");
+        assert_eq!(count(&dropped, 0), left - left / 2, "the tasks in the queue are not dropped yet");
         drop(thief);
-        assert_eq!(count(&dropped, 1), TASKS + LEFT, "every task was dropped, and none twice");
+        assert_eq!(count(&dropped, 1), TASKS + LEFT, "every task is dropped once");
     }
 }
 
@@ -454,18 +451,18 @@ struct Race {
 /// Runs rounds in which the owner pushes a few tasks and pops them all.
 ///
 /// It pushes slightly more tasks than thieves must leave to it. The rounds end when enough tasks
-/// were stolen, or when it is clear that the thief has no core. No thread keeps an account, so that
+/// were stolen, or when it is clear that the thief has no core. No thread counts each task, so that
 /// a pop makes no stores but its own.
 fn race<Q: Queue>(delta: Delta) -> Race {
     let rounds = tasks_per_queue().min(1_000_000);
     // A system call takes longer than the owner would otherwise wait before it pops.
-    let (enough, patience) = if Q::SLOW_STEAL { (10_000, 500) } else { (100_000, 30) };
-    let _alone = alone();
+    let (enough, max_spins) = if Q::SLOW_STEAL { (10_000, 500) } else { (100_000, 30) };
+    let _alone = run_alone();
     let (owner, thief) = Q::make::<usize>(Setup { delta, ..Setup::small() }).unwrap();
     let (done, stolen) = (AtomicBool::new(false), AtomicUsize::new(0));
     let race = thread::scope(|scope| {
-        let robber = scope.spawn(|| {
-            stay_on_core(1);
+        let thief_thread = scope.spawn(|| {
+            pin_to_core(1);
             let mut sum = 0_usize;
             while !done.load(Ordering::Acquire) {
                 if let Steal::Success(task) = thief.steal() {
@@ -478,7 +475,7 @@ fn race<Q: Queue>(delta: Delta) -> Race {
         });
         let (done, stolen) = (&done, &stolen);
         let winner = scope.spawn(move || {
-            stay_on_core(0);
+            pin_to_core(0);
             let _done = Done(done);
             let mut dice = Dice::new(1);
             let (mut pushed, mut popped, mut difference) = (0_usize, 0_usize, 0_usize);
@@ -492,15 +489,15 @@ fn race<Q: Queue>(delta: Delta) -> Race {
                     difference = difference.wrapping_add(pushed);
                     pushed += 1;
                 }
-                (0..dice.roll(0..patience)).for_each(|_| hint::spin_loop());
+                (0..dice.roll(0..max_spins)).for_each(|_| hint::spin_loop());
                 if dice.roll(0..2) == 0 {
-                    pile_up(4, &mut dice);
+                    fill_store_buffer(4, &mut dice);
                 }
                 while let Some(task) = owner.pop() {
                     difference = difference.wrapping_sub(task);
                     popped += 1;
                 }
-                expect_nothing(&owner);
+                expect_empty(&owner);
                 if stolen.load(Ordering::Relaxed) >= enough {
                     break;
                 }
@@ -508,7 +505,7 @@ fn race<Q: Queue>(delta: Delta) -> Race {
             Race { pushed, popped, stolen: 0, difference }
         });
         let race = join(winner);
-        let difference = race.difference.wrapping_sub(join(robber));
+        let difference = race.difference.wrapping_sub(join(thief_thread));
         Race { stolen: stolen.load(Ordering::Relaxed), difference, ..race }
     });
     eprintln!("{}, delta {}: {race}", Q::NAME, delta.get());
@@ -523,29 +520,29 @@ impl fmt::Display for Race {
     }
 }
 
-fn gives_the_last_tasks_to_one<Q: Queue>() {
+fn returns_each_task_once<Q: Queue>() {
     let race = race::<Q>(delta(1));
-    assert_eq!((race.popped + race.stolen, race.difference), (race.pushed, 0), "each task once");
+    assert_eq!((race.popped + race.stolen, race.difference), (race.pushed, 0), "each task must come out once");
 }
 
-for_every_exact_queue!(a_thief_never_returns_what_the_owner_popped, gives_the_last_tasks_to_one);
+for_every_exact_queue!(a_thief_never_returns_a_task_that_the_owner_popped, returns_each_task_once);
 
 fn stays_empty<Q: Queue>() {
     let race = race::<Q>(delta(1));
     assert!(race.popped + race.stolen >= race.pushed, "fewer tasks came out than went in");
 }
 
-for_every_relaxed_queue!(a_queue_that_its_owner_found_empty_stays_so_until_it_pushes, stays_empty);
+for_every_relaxed_queue!(a_queue_stays_empty_until_the_next_push, stays_empty);
 
 /// Shows that a delta that is too small has an effect.
 ///
 /// If tasks never came out twice here, the two claims above would prove nothing about the
 /// fence-free queues.
 fn may_double_a_task_if_delta_is_too_small<Q: Queue>() {
-    let race = race::<Q>(too_small());
+    let race = race::<Q>(too_small_delta());
     assert!(race.popped + race.stolen >= race.pushed, "fewer tasks came out than went in");
     if FENCE_FREE && race.popped + race.stolen == race.pushed {
-        eprintln!("{}: no task came out twice, though delta was too small; was there one core only?", Q::NAME);
+        eprintln!("{}: no task came out twice, although delta is too small; is there only one core?", Q::NAME);
     }
 }
 
@@ -555,47 +552,47 @@ claim!(a_delta_that_is_too_small_doubles_tasks_and_loses_none, may_double_a_task
 /// Checks that no thief reports a queue with a single task as empty.
 ///
 /// The task is always there, too near to the tail for any thief.
-fn is_not_called_empty<Q: Queue>() {
+fn is_not_reported_empty<Q: Queue>() {
     let steals = tasks_per_queue().min(1_000_000);
     if !FENCE_FREE {
         return;
     }
-    let _alone = alone();
+    let _alone = run_alone();
     let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
     owner.push(1);
     let empty = AtomicUsize::new(0);
     thread::scope(|scope| {
-        let robbers = [0, 1].map(|n| {
+        let thief_threads = [0, 1].map(|n| {
             let (thief, empty) = (&thief, &empty);
             scope.spawn(move || {
-                stay_on_core(n);
+                pin_to_core(n);
                 for _ in 0..steals {
                     match steal(thief) {
                         Steal::Abort => {}
                         Steal::Empty => drop(empty.fetch_add(1, Ordering::Relaxed)),
-                        other => panic!("a thief cannot know that it may have the task, and yet gave {other:?}"),
+                        other => panic!("the thief must abort, but returned {other:?}"),
                     }
                 }
             })
         });
-        robbers.into_iter().for_each(join);
+        thief_threads.into_iter().for_each(join);
     });
-    assert_eq!(empty.into_inner(), 0, "a thief called the queue empty so often, and there was a task in it");
+    assert_eq!(empty.into_inner(), 0, "a thief reported a queue with a task as empty (number)");
     assert_eq!(owner.pop(), Some(1));
 }
 
-claim!(a_queue_with_a_task_that_no_thief_may_have_is_not_called_empty, is_not_called_empty, ff_cl FfCl, ff_the FfThe,
+claim!(a_queue_with_a_task_near_the_tail_is_not_reported_empty, is_not_reported_empty, ff_cl FfCl, ff_the FfThe,
     ff_cl_trusted FfClTrusted, ff_the_trusted FfTheTrusted);
 
 /// Checks that no thief reports the queue as empty while a task is in it.
 ///
 /// The task stays there until the owner is dropped, and thieves wait for it.
-fn is_not_called_empty_meanwhile<Q: Queue>() {
+fn is_not_reported_empty_while_thieves_wait<Q: Queue>() {
     const ROUNDS: usize = 300;
     if !FENCE_FREE {
         return;
     }
-    let _alone = alone();
+    let _alone = run_alone();
     for _ in 0..ROUNDS {
         let (owner, thief) = Q::make::<usize>(Setup::small()).unwrap();
         owner.push(1);
@@ -621,11 +618,11 @@ fn is_not_called_empty_meanwhile<Q: Queue>() {
         let mut stolen = 0;
         for (outcome, gone) in outcomes {
             stolen += usize::from(outcome.is_success());
-            assert!(gone || !outcome.is_empty(), "a thief called the queue empty, and there was a task in it");
+            assert!(gone || !outcome.is_empty(), "a thief reported a queue with a task as empty");
         }
         assert_eq!(stolen, 1);
     }
 }
 
-claim!(a_queue_with_a_task_that_a_thief_waits_for_is_not_called_empty, is_not_called_empty_meanwhile, thep Thep,
+claim!(a_queue_with_a_task_that_a_thief_waits_for_is_not_reported_empty, is_not_reported_empty_while_thieves_wait, thep Thep,
     thep_trusted ThepTrusted);

@@ -41,8 +41,8 @@ fn sites() -> BTreeMap<Site, Vec<&'static str>> {
         for world in SHARP {
             (subject.search)(world, 0);
         }
-        for own in subject.own {
-            (own.search)(0);
+        for world in subject.own_worlds {
+            (world.search)(0);
         }
         for site in weaken::take_sites() {
             met.entry(site).or_default().push(subject);
@@ -66,23 +66,23 @@ enum Outcome {
 
 /// Runs this test program on a crate with a single weakened site.
 fn search(site: &Site, queues: &[&str], limit: Duration) -> Outcome {
-    let mut child = Command::new(env::current_exe().expect("a test knows its own program"))
+    let mut child = Command::new(env::current_exe().expect("cannot find the test program"))
         .args(["--exact", "one_weakened_crate", "--test-threads=1"])
         .env(PLACE, &site.place)
         .env(QUEUES, queues.join(","))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .expect("a test can start its own program");
+        .expect("cannot start the test program");
     let start = Instant::now();
     while start.elapsed() < limit {
-        if let Some(status) = child.try_wait().expect("a child can be waited for") {
+        if let Some(status) = child.try_wait().expect("cannot wait for the child") {
             return if status.success() { Outcome::Survived } else { Outcome::Caught };
         }
         sleep(Duration::from_millis(20));
     }
-    child.kill().expect("a child can be stopped");
-    child.wait().expect("a child can be waited for");
+    child.kill().expect("cannot stop the child");
+    child.wait().expect("cannot wait for the child");
     Outcome::Unknown
 }
 
@@ -102,12 +102,12 @@ fn every_queue_has_a_broken_variant_that_is_caught() {
             scope.spawn(|| {
                 while let Some((site, queues)) = sites.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let outcome = search(site, queues, limit());
-                    outcomes.lock().expect("nobody panics with the lock").insert(site, outcome);
+                    outcomes.lock().expect("no thread panics while it holds the lock").insert(site, outcome);
                 }
             });
         }
     });
-    let mut outcomes = outcomes.into_inner().expect("nobody panics with the lock");
+    let mut outcomes = outcomes.into_inner().expect("no thread panics while it holds the lock");
     let is_flaw = |site: &Site| site.what == weaken::FLAW;
     for (site, queues) in &sites {
         let is_caught = |(other, outcome): (&&Site, &Outcome)| {
@@ -123,7 +123,7 @@ fn every_queue_has_a_broken_variant_that_is_caught() {
         let fails = outcome == Outcome::Caught;
         println!("{:9} {} ({})", if fails { "caught" } else { "survived" }, site.place, site.what);
         if is_flaw(site) {
-            assert!(fails, "nobody noticed the flaw `{}`", site.place);
+            assert!(fails, "the models did not detect the flaw `{}`", site.place);
             continue;
         }
         all += 1;
@@ -160,11 +160,11 @@ fn one_weakened_crate() {
     };
     weaken::weaken(&place);
     for name in queues.split(',') {
-        let subject = SUBJECTS.iter().find(|subject| subject.name == name).expect("a queue of that name");
+        let subject = SUBJECTS.iter().find(|subject| subject.name == name).expect("there is no queue of that name");
         // A queue's own worlds come first, because they detect more. Low bounds come first, because
         // an error that shows in few orders is found quickly.
         for bound in 0..=subject.preemptions {
-            subject.own.iter().for_each(|own| (own.search)(bound));
+            subject.own_worlds.iter().for_each(|world| (world.search)(bound));
         }
         for world in SHARP {
             let one_thief = world.steals[1] == 0;

@@ -2,7 +2,7 @@
 
 use super::code::{Binary, Instruction, Operation, Place, Value, FIELD_BITS};
 use super::compile::{
-    is_built_in, too_many_registers, twice, Names, Result, Row, MOST_FIELDS, MOST_OPERATIONS, MOST_REGISTERS,
+    declared_twice, is_built_in, too_many_registers, Names, Result, Row, MAX_FIELDS, MAX_OPERATIONS, MAX_REGISTERS,
 };
 use super::live::in_value as reads;
 use super::syntax::{Action, Expression, Repeat, Statement, Target};
@@ -72,7 +72,7 @@ struct Call {
 }
 
 /// A loop that is being compiled: its start, and the jumps out of it.
-struct Around {
+struct Loop {
     start: usize,
     exits: Vec<usize>,
 }
@@ -85,14 +85,14 @@ pub(super) struct Body<'n, 'a> {
     /// The owning routine and the name of each register.
     pub(super) registers: Vec<(String, String)>,
     calls: Vec<Call>,
-    loops: Vec<Around>,
+    loops: Vec<Loop>,
     /// Names with a fixed number. First is the thread's number, then parameters and copies of the
     /// current routine.
     fixed: Vec<(String, i16)>,
     /// The number of copies of blocks so far.
     copies: usize,
     /// The number of registers that the current statement uses for loaded values.
-    held: usize,
+    temporaries: usize,
     /// Whether both sides of `&&` and `||` are always evaluated.
     pub(super) strict: bool,
 }
@@ -110,7 +110,7 @@ impl<'n, 'a> Body<'n, 'a> {
             loops: Vec::new(),
             fixed: vec![("ME".to_owned(), number)],
             copies: 0,
-            held: 0,
+            temporaries: 0,
             strict: false,
         }
     }
@@ -124,15 +124,15 @@ impl<'n, 'a> Body<'n, 'a> {
         self.code.len() - 1
     }
 
-    fn is_short(&self) -> Result<()> {
-        if self.code.len() > MOST_OPERATIONS || self.copies > MOST_OPERATIONS {
-            return self.error(format!("a thread is longer than {MOST_OPERATIONS} operations"));
+    fn check_length(&self) -> Result<()> {
+        if self.code.len() > MAX_OPERATIONS || self.copies > MAX_OPERATIONS {
+            return self.error(format!("a thread has more than {MAX_OPERATIONS} operations"));
         }
         Ok(())
     }
 
     /// Makes jumps end here.
-    fn land(&mut self, jumps: &[usize]) {
+    fn set_targets(&mut self, jumps: &[usize]) {
         let here = self.code.len() as u16;
         for jump in jumps {
             match &mut self.code[*jump].operation {
@@ -145,10 +145,10 @@ impl<'n, 'a> Body<'n, 'a> {
     pub(super) fn block(&mut self, statements: &'a [Statement]) -> Result<()> {
         for statement in statements {
             self.line = statement.line;
-            let held = self.held;
+            let temporaries = self.temporaries;
             self.statement(&statement.action)?;
-            self.held = held;
-            self.is_short()?;
+            self.temporaries = temporaries;
+            self.check_length()?;
         }
         Ok(())
     }
@@ -158,29 +158,29 @@ impl<'n, 'a> Body<'n, 'a> {
             Action::Assign(names, value) => self.assign(names, value)?,
             Action::Store(target, value) => {
                 let mut at = self.place(target)?;
-                self.settle_place(&mut at, [value])?;
+                self.preserve_place(&mut at, [value])?;
                 let value = self.value(value)?;
                 self.emit(Operation::Store { at, value });
             }
             Action::If(condition, then, otherwise) => self.conditional(condition, then, otherwise)?,
-            Action::While(condition, body) => self.around(Some(condition), body)?,
-            Action::Loop(body) => self.around(None, body)?,
+            Action::While(condition, body) => self.compile_loop(Some(condition), body)?,
+            Action::Loop(body) => self.compile_loop(None, body)?,
             Action::Repeat(repeat) => self.repeat(repeat)?,
             Action::Break => {
                 let jump = self.emit(Operation::Jump { target: 0 });
                 match self.loops.last_mut() {
-                    Some(around) => around.exits.push(jump),
+                    Some(enclosing) => enclosing.exits.push(jump),
                     None => return self.error("`break` outside of a loop"),
                 }
             }
             Action::Continue => match self.loops.last() {
-                Some(around) => {
-                    let target = around.start as u16;
+                Some(enclosing) => {
+                    let target = enclosing.start as u16;
                     self.emit(Operation::Jump { target });
                 }
                 None => return self.error("`continue` outside of a loop"),
             },
-            Action::Return(value) => self.give_back(value.as_ref())?,
+            Action::Return(value) => self.compile_return(value.as_ref())?,
             Action::Acquire(target) => {
                 let at = self.place(target)?;
                 self.emit(Operation::Acquire { at });
@@ -211,7 +211,7 @@ impl<'n, 'a> Body<'n, 'a> {
             // The load goes directly into the register, so that a trace shows no more steps than
             // the text has.
             if let (Some(row), None) = (self.names.rows.get(word), self.names.ghosts.get(name)) {
-                self.may_be_set(name)?;
+                self.check_assignable(name)?;
                 let at = self.row_place(word, *row, None)?;
                 let to = self.register(name)?;
                 self.emit(Operation::Load { to, at });
@@ -222,13 +222,13 @@ impl<'n, 'a> Body<'n, 'a> {
         if let [name] = names {
             return self.set(name, value);
         }
-        if names.len() > MOST_FIELDS {
-            return self.error(format!("a packed word has at most {MOST_FIELDS} fields"));
+        if names.len() > MAX_FIELDS {
+            return self.error(format!("a packed word has at most {MAX_FIELDS} fields"));
         }
         let is_set = |register| names.iter().any(|name| self.known_register(name) == Some(register));
         let whole = match value {
             Value::Register(register) if !is_set(register) => register,
-            value => self.hold(value)?,
+            value => self.copy_to_temporary(value)?,
         };
         for (field, name) in names.iter().enumerate() {
             self.set(name, Value::Field(field as u8, Box::new(Value::Register(whole))))?;
@@ -241,18 +241,18 @@ impl<'n, 'a> Body<'n, 'a> {
             self.emit(Operation::SetGhost { to: *ghost, value });
             return Ok(());
         }
-        self.may_be_set(name)?;
+        self.check_assignable(name)?;
         let to = self.register(name)?;
         self.emit(Operation::Assign { to, value });
         Ok(())
     }
 
-    fn may_be_set(&self, name: &str) -> Result<()> {
+    fn check_assignable(&self, name: &str) -> Result<()> {
         if self.names.rows.contains_key(name) {
             return self.error(format!("`{name}` is in memory: store to it with `:=`"));
         }
         if self.number(name).is_some() {
-            return self.error(format!("`{name}` is a number and stays one"));
+            return self.error(format!("`{name}` is a constant and cannot be set"));
         }
         Ok(())
     }
@@ -270,21 +270,21 @@ impl<'n, 'a> Body<'n, 'a> {
                 let past = self.emit(Operation::JumpUnless { value, target: 0 });
                 self.block(then)?;
                 if otherwise.is_empty() {
-                    self.land(&[past]);
+                    self.set_targets(&[past]);
                     return Ok(());
                 }
                 let end = self.emit(Operation::Jump { target: 0 });
-                self.land(&[past]);
+                self.set_targets(&[past]);
                 self.block(otherwise)?;
-                self.land(&[end]);
+                self.set_targets(&[end]);
                 Ok(())
             }
         }
     }
 
-    fn around(&mut self, condition: Option<&'a Expression>, body: &'a [Statement]) -> Result<()> {
+    fn compile_loop(&mut self, condition: Option<&'a Expression>, body: &'a [Statement]) -> Result<()> {
         let start = self.code.len();
-        self.loops.push(Around { start, exits: Vec::new() });
+        self.loops.push(Loop { start, exits: Vec::new() });
         if let Some(condition) = condition {
             let value = self.value(condition)?;
             if value != Value::Constant(1) {
@@ -294,24 +294,24 @@ impl<'n, 'a> Body<'n, 'a> {
         }
         self.block(body)?;
         self.emit(Operation::Jump { target: start as u16 });
-        let around = self.loops.pop().expect("pushed above");
-        self.land(&around.exits);
+        let enclosing = self.loops.pop().expect("pushed above");
+        self.set_targets(&enclosing.exits);
         Ok(())
     }
 
     fn repeat(&mut self, repeat: &'a Repeat) -> Result<()> {
         let (first, last) = (self.value(&repeat.first)?, self.value(&repeat.last)?);
         let (Value::Constant(first), Value::Constant(last)) = (first, last) else {
-            return self.error("how often must be known before the program runs");
+            return self.error("the number of copies must be a constant");
         };
         // A `break` would be ambiguous: it could end this copy or all copies.
         let loops = std::mem::take(&mut self.loops);
         if let Some(name) = repeat.name.as_deref().filter(|name| self.names.is_word(name)) {
-            return Err(twice(name, self.line));
+            return Err(declared_twice(name, self.line));
         }
         for number in first..=last {
             self.copies += 1;
-            self.is_short()?;
+            self.check_length()?;
             if let Some(name) = &repeat.name {
                 self.fixed.push((name.clone(), number));
             }
@@ -324,7 +324,7 @@ impl<'n, 'a> Body<'n, 'a> {
         Ok(())
     }
 
-    fn give_back(&mut self, value: Option<&'a Expression>) -> Result<()> {
+    fn compile_return(&mut self, value: Option<&'a Expression>) -> Result<()> {
         let value = value.map_or(Ok(Value::Constant(0)), |value| self.value(value))?;
         let Some(call) = self.calls.last() else {
             self.emit(Operation::End);
@@ -345,7 +345,7 @@ impl<'n, 'a> Body<'n, 'a> {
                 self.emit(Operation::Await { to, at, condition });
                 Ok(())
             }
-            _ => self.error("`await` looks at one word of memory"),
+            _ => self.error("`await` must load exactly one word of memory"),
         }
     }
 
@@ -359,7 +359,7 @@ impl<'n, 'a> Body<'n, 'a> {
     fn row_place(&mut self, name: &str, row: Row, index: Option<&'a Expression>) -> Result<Place> {
         let index = index.map(|index| self.value(index)).transpose()?;
         if row.indexed && index.is_none() {
-            return self.error(format!("`{name}` is a row: say which word of it, `{name}[…]`"));
+            return self.error(format!("`{name}` is a row: give an index, `{name}[…]`"));
         }
         if !row.indexed && index.is_some() {
             return self.error(format!("`{name}` is one word and has no index"));
@@ -372,7 +372,7 @@ impl<'n, 'a> Body<'n, 'a> {
         let (name, index) = match operand {
             Some(Expression::Name(name)) => (name, None),
             Some(Expression::Index(name, index)) => (name, Some(&**index)),
-            _ => return self.error("a locked instruction works on a word of memory"),
+            _ => return self.error("the first operand of a locked instruction must be a word of memory"),
         };
         match self.names.rows.get(name).copied() {
             Some(row) => self.row_place(name, row, index),
@@ -398,47 +398,47 @@ impl<'n, 'a> Body<'n, 'a> {
         }
         let scope = self.calls.last().map_or("-", |call| call.name.as_str()).to_owned();
         self.registers.push((scope, name.to_owned()));
-        if self.registers.len() > MOST_REGISTERS {
+        if self.registers.len() > MAX_REGISTERS {
             return Err(too_many_registers(self.line));
         }
         Ok((self.registers.len() - 1) as u8)
     }
 
     /// Returns a register that is free for the rest of the statement.
-    fn holder(&mut self) -> Result<u8> {
-        let name = format!("#{}", self.held);
-        self.held += 1;
+    fn temporary(&mut self) -> Result<u8> {
+        let name = format!("#{}", self.temporaries);
+        self.temporaries += 1;
         // All routines share these registers, so that a call inside a statement continues the
         // count.
         if let Some(index) = self.registers.iter().position(|(owner, known)| owner == "#" && *known == name) {
             return Ok(index as u8);
         }
         self.registers.push(("#".to_owned(), name));
-        if self.registers.len() > MOST_REGISTERS {
+        if self.registers.len() > MAX_REGISTERS {
             return Err(too_many_registers(self.line));
         }
         Ok((self.registers.len() - 1) as u8)
     }
 
-    fn hold(&mut self, value: Value) -> Result<u8> {
-        let to = self.holder()?;
+    fn copy_to_temporary(&mut self, value: Value) -> Result<u8> {
+        let to = self.temporary()?;
         self.emit(Operation::Assign { to, value });
         Ok(to)
     }
 
     /// Returns a value that later computations cannot change. Copies the value if a later call
     /// could set a local or a ghost that it depends on.
-    fn settled<'e>(&mut self, value: Value, later: impl IntoIterator<Item = &'e Expression>) -> Result<Value> {
+    fn preserved<'e>(&mut self, value: Value, later: impl IntoIterator<Item = &'e Expression>) -> Result<Value> {
         let locals = u64::MAX.checked_shr(64 - self.names.locals.len() as u32).unwrap_or(0);
         if (reads(&value) & locals == 0 && !has_ghost(&value)) || !later.into_iter().any(calls_routine) {
             return Ok(value);
         }
-        Ok(Value::Register(self.hold(value)?))
+        Ok(Value::Register(self.copy_to_temporary(value)?))
     }
 
-    fn settle_place<'e>(&mut self, at: &mut Place, later: impl IntoIterator<Item = &'e Expression>) -> Result<()> {
+    fn preserve_place<'e>(&mut self, at: &mut Place, later: impl IntoIterator<Item = &'e Expression>) -> Result<()> {
         at.index = match at.index.take() {
-            Some(index) => Some(self.settled(index, later)?),
+            Some(index) => Some(self.preserved(index, later)?),
             None => None,
         };
         Ok(())
@@ -449,7 +449,7 @@ impl<'n, 'a> Body<'n, 'a> {
         let mut values = Vec::new();
         for (index, expression) in expressions.iter().enumerate() {
             let value = self.value(expression)?;
-            values.push(self.settled(value, &expressions[index + 1..])?);
+            values.push(self.preserved(value, &expressions[index + 1..])?);
         }
         Ok(values)
     }
@@ -483,8 +483,8 @@ impl<'n, 'a> Body<'n, 'a> {
                 value => Value::Not(Box::new(value)),
             }),
             Expression::Tuple(fields) => {
-                if fields.len() > MOST_FIELDS {
-                    return self.error(format!("a packed word has at most {MOST_FIELDS} fields"));
+                if fields.len() > MAX_FIELDS {
+                    return self.error(format!("a packed word has at most {MAX_FIELDS} fields"));
                 }
                 let fields = self.values(fields)?;
                 self.pack(fields)
@@ -522,12 +522,12 @@ impl<'n, 'a> Body<'n, 'a> {
         }
         match self.known_register(name) {
             Some(register) => Ok(Value::Register(register)),
-            None => self.error(format!("nothing is called `{name}` here")),
+            None => self.error(format!("`{name}` is not declared here")),
         }
     }
 
     fn load(&mut self, at: Place) -> Result<Value> {
-        let to = self.holder()?;
+        let to = self.temporary()?;
         self.emit(Operation::Load { to, at });
         Ok(Value::Register(to))
     }
@@ -544,21 +544,21 @@ impl<'n, 'a> Body<'n, 'a> {
         let lazy = matches!(operator, Binary::And | Binary::Or) && !self.strict;
         if lazy && self.takes_steps(right) && !matches!(left, Value::Constant(_)) {
             // The right side takes steps, so the code evaluates it only if it is needed.
-            let to = self.hold(left)?;
+            let to = self.copy_to_temporary(left)?;
             let needed = Value::Register(to);
             let needed = if operator == Binary::And { needed } else { Value::Not(Box::new(needed)) };
             let past = self.emit(Operation::JumpUnless { value: needed, target: 0 });
             let value = self.value(right)?;
             self.emit(Operation::Assign { to, value });
-            self.land(&[past]);
+            self.set_targets(&[past]);
             return Ok(Value::Register(to));
         }
-        let left = self.settled(left, [right])?;
+        let left = self.preserved(left, [right])?;
         let value = self.value(right)?;
         if let (Value::Constant(a), Value::Constant(b)) = (&left, &value) {
             return match operator.apply(*a, *b) {
                 Some(number) => Ok(Value::Constant(number)),
-                None => self.error("this has no value"),
+                None => self.error("this value is out of range"),
             };
         }
         Ok(Value::Binary(operator, Box::new((left, value))))
@@ -574,10 +574,10 @@ impl<'n, 'a> Body<'n, 'a> {
             return self.takes(name, count);
         }
         let mut at = self.operand_place(arguments.first())?;
-        self.settle_place(&mut at, &arguments[1..])?;
+        self.preserve_place(&mut at, &arguments[1..])?;
         let mut values = self.values(&arguments[1..])?.into_iter();
         let mut value = || values.next().expect("they were counted");
-        let to = self.holder()?;
+        let to = self.temporary()?;
         self.emit(match name {
             "cas" => Operation::Cas { to, at, old: value(), new: value() },
             "swap" => Operation::Swap { to, at, value: value() },
@@ -600,7 +600,7 @@ impl<'n, 'a> Body<'n, 'a> {
             return self.error(format!("`{name}` calls itself"));
         }
         let arguments = self.values(arguments)?;
-        let result = self.holder()?;
+        let result = self.temporary()?;
         let (line, loops) = (self.line, std::mem::take(&mut self.loops));
         let outside = self.fixed.split_off(1.min(self.fixed.len()));
         self.calls.push(Call { name: name.to_owned(), result, exits: Vec::new() });
@@ -620,7 +620,7 @@ impl<'n, 'a> Body<'n, 'a> {
         self.fixed.truncate(1);
         self.fixed.extend(outside);
         self.loops = loops;
-        self.land(&call.exits);
+        self.set_targets(&call.exits);
         Ok(Value::Register(result))
     }
 }

@@ -9,15 +9,15 @@ use super::syntax::{Declared, Expression, File, Item, Statement};
 use super::{Settings, SyntaxError};
 
 /// The most registers that a thread may have: each is a bit in a word.
-pub(super) const MOST_REGISTERS: usize = 64;
+pub(super) const MAX_REGISTERS: usize = 64;
 /// The most words of memory that a program may have.
-const MOST_WORDS: usize = 120;
+const MAX_WORDS: usize = 120;
 /// The most threads that a program may have. Each is a bit in a word, for barriers.
-const MOST_THREADS: usize = 15;
+const MAX_THREADS: usize = 15;
 /// The most operations that a thread may have, and the most copies of blocks.
-pub(super) const MOST_OPERATIONS: usize = 10_000;
+pub(super) const MAX_OPERATIONS: usize = 10_000;
 /// The most fields that a packed word may have.
-pub(super) const MOST_FIELDS: usize = 15 / FIELD_BITS as usize;
+pub(super) const MAX_FIELDS: usize = 15 / FIELD_BITS as usize;
 
 pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
 
@@ -40,14 +40,14 @@ pub(super) fn compile(file: &File, text: &str, settings: &Settings) -> Result<Pr
     for (item, line) in file {
         if let Item::Function { parameters, .. } = item {
             if let Some(parameter) = parameters.iter().find(|name| names.is_word(name)) {
-                return Err(twice(parameter, *line));
+                return Err(declared_twice(parameter, *line));
             }
         }
     }
     program.tasks = usize::try_from(names.constants.get("TASKS").copied().unwrap_or(0)).unwrap_or(0);
     for (item, line) in file {
         match item {
-            Item::Init(_) if program.init.is_some() => return Err(twice("init", *line)),
+            Item::Init(_) if program.init.is_some() => return Err(declared_twice("init", *line)),
             // `init` runs as the first thread.
             Item::Init(body) => program.init = Some(names.init(body)?),
             Item::Thread { name, copies, body } => {
@@ -55,22 +55,22 @@ pub(super) fn compile(file: &File, text: &str, settings: &Settings) -> Result<Pr
                 for copy in 1..=copies {
                     let name = if copies == 1 { name.clone() } else { format!("{name} {copy}") };
                     let number = program.threads.len() + 1;
-                    if number > MOST_THREADS {
-                        let reason = format!("a program has at most {MOST_THREADS} threads");
+                    if number > MAX_THREADS {
+                        let reason = format!("a program has at most {MAX_THREADS} threads");
                         return Err(SyntaxError::new(*line, reason));
                     }
                     program.threads.push(names.routine(&name, number as i16, body)?);
                 }
             }
-            Item::Finally(condition) => program.finally.push(names.last(condition, *line)?),
+            Item::Finally(condition) => program.finally.push(names.final_condition(condition, *line)?),
             _ => {}
         }
     }
     Ok(program)
 }
 
-pub(super) fn twice(name: &str, line: usize) -> SyntaxError {
-    SyntaxError::new(line, format!("there are two of `{name}`"))
+pub(super) fn declared_twice(name: &str, line: usize) -> SyntaxError {
+    SyntaxError::new(line, format!("`{name}` is declared twice"))
 }
 
 #[derive(Clone, Copy)]
@@ -94,10 +94,10 @@ pub(super) struct Names<'a> {
 
 impl<'a> Names<'a> {
     /// Checks that a name is new. A name has one meaning, so that no declaration hides another.
-    fn is_new(&mut self, name: &'a str, line: usize) -> Result<()> {
+    fn declare_name(&mut self, name: &'a str, line: usize) -> Result<()> {
         match self.declared.insert(name) && !is_built_in(name) {
             true => Ok(()),
-            false => Err(twice(name, line)),
+            false => Err(declared_twice(name, line)),
         }
     }
 
@@ -111,18 +111,18 @@ impl<'a> Names<'a> {
         match item {
             Item::Shared(words, _) | Item::Local(words) | Item::Ghost(words) | Item::Constant(words) => {
                 for word in words {
-                    self.is_new(&word.name, line)?;
+                    self.declare_name(&word.name, line)?;
                 }
             }
             Item::Function { name, parameters, .. } => {
                 // A routine is named only where it is called, so a routine and a word may share a
                 // name.
                 if self.functions.contains_key(name) || is_built_in(name) {
-                    return Err(twice(name, line));
+                    return Err(declared_twice(name, line));
                 }
                 for (index, parameter) in parameters.iter().enumerate() {
                     if parameters[..index].contains(parameter) {
-                        return Err(twice(parameter, line));
+                        return Err(declared_twice(parameter, line));
                     }
                 }
             }
@@ -141,7 +141,7 @@ impl<'a> Names<'a> {
                     let value = self.first_value(word, line)?;
                     self.locals.push((word.name.clone(), value));
                 }
-                if self.locals.len() > MOST_REGISTERS {
+                if self.locals.len() > MAX_REGISTERS {
                     return Err(too_many_registers(line));
                 }
             }
@@ -179,8 +179,8 @@ impl<'a> Names<'a> {
         let value = self.first_value(word, line)?;
         let base = program.memory.len();
         let length = usize::try_from(length).unwrap_or(0);
-        if length == 0 || base + length > MOST_WORDS {
-            return Err(SyntaxError::new(line, format!("`{}` does not fit: memory has {MOST_WORDS} words", word.name)));
+        if length == 0 || base + length > MAX_WORDS {
+            return Err(SyntaxError::new(line, format!("`{}` does not fit: memory has {MAX_WORDS} words", word.name)));
         }
         for offset in 0..length {
             program.memory.push(value);
@@ -201,7 +201,7 @@ impl<'a> Names<'a> {
         let mut body = Body::new(self, 0, line);
         match body.value(expression)? {
             Value::Constant(number) if body.code.is_empty() => Ok(number),
-            _ => Err(SyntaxError::new(line, "this must be known before the program runs")),
+            _ => Err(SyntaxError::new(line, "this must be a constant")),
         }
     }
 
@@ -232,7 +232,7 @@ impl<'a> Names<'a> {
         Ok(routine)
     }
 
-    fn last(&self, condition: &'a Expression, line: usize) -> Result<Final> {
+    fn final_condition(&self, condition: &'a Expression, line: usize) -> Result<Final> {
         let mut body = Body::new(self, 0, line);
         body.strict = true;
         let value = body.value(condition)?;
@@ -240,13 +240,13 @@ impl<'a> Names<'a> {
         for instruction in body.code {
             match instruction.operation {
                 Operation::Load { to, at } => loads.push((to, at)),
-                _ => return Err(SyntaxError::new(line, "`finally` may only look")),
+                _ => return Err(SyntaxError::new(line, "`finally` may only load")),
             }
         }
         let indices = loads.iter().filter_map(|(_, at)| at.index.as_ref());
         for (index, (name, _)) in self.locals.iter().enumerate() {
             if indices.clone().chain([&value]).any(|value| reads(value) >> index & 1 == 1) {
-                return Err(SyntaxError::new(line, format!("`finally` sees memory and ghosts, not `{name}`")));
+                return Err(SyntaxError::new(line, format!("`finally` may use memory and ghosts, not `{name}`")));
             }
         }
         Ok(Final { loads, value, line })
@@ -259,5 +259,5 @@ pub(super) fn is_built_in(name: &str) -> bool {
 }
 
 pub(super) fn too_many_registers(line: usize) -> SyntaxError {
-    SyntaxError::new(line, format!("a thread has at most {MOST_REGISTERS} registers"))
+    SyntaxError::new(line, format!("a thread has at most {MAX_REGISTERS} registers"))
 }

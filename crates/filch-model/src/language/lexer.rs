@@ -62,6 +62,6 @@ fn first(text: &str, line: usize) -> Result<(Kind, usize), SyntaxError> {
     }
     match SIGNS.iter().find(|sign| text.starts_with(**sign)) {
         Some(sign) => Ok((Kind::Sign(sign), sign.len())),
-        None => Err(SyntaxError::new(line, format!("`{text}` does not begin with anything known"))),
+        None => Err(SyntaxError::new(line, format!("`{text}` is not part of the language"))),
     }
 }

@@ -104,7 +104,7 @@ impl SyntaxError {
 
     /// Error for a program whose states are too large.
     pub(crate) fn too_large(length: usize, most: usize) -> Self {
-        SyntaxError::new(1, format!("a state of this program is {length} numbers, more than {most}"))
+        SyntaxError::new(1, format!("a state of this program has {length} numbers, more than {most}"))
     }
 }
 

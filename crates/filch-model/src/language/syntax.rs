@@ -103,7 +103,7 @@ pub(super) fn parse(tokens: &[Token]) -> Result<File, SyntaxError> {
 }
 
 /// The deepest nesting of values and blocks.
-const DEEPEST: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 struct Parser<'a> {
     tokens: &'a [Token],
@@ -131,8 +131,8 @@ impl Parser<'_> {
     /// Parses an item that may contain items of the same kind.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T, SyntaxError>) -> Result<T, SyntaxError> {
         self.depth += 1;
-        if self.depth > DEEPEST {
-            return self.error("this is nested too deeply");
+        if self.depth > MAX_DEPTH {
+            return self.error("this is nested more than 100 levels deep");
         }
         let parsed = parse(self);
         self.depth -= 1;
@@ -184,8 +184,8 @@ impl Parser<'_> {
     fn item(&mut self) -> Result<Item, SyntaxError> {
         let Some(Kind::Name(word)) = self.peek().cloned() else {
             return match self.peek() {
-                Some(found) => self.error(format!("`{found}` begins nothing that can stand here")),
-                None => self.error("nothing stands here"),
+                Some(found) => self.error(format!("`{found}` does not begin a declaration")),
+                None => self.error("expected a declaration"),
             };
         };
         self.at += 1;
@@ -194,7 +194,7 @@ impl Parser<'_> {
             "line" => {
                 self.expect("{")?;
                 if !self.skip_word("shared") {
-                    return self.error("a `line` holds `shared` words");
+                    return self.error("a `line` may only hold `shared` words");
                 }
                 let words = self.declared()?;
                 self.expect("}")?;
@@ -223,7 +223,7 @@ impl Parser<'_> {
             }
             "finally" => Item::Finally(self.expression()?),
             other => {
-                let reason = format!("`{other}` begins nothing that can stand here");
+                let reason = format!("`{other}` does not begin a declaration");
                 self.at -= 1;
                 return self.error(reason);
             }
@@ -395,8 +395,8 @@ impl Parser<'_> {
             self.expect(sign)?;
             // A chain of operators makes a tree as deep as the chain is long.
             length += 1;
-            if length > DEEPEST {
-                return self.error("this is nested too deeply");
+            if length > MAX_DEPTH {
+                return self.error("this is nested more than 100 levels deep");
             }
             let right = self.binary(level + 1)?;
             // The left side is evaluated first, even if the comparison exchanges the sides.
@@ -426,7 +426,7 @@ impl Parser<'_> {
         if self.skip("(") {
             let mut all = self.list(")")?;
             return match all.len() {
-                0 => self.error("there is nothing between `(` and `)`"),
+                0 => self.error("expected a value between `(` and `)`"),
                 1 => Ok(all.remove(0)),
                 _ => Ok(Expression::Tuple(all)),
             };

@@ -36,7 +36,7 @@ fn faults(machine: &Machine) -> BTreeSet<&'static str> {
     let mut pending = vec![machine.initial().clone()];
     let mut seen: Vec<_> = pending.clone();
     while let Some(state) = pending.pop() {
-        found.extend(machine.fault(&state).map(Fault::sentence));
+        found.extend(machine.fault(&state).map(Fault::description));
         machine.each_action(&state, |action| {
             let next = machine.after(&state, action);
             if !seen.contains(&next) {
@@ -48,8 +48,8 @@ fn faults(machine: &Machine) -> BTreeSet<&'static str> {
     found
 }
 
-/// Returns the line and the sentence of the error in a text.
-fn wrong(text: &str) -> (usize, String) {
+/// Returns the line and the description of the error in a text.
+fn error_in(text: &str) -> (usize, String) {
     match compile(text, &Settings::new()) {
         Ok(_) => panic!("it is a program:\n{text}"),
         Err(error) => (error.line, error.reason),
@@ -57,7 +57,7 @@ fn wrong(text: &str) -> (usize, String) {
 }
 
 #[test]
-fn signs_bind_as_in_rust() {
+fn operators_have_the_precedence_of_rust() {
     assert_eq!(value("1 + 2 * 3"), 7);
     assert_eq!(value("(1 + 2) * 3"), 9);
     assert_eq!(value("7 - 2 - 1"), 4);
@@ -73,7 +73,7 @@ fn signs_bind_as_in_rust() {
 }
 
 #[test]
-fn comparisons_are_0_or_1_whichever_way_round() {
+fn comparisons_are_0_or_1_in_either_direction() {
     for (sign, less, equal, more) in
         [("<", 1, 0, 0), ("<=", 1, 1, 0), (">", 0, 0, 1), (">=", 0, 1, 1), ("==", 0, 1, 0), ("!=", 1, 0, 1)]
     {
@@ -93,14 +93,14 @@ fn a_remainder_is_never_negative() {
 }
 
 #[test]
-fn what_has_no_value_is_a_fault_when_run_and_an_error_when_known() {
-    assert_eq!(faults(&machine("thread t { z = 0; y = 1 / z }")), BTreeSet::from([Fault::Overflow.sentence()]));
-    assert_eq!(faults(&machine("thread t { z = 32767; y = z + 1 }")), BTreeSet::from([Fault::Overflow.sentence()]));
-    assert_eq!(wrong("thread t { z = 0\n y = 1 / 0 }"), (2, "this has no value".to_owned()));
+fn a_value_out_of_range_is_a_fault_at_run_time_and_an_error_if_constant() {
+    assert_eq!(faults(&machine("thread t { z = 0; y = 1 / z }")), BTreeSet::from([Fault::Overflow.description()]));
+    assert_eq!(faults(&machine("thread t { z = 32767; y = z + 1 }")), BTreeSet::from([Fault::Overflow.description()]));
+    assert_eq!(error_in("thread t { z = 0\n y = 1 / 0 }"), (2, "this value is out of range".to_owned()));
 }
 
 #[test]
-fn sides_that_take_no_step_are_looked_at_only_as_far_as_needed() {
+fn and_and_or_short_circuit_without_a_step() {
     assert_eq!(value("z != 0 && 1 / z"), 0);
     assert_eq!(value("z == 0 || 1 / z"), 1);
     assert_eq!(value("x && y"), 1);
@@ -127,7 +127,7 @@ fn loads(text: &str) -> usize {
 }
 
 #[test]
-fn a_load_on_the_right_is_made_only_if_it_is_needed() {
+fn a_load_on_the_right_of_and_and_or_is_made_only_if_needed() {
     let with = |value: &str| loads(&format!("shared X, Y = 1\nthread t {{ z = 0; y = 1; x = {value} }}"));
     assert_eq!(with("z && X"), 0);
     assert_eq!(with("y && X"), 1);
@@ -145,7 +145,7 @@ fn a_load_on_the_right_is_made_only_if_it_is_needed() {
 }
 
 #[test]
-fn what_is_not_needed_is_not_loaded_in_conditions_either() {
+fn conditions_short_circuit_loads() {
     assert_eq!(loads("shared X, Y = 1\nthread t { if X && Y { fence } while X || X { fence } }"), 3);
 }
 
@@ -191,7 +191,7 @@ fn else_if_chains() {
 }
 
 #[test]
-fn a_routine_gives_back_what_it_returns_or_0() {
+fn a_routine_returns_its_value_or_0() {
     assert_eq!(results("ghost a\nfn f(x) { return x + 1 }\nthread t { a = f(f(1)) + f(10) }"), [14]);
     assert_eq!(results("ghost a\nfn f() { fence }\nthread t { a = f() + 5 }"), [5]);
     assert_eq!(results("ghost a\nfn f() { return\n fence }\nthread t { a = f() + 5 }"), [5]);
@@ -200,7 +200,7 @@ fn a_routine_gives_back_what_it_returns_or_0() {
 }
 
 #[test]
-fn a_routine_that_returns_from_its_loop_does_not_leave_the_callers() {
+fn a_return_from_a_loop_does_not_end_the_loop_of_the_caller() {
     let text = "ghost a
         fn f(n) { x = 0; loop { x = x + 1; if x == n { return x } } }
         thread t { y = 0; z = 0; loop { y = y + 1; z = z + f(y); if y == 3 { break } } a = z }";
@@ -209,10 +209,10 @@ fn a_routine_that_returns_from_its_loop_does_not_leave_the_callers() {
 
 #[test]
 fn a_routine_does_not_see_the_registers_or_copy_numbers_of_its_caller() {
-    assert_eq!(wrong("fn f() {\n return x }\nthread t { x = 1; f() }"), (2, "nothing is called `x` here".to_owned()));
+    assert_eq!(error_in("fn f() {\n return x }\nthread t { x = 1; f() }"), (2, "`x` is not declared here".to_owned()));
     assert_eq!(
-        wrong("fn f() {\n return i }\nthread t { repeat i in 1..=2 { f() } }"),
-        (2, "nothing is called `i` here".to_owned())
+        error_in("fn f() {\n return i }\nthread t { repeat i in 1..=2 { f() } }"),
+        (2, "`i` is not declared here".to_owned())
     );
     let text = "ghost a\nfn g(x) { y = 100; x = x + y; return x }\nfn f(x) { y = x; g(y); return x + y }\nthread t { x = 1; y = 2; f(y); a = 10 * x + y }";
     assert_eq!(results(text), [12]);
@@ -222,7 +222,7 @@ fn a_routine_does_not_see_the_registers_or_copy_numbers_of_its_caller() {
 }
 
 #[test]
-fn a_routine_may_be_called_like_a_word() {
+fn a_routine_and_a_word_may_share_a_name() {
     assert_eq!(
         results(
             "shared demand\nghost a\nfn demand() { if !demand { demand := 3 } }\nthread t { demand(); a = demand }"
@@ -232,10 +232,10 @@ fn a_routine_may_be_called_like_a_word() {
 }
 
 #[test]
-fn a_number_that_is_passed_along_stays_one() {
+fn a_constant_argument_is_a_constant_in_the_routine() {
     let text = "ghost a\nfn f(n) { x = 0; repeat n { x = x + 2 } return x }\nthread t { a = f(3) }";
     assert_eq!(results(text), [6]);
-    assert_eq!(wrong("fn f(n) {\n repeat n { fence } }\nthread t { x = 3; f(x) }").0, 2);
+    assert_eq!(error_in("fn f(n) {\n repeat n { fence } }\nthread t { x = 3; f(x) }").0, 2);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn me_is_the_number_of_the_thread() {
 }
 
 #[test]
-fn locals_are_each_threads_own_and_begin_as_they_say() {
+fn each_thread_has_its_own_locals_with_their_initial_values() {
     let text =
         "shared X\nghost a\nlocal n = 4\nthread t { n = n + 1; add(X, n) }\nthread u { add(X, n) }\nfinally X == 9";
     let machine = machine(text);
@@ -254,7 +254,7 @@ fn locals_are_each_threads_own_and_begin_as_they_say() {
 }
 
 #[test]
-fn init_is_the_first_thread_and_leaves_its_locals_to_it() {
+fn init_runs_as_the_first_thread_and_passes_its_locals_to_it() {
     let text = "shared X, L[3]\nlocal tail = 0, head = 5\nghost a\nfn push(x) { L[tail] := x; tail = tail + 1 }\n
         init { push(7); push(8); head = 3 }\nthread owner { a = 100 * L[1] + 10 * tail + head }\nthread other { X := tail }\nfinally X == 0";
     assert_eq!(results(text), [823]);
@@ -265,23 +265,23 @@ fn init_is_the_first_thread_and_leaves_its_locals_to_it() {
 }
 
 #[test]
-fn a_fault_in_init_is_the_one_that_happened() {
+fn a_fault_in_init_is_reported() {
     assert_eq!(
         faults(&machine("init { assert 0 }\nthread t { fence }")),
-        BTreeSet::from([Fault::Assertion.sentence()])
+        BTreeSet::from([Fault::Assertion.description()])
     );
     assert_eq!(
         faults(&machine("shared L[2]\ninit { x = 2; L[x] := 1; fence }\nthread t { fence }")),
-        BTreeSet::from([Fault::OutOfBounds.sentence()])
+        BTreeSet::from([Fault::OutOfBounds.description()])
     );
     assert_eq!(
         faults(&machine("init { loop { fence } }\nthread t { fence }")),
-        BTreeSet::from([Fault::Endless.sentence()])
+        BTreeSet::from([Fault::Endless.description()])
     );
 }
 
 #[test]
-fn a_call_beside_a_local_does_not_change_what_was_read_before_it() {
+fn a_call_does_not_change_a_local_that_was_read_before_it() {
     let with = |value: &str| {
         results(&format!(
             "shared L[9]\nghost a\nlocal n = 1\nfn f() {{ n = n + 1; return 10 }}\nthread t {{ {value} }}"
@@ -301,7 +301,7 @@ fn a_call_beside_a_local_does_not_change_what_was_read_before_it() {
 }
 
 #[test]
-fn packed_words_keep_their_fields_apart() {
+fn fields_of_packed_words_are_independent() {
     assert_eq!(
         results("shared X\nghost a\nthread t { X := (1, 2, 3); (p, q, r) = X; a = 100 * p + 10 * q + r }"),
         [123]
@@ -324,19 +324,19 @@ fn packed_words_keep_their_fields_apart() {
 fn a_field_out_of_range_is_a_fault_or_an_error() {
     for number in ["32", "-1"] {
         let text = format!("thread t {{ x = {number}; y = (x, 0) }}");
-        assert_eq!(faults(&machine(&text)), BTreeSet::from([Fault::Overflow.sentence()]));
+        assert_eq!(faults(&machine(&text)), BTreeSet::from([Fault::Overflow.description()]));
         assert_eq!(
-            wrong(&format!("thread t {{\n y = ({number}, 0) }}")),
+            error_in(&format!("thread t {{\n y = ({number}, 0) }}")),
             (2, "a field is a number from 0 to 31".to_owned())
         );
     }
-    assert_eq!(wrong("thread t { x = (1, 2, 3, 4) }").1, "a packed word has at most 3 fields");
-    assert_eq!(wrong("thread t { x = 1; (a, b, c, d) = x }").1, "a packed word has at most 3 fields");
-    assert_eq!(wrong("thread t { x = () }").1, "there is nothing between `(` and `)`");
+    assert_eq!(error_in("thread t { x = (1, 2, 3, 4) }").1, "a packed word has at most 3 fields");
+    assert_eq!(error_in("thread t { x = 1; (a, b, c, d) = x }").1, "a packed word has at most 3 fields");
+    assert_eq!(error_in("thread t { x = () }").1, "expected a value between `(` and `)`");
 }
 
 #[test]
-fn rows_begin_as_they_say_and_are_kept_inside() {
+fn rows_have_their_initial_values_and_check_indices() {
     assert_eq!(
         results("shared L[3] = 4, M[2]\nghost a\nthread t { L[0] := 1; a = L[0] + L[1] + L[2] + M[0] + M[1] }"),
         [9]
@@ -352,26 +352,26 @@ fn rows_begin_as_they_say_and_are_kept_inside() {
             "await L[x] == 0",
         ] {
             let text = format!("shared L[3]\nthread t {{ x = {index}; {access} }}");
-            assert_eq!(faults(&machine(&text)), BTreeSet::from([Fault::OutOfBounds.sentence()]), "{access}");
+            assert_eq!(faults(&machine(&text)), BTreeSet::from([Fault::OutOfBounds.description()]), "{access}");
         }
     }
 }
 
 #[test]
-fn await_and_acquire_block_until_they_can_go_on() {
+fn await_and_acquire_block_until_their_condition_is_true() {
     assert_eq!(results("shared X\nghost a\nthread t { await X == 2; a = 1 }\nthread u { X := 1; X := 2 }"), [1]);
     assert_eq!(results("shared X = 1\nghost a\nthread t { acquire X; a = X }\nthread u { X := 0 }"), [1]);
     let text = "shared X = 1\nthread t { z = 0; await 1 / z == X }";
-    assert_eq!(faults(&machine(text)), BTreeSet::from([Fault::Overflow.sentence()]));
+    assert_eq!(faults(&machine(text)), BTreeSet::from([Fault::Overflow.description()]));
 }
 
 #[test]
 fn a_loop_without_a_step_is_a_fault() {
-    assert_eq!(faults(&machine("thread t { fence; loop { } }")), BTreeSet::from([Fault::Endless.sentence()]));
+    assert_eq!(faults(&machine("thread t { fence; loop { } }")), BTreeSet::from([Fault::Endless.description()]));
 }
 
 #[test]
-fn settings_go_before_constants_and_decide_conditions() {
+fn settings_override_constants_and_decide_conditions() {
     let text = "const N = 2\nghost a\nthread t { if N == 3 { a = 1 } else { a = 2 } }";
     assert_eq!(results(text), [2]);
     let settings = Settings::from([("N".to_owned(), 3)]);
@@ -382,7 +382,7 @@ fn settings_go_before_constants_and_decide_conditions() {
 }
 
 #[test]
-fn finally_looks_at_memory_and_ghosts() {
+fn finally_checks_memory_and_ghosts() {
     let ends = |condition: &str| {
         let text = format!("shared X, L[2] = 3\nghost g = 4\nthread t {{ X := 1 }}\nfinally {condition}");
         let machine = machine(&text);
@@ -396,13 +396,13 @@ fn finally_looks_at_memory_and_ghosts() {
 }
 
 #[test]
-fn a_store_of_what_a_ghost_holds_is_made_when_its_turn_comes() {
+fn a_store_that_reads_a_ghost_has_its_own_step() {
     let text = "shared X, Y, Z\nghost g, a\nthread t { a = Y; X := g }\nthread u { Y := 1; g = 2; Z := 1 }";
     for buffer in [Buffer::None, Buffer::Bounded(2)] {
         let eager = machine_with(text, buffer);
-        let mut patient = eager.clone();
-        patient.set_patient();
-        assert_eq!(litmus::outcomes(&eager, &["X", "a"]), litmus::outcomes(&patient, &["X", "a"]), "{buffer}");
+        let mut stepwise = eager.clone();
+        stepwise.set_store_steps();
+        assert_eq!(litmus::outcomes(&eager, &["X", "a"]), litmus::outcomes(&stepwise, &["X", "a"]), "{buffer}");
     }
 }
 
@@ -417,78 +417,78 @@ fn threads_are_numbered_only_if_there_are_several() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line() {
+fn errors_have_a_line_and_a_reason() {
     let cases: &[(&str, usize, &str)] = &[
-        ("thread t {\n\n x = y }", 3, "nothing is called `y` here"),
+        ("thread t {\n\n x = y }", 3, "`y` is not declared here"),
         ("thread t {\n f() }", 2, "there is no routine `f`"),
         ("fn f(x) { fence }\nthread t { f(1, 2) }", 2, "`f` takes 1 value"),
         ("fn f(x, y) { fence }\nthread t {\n f(1) }", 3, "`f` takes 2 values"),
         ("fn f() {\n f() }\nthread t { f() }", 2, "`f` calls itself"),
         ("fn f() { g() }\nfn g() {\n f() }\nthread t { f() }", 3, "`f` calls itself"),
-        ("shared X, Y\nthread t { await X == Y }", 2, "`await` looks at one word of memory"),
-        ("thread t {\n await 1 }", 2, "`await` looks at one word of memory"),
-        ("shared X\nthread t { fence\n await 1\n x = X }", 3, "`await` looks at one word of memory"),
+        ("shared X, Y\nthread t { await X == Y }", 2, "`await` must load exactly one word of memory"),
+        ("thread t {\n await 1 }", 2, "`await` must load exactly one word of memory"),
+        ("shared X\nthread t { fence\n await 1\n x = X }", 3, "`await` must load exactly one word of memory"),
         ("thread t { x = 1\n x := 2 }", 2, "`x` is not a word of memory"),
         ("shared X\nthread t {\n X = 1 }", 3, "`X` is in memory: store to it with `:=`"),
         ("shared X, Y\nthread t {\n X = Y }", 3, "`X` is in memory: store to it with `:=`"),
-        ("const N = 1\nshared X\nthread t {\n N = X }", 4, "`N` is a number and stays one"),
-        ("const N = 1\nthread t {\n N = 2 }", 3, "`N` is a number and stays one"),
-        ("fn f(n) {\n n = 2 }\nthread t { f(1) }", 2, "`n` is a number and stays one"),
-        ("shared L[2]\nthread t {\n x = L }", 3, "`L` is a row: say which word of it, `L[…]`"),
-        ("shared L[2]\nthread t {\n L := 1 }", 3, "`L` is a row: say which word of it, `L[…]`"),
+        ("const N = 1\nshared X\nthread t {\n N = X }", 4, "`N` is a constant and cannot be set"),
+        ("const N = 1\nthread t {\n N = 2 }", 3, "`N` is a constant and cannot be set"),
+        ("fn f(n) {\n n = 2 }\nthread t { f(1) }", 2, "`n` is a constant and cannot be set"),
+        ("shared L[2]\nthread t {\n x = L }", 3, "`L` is a row: give an index, `L[…]`"),
+        ("shared L[2]\nthread t {\n L := 1 }", 3, "`L` is a row: give an index, `L[…]`"),
         ("shared X\nthread t {\n x = X[0] }", 3, "`X` is one word and has no index"),
         ("shared X\nthread t {\n cas(X[1], 0, 1) }", 3, "`X` is one word and has no index"),
         ("thread t {\n x = y[0] }", 2, "`y` is not a row of memory"),
         ("thread t { x = 1\n cas(x, 0, 1) }", 2, "`x` is not a word of memory"),
-        ("thread t {\n cas(1, 0, 1) }", 2, "a locked instruction works on a word of memory"),
+        ("thread t {\n cas(1, 0, 1) }", 2, "the first operand of a locked instruction must be a word of memory"),
         ("shared X\nthread t {\n cas(X, 0) }", 3, "`cas` takes 3 values"),
         ("shared X\nthread t {\n x = swap(X) }", 3, "`swap` takes 2 values"),
         ("shared X\nthread t {\n x = add(X, 1, 2) }", 3, "`add` takes 2 values"),
         ("thread t {\n break }", 2, "`break` outside of a loop"),
         ("thread t {\n continue }", 2, "`continue` outside of a loop"),
         ("thread t { loop { repeat 2 {\n break } } }", 2, "`break` outside of a loop"),
-        ("thread t { x = 2\n repeat x { fence } }", 2, "how often must be known before the program runs"),
-        ("shared X\nshared Y = X\nthread t { fence }", 2, "this must be known before the program runs"),
+        ("thread t { x = 2\n repeat x { fence } }", 2, "the number of copies must be a constant"),
+        ("shared X\nshared Y = X\nthread t { fence }", 2, "this must be a constant"),
         ("shared X[0]\nthread t { fence }", 1, "`X` does not fit: memory has 120 words"),
         ("shared X[121]\nthread t { fence }", 1, "`X` does not fit: memory has 120 words"),
         ("shared X[-1]\nthread t { fence }", 1, "`X` does not fit: memory has 120 words"),
-        ("shared X, X", 1, "there are two of `X`"),
-        ("shared X\nghost X", 2, "there are two of `X`"),
-        ("local x\nconst x = 1", 2, "there are two of `x`"),
-        ("fn f() { fence }\nfn f() { fence }", 2, "there are two of `f`"),
-        ("init { fence }\ninit { fence }\nthread t { fence }", 2, "there are two of `init`"),
-        ("shared X\nfn f(X) { return X }\nthread t { f(1) }", 2, "there are two of `X`"),
-        ("fn f(x, x) { return x }\nthread t { f(1, 2) }", 1, "there are two of `x`"),
-        ("shared X\nthread t {\n repeat X in 1..=2 { fence } }", 3, "there are two of `X`"),
-        ("fn cas(x) { fence }", 1, "there are two of `cas`"),
-        ("shared ME", 1, "there are two of `ME`"),
-        ("local n\nthread t { fence }\nfinally n == 0", 3, "`finally` sees memory and ghosts, not `n`"),
-        ("shared X\nthread t { fence }\nfinally cas(X, 0, 1)", 3, "`finally` may only look"),
+        ("shared X, X", 1, "`X` is declared twice"),
+        ("shared X\nghost X", 2, "`X` is declared twice"),
+        ("local x\nconst x = 1", 2, "`x` is declared twice"),
+        ("fn f() { fence }\nfn f() { fence }", 2, "`f` is declared twice"),
+        ("init { fence }\ninit { fence }\nthread t { fence }", 2, "`init` is declared twice"),
+        ("shared X\nfn f(X) { return X }\nthread t { f(1) }", 2, "`X` is declared twice"),
+        ("fn f(x, x) { return x }\nthread t { f(1, 2) }", 1, "`x` is declared twice"),
+        ("shared X\nthread t {\n repeat X in 1..=2 { fence } }", 3, "`X` is declared twice"),
+        ("fn cas(x) { fence }", 1, "`cas` is declared twice"),
+        ("shared ME", 1, "`ME` is declared twice"),
+        ("local n\nthread t { fence }\nfinally n == 0", 3, "`finally` may use memory and ghosts, not `n`"),
+        ("shared X\nthread t { fence }\nfinally cas(X, 0, 1)", 3, "`finally` may only load"),
         ("thread t {\n x = 99999 }", 2, "`99999` is not a number"),
         ("thread t {\n x = 12ab }", 2, "`12ab` is not a number"),
-        ("thread t {\n x = 1 ? 2 }", 2, "`? 2 }` does not begin with anything known"),
-        ("thread t {\n x = 'é' }", 2, "`'é' }` does not begin with anything known"),
+        ("thread t {\n x = 1 ? 2 }", 2, "`? 2 }` is not part of the language"),
+        ("thread t {\n x = 'é' }", 2, "`'é' }` is not part of the language"),
         ("thread t { fence", 1, "expected `}`, found the end"),
         ("thread t {\n if 1 {\n fence\n", 3, "expected `}`, found the end"),
         ("thread t { x = (1 }", 1, "expected `,`, found `}`"),
         ("thread t { x = }", 1, "expected a name or a number, found `}`"),
         ("thread t { repeat i in 1..3 { fence } }", 1, "expected `..=`, found `..`"),
         ("thread t {\n 5 }", 2, "expected a statement, found `5`"),
-        ("thread t { fence }\n}", 2, "`}` begins nothing that can stand here"),
-        ("thread t { fence }\nfence", 2, "`fence` begins nothing that can stand here"),
+        ("thread t { fence }\n}", 2, "`}` does not begin a declaration"),
+        ("thread t { fence }\nfence", 2, "`fence` does not begin a declaration"),
         ("thread { fence }", 1, "expected a name, found `{`"),
-        ("line { local x }", 1, "a `line` holds `shared` words"),
+        ("line { local x }", 1, "a `line` may only hold `shared` words"),
         ("thread t * 16 { fence }", 1, "a program has at most 15 threads"),
-        ("thread t { repeat 30000 { fence; fence } }", 1, "a thread is longer than 10000 operations"),
-        ("thread t { repeat 30000 { repeat 30000 { } } }", 1, "a thread is longer than 10000 operations"),
+        ("thread t { repeat 30000 { fence; fence } }", 1, "a thread has more than 10000 operations"),
+        ("thread t { repeat 30000 { repeat 30000 { } } }", 1, "a thread has more than 10000 operations"),
     ];
     for (text, line, reason) in cases {
-        assert_eq!(wrong(text), (*line, (*reason).to_owned()), "{text}");
+        assert_eq!(error_in(text), (*line, (*reason).to_owned()), "{text}");
     }
 }
 
 #[test]
-fn a_thread_has_64_registers_and_no_more() {
+fn a_thread_has_at_most_64_registers() {
     let registers = |count: usize| {
         let sets: String = (0..count).map(|number| format!("x{number} = 1\n")).collect();
         compile(&format!("thread t {{\n{sets}}}"), &Settings::new())
@@ -520,17 +520,17 @@ fn a_state_that_does_not_fit_is_an_error() {
 }
 
 #[test]
-fn deep_nesting_is_an_error_and_no_end_of_the_stack() {
+fn deep_nesting_is_an_error_and_does_not_overflow_the_stack() {
     for (open, close) in [("(", ")"), ("!", ""), ("-", ""), ("1 + (", ")"), ("1 && (", ")"), ("f(", ")"), ("L[", "]")] {
         let text = format!("thread t {{ x = {}1{} }}", open.repeat(100_000), close.repeat(100_000));
-        assert_eq!(wrong(&text).1, "this is nested too deeply", "{open}");
+        assert_eq!(error_in(&text).1, "this is nested more than 100 levels deep", "{open}");
     }
     for (open, close) in [("if 1 { ", "}"), ("loop { ", "}"), ("if 1 { } else ", "{ }"), ("repeat 1 { ", "}")] {
         let text = format!("thread t {{ {}{} }}", open.repeat(100_000), close.repeat(100_000));
-        assert_eq!(wrong(&text).1, "this is nested too deeply", "{open}");
+        assert_eq!(error_in(&text).1, "this is nested more than 100 levels deep", "{open}");
     }
     let long = format!("thread t {{ x = 1; x = x{} }}", " + x".repeat(100_000));
-    assert_eq!(wrong(&long).1, "this is nested too deeply");
+    assert_eq!(error_in(&long).1, "this is nested more than 100 levels deep");
 }
 
 #[test]
@@ -633,7 +633,7 @@ fn token_ranges(text: &str) -> Vec<(usize, usize)> {
 }
 
 #[test]
-fn what_is_accepted_can_be_run() {
+fn a_program_that_compiles_can_be_run() {
     // A program that is one token away from a correct one may mean anything, but none of its steps
     // panics.
     let settings = Settings::from([("TASKS".to_owned(), 2)]);
@@ -659,7 +659,7 @@ fn what_is_accepted_can_be_run() {
 }
 
 #[test]
-fn outcomes_are_told_in_the_order_that_was_asked_for() {
+fn outcomes_have_the_requested_order() {
     let machine = machine("shared X = 1\nghost a = 2, b = 3\nthread t { fence }");
     assert_eq!(litmus::outcomes(&machine, &["b", "X", "a"]), BTreeSet::from([Outcome::from([3, 1, 2])]));
 }

@@ -118,7 +118,7 @@ pub(super) fn tests() -> Vec<Litmus> {
         },
         Litmus {
             name: "one line, parted",
-            about: "A line is left for another one and come back to: the first of the stores to it has to be in memory, `00` for S from 3, or 2 and the egress slot.",
+            about: "A store to another line separates two stores to a line: the first of them must be in memory, `00` for S from 3, or 2 and the egress slot.",
             text: "line { shared A, B }\n\
                 shared C, Z\n\
                 ghost a, b\n\

@@ -110,7 +110,7 @@ pub(super) fn tests() -> Vec<Litmus> {
         },
         Litmus {
             name: "mutex",
-            about: "What a mutex guards is seen whole by who holds it: `01` and `10` are forbidden everywhere, although it is given back by a plain store.",
+            about: "The holder of a mutex sees its data whole: `01` and `10` are forbidden everywhere, although a plain store releases the mutex.",
             text: "shared M, X, Y\n\
                 ghost a, b\n\
                 thread one { acquire M; X := 1; Y := 1; M := 0 }\n\
@@ -140,7 +140,7 @@ pub(super) fn tests() -> Vec<Litmus> {
         },
         Litmus {
             name: "3.SB+barrier",
-            about: "A barrier is one in every other thread, but it orders nobody but who issues it with each of them: the other two still miss each other with any buffer, `x00`.",
+            about: "A barrier is a fence in every other thread, but orders only its issuer with each of them: the other two still miss each other with any buffer, `x00`.",
             text: "shared X, Y, Z\n\
                 ghost a, b, c\n\
                 thread one { Z := 1; barrier; a = X }\n\

@@ -135,11 +135,11 @@ mod tests {
         for litmus in all() {
             for buffer in buffers() {
                 let (found, expected) = (run(&litmus, buffer), litmus.expected(buffer));
-                let told = |outcomes: BTreeSet<&Outcome>| -> Vec<String> {
+                let describe = |outcomes: BTreeSet<&Outcome>| -> Vec<String> {
                     outcomes.into_iter().map(|outcome| litmus.describe(outcome)).collect()
                 };
                 let (missing, forbidden) =
-                    (told(expected.difference(&found).collect()), told(found.difference(&expected).collect()));
+                    (describe(expected.difference(&found).collect()), describe(found.difference(&expected).collect()));
                 assert!(
                     missing.is_empty() && forbidden.is_empty(),
                     "{} on {buffer}: missing {missing:?}, forbidden {forbidden:?}",
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn no_outcome_is_listed_twice_and_each_shows_everything() {
+    fn no_outcome_is_listed_twice_and_each_has_all_values() {
         for litmus in all() {
             let lists = litmus.outcomes.iter().flat_map(|(_, outcomes)| outcomes.split_whitespace());
             let listed: Vec<_> = lists.collect();
@@ -166,12 +166,12 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_is_made_at_once_changes_no_outcome() {
+    fn stores_without_a_step_of_their_own_change_no_outcome() {
         for litmus in all() {
             for buffer in buffers() {
-                let mut patient = litmus.machine(buffer);
-                patient.set_patient();
-                assert_eq!(outcomes(&patient, litmus.shown), run(&litmus, buffer), "{} on {buffer}", litmus.name);
+                let mut stepwise = litmus.machine(buffer);
+                stepwise.set_store_steps();
+                assert_eq!(outcomes(&stepwise, litmus.shown), run(&litmus, buffer), "{} on {buffer}", litmus.name);
             }
         }
     }

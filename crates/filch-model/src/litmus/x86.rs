@@ -64,7 +64,7 @@ pub(super) fn tests() -> Vec<Litmus> {
         },
         Litmus {
             name: "iwp2.7",
-            about: "Locked instructions have one order for all, also `amd7`: `1010` is forbidden everywhere.",
+            about: "All threads see locked instructions in one order, also `amd7`: `1010` is forbidden everywhere.",
             text: "shared X, Y\n\
                 ghost a, b, c, d\n\
                 thread one { swap(X, 1) }\n\

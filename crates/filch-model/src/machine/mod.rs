@@ -30,8 +30,8 @@
 //!
 //! A store into a buffer that is not full affects no other thread. It commutes with every step of
 //! the other threads and with the draining of the same buffer, and no step can disable it. So the
-//! machine makes the store at once, as part of the step before. [`Machine::set_patient`] turns that
-//! off, and a test compares the two. A store keeps its own step if the specification is told
+//! machine makes the store at once, as part of the step before. [`Machine::set_store_steps`] turns
+//! that off, and a test compares the two. A store keeps its own step if the specification is told
 //! something after it. In a program with a `barrier` all stores keep their own step, because it
 //! matters whether a store came before the barrier.
 
@@ -86,7 +86,7 @@ impl Machine {
     }
 
     /// Gives every store its own step.
-    pub fn set_patient(&mut self) {
+    pub fn set_store_steps(&mut self) {
         self.eager = false;
         self.start();
     }

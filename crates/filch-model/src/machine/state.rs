@@ -7,19 +7,19 @@ use super::Buffer;
 use crate::language::{Program, SyntaxError};
 
 /// The most numbers that a state may have.
-const MOST_NUMBERS: usize = 256;
+const MAX_NUMBERS: usize = 256;
 
 /// Everything that can change in a machine. This is memory, the data of the specification, and each
 /// thread with its store buffer.
 #[derive(Clone)]
 pub struct State {
     length: u16,
-    pub(super) words: [i16; MOST_NUMBERS],
+    pub(super) words: [i16; MAX_NUMBERS],
 }
 
 impl State {
     pub(super) fn empty(layout: &Layout) -> Self {
-        State { length: layout.length as u16, words: [0; MOST_NUMBERS] }
+        State { length: layout.length as u16, words: [0; MAX_NUMBERS] }
     }
 
     fn used(&self) -> &[i16] {
@@ -70,7 +70,7 @@ pub(super) struct ThreadLayout {
     pub(super) counter: usize,
     pub(super) registers: usize,
     /// A bit for each thread that this thread's barrier waits for.
-    pub(super) owed: usize,
+    pub(super) pending_fences: usize,
     /// The number of stores in the buffer. The address and value of each follow, oldest first.
     pub(super) queue: usize,
     /// The number of stores in the egress slot, followed by their addresses and values.
@@ -97,13 +97,13 @@ impl Layout {
         let threads = program.threads.iter().map(|thread| ThreadLayout {
             counter: take(1),
             registers: take(thread.registers),
-            owed: take(1),
+            pending_fences: take(1),
             queue: take(1 + 2 * buffer.capacity()),
             egress: take(slot),
         });
         let threads = threads.collect();
-        if length > MOST_NUMBERS {
-            return Err(SyntaxError::too_large(length, MOST_NUMBERS));
+        if length > MAX_NUMBERS {
+            return Err(SyntaxError::too_large(length, MAX_NUMBERS));
         }
         Ok(Layout { ghosts, extracted, fault, lock, threads, length })
     }

@@ -89,19 +89,19 @@ impl Fault {
     }
 
     /// Describes the fault in words.
-    pub fn sentence(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Fault::Assertion => "an assertion is false",
-            Fault::NoTask => "what was extracted is not a task",
-            Fault::OutOfBounds => "an index is outside its row",
-            Fault::Overflow => "a number does not fit",
-            Fault::Endless => "a loop goes on without a step",
+            Fault::NoTask => "the extracted value is not a task",
+            Fault::OutOfBounds => "an index is out of range",
+            Fault::Overflow => "a number is out of range",
+            Fault::Endless => "a loop runs without a step",
         }
     }
 }
 
 /// More operations without a step than any program has.
-const ENDLESS: usize = 10_000;
+const MAX_LOCAL_OPERATIONS: usize = 10_000;
 
 type Attempt<T> = Result<T, Fault>;
 
@@ -132,7 +132,7 @@ impl Machine {
         }
         self.prepare(&mut state);
         for thread in 0..self.program.threads.len() {
-            self.rest(&mut state, thread, &mut |line, event| note(thread, line, event));
+            self.run_to_next_step(&mut state, thread, &mut |line, event| note(thread, line, event));
         }
         state
     }
@@ -162,7 +162,7 @@ impl Machine {
             alone.each_action(&at, |action| next = Some(action));
             steps += 1;
             match next {
-                Some(action) if steps < ENDLESS => at = alone.after(&at, action),
+                Some(action) if steps < MAX_LOCAL_OPERATIONS => at = alone.after(&at, action),
                 _ => return self.fail(state, Fault::Endless, 0, &mut |_, _| {}),
             }
         }
@@ -291,7 +291,7 @@ impl Machine {
                 let address = self.locate(state, thread, at);
                 free && drained && address.map_or(true, |address| state.words[usize::from(address)] == 0)
             }
-            Operation::BarrierDone => state.words[thread.owed] == 0,
+            Operation::BarrierDone => state.words[thread.pending_fences] == 0,
             // A thread stops before a step, never before one of these.
             Operation::Assign { .. }
             | Operation::SetGhost { .. }
@@ -307,8 +307,8 @@ impl Machine {
             return true;
         };
         let mut registers = [0; 64];
-        let count = thread.owed - thread.registers;
-        registers[..count].copy_from_slice(&state.words[thread.registers..thread.owed]);
+        let count = thread.pending_fences - thread.registers;
+        registers[..count].copy_from_slice(&state.words[thread.registers..thread.pending_fences]);
         registers[usize::from(to)] = self.load(state, thread, address).0;
         self.evaluate(state, &registers, condition) != Ok(0)
     }
@@ -323,7 +323,7 @@ impl Machine {
                     None => state.words[usize::from(address)] = value,
                     Some(_) => coalesce(state, layout.egress, address, value),
                 }
-                self.relieve(state, usize::from(thread));
+                self.clear_pending_fences(state, usize::from(thread));
             }
             Action::Write(thread) => {
                 let layout = self.layout.threads[usize::from(thread)];
@@ -331,17 +331,17 @@ impl Machine {
                     let (address, value) = take_first(state, layout.egress);
                     state.words[usize::from(address)] = value;
                 }
-                self.relieve(state, usize::from(thread));
+                self.clear_pending_fences(state, usize::from(thread));
             }
         }
     }
 
     /// Clears a thread with an empty buffer from all barriers that wait for it. Its fence has
     /// happened.
-    fn relieve(&self, state: &mut State, thread: usize) {
+    fn clear_pending_fences(&self, state: &mut State, thread: usize) {
         if self.is_drained(state, thread) {
             for other in &self.layout.threads {
-                state.words[other.owed] &= !(1 << thread);
+                state.words[other.pending_fences] &= !(1 << thread);
             }
         }
     }
@@ -353,7 +353,7 @@ impl Machine {
         let instruction = &self.program.threads[index].code[counter];
         state.words[thread.counter] += 1;
         match self.execute(state, index, &instruction.operation, instruction.line, note) {
-            Ok(()) => self.rest(state, index, note),
+            Ok(()) => self.run_to_next_step(state, index, note),
             Err(fault) => self.fail(state, fault, instruction.line, note),
         }
     }
@@ -364,13 +364,13 @@ impl Machine {
     }
 
     /// Runs a thread up to its next step. Clears registers that will not be read.
-    fn rest(&self, state: &mut State, index: usize, note: &mut impl FnMut(usize, &dyn Fn() -> Event)) {
+    fn run_to_next_step(&self, state: &mut State, index: usize, note: &mut impl FnMut(usize, &dyn Fn() -> Event)) {
         let thread = self.layout.threads[index];
         let routine = &self.program.threads[index];
-        for _ in 0..ENDLESS {
+        for _ in 0..MAX_LOCAL_OPERATIONS {
             let counter = state.words[thread.counter] as usize;
             let instruction = &routine.code[counter];
-            let goes_on = match &instruction.operation {
+            let continues = match &instruction.operation {
                 Operation::Assign { .. }
                 | Operation::SetGhost { .. }
                 | Operation::JumpUnless { .. }
@@ -383,10 +383,10 @@ impl Machine {
                         && self.buffer != Buffer::None
                         && (state.words[thread.queue] as usize) < self.buffer.capacity()
                 }
-                Operation::BarrierDone => state.words[thread.owed] == 0,
+                Operation::BarrierDone => state.words[thread.pending_fences] == 0,
                 _ => false,
             };
-            if !goes_on {
+            if !continues {
                 if matches!(instruction.operation, Operation::End) {
                     note(instruction.line, &|| Event::Ended);
                 }
@@ -415,8 +415,9 @@ impl Machine {
         note: &mut impl FnMut(usize, &dyn Fn() -> Event),
     ) -> Attempt<()> {
         let thread = self.layout.threads[index];
-        let value =
-            |state: &State, value: &Value| self.evaluate(state, &state.words[thread.registers..thread.owed], value);
+        let value = |state: &State, value: &Value| {
+            self.evaluate(state, &state.words[thread.registers..thread.pending_fences], value)
+        };
         match operation {
             Operation::Assign { to, value: from } => {
                 state.words[thread.registers + usize::from(*to)] = value(state, from)?;
@@ -503,7 +504,8 @@ impl Machine {
             }
             Operation::Barrier => {
                 let others = (0..self.layout.threads.len()).filter(|other| !self.is_drained(state, *other));
-                state.words[thread.owed] = others.fold(0, |owed, other| owed | 1 << other);
+                state.words[thread.pending_fences] =
+                    others.fold(0, |pending_fences, other| pending_fences | 1 << other);
                 note(line, &|| Event::Passed("barrier begins"));
             }
             Operation::BarrierDone => note(line, &|| Event::Passed("barrier ends")),
@@ -525,7 +527,9 @@ impl Machine {
     fn locate(&self, state: &State, thread: &ThreadLayout, place: &Place) -> Attempt<u8> {
         match &place.index {
             None => Ok(place.base),
-            Some(index) => address(place, self.evaluate(state, &state.words[thread.registers..thread.owed], index)?),
+            Some(index) => {
+                address(place, self.evaluate(state, &state.words[thread.registers..thread.pending_fences], index)?)
+            }
         }
     }
 

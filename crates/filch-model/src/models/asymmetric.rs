@@ -21,7 +21,7 @@
 //! - A thief that was refused the barrier must wait until the owner has granted the fence.
 
 use crate::machine::{Claims, Coalescing};
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 const MODEL: Model = Model {
@@ -32,7 +32,7 @@ const MODEL: Model = Model {
     form: &[],
     claims: Claims { at_most_once: true, nothing_lost: true },
     ends: true,
-    takes: Takes { most_tasks: 6, most_thieves: 2, delta: false, extra: false },
+    takes: OptionLimits { most_tasks: 6, most_thieves: 2, delta: false, extra: false },
     cases: Vec::new(),
 };
 
@@ -52,7 +52,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         Model { cases: as_it_is(), ..MODEL },
         Model {
             name: "asymmetric/never-empty",
-            about: "a queue with more tasks than are taken is not called empty",
+            about: "a queue with more tasks than are taken is not reported empty",
             form: &[("NEVER_EMPTY", 1), ("DRAINS", 0), ("STEALS", 1)],
             claims: Claims { at_most_once: true, nothing_lost: false },
             cases: never_empty(),
@@ -60,14 +60,14 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "asymmetric/no-barrier",
-            about: "without the barrier a thief takes what the owner has popped",
+            about: "without the barrier a thief takes a task that the owner has popped",
             form: &[("NO_BARRIER", 1)],
             cases: twice(1).chain(twice(2)).chain([once(0, 1), once(0, 2)]).collect(),
             ..MODEL
         },
         Model {
             name: "asymmetric/barrier-last",
-            about: "with the barrier behind the load of the tail a thief takes what the owner has popped",
+            about: "with the barrier after the load of the tail a thief takes a task that the owner has popped",
             form: &[("BARRIER_LAST", 1)],
             cases: twice(1).chain([once(0, 1)]).collect(),
             ..MODEL
@@ -81,7 +81,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "asymmetric/impatient",
-            about: "a thief that is refused the barrier and does not wait for the owner's fence takes what the owner has popped",
+            about: "a thief without a barrier that does not wait for the owner's fence takes a popped task",
             form: &[("WORKS", 0), ("IMPATIENT", 1)],
             cases: twice(1).chain([once(0, 1)]).collect(),
             ..MODEL
@@ -158,7 +158,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn each_task_is_given_once_with_the_barrier_in_its_place_and_twice_without() {
+    fn each_task_is_extracted_once_with_the_barrier_and_twice_without() {
         confirm(&models());
     }
 }

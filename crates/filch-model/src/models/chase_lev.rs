@@ -20,7 +20,7 @@ use crate::machine::{Claims, Coalescing};
 use crate::models::scenario::{
     GOES_ROUND, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, ONE_STEAL, REUSES, SHRINKS, SHRINKS_EMPTY,
 };
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 pub(in crate::models) fn models() -> Vec<Model> {
@@ -32,7 +32,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         form: &[],
         claims: Claims { at_most_once: true, nothing_lost: true },
         ends: true,
-        takes: Takes { most_tasks: 12, most_thieves: 3, delta: false, extra: false },
+        takes: OptionLimits { most_tasks: 12, most_thieves: 3, delta: false, extra: false },
         cases: holds(),
     };
     let unfenced = |bound| Case::refutes(Claim::AtMostOnce, Parameters::new(bound, 3, 1)).quick();
@@ -56,7 +56,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "chase_lev/array-first",
-            about: "Chase-Lev whose thief looks for the array before it looks at the indices",
+            about: "Chase-Lev whose thief loads the array before the indices",
             form: &[("ARRAY_FIRST", 1)],
             cases: (0..=4).map(array_first).collect(),
             ends: false,
@@ -105,7 +105,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn chase_lev_is_exactly_once_with_the_owners_fence_and_without_it_is_not() {
+    fn chase_lev_is_exactly_once_only_with_the_owners_fence() {
         confirm(&models());
     }
 }

@@ -3,7 +3,7 @@
 //! `fewest` is the minimum number of extra stores of a pop. It is 1 for THEP, because of its echo.
 
 use super::scenario::{
-    DROPPED, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, NOBODY_POPS, ONE_STEAL, REUSES, REUSES_TWO,
+    DROPPED, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, NO_POPS, ONE_STEAL, REUSES, REUSES_TWO,
     REUSES_TWO_OF_THREE, SHRINKS, SHRINKS_EMPTY,
 };
 use super::{Case, Parameters};
@@ -73,7 +73,7 @@ pub(super) fn never_empty() -> Vec<Case> {
         let two = Parameters { thieves: 2, ..exact(Buffer::Bounded(bound), 1, 0) };
         cases.push(Case::holds(Parameters { tasks: 4, ..two }).with(NEVER_EMPTY).quick());
         cases.push(Case::holds(Parameters { tasks: 5, ..two }).with(NEVER_EMPTY).quick());
-        cases.push(Case::holds(Parameters { tasks: 1, ..two }).with(NOBODY_POPS).quick());
+        cases.push(Case::holds(Parameters { tasks: 1, ..two }).with(NO_POPS).quick());
     }
     cases
 }
@@ -102,7 +102,7 @@ pub(super) fn coalescing_spacers() -> Vec<Case> {
 
 /// Cases in which the owner's stores coalesce and no delta helps. They have every delta that leaves
 /// a thief `steals` steals, for more and more tasks.
-pub(super) fn hopeless(coalescing: Coalescing, extra: i16, steals: i16) -> Vec<Case> {
+pub(super) fn no_safe_delta(coalescing: Coalescing, extra: i16, steals: i16) -> Vec<Case> {
     let each = (steals..=6).flat_map(|tasks| (0..=tasks - steals).map(move |delta| (tasks, delta)));
     let case = |(tasks, delta)| {
         let parameters = Parameters::new(2, tasks, 1).with_delta(delta, extra).with_egress(coalescing);

@@ -19,7 +19,7 @@
 
 use crate::machine::{Claims, Coalescing};
 use crate::models::fence_free;
-use crate::models::{Model, Takes};
+use crate::models::{Model, OptionLimits};
 
 pub(in crate::models) fn models() -> Vec<Model> {
     let ff_cl = Model {
@@ -30,7 +30,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         form: &[],
         claims: Claims { at_most_once: true, nothing_lost: true },
         ends: true,
-        takes: Takes { most_tasks: 12, most_thieves: 3, delta: true, extra: true },
+        takes: OptionLimits { most_tasks: 12, most_thieves: 3, delta: true, extra: true },
         cases: [fence_free::exactly_once(0), fence_free::never_empty()].concat(),
     };
     let at_least_once = Claims { at_most_once: false, nothing_lost: true };
@@ -45,7 +45,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         Model {
             name: "ff_cl/no-extra-store",
             about: "FF-CL on a machine that coalesces, without a store between pops: no delta is enough",
-            cases: fence_free::hopeless(Coalescing::Word, 0, 2),
+            cases: fence_free::no_safe_delta(Coalescing::Word, 0, 2),
             ends: false,
             ..ff_cl.clone()
         },
@@ -53,7 +53,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
             name: "ff_cl/beside-the-tail",
             about: "FF-CL whose extra stores go to the line of the tail, on a machine that coalesces lines: no delta is enough",
             form: &[("BESIDE", 1)],
-            cases: [1, 2].map(|extra| fence_free::hopeless(Coalescing::Line, extra, 2)).concat(),
+            cases: [1, 2].map(|extra| fence_free::no_safe_delta(Coalescing::Line, extra, 2)).concat(),
             ends: false,
             ..ff_cl.clone()
         },
@@ -67,7 +67,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "ff_cl/shrinks-unsettled",
-            about: "FF-CL as the safe constructors make it, but with no settling before a smaller array: a thief reads what nobody pushed",
+            about: "FF-CL as the safe constructors make it, but with no settling before a smaller array: a thief reads an unwritten slot",
             form: &[("TRUSTED", 0), ("SETTLES_FIRST", 0)],
             claims: at_least_once,
             cases: fence_free::shrinks_unsettled(),

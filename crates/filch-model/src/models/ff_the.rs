@@ -20,8 +20,8 @@
 
 use crate::machine::{Claims, Coalescing};
 use crate::models::fence_free;
-use crate::models::scenario::NOBODY_POPS;
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::scenario::NO_POPS;
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 pub(in crate::models) fn models() -> Vec<Model> {
@@ -33,7 +33,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         form: &[],
         claims: Claims { at_most_once: true, nothing_lost: true },
         ends: true,
-        takes: Takes { most_tasks: 12, most_thieves: 3, delta: true, extra: true },
+        takes: OptionLimits { most_tasks: 12, most_thieves: 3, delta: true, extra: true },
         cases: [fence_free::exactly_once(0), fence_free::never_empty()].concat(),
     };
     let at_least_once = Claims { at_most_once: false, nothing_lost: true };
@@ -49,7 +49,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         Model {
             name: "ff_the/no-extra-store",
             about: "FF-THE on a machine that coalesces, without a store between pops: no delta is enough",
-            cases: fence_free::hopeless(Coalescing::Word, 0, 1),
+            cases: fence_free::no_safe_delta(Coalescing::Word, 0, 1),
             ends: false,
             ..ff_the.clone()
         },
@@ -57,22 +57,22 @@ pub(in crate::models) fn models() -> Vec<Model> {
             name: "ff_the/beside-the-tail",
             about: "FF-THE whose extra stores go to the line of the tail, on a machine that coalesces lines: no delta is enough",
             form: &[("BESIDE", 1)],
-            cases: [1, 2].map(|extra| fence_free::hopeless(Coalescing::Line, extra, 1)).concat(),
+            cases: [1, 2].map(|extra| fence_free::no_safe_delta(Coalescing::Line, extra, 1)).concat(),
             ends: false,
             ..ff_the.clone()
         },
         Model {
             name: "ff_the/one-spacer",
-            about: "FF-THE whose extra stores all go to one line, which is as good as two",
+            about: "FF-THE whose extra stores all go to one line, which is as safe as two",
             form: &[("ONE_SPACER", 1)],
             cases: fence_free::coalescing_spacers(),
             ..ff_the.clone()
         },
         Model {
             name: "ff_the/hasty-look",
-            about: "FF-THE whose thieves call the queue empty while another is about to withdraw",
+            about: "FF-THE whose thieves report the queue empty while another thief may withdraw",
             form: &[("HASTY", 1)],
-            cases: (0..=4).map(|bound| Case::refutes(Claim::NoFault, hasty(bound)).with(NOBODY_POPS).quick()).collect(),
+            cases: (0..=4).map(|bound| Case::refutes(Claim::NoFault, hasty(bound)).with(NO_POPS).quick()).collect(),
             ends: false,
             ..ff_the.clone()
         },
@@ -86,7 +86,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "ff_the/shrinks-unsettled",
-            about: "FF-THE as the safe constructors make it, but with no settling before a smaller array: a thief reads what nobody pushed",
+            about: "FF-THE as the safe constructors make it, but with no settling before a smaller array: a thief reads an unwritten slot",
             form: &[("TRUSTED", 0), ("SETTLES_FIRST", 0)],
             claims: at_least_once,
             cases: fence_free::shrinks_unsettled(),

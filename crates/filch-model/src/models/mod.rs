@@ -39,14 +39,14 @@ pub struct Model {
     /// Whether the claims include that every fair run ends.
     pub ends: bool,
     /// The numbers that options can set.
-    pub takes: Takes,
+    pub takes: OptionLimits,
     /// The searches and their expected results. Options change the first case.
     pub cases: Vec<Case>,
 }
 
 /// The numbers that a model accepts, and their limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Takes {
+pub struct OptionLimits {
     /// The most tasks. The least is 1; most models have two.
     pub most_tasks: i16,
     /// The most thieves. The least is 1; 0 means that the number is fixed.

@@ -46,7 +46,7 @@ pub(super) const GOES_ROUND: Scenario = &[("PREFILLED", 2), ("POPS", 1), ("BETWE
 pub(super) const NEVER_EMPTY: Scenario = &[("NEVER_EMPTY", 1), ("POPS", 1), ("STEALS", 1)];
 
 /// The owner only waits until the thieves are gone. Each thief steals once.
-pub(super) const NOBODY_POPS: Scenario = &[("NEVER_EMPTY", 1), ("STEALS", 1)];
+pub(super) const NO_POPS: Scenario = &[("NEVER_EMPTY", 1), ("STEALS", 1)];
 
 /// The owner pops once and is dropped; a thief takes the rest.
 pub(super) const DROPPED: Scenario = &[("DROPPED", 1), ("DRAINS", 0), ("POPS", 1), ("STEALS", 1)];

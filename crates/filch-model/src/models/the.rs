@@ -15,7 +15,7 @@ use crate::machine::{Claims, Coalescing};
 use crate::models::scenario::{
     GOES_ROUND, GROWS, GROWS_AFTER_A_POP, GROWS_UNDER_THEFT, NEVER_EMPTY, ONE_STEAL, REUSES, SHRINKS, SHRINKS_EMPTY,
 };
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 pub(in crate::models) fn models() -> Vec<Model> {
@@ -27,7 +27,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         form: &[],
         claims: Claims { at_most_once: true, nothing_lost: true },
         ends: true,
-        takes: Takes { most_tasks: 12, most_thieves: 3, delta: false, extra: false },
+        takes: OptionLimits { most_tasks: 12, most_thieves: 3, delta: false, extra: false },
         cases: holds(),
     };
     let unfenced = |name, about, form| {
@@ -40,7 +40,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         unfenced("the/thief-unfenced", "THE without the thief's fence", &[("THIEF_FENCED", 0)]),
         Model {
             name: "the/no-spare-slot",
-            about: "THE whose owner fills every slot, also the one that a thief is still reading",
+            about: "THE whose owner fills every slot, even the slot that a thief is still reading",
             form: &[("SPARE", 0)],
             cases: (0..=4)
                 .map(|bound| Case::refutes(Claim::AtMostOnce, Parameters::new(bound, 4, 1)).with(GROWS).quick())
@@ -94,7 +94,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn the_is_exactly_once_with_its_fences_and_with_either_missing_it_is_not() {
+    fn the_is_exactly_once_only_with_both_fences() {
         confirm(&models());
     }
 }

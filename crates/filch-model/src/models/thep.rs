@@ -27,7 +27,7 @@
 use crate::machine::{Buffer, Claims};
 use crate::models::fence_free::{self, exact};
 use crate::models::scenario::Scenario;
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 /// The owner pops once and then stops.
@@ -42,13 +42,13 @@ const THREE_STEALS: Scenario = &[("STEALS", 3)];
 pub(in crate::models) fn models() -> Vec<Model> {
     let thep = Model {
         name: "thep",
-        about: "THEP: the owner pops without a fence and echoes the thief, which waits for it if need be",
+        about: "THEP: the owner pops without a fence and echoes the thief, which waits for it if necessary",
         mirrors: "crates/filch-queue/src/thep.rs",
         text: include_str!("thep.tso"),
         form: &[],
         claims: Claims { at_most_once: true, nothing_lost: true },
         ends: true,
-        takes: Takes { most_tasks: 12, most_thieves: 3, delta: true, extra: true },
+        takes: OptionLimits { most_tasks: 12, most_thieves: 3, delta: true, extra: true },
         cases: fence_free::exactly_once(1),
     };
     let at_least_once = Claims { at_most_once: false, nothing_lost: true };
@@ -65,21 +65,21 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "thep/never-empty",
-            about: "THEP on a queue that is never empty: no steal says that it is, though one may wait for ever",
+            about: "THEP on a queue that is never empty: no steal reports it empty, but a thief may wait forever",
             cases: fence_free::never_empty(),
             ends: false,
             ..thep.clone()
         },
         Model {
             name: "thep/owner-stops",
-            about: "THEP with an owner that stops popping while tasks are left: a thief waits for ever",
+            about: "THEP with an owner that stops popping while tasks are left: a thief waits forever",
             claims: at_most_once,
             cases: (1..=4).map(|bound| Case::refutes(Claim::Ends, left(bound)).with(OWNER_STOPS).quick()).collect(),
             ..thep.clone()
         },
         Model {
             name: "thep/owner-only-pushes",
-            about: "THEP with an owner that pops no more but pushes beyond delta: a thief need not wait",
+            about: "THEP with an owner that pops no more but pushes beyond delta: a thief does not wait",
             claims: at_most_once,
             cases: (0..=2).map(|bound| Case::holds(pushed(bound)).with(OWNER_ONLY_PUSHES).quick()).collect(),
             ..thep.clone()
@@ -101,7 +101,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "thep/figure",
-            about: "THEP as in figure 5, whose thief then waits for ever",
+            about: "THEP as in figure 5, whose thief then waits forever",
             mirrors: "figure 5 of Fence-Free Work Stealing on Bounded TSO Processors",
             form: &[("FIGURE", 1)],
             claims: at_most_once,
@@ -112,7 +112,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "thep/counter-comes-round",
-            about: "THEP with so small a counter that it comes round while an echo is in the store buffer",
+            about: "THEP with a counter so small that it wraps while an echo is in the store buffer",
             form: &[("COUNTERS", 3)],
             cases: (2..=4)
                 .map(|bound| Parameters::new(bound, 4, 1).with_delta(2, 1))
@@ -131,7 +131,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "thep/shrinks-unsettled",
-            about: "THEP as the safe constructors make it, but with no settling before a smaller array: a thief reads what nobody pushed",
+            about: "THEP as the safe constructors make it, but with no settling before a smaller array: a thief reads an unwritten slot",
             form: &[("TRUSTED", 0), ("SETTLES_FIRST", 0)],
             claims: at_least_once,
             cases: fence_free::shrinks_unsettled(),

@@ -21,32 +21,32 @@ pub fn endless(machine: &Machine) -> Option<Counterexample> {
     let graph = Graph::of(machine);
     let mut member = vec![u32::MAX; graph.len()];
     let mut best: Option<(Vec<Action>, Vec<Action>)> = None;
-    for (number, part) in parts(&graph).iter().enumerate() {
-        for state in part {
+    for (number, component) in components(&graph).iter().enumerate() {
+        for state in component {
             member[*state as usize] = number as u32;
         }
         let inside = |state: u32| member[state as usize] == number as u32;
-        if let Some(round) = fair_round(machine, &graph, part, &inside) {
-            let way = graph.way_to(part[0]);
-            if best.as_ref().is_none_or(|(shortest, _)| way.len() < shortest.len()) {
-                best = Some((way, round));
+        if let Some(cycle) = fair_cycle(machine, &graph, component, &inside) {
+            let path = graph.path_to(component[0]);
+            if best.as_ref().is_none_or(|(shortest, _)| path.len() < shortest.len()) {
+                best = Some((path, cycle));
             }
         }
     }
-    best.map(|(way, round)| {
-        let repeats_from = Some(way.len());
-        Counterexample { claim: Claim::Ends, steps: [way, round].concat(), repeats_from }
+    best.map(|(path, cycle)| {
+        let repeats_from = Some(path.len());
+        Counterexample { claim: Claim::Ends, steps: [path, cycle].concat(), repeats_from }
     })
 }
 
 /// Returns the strongly connected components that have a step inside, each as its states. Uses
 /// Tarjan's algorithm without recursion.
-fn parts(graph: &Graph) -> Vec<Vec<u32>> {
+fn components(graph: &Graph) -> Vec<Vec<u32>> {
     const UNSEEN: u32 = u32::MAX;
     let count = graph.len();
     let (mut order, mut low) = (vec![UNSEEN; count], vec![0u32; count]);
     let mut open = vec![false; count];
-    let (mut stack, mut parts, mut next) = (Vec::new(), Vec::new(), 0);
+    let (mut stack, mut components, mut next) = (Vec::new(), Vec::new(), 0);
     let mut path: Vec<(u32, usize)> = Vec::new();
     for root in 0..count as u32 {
         if order[root as usize] != UNSEEN {
@@ -75,47 +75,53 @@ fn parts(graph: &Graph) -> Vec<Vec<u32>> {
                 low[*parent as usize] = low[*parent as usize].min(low[at]);
             }
             if low[at] == order[at] {
-                let begin = stack.iter().rposition(|member| *member as usize == at).expect("it is open");
-                let part = stack.split_off(begin);
-                for member in &part {
+                let begin = stack.iter().rposition(|member| *member as usize == at).expect("the state is on the stack");
+                let component = stack.split_off(begin);
+                for member in &component {
                     open[*member as usize] = false;
                 }
-                if part.len() > 1 || graph.steps_of(part[0]).iter().any(|(_, target)| *target == part[0]) {
-                    parts.push(part);
+                if component.len() > 1 || graph.steps_of(component[0]).iter().any(|(_, target)| *target == component[0])
+                {
+                    components.push(component);
                 }
             }
         }
     }
-    parts
+    components
 }
 
 /// Returns a cycle through the component that is fair when it repeats. The cycle starts and ends in
 /// the component's first state. Returns `None` if no such cycle exists.
-fn fair_round(machine: &Machine, graph: &Graph, part: &[u32], inside: &dyn Fn(u32) -> bool) -> Option<Vec<Action>> {
+fn fair_cycle(
+    machine: &Machine,
+    graph: &Graph,
+    component: &[u32],
+    inside: &dyn Fn(u32) -> bool,
+) -> Option<Vec<Action>> {
     let threads = machine.threads().len() as u8;
     let kinds: [fn(u8) -> Action; 3] = [Action::Run, Action::Drain, Action::Write];
-    let (mut round, mut at) = (Vec::new(), part[0]);
+    let (mut cycle, mut at) = (Vec::new(), component[0]);
     for action in (0..threads).flat_map(|thread| kinds.map(|kind| kind(thread))) {
         let possible = |state: u32| graph.steps_of(state).iter().any(|(step, _)| *step == action);
-        if part.iter().any(|state| !possible(*state)) {
-            at = walk(graph, at, inside, &mut round, &|state| !possible(state));
+        if component.iter().any(|state| !possible(*state)) {
+            at = walk(graph, at, inside, &mut cycle, &|state| !possible(state));
         } else {
             let made =
                 |state: u32| graph.steps_of(state).iter().find(|(step, to)| *step == action && inside(*to)).copied();
-            part.iter().find(|state| made(**state).is_some())?;
-            at = walk(graph, at, inside, &mut round, &|state| made(state).is_some());
-            let (step, target) = made(at).expect("it was walked to");
-            round.push(step);
+            component.iter().find(|state| made(**state).is_some())?;
+            at = walk(graph, at, inside, &mut cycle, &|state| made(state).is_some());
+            let (step, target) = made(at).expect("the walk ends in a state with this step");
+            cycle.push(step);
             at = target;
         }
     }
-    if round.is_empty() {
+    if cycle.is_empty() {
         let (step, target) = graph.steps_of(at).iter().find(|(_, to)| inside(*to)).copied()?;
-        round.push(step);
+        cycle.push(step);
         at = target;
     }
-    walk(graph, at, inside, &mut round, &|state| state == part[0]);
-    Some(round)
+    walk(graph, at, inside, &mut cycle, &|state| state == component[0]);
+    Some(cycle)
 }
 
 /// Walks inside a component to the nearest matching state, and returns that state.
@@ -123,19 +129,19 @@ fn walk(
     graph: &Graph,
     from: u32,
     inside: &dyn Fn(u32) -> bool,
-    way: &mut Vec<Action>,
-    will_do: &dyn Fn(u32) -> bool,
+    path: &mut Vec<Action>,
+    is_target: &dyn Fn(u32) -> bool,
 ) -> u32 {
     let mut parents = HashMap::from([(from, None)]);
     let mut pending = VecDeque::from([from]);
     while let Some(state) = pending.pop_front() {
-        if will_do(state) {
+        if is_target(state) {
             let (mut back, mut at) = (Vec::new(), state);
             while let Some((parent, action)) = parents[&at] {
                 back.push(action);
                 at = parent;
             }
-            way.extend(back.into_iter().rev());
+            path.extend(back.into_iter().rev());
             return state;
         }
         for (action, target) in graph.steps_of(state) {
@@ -145,5 +151,5 @@ fn walk(
             }
         }
     }
-    unreachable!("every state of a part can be reached from every other");
+    unreachable!("every state of a component can be reached from every other");
 }

@@ -25,7 +25,7 @@ impl Graph {
 
     /// Explores a machine breadth-first, up to the first matching state. Returns the number of that
     /// state, if there is one.
-    fn up_to(machine: &Machine, mut is_it: impl FnMut(&State) -> bool) -> (Self, Option<u32>) {
+    fn up_to(machine: &Machine, mut is_target: impl FnMut(&State) -> bool) -> (Self, Option<u32>) {
         let hasher = BuildHasherDefault::<DefaultHasher>::default();
         let initial = machine.initial().clone();
         let mut numbers = HashMap::from([(hasher.hash_one(&initial), 0u32)]);
@@ -33,7 +33,7 @@ impl Graph {
         let mut pending = VecDeque::from([initial]);
         let mut number = 0;
         while let Some(state) = pending.pop_front() {
-            if is_it(&state) {
+            if is_target(&state) {
                 return (graph, Some(number));
             }
             machine.each_action(&state, |action| {
@@ -75,14 +75,14 @@ impl Graph {
     }
 
     /// The shortest path to a state.
-    pub(super) fn way_to(&self, mut state: u32) -> Vec<Action> {
-        let mut way = Vec::new();
+    pub(super) fn path_to(&self, mut state: u32) -> Vec<Action> {
+        let mut path = Vec::new();
         while let Some((from, action)) = self.parents[state as usize] {
-            way.push(action);
+            path.push(action);
             state = from;
         }
-        way.reverse();
-        way
+        path.reverse();
+        path
     }
 }
 
@@ -94,5 +94,5 @@ pub(super) fn shortest(machine: &Machine) -> Option<Counterexample> {
         broken.is_some()
     });
     let (claim, state) = (broken?, found?);
-    Some(Counterexample { claim, steps: graph.way_to(state), repeats_from: None })
+    Some(Counterexample { claim, steps: graph.path_to(state), repeats_from: None })
 }

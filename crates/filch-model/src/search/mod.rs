@@ -8,7 +8,7 @@ pub mod fair;
 pub mod graph;
 mod model;
 
-pub(crate) use model::{properties, Watched};
+pub(crate) use model::{properties, MachineModel};
 
 use std::time::{Duration, Instant};
 
@@ -41,12 +41,12 @@ impl Claim {
     /// Describes what happens if the claim is broken.
     pub fn refutation(self) -> &'static str {
         match self {
-            Claim::NoFault => "a thread meets a fault",
+            Claim::NoFault => "a thread has a fault",
             Claim::AtMostOnce => "a task is extracted twice",
             Claim::NothingLost => "a task is lost",
-            Claim::EndsWell => "the last state is not as it should be",
+            Claim::EndsWell => "a condition under `finally` is false",
             Claim::NeverStuck => "a thread is stuck",
-            Claim::Ends => "a fair run goes on for ever",
+            Claim::Ends => "a fair run never ends",
         }
     }
 }
@@ -132,30 +132,30 @@ pub struct Effort {
 }
 
 /// Searches all states, and reports progress from time to time.
-pub fn run(machine: &Machine, effort: Effort, tell: &mut dyn FnMut(Progress)) -> Outcome {
+pub fn run(machine: &Machine, effort: Effort, report: &mut dyn FnMut(Progress)) -> Outcome {
     let start = Instant::now();
     let checker =
         machine.clone().checker().threads(effort.threads).finish_when(HasDiscoveries::AnyFailures).spawn_bfs();
-    let look = |checker: &dyn Checker<Machine>| Progress {
+    let progress_of = |checker: &dyn Checker<Machine>| Progress {
         states: checker.unique_state_count(),
         steps: checker.state_count(),
         depth: checker.max_depth(),
         time: start.elapsed(),
         search_time: start.elapsed(),
     };
-    let mut told = Instant::now();
+    let mut last_report = Instant::now();
     while !checker.is_done() {
         std::thread::sleep(Duration::from_millis(2).min(start.elapsed()));
-        if told.elapsed() > Duration::from_millis(200) {
-            tell(look(&checker));
-            told = Instant::now();
+        if last_report.elapsed() > Duration::from_millis(200) {
+            report(progress_of(&checker));
+            last_report = Instant::now();
         }
     }
     // A thread that panicked has ended too, and `join` propagates its panic.
     let checker = checker.join();
-    let progress = look(&checker);
+    let progress = progress_of(&checker);
     if let Some(path) = checker.discoveries().into_values().next() {
-        let claim = Claim::broken_in(machine, path.last_state()).expect("this is why it was found");
+        let claim = Claim::broken_in(machine, path.last_state()).expect("the search found a state that breaks a claim");
         let found = Counterexample { claim, steps: path.into_actions(), repeats_from: None };
         // stateright continues for a while and keeps the last counterexample that it found. That
         // counterexample, and the claim it breaks, may differ from run to run.

@@ -6,7 +6,7 @@ use super::Claim;
 use crate::machine::{Action, Machine, State};
 
 /// A model that wraps a machine.
-pub(crate) trait Watched: Model {
+pub(crate) trait MachineModel: Model {
     fn machine(&self) -> &Machine;
 
     fn machine_state(state: &Self::State) -> &State;
@@ -15,13 +15,13 @@ pub(crate) trait Watched: Model {
 /// The property that a state breaks no claim, for stateright.
 ///
 /// All claims are one property: for each property, stateright hashes its name at every state.
-pub(crate) fn properties<M: Watched>() -> Vec<Property<M>> {
+pub(crate) fn properties<M: MachineModel>() -> Vec<Property<M>> {
     vec![Property::always("no claim is broken", |model, state| {
         Claim::broken_in(model.machine(), M::machine_state(state)).is_none()
     })]
 }
 
-impl Watched for Machine {
+impl MachineModel for Machine {
     fn machine(&self) -> &Machine {
         self
     }

@@ -6,10 +6,10 @@ use core::iter::FusedIterator;
 use core::mem;
 use core::ptr;
 
-use super::segment::{Run, Segment, MOST_SLOTS};
+use super::segment::{Run, Segment, MAX_SLOTS};
 
 /// The minimum number of slots that a batch allocates when it grows task by task.
-const fn fewest_slots<T>() -> u32 {
+const fn min_slots<T>() -> u32 {
     if size_of::<T>() <= 1024 {
         8
     } else {
@@ -89,22 +89,22 @@ impl<T> Batch<T> {
 
     /// Makes room for `more` tasks after the youngest.
     ///
-    /// It makes room for fewer if a segment cannot hold so many. There is a segment afterwards.
+    /// It makes room for fewer if a segment cannot hold that many. There is a segment afterwards.
     #[cold]
     #[inline(never)]
     fn open(&mut self, more: usize) {
-        let more = more.min(MOST_SLOTS as usize) as u32;
+        let more = more.min(MAX_SLOTS as usize) as u32;
         // At least as many slots as the batch has tasks, so that a batch of any length has few
         // runs. The size of the segment is no measure: it may be that of the queue that the batch
         // was stolen from.
         let capacity = if self.len == 0 {
             if more == 1 {
-                fewest_slots::<T>()
+                min_slots::<T>()
             } else {
                 more
             }
         } else {
-            more.max(self.len.min(MOST_SLOTS as usize) as u32).clamp(fewest_slots::<T>(), MOST_SLOTS)
+            more.max(self.len.min(MAX_SLOTS as usize) as u32).clamp(min_slots::<T>(), MAX_SLOTS)
         };
         let segment = Segment::allocate(capacity)
             .or_else(|_| Segment::allocate(more))

@@ -28,17 +28,17 @@ const FIRST_RING: u32 = if cfg!(loom) { 2 } else { 64 };
 /// The factor by which the next ring is larger.
 const GROWTH: u32 = if cfg!(loom) { 2 } else { 4 };
 
-/// A cell of the ring.
-struct Entry {
+/// A cell of the ring: the fields of an entry as atomics.
+struct EntryCell {
     start: AtomicU32,
     base: AtomicU32,
     segment: AtomicPtr<()>,
 }
 
-/// The content of an entry.
+/// An entry of the directory.
 ///
 /// Positions from `start` on are in the slots of `segment` from `base` on.
-pub(super) struct Stretch<T> {
+pub(super) struct Entry<T> {
     pub(super) start: u32,
     pub(super) base: u32,
     /// `None` only before the first push.
@@ -54,7 +54,7 @@ struct Header {
 
 /// A pointer to a ring of entries. It is valid until the queue is dropped.
 #[derive(Clone, Copy)]
-pub(super) struct Directory(Row<Header, Entry>);
+pub(super) struct Directory(Row<Header, EntryCell>);
 
 impl Directory {
     /// Allocates the first ring.
@@ -63,12 +63,12 @@ impl Directory {
     }
 
     fn allocate(entries: u32, before: *mut (), start: u32) -> Result<Self, CapacityError> {
-        let entry = |_| Entry {
+        let cell = |_| EntryCell {
             start: AtomicU32::new(start),
             base: AtomicU32::new(0),
             segment: AtomicPtr::new(ptr::null_mut()),
         };
-        Row::allocate(Header { mask: entries - 1, before }, entries, entry).map(Directory)
+        Row::allocate(Header { mask: entries - 1, before }, entries, cell).map(Directory)
     }
 
     /// # Safety
@@ -94,7 +94,7 @@ impl Directory {
         self.header().mask + 1
     }
 
-    fn entry(&self, number: u32) -> &Entry {
+    fn cell(&self, number: u32) -> &EntryCell {
         // SAFETY: the cell is within the ring.
         unsafe { &*self.0.cell(number & self.header().mask) }
     }
@@ -102,11 +102,11 @@ impl Directory {
     /// Writes the entry of this number.
     ///
     /// Only the owner calls it. Relaxed: see the module.
-    pub(super) fn set<T>(&self, number: u32, stretch: Stretch<T>) {
-        let entry = self.entry(number);
-        entry.start.store(stretch.start, Ordering::Relaxed);
-        entry.base.store(stretch.base, Ordering::Relaxed);
-        entry.segment.store(stretch.segment.map_or(ptr::null_mut(), Segment::as_ptr), Ordering::Relaxed);
+    pub(super) fn set<T>(&self, number: u32, entry: Entry<T>) {
+        let cell = self.cell(number);
+        cell.start.store(entry.start, Ordering::Relaxed);
+        cell.base.store(entry.base, Ordering::Relaxed);
+        cell.segment.store(entry.segment.map_or(ptr::null_mut(), Segment::as_ptr), Ordering::Relaxed);
     }
 
     /// Returns the content of the entry of this number.
@@ -117,20 +117,20 @@ impl Directory {
     ///
     /// The directory belongs to a queue of such tasks. If the caller is a thief, the entry belongs
     /// to its claim, or to an earlier claim.
-    pub(super) unsafe fn get<T>(&self, number: u32) -> Stretch<T> {
-        let entry = self.entry(number);
-        Stretch {
-            start: entry.start.load(Ordering::Relaxed),
-            base: entry.base.load(Ordering::Relaxed),
+    pub(super) unsafe fn get<T>(&self, number: u32) -> Entry<T> {
+        let cell = self.cell(number);
+        Entry {
+            start: cell.start.load(Ordering::Relaxed),
+            base: cell.base.load(Ordering::Relaxed),
             // SAFETY: the caller guarantees it, and entries are only set from segments of such
             // tasks.
-            segment: unsafe { Segment::from_ptr(entry.segment.load(Ordering::Relaxed)) },
+            segment: unsafe { Segment::from_ptr(cell.segment.load(Ordering::Relaxed)) },
         }
     }
 
     /// Returns the start position of the entry of this number.
     pub(super) fn start(&self, number: u32) -> u32 {
-        self.entry(number).start.load(Ordering::Relaxed)
+        self.cell(number).start.load(Ordering::Relaxed)
     }
 
     /// Returns the youngest entry that starts within `count` positions from `top` on.
@@ -186,11 +186,7 @@ impl Directory {
         let too_large = CapacityError::TooLarge { requested: needed as usize, limit: 1 << 31 };
         let entries = needed.checked_next_power_of_two().ok_or(too_large)?;
         let entries = entries.max(self.capacity().saturating_mul(GROWTH).min(1 << 31));
-        let start = if has_flaw("bulk: a larger ring that says of entries it has not that they start at 0") {
-            0
-        } else {
-            bottom
-        };
+        let start = if has_flaw("bulk: a larger ring whose unused entries start at 0") { 0 } else { bottom };
         let larger = Directory::allocate(entries, self.as_ptr(), start)?;
         for n in 0..=last.wrapping_sub(first) {
             let number = first.wrapping_add(n);

@@ -37,7 +37,7 @@ impl Fraction {
         }
     }
 
-    pub(super) fn is_nothing(self) -> bool {
+    pub(super) fn is_zero(self) -> bool {
         self.0 == 0.0
     }
 
@@ -66,12 +66,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_share_is_refused_with_a_sentence() {
+    fn an_invalid_share_is_an_error_that_names_the_valid_range() {
         for wrong in [f64::NAN, -0.1, 1.1, f64::INFINITY, f64::NEG_INFINITY, -f64::MIN_POSITIVE] {
             let error = Fraction::new(wrong).err().unwrap();
             assert_eq!(error.fraction().to_bits(), wrong.to_bits());
             assert!(std::format!("{error}").contains("from 0 to 1"));
         }
-        assert!(Fraction::new(-0.0).unwrap().is_nothing());
+        assert!(Fraction::new(-0.0).unwrap().is_zero());
     }
 }

@@ -183,7 +183,7 @@ pub fn new<T: Send>() -> (Owner<T>, Thief<T>) {
     starting_at(0, 0).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Creates a queue with counts as if so many tasks had been stolen and popped.
+/// Creates a queue with counts as if `stolen` and `popped` tasks had been taken.
 #[doc(hidden)]
 pub fn starting_at<T: Send>(stolen: u32, popped: u32) -> Result<(Owner<T>, Thief<T>), CapacityError> {
     let words = Words::new(stolen, popped)?;
@@ -206,7 +206,7 @@ impl<T> Owner<T> {
     #[inline]
     pub fn push(&self, task: T) {
         if let Err(error) = self.try_push(task) {
-            crate::error::refuse(error);
+            crate::error::panic_with(error);
         }
     }
 
@@ -218,7 +218,7 @@ impl<T> Owner<T> {
         if self.used.get() == self.room.get() {
             // SAFETY: the caller is the owner.
             match unsafe { self.words.make_room(self.fill(), self.anchor.get(), self.pushed.get()) } {
-                Ok(place) => self.go_to(place),
+                Ok(place) => self.set_place(place),
                 Err(cause) => return Err(PushError::new(task, cause)),
             }
         }
@@ -244,7 +244,7 @@ impl<T> Owner<T> {
     #[inline]
     pub fn push_batch(&self, batch: Batch<T>) {
         if let Err(error) = self.try_push_batch(batch) {
-            crate::error::refuse(error);
+            crate::error::panic_with(error);
         }
     }
 
@@ -255,7 +255,7 @@ impl<T> Owner<T> {
     pub fn try_push_batch(&self, batch: Batch<T>) -> Result<(), PushError<Batch<T>>> {
         let anchor = self.anchor.get();
         // SAFETY: the caller is the owner.
-        let count = match unsafe { self.words.admit(anchor, self.pushed.get(), &batch) } {
+        let count = match unsafe { self.words.reserve_for_batch(anchor, self.pushed.get(), &batch) } {
             Ok(count) => count,
             Err(cause) => return Err(PushError::new(batch, cause)),
         };
@@ -263,14 +263,14 @@ impl<T> Owner<T> {
         let mut place = Place { slots: self.slots.get(), fill: self.fill() };
         let (mut bottom, top) = (anchor.bottom(self.pushed.get()), anchor.top());
         if !older.is_empty() {
-            // SAFETY: the caller is the owner, and the batch was admitted.
+            // SAFETY: the caller is the owner, and room for the batch is reserved.
             (place, bottom) = unsafe { self.words.put_all(place, bottom, older, top) };
         }
         if youngest.len() > 0 {
             // SAFETY: as above.
             place = unsafe { self.words.put(place, bottom, youngest, limit, top) };
         }
-        self.go_to(place);
+        self.set_place(place);
         self.publish(count);
         Ok(())
     }
@@ -281,7 +281,7 @@ impl<T> Owner<T> {
     }
 
     #[inline(always)]
-    fn go_to(&self, place: Place<T>) {
+    fn set_place(&self, place: Place<T>) {
         self.slots.set(place.slots);
         self.used.set(place.fill.used);
         self.room.set(place.fill.room);
@@ -294,7 +294,7 @@ impl<T> Owner<T> {
         self.pushed.set(pushed);
         // Release: a thief that sees the count sees the tasks, and the directory that leads to
         // them.
-        self.words.young.pushed.store(pushed, Ordering::Release);
+        self.words.owner.pushed.store(pushed, Ordering::Release);
     }
 
     /// Takes the youngest task.
@@ -323,7 +323,7 @@ impl<T> Owner<T> {
         self.anchor.set(anchor.after_pop());
         if self.used.get() == 0 {
             // SAFETY: the caller is the owner, and has just taken the position below the entry.
-            self.go_to(unsafe { self.words.step_back(self.room.get(), anchor.bottom(pushed).wrapping_sub(1)) });
+            self.set_place(unsafe { self.words.step_back(self.room.get(), anchor.bottom(pushed).wrapping_sub(1)) });
         }
         let used = self.used.get() - 1;
         self.used.set(used);
@@ -402,7 +402,7 @@ impl<T> Thief<T> {
 /// No other thread steals meanwhile.
 #[inline]
 unsafe fn steal<T>(words: &Words<T>, fraction: Fraction) -> Batch<T> {
-    if fraction.is_nothing() {
+    if fraction.is_zero() {
         return Batch::new();
     }
     // SAFETY: the caller guarantees it.

@@ -6,25 +6,25 @@
 use alloc::vec::Vec;
 
 use super::batch::Batch;
-use super::directory::{Directory, Stretch};
-use super::segment::{Run, Segment, MOST_SLOTS};
+use super::directory::{Directory, Entry};
+use super::segment::{Run, Segment, MAX_SLOTS};
 use super::words::{Anchor, Words};
 use crate::sync::{has_flaw, Ordering, TaskCell};
 use crate::CapacityError;
 
 /// The maximum number of tasks in a queue.
-const LIMIT: u32 = MOST_SLOTS;
+const LIMIT: u32 = MAX_SLOTS;
 
 /// The number of slots of the first block that the owner allocates.
 const FIRST_BLOCK: u32 = if cfg!(loom) { 2 } else { 32 };
 /// The minimum number of free slots for which an entry of the directory pays off.
-const LEAST_SPARE: u32 = if cfg!(loom) { 1 } else { 8 };
+const MIN_SPARE: u32 = if cfg!(loom) { 1 } else { 8 };
 /// The maximum number of tasks in a run that is copied.
 ///
-/// Runs of more tasks, or of more bytes than `FEW_BYTES`, are linked. Copying makes few entries of
-/// many small batches.
-const FEW_TASKS: u32 = if cfg!(loom) { 1 } else { 32 };
-const FEW_BYTES: usize = 4096;
+/// Runs of more tasks, or of more bytes than `MAX_COPIED_BYTES`, are linked. Copying makes few
+/// entries of many small batches.
+const MAX_COPIED_TASKS: u32 = if cfg!(loom) { 1 } else { 32 };
+const MAX_COPIED_BYTES: usize = 4096;
 
 /// Returns the maximum number of slots of the owner's blocks.
 const fn largest_block<T>() -> u32 {
@@ -43,7 +43,7 @@ const fn largest_block<T>() -> u32 {
 
 /// Returns whether a run is so short that its tasks are moved, not linked.
 fn is_short<T>(len: u32) -> bool {
-    len <= FEW_TASKS && len as usize * size_of::<T>() <= FEW_BYTES
+    len <= MAX_COPIED_TASKS && len as usize * size_of::<T>() <= MAX_COPIED_BYTES
 }
 
 /// The owner's place in the youngest entry.
@@ -100,7 +100,7 @@ impl<T> Drop for Spare<T> {
 }
 
 /// State that the owner needs only in its slow paths.
-pub(super) struct Books<T> {
+pub(super) struct OwnerState<T> {
     pub(super) ring: Directory,
     /// The number of the youngest entry.
     pub(super) last: u32,
@@ -111,28 +111,28 @@ pub(super) struct Books<T> {
     next_block: u32,
 }
 
-impl<T> Books<T> {
+impl<T> OwnerState<T> {
     pub(super) fn new(ring: Directory, last: u32) -> Self {
-        Books { ring, last, first: last, spare: None, next_block: FIRST_BLOCK.min(largest_block::<T>()) }
+        OwnerState { ring, last, first: last, spare: None, next_block: FIRST_BLOCK.min(largest_block::<T>()) }
     }
 
     /// Drops the spare slots, which are not in the directory.
-    pub(super) fn spend(&mut self) {
+    pub(super) fn drop_spare(&mut self) {
         self.spare = None;
     }
 
-    /// Returns whether so many slots of a segment are worth keeping.
+    /// Returns whether `len` free slots of a segment are worth keeping.
     ///
     /// A large segment is not kept for a few of its slots.
-    fn wants(&self, segment: Segment<T>, len: u32) -> bool {
-        let kept = self.spare.as_ref().map_or(LEAST_SPARE - 1, Spare::len);
+    fn is_worth_keeping(&self, segment: Segment<T>, len: u32) -> bool {
+        let kept = self.spare.as_ref().map_or(MIN_SPARE - 1, Spare::len);
         // SAFETY: the caller knows a party.
         len > kept && unsafe { segment.capacity() } <= largest_block::<T>()
     }
 
     /// Takes over slots that are no longer used, and their party.
-    fn offer(&mut self, spare: Spare<T>) {
-        if self.wants(spare.segment, spare.len()) {
+    fn recycle(&mut self, spare: Spare<T>) {
+        if self.is_worth_keeping(spare.segment, spare.len()) {
             self.spare = Some(spare);
         }
     }
@@ -140,9 +140,9 @@ impl<T> Books<T> {
     /// Leaves the youngest entry and returns the number of the next entry.
     ///
     /// If the youngest entry is empty, the next entry replaces it. Otherwise it comes after it.
-    fn leave(&mut self, fill: Fill) -> u32 {
+    fn close_entry(&mut self, fill: Fill) -> u32 {
         // SAFETY: the entry belongs to the owner.
-        let Stretch { base, segment, .. } = unsafe { self.ring.get::<T>(self.last) };
+        let Entry { base, segment, .. } = unsafe { self.ring.get::<T>(self.last) };
         let Some(segment) = segment else {
             return self.last;
         };
@@ -150,10 +150,10 @@ impl<T> Books<T> {
         if fill.used == 0 {
             // No thief claimed a task of this entry: the bottom is back at its start, or never left
             // it, and the top is no higher than the bottom. Its party passes to the spare.
-            self.offer(spare);
+            self.recycle(spare);
             return self.last;
         }
-        if self.wants(segment, spare.len()) {
+        if self.is_worth_keeping(segment, spare.len()) {
             // SAFETY: the entry is a party and stays.
             unsafe { segment.join() };
             self.spare = Some(spare);
@@ -169,9 +169,9 @@ impl<T> Words<T> {
     ///
     /// Only the owner calls it, and does not keep the reference.
     #[allow(clippy::mut_from_ref)]
-    unsafe fn books(&self) -> &mut Books<T> {
+    unsafe fn owner_state(&self) -> &mut OwnerState<T> {
         // SAFETY: the caller guarantees it.
-        unsafe { &mut *self.books.get() }
+        unsafe { &mut *self.owner_state.get() }
     }
 
     /// Returns a lower bound on how many more tasks fit.
@@ -187,17 +187,18 @@ impl<T> Words<T> {
     }
 
     /// Makes sure that the ring has room for `more` more entries.
-    fn make_room_in_ring(&self, books: &mut Books<T>, more: u32, bottom: u32) -> Result<(), CapacityError> {
-        let in_use = |books: &Books<T>| books.last.wrapping_sub(books.first).saturating_add(1).saturating_add(more);
-        if in_use(books) <= books.ring.capacity() || has_flaw("bulk: cells that are used again unasked") {
+    fn make_room_in_ring(&self, state: &mut OwnerState<T>, more: u32, bottom: u32) -> Result<(), CapacityError> {
+        let in_use =
+            |state: &OwnerState<T>| state.last.wrapping_sub(state.first).saturating_add(1).saturating_add(more);
+        if in_use(state) <= state.ring.capacity() || has_flaw("bulk: cells reused before the thief has passed them") {
             return Ok(());
         }
         // Acquire: pairs with the thief's release. The thief has read the entries below.
-        books.first = self.old.first.load(Ordering::Acquire);
-        if in_use(books) > books.ring.capacity() {
-            books.ring = books.ring.grown::<T>(in_use(books), books.first, books.last, bottom)?;
+        state.first = self.thief.first.load(Ordering::Acquire);
+        if in_use(state) > state.ring.capacity() {
+            state.ring = state.ring.grown::<T>(in_use(state), state.first, state.last, bottom)?;
             // Release: a thief that loads the ring sees its entries.
-            self.young.ring.store(books.ring.as_ptr(), Ordering::Release);
+            self.owner.ring.store(state.ring.as_ptr(), Ordering::Release);
         }
         Ok(())
     }
@@ -205,12 +206,12 @@ impl<T> Words<T> {
     /// Opens an entry for positions from `bottom` on.
     ///
     /// They are in slots of `segment` from `base` on. The caller's party passes to the entry.
-    fn open(&self, books: &mut Books<T>, fill: Fill, bottom: u32, base: u32, segment: Segment<T>) {
-        let number = books.leave(fill);
-        books.ring.set(number, Stretch { start: bottom, base, segment: Some(segment) });
-        books.last = number;
+    fn open(&self, state: &mut OwnerState<T>, fill: Fill, bottom: u32, base: u32, segment: Segment<T>) {
+        let number = state.close_entry(fill);
+        state.ring.set(number, Entry { start: bottom, base, segment: Some(segment) });
+        state.last = number;
         // Release: a thief that sees the number sees the entry, and the ring that it is in.
-        self.young.last.store(number, Ordering::Release);
+        self.owner.last.store(number, Ordering::Release);
     }
 
     /// Opens an entry with at least `needed` free slots. They come from the spare or a new block.
@@ -228,8 +229,8 @@ impl<T> Words<T> {
         headroom: u32,
     ) -> Result<Place<T>, CapacityError> {
         // SAFETY: the caller is the owner.
-        let books = unsafe { self.books() };
-        let (segment, base, limit) = match books.spare.take_if(|spare| spare.len() >= needed) {
+        let state = unsafe { self.owner_state() };
+        let (segment, base, limit) = match state.spare.take_if(|spare| spare.len() >= needed) {
             Some(spare) => {
                 let parts = (spare.segment, spare.from, spare.limit);
                 // Its party passes to the entry.
@@ -237,13 +238,13 @@ impl<T> Words<T> {
                 parts
             }
             None => {
-                let capacity = books.next_block.max(needed);
+                let capacity = state.next_block.max(needed);
                 let segment = Segment::allocate(capacity)?;
-                books.next_block = largest_block::<T>().min(2 * books.next_block);
+                state.next_block = largest_block::<T>().min(2 * state.next_block);
                 (segment, 0, capacity)
             }
         };
-        self.open(books, fill, bottom, base, segment);
+        self.open(state, fill, bottom, base, segment);
         // SAFETY: the entry is a party, and the segment has such a slot.
         Ok(Place::new(unsafe { segment.slot(base) }, 0, (limit - base).min(headroom)))
     }
@@ -262,7 +263,7 @@ impl<T> Words<T> {
             return Err(CapacityError::TooLarge { requested: LIMIT as usize + 1, limit: LIMIT as usize });
         }
         // SAFETY: the caller is the owner.
-        self.make_room_in_ring(unsafe { self.books() }, 1, bottom)?;
+        self.make_room_in_ring(unsafe { self.owner_state() }, 1, bottom)?;
         // SAFETY: the caller is the owner.
         unsafe { self.open_block(fill, bottom, 1, headroom) }
     }
@@ -277,32 +278,32 @@ impl<T> Words<T> {
     #[inline(never)]
     pub(super) unsafe fn step_back(&self, left_room: u32, position: u32) -> Place<T> {
         // SAFETY: the caller is the owner.
-        let books = unsafe { self.books() };
+        let state = unsafe { self.owner_state() };
         // SAFETY: the entry belongs to the owner.
-        let left = unsafe { books.ring.get::<T>(books.last) };
-        books.last = books.last.wrapping_sub(1);
+        let left = unsafe { state.ring.get::<T>(state.last) };
+        state.last = state.last.wrapping_sub(1);
         // Release: a thief that sees later pushes also sees that the entry is gone. Until then the
         // entry is harmless: it starts at the bottom or above.
-        if !has_flaw("bulk: an entry that is left and still counted") {
-            self.young.last.store(books.last, Ordering::Release);
+        if !has_flaw("bulk: a removed entry that is still counted") {
+            self.owner.last.store(state.last, Ordering::Release);
         }
         // SAFETY: the owner could pop the position, so the thief has not passed this entry, and it
         // has a segment.
-        let (Stretch { start, base, segment }, left_segment) = unsafe {
-            let stretch = books.ring.get::<T>(books.last);
-            (stretch, left.segment.unwrap_unchecked())
+        let (Entry { start, base, segment }, left_segment) = unsafe {
+            let entry = state.ring.get::<T>(state.last);
+            (entry, left.segment.unwrap_unchecked())
         };
         // SAFETY: as above.
         let segment = unsafe { segment.unwrap_unchecked() };
         let used = position.wrapping_sub(start) + 1;
         let mut room = used;
         // The slots after it belong to another party, unless they are the owner's spare.
-        if let Some(spare) = books.spare.take_if(|spare| spare.segment == segment && spare.from == base + used) {
+        if let Some(spare) = state.spare.take_if(|spare| spare.segment == segment && spare.from == base + used) {
             room = spare.limit - base;
         }
         // No thief claimed a task of the entry that is left: the top has not reached it. Its party
         // passes to the spare.
-        books.offer(Spare { segment: left_segment, from: left.base, limit: left.base + left_room });
+        state.recycle(Spare { segment: left_segment, from: left.base, limit: left.base + left_room });
         // SAFETY: the entry is a party, and the segment has such a slot.
         Place::new(unsafe { segment.slot(base) }, used, room)
     }
@@ -315,7 +316,12 @@ impl<T> Words<T> {
     ///
     /// Only the owner calls it, with its own state.
     #[inline]
-    pub(super) unsafe fn admit(&self, anchor: Anchor, pushed: u32, batch: &Batch<T>) -> Result<u32, CapacityError> {
+    pub(super) unsafe fn reserve_for_batch(
+        &self,
+        anchor: Anchor,
+        pushed: u32,
+        batch: &Batch<T>,
+    ) -> Result<u32, CapacityError> {
         let bottom = anchor.bottom(pushed);
         let too_large = || {
             let length = bottom.wrapping_sub(anchor.top()) as usize;
@@ -326,7 +332,7 @@ impl<T> Words<T> {
             return Err(too_large());
         }
         // SAFETY: the caller is the owner. A batch of so few tasks has no more runs.
-        self.make_room_in_ring(unsafe { self.books() }, batch.runs() as u32, bottom)?;
+        self.make_room_in_ring(unsafe { self.owner_state() }, batch.runs() as u32, bottom)?;
         Ok(count)
     }
 
@@ -362,9 +368,9 @@ impl<T> Words<T> {
     ///
     /// # Safety
     ///
-    /// Only the owner calls it. The run is not empty, it was admitted, and the directory has room
-    /// for it. The segment's slots up to `limit` belong to the run. The current top is `top` or
-    /// higher.
+    /// Only the owner calls it. The run is not empty, room is reserved for its batch, and the
+    /// directory has room for it. The segment's slots up to `limit` belong to the run. The current
+    /// top is `top` or higher.
     #[inline]
     pub(super) unsafe fn put(&self, place: Place<T>, bottom: u32, run: Run<T>, limit: u32, top: u32) -> Place<T> {
         // There is room at least for the run, even if the top is outdated.
@@ -381,7 +387,7 @@ impl<T> Words<T> {
         // SAFETY: the run is not empty, so it has a segment.
         let (segment, first, len) = unsafe { run.into_parts().unwrap_unchecked() };
         // SAFETY: the caller is the owner.
-        self.open(unsafe { self.books() }, place.fill, bottom, first, segment);
+        self.open(unsafe { self.owner_state() }, place.fill, bottom, first, segment);
         // SAFETY: the entry is a party, and the segment has such a slot.
         Place::new(unsafe { segment.slot(first) }, len, (limit - first).min(headroom))
     }

@@ -10,12 +10,12 @@ use crate::CapacityError;
 
 /// A pointer to a row. Its holder knows why the row is still allocated.
 pub(super) struct Row<H, C> {
-    whole: NonNull<Whole<H>>,
+    allocation: NonNull<Allocation<H>>,
     cells: PhantomData<C>,
 }
 
 /// The start of the allocation.
-struct Whole<H> {
+struct Allocation<H> {
     header: H,
     /// Lets loom detect a use after free.
     ///
@@ -35,17 +35,17 @@ impl<H, C> Copy for Row<H, C> {}
 
 impl<H, C> PartialEq for Row<H, C> {
     fn eq(&self, other: &Self) -> bool {
-        self.whole == other.whole
+        self.allocation == other.allocation
     }
 }
 
 impl<H, C> Row<H, C> {
     /// The offset of the first cell.
-    const OFFSET: usize = size_of::<Whole<H>>().next_multiple_of(align_of::<C>());
+    const OFFSET: usize = size_of::<Allocation<H>>().next_multiple_of(align_of::<C>());
 
     fn layout(cells: u32) -> Option<Layout> {
         let cells = Layout::array::<C>(cells as usize).ok()?;
-        Layout::new::<Whole<H>>().extend(cells).ok().map(|(whole, _)| whole)
+        Layout::new::<Allocation<H>>().extend(cells).ok().map(|(allocation, _)| allocation)
     }
 
     /// Allocates a row of `cells` cells.
@@ -55,16 +55,17 @@ impl<H, C> Row<H, C> {
         let layout = Self::layout(cells).ok_or(CapacityError::TooLarge { requested, limit })?;
         // SAFETY: the layout contains a header, so its size is not zero.
         let memory = unsafe { alloc(layout) };
-        let whole = NonNull::new(memory.cast::<Whole<H>>()).ok_or(CapacityError::OutOfMemory { requested })?;
+        let allocation =
+            NonNull::new(memory.cast::<Allocation<H>>()).ok_or(CapacityError::OutOfMemory { requested })?;
         // SAFETY: the memory was just allocated, and its layout starts with a header.
         unsafe {
-            whole.write(Whole {
+            allocation.write(Allocation {
                 header,
                 #[cfg(loom)]
                 alive: loom::cell::UnsafeCell::new(()),
             });
         }
-        let row = Row { whole, cells: PhantomData::<C> };
+        let row = Row { allocation, cells: PhantomData::<C> };
         for n in 0..cells {
             // SAFETY: the layout has `cells` cells.
             unsafe { row.first_cell().cast_mut().add(n as usize).write(cell(n)) };
@@ -80,12 +81,12 @@ impl<H, C> Row<H, C> {
     #[inline(always)]
     pub(super) unsafe fn from_ptr(row: *mut ()) -> Self {
         // SAFETY: rows are never null.
-        Row { whole: unsafe { NonNull::new_unchecked(row.cast()) }, cells: PhantomData }
+        Row { allocation: unsafe { NonNull::new_unchecked(row.cast()) }, cells: PhantomData }
     }
 
     #[inline(always)]
     pub(super) fn as_ptr(self) -> *mut () {
-        self.whole.as_ptr().cast()
+        self.allocation.as_ptr().cast()
     }
 
     /// Returns the header before the cells.
@@ -98,16 +99,16 @@ impl<H, C> Row<H, C> {
         #[cfg(loom)]
         // SAFETY: the caller guarantees it.
         unsafe {
-            (*self.whole.as_ptr()).alive.with(|_| ())
+            (*self.allocation.as_ptr()).alive.with(|_| ())
         };
         // SAFETY: the caller guarantees it.
-        unsafe { &(*self.whole.as_ptr()).header }
+        unsafe { &(*self.allocation.as_ptr()).header }
     }
 
     #[inline(always)]
     fn first_cell(self) -> *const C {
         // SAFETY: the cells start there, in the same allocation.
-        unsafe { self.whole.as_ptr().cast::<u8>().add(Self::OFFSET).cast_const().cast() }
+        unsafe { self.allocation.as_ptr().cast::<u8>().add(Self::OFFSET).cast_const().cast() }
     }
 
     /// Returns the n-th cell.
@@ -132,13 +133,13 @@ impl<H, C> Row<H, C> {
         // SAFETY: the row is still allocated.
         unsafe {
             let _ = cells;
-            (*self.whole.as_ptr()).alive.with_mut(|_| ());
+            (*self.allocation.as_ptr()).alive.with_mut(|_| ());
         }
         #[cfg(not(loom))]
         // SAFETY: allocated with this layout, and no thread uses it any more.
         unsafe {
-            self.whole.drop_in_place();
-            dealloc(self.whole.as_ptr().cast(), Self::layout(cells).expect("it was allocated with this layout"));
+            self.allocation.drop_in_place();
+            dealloc(self.allocation.as_ptr().cast(), Self::layout(cells).expect("it was allocated with this layout"));
         }
     }
 }

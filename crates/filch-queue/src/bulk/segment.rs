@@ -15,7 +15,7 @@ use crate::sync::{AtomicU32, Ordering, TaskCell};
 use crate::CapacityError;
 
 /// The maximum number of slots of a segment, and of tasks in a queue.
-pub(super) const MOST_SLOTS: u32 = (1 << 31) - 1;
+pub(super) const MAX_SLOTS: u32 = (1 << 31) - 1;
 
 /// The header before the slots.
 pub(super) struct Header {
@@ -254,13 +254,13 @@ impl<T> Run<T> {
 impl<T> Drop for Run<T> {
     fn drop(&mut self) {
         /// Continues after a panic, and leaves the segment at the end.
-        struct Rest<'a, T>(&'a mut Run<T>);
+        struct DropGuard<'a, T>(&'a mut Run<T>);
 
-        impl<T> Drop for Rest<'_, T> {
+        impl<T> Drop for DropGuard<'_, T> {
             fn drop(&mut self) {
                 if needs_drop::<T>() && self.0.len > 0 {
-                    let rest = Rest(&mut *self.0);
-                    while let Some(task) = rest.0.pop_oldest() {
+                    let guard = DropGuard(&mut *self.0);
+                    while let Some(task) = guard.0.pop_oldest() {
                         drop(task);
                     }
                 }
@@ -271,6 +271,6 @@ impl<T> Drop for Run<T> {
             }
         }
 
-        drop(Rest(self));
+        drop(DropGuard(self));
     }
 }

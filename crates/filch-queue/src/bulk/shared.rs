@@ -50,7 +50,7 @@ impl<T> SharedThief<T> {
     /// task is stolen then.
     pub fn steal(&self, fraction: f64) -> Result<Batch<T>, StealError> {
         let fraction = Fraction::new(fraction).map_err(StealError::Fraction)?;
-        let _visit = self.words.old.turnstile.try_enter().ok_or(StealError::Busy)?;
+        let _visit = self.words.thief.turnstile.try_enter().ok_or(StealError::Busy)?;
         // SAFETY: no other thread is inside the turnstile, and the thief that was not shared no
         // longer exists.
         Ok(unsafe { super::steal(&self.words, fraction) })
@@ -59,7 +59,7 @@ impl<T> SharedThief<T> {
     /// Tries once to take the oldest task.
     #[inline]
     pub fn steal_one(&self) -> Steal<T> {
-        let Some(_visit) = self.words.old.turnstile.try_enter() else {
+        let Some(_visit) = self.words.thief.turnstile.try_enter() else {
             return Steal::Retry;
         };
         // SAFETY: as above.

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::mem;
 
 use super::batch::Batch;
-use super::directory::{Directory, Stretch};
+use super::directory::{Directory, Entry};
 use super::segment::Run;
 use super::words::{Anchor, Words};
 use crate::sync::{has_flaw, Ordering};
@@ -34,13 +34,13 @@ impl<T> Words<T> {
         loop {
             // Acquire: pairs with the release in a push. The tasks that it counts are in their
             // slots, and in the directory.
-            let length = anchor.length(self.young.pushed.load(Ordering::Acquire));
+            let length = anchor.length(self.owner.pushed.load(Ordering::Acquire));
             if length == 0 {
                 return None;
             }
             // Acquire, in this order: the loaded ring has the entries up to the loaded number.
-            let last = self.young.last.load(Ordering::Acquire);
-            let ring = self.young.ring.load(Ordering::Acquire);
+            let last = self.owner.last.load(Ordering::Acquire);
+            let ring = self.owner.ring.load(Ordering::Acquire);
             let count = share(length);
             if has_flaw("bulk: a claim that proves nothing") {
                 anchor = Anchor(self.anchor.load(Ordering::Acquire));
@@ -68,18 +68,18 @@ impl<T> Words<T> {
     pub(super) unsafe fn fetch(&self, claim: Claim) -> Batch<T> {
         let Claim { top, count, last, ring } = claim;
         // Relaxed: only thieves write it.
-        let first = self.old.first.load(Ordering::Relaxed);
+        let first = self.thief.first.load(Ordering::Relaxed);
         let youngest = ring.find(first, last, top, count);
         let passed = youngest.wrapping_sub(first);
         let mut older = Vec::with_capacity(passed as usize);
         // SAFETY: this is the entry before the claim, or its first entry.
-        let mut stretch = unsafe { ring.get::<T>(first) };
+        let mut entry = unsafe { ring.get::<T>(first) };
         let mut at = top;
         let mut pass = |n: u32| {
             // SAFETY: the entry belongs to the claim.
             let next = unsafe { ring.get::<T>(first.wrapping_add(n)) };
-            let Stretch { start, base, segment } = mem::replace(&mut stretch, next);
-            let from = mem::replace(&mut at, stretch.start);
+            let Entry { start, base, segment } = mem::replace(&mut entry, next);
+            let from = mem::replace(&mut at, entry.start);
             // SAFETY: it is no longer the queue's initial entry, so it has a segment. The tasks up
             // to its end are claimed, and no thief returns to it. So its party passes to the run.
             unsafe { Run::new(segment.unwrap_unchecked(), base + from.wrapping_sub(start), at.wrapping_sub(from)) }
@@ -93,7 +93,7 @@ impl<T> Words<T> {
         // SAFETY: the entry holds the last task of the claim, so it has a segment. It stays until a
         // thief passes it, so it is a party while the run joins.
         let run = unsafe {
-            let Stretch { start, base, segment } = stretch;
+            let Entry { start, base, segment } = entry;
             let segment = segment.unwrap_unchecked();
             if !has_flaw("bulk: a run that is no party of its segment") {
                 segment.join();
@@ -113,11 +113,11 @@ impl<T> Words<T> {
     pub(super) unsafe fn fetch_one(&self, claim: Claim) -> T {
         let Claim { top, last, ring, .. } = claim;
         // Relaxed: only thieves write it.
-        let first = self.old.first.load(Ordering::Relaxed);
+        let first = self.thief.first.load(Ordering::Relaxed);
         let holder = ring.find(first, last, top, 1);
         // SAFETY: the entry holds the claimed task.
         let task = unsafe {
-            let Stretch { start, base, segment } = ring.get::<T>(holder);
+            let Entry { start, base, segment } = ring.get::<T>(holder);
             (*segment.unwrap_unchecked().slot(base + top.wrapping_sub(start))).take()
         };
         let mut number = first;
@@ -136,7 +136,7 @@ impl<T> Words<T> {
         if from != to {
             // Release: the thief has read the entries. Pairs with the owner's acquire before it
             // reuses their cells.
-            self.old.first.store(to, Ordering::Release);
+            self.thief.first.store(to, Ordering::Release);
         }
     }
 }

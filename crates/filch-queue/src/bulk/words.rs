@@ -5,8 +5,8 @@ use core::marker::PhantomData;
 
 use crossbeam_utils::CachePadded;
 
-use super::directory::{Directory, Stretch};
-use super::owner::Books;
+use super::directory::{Directory, Entry};
+use super::owner::OwnerState;
 use super::segment::Run;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::turnstile::Turnstile;
@@ -58,15 +58,15 @@ impl Anchor {
 /// The shared words; see the module [`bulk`](super).
 pub(super) struct Words<T> {
     pub(super) anchor: CachePadded<AtomicU64>,
-    pub(super) young: CachePadded<Young>,
-    pub(super) old: CachePadded<Old>,
+    pub(super) owner: CachePadded<OwnerWords>,
+    pub(super) thief: CachePadded<ThiefWords>,
     /// Accessed only by the owner, and by the drop of the queue.
-    pub(super) books: CachePadded<UnsafeCell<Books<T>>>,
+    pub(super) owner_state: CachePadded<UnsafeCell<OwnerState<T>>>,
     tasks: PhantomData<T>,
 }
 
 /// Words that only the owner writes.
-pub(super) struct Young {
+pub(super) struct OwnerWords {
     /// The number of tasks pushed so far; it wraps.
     pub(super) pushed: AtomicU32,
     /// The number of the youngest entry of the directory.
@@ -76,7 +76,7 @@ pub(super) struct Young {
 }
 
 /// Words that only the thief writes.
-pub(super) struct Old {
+pub(super) struct ThiefWords {
     /// The number of the entry that holds the youngest stolen task.
     ///
     /// The entries before it are no longer used, and their cells may be reused.
@@ -92,16 +92,16 @@ impl<T> Words<T> {
     /// `stolen`.
     pub(super) fn new(stolen: u32, popped: u32) -> Result<Self, CapacityError> {
         let ring = Directory::new()?;
-        ring.set(stolen, Stretch::<T> { start: stolen, base: 0, segment: None });
+        ring.set(stolen, Entry::<T> { start: stolen, base: 0, segment: None });
         Ok(Words {
             anchor: CachePadded::new(AtomicU64::new(u64::from(popped) << 32 | u64::from(stolen))),
-            young: CachePadded::new(Young {
+            owner: CachePadded::new(OwnerWords {
                 pushed: AtomicU32::new(stolen.wrapping_add(popped)),
                 last: AtomicU32::new(stolen),
                 ring: AtomicPtr::new(ring.as_ptr()),
             }),
-            old: CachePadded::new(Old { first: AtomicU32::new(stolen), turnstile: Turnstile::new() }),
-            books: CachePadded::new(UnsafeCell::new(Books::new(ring, stolen))),
+            thief: CachePadded::new(ThiefWords { first: AtomicU32::new(stolen), turnstile: Turnstile::new() }),
+            owner_state: CachePadded::new(UnsafeCell::new(OwnerState::new(ring, stolen))),
             tasks: PhantomData,
         })
     }
@@ -115,7 +115,7 @@ impl<T> Words<T> {
         // rarely happens twice.
         for _ in 0..4 {
             // Acquire: the anchor is not older than the count.
-            let length = anchor.length(self.young.pushed.load(Ordering::Acquire));
+            let length = anchor.length(self.owner.pushed.load(Ordering::Acquire));
             let now = Anchor(self.anchor.load(Ordering::Acquire));
             if now == anchor {
                 return length as usize;
@@ -123,7 +123,7 @@ impl<T> Words<T> {
             anchor = now;
         }
         // Relaxed: a hint.
-        anchor.length(self.young.pushed.load(Ordering::Relaxed)) as usize
+        anchor.length(self.owner.pushed.load(Ordering::Relaxed)) as usize
     }
 }
 
@@ -131,17 +131,18 @@ impl<T> Drop for Words<T> {
     fn drop(&mut self) {
         // Relaxed: no other handle is left.
         let anchor = Anchor(self.anchor.load(Ordering::Relaxed));
-        let bottom = anchor.bottom(self.young.pushed.load(Ordering::Relaxed));
-        let first = self.old.first.load(Ordering::Relaxed);
-        let books = self.books.get_mut();
-        let (ring, last) = (books.ring, books.last);
-        books.spend();
-        Remains::<T> { ring, next: Some(first), last, from: anchor.top(), bottom, tasks: PhantomData }.drop_all();
+        let bottom = anchor.bottom(self.owner.pushed.load(Ordering::Relaxed));
+        let first = self.thief.first.load(Ordering::Relaxed);
+        let state = self.owner_state.get_mut();
+        let (ring, last) = (state.ring, state.last);
+        state.drop_spare();
+        RemainingTasks::<T> { ring, next: Some(first), last, from: anchor.top(), bottom, tasks: PhantomData }
+            .drop_all();
     }
 }
 
 /// The entries that are left, and their tasks.
-struct Remains<T> {
+struct RemainingTasks<T> {
     ring: Directory,
     next: Option<u32>,
     last: u32,
@@ -151,13 +152,13 @@ struct Remains<T> {
     tasks: PhantomData<T>,
 }
 
-impl<T> Remains<T> {
+impl<T> RemainingTasks<T> {
     fn drop_all(&mut self) {
         while let Some(number) = self.next {
             self.next = (number != self.last).then(|| number.wrapping_add(1));
             let end = self.next.map_or(self.bottom, |next| self.ring.start(next));
             // SAFETY: no other handle is left.
-            let Stretch { start, base, segment } = unsafe { self.ring.get::<T>(number) };
+            let Entry { start, base, segment } = unsafe { self.ring.get::<T>(number) };
             let skipped = self.from.wrapping_sub(start);
             let count = end.wrapping_sub(self.from);
             self.from = end;
@@ -168,7 +169,7 @@ impl<T> Remains<T> {
     }
 }
 
-impl<T> Drop for Remains<T> {
+impl<T> Drop for RemainingTasks<T> {
     /// Continues after a panic.
     fn drop(&mut self) {
         struct Ring(Directory);

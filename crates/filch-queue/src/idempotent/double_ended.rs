@@ -53,11 +53,11 @@ use crate::array::Array;
 use crate::expect;
 use crate::handle::Handle;
 use crate::ring::{self, Ring};
-use crate::storage::{Gate, Storage};
+use crate::storage::{Storage, Turnstiles};
 use crate::sync::{fence, ContestedU64, Ordering};
 use crate::traits::queue_shape;
 use crate::turnstile::{Turnstile, Visit};
-use crate::visitors::{Visited, Visiting, Visitors};
+use crate::visitors::{HasVisitors, VisitorHandle, Visitors};
 use crate::{CapacityError, PushError, Steal};
 
 const HEAD_BITS: u32 = 27;
@@ -110,7 +110,7 @@ fn pushed<W: Width>(anchor: u64) -> u64 {
 
 /// Returns whether a quarter of a round of tags starts with this anchor.
 #[inline(always)]
-fn is_watch<W: Width>(anchor: u64) -> bool {
+fn is_watch_due<W: Width>(anchor: u64) -> bool {
     let quarter = one_tag::<W>() << (W::DOUBLE_ENDED_TAG_BITS.saturating_sub(2));
     W::WATCHED && anchor & (quarter - one_tag::<W>()) == 0
 }
@@ -138,12 +138,12 @@ impl ring::Anchor for ContestedU64 {
 }
 
 /// A visit that was under way at the owner's last watch.
-type Seen = (NonNull<Turnstile>, usize);
+type VisitId = (NonNull<Turnstile>, usize);
 
 struct Shared<T> {
     storage: CachePadded<Storage<T, ContestedU64, Visitors>>,
     /// Accessed only by the owner.
-    seen: UnsafeCell<Vec<Seen>>,
+    last_visits: UnsafeCell<Vec<VisitId>>,
 }
 
 /// The owner's side: pushes tasks, and pops the youngest task.
@@ -157,7 +157,7 @@ pub struct Owner<T: Copy, W: Width = Wide> {
 
 /// A thief's side: steals the oldest task.
 pub struct Thief<T: Copy, W: Width = Wide> {
-    shared: Visiting<Shared<T>>,
+    shared: VisitorHandle<Shared<T>>,
     kind: PhantomData<W>,
 }
 
@@ -209,8 +209,8 @@ fn make<T: Copy + Send, W: Width>(
     let anchor = index as u64 & HEAD;
     let storage = Storage::new(0, capacity, limit, ContestedU64::new(anchor), Visitors::new())?;
     let ring = Cell::new(Ring::new(&storage, 0));
-    let shared = Handle::new(Shared { storage: CachePadded::new(storage), seen: UnsafeCell::new(Vec::new()) });
-    let thief = Thief { shared: Visiting::new(shared.clone()), kind: PhantomData };
+    let shared = Handle::new(Shared { storage: CachePadded::new(storage), last_visits: UnsafeCell::new(Vec::new()) });
+    let thief = Thief { shared: VisitorHandle::new(shared.clone()), kind: PhantomData };
     Ok((Owner { shared, anchor: Cell::new(anchor), ring, kind: PhantomData }, thief))
 }
 
@@ -222,8 +222,8 @@ impl<T: Copy, W: Width> Owner<T, W> {
     pub fn try_push(&self, task: T) -> Result<(), PushError<T>> {
         // Acquire: pairs with the thieves' CAS. They have read the slots that they emptied.
         let mut anchor = expect::word(self.ring.get().anchor().load(Ordering::Acquire), self.anchor.get());
-        if count(anchor) == self.ring.get().mask() || is_watch::<W>(pushed::<W>(anchor)) {
-            match self.shared.look_after(self.ring.get(), anchor, is_watch::<W>(pushed::<W>(anchor))) {
+        if count(anchor) == self.ring.get().mask() || is_watch_due::<W>(pushed::<W>(anchor)) {
+            match self.shared.push_slow_path(self.ring.get(), anchor, is_watch_due::<W>(pushed::<W>(anchor))) {
                 Ok(ring) => self.ring.set(ring),
                 Err(cause) => return Err(PushError::new(task, cause)),
             }
@@ -266,19 +266,19 @@ impl<T: Copy, W: Width> Thief<T, W> {
     /// Tries once to take the oldest task.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
-        match self.look() {
-            Ok(glimpse) => self.claim(glimpse),
+        match self.begin_steal() {
+            Ok(pending) => self.finish_steal(pending),
             Err(outcome) => outcome,
         }
     }
 
     /// Reads the task at the head: the first half of a steal.
     #[inline(always)]
-    fn look(&self) -> Result<Glimpse<'_, T>, Steal<T>> {
+    fn begin_steal(&self) -> Result<PendingSteal<'_, T>, Steal<T>> {
         let mut visit = self.shared.enter();
         let array = self.shared.storage.current();
-        visit.look_at(array.as_ptr().cast());
-        // SAFETY: inside a visit, which the glimpse keeps open.
+        visit.announce_view(array.as_ptr().cast());
+        // SAFETY: inside a visit, which the pending steal keeps open.
         let word = unsafe { array.anchor() };
         // Acquire: pairs with the release in `try_push`. Tasks that the anchor counts are in their
         // slots.
@@ -288,28 +288,28 @@ impl<T: Copy, W: Width> Thief<T, W> {
         }
         // SAFETY: inside a visit.
         let task = unsafe { array.slot(head(anchor)) }.read();
-        Ok(Glimpse { task, anchor, word, _visit: visit })
+        Ok(PendingSteal { task, anchor, word, _visit: visit })
     }
 
     /// Takes the task if the anchor is unchanged: the second half of a steal.
     #[inline(always)]
-    fn claim(&self, glimpse: Glimpse<'_, T>) -> Steal<T> {
+    fn finish_steal(&self, pending: PendingSteal<'_, T>) -> Steal<T> {
         // Acquire: pairs with the release fence in `try_push` (see the parent module).
         fence(Ordering::Acquire);
-        let next = stolen(glimpse.anchor);
+        let next = stolen(pending.anchor);
         // AcqRel: the release half keeps the read of the slot before it, for the owner that reuses
         // the slot. The acquire half passes on the writes before the store of the anchor.
-        match glimpse.word.compare_exchange(glimpse.anchor, next, Ordering::AcqRel, Ordering::Relaxed) {
+        match pending.word.compare_exchange(pending.anchor, next, Ordering::AcqRel, Ordering::Relaxed) {
             // SAFETY: the unchanged anchor proves that no slot was written meanwhile, and tasks are
             // `Copy`.
-            Ok(_) => Steal::Success(unsafe { glimpse.task.assume_init() }),
+            Ok(_) => Steal::Success(unsafe { pending.task.assume_init() }),
             Err(_) => Steal::Retry,
         }
     }
 }
 
 /// The state of a steal between its two halves.
-struct Glimpse<'a, T> {
+struct PendingSteal<'a, T> {
     task: MaybeUninit<T>,
     anchor: u64,
     word: &'a ContestedU64,
@@ -322,7 +322,7 @@ impl<T: Copy> Shared<T> {
     /// A suspended thief is a thief during whose steal a tag could wrap.
     #[cold]
     #[inline(never)]
-    fn look_after(
+    fn push_slow_path(
         &self,
         ring: Ring<T, ContestedU64>,
         anchor: u64,
@@ -333,7 +333,7 @@ impl<T: Copy> Shared<T> {
             // A new array has a new anchor, so the visits seen at the old anchor do not matter.
             return ring.make_room(&self.storage, head, tail);
         }
-        if watch && self.is_somebody_held_up(ring.array()) {
+        if watch && self.has_stalled_thief(ring.array()) {
             return ring.renew(&self.storage, head, tail);
         }
         Ok(ring)
@@ -343,24 +343,24 @@ impl<T: Copy> Shared<T> {
     /// array count.
     ///
     /// Records the visits that are under way now.
-    fn is_somebody_held_up(&self, array: Array<T, ContestedU64>) -> bool {
-        // Pairs with the barriers in `Visiting::enter` and `look_at`: a thief whose visit or view
-        // is not seen below will see the anchors stored so far.
+    fn has_stalled_thief(&self, array: Array<T, ContestedU64>) -> bool {
+        // Pairs with the barriers in `VisitorHandle::enter` and `announce_view`: a thief whose
+        // visit or view is not seen below will see the anchors stored so far.
         fence(Ordering::SeqCst);
         // SAFETY: only the owner, which calls it in a push, accesses it.
-        let seen = unsafe { &mut *self.seen.get() };
+        let last_visits = unsafe { &mut *self.last_visits.get() };
         let mut now = Vec::new();
-        let mut held_up = false;
-        self.storage.gate().turnstiles(&mut |turnstile| {
+        let mut stalled = false;
+        self.storage.turnstiles().for_each(&mut |turnstile| {
             let Some(visit) = turnstile.visit_under_way() else { return };
             let view = turnstile.view();
-            let this: Seen = (NonNull::from(turnstile), visit);
+            let this: VisitId = (NonNull::from(turnstile), visit);
             // A thief without a view has not loaded an anchor yet, or needs it no longer.
-            held_up |= seen.contains(&this) && view == array.as_ptr().cast();
+            stalled |= last_visits.contains(&this) && view == array.as_ptr().cast();
             now.push(this);
         });
-        *seen = now;
-        held_up
+        *last_visits = now;
+        stalled
     }
 
     /// Pops from a queue with few tasks left, or none.
@@ -371,19 +371,19 @@ impl<T: Copy> Shared<T> {
     fn pop_near_empty(&self, ring: Ring<T, ContestedU64>, anchor: u64) -> (Option<T>, u64, Ring<T, ContestedU64>) {
         let (head, count) = (head(anchor), count(anchor));
         if count == 0 {
-            return (None, anchor, ring.relieve(&self.storage, head, head));
+            return (None, anchor, ring.free_memory(&self.storage, head, head));
         }
         let task = ring.slot(head + count - 1).read();
         // Release: as in `pop`.
         ring.anchor().store(popped(anchor), Ordering::Release);
         // SAFETY: tasks that the anchor counts were pushed, and tasks are `Copy`.
-        (Some(unsafe { task.assume_init() }), popped(anchor), ring.relieve(&self.storage, head, head + count - 1))
+        (Some(unsafe { task.assume_init() }), popped(anchor), ring.free_memory(&self.storage, head, head + count - 1))
     }
 }
 
-impl<T> Visited for Shared<T> {
+impl<T> HasVisitors for Shared<T> {
     fn visitors(&self) -> &Visitors {
-        self.storage.gate()
+        self.storage.turnstiles()
     }
 }
 
@@ -405,18 +405,18 @@ mod tests {
 
     /// Suspends a thief in the middle of a steal while the owner makes `pushes` pushes.
     ///
-    /// The thief looks. The owner alternates between a pop and a push, so that a single task is in
-    /// the queue again. Then the thief claims. Returns the thief's outcome, and the task that is
-    /// left.
+    /// The thief begins its steal. The owner alternates between a pop and a push, so that a single
+    /// task is in the queue again. Then the thief finishes its steal. Returns the thief's outcome,
+    /// and the task that is left.
     fn stall_a_thief<W: Width>(pushes: usize) -> (Steal<usize>, Option<usize>) {
         let (owner, thief) = make::<usize, W>(0, 4, LIMIT).unwrap();
         owner.push(0);
-        let glimpse = thief.look().ok().unwrap();
+        let pending = thief.begin_steal().ok().unwrap();
         for task in 1..=pushes {
             assert_eq!(owner.pop(), Some(task - 1));
             owner.push(task);
         }
-        let stolen = thief.claim(glimpse);
+        let stolen = thief.finish_steal(pending);
         (stolen, owner.pop())
     }
 
@@ -445,10 +445,10 @@ mod tests {
     }
 
     #[test]
-    fn a_thief_that_is_held_up_costs_one_move_and_no_more() {
+    fn a_stalled_thief_causes_only_one_new_array() {
         let (owner, thief) = make::<usize, Wide>(0, 4, LIMIT).unwrap();
         owner.push(0);
-        let glimpse = thief.look().ok().unwrap();
+        let pending = thief.begin_steal().ok().unwrap();
         let before = owner.ring.get().array().as_ptr();
         let mut moves = 0;
         let mut at = before;
@@ -460,7 +460,7 @@ mod tests {
             at = now;
         }
         assert_eq!(moves, 1);
-        drop(glimpse);
+        drop(pending);
     }
 
     #[test]
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_limit_is_refused_and_nothing_is_lost() {
+    fn a_push_beyond_the_size_limit_fails_and_loses_no_task() {
         let (owner, thief) = limited_to(8, 2).unwrap();
         for task in 0..7 {
             owner.try_push(task).unwrap();

@@ -33,7 +33,7 @@ use crate::ring::{self, distance, length, Ring};
 use crate::storage::Storage;
 use crate::sync::{fence, AtomicUsize, ContestedUsize, Ordering};
 use crate::traits::queue_shape;
-use crate::visitors::{Visited, Visiting, Visitors};
+use crate::visitors::{HasVisitors, VisitorHandle, Visitors};
 use crate::{CapacityError, PushError, Steal};
 
 /// The maximum number of slots: indices are compared by signed differences.
@@ -57,7 +57,7 @@ pub struct Owner<T: Copy> {
 
 /// A thief's side: steals the oldest task.
 pub struct Thief<T: Copy> {
-    shared: Visiting<Shared<T>>,
+    shared: VisitorHandle<Shared<T>>,
 }
 
 /// Creates a queue.
@@ -98,7 +98,7 @@ pub fn starting_at<T: Copy + Send>(index: usize, capacity: usize) -> Result<(Own
         tail: CachePadded::new(AtomicUsize::new(index)),
         storage: CachePadded::new(storage),
     });
-    let thief = Thief { shared: Visiting::new(shared.clone()) };
+    let thief = Thief { shared: VisitorHandle::new(shared.clone()) };
     Ok((Owner { shared, head: Cell::new(index), tail: Cell::new(index), ring }, thief))
 }
 
@@ -151,15 +151,15 @@ impl<T: Copy> Thief<T> {
     /// Tries once to take the oldest task.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
-        match self.look() {
-            Ok(glimpse) => self.claim(glimpse),
+        match self.begin_steal() {
+            Ok(pending) => self.finish_steal(pending),
             Err(outcome) => outcome,
         }
     }
 
     /// Reads the task at the head: the first half of a steal.
     #[inline(always)]
-    fn look(&self) -> Result<Glimpse<'_, T>, Steal<T>> {
+    fn begin_steal(&self) -> Result<PendingSteal<'_, T>, Steal<T>> {
         // This check only lets a thief skip the visit on an empty queue.
         if self.is_empty() {
             return Err(Steal::Empty);
@@ -179,28 +179,28 @@ impl<T: Copy> Thief<T> {
         }
         // SAFETY: inside a visit. The slot was written: the index is below the tail and not past.
         let task = unsafe { array.slot(head) }.read();
-        Ok(Glimpse { task, head, _visit: visit })
+        Ok(PendingSteal { task, head, _visit: visit })
     }
 
     /// Takes the task if the head is unchanged: the second half of a steal.
     #[inline(always)]
-    fn claim(&self, glimpse: Glimpse<'_, T>) -> Steal<T> {
+    fn finish_steal(&self, pending: PendingSteal<'_, T>) -> Steal<T> {
         // Acquire: pairs with the release fence in `try_push` (see the parent module).
         fence(Ordering::Acquire);
-        let next = glimpse.head.wrapping_add(1);
+        let next = pending.head.wrapping_add(1);
         // AcqRel: the release half keeps the read of the slot before it, for the owner that reuses
         // the slot. The acquire half passes on the writes before the store of the head.
-        match self.shared.head.compare_exchange(glimpse.head, next, Ordering::AcqRel, Ordering::Relaxed) {
+        match self.shared.head.compare_exchange(pending.head, next, Ordering::AcqRel, Ordering::Relaxed) {
             // SAFETY: the unchanged head proves that the slot was not overwritten (see the
             // invariant), and tasks are `Copy`.
-            Ok(_) => Steal::Success(unsafe { glimpse.task.assume_init() }),
+            Ok(_) => Steal::Success(unsafe { pending.task.assume_init() }),
             Err(_) => Steal::Retry,
         }
     }
 }
 
 /// The state of a steal between its two halves.
-struct Glimpse<'a, T> {
+struct PendingSteal<'a, T> {
     task: core::mem::MaybeUninit<T>,
     head: usize,
     _visit: crate::turnstile::Visit<'a>,
@@ -214,14 +214,14 @@ impl<T: Copy> Shared<T> {
     #[inline(never)]
     fn pop_near_empty(&self, ring: Ring<T>, head: usize, tail: usize) -> (Option<T>, usize, Ring<T>) {
         if distance(head, tail) <= 0 {
-            return (None, head, ring.relieve(&self.storage, head, tail));
+            return (None, head, ring.free_memory(&self.storage, head, tail));
         }
         let task = ring.slot(head).read();
         let next = head.wrapping_add(1);
         // Release: as in `pop`.
         self.head.store(next, Ordering::Release);
         // SAFETY: tasks between head and tail were pushed, and tasks are `Copy`.
-        (Some(unsafe { task.assume_init() }), next, ring.relieve(&self.storage, next, tail))
+        (Some(unsafe { task.assume_init() }), next, ring.free_memory(&self.storage, next, tail))
     }
 
     #[cold]
@@ -237,9 +237,9 @@ impl<T: Copy> Shared<T> {
     }
 }
 
-impl<T> Visited for Shared<T> {
+impl<T> HasVisitors for Shared<T> {
     fn visitors(&self) -> &Visitors {
-        self.storage.gate()
+        self.storage.turnstiles()
     }
 }
 

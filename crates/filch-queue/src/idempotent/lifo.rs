@@ -42,7 +42,7 @@ use crate::storage::Storage;
 use crate::sync::{fence, ContestedU64, Ordering};
 use crate::traits::queue_shape;
 use crate::turnstile::Visit;
-use crate::visitors::{Visited, Visiting, Visitors};
+use crate::visitors::{HasVisitors, VisitorHandle, Visitors};
 use crate::{CapacityError, PushError, Steal};
 
 const COUNT_BITS: u32 = 30;
@@ -89,7 +89,7 @@ pub struct Owner<T: Copy, W: Width = Wide> {
 
 /// A thief's side: steals the youngest task.
 pub struct Thief<T: Copy, W: Width = Wide> {
-    shared: Visiting<Shared<T>>,
+    shared: VisitorHandle<Shared<T>>,
     kind: PhantomData<W>,
 }
 
@@ -132,7 +132,7 @@ fn make<T: Copy + Send, W: Width>(capacity: usize, limit: usize) -> Result<(Owne
     let ring = Cell::new(Ring::new(&storage, 0));
     let shared =
         Handle::new(Shared { anchor: CachePadded::new(ContestedU64::new(0)), storage: CachePadded::new(storage) });
-    let thief = Thief { shared: Visiting::new(shared.clone()), kind: PhantomData };
+    let thief = Thief { shared: VisitorHandle::new(shared.clone()), kind: PhantomData };
     Ok((Owner { shared, anchor: Cell::new(0), ring, kind: PhantomData }, thief))
 }
 
@@ -188,15 +188,15 @@ impl<T: Copy, W: Width> Thief<T, W> {
     /// Tries once to take the youngest task.
     #[inline]
     pub fn steal(&self) -> Steal<T> {
-        match self.look() {
-            Ok(glimpse) => self.claim(glimpse),
+        match self.begin_steal() {
+            Ok(pending) => self.finish_steal(pending),
             Err(outcome) => outcome,
         }
     }
 
     /// Reads the task in the last slot: the first half of a steal.
     #[inline(always)]
-    fn look(&self) -> Result<Glimpse<'_, T>, Steal<T>> {
+    fn begin_steal(&self) -> Result<PendingSteal<'_, T>, Steal<T>> {
         // This check only lets a thief skip the visit on an empty queue.
         if self.is_empty() {
             return Err(Steal::Empty);
@@ -210,28 +210,28 @@ impl<T: Copy, W: Width> Thief<T, W> {
         // SAFETY: inside a visit. If the array has shrunk meanwhile, the index may be too high. The
         // array's own mask brings it into range, and the CAS will fail.
         let task = unsafe { self.shared.storage.current().slot(count(anchor) - 1) }.read();
-        Ok(Glimpse { task, anchor, _visit: visit })
+        Ok(PendingSteal { task, anchor, _visit: visit })
     }
 
     /// Takes the task if the anchor is unchanged: the second half of a steal.
     #[inline(always)]
-    fn claim(&self, glimpse: Glimpse<'_, T>) -> Steal<T> {
+    fn finish_steal(&self, pending: PendingSteal<'_, T>) -> Steal<T> {
         // Acquire: pairs with the release fence in `try_push` (see the parent module).
         fence(Ordering::Acquire);
-        let next = taken(glimpse.anchor);
+        let next = taken(pending.anchor);
         // AcqRel: the release half keeps the read of the slot before it, for the owner that reuses
         // the slot. The acquire half passes on the writes before the store of the anchor.
-        match self.shared.anchor.compare_exchange(glimpse.anchor, next, Ordering::AcqRel, Ordering::Relaxed) {
+        match self.shared.anchor.compare_exchange(pending.anchor, next, Ordering::AcqRel, Ordering::Relaxed) {
             // SAFETY: the unchanged anchor proves that no slot was written meanwhile, and tasks are
             // `Copy`.
-            Ok(_) => Steal::Success(unsafe { glimpse.task.assume_init() }),
+            Ok(_) => Steal::Success(unsafe { pending.task.assume_init() }),
             Err(_) => Steal::Retry,
         }
     }
 }
 
 /// The state of a steal between its two halves.
-struct Glimpse<'a, T> {
+struct PendingSteal<'a, T> {
     task: MaybeUninit<T>,
     anchor: u64,
     _visit: Visit<'a>,
@@ -246,13 +246,13 @@ impl<T: Copy> Shared<T> {
     fn pop_near_empty(&self, ring: Ring<T>, anchor: u64) -> (Option<T>, u64, Ring<T>) {
         let tail = count(anchor);
         if tail == 0 {
-            return (None, anchor, ring.relieve(&self.storage, 0, 0));
+            return (None, anchor, ring.free_memory(&self.storage, 0, 0));
         }
         let task = ring.slot(tail - 1).read();
         // Release: as in `pop`.
         self.anchor.store(taken(anchor), Ordering::Release);
         // SAFETY: tasks below the tail were pushed, and tasks are `Copy`.
-        (Some(unsafe { task.assume_init() }), taken(anchor), ring.relieve(&self.storage, 0, tail - 1))
+        (Some(unsafe { task.assume_init() }), taken(anchor), ring.free_memory(&self.storage, 0, tail - 1))
     }
 
     fn len(&self) -> usize {
@@ -261,9 +261,9 @@ impl<T: Copy> Shared<T> {
     }
 }
 
-impl<T> Visited for Shared<T> {
+impl<T> HasVisitors for Shared<T> {
     fn visitors(&self) -> &Visitors {
-        self.storage.gate()
+        self.storage.turnstiles()
     }
 }
 
@@ -276,18 +276,18 @@ mod tests {
 
     /// Suspends a thief in the middle of a steal while the owner makes `pushes` pushes.
     ///
-    /// The thief looks. The owner alternates between a pop and a push, so that a single task is in
-    /// the queue again. Then the thief claims. Returns the thief's outcome, and the task that is
-    /// left.
+    /// The thief begins its steal. The owner alternates between a pop and a push, so that a single
+    /// task is in the queue again. Then the thief finishes its steal. Returns the thief's outcome,
+    /// and the task that is left.
     fn stall_a_thief<W: Width>(pushes: usize) -> (Steal<usize>, Option<usize>) {
         let (owner, thief) = make::<usize, W>(4, LIMIT).unwrap();
         owner.push(0);
-        let glimpse = thief.look().ok().unwrap();
+        let pending = thief.begin_steal().ok().unwrap();
         for task in 1..=pushes {
             assert_eq!(owner.pop(), Some(task - 1));
             owner.push(task);
         }
-        let stolen = thief.claim(glimpse);
+        let stolen = thief.finish_steal(pending);
         (stolen, owner.pop())
     }
 
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_limit_is_refused_and_nothing_is_lost() {
+    fn a_push_beyond_the_size_limit_fails_and_loses_no_task() {
         let (owner, _thief) = limited_to(8, 2).unwrap();
         for task in 0..7 {
             owner.try_push(task).unwrap();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use filch_queue::bulk::{self, Batch, Owner, Thief};
 use loom::thread;
 
-use super::{search, Own};
+use super::{search, OwnWorld};
 
 /// A task whose drops are counted.
 ///
@@ -27,14 +27,14 @@ impl Drop for Task {
 
 /// A step of the owner.
 #[derive(Clone, Copy)]
-enum Do {
+enum Step {
     Push,
-    Batch(usize),
+    PushBatch(usize),
     /// Two batches of two tasks each, appended.
-    Joined,
+    PushJoined,
     Pop,
 }
-use Do::{Batch as Several, Joined, Pop, Push};
+use Step::{Pop, Push, PushBatch, PushJoined};
 
 /// A step of the thief.
 #[derive(Clone, Copy)]
@@ -51,14 +51,14 @@ const ALL: Take = Share(1.0);
 ///
 /// The owner makes `steps` while the thief makes `takes`.
 struct World {
-    before: &'static [Do],
-    steps: &'static [Do],
+    before: &'static [Step],
+    steps: &'static [Step],
     takes: &'static [Take],
-    rest: Rest,
+    end: End,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Rest {
+enum End {
     /// The owner pops until the queue is empty.
     Popped,
     /// Owner and thief are dropped at the same time. The last of them drops the tasks that are
@@ -68,78 +68,81 @@ enum Rest {
     /// rest.
     Moved,
 }
-use Rest::{Dropped, Moved, Popped};
+use End::{Dropped, Moved, Popped};
 
-pub(super) const WORLDS: [Own; 14] = [
-    own("half of a batch", |bound| {
-        run(bound, World { before: &[Several(4)], steps: &[Pop, Pop], takes: &[HALF], rest: Popped })
+pub(super) const WORLDS: [OwnWorld; 14] = [
+    own_world("half of a batch", |bound| {
+        run(bound, World { before: &[PushBatch(4)], steps: &[Pop, Pop], takes: &[HALF], end: Popped })
     }),
-    own("one after the other", |bound| {
-        run(bound, World { before: &[Several(2), Push], steps: &[Pop], takes: &[One, One], rest: Popped })
+    own_world("one after the other", |bound| {
+        run(bound, World { before: &[PushBatch(2), Push], steps: &[Pop], takes: &[One, One], end: Popped })
     }),
-    own("all, and what comes after", |bound| {
-        run(bound, World { before: &[Several(3)], steps: &[Pop, Push], takes: &[ALL, ALL], rest: Popped })
+    own_world("all, and what comes after", |bound| {
+        run(bound, World { before: &[PushBatch(3)], steps: &[Pop, Push], takes: &[ALL, ALL], end: Popped })
     }),
-    own("hand over", |bound| {
-        run(bound, World { before: &[], steps: &[Push, Several(2), Push], takes: &[HALF, ALL], rest: Popped })
+    own_world("hand over", |bound| {
+        run(bound, World { before: &[], steps: &[Push, PushBatch(2), Push], takes: &[HALF, ALL], end: Popped })
     }),
-    own("an entry replaced in place", |bound| {
-        run(bound, World { before: &[Several(2)], steps: &[Pop, Pop, Several(2)], takes: &[ALL, ALL], rest: Popped })
+    own_world("an entry replaced in place", |bound| {
+        run(bound, World { before: &[PushBatch(2)], steps: &[Pop, Pop, PushBatch(2)], takes: &[ALL, ALL], end: Popped })
     }),
-    own("a larger ring", |bound| {
-        run(bound, World { before: &[Several(2)], steps: &[Several(2), Several(2)], takes: &[HALF, ALL], rest: Popped })
+    own_world("a larger ring", |bound| {
+        run(
+            bound,
+            World { before: &[PushBatch(2)], steps: &[PushBatch(2), PushBatch(2)], takes: &[HALF, ALL], end: Popped },
+        )
     }),
     // The thief may know of the pop that leaves the second entry, and look for that entry in the
     // ring made after it. This takes three preemptions.
-    own("a larger ring after an entry was left", |bound| {
-        let before = &[Several(2), Several(2), Pop, Pop];
-        run(bound + 1, World { before, steps: &[Pop, Joined], takes: &[ALL], rest: Dropped })
+    own_world("a larger ring after an entry was left", |bound| {
+        let before = &[PushBatch(2), PushBatch(2), Pop, Pop];
+        run(bound + 1, World { before, steps: &[Pop, PushJoined], takes: &[ALL], end: Dropped })
     }),
-    own("cells of the ring used again", |bound| {
-        let steps = &[Several(2), Several(2), Several(2)];
-        run(bound, World { before: &[Several(2), Several(2)], steps, takes: &[HALF, ALL], rest: Dropped })
+    own_world("cells of the ring used again", |bound| {
+        let steps = &[PushBatch(2), PushBatch(2), PushBatch(2)];
+        run(bound, World { before: &[PushBatch(2), PushBatch(2)], steps, takes: &[HALF, ALL], end: Dropped })
     }),
-    own("the edge of a block", |bound| {
-        run(bound, World { before: &[Push, Push, Push], steps: &[Pop, Pop, Push, Push], takes: &[HALF], rest: Popped })
+    own_world("the edge of a block", |bound| {
+        run(bound, World { before: &[Push, Push, Push], steps: &[Pop, Pop, Push, Push], takes: &[HALF], end: Popped })
     }),
     // The owner steps back into its second block, which has slots left, and past the start of the
     // entry behind it.
-    own("an entry left and another made", |bound| {
-        let before = &[Push, Push, Push, Push, Several(2), Pop, Pop, Pop, Push, Push];
-        run(bound, World { before, steps: &[Push, Several(2)], takes: &[ALL], rest: Popped })
+    own_world("an entry left and another made", |bound| {
+        let before = &[Push, Push, Push, Push, PushBatch(2), Pop, Pop, Pop, Push, Push];
+        run(bound, World { before, steps: &[Push, PushBatch(2)], takes: &[ALL], end: Popped })
     }),
-    own("empty and refilled", |bound| {
-        run(bound, World { before: &[Push], steps: &[Pop, Push, Pop, Push], takes: &[One, HALF], rest: Popped })
+    own_world("empty and refilled", |bound| {
+        run(bound, World { before: &[Push], steps: &[Pop, Push, Pop, Push], takes: &[One, HALF], end: Popped })
     }),
-    own("both go with tasks left", |bound| {
-        run(bound, World { before: &[Several(3), Push], steps: &[Pop], takes: &[HALF, One], rest: Dropped })
+    own_world("both go with tasks left", |bound| {
+        run(bound, World { before: &[PushBatch(3), Push], steps: &[Pop], takes: &[HALF, One], end: Dropped })
     }),
-    own("two runs of a segment end", two_parties),
-    own("moved on", |bound| {
-        run(bound, World { before: &[Several(4)], steps: &[Pop, Pop], takes: &[HALF, HALF], rest: Moved })
+    own_world("two runs of a segment end", two_parties),
+    own_world("moved on", |bound| {
+        run(bound, World { before: &[PushBatch(4)], steps: &[Pop, Pop], takes: &[HALF, HALF], end: Moved })
     }),
 ];
 
-const fn own(name: &'static str, search: fn(usize)) -> Own {
-    Own { name, search }
+const fn own_world(name: &'static str, search: fn(usize)) -> OwnWorld {
+    OwnWorld { name, search }
 }
 
 fn run(bound: usize, world: World) {
-    search(bound, move || live(&world));
+    search(bound, move || run_once(&world));
 }
 
 /// The tasks that one side has taken.
 #[derive(Default)]
-struct Got(Vec<usize>);
+struct Taken(Vec<usize>);
 
-impl Got {
+impl Taken {
     fn take(&mut self, task: Task) {
         self.0.push(*task.id);
     }
 }
 
-fn steal(thief: &mut Thief<Task>, takes: &[Take], rest: Rest) -> Got {
-    let mut got = Got::default();
+fn steal(thief: &mut Thief<Task>, takes: &[Take], end: End) -> Taken {
+    let mut taken = Taken::default();
     let mut youngest = None;
     for take in takes {
         let batch = match take {
@@ -150,18 +153,18 @@ fn steal(thief: &mut Thief<Task>, takes: &[Take], rest: Rest) -> Got {
             assert!(youngest < Some(*task.id), "not the oldest, or not in order");
             youngest = Some(*task.id);
         }
-        if rest == Moved {
+        if end == Moved {
             let (own, _) = bulk::new();
             own.push_batch(batch);
-            std::iter::from_fn(|| own.pop()).for_each(|task| got.take(task));
+            std::iter::from_fn(|| own.pop()).for_each(|task| taken.take(task));
         } else {
-            batch.into_iter().for_each(|task| got.take(task));
+            batch.into_iter().for_each(|task| taken.take(task));
         }
     }
-    got
+    taken
 }
 
-fn act(owner: &Owner<Task>, steps: &[Do], next: &mut usize, dropped: &Arc<AtomicUsize>, got: &mut Got) {
+fn run_steps(owner: &Owner<Task>, steps: &[Step], next: &mut usize, dropped: &Arc<AtomicUsize>, taken: &mut Taken) {
     let mut task = || {
         *next += 1;
         Task { id: Box::new(*next - 1), dropped: Arc::clone(dropped) }
@@ -169,37 +172,37 @@ fn act(owner: &Owner<Task>, steps: &[Do], next: &mut usize, dropped: &Arc<Atomic
     for step in steps {
         match step {
             Push => owner.push(task()),
-            Several(count) => {
+            PushBatch(count) => {
                 let mut batch = Batch::with_capacity(*count);
                 (0..*count).for_each(|_| batch.push(task()));
                 owner.push_batch(batch);
             }
-            Joined => {
+            PushJoined => {
                 let mut batch = Batch::from(vec![task(), task()]);
                 batch.append(Batch::from(vec![task(), task()]));
                 owner.push_batch(batch);
             }
-            Pop => owner.pop().into_iter().for_each(|task| got.take(task)),
+            Pop => owner.pop().into_iter().for_each(|task| taken.take(task)),
         }
     }
 }
 
-fn live(world: &World) {
+fn run_once(world: &World) {
     let dropped = Arc::new(AtomicUsize::new(0));
     let (owner, mut thief) = bulk::new();
-    let (mut next, mut got) = (0, Got::default());
-    act(&owner, world.before, &mut next, &dropped, &mut got);
-    let (takes, rest) = (world.takes, world.rest);
-    let robber = thread::spawn(move || steal(&mut thief, takes, rest));
-    act(&owner, world.steps, &mut next, &dropped, &mut got);
-    if rest != Dropped {
-        std::iter::from_fn(|| owner.pop()).for_each(|task| got.take(task));
+    let (mut next, mut taken) = (0, Taken::default());
+    run_steps(&owner, world.before, &mut next, &dropped, &mut taken);
+    let (takes, end) = (world.takes, world.end);
+    let thief_thread = thread::spawn(move || steal(&mut thief, takes, end));
+    run_steps(&owner, world.steps, &mut next, &dropped, &mut taken);
+    if end != Dropped {
+        std::iter::from_fn(|| owner.pop()).for_each(|task| taken.take(task));
     }
     drop(owner);
-    got.0.extend(robber.join().unwrap().0);
-    if rest != Dropped {
-        got.0.sort_unstable();
-        assert!(got.0.iter().copied().eq(0..next), "not each task once: {:?}", got.0);
+    taken.0.extend(thief_thread.join().unwrap().0);
+    if end != Dropped {
+        taken.0.sort_unstable();
+        assert!(taken.0.iter().copied().eq(0..next), "not each task once: {:?}", taken.0);
     }
     let each_once = (0..next).map(|id| 1 << (3 * id)).sum::<usize>();
     assert_eq!(dropped.load(Ordering::Relaxed), each_once, "not each task was dropped once (octal digits)");
@@ -212,7 +215,7 @@ fn two_parties(bound: usize) {
     search(bound, || {
         let dropped = Arc::new(AtomicUsize::new(0));
         let (owner, mut thief) = bulk::new();
-        act(&owner, &[Several(4)], &mut 0, &dropped, &mut Got::default());
+        run_steps(&owner, &[PushBatch(4)], &mut 0, &dropped, &mut Taken::default());
         let (older, younger) = (thief.steal(0.5).unwrap(), thief.steal(1.0).unwrap());
         drop((owner, thief));
         let other = thread::spawn(move || drop(older));

@@ -42,25 +42,26 @@ pub(crate) struct World {
     pub(crate) steps: &'static [Step],
     pub(crate) steals: [usize; 2],
     /// Whether the owner is dropped before the thieves are done.
-    pub(crate) leaves: bool,
+    pub(crate) drops_owner: bool,
 }
 
 /// All threads want the last tasks.
-const LAST: World = World { name: "last", start: 2, capacity: 3, steps: &[Pop, Pop], steals: [1, 1], leaves: false };
+const LAST: World =
+    World { name: "last", start: 2, capacity: 3, steps: &[Pop, Pop], steals: [1, 1], drops_owner: false };
 /// The array is replaced while thieves read it.
 const GROW: World =
-    World { name: "grow", start: 1, capacity: 1, steps: &[Push, Push, Pop], steals: [1, 1], leaves: false };
+    World { name: "grow", start: 1, capacity: 1, steps: &[Push, Push, Pop], steals: [1, 1], drops_owner: false };
 /// The index of a popped task is reused.
 const REUSE: World =
-    World { name: "reuse", start: 2, capacity: 3, steps: &[Pop, Push, Pop], steals: [1, 1], leaves: false };
+    World { name: "reuse", start: 2, capacity: 3, steps: &[Pop, Push, Pop], steals: [1, 1], drops_owner: false };
 /// Slots are reused after a whole round.
 const ROUND: World =
-    World { name: "round", start: 1, capacity: 1, steps: &[Pop, Push, Pop, Push], steals: [2, 0], leaves: false };
+    World { name: "round", start: 1, capacity: 1, steps: &[Pop, Push, Pop, Push], steals: [2, 0], drops_owner: false };
 /// Slots are reused, while a thief may have seen the tail before several pops.
 const DEEP: World =
-    World { name: "deep", start: 3, capacity: 3, steps: &[Pop, Pop, Push], steals: [2, 0], leaves: false };
+    World { name: "deep", start: 3, capacity: 3, steps: &[Pop, Pop, Push], steals: [2, 0], drops_owner: false };
 /// The owner is dropped and the thieves stay.
-const LEAVE: World = World { name: "leave", start: 2, capacity: 3, steps: &[Pop], steals: [1, 1], leaves: true };
+const LEAVE: World = World { name: "leave", start: 2, capacity: 3, steps: &[Pop], steals: [1, 1], drops_owner: true };
 
 const WORLDS: [World; 6] = [LAST, GROW, REUSE, ROUND, DEEP, LEAVE];
 
@@ -75,9 +76,9 @@ const WAITING: [World; 6] =
 ///
 /// Tasks are passed to a thief, moved into a new array, pushed at a reused index, and so on.
 pub(crate) const SHARP: [World; 7] = [
-    World { name: "hand over", start: 0, capacity: 3, steps: &[Push, Push], steals: [2, 0], leaves: false },
-    World { name: "grow for one", start: 1, capacity: 1, steps: &[Push, Push], steals: [1, 0], leaves: false },
-    World { name: "reuse for one", start: 2, capacity: 3, steps: &[Pop, Push], steals: [2, 0], leaves: false },
+    World { name: "hand over", start: 0, capacity: 3, steps: &[Push, Push], steals: [2, 0], drops_owner: false },
+    World { name: "grow for one", start: 1, capacity: 1, steps: &[Push, Push], steals: [1, 0], drops_owner: false },
+    World { name: "reuse for one", start: 2, capacity: 3, steps: &[Pop, Push], steals: [2, 0], drops_owner: false },
     DEEP,
     LEAVE,
     ROUND,
@@ -95,11 +96,11 @@ pub(crate) struct Subject {
     pub(crate) worlds: &'static [World],
     pub(crate) search: fn(World, usize),
     /// Worlds that only this queue supports.
-    pub(crate) own: &'static [Own],
+    pub(crate) own_worlds: &'static [OwnWorld],
 }
 
 /// A world for a single queue: its name, and the function that searches it.
-pub(crate) struct Own {
+pub(crate) struct OwnWorld {
     pub(crate) name: &'static str,
     pub(crate) search: fn(usize),
 }
@@ -111,21 +112,21 @@ pub(crate) const SUBJECTS: [Subject; 13] = [
         preemptions: 2,
         worlds: &WORLDS,
         search: |world, bound| exactly(world, bound, |n| chase_lev::with_capacity(n).unwrap()),
-        own: &[],
+        own_worlds: &[],
     },
     Subject {
         name: "the",
         preemptions: 1,
         worlds: &WORLDS,
         search: |world, bound| exactly(world, bound, |n| the::with_capacity(n).unwrap()),
-        own: &[],
+        own_worlds: &[],
     },
     Subject {
         name: "asymmetric",
         preemptions: 2,
         worlds: &WORLDS,
         search: |world, bound| exactly(world, bound, |n| asymmetric::with_capacity(n).unwrap()),
-        own: &[],
+        own_worlds: &[],
     },
     Subject {
         name: "bulk",
@@ -137,7 +138,7 @@ pub(crate) const SUBJECTS: [Subject; 13] = [
                 (owner, thief.share())
             });
         },
-        own: &batches::WORLDS,
+        own_worlds: &batches::WORLDS,
     },
     // Under loom there is no bound to trust, so the trusted queues keep their fence.
     Subject {
@@ -146,7 +147,7 @@ pub(crate) const SUBJECTS: [Subject; 13] = [
         worlds: &WORLDS,
         // SAFETY: the owner has a fence, so any delta is right.
         search: |world, bound| exactly(world, bound, |n| unsafe { ff_cl::with_capacity_trusted(delta(), n).unwrap() }),
-        own: &[],
+        own_worlds: &[],
     },
     Subject {
         name: "ff_the",
@@ -154,7 +155,7 @@ pub(crate) const SUBJECTS: [Subject; 13] = [
         worlds: &WORLDS,
         // SAFETY: as above.
         search: |world, bound| exactly(world, bound, |n| unsafe { ff_the::with_capacity_trusted(delta(), n).unwrap() }),
-        own: &[],
+        own_worlds: &[],
     },
     Subject {
         name: "thep",
@@ -162,49 +163,49 @@ pub(crate) const SUBJECTS: [Subject; 13] = [
         worlds: &WAITING,
         // SAFETY: as above.
         search: |world, bound| exactly(world, bound, |n| unsafe { thep::with_capacity_trusted(delta(), n).unwrap() }),
-        own: &[],
+        own_worlds: &[],
     },
     Subject {
         name: "ff_cl-untrusted",
         preemptions: 1,
         worlds: &WORLDS,
         search: |world, bound| at_least(world, bound, |n| ff_cl::with_capacity(delta(), n).unwrap()),
-        own: &[],
+        own_worlds: &[],
     },
     Subject {
         name: "ff_the-untrusted",
         preemptions: 1,
         worlds: &WAITING,
         search: |world, bound| at_least(world, bound, |n| ff_the::with_capacity(delta(), n).unwrap()),
-        own: &[],
+        own_worlds: &[],
     },
     Subject {
         name: "thep-untrusted",
         preemptions: 1,
         worlds: &WAITING,
         search: |world, bound| at_least(world, bound, |n| thep::with_capacity(delta(), n).unwrap()),
-        own: &[],
+        own_worlds: &[],
     },
     Subject {
         name: "idempotent::lifo",
         preemptions: 2,
         worlds: &WORLDS,
         search: |world, bound| at_least(world, bound, |n| idempotent::lifo::with_capacity(n).unwrap()),
-        own: &[],
+        own_worlds: &[],
     },
     Subject {
         name: "idempotent::fifo",
         preemptions: 2,
         worlds: &WORLDS,
         search: |world, bound| at_least(world, bound, |n| idempotent::fifo::with_capacity(n).unwrap()),
-        own: &[],
+        own_worlds: &[],
     },
     Subject {
         name: "idempotent::double_ended",
         preemptions: 2,
         worlds: &WORLDS,
         search: |world, bound| at_least(world, bound, |n| idempotent::double_ended::with_capacity(n).unwrap()),
-        own: &[],
+        own_worlds: &[],
     },
 ];
 
@@ -225,7 +226,7 @@ where
         for (id, times) in extracted.into_iter().enumerate() {
             assert_eq!(times, 1, "task {id} was extracted {times} times");
         }
-        assert!(world.leaves || left == 0, "the owner was told that the queue is empty, and it was not");
+        assert!(world.drops_owner || left == 0, "a pop found the queue empty, but a task was left");
     });
 }
 
@@ -282,7 +283,7 @@ where
             Pop => extracted.extend(owner.pop().map(id_of)),
         }
     }
-    let owner = if world.leaves {
+    let owner = if world.drops_owner {
         drop(owner);
         None
     } else {
@@ -302,7 +303,7 @@ where
             match thief.steal() {
                 Steal::Success(task) => extracted.push(id_of(task)),
                 Steal::Empty => break,
-                Steal::Retry | Steal::Abort => panic!("nobody else is left, and yet there is doubt"),
+                Steal::Retry | Steal::Abort => panic!("no other thread is left, so the steal must not fail"),
             }
         },
     }

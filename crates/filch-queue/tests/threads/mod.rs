@@ -7,25 +7,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::ScopedJoinHandle;
 
 /// Runs one test at a time. An owner and a thief should have a core each.
-pub(crate) fn alone() -> MutexGuard<'static, ()> {
+pub(crate) fn run_alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(crate) fn tasks_per_queue() -> usize {
     match std::env::var("FILCH_STRESS_TASKS") {
-        Ok(tasks) => tasks.replace('_', "").parse().expect("FILCH_STRESS_TASKS is a number of tasks"),
+        Ok(tasks) => tasks.replace('_', "").parse().expect("FILCH_STRESS_TASKS must be a number of tasks"),
         Err(_) => 10_000_000,
     }
 }
 
-/// Calls `carry` until a task was stolen, and returns its result.
+/// Calls `run` until a task was stolen, and returns its result.
 ///
 /// It calls it more than once only if no thief was there in time: another virtual machine may use
 /// the thief's core.
-pub(crate) fn until_stolen<R>(tasks: usize, mut carry: impl FnMut() -> (R, usize)) -> R {
-    let tested = (0..20).map(|_| carry()).find(|&(_, stolen)| stolen > 0 || tasks < 100_000);
-    tested.expect("the thieves got nothing, so nothing was tested").0
+pub(crate) fn until_stolen<R>(tasks: usize, mut run: impl FnMut() -> (R, usize)) -> R {
+    let tested = (0..20).map(|_| run()).find(|&(_, stolen)| stolen > 0 || tasks < 100_000);
+    tested.expect("no thief stole a task, so nothing was tested").0
 }
 
 /// The random number generator xorshift64*.

@@ -43,7 +43,7 @@
 //!   cut.
 
 use crate::machine::Claims;
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 const EXACTLY_ONCE: Claims = Claims { at_most_once: true, nothing_lost: true };
@@ -68,12 +68,12 @@ pub(in crate::models) fn models() -> Vec<Model> {
         form: &[],
         claims: EXACTLY_ONCE,
         ends: false,
-        takes: Takes { most_tasks: 32, most_thieves: 1, delta: false, extra: false },
+        takes: OptionLimits { most_tasks: 32, most_thieves: 1, delta: false, extra: false },
         cases: published_cases(),
     };
     let freed = Model {
         name: "bulk/published-freed",
-        about: "the same when the owner frees what it pops: the thief walks freed nodes",
+        about: "the same when the owner frees popped nodes: the thief walks freed nodes",
         form: &[("FREED", 1)],
         claims: Claims::default(),
         cases: bounds().map(|bound| Case::refutes(Claim::NoFault, on(bound, 2)).quick()).collect(),
@@ -84,13 +84,13 @@ pub(in crate::models) fn models() -> Vec<Model> {
         about: "the same when the owner pushes popped nodes again: the thief cuts off new tasks",
         form: &[("REUSED", 1)],
         claims: NOTHING_LOST,
-        takes: Takes { most_tasks: 0, ..published.takes },
+        takes: OptionLimits { most_tasks: 0, ..published.takes },
         cases: bounds().map(|bound| Case::refutes(Claim::NothingLost, on(bound, 6)).quick()).collect(),
         ..published.clone()
     };
     let kept = Model {
         name: "bulk/published-kept",
-        about: "the same, and no node is used again: nothing is lost, though some is extracted twice",
+        about: "the same without reuse of nodes: no task is lost, but some are extracted twice",
         claims: NOTHING_LOST,
         cases: kept_cases(),
         ..published.clone()

@@ -46,7 +46,7 @@
 //! both sides must change the same word.
 
 use crate::machine::{Claims, Coalescing};
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 type Scenario = &'static [(&'static str, i16)];
@@ -144,32 +144,32 @@ pub(in crate::models) fn models() -> Vec<Model> {
         form: &[],
         claims: Claims { at_most_once: true, nothing_lost: true },
         ends: true,
-        takes: Takes { most_tasks: 8, most_thieves: 1, delta: false, extra: false },
+        takes: OptionLimits { most_tasks: 8, most_thieves: 1, delta: false, extra: false },
         cases: holds(),
     };
     let broken = |name, about, form, cases| Model { name, about, form, cases, ends: false, ..queue.clone() };
     let other_forms = [
         broken(
             "bulk/pop-by-store",
-            "the owner counts a pop by a plain store",
+            "the owner changes the anchor by a plain store",
             &[("POP_CLAIMS", 0), ("STRICT", 0)],
             refuted(Claim::AtMostOnce, 3, &[]),
         ),
         broken(
             "bulk/steal-by-store",
-            "the thief counts what it steals by a plain store",
+            "the thief changes the anchor by a plain store",
             &[("STEAL_CLAIMS", 0), ("STRICT", 0)],
             refuted(Claim::AtMostOnce, 3, &[]),
         ),
         broken(
             "bulk/overshoot",
-            "a steal does not look whether something was popped since it read the length",
+            "a steal does not check whether a task was popped since it read the length",
             &[("WATCHES_POPS", 0), ("STRICT", 0)],
             refuted(Claim::AtMostOnce, 2, &[("OF", 1)]),
         ),
         broken(
             "bulk/pushed-first",
-            "the thief reads how many were pushed before it reads the anchor",
+            "the thief loads the number of pushed tasks before the anchor",
             &[("PUSHED_FIRST", 1)],
             [
                 refuted(Claim::NoFault, 2, &[("SINGLES", 1), ("ROUNDS", 1), ("PUSHES", 1), ("LAST_POPS", 1)]),
@@ -179,49 +179,49 @@ pub(in crate::models) fn models() -> Vec<Model> {
         ),
         broken(
             "bulk/tasks-first",
-            "the thief reads a task before it claims it: the segment may be gone",
+            "the thief reads a task before it claims it: the segment may be freed",
             &[("TASKS_FIRST", 1), ("STRICT", 0)],
             refuted(Claim::NoFault, 6, REPLACED),
         ),
         broken(
             "bulk/last-not-lowered",
-            "an owner that pops out of an entry still counts it",
+            "an owner that steps back from an entry still counts it",
             &[("LAST_LOWERED", 0), ("STRICT", 0)],
             refuted(Claim::AtMostOnce, 5, POPPED_OUT),
         ),
         broken(
             "bulk/last-too-late",
-            "a new entry is counted after the tasks that are in it",
+            "a new entry is counted after its tasks",
             &[("LAST_BEFORE_PUSHED", 0), ("STRICT", 0)],
             refuted(Claim::NoFault, 5, &[("SINGLES", 1), ("BATCH", 2), ("ROUNDS", 1), ("PUSHED_BATCH", 2), ("OF", 1)]),
         ),
         broken(
             "bulk/last-once",
-            "the thief reads which entry is the last before its first try",
+            "the thief loads the last entry only before its first attempt",
             &[("LAST_AFRESH", 0), ("STRICT", 0)],
             refuted(Claim::NoFault, 5, &[("SINGLES", 1), ("BATCH", 2), ("ROUNDS", 1), ("PUSHED_BATCH", 2), ("OF", 1)]),
         ),
         broken(
             "bulk/ring-first",
-            "the thief looks for the ring before it reads which entry is the last",
+            "the thief loads the ring before the last entry",
             &[("RING_FIRST", 1), ("STRICT", 0)],
             refuted(Claim::NoFault, 6, GROWS),
         ),
         broken(
             "bulk/first-too-early",
-            "the thief gives its entries free before it has copied them",
+            "the thief releases its entries before it has copied them",
             &[("FIRST_AFTER_COPY", 0), ("STRICT", 0)],
             refuted(Claim::NoFault, 6, GROWS),
         ),
         broken(
             "bulk/entered-replaced",
-            "the owner of an empty queue replaces an entry that the thief is in",
+            "the owner of an empty queue replaces an entry that the thief may use",
             &[("REPLACES_ENTERED", 1), ("STRICT", 0)],
             refuted(Claim::NoFault, 3, &[("SINGLES", 1), ("ROUNDS", 1), ("POPS", 1), ("PUSHED_BATCH", 2)]),
         ),
         broken(
             "bulk/party-too-few",
-            "a run that leaves something of its entry is no party to the segment",
+            "a run of a part of an entry is no party of the segment",
             &[("RUNS_JOIN", 0), ("STRICT", 0)],
             refuted(Claim::NoFault, 3, &[]),
         ),
@@ -233,13 +233,13 @@ pub(in crate::models) fn models() -> Vec<Model> {
         ),
         broken(
             "bulk/party-too-many",
-            "the thief goes by an entry that has nothing left and does not leave its segment",
+            "the thief passes an empty entry and does not leave its segment",
             &[("PASSED_LEAVE", 0)],
             refuted(Claim::EndsWell, 4, &[("SINGLES", 2), ("ROUNDS", 1), ("PUSHED_BATCH", 2)]),
         ),
         broken(
             "bulk/wraps-too-soon",
-            "counts that wrap after four instead of 2^32: four pops during a steal are overlooked, and with eight are not",
+            "counts that wrap after four instead of 2^32: four pops during a steal are missed; with eight they are not",
             &[],
             [
                 refuted(Claim::NoFault, 5, FOUR_POPS_OF_FOUR),
@@ -306,7 +306,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn the_bulk_queue_is_exactly_once_and_frees_what_nobody_reads_and_each_thing_that_this_rests_on_is_needed() {
+    fn the_bulk_queue_is_exactly_once_and_frees_its_segments_and_every_rule_is_needed() {
         confirm(&models());
     }
 }

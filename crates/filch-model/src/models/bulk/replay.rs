@@ -49,11 +49,11 @@ struct Stolen {
 struct Access {
     listing: u8,
     line: u8,
-    did: Did,
+    kind: AccessKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Did {
+enum AccessKind {
     LoadHead(Option<Node>),
     StoreHead(Option<Node>),
     LoadNext(Node, Option<Node>),
@@ -65,32 +65,32 @@ enum Did {
 
 impl Queue {
     fn load_head(&self, listing: u8, line: u8) -> (Option<Node>, Access) {
-        (self.head, Access { listing, line, did: Did::LoadHead(self.head) })
+        (self.head, Access { listing, line, kind: AccessKind::LoadHead(self.head) })
     }
 
     fn store_head(&mut self, node: Option<Node>, listing: u8, line: u8) -> Access {
         self.head = node;
-        Access { listing, line, did: Did::StoreHead(node) }
+        Access { listing, line, kind: AccessKind::StoreHead(node) }
     }
 
     fn load_next(&self, of: Node, listing: u8, line: u8) -> (Option<Node>, Access) {
-        (self.next[of], Access { listing, line, did: Did::LoadNext(of, self.next[of]) })
+        (self.next[of], Access { listing, line, kind: AccessKind::LoadNext(of, self.next[of]) })
     }
 
     fn store_next(&mut self, of: Node, node: Option<Node>, listing: u8, line: u8) -> Access {
         self.next[of] = node;
-        Access { listing, line, did: Did::StoreNext(of, node) }
+        Access { listing, line, kind: AccessKind::StoreNext(of, node) }
     }
 
     fn load_size(&self, listing: u8, line: u8) -> (usize, Access) {
-        (self.size, Access { listing, line, did: Did::LoadSize(self.size) })
+        (self.size, Access { listing, line, kind: AccessKind::LoadSize(self.size) })
     }
 
     /// A `fetch_add` or a `fetch_sub`. Both wrap.
     fn change_size(&mut self, to: impl FnOnce(usize) -> usize, listing: u8, line: u8) -> Access {
         let old = self.size;
         self.size = to(old);
-        Access { listing, line, did: Did::ChangeSize(old, self.size) }
+        Access { listing, line, kind: AccessKind::ChangeSize(old, self.size) }
     }
 
     /// Links new nodes to a batch.
@@ -260,17 +260,17 @@ enum Side {
 
 /// A queue and its two sides.
 #[derive(Debug)]
-struct Play {
+struct Simulation {
     queue: Queue,
     /// The owner's first push, if it pushes.
     pushes: Option<(Batch, Push)>,
     /// The owner's pops, until nothing is left.
     pop: Pop,
     steal: Steal,
-    played: Replay,
+    replay: Replay,
 }
 
-impl Play {
+impl Simulation {
     /// Creates a queue of `before` nodes, at least one. The owner will push `pushed` more as a
     /// batch.
     fn new(before: usize, pushed: usize, proportion: f64) -> Self {
@@ -280,7 +280,7 @@ impl Play {
             (push, _) = push.step(nodes, &mut queue);
         }
         let pushes = (pushed > 0).then(|| (queue.link(before + 1, before + pushed), Push::Line4Load));
-        Play { queue, pushes, pop: Pop::Line2, steal: Steal::Line4 { proportion }, played: Replay::default() }
+        Simulation { queue, pushes, pop: Pop::Line2, steal: Steal::Line4 { proportion }, replay: Replay::default() }
     }
 
     /// Makes one access by a side. Returns `None` if the side has ended.
@@ -289,8 +289,8 @@ impl Play {
             Side::Owner => self.step_owner(),
             Side::Thief => self.step_thief(),
         }?;
-        self.played.steps.push((side, access));
-        self.played.size = self.queue.size;
+        self.replay.steps.push((side, access));
+        self.replay.size = self.queue.size;
         Some(access)
     }
 
@@ -305,7 +305,7 @@ impl Play {
         }
         let (mut next, access) = self.pop.step(&mut self.queue);
         if let Pop::Returned(Some(node)) = next {
-            self.played.popped.push(node);
+            self.replay.popped.push(node);
             next = Pop::Line2;
         }
         self.pop = next;
@@ -317,9 +317,9 @@ impl Play {
             return None;
         }
         let (next, access) = self.steal.step(&mut self.queue);
-        self.played.stolen.extend(next.counted());
+        self.replay.stolen.extend(next.counted());
         if let Steal::Returned(stolen) = next {
-            self.played.returned = Some(stolen);
+            self.replay.returned = Some(stolen);
         }
         self.steal = next;
         Some(access)
@@ -363,27 +363,27 @@ impl Replay {
 pub fn replay() -> Replay {
     let case = &published::models()[0].cases[0];
     let (machine, example) = counterexample(case);
-    let mut play = play_of(case);
+    let mut simulation = simulation_of(case);
     for side in schedule(&machine, &example) {
-        play.step(side);
+        simulation.step(side);
     }
-    play.finish(Side::Thief);
-    play.finish(Side::Owner);
-    play.played
+    simulation.finish(Side::Thief);
+    simulation.finish(Side::Owner);
+    simulation.replay
 }
 
 /// The shortest run that refutes a case of the published queue.
 fn counterexample(case: &Case) -> (Machine, Counterexample) {
-    assert_eq!(case.parameters.bound, 0, "the rendering has no store buffers");
-    let machine = published::models()[0].machine(case).expect("the published queue is a program");
+    assert_eq!(case.parameters.bound, 0, "the replay has no store buffers");
+    let machine = published::models()[0].machine(case).expect("published.tso must compile");
     let outcome = search::run(&machine, Effort { threads: 1, ends: false }, &mut |_| {});
-    (machine, outcome.counterexample.expect("the published queue is refuted"))
+    (machine, outcome.counterexample.expect("the search must refute the published queue"))
 }
 
 /// The scenario of a case with a share of one half.
-fn play_of(case: &Case) -> Play {
+fn simulation_of(case: &Case) -> Simulation {
     let pushed = case.settings.iter().find(|(name, _)| *name == "PUSHED").map_or(0, |(_, value)| *value);
-    Play::new((case.parameters.tasks - pushed) as usize, pushed as usize, 0.5)
+    Simulation::new((case.parameters.tasks - pushed) as usize, pushed as usize, 0.5)
 }
 
 /// The side of each step of a counterexample. Without store buffers every step of the machine is
@@ -404,30 +404,30 @@ impl fmt::Display for Replay {
                 number + 1,
                 access.listing,
                 access.line,
-                access.did
+                access.kind
             )?;
         }
         writeln!(f, "The owner popped {}; the thief stole {}.", listed(&self.popped), listed(&self.stolen))?;
         if let Some(Stolen { begin, end, count }) = self.returned {
-            writeln!(f, "The steal returned: from {} to {}, {count} in all.", link(begin), link(end))?;
+            writeln!(f, "The steal returned: from {} to {}, {count} nodes.", link(begin), link(end))?;
         }
         match self.doubled().as_slice() {
-            [] => write!(f, "No node is with both.")?,
-            doubled => write!(f, "With both: {}.", listed(doubled))?,
+            [] => write!(f, "No node was extracted by both.")?,
+            doubled => write!(f, "Extracted by both: {}.", listed(doubled))?,
         }
         writeln!(f, " The size is {}.", self.size)
     }
 }
 
-impl fmt::Display for Did {
+impl fmt::Display for AccessKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Did::LoadHead(node) => write!(f, "reads head: {}", link(*node)),
-            Did::StoreHead(node) => write!(f, "writes head: {}", link(*node)),
-            Did::LoadNext(of, node) => write!(f, "reads the link in node {of}: {}", link(*node)),
-            Did::StoreNext(of, node) => write!(f, "writes the link in node {of}: {}", link(*node)),
-            Did::LoadSize(size) => write!(f, "reads size: {size}"),
-            Did::ChangeSize(old, new) => write!(f, "changes size from {old} to {new}"),
+            AccessKind::LoadHead(node) => write!(f, "reads head: {}", link(*node)),
+            AccessKind::StoreHead(node) => write!(f, "writes head: {}", link(*node)),
+            AccessKind::LoadNext(of, node) => write!(f, "reads the link in node {of}: {}", link(*node)),
+            AccessKind::StoreNext(of, node) => write!(f, "writes the link in node {of}: {}", link(*node)),
+            AccessKind::LoadSize(size) => write!(f, "reads size: {size}"),
+            AccessKind::ChangeSize(old, new) => write!(f, "changes size from {old} to {new}"),
         }
     }
 }
@@ -452,30 +452,32 @@ mod tests {
     use crate::search::Claim;
 
     /// The event on the machine for an access.
-    fn on_the_machine(did: Did) -> Event {
+    fn machine_event(kind: AccessKind) -> Event {
         let number = |node: Option<Node>| node.unwrap_or(0) as i16;
         let loaded = |word: String, value| Event::Loaded { word, value, forwarded: false };
-        match did {
-            Did::LoadHead(node) => loaded("head".to_owned(), number(node)),
-            Did::LoadNext(of, node) => loaded(format!("next[{of}]"), number(node)),
-            Did::LoadSize(size) => loaded("size".to_owned(), size as i16),
-            Did::StoreHead(node) => Event::Stored { word: "head".to_owned(), value: number(node) },
-            Did::StoreNext(of, node) => Event::Stored { word: format!("next[{of}]"), value: number(node) },
-            Did::ChangeSize(old, new) => Event::Exchanged { word: "size".to_owned(), old: old as i16, new: new as i16 },
+        match kind {
+            AccessKind::LoadHead(node) => loaded("head".to_owned(), number(node)),
+            AccessKind::LoadNext(of, node) => loaded(format!("next[{of}]"), number(node)),
+            AccessKind::LoadSize(size) => loaded("size".to_owned(), size as i16),
+            AccessKind::StoreHead(node) => Event::Stored { word: "head".to_owned(), value: number(node) },
+            AccessKind::StoreNext(of, node) => Event::Stored { word: format!("next[{of}]"), value: number(node) },
+            AccessKind::ChangeSize(old, new) => {
+                Event::Exchanged { word: "size".to_owned(), old: old as i16, new: new as i16 }
+            }
         }
     }
 
     /// Replays the counterexample of a case, and compares every access.
-    fn played(case: &Case) -> Play {
+    fn played(case: &Case) -> Simulation {
         let (machine, example) = counterexample(case);
         assert_eq!(example.claim, Claim::AtMostOnce);
-        let mut play = play_of(case);
+        let mut simulation = simulation_of(case);
         let mut state = machine.initial().clone();
         for (action, side) in example.steps.iter().zip(schedule(&machine, &example)) {
             let (next, events) = machine.observe(&state, *action);
-            let access = play.step(side).expect("the machine goes on, and so does the rendering");
+            let access = simulation.step(side).expect("the machine goes on, and so does the rendering");
             assert_eq!(
-                on_the_machine(access.did),
+                machine_event(access.kind),
                 events[0].1,
                 "{side:?}, listing {}, line {}",
                 access.listing,
@@ -483,23 +485,23 @@ mod tests {
             );
             state = next;
         }
-        play
+        simulation
     }
 
     #[test]
-    fn the_counterexample_gives_both_sides_the_same_node() {
+    fn in_the_counterexample_both_sides_extract_the_same_node() {
         let cases = &published::models()[0].cases;
         let sequential = cases.iter().filter(|case| case.parameters.bound == 0 && case.refuted.is_some());
         let halves = sequential.filter(|case| case.settings.iter().all(|(name, _)| *name == "PUSHED"));
-        let plays: Vec<Play> = halves.map(played).collect();
-        assert_eq!(plays.len(), 2, "with and without a push during the steal");
-        for play in plays {
-            assert_eq!(play.played.doubled().len(), 1, "{}", play.played);
+        let simulations: Vec<Simulation> = halves.map(played).collect();
+        assert_eq!(simulations.len(), 2, "with and without a push during the steal");
+        for simulation in simulations {
+            assert_eq!(simulation.replay.doubled().len(), 1, "{}", simulation.replay);
         }
     }
 
     #[test]
-    fn when_both_sides_have_come_to_their_end_they_still_have_it_and_the_size_has_wrapped() {
+    fn at_the_end_both_sides_have_the_node_and_the_size_has_wrapped() {
         let replay = replay();
         println!("{replay}");
         assert_eq!(replay.popped(), [1, 2, 3, 4]);
@@ -511,16 +513,16 @@ mod tests {
     }
 
     #[test]
-    fn a_steal_between_two_operations_of_the_owner_leaves_each_node_to_one_side() {
+    fn a_steal_between_two_operations_of_the_owner_extracts_no_node_twice() {
         for (before, pushed) in [(1, 0), (4, 0), (8, 0), (8, 3), (3, 8), (20, 0)] {
             for proportion in [0.1, 0.5, 0.9] {
                 let mut most_stolen = 0;
                 for operations in 0..=before + pushed {
-                    let mut play = Play::new(before, pushed, proportion);
-                    while play.played.popped.len() < operations && play.step(Side::Owner).is_some() {}
-                    play.finish(Side::Thief);
-                    play.finish(Side::Owner);
-                    let Replay { mut popped, stolen, size, .. } = play.played;
+                    let mut simulation = Simulation::new(before, pushed, proportion);
+                    while simulation.replay.popped.len() < operations && simulation.step(Side::Owner).is_some() {}
+                    simulation.finish(Side::Thief);
+                    simulation.finish(Side::Owner);
+                    let Replay { mut popped, stolen, size, .. } = simulation.replay;
                     most_stolen = most_stolen.max(stolen.len());
                     popped.extend(stolen);
                     popped.sort_unstable();
@@ -531,7 +533,7 @@ mod tests {
                 // requires two skipped nodes.
                 assert!(
                     most_stolen > 0 || before < 4 || proportion != 0.5,
-                    "of {before} and {pushed} nothing is stolen"
+                    "no node is stolen, of {before} and {pushed}"
                 );
             }
         }

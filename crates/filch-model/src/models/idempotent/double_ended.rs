@@ -26,7 +26,7 @@
 
 use super::scenario::{more_often_by_pops, never_empty, NEVER_EMPTY, THIEVES_ALONE};
 use crate::machine::{Claims, Coalescing};
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 const MODEL: Model = Model {
@@ -37,7 +37,7 @@ const MODEL: Model = Model {
     form: &[],
     claims: Claims { at_most_once: false, nothing_lost: true },
     ends: false,
-    takes: Takes { most_tasks: 3, most_thieves: 2, delta: false, extra: false },
+    takes: OptionLimits { most_tasks: 3, most_thieves: 2, delta: false, extra: false },
     cases: Vec::new(),
 };
 
@@ -60,7 +60,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         Model { cases: as_it_is(), ..MODEL },
         Model {
             name: "idempotent::double_ended/never-empty",
-            about: "a queue with more tasks than are taken is not called empty",
+            about: "a queue with more tasks than are taken is not reported empty",
             form: NEVER_EMPTY,
             claims: Claims { at_most_once: false, nothing_lost: false },
             cases: never_empty(),
@@ -68,8 +68,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "idempotent::double_ended/how-often",
-            about:
-                "each operation of the owner's gives a task once more at most, and so does each new array, and both may",
+            about: "each operation by the owner, and each new array, may return one task once more, and no more",
             form: &[("DRAINS", 0), ("STEALS", 5)],
             claims: Claims { at_most_once: false, nothing_lost: false },
             cases: how_often(),
@@ -77,14 +76,14 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "idempotent::double_ended/exactly-once",
-            about: "what at least once does not promise: that a task is given once",
+            about: "at least once does not promise that a task is extracted only once",
             claims: Claims { at_most_once: true, nothing_lost: false },
             cases: exactly_once(),
             ..MODEL
         },
         Model {
             name: "idempotent::double_ended/untagged",
-            about: "without the tag a thief takes an old task for a new one",
+            about: "without the tag a thief mistakes an old task for a new one",
             form: &[("TAGS", 1), ("WATCHED", 0)],
             cases: lost(2, REUSE),
             ..MODEL
@@ -101,7 +100,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "idempotent::double_ended/unwatched",
-            about: "a tag of four values that nobody watches loses a task with the fourth push",
+            about: "a tag of four values without the watch loses a task with the fourth push",
             form: &[("WATCHED", 0)],
             cases: (1..=4)
                 .flat_map(|bound| {
@@ -113,28 +112,28 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "idempotent::double_ended/two-looks-a-round",
-            about: "an owner that looks twice in a round of tags, not four times, is too late",
+            about: "an owner that watches twice in a round of tags, not four times, is too late",
             form: &[("QUARTER", 2)],
             cases: lost(6, SWING),
             ..MODEL
         },
         Model {
             name: "idempotent::double_ended/two-tags",
-            about: "with two tags even a look at every push is too late; with three it is not",
+            about: "with two tags even a watch at every push is too late; with three it is not",
             form: &[("TAGS", 2), ("QUARTER", 1)],
             cases: two_tags(),
             ..MODEL
         },
         Model {
             name: "idempotent::double_ended/owner-unfenced",
-            about: "an owner that looks before its pushes are visible misses a thief that then reads an old anchor",
+            about: "an owner that watches before its pushes are visible misses a thief that then reads an old anchor",
             form: &[("OWNER_UNFENCED", 1)],
             cases: owner_unfenced(),
             ..MODEL
         },
         Model {
             name: "idempotent::double_ended/thief-unfenced",
-            about: "a thief that reads the anchor before it is seen to look at the array is not waited for",
+            about: "the owner misses a thief that reads the anchor before its announcement is visible",
             form: &[("THIEF_UNFENCED", 1)],
             cases: lost(5, REUSE),
             ..MODEL
@@ -242,7 +241,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn nothing_is_lost_though_the_tag_wraps_as_long_as_the_owner_watches() {
+    fn no_task_is_lost_although_the_tag_wraps_if_the_owner_watches() {
         confirm(&models());
     }
 }

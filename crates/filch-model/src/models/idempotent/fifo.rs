@@ -22,7 +22,7 @@ use super::scenario::{
     more_often_by_pops, never_empty, on_other_buffers, GROWTH, NEVER_EMPTY, REUSE, SHRINKING, THIEVES_ALONE,
 };
 use crate::machine::Claims;
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 const MODEL: Model = Model {
@@ -33,7 +33,7 @@ const MODEL: Model = Model {
     form: &[],
     claims: Claims { at_most_once: false, nothing_lost: true },
     ends: false,
-    takes: Takes { most_tasks: 6, most_thieves: 2, delta: false, extra: false },
+    takes: OptionLimits { most_tasks: 6, most_thieves: 2, delta: false, extra: false },
     cases: Vec::new(),
 };
 
@@ -46,7 +46,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         Model { cases: as_it_is(), ..MODEL },
         Model {
             name: "idempotent::fifo/never-empty",
-            about: "a queue with more tasks than are taken is not called empty",
+            about: "a queue with more tasks than are taken is not reported empty",
             form: NEVER_EMPTY,
             claims: Claims { at_most_once: false, nothing_lost: false },
             cases: never_empty(),
@@ -54,7 +54,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "idempotent::fifo/how-often",
-            about: "each pop of the owner's gives a task once more at most, and may",
+            about: "each pop by the owner may return one task once more, and no more",
             form: &[("DRAINS", 0), ("STEALS", 5)],
             claims: Claims { at_most_once: false, nothing_lost: false },
             cases: how_often(),
@@ -62,14 +62,14 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "idempotent::fifo/exactly-once",
-            about: "what at least once does not promise: that a task is given once",
+            about: "at least once does not promise that a task is extracted only once",
             claims: Claims { at_most_once: true, nothing_lost: false },
             cases: exactly_once(),
             ..MODEL
         },
         Model {
             name: "idempotent::fifo/tail-first",
-            about: "a thief that loads the tail before the head calls a queue empty that never was",
+            about: "a thief that loads the tail before the head reports a queue empty that never was",
             form: &[("TAIL_FIRST", 1), ("NEVER_EMPTY", 1), ("DRAINS", 0), ("STEALS", 1)],
             claims: Claims { at_most_once: false, nothing_lost: false },
             cases: refuted(&[("PREFILLED", 2), ("POPS", 1)], 4),
@@ -77,14 +77,15 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "idempotent::fifo/array-first",
-            about: "a thief that looks for the array before the head reads a slot that an old array does not have",
+            about: "a thief that loads the array before the head reads a slot that an old array lacks",
             form: &[("ARRAY_FIRST", 1)],
             cases: refuted(GROWTH, 3),
             ..MODEL
         },
         Model {
             name: "idempotent::fifo/array-late",
-            about: "an owner that publishes a new array behind the tail makes a thief read a slot that the old one does not have",
+            about:
+                "an owner that publishes a new array after the tail makes a thief read a slot that the old array lacks",
             form: &[("ARRAY_LATE", 1)],
             cases: refuted(GROWTH, 3),
             ..MODEL
@@ -146,7 +147,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn nothing_is_lost_though_the_head_falls_back() {
+    fn no_task_is_lost_although_the_head_moves_back() {
         confirm(&models());
     }
 }

@@ -21,7 +21,7 @@ use super::scenario::{
     more_often_by_pops, never_empty, on_other_buffers, GROWTH, NEVER_EMPTY, REUSE, SHRINKING, THIEVES_ALONE,
 };
 use crate::machine::Claims;
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 const MODEL: Model = Model {
@@ -32,7 +32,7 @@ const MODEL: Model = Model {
     form: &[],
     claims: Claims { at_most_once: false, nothing_lost: true },
     ends: false,
-    takes: Takes { most_tasks: 6, most_thieves: 2, delta: false, extra: false },
+    takes: OptionLimits { most_tasks: 6, most_thieves: 2, delta: false, extra: false },
     cases: Vec::new(),
 };
 
@@ -41,7 +41,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         Model { cases: as_it_is(), ..MODEL },
         Model {
             name: "idempotent::lifo/never-empty",
-            about: "a queue with more tasks than are taken is not called empty",
+            about: "a queue with more tasks than are taken is not reported empty",
             form: NEVER_EMPTY,
             claims: Claims { at_most_once: false, nothing_lost: false },
             cases: never_empty(),
@@ -49,7 +49,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "idempotent::lifo/how-often",
-            about: "each operation of the owner's gives a task once more at most, and may",
+            about: "each operation by the owner may return one task once more, and no more",
             form: &[("DRAINS", 0), ("STEALS", 5)],
             claims: Claims { at_most_once: false, nothing_lost: false },
             cases: how_often(),
@@ -57,14 +57,14 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "idempotent::lifo/exactly-once",
-            about: "what at least once does not promise: that a task is given once",
+            about: "at least once does not promise that a task is extracted only once",
             claims: Claims { at_most_once: true, nothing_lost: false },
             cases: exactly_once(),
             ..MODEL
         },
         Model {
             name: "idempotent::lifo/untagged",
-            about: "without the tag a thief takes an old task for a new one",
+            about: "without the tag a thief mistakes an old task for a new one",
             form: &[("TAGS", 1)],
             cases: (0..=4)
                 .map(|bound| Case::refutes(Claim::NothingLost, Parameters::new(bound, 2, 1)).with(REUSE).quick())
@@ -90,7 +90,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
         },
         Model {
             name: "idempotent::lifo/array-first",
-            about: "a thief that looks for the array before the anchor reads a slot that an old array does not have",
+            about: "a thief that loads the array before the anchor reads a slot that an old array lacks",
             form: &[("ARRAY_FIRST", 1)],
             cases: (0..=4)
                 .map(|bound| Case::refutes(Claim::NoFault, Parameters::new(bound, 3, 1)).with(GROWTH).quick())
@@ -170,7 +170,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn nothing_is_lost_with_the_tag_and_something_without_it() {
+    fn no_task_is_lost_with_the_tag_and_one_is_lost_without() {
         confirm(&models());
     }
 }

@@ -8,7 +8,7 @@ pub(super) mod tasks;
 pub(super) mod waiters;
 
 use crate::machine::Claims;
-use crate::models::{Model, Takes};
+use crate::models::{Model, OptionLimits};
 
 /// The settings of a form or a scenario of a program: constants and their values.
 type Settings = &'static [(&'static str, i16)];
@@ -24,7 +24,7 @@ fn of_sleep(text: &'static str, name: &'static str, about: &'static str, form: S
         form,
         claims: Claims::default(),
         ends: true,
-        takes: Takes { most_tasks: 0, most_thieves: 0, delta: false, extra: false },
+        takes: OptionLimits { most_tasks: 0, most_thieves: 0, delta: false, extra: false },
         cases: Vec::new(),
     }
 }

@@ -98,7 +98,7 @@ fn calls() -> Vec<Model> {
             cases: faulty(1),
             ..form(
                 "seats/calls-take-resting",
-                "callers take the seat of an owner that looks around",
+                "callers take the seat of an owner that is not asleep yet",
                 &[("CALLERS", 2), ("INJECTS", 1), ("TAKES_RESTING", 1)],
             )
         },
@@ -106,7 +106,7 @@ fn calls() -> Vec<Model> {
             cases: faulty(1),
             ..form(
                 "seats/calls-owner-returns",
-                "an owner that is called takes its seat back from a guest",
+                "an owner that is notified takes its seat back from a guest",
                 &[("CALLERS", 2), ("INJECTS", 1), ("OWNER_CHECKS", 0)],
             )
         },
@@ -114,7 +114,7 @@ fn calls() -> Vec<Model> {
             cases: faulty(1),
             ..form(
                 "seats/calls-counted-late",
-                "a seat that is given back is counted after its word is written",
+                "a returned seat is counted after its word is written",
                 &[("CALLERS", 2), ("INJECTS", 1), ("COUNTS_FIRST", 0)],
             )
         },
@@ -122,7 +122,7 @@ fn calls() -> Vec<Model> {
             cases: stuck(1),
             ..form(
                 "seats/calls-without-look",
-                "no look at the queues after a seat is given back",
+                "no look at the queues after a seat is returned",
                 &[("CALLERS", 2), ("INJECTS", 1), ("LOOKS", 0)],
             )
         },
@@ -138,7 +138,7 @@ fn calls() -> Vec<Model> {
             cases: vec![holds(1, 1).quick(), holds(1, 1).with(&[("MAILS", 1)])],
             ..form(
                 "seats/calls-not-handed-over",
-                "no look before a seat is given back",
+                "no look before a seat is returned",
                 &[("CALLERS", 2), ("INJECTS", 1), ("HANDS_OVER", 0)],
             )
         },
@@ -154,7 +154,7 @@ fn calls() -> Vec<Model> {
             cases: stuck(1),
             ..form(
                 "seats/spawn-without-look",
-                "no look at spawned jobs when a seat is given back",
+                "no look at spawned jobs when a seat is returned",
                 &[("CALLERS", 2), ("INJECTS", 1), ("SPAWNS", 1), ("LOOKS_FOR_SPAWNED", 0)],
             )
         },
@@ -172,13 +172,13 @@ fn mail() -> Vec<Model> {
             cases: faulty(1),
             ..form(
                 "seats/mail-owner-returns",
-                "an owner that is called takes its seat back from a guest",
+                "an owner that is notified takes its seat back from a guest",
                 &[("MAILS", 1), ("OWNER_CHECKS", 0)],
             )
         },
         Model {
             cases: stuck(1),
-            ..form("seats/mail-without-look", "no look after a seat is given back", &[("MAILS", 1), ("LOOKS", 0)])
+            ..form("seats/mail-without-look", "no look after a seat is returned", &[("MAILS", 1), ("LOOKS", 0)])
         },
         Model {
             cases: stuck(1),
@@ -186,7 +186,7 @@ fn mail() -> Vec<Model> {
         },
         Model {
             cases: stuck(1),
-            ..form("seats/mail-calls-first", "called, then delivered", &[("MAILS", 1), ("MAIL_FIRST", 0)])
+            ..form("seats/mail-calls-first", "notified, then delivered", &[("MAILS", 1), ("MAIL_FIRST", 0)])
         },
     ]
 }
@@ -212,7 +212,11 @@ fn waits() -> Vec<Model> {
         },
         Model {
             cases: stuck(2),
-            ..form("seats/join-calls-owner", "a call unparks the owner", &[("JOINS", 1), ("CALL_SEES_GUEST", 0)])
+            ..form(
+                "seats/join-calls-owner",
+                "a notification unparks the owner",
+                &[("JOINS", 1), ("CALL_SEES_GUEST", 0)],
+            )
         },
         Model {
             cases: stuck(2),
@@ -226,7 +230,7 @@ fn waits() -> Vec<Model> {
             cases: vec![holds(1, 2).quick(), holds(1, 2).with(&[("ASLEEP", 1), ("MAILS", 1)])],
             ..form(
                 "seats/join-spares-none",
-                "a call unparks occupants that are awake, too",
+                "a notification unparks occupants that are awake, too",
                 &[("JOINS", 1), ("CALL_SPARES", 0)],
             )
         },
@@ -234,7 +238,7 @@ fn waits() -> Vec<Model> {
             cases: vec![holds(1, 2).quick(), holds(4, 2).with(ASLEEP).quick()],
             ..form(
                 "seats/join-calls-without-fence",
-                "no fence before a call looks at the word, but a locked instruction",
+                "no fence before a notification looks at the word, but a locked instruction",
                 &[("JOINS", 1), ("CALL_FENCES", 0)],
             )
         },
@@ -325,7 +329,7 @@ fn forks() -> Vec<Model> {
             ],
             ..form(
                 "seats/fork",
-                "a worker that forks while a guest gives its seat back",
+                "a worker that forks while a guest returns its seat",
                 &[("FORKERS", 1), ("AFTER_CALL", 1), ("BEFORE", 1)],
             )
         },
@@ -342,7 +346,7 @@ fn forks() -> Vec<Model> {
             cases: stuck(1),
             ..form(
                 "seats/fork-without-alarm",
-                "a guest raises no alarm when it gives its seat back",
+                "a guest raises no alarm when it returns its seat",
                 &[("FORKERS", 1), ("AFTER_CALL", 1), ("BEFORE", 1), ("RAISES_ALARM", 0)],
             )
         },
@@ -380,7 +384,7 @@ fn forks() -> Vec<Model> {
         },
         Model {
             cases: vec![holds(1, 1).quick(), holds(0, 1).quick(), holds(2, 1).quick()],
-            ..form("seats/two-guests", "a guest that forks while another one leaves", &[("FORKERS", 2)])
+            ..form("seats/two-guests", "a guest that forks while another guest leaves", &[("FORKERS", 2)])
         },
         Model {
             cases: stuck_by_buffers(2, 1),
@@ -517,7 +521,7 @@ mod tests {
     use crate::models::{confirm, Model};
 
     #[test]
-    fn a_seat_has_one_occupant_and_no_wake_up_is_lost_and_each_rule_that_this_rests_on_is_needed() {
+    fn a_seat_has_one_occupant_and_loses_no_wake_up_and_every_rule_is_needed() {
         confirm(&models());
     }
 

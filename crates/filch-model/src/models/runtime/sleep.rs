@@ -37,7 +37,7 @@
 
 use super::{of_sleep, Settings};
 use crate::machine::Coalescing;
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 const TEXT: &str = include_str!("sleep.tso");
@@ -67,7 +67,7 @@ fn forks() -> Vec<Model> {
                 Case::holds(one(2, 2).with_egress(Coalescing::Word)),
                 Case::holds(one(2, 2).with_egress(Coalescing::Line)),
             ],
-            ..form("sleep/fork", "a fork, and one who falls asleep", &[("FORK", 1)])
+            ..form("sleep/fork", "a fork, and a worker that falls asleep", &[("FORK", 1)])
         },
         Model {
             cases: vec![Case::holds(one(1, 1)).quick(), Case::holds(one(4, 1)).quick(), Case::holds(one(4, 3))],
@@ -86,7 +86,7 @@ fn forks() -> Vec<Model> {
             cases: vec![stuck(0, 1), stuck(1, 1)],
             ..form(
                 "sleep/fork-looks-first",
-                "a fork looks at the alarm before it is there",
+                "a fork looks at the alarm before its job is visible",
                 &[("FORK", 1), ("WAKES_FIRST", 1)],
             )
         },
@@ -104,7 +104,7 @@ fn forks_and_two() -> Vec<Model> {
                 Case::holds(two(1, 1)),
             ],
             ends: false,
-            ..form("sleep/two-forks", "two forks, and two who fall asleep", &[("FORK", 1)])
+            ..form("sleep/two-forks", "two forks, and two workers that fall asleep", &[("FORK", 1)])
         },
         Model {
             cases: vec![Case::holds(two(1, 2)).with(&[ONE_EACH]), Case::holds(two(4, 2)).with(&[ONE_EACH])],
@@ -135,19 +135,19 @@ fn forks_and_two() -> Vec<Model> {
             ends: false,
             ..form(
                 "sleep/two-forks-without-last-look",
-                "the last to search looks at nothing when it stops",
+                "the last searcher does not look for work when it stops",
                 &[("FORK", 1), ("STOPS_WITH_LOOK", 0)],
             )
         },
         Model {
             cases: vec![Case::holds(two(0, 1)), Case::holds(two(1, 1))],
-            ..form("sleep/two-raiders", "two who raid the same owner until one succeeds", &[("FORK", 1)])
+            ..form("sleep/two-raiders", "two workers raid the same owner until one succeeds", &[("FORK", 1)])
         },
         Model {
             cases: vec![Case::refutes(Claim::Ends, two(0, 1))],
             ..form(
                 "sleep/raids-cancel",
-                "the same if a raid that begins calls off those under way",
+                "the same if a raid that begins cancels raids under way",
                 &[("FORK", 1), ("RAIDS_AGREE", 0)],
             )
         },
@@ -167,7 +167,7 @@ fn queues() -> Vec<Model> {
                 Case::holds(on(1, 2, 2)).with(&[ONE_EACH]).quick(),
                 Case::holds(on(4, 2, 2)),
             ],
-            ..form("sleep/inject", "a job from outside, and one or two who fall asleep", &[("INJECT", 1)])
+            ..form("sleep/inject", "a job from outside, and one or two workers that fall asleep", &[("INJECT", 1)])
         },
         Model {
             cases: vec![Case::holds(on(1, 1, 1)).quick(), Case::holds(on(4, 2, 2))],
@@ -185,15 +185,15 @@ fn queues() -> Vec<Model> {
             cases: vec![stuck(on(0, 1, 1)), stuck(on(1, 1, 2))],
             ..form(
                 "sleep/inject-without-look",
-                "no look at the queue after lying down",
-                &[("INJECT", 1), ("LOOKS", 0), ("LOOKS_IN_BED", 0)],
+                "no look at the queue after the worker has announced its sleep",
+                &[("INJECT", 1), ("LOOKS", 0), ("LOOKS_BEFORE_BARRIER", 0)],
             )
         },
         Model {
             cases: vec![stuck(on(1, 2, 2)).with(&[ONE_EACH])],
             ..form(
                 "sleep/inject-without-last-look",
-                "the last to search looks at nothing when it stops",
+                "the last searcher does not look for work when it stops",
                 &[("INJECT", 1), ("STOPS_WITH_LOOK", 0)],
             )
         },
@@ -202,7 +202,7 @@ fn queues() -> Vec<Model> {
             ..form(
                 "sleep/inject-without-waking",
                 "`Awake` before the counters are right",
-                &[("INJECT", 1), ("BED_IS_WAKING", 0)],
+                &[("INJECT", 1), ("HAS_WAKING_STATE", 0)],
             )
         },
         Model {
@@ -212,7 +212,7 @@ fn queues() -> Vec<Model> {
                 Case::holds(on(1, 2, 2)).with(&[ONE_EACH]).quick(),
                 Case::holds(on(4, 2, 2)),
             ],
-            ..form("sleep/spawn", "a job in a worker's second queue, there by a plain store", &[("SPAWN", 1)])
+            ..form("sleep/spawn", "a spawned job, published by a plain store", &[("SPAWN", 1)])
         },
         Model {
             cases: vec![Case::holds(on(0, 1, 1)).quick(), stuck(on(1, 1, 1)), stuck(on(4, 1, 2))],
@@ -220,15 +220,19 @@ fn queues() -> Vec<Model> {
         },
         Model {
             cases: vec![Case::holds(on(1, 1, 2)).with(&[ONE_EACH])],
-            ..form("sleep/spawn-and-inject", "both at once, for two who fall asleep", &[("SPAWN", 1), ("INJECT", 1)])
+            ..form(
+                "sleep/spawn-and-inject",
+                "both at once, for two workers that fall asleep",
+                &[("SPAWN", 1), ("INJECT", 1)],
+            )
         },
         Model {
             cases: vec![Case::holds(on(1, 1, 1)).quick(), Case::holds(on(4, 1, 2)).quick()],
-            ..form("sleep/deliver", "a job for each worker alone", &[("MAIL", 1)])
+            ..form("sleep/deliver", "a job for one particular worker", &[("MAIL", 1)])
         },
         Model {
             cases: vec![stuck(on(1, 1, 1))],
-            ..form("sleep/deliver-calls-first", "called, then delivered", &[("MAIL", 1), ("WAKES_FIRST", 1)])
+            ..form("sleep/deliver-calls-first", "notified, then delivered", &[("MAIL", 1), ("WAKES_FIRST", 1)])
         },
     ]
 }
@@ -245,7 +249,7 @@ fn waits() -> Vec<Model> {
             cases: vec![stuck(0, 1), stuck(1, 1)],
             ..form(
                 "sleep/complete-without-look",
-                "an owner lies down without a look at its job",
+                "a waiting owner sleeps without a look at its job",
                 &[("STEAL", 1), ("ANNOUNCE_LOOKS", 0)],
             )
         },
@@ -256,7 +260,7 @@ fn waits() -> Vec<Model> {
                 Case::holds(on(1, 3)).quick(),
                 Case::holds(on(4, 3)),
             ],
-            ..form("sleep/leapfrog", "what a stolen job forks, and the job's owner", &[("STEAL", 1)])
+            ..form("sleep/leapfrog", "the forks of a stolen job, and the job's owner", &[("STEAL", 1)])
         },
         Model {
             cases: vec![Case::holds(on(4, 3))],
@@ -304,7 +308,7 @@ fn event_counter() -> Vec<Model> {
     let form = |name, about, settings| Model {
         text: EVENT_COUNTER,
         mirrors: "the sleep protocol of the Blitz paper",
-        takes: Takes { most_tasks: 1, most_thieves: 3, delta: false, extra: false },
+        takes: OptionLimits { most_tasks: 1, most_thieves: 3, delta: false, extra: false },
         ..form(name, about, settings)
     };
     let stuck = |bound, workers| Case::refutes(Claim::NeverStuck, Parameters::new(bound, 1, workers)).quick();
@@ -316,11 +320,11 @@ fn event_counter() -> Vec<Model> {
                 Case::holds(Parameters::new(4, 1, 2)).quick(),
                 Case::holds(Parameters::new(4, 1, 3)),
             ],
-            ..form("sleep/event-counter", "jobs queued, and workers that count such events", &[])
+            ..form("sleep/event-counter", "queued jobs, and workers that compare the event counter", &[])
         },
         Model {
             cases: vec![stuck(0, 1), stuck(1, 2)],
-            ..form("sleep/event-counter-not-read-again", "a sleeper does not compare", &[("RE_READS", 0)])
+            ..form("sleep/event-counter-not-read-again", "a sleeper does not compare the counter", &[("RE_READS", 0)])
         },
         Model {
             cases: vec![Case::holds(Parameters::new(0, 1, 2)).quick(), stuck(1, 1), stuck(4, 2)],
@@ -335,7 +339,7 @@ fn event_counter() -> Vec<Model> {
 
 fn form(name: &'static str, about: &'static str, form: Settings) -> Model {
     let waits = form.contains(&("STEAL", 1));
-    let takes = Takes { most_tasks: 3, most_thieves: if waits { 0 } else { 2 }, delta: false, extra: false };
+    let takes = OptionLimits { most_tasks: 3, most_thieves: if waits { 0 } else { 2 }, delta: false, extra: false };
     Model { takes, ..of_sleep(TEXT, name, about, form) }
 }
 
@@ -345,7 +349,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn nobody_sleeps_for_ever_with_work_left_and_each_thing_that_this_rests_on_is_needed() {
+    fn no_worker_sleeps_forever_while_work_is_left_and_every_rule_is_needed() {
         confirm(&models());
     }
 }

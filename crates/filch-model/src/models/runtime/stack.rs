@@ -31,7 +31,7 @@
 
 use super::Settings;
 use crate::machine::{Claims, Coalescing};
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 const TEXT: &str = include_str!("stack.tso");
@@ -109,7 +109,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
             ],
             ..form(
                 "stack/raids-cancel",
-                "a raid that begins calls off those under way: see `sleep`",
+                "a raid that begins cancels raids under way: see `sleep`",
                 &[("RAIDS_AGREE", 0)],
             )
         },
@@ -146,11 +146,7 @@ pub(in crate::models) fn models() -> Vec<Model> {
                 Case::refutes(Claim::AtMostOnce, both(1, 3)).with(&[RAIDER]),
                 Case::refutes(Claim::AtMostOnce, both(1, 2)).with(&[RAIDER, ABOVE]),
             ],
-            ..form(
-                "stack/settle-without-cancelling",
-                "an owner that settles calls no raid off",
-                &[("SETTLE_CANCELS", 0)],
-            )
+            ..form("stack/settle-without-cancelling", "an owner that settles cancels no raid", &[("SETTLE_CANCELS", 0)])
         },
         Model {
             cases: vec![
@@ -159,11 +155,11 @@ pub(in crate::models) fn models() -> Vec<Model> {
                 // With one job on the stack, all of it is shared, and a raid finds nothing more.
                 Case::holds(both(1, 3)).with(&[RAIDER, ROW]),
             ],
-            ..form("stack/share-without-cancelling", "an owner that shares calls no raid off", &[("SHARE_CANCELS", 0)])
+            ..form("stack/share-without-cancelling", "an owner that shares cancels no raid", &[("SHARE_CANCELS", 0)])
         },
         Model {
             cases: vec![Case::refutes(Claim::AtMostOnce, both(1, 3)).with(&[RAIDER, ROW]).quick()],
-            ..form("stack/reset-without-cancelling", "an owner that resets calls no raid off", &[("RESET_CANCELS", 0)])
+            ..form("stack/reset-without-cancelling", "an owner that resets cancels no raid", &[("RESET_CANCELS", 0)])
         },
         Model {
             cases: vec![
@@ -249,7 +245,7 @@ fn form(name: &'static str, about: &'static str, form: Settings) -> Model {
         form,
         claims: EACH_ONCE,
         ends: false,
-        takes: Takes { most_tasks: 4, most_thieves: 2, delta: false, extra: false },
+        takes: OptionLimits { most_tasks: 4, most_thieves: 2, delta: false, extra: false },
         cases: Vec::new(),
     }
 }
@@ -260,7 +256,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn each_forked_job_is_run_once_and_each_thing_that_this_rests_on_is_needed() {
+    fn each_forked_job_runs_once_and_every_rule_is_needed() {
         confirm(&models());
     }
 }

@@ -51,7 +51,7 @@
 
 use super::Settings;
 use crate::machine::{Claims, Coalescing};
-use crate::models::{Case, Model, Parameters, Takes};
+use crate::models::{Case, Model, OptionLimits, Parameters};
 use crate::search::Claim;
 
 const TEXT: &str = include_str!("tasks.tso");
@@ -122,7 +122,7 @@ fn sound() -> Vec<Model> {
             ],
             ..form(
                 "tasks/always-waits",
-                "thefts are waited for also if the last pop met none, which is not needed",
+                "the owner waits for thefts even if its last pop met none, which is not needed",
                 &[("ALWAYS_WAITS", 1)],
             )
         },
@@ -241,15 +241,11 @@ fn boundary() -> Vec<Model> {
         },
         Model {
             cases: vec![twice(0, RAIDED), twice(1, RAIDED)],
-            ..form(
-                "tasks/settle-without-cancelling",
-                "an owner that settles calls no raid off",
-                &[("SETTLE_CANCELS", 0)],
-            )
+            ..form("tasks/settle-without-cancelling", "an owner that settles cancels no raid", &[("SETTLE_CANCELS", 0)])
         },
         Model {
             cases: vec![twice(0, RAIDED_AND_SHARED), twice(1, RAIDED_AND_SHARED)],
-            ..form("tasks/share-without-cancelling", "an owner that shares calls no raid off", &[("SHARE_CANCELS", 0)])
+            ..form("tasks/share-without-cancelling", "an owner that shares cancels no raid", &[("SHARE_CANCELS", 0)])
         },
         Model {
             cases: vec![twice(0, RAIDED), twice(1, RAIDED)],
@@ -296,7 +292,7 @@ fn ends() -> Vec<Model> {
             ],
             ..form(
                 "tasks/oldest-takes-private-for-all",
-                "a worker without private tasks takes its deque for empty",
+                "a worker without private tasks regards its deque as empty",
                 &[("OLDEST_LOOKS_AGAIN", 0)],
             )
         },
@@ -326,11 +322,7 @@ fn ends() -> Vec<Model> {
         },
         Model {
             cases: vec![early(one(0, 2), CHILD), early(one(1, 2), CHILD)],
-            ..form(
-                "tasks/finish-before-drain",
-                "a stolen task is over before what it has spawned",
-                &[("FINISH_DRAINS", 0)],
-            )
+            ..form("tasks/finish-before-drain", "a stolen task ends before its spawned tasks", &[("FINISH_DRAINS", 0)])
         },
         Model {
             cases: vec![
@@ -341,7 +333,7 @@ fn ends() -> Vec<Model> {
             ],
             ..form(
                 "tasks/finish-without-moved",
-                "a stolen task is over before thefts of what it has spawned are counted",
+                "a stolen task ends before thefts of its spawned tasks are counted",
                 &[("FINISH_WAITS", 0)],
             )
         },
@@ -352,7 +344,7 @@ fn ends() -> Vec<Model> {
             ],
             ..form(
                 "tasks/sleep-unasked",
-                "the owner sleeps whatever it found when it announced its wait",
+                "the owner sleeps even if its scope was done when it requested a wake-up",
                 &[("HEEDS_ANNOUNCEMENT", 0)],
             )
         },
@@ -412,7 +404,7 @@ fn form(name: &'static str, about: &'static str, form: Settings) -> Model {
         form,
         claims: EACH_ONCE,
         ends: true,
-        takes: Takes { most_tasks: 4, most_thieves: 3, delta: false, extra: false },
+        takes: OptionLimits { most_tasks: 4, most_thieves: 3, delta: false, extra: false },
         cases: Vec::new(),
     }
 }
@@ -423,7 +415,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn a_scope_ends_after_its_tasks_ran_once_each_and_each_thing_that_this_rests_on_is_needed() {
+    fn a_scope_ends_after_its_tasks_ran_once_and_every_rule_is_needed() {
         confirm(&models());
     }
 }

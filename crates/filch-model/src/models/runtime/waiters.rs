@@ -123,7 +123,7 @@ fn counts() -> Vec<Model> {
             cases: vec![alone(Claim::NoFault, 0), alone(Claim::NoFault, 1)],
             ..form(
                 "waiters/counted-late",
-                "a waiter counts itself after it has written its bed",
+                "a waiter counts itself after it has written its state",
                 &[("COUNTS_FIRST", 0)],
             )
         },
@@ -288,7 +288,7 @@ mod tests {
     use crate::models::confirm;
 
     #[test]
-    fn no_waiter_sleeps_on_work_that_only_it_may_take_and_each_thing_that_this_rests_on_is_needed() {
+    fn no_waiter_sleeps_while_work_is_left_that_only_it_may_take_and_every_rule_is_needed() {
         confirm(&models());
     }
 }
