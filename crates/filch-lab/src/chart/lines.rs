@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use super::canvas::{width, Canvas, Legend, Side, SIZE, SMALL};
-use super::ink::{self, Ink};
+use super::canvas::{width, Align, Canvas, Legend, SIZE, SMALL};
+use super::colour::{self, Colour};
 use super::scale::{round_up, Scale};
 use super::{interval, Drawing, Estimate, Line, Lines};
 use crate::figures::number;
@@ -59,10 +59,10 @@ impl Drawing for Lines {
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<()> {
         let legend = Legend::new(self.names(), WIDTH - LEFT);
-        let inks = ink::of_names(self.names());
+        let colours = colour::of_names(self.names());
         legend.draw(canvas, (LEFT, 0), self.names(), |place, (x, y)| {
-            canvas.path(&[(x - 9, y), (x + 9, y)], inks[place], 2)?;
-            mark(canvas, (x, y), place, inks[place], None)
+            canvas.path(&[(x - 9, y), (x + 9, y)], colours[place], 2)?;
+            mark(canvas, (x, y), place, colours[place], None)
         })?;
 
         let (top, bottom) = (legend.height() + 20, legend.height() + HEIGHT);
@@ -70,39 +70,39 @@ impl Drawing for Lines {
         let y = Scale::new(self.ys(), (bottom, top), self.log_y);
         for (figure, label) in y.ticks(6) {
             let at = y.at(figure);
-            canvas.path(&[(LEFT, at), (WIDTH - RIGHT, at)], Ink::Grid, 1)?;
-            canvas.text((LEFT - 8, at), &label, SMALL, Ink::Faint, Side::Right)?;
+            canvas.path(&[(LEFT, at), (WIDTH - RIGHT, at)], Colour::Grid, 1)?;
+            canvas.text((LEFT - 8, at), &label, SMALL, Colour::Faint, Align::Right)?;
         }
-        canvas.path(&[(LEFT, bottom), (WIDTH - RIGHT, bottom)], Ink::Faint, 1)?;
+        canvas.path(&[(LEFT, bottom), (WIDTH - RIGHT, bottom)], Colour::Faint, 1)?;
         let mut free = 0;
         for (figure, label) in x.ticks(10) {
             let at = x.at(figure);
-            canvas.path(&[(at, bottom), (at, bottom + 5)], Ink::Faint, 1)?;
+            canvas.path(&[(at, bottom), (at, bottom + 5)], Colour::Faint, 1)?;
             let half = width(&label, SMALL) / 2;
             if at - half >= free {
-                canvas.text((at, bottom + 16), &label, SMALL, Ink::Faint, Side::Middle)?;
+                canvas.text((at, bottom + 16), &label, SMALL, Colour::Faint, Align::Middle)?;
                 free = at + half + 6;
             }
         }
-        canvas.text(((LEFT + WIDTH - RIGHT) / 2, bottom + 40), &self.x_axis, SIZE, Ink::Faint, Side::Middle)?;
-        canvas.upwards((12, (top + bottom) / 2), &self.y_axis)?;
+        canvas.text(((LEFT + WIDTH - RIGHT) / 2, bottom + 40), &self.x_axis, SIZE, Colour::Faint, Align::Middle)?;
+        canvas.vertical_text((12, (top + bottom) / 2), &self.y_axis)?;
 
         if let Some((at, name)) = self.marker.as_ref().filter(|(at, _)| at.is_finite()) {
             let at = x.at(*at);
-            canvas.dashes((at, top - 6), (at, bottom), Ink::Text)?;
-            let (side, at) =
-                if at > WIDTH - RIGHT - width(name, SIZE) - 8 { (Side::Right, at - 7) } else { (Side::Left, at + 7) };
-            canvas.text((at, top - 4), name, SIZE, Ink::Text, side)?;
+            canvas.dashes((at, top - 6), (at, bottom), Colour::Text)?;
+            let (align, at) =
+                if at > WIDTH - RIGHT - width(name, SIZE) - 8 { (Align::Right, at - 7) } else { (Align::Left, at + 7) };
+            canvas.text((at, top - 4), name, SIZE, Colour::Text, align)?;
         }
         for (place, line) in self.lines.iter().enumerate() {
-            self.line(canvas, place, line, inks[place], &x, &y)?;
+            self.line(canvas, place, line, colours[place], &x, &y)?;
         }
         Ok(())
     }
 }
 
 impl Lines {
-    fn line(&self, canvas: &Canvas<'_>, place: usize, line: &Line, ink: Ink, x: &Scale, y: &Scale) -> Result<()> {
+    fn line(&self, canvas: &Canvas<'_>, place: usize, line: &Line, colour: Colour, x: &Scale, y: &Scale) -> Result<()> {
         let mut points: Vec<(f64, Estimate)> = self.points(line).collect();
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
         let bounds = |estimate: &Estimate| {
@@ -113,38 +113,38 @@ impl Lines {
         if points.len() > FEW {
             let upper = points.iter().map(|(figure, estimate)| (x.at(*figure), bounds(estimate).1));
             let lower = points.iter().rev().map(|(figure, estimate)| (x.at(*figure), bounds(estimate).0));
-            canvas.shape(&upper.chain(lower).collect::<Vec<_>>(), ink, 0.18, None)?;
+            canvas.shape(&upper.chain(lower).collect::<Vec<_>>(), colour, 0.18, None)?;
         }
         let path: Vec<(i32, i32)> = points.iter().map(|(figure, to)| (x.at(*figure), y.at(to.value))).collect();
         if path.len() > 1 {
-            canvas.path(&path, ink, 2)?;
+            canvas.path(&path, colour, 2)?;
         }
         for (at, (figure, estimate)) in path.iter().zip(&points) {
             let note = format!("{}, {}: {}", line.name, number(*figure), interval(*estimate));
             if points.len() > FEW {
-                canvas.circle(*at, 2, ink, Some(note))?;
+                canvas.circle(*at, 2, colour, Some(note))?;
                 continue;
             }
             let (low, high) = bounds(estimate);
             if low - high > 1 {
-                canvas.path(&[(at.0, low), (at.0, high)], ink, 1)?;
+                canvas.path(&[(at.0, low), (at.0, high)], colour, 1)?;
                 for y in [low, high] {
-                    canvas.path(&[(at.0 - 3, y), (at.0 + 3, y)], ink, 1)?;
+                    canvas.path(&[(at.0 - 3, y), (at.0 + 3, y)], colour, 1)?;
                 }
             }
-            mark(canvas, *at, place, ink, Some(note))?;
+            mark(canvas, *at, place, colour, Some(note))?;
         }
         Ok(())
     }
 }
 
 /// Draws a mark. Each line has its own shape, so that lines differ without colours.
-fn mark(canvas: &Canvas<'_>, (x, y): (i32, i32), place: usize, ink: Ink, note: Option<String>) -> Result<()> {
+fn mark(canvas: &Canvas<'_>, (x, y): (i32, i32), place: usize, colour: Colour, note: Option<String>) -> Result<()> {
     match place % 4 {
-        0 => canvas.circle((x, y), 4, ink, note),
-        1 => canvas.rectangle((x - 4, y - 4), (x + 4, y + 4), ink, 1.0, note),
-        2 => canvas.shape(&[(x, y - 5), (x + 5, y + 4), (x - 5, y + 4)], ink, 1.0, note),
-        _ => canvas.shape(&[(x, y - 6), (x + 6, y), (x, y + 6), (x - 6, y)], ink, 1.0, note),
+        0 => canvas.circle((x, y), 4, colour, note),
+        1 => canvas.rectangle((x - 4, y - 4), (x + 4, y + 4), colour, 1.0, note),
+        2 => canvas.shape(&[(x, y - 5), (x + 5, y + 4), (x - 5, y + 4)], colour, 1.0, note),
+        _ => canvas.shape(&[(x, y - 6), (x + 6, y), (x, y + 6), (x - 6, y)], colour, 1.0, note),
     }
 }
 

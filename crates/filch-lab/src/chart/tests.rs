@@ -107,7 +107,7 @@ pub(crate) fn all() -> Vec<(&'static str, Chart)> {
 }
 
 fn page_svg(chart: &Chart) -> String {
-    svg(chart, Words { id: "a", title: "A <title>", description: "What is & what is not" }).unwrap()
+    svg(chart, Texts { id: "a", title: "A <title>", description: "What is & what is not" }).unwrap()
 }
 
 #[test]
@@ -210,11 +210,11 @@ fn one_wrong_run_in_a_million_is_as_much_to_be_seen_as_any() {
         page_svg(&Chart::HeatMap(map))
     };
     let [right, few, some, many] = [0.0, 1e-6, 0.01, 0.5].map(map);
-    let inks = |svg: &str, ink: &str| svg.matches(ink).count();
-    let legend = inks(&right, "var(--wrong)");
+    let matches = |svg: &str, text: &str| svg.matches(text).count();
+    let legend = matches(&right, "var(--wrong)");
     for wrong in [&few, &some, &many] {
-        assert!(inks(wrong, "var(--wrong)") > legend);
-        assert_eq!(inks(wrong, "<polyline"), inks(&right, "<polyline") + 2, "a cross");
+        assert!(matches(wrong, "var(--wrong)") > legend);
+        assert_eq!(matches(wrong, "<polyline"), matches(&right, "<polyline") + 2, "a cross");
         for opacity in wrong.split(" opacity=\"").skip(1) {
             assert!(opacity.starts_with("1\""), "{}", &opacity[..opacity.len().min(40)]);
         }

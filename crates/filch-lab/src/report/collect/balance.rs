@@ -1,6 +1,6 @@
 //! Runs the same uneven work divided in advance and by stealing.
 //!
-//! This is the load-balance picture of the Blitz notes, from a run. Both ways begin alike: each
+//! This is the load-balance figure of the Blitz notes, from a run. Both ways begin alike: each
 //! worker has the same number of pieces, and later pieces take longer. They differ in what a worker
 //! does when it has run out of pieces.
 
@@ -66,7 +66,7 @@ pub(super) fn measure(amount: Amount) -> Result<Balance> {
     let workers = super::workers(MOST_WORKERS);
     let nanos = NANOS_A_WORKER / if amount == Amount::Rehearsal { 20 } else { 1 };
     let work = Work::new(workers, nanos * workers as u64, Calibration::measure());
-    let context = || format!("a pool of {workers} workers could not be started");
+    let context = || format!("cannot start a pool of {workers} workers");
     let pool = Pool::builder().threads(workers).build().with_context(context)?;
     let (mut divided, mut stealing) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
@@ -79,17 +79,17 @@ pub(super) fn measure(amount: Amount) -> Result<Balance> {
         watch::sample();
     }
     let what = format!(
-        "{} pieces of computing, {PIECES_A_WORKER} for each of {workers} workers to begin with, of which the last takes {:.0} times as long as the one in the middle. Of {} runs, the one \
-         whose time is in the middle.",
+        "{} pieces of computing, {PIECES_A_WORKER} of them for each of {workers} workers at the start. The last piece \
+         takes {:.0} times as long as the median piece. This is the run with the median time of {} runs.",
         work.steps.len(),
         work.steps.last().copied().unwrap_or(0) as f64 / work.steps[work.steps.len() / 2].max(1) as f64,
         divided.len()
     );
-    Ok(Balance { what, ways: vec![middle(divided), middle(stealing)] })
+    Ok(Balance { what, ways: vec![median_run(divided), median_run(stealing)] })
 }
 
 /// Returns the run with the median time.
-fn middle(mut ways: Vec<Way>) -> Way {
+fn median_run(mut ways: Vec<Way>) -> Way {
     let busy = ways.iter().map(|way| way.utilisation).collect();
     ways.sort_by(|one, other| one.total.total_cmp(&other.total));
     let place = ways.len() / 2;
@@ -195,14 +195,14 @@ mod tests {
     }
 
     #[test]
-    fn divided_in_advance_nothing_is_stolen_and_everybody_has_the_same_number() {
+    fn with_static_division_nothing_is_stolen_and_all_workers_have_the_same_number() {
         let way = small(3).divided();
         assert!(way.workers.iter().all(|pieces| pieces.len() == PIECES_A_WORKER));
         assert!(way.workers.iter().flatten().all(|piece| !piece.stolen));
     }
 
     #[test]
-    fn by_stealing_every_piece_runs_once() {
+    fn with_stealing_every_piece_runs_once() {
         let pool = Pool::builder().threads(3).build().unwrap();
         let work = small(3);
         for _ in 0..20 {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_worker_did_not_begin_with_is_stolen() {
+    fn a_piece_of_another_worker_counts_as_stolen() {
         let (work, start) = (small(2), Instant::now());
         let logs: Vec<Log> = (0..2).map(|_| Log::default()).collect();
         work.piece(0, 0, start, &logs);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn utilisation_is_busy_time_by_all_time() {
+    fn utilisation_is_busy_time_divided_by_total_time() {
         let piece = |start, end| Piece { start, end, stolen: false };
         let way =
             Way::new("static", vec![Log::new(vec![piece(0.0, 1.0)]), Log::new(vec![piece(0.0, 1.0), piece(1.0, 4.0)])]);

@@ -1,5 +1,5 @@
 "use strict";
-// Buttons that copy a command, and data that are in the page and not in the link.
+// Copy buttons of commands, and download links whose data are in the page.
 (() => {
   const said = document.getElementById("said");
 
@@ -8,7 +8,7 @@
       await navigator.clipboard.writeText(element.textContent);
       return true;
     } catch {
-      // Where a page may not write to the clipboard by itself, the browser may do it with what is selected.
+      // If the page may not write to the clipboard, the browser may copy the selection.
       const range = document.createRange();
       range.selectNodeContents(element);
       const selection = getSelection();

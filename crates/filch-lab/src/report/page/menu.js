@@ -1,5 +1,5 @@
 "use strict";
-// The contents: a menu on a narrow screen, and a mark at the section that is being read.
+// The contents: a menu on narrow screens, with the current section marked.
 (() => {
   const nav = document.getElementById("contents");
   const button = document.querySelector("button.menu");

@@ -1,18 +1,18 @@
 "use strict";
-// A run: workers as lanes, what they did as bars, steals as arrows. Times are nanoseconds.
+// Draws a run: workers as lanes, jobs as bars, steals as arrows. Times are in nanoseconds.
 (() => {
-  const AXIS = 26;      // Pixels for the times above.
-  const NAME = 18;      // Pixels for a worker's name above its lane.
-  const GAP = 8;        // Pixels below a lane.
-  const SHORTEST = 20;  // Nanoseconds across, at the closest.
+  const AXIS = 26;      // The height of the time axis, in pixels.
+  const NAME = 18;      // The height of a worker's name above its lane.
+  const GAP = 8;        // The gap below a lane.
+  const SHORTEST = 20;  // The shortest visible period, in nanoseconds.
 
-  // A time in a unit that suits it, or another.
+  // Formats a time, in the unit that suits it or the time `suits`.
   const time = (nanoseconds, suits = nanoseconds) => {
     const [unit, name] = suits >= 2e9 ? [1e9, "s"] : suits >= 2e6 ? [1e6, "ms"] : suits >= 2e3 ? [1e3, "µs"] : [1, "ns"];
     return `${Number((nanoseconds / unit).toPrecision(6))} ${name}`;
   };
 
-  // Rows of bars, each in the order of time and without overlaps: one a lane and depth.
+  // Returns rows of bars, one for each lane and depth. The bars of a row are in order and do not overlap.
   const rowsOf = (numbers) => numbers.map((flat) => {
     const rows = [];
     let start = 0;
@@ -28,7 +28,7 @@
     return rows.length ? rows : [{ kinds: [], starts: [], ends: [] }];
   });
 
-  // The first place whose value is above the limit.
+  // Returns the first index whose value is above the limit.
   const above = (values, limit) => {
     let [low, high] = [0, values.length];
     while (low < high) {
@@ -55,7 +55,7 @@
     let end = 1;
     for (const rows of lanes) for (const row of rows) if (row.ends.length) end = Math.max(end, row.ends[row.ends.length - 1]);
 
-    // All rows from above, with where each is drawn.
+    // All rows from top to bottom, with their positions.
     const rows = [];
     const total = lanes.reduce((sum, lane) => sum + lane.length, 0);
     const thick = Math.max(4, Math.min(18, Math.floor(480 / total)));
@@ -101,18 +101,18 @@
         const left = Math.max(-2, x(row.starts[place]));
         const right = Math.min(width + 2, x(row.ends[place]));
         const wide = Math.max(1, right - left);
-        // Where there is room, a gap tells a bar from its neighbour.
+        // If there is room, a gap separates a bar from its neighbour.
         const bar = [left, row.top, wide > 3 ? wide - 1 : wide, thick - 1];
         context.fillStyle = colours.kinds[row.kinds[place]];
         context.fillRect(...bar);
         if (row.depth % 2) {
-          // Every other row is closer to the letters' colour: further from the paper, never nearer.
+          // Every other row is mixed with the text colour, which increases its contrast.
           context.globalAlpha = 0.22;
           context.fillStyle = colours.text;
           context.fillRect(...bar);
           context.globalAlpha = 1;
         }
-        // What ends within the same pixel is not seen.
+        // Bars that end within the same pixel are invisible.
         const beyond = above(row.ends, at(left + 1));
         place = Math.max(place + 1, wide > 1 ? place + 1 : beyond);
       }
@@ -216,9 +216,9 @@
     const describe = ({ row, place, steal }) => steal
       ? `Worker ${steal.thief} stole from worker ${steal.victim} at ${time(steal.at)}.`
       : `Worker ${row.worker}, ${data.kinds[row.kinds[place]]}: ${time(row.ends[place] - row.starts[place])} long, `
-        + `from ${time(row.starts[place])} to ${time(row.ends[place])}, ${row.depth ? `within ${row.depth} other${row.depth > 1 ? "s" : ""}` : "within no other"}.`;
+        + `from ${time(row.starts[place])} to ${time(row.ends[place])}, ${row.depth ? `nested in ${row.depth} other${row.depth > 1 ? "s" : ""}` : "not nested"}.`;
 
-    // The bar at a pixel; the nearest within three pixels, since many are thinner than one.
+    // Returns the nearest bar within three pixels: many bars are thinner than one.
     const find = (pixel, y) => {
       const row = rows.find((one) => y >= one.top && y < one.top + thick);
       if (!row || !row.starts.length) return null;
@@ -235,7 +235,7 @@
 
     const choose = (what) => {
       chosen = what;
-      chosenText.textContent = what ? describe(what) : "Nothing is chosen.";
+      chosenText.textContent = what ? describe(what) : "Nothing is selected.";
       if (what) {
         const [from, to] = what.steal ? [what.steal.at, what.steal.at] : [what.row.starts[what.place], what.row.ends[what.place]];
         const span = view.to - view.from;
@@ -244,7 +244,7 @@
       redraw();
     };
 
-    // From one bar to the next on its row, or to the bar at the same time on another row.
+    // `step` selects the next bar of the row; `leap` selects the bar at the same time in another row.
     const step = (by) => {
       if (!chosen || !chosen.row) {
         const row = rows.find((one) => above(one.ends, view.from) < one.starts.length);
@@ -285,8 +285,8 @@
       button.addEventListener("click", () => buttons[button.dataset.does]());
     }
 
-    // The wheel zooms while something is chosen, or with Ctrl, which is what a pinch on a touchpad is. Else it scrolls the page,
-    // also after a drag, a press beside all bars, or Escape: nobody is caught in the drawing.
+    // The wheel zooms while something is selected, or with Ctrl, which browsers report for a pinch on a touchpad. Otherwise it
+    // scrolls the page, also after a drag, a click beside all bars, or Escape, so that the drawing does not trap it.
     canvas.addEventListener("wheel", (event) => {
       if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         event.preventDefault();

@@ -1,7 +1,7 @@
 //! The models: what was searched, and the results.
 
 use super::claim::Claim;
-use super::items::{count, name, table, text, Words};
+use super::items::{count, name, table, text, Texts};
 use crate::figures::grouped;
 use crate::report::collect::{ModelLine, Results};
 use crate::report::page::{Cell, Holds, Item, Section, Verdict};
@@ -16,7 +16,7 @@ pub(super) fn line<'a>(results: &'a Results, model: &str) -> Option<&'a ModelLin
 pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let claim = Claim::ours(
         ID,
-        "Every queue, the fork stack and the sleep protocol keep what they promise in every state that they can reach, and each part that is taken away is missed.",
+        "Every queue, the fork stack and the sleep protocol keep their guarantees in all reachable states, and every flawed variant is refuted.",
     );
     let Some(models) = results.models.as_ref().filter(|models| !models.lines.is_empty()) else {
         return vec![claim.not_measured()];
@@ -25,7 +25,7 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
     let states: u64 = models.lines.iter().map(|line| line.states).sum();
     let (searches, surprises) = (sum(|line| line.searches), sum(|line| line.surprises));
     let measured = format!(
-        "{} of {} searches, {} states: {} hold, {} flaws were refuted, {surprises} came out otherwise",
+        "{} of {} searches, {} states: {} hold, {} flawed variants are refuted, {surprises} differ from the expected result",
         grouped(searches),
         grouped(models.listed),
         grouped(usize::try_from(states).unwrap_or(usize::MAX)),
@@ -37,18 +37,19 @@ pub(super) fn verdicts(results: &Results) -> Vec<Verdict> {
         0 => Holds::Yes,
         _ => Holds::No,
     };
-    vec![claim.told(measured, holds)]
+    vec![claim.verdict(measured, holds)]
 }
 
 pub(super) fn section(results: &Results) -> Section {
     Section {
         id: ID,
-        title: "Models checked".to_owned(),
+        title: "Model checking".to_owned(),
         items: vec![
             text(
-                "Programs that mirror the Rust, on the abstract machine of the fence-free paper: TSO with a store buffer of so many entries. Every state that they \
-                 can reach is looked at. A model whose name has a slash lacks something, or asks for more than its queue promises, and is to be refuted; \
-                 `bulk/published` is the queue of the paper on bulk operations as it was printed.",
+                "Each model mirrors the Rust code on the abstract machine of the fence-free paper: TSO with a bounded store buffer. \
+                 The search visits every reachable state. A model with a slash in its name lacks something or asks for more \
+                 than its queue guarantees, and must be refuted. `bulk/published` is the queue of the paper on bulk operations, \
+                 as published.",
             ),
             lines(results),
         ],
@@ -69,10 +70,10 @@ fn lines(results: &Results) -> Item {
     let rows = results.models.iter().flat_map(|models| models.lines.iter().map(row)).collect();
     let quick = if results.full { "" } else { " --quick" };
     table(
-        Words {
+        Texts {
             id: "models-searched",
-            title: "What was searched".to_owned(),
-            caption: "Claims that hold in all states, flaws for which a run was found that goes wrong, and what came out other than listed.".to_owned(),
+            title: "Searched models".to_owned(),
+            caption: "Number of cases that hold in all states, of flawed cases with a counterexample, and of cases with an unexpected result.".to_owned(),
             command: format!("cargo run --release -- verify{quick}"),
         },
         &["model", "searches", "states", "hold", "refuted", "otherwise"],
@@ -86,7 +87,7 @@ mod tests {
     use crate::report::sections::tests::everything;
 
     #[test]
-    fn every_state_is_claimed_only_if_every_search_was_made() {
+    fn the_claim_holds_only_if_all_searches_were_run() {
         let mut results = everything();
         assert_eq!(verdicts(&results)[0].holds, Holds::Yes);
         results.models.as_mut().unwrap().listed += 1;

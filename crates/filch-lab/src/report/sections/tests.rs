@@ -255,11 +255,11 @@ fn with_everything_measured_nothing_is_missing() {
 }
 
 #[test]
-fn every_name_that_is_asked_for_is_one_that_suites_have() {
+fn every_requested_name_exists_in_a_suite() {
     let results = everything();
-    ratio::tests::MISSED.take();
+    ratio::tests::MISSING.take();
     page(&results);
-    assert_eq!(ratio::tests::MISSED.take(), BTreeSet::new());
+    assert_eq!(ratio::tests::MISSING.take(), BTreeSet::new());
 }
 
 #[test]
@@ -282,15 +282,15 @@ fn with_nothing_measured_there_are_sentences() {
         assert_eq!(verdict.holds, Holds::NotMeasured, "{}", verdict.claim);
     }
     for section in &page.sections {
-        let told =
+        let is_missing =
             |item: &Item| matches!(item, Item::Text(text) if text.contains("not measured in this run. `cargo run"));
-        assert!(section.items.iter().any(told), "{}", section.id);
+        assert!(section.items.iter().any(is_missing), "{}", section.id);
     }
     assert!(!texts(&page).iter().any(|text| has_no_number(text)));
 }
 
 #[test]
-fn figures_without_samples_are_as_good_as_none() {
+fn figures_without_samples_count_as_missing() {
     let mut results = everything();
     for series in results.suites.values_mut().flatten() {
         series.samples.clear();
@@ -302,7 +302,7 @@ fn figures_without_samples_are_as_good_as_none() {
 }
 
 #[test]
-fn a_zero_is_never_divided_by() {
+fn zeros_make_no_infinite_ratios() {
     let mut results = everything();
     for series in results.suites.values_mut().flatten() {
         series.samples.iter_mut().for_each(|sample| *sample = 0.0);
@@ -332,7 +332,7 @@ fn every_verdict_leads_to_a_section() {
 }
 
 #[test]
-fn what_papers_claim_comes_first() {
+fn claims_of_papers_come_first() {
     let page = page(&nothing());
     let first_of_ours = page.verdicts.iter().position(|verdict| verdict.source == claim::OURS).unwrap();
     assert!(first_of_ours > 0);
